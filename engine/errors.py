@@ -1,0 +1,121 @@
+"""Every failure of the engine that a person can meet: what happened, why, and what to do.
+
+    EngineError
+    ├── ModelFileError          the file cannot be used as a model
+    │   ├── ModelNotFoundError
+    │   └── ModelLoadError
+    ├── NotEnoughMemoryError    it will not fit this machine
+    ├── ContextError            a context of the asked size cannot be made
+    ├── PromptError             the messages do not give a prompt
+    │   ├── PromptTooLongError
+    │   └── TemplateError
+    ├── DecodeError             a forward pass failed
+    ├── DraftRefusedError       this draft cannot serve this target
+    ├── ModeUnavailableError    the asked mode cannot run now
+    └── ToolError               an offline tool could not do its work
+
+Knows no widget: it gives a `Problem`, and whoever shows it decides where.
+"""
+
+from __future__ import annotations
+
+from engine.records import Problem
+
+
+class EngineError(Exception):
+    """Base of all; ``message`` says what happened and why, ``advice`` what to do."""
+
+    title = "The engine could not go on"
+    default_advice = "Try again; if it happens again, restart Paceline."
+
+    def __init__(self, message: str, advice: str | None = None) -> None:
+        super().__init__(message)
+        self.message = message
+        self.advice = self.default_advice if advice is None else advice
+
+    @property
+    def problem(self) -> Problem:
+        """The failure as plain data."""
+        return Problem(self.title, self.message, self.advice)
+
+
+class ModelFileError(EngineError):
+    """The file cannot be used as a model."""
+
+    title = "This file cannot be used as a model"
+    default_advice = "Download it again, or choose another GGUF file."
+
+
+class ModelNotFoundError(ModelFileError):
+    """There is no such file, or it cannot be read."""
+
+    title = "Model file not found"
+    default_advice = "Check the path, or choose another GGUF file."
+
+
+class ModelLoadError(ModelFileError):
+    """llama.cpp refused the file."""
+
+    title = "The model could not be loaded"
+
+
+class NotEnoughMemoryError(EngineError):
+    """Weights, caches and buffers do not fit the free memory."""
+
+    title = "Not enough memory"
+    default_advice = "Choose a smaller context or a smaller model, or close other programs."
+
+
+class ContextError(EngineError):
+    """A context of the asked size cannot be made."""
+
+    title = "The context could not be made"
+    default_advice = "Choose a smaller context in the settings."
+
+
+class PromptError(EngineError):
+    """The messages do not give a prompt."""
+
+    title = "The prompt could not be made"
+    default_advice = "Change the message, or start a new chat."
+
+
+class PromptTooLongError(PromptError):
+    """The prompt leaves no room in the context."""
+
+    title = "The conversation is too long"
+    default_advice = "Start a new chat, shorten the message, or choose a larger context in the settings."
+
+
+class TemplateError(PromptError):
+    """The model's chat template failed or did something that is not allowed."""
+
+    title = "The chat template failed"
+    default_advice = "Choose another model file; this one's chat template is broken or unsafe."
+
+
+class DecodeError(EngineError):
+    """A forward pass failed."""
+
+    title = "The model stopped computing"
+
+
+class DraftRefusedError(EngineError):
+    """This draft cannot serve this target; the message names the token or setting that differs."""
+
+    title = "This draft does not fit the target"
+    default_advice = "Choose a draft of the same model family, or use the n-gram mode, which needs no draft."
+
+
+class ModeUnavailableError(EngineError):
+    """The asked mode cannot run now."""
+
+    title = "This mode is not available"
+    default_advice = "Switch the mode to off."
+
+
+class ToolError(EngineError):
+    """An offline tool could not do its work."""
+
+    title = "The file could not be made"
+    default_advice = "Check the free disk space and the folder's permissions."

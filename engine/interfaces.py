@@ -1,0 +1,79 @@
+"""What the loop needs of a model and of a tokenizer, as protocols. Knows no library: real and scripted models both fit."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+Rows = NDArray[np.float32]  # [n_rows, n_vocab] logits
+TokenIds = Sequence[int] | NDArray[np.int32]
+
+
+class LanguageModel(Protocol):
+    """A model with a cache of ``num_past`` tokens at positions 0 .. num_past - 1."""
+
+    @property
+    def n_vocab(self) -> int:
+        """Size of the vocabulary: the width of a row."""
+
+    @property
+    def n_ctx(self) -> int:
+        """How many tokens the cache can hold."""
+
+    @property
+    def num_past(self) -> int:
+        """How many tokens the cache holds."""
+
+    def forward(self, ids: TokenIds, n_rows: int) -> Rows:
+        """Append ``ids`` to the cache in one pass; return the logits after each of the last ``n_rows`` of them.
+
+        The rows are a view that the next call overwrites; the caller may write into it.
+
+        Raises:
+            DecodeError: the pass failed; the cache is as before the call.
+        """
+
+    def rollback(self, num_past: int) -> bool:
+        """Forget all but the first ``num_past`` tokens. False where the memory cannot (recurrent models): unchanged."""
+
+    def clear(self) -> None:
+        """Forget everything."""
+
+
+class Tokenizer(Protocol):
+    """Text to ids and back, as the GGUF says."""
+
+    @property
+    def n_vocab(self) -> int:
+        """Number of tokens."""
+
+    @property
+    def add_bos(self) -> bool:
+        """Whether a prompt begins with the BOS token."""
+
+    @property
+    def bos_id(self) -> int | None:
+        """The BOS token, if there is one."""
+
+    @property
+    def eos_id(self) -> int | None:
+        """The EOS token, if there is one."""
+
+    @property
+    def control_texts(self) -> tuple[str, ...]:
+        """The texts of all control tokens, for keeping them out of what a person typed."""
+
+    def tokenize(self, text: str, *, special: bool, add_bos: bool = False) -> list[int]:
+        """Ids of ``text``; ``special`` lets control tokens' texts become control tokens."""
+
+    def piece(self, token_id: int) -> bytes:
+        """The bytes that a token stands for; control tokens give none."""
+
+    def token_text(self, token_id: int) -> str:
+        """The token's own text in the vocabulary, control tokens included."""
+
+    def is_eog(self, token_id: int) -> bool:
+        """Whether this token ends the answer."""

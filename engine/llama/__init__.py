@@ -1,0 +1,1 @@
+"""The only door to llama_cpp: library, model, context, vocabulary. Every native return code is checked here."""

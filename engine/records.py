@@ -1,0 +1,277 @@
+"""Plain data that crosses the rooms: what is asked of the engine and what it tells back.
+
+Owns the words of the project (mode, provenance, proposed, accepted, pass) as types. Knows no model, no thread, no widget.
+Times are seconds unless a name says otherwise; counters are stored, rates are properties.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+
+class Mode(StrEnum):
+    """How tokens are proposed. ``OFF`` is plain decoding, the baseline of every comparison."""
+
+    OFF = "off"
+    NGRAM = "ngram"
+    DRAFT = "draft"
+
+
+class Source(StrEnum):
+    """Provenance: where an emitted token came from."""
+
+    TARGET = "target"
+    NGRAM = "ngram"
+    DRAFT = "draft"
+    RECOVERED = "recovered"
+    BONUS = "bonus"
+
+
+class FinishReason(StrEnum):
+    """Why an answer ended."""
+
+    END = "end"  # the model ended it
+    STOP = "stop"  # a stop string appeared
+    LENGTH = "length"  # as many tokens as were asked for
+    CONTEXT = "context"  # the context is full
+    CANCELLED = "cancelled"  # the user stopped it
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """One message of a conversation; ``role`` is ``system``, ``user`` or ``assistant``."""
+
+    role: str
+    content: str
+
+
+@dataclass(frozen=True, slots=True)
+class SamplingParams:
+    """The sampling chain, in its order: penalties, temperature, top-k, top-p, min-p. Zero or one switches a link off.
+
+    Raises:
+        ValueError: a value is outside its range; the sentence names the setting.
+    """
+
+    temperature: float = 0.8
+    top_k: int = 40
+    top_p: float = 0.95
+    min_p: float = 0.05
+    repeat_penalty: float = 1.0
+    frequency_penalty: float = 0.0
+    presence_penalty: float = 0.0
+    penalty_last_n: int = 64
+    seed: int | None = None
+
+    def __post_init__(self) -> None:
+        checks = (
+            ("temperature", 0.0 <= self.temperature <= 100.0, "between 0 and 100"),
+            ("top-k", self.top_k >= 0, "0 (off) or more"),
+            ("top-p", 0.0 < self.top_p <= 1.0, "above 0 and at most 1"),
+            ("min-p", 0.0 <= self.min_p <= 1.0, "between 0 and 1"),
+            ("repeat penalty", 0.0 < self.repeat_penalty <= 10.0, "above 0 and at most 10"),
+            ("frequency penalty", -10.0 <= self.frequency_penalty <= 10.0, "between -10 and 10"),
+            ("presence penalty", -10.0 <= self.presence_penalty <= 10.0, "between -10 and 10"),
+            ("penalty window", self.penalty_last_n >= 0, "0 (off) or more tokens"),
+            ("seed", self.seed is None or 0 <= self.seed < 2**63, "a number from 0 to 2^63 - 1"),
+        )
+        for name, good, rule in checks:
+            if not good:
+                raise ValueError(f"The {name} must be {rule}.")
+
+    @property
+    def greedy(self) -> bool:
+        """True where the token is the argmax after penalties (temperature 0)."""
+        return self.temperature == 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class ChatRequest:
+    """One answer to make. ``raw_prompt`` replaces ``messages``: no chat template, control tokens parsed."""
+
+    messages: tuple[Message, ...] = ()
+    mode: Mode = Mode.OFF
+    depth: int | None = None  # proposed tokens per pass; None lets the engine choose
+    sampling: SamplingParams = field(default_factory=SamplingParams)
+    max_tokens: int | None = None  # None: until the model ends or the context is full
+    stop: tuple[str, ...] = ()
+    raw_prompt: str | None = None
+    ignore_eos: bool = False
+    request_id: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class LoadRequest:
+    """What to load. ``None`` means a sensible automatic value."""
+
+    target: str
+    draft: str | None = None
+    n_ctx: int | None = None
+    threads: int | None = None
+    gpu_layers: int | None = None  # None: all that fit
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """Something that went wrong, for a person: what, why, and what to do. One short sentence each."""
+
+    title: str
+    message: str
+    advice: str
+
+
+@dataclass(frozen=True, slots=True)
+class ModelInfo:
+    """A loaded model, as the window and the command line show it."""
+
+    path: str
+    name: str
+    architecture: str
+    num_params: int
+    size_bytes: int
+    n_vocab: int
+    n_ctx: int
+    n_ctx_train: int
+    threads: int
+    gpu_layers: int
+    template_name: str  # "from the model", or the name of the fallback
+
+
+@dataclass(frozen=True, slots=True)
+class TokenSpan:
+    """``num_chars`` characters of a chunk that came from one token (0 where a character is still incomplete)."""
+
+    num_chars: int
+    source: Source
+
+
+@dataclass(frozen=True, slots=True)
+class RunStats:
+    """Counters of one answer, so far or final. Everything that is a rate is a property.
+
+    ``proposed_by_depth[i]`` counts passes in which at least i + 1 tokens were proposed, ``accepted_by_depth[i]`` those in
+    which the first i + 1 were all kept. Percentiles are of the time per token: a pass's time spread over its tokens.
+    """
+
+    mode: Mode = Mode.OFF
+    depth: int = 0
+    prompt_tokens: int = 0
+    prompt_cached_tokens: int = 0
+    prompt_s: float = 0.0
+    time_to_first_token_s: float | None = None
+    tokens: int = 0
+    passes: int = 0
+    proposed: int = 0
+    accepted: int = 0
+    rolled_back: int = 0
+    proposed_by_depth: tuple[int, ...] = ()
+    accepted_by_depth: tuple[int, ...] = ()
+    provenance: Mapping[Source, int] = field(default_factory=dict)
+    decode_s: float = 0.0
+    draft_s: float = 0.0
+    verify_s: float = 0.0
+    sample_s: float = 0.0
+    rollback_s: float = 0.0
+    pass_ms_p50: float | None = None
+    inter_token_ms_p50: float | None = None
+    inter_token_ms_p95: float | None = None
+    context_used: int = 0
+    context_size: int = 0
+    decisions: tuple[str, ...] = ()
+
+    @property
+    def tokens_per_second(self) -> float | None:
+        """From the end of prefill to the last token, the first included; None before it is known."""
+        return self.tokens / self.decode_s if self.tokens and self.decode_s > 0 else None
+
+    @property
+    def tokens_per_pass(self) -> float | None:
+        """Emitted tokens per forward call of the target, recovered and bonus included. Plain decoding is 1.0."""
+        return self.tokens / self.passes if self.passes else None
+
+    @property
+    def acceptance_rate(self) -> float | None:
+        """Accepted / proposed; None where nothing was proposed."""
+        return self.accepted / self.proposed if self.proposed else None
+
+    @property
+    def acceptance_by_depth(self) -> tuple[float | None, ...]:
+        """Of the passes that proposed at least i + 1 tokens, the share that kept the first i + 1."""
+        pairs = zip(self.accepted_by_depth, self.proposed_by_depth, strict=True)
+        return tuple(kept / tried if tried else None for kept, tried in pairs)
+
+    @property
+    def prompt_tokens_per_second(self) -> float | None:
+        """Tokens decoded in prefill per second; cached ones do not count."""
+        fresh = self.prompt_tokens - self.prompt_cached_tokens
+        return fresh / self.prompt_s if fresh > 0 and self.prompt_s > 0 else None
+
+
+# ---- events: what the engine tells, in order ----------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class LoadProgress:
+    """A model is loading; ``fraction`` runs from 0 to 1."""
+
+    path: str
+    fraction: float
+
+
+@dataclass(frozen=True, slots=True)
+class EngineReady:
+    """A target is loaded. ``unavailable`` gives, for each mode that cannot run now, the reason in one sentence."""
+
+    target: ModelInfo
+    draft: ModelInfo | None = None
+    unavailable: Mapping[Mode, str] = field(default_factory=dict)
+    notices: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class EngineFailed:
+    """Something failed. ``request_id`` is 0 where no answer was in the making; the previous model stays usable."""
+
+    problem: Problem
+    request_id: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class PrefillProgress:
+    """The prompt is being read: ``done`` of ``total`` tokens."""
+
+    request_id: int
+    done: int
+    total: int
+
+
+@dataclass(frozen=True, slots=True)
+class TextChunk:
+    """Text that is safe to show, with the provenance of its tokens; the spans' characters add up to the text's."""
+
+    request_id: int
+    text: str
+    spans: tuple[TokenSpan, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class StatsUpdate:
+    """The counters so far, a few times a second."""
+
+    request_id: int
+    stats: RunStats
+
+
+@dataclass(frozen=True, slots=True)
+class Finished:
+    """The answer ended. Exactly one for each request that did not fail. ``token_ids`` are for the command line's JSON."""
+
+    request_id: int
+    reason: FinishReason
+    stats: RunStats
+    token_ids: tuple[int, ...] = ()
+
+
+Event = LoadProgress | EngineReady | EngineFailed | PrefillProgress | TextChunk | StatsUpdate | Finished

@@ -1,0 +1,98 @@
+"""What the window shows, as plain data filled by the app. Knows nothing of where it is stored or computed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from datetime import datetime
+from enum import StrEnum
+
+from engine.records import Mode, ModelInfo, RunStats, TokenSpan
+
+
+class MessageState(StrEnum):
+    """What became of a message."""
+
+    COMPLETE = "complete"
+    STREAMING = "streaming"
+    STOPPED = "stopped"  # by the user
+    INTERRUPTED = "interrupted"  # the app or the machine went away in the middle
+    FAILED = "failed"
+
+
+@dataclass(frozen=True, slots=True)
+class ConversationRow:
+    """One line of the conversation list."""
+
+    id: int
+    title: str
+    updated_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class MessageView:
+    """One message of the transcript. ``notice`` is a line below it: why it failed, or what was interrupted."""
+
+    id: int
+    role: str
+    text: str
+    state: MessageState = MessageState.COMPLETE
+    stats: RunStats | None = None
+    spans: tuple[TokenSpan, ...] = ()
+    notice: str = ""
+
+
+class EngineState(StrEnum):
+    """What the engine is doing."""
+
+    EMPTY = "empty"  # no model
+    LOADING = "loading"
+    READY = "ready"
+    READING = "reading"  # the prompt
+    ANSWERING = "answering"
+
+
+@dataclass(frozen=True, slots=True)
+class EngineView:
+    """The engine's state for the status line and the mode switch. ``progress`` is 0 to 1, or None where unknown."""
+
+    state: EngineState = EngineState.EMPTY
+    target: ModelInfo | None = None
+    draft: ModelInfo | None = None
+    unavailable: dict[Mode, str] = field(default_factory=dict)
+    notices: tuple[str, ...] = ()
+    progress: float | None = None
+
+
+class FieldKind(StrEnum):
+    """How a setting is edited."""
+
+    INTEGER = "integer"
+    NUMBER = "number"
+    TEXT = "text"
+    CHOICE = "choice"
+    SWITCH = "switch"
+    MODEL_FILE = "model_file"
+
+
+@dataclass(frozen=True, slots=True)
+class SettingField:
+    """One setting: a row of the settings dialog and a key of the settings file.
+
+    ``default`` None together with ``automatic`` means that the app chooses; the dialog then offers ``automatic`` as a word.
+    """
+
+    key: str
+    section: str
+    label: str
+    kind: FieldKind
+    default: bool | int | float | str | None
+    help: str
+    minimum: float | None = None
+    maximum: float | None = None
+    step: float | None = None
+    choices: tuple[tuple[str, str], ...] = ()  # (value, label)
+    automatic: str = ""
+    unit: str = ""
+
+
+SettingValue = bool | int | float | str | None
