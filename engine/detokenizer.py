@@ -1,0 +1,139 @@
+"""Token ids -> text that is safe to show, piece by piece, with the provenance of every token.
+
+Owns the two reasons to hold text back: a character whose bytes are not all there yet, and a possible
+beginning of a stop string. Knows no model and no loop; the bytes of a token come from the tokenizer as they
+are, so the leading space that SentencePiece vocabularies put before a word is kept, also for the first token.
+"""
+
+from __future__ import annotations
+
+import codecs
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from engine.interfaces import Tokenizer
+from engine.records import Source, TokenSpan
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """Text that may be shown now, and the tokens it came from; the spans' characters add up to the text's.
+
+    ``num_tokens`` counts the fed tokens that belong to the answer: all of them, unless a stop string was
+    completed (``stopped``): then those up to and including the one that completed it.
+    """
+
+    text: str
+    spans: tuple[TokenSpan, ...]
+    stopped: bool
+    num_tokens: int
+
+
+class Detokenizer:
+    """Decodes one answer. Text from a stop string on is never given out.
+
+    Each token gets one span, in order, when its text is released. Bytes that no later token completed become
+    U+FFFD in ``flush``, as a span more with the last token's source.
+    """
+
+    def __init__(self, tokenizer: Tokenizer, stop: tuple[str, ...] = ()) -> None:
+        self._tokenizer = tokenizer
+        self._stops = tuple(text for text in stop if text)
+        prefixes = {text[:end] for text in self._stops for end in range(1, len(text))}
+        self._prefixes = tuple(sorted(prefixes, key=len, reverse=True))
+        self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
+        self._mid_character = False
+        self._cache: dict[int, tuple[bytes, str | None]] = {}
+        self._text = ""
+        self._tokens: list[TokenSpan] = []
+        self._last_source = Source.TARGET
+        self._stopped = False
+
+    def feed(self, ids: Sequence[int], sources: Sequence[Source]) -> Piece:
+        """Take the tokens of one pass; return what may be shown now: nothing more after a stop string."""
+        if self._stopped:
+            return Piece("", (), stopped=True, num_tokens=0)
+        for index, (token_id, source) in enumerate(zip(ids, sources, strict=True)):
+            text = self._decode(token_id)
+            self._last_source = source
+            self._tokens.append(TokenSpan(len(text), source))
+            self._text += text
+            if self._stops and text and self._cut_at_stop(len(text)):
+                return self._release(len(self._text), index + 1)
+        return self._release(len(self._text) - self._num_held_chars(), len(ids))
+
+    def flush(self) -> Piece:
+        """Give out what was held back, unless it completes a stop string: the answer has ended."""
+        if self._stopped:
+            return Piece("", (), stopped=True, num_tokens=0)
+        rest = self._decoder.decode(b"", final=True)
+        self._mid_character = False
+        if rest:
+            self._tokens.append(TokenSpan(len(rest), self._last_source))
+            self._text += rest
+            self._cut_at_stop(len(rest))
+        return self._release(len(self._text), 0)
+
+    def _decode(self, token_id: int) -> str:
+        """Characters that this token completes; mostly whole ones, at the cost of one look-up."""
+        entry = self._cache.get(token_id)
+        if entry is None:
+            piece = self._tokenizer.piece(token_id)
+            try:
+                entry = (piece, piece.decode("utf-8"))
+            except UnicodeDecodeError:
+                entry = (piece, None)
+            self._cache[token_id] = entry
+        piece, text = entry
+        if text is not None and not self._mid_character:
+            return text
+        text = self._decoder.decode(piece)
+        self._mid_character = bool(self._decoder.getstate()[0])
+        return text
+
+    def _cut_at_stop(self, num_new: int) -> bool:
+        """Cut the held text before the stop string that ends first (the longest such), if there is one.
+
+        Only the end decides, so the result does not depend on how the text was split into tokens.
+        """
+        found: tuple[int, int] | None = None
+        for stop in self._stops:
+            begin = self._text.find(stop, max(0, len(self._text) - num_new - len(stop) + 1))
+            if begin >= 0:
+                match = (begin + len(stop), begin)
+                found = match if found is None else min(found, match)
+        if found is None:
+            return False
+        self._stopped = True
+        self._text = self._text[: found[1]]
+        self._tokens = list(_shorten(self._tokens, found[1]))
+        return True
+
+    def _num_held_chars(self) -> int:
+        """Length of the longest end of the text that may begin a stop string."""
+        if not self._prefixes or not self._text.endswith(self._prefixes):
+            return 0
+        return len(next(prefix for prefix in self._prefixes if self._text.endswith(prefix)))
+
+    def _release(self, num_chars: int, num_tokens: int) -> Piece:
+        """Give out the tokens that lie wholly in the first ``num_chars`` characters: none is split in two."""
+        if num_chars == len(self._text):
+            text, spans = self._text, tuple(self._tokens)
+            self._text, self._tokens = "", []
+            return Piece(text, spans, self._stopped, num_tokens)
+        end = count = 0
+        while end + self._tokens[count].num_chars <= num_chars:
+            end += self._tokens[count].num_chars
+            count += 1
+        text, spans = self._text[:end], tuple(self._tokens[:count])
+        self._text, self._tokens = self._text[end:], self._tokens[count:]
+        return Piece(text, spans, self._stopped, num_tokens)
+
+
+def _shorten(spans: Iterable[TokenSpan], num_chars: int) -> Iterable[TokenSpan]:
+    """Keep ``num_chars`` characters in all; the tokens behind have none."""
+    left = num_chars
+    for span in spans:
+        kept = min(span.num_chars, left)
+        left -= kept
+        yield TokenSpan(kept, span.source)
