@@ -1,0 +1,96 @@
+"""Every failure of the app's own rooms that a person can meet: what happened, why, and what to do.
+
+    AppError
+    ├── SettingsWriteError      the settings could not be saved
+    └── StorageError            the chats could not be read or written
+        ├── StorageFullError    no space is left
+        ├── StorageBusyError    another program holds the file
+        ├── StorageReadOnlyError
+        ├── DamagedFileError    the file is corrupt, or is no chats file
+        ├── NewerFileError      a newer Paceline wrote it
+        ├── BackupError         a copy could not be made or verified
+        └── MigrationError      it could not be brought to this version's layout
+
+Knows no widget: it gives a `Problem`, and whoever shows it decides where.
+"""
+
+from __future__ import annotations
+
+from engine.records import Problem
+
+
+class AppError(Exception):
+    """Base of all; ``message`` says what happened and why, ``advice`` what to do."""
+
+    title = "Paceline could not go on"
+    default_advice = "Try again; if it happens again, restart Paceline."
+
+    def __init__(self, message: str, advice: str | None = None) -> None:
+        super().__init__(message)
+        self.message = message
+        self.advice = self.default_advice if advice is None else advice
+
+    @property
+    def problem(self) -> Problem:
+        """The failure as plain data."""
+        return Problem(self.title, self.message, self.advice)
+
+
+class SettingsWriteError(AppError):
+    """The settings could not be saved."""
+
+    title = "The settings could not be saved"
+    default_advice = "They hold until Paceline is closed. Check the free space and the folder's permissions."
+
+
+class StorageError(AppError):
+    """The chats could not be read or written."""
+
+    title = "The chats could not be saved"
+    default_advice = "Check the disk and the folder's permissions; Paceline keeps trying."
+
+
+class StorageFullError(StorageError):
+    """No space is left where the chats live."""
+
+    title = "The disk is full"
+    default_advice = "Make some space; what is not saved yet stays in memory and is saved then."
+
+
+class StorageBusyError(StorageError):
+    """Another program holds the file."""
+
+    title = "The chats are in use"
+    default_advice = "Close the other Paceline and start this one again."
+
+
+class StorageReadOnlyError(StorageError):
+    """The folder or the file cannot be written."""
+
+    title = "The chats cannot be saved here"
+    default_advice = "Allow writing to the folder, or set PACELINE_HOME to another one, and start again."
+
+
+class DamagedFileError(StorageError):
+    """The file is corrupt, or is no chats file."""
+
+    title = "The chats file was damaged"
+
+
+class NewerFileError(StorageError):
+    """A newer Paceline wrote it."""
+
+    title = "The chats are from a newer Paceline"
+
+
+class BackupError(StorageError):
+    """A copy could not be made, or what was copied is not what was there."""
+
+    title = "The chats could not be backed up"
+    default_advice = "Check the free space in the folder of the backups."
+
+
+class MigrationError(StorageError):
+    """The file could not be brought to this version's layout."""
+
+    title = "The chats could not be updated to this version"

@@ -1,0 +1,111 @@
+"""Every folder and file the app uses, and where its assets lie. Makes no file; knows no setting."""
+
+from __future__ import annotations
+
+import os
+import sys
+import tempfile
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import platformdirs
+
+from engine.records import Problem
+
+APP_NAME = "paceline"
+HOME_VARIABLE = "PACELINE_HOME"
+
+
+@dataclass(frozen=True, slots=True)
+class Paths:
+    """The five folders. They may not exist yet: see `make_folders`."""
+
+    config: Path
+    data: Path
+    cache: Path
+    logs: Path
+    models: Path
+
+    @property
+    def settings_file(self) -> Path:
+        """The settings, as TOML."""
+        return self.config / "settings.toml"
+
+    @property
+    def layout_file(self) -> Path:
+        """The window's size and splitters, as the window wrote them."""
+        return self.config / "layout.bin"
+
+    @property
+    def chats_file(self) -> Path:
+        """The conversations, as SQLite."""
+        return self.data / "chats.db"
+
+    @property
+    def backups(self) -> Path:
+        """Copies of the chats file."""
+        return self.data / "backups"
+
+    @property
+    def lock_file(self) -> Path:
+        """Held while a window is open on these folders."""
+        return self.data / "paceline.lock"
+
+    @property
+    def padded_demo_file(self) -> Path:
+        """The built-in target padded to the cost of a real one: made here, removable."""
+        return self.cache / "paceline-padded-target.gguf"
+
+
+def find_paths(environ: Mapping[str, str] | None = None) -> Paths:
+    """Find the folders of this user and platform, or all of them under ``PACELINE_HOME``."""
+    home = (os.environ if environ is None else environ).get(HOME_VARIABLE, "")
+    if home:
+        root = Path(home).expanduser().absolute()
+        return Paths(root / "config", root / "data", root / "cache", root / "logs", root / "models")
+    data = Path(platformdirs.user_data_dir(APP_NAME, appauthor=False))
+    return Paths(
+        config=Path(platformdirs.user_config_dir(APP_NAME, appauthor=False)),
+        data=data,
+        cache=Path(platformdirs.user_cache_dir(APP_NAME, appauthor=False)),
+        logs=Path(platformdirs.user_log_dir(APP_NAME, appauthor=False)),
+        models=data / "models",
+    )
+
+
+def make_folders(paths: Paths) -> list[Problem]:
+    """Make the folders and try to write in each; one problem for each that cannot be used."""
+    problems = []
+    for folder in (paths.config, paths.data, paths.cache, paths.logs, paths.models):
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            with tempfile.TemporaryFile(dir=folder):
+                pass
+        except OSError as error:
+            problems.append(
+                Problem(
+                    "A folder cannot be written",
+                    f"{folder}: {error.strerror or error}.",
+                    f"Allow writing to it, or set {HOME_VARIABLE} to a folder of your own; "
+                    "until then nothing is saved there.",
+                )
+            )
+    return problems
+
+
+def assets_dir() -> Path:
+    """Find the assets: in a checkout, in an installation, in a frozen build."""
+    frozen = getattr(sys, "_MEIPASS", None)
+    root = Path(frozen) if frozen else Path(__file__).resolve().parent.parent
+    return root / "assets"
+
+
+def builtin_target() -> Path:
+    """Name the target that comes with the app."""
+    return assets_dir() / "models" / "paceline-tiny-target.gguf"
+
+
+def builtin_draft() -> Path:
+    """Name the draft that comes with the app."""
+    return assets_dir() / "models" / "paceline-tiny-draft.gguf"

@@ -1,0 +1,274 @@
+"""The settings as one table: the settings file, the dialog and the checks all come from these rows.
+
+Knows no file and no widget. A row whose default is None is chosen by the app until the user gives a value.
+"""
+
+from __future__ import annotations
+
+import math
+from types import MappingProxyType
+
+from engine.records import Mode
+from ui.records import FieldKind, SettingField, SettingValue
+
+MODELS, SPECULATION, SAMPLING, CHAT, ENGINE, LOOK = (
+    "Models",
+    "Speculation",
+    "Sampling",
+    "Chat",
+    "Engine",
+    "Look",
+)
+MAX_TEXT_CHARS = 100_000
+
+_MODE_LABELS = {Mode.OFF: "Off (plain)", Mode.NGRAM: "N-gram", Mode.DRAFT: "Draft model"}
+
+FIELDS: tuple[SettingField, ...] = (
+    SettingField(
+        "target_path",
+        MODELS,
+        "Target",
+        FieldKind.MODEL_FILE,
+        "",
+        "The model that answers, a GGUF file; empty takes the small built-in one.",
+        automatic="built-in",
+    ),
+    SettingField(
+        "draft_path",
+        MODELS,
+        "Draft",
+        FieldKind.MODEL_FILE,
+        "",
+        "The model that drafts for it, a GGUF file; empty takes the built-in one for the built-in target.",
+        automatic="built-in or none",
+    ),
+    SettingField(
+        "mode",
+        SPECULATION,
+        "Mode",
+        FieldKind.CHOICE,
+        Mode.DRAFT.value,
+        "How tokens are proposed; the answers' distribution is the target's own in every mode.",
+        choices=tuple((mode.value, _MODE_LABELS[mode]) for mode in Mode),
+    ),
+    SettingField(
+        "depth",
+        SPECULATION,
+        "Draft length",
+        FieldKind.INTEGER,
+        None,
+        "Tokens proposed per pass; 0 is plain decoding.",
+        minimum=0,
+        maximum=64,
+        step=1,
+        automatic="automatic",
+        unit="tokens",
+    ),
+    SettingField(
+        "temperature",
+        SAMPLING,
+        "Temperature",
+        FieldKind.NUMBER,
+        0.8,
+        "Higher is more varied; 0 always takes the likeliest token.",
+        minimum=0.0,
+        maximum=5.0,
+        step=0.05,
+    ),
+    SettingField(
+        "top_k",
+        SAMPLING,
+        "Top-k",
+        FieldKind.INTEGER,
+        40,
+        "Only the k likeliest tokens are drawn from; 0 switches it off.",
+        minimum=0,
+        maximum=1000,
+        step=1,
+    ),
+    SettingField(
+        "top_p",
+        SAMPLING,
+        "Top-p",
+        FieldKind.NUMBER,
+        0.95,
+        "Only the likeliest tokens that together reach this probability; 1 switches it off.",
+        minimum=0.01,
+        maximum=1.0,
+        step=0.01,
+    ),
+    SettingField(
+        "min_p",
+        SAMPLING,
+        "Min-p",
+        FieldKind.NUMBER,
+        0.05,
+        "Drops tokens less likely than this share of the likeliest; 0 switches it off.",
+        minimum=0.0,
+        maximum=1.0,
+        step=0.01,
+    ),
+    SettingField(
+        "repeat_penalty",
+        SAMPLING,
+        "Repeat penalty",
+        FieldKind.NUMBER,
+        1.0,
+        "Divides the scores of recent tokens; 1 switches it off.",
+        minimum=0.1,
+        maximum=5.0,
+        step=0.05,
+    ),
+    SettingField(
+        "frequency_penalty",
+        SAMPLING,
+        "Frequency penalty",
+        FieldKind.NUMBER,
+        0.0,
+        "Lowers a token's score each time it recently appeared; 0 switches it off.",
+        minimum=-2.0,
+        maximum=2.0,
+        step=0.05,
+    ),
+    SettingField(
+        "presence_penalty",
+        SAMPLING,
+        "Presence penalty",
+        FieldKind.NUMBER,
+        0.0,
+        "Lowers a token's score once if it recently appeared; 0 switches it off.",
+        minimum=-2.0,
+        maximum=2.0,
+        step=0.05,
+    ),
+    SettingField(
+        "seed",
+        SAMPLING,
+        "Seed",
+        FieldKind.INTEGER,
+        None,
+        "The same seed gives the same answer at a fixed mode and draft length.",
+        minimum=0,
+        maximum=2**31 - 1,
+        step=1,
+        automatic="random",
+    ),
+    SettingField(
+        "max_tokens",
+        SAMPLING,
+        "Longest answer",
+        FieldKind.INTEGER,
+        None,
+        "An answer ends after so many tokens.",
+        minimum=1,
+        maximum=1_000_000,
+        step=1,
+        automatic="until it is done",
+        unit="tokens",
+    ),
+    SettingField(
+        "system_prompt",
+        CHAT,
+        "System prompt",
+        FieldKind.TEXT,
+        "",
+        "Told to the model before the conversation; empty leaves it out.",
+        maximum=MAX_TEXT_CHARS,
+    ),
+    SettingField(
+        "n_ctx",
+        ENGINE,
+        "Context",
+        FieldKind.INTEGER,
+        None,
+        "How many tokens of a conversation the model can see; more takes more memory.",
+        minimum=256,
+        maximum=10_000_000,
+        step=256,
+        automatic="automatic",
+        unit="tokens",
+    ),
+    SettingField(
+        "threads",
+        ENGINE,
+        "Threads",
+        FieldKind.INTEGER,
+        None,
+        "Processor threads that compute; more than the physical cores rarely helps.",
+        minimum=1,
+        maximum=512,
+        step=1,
+        automatic="automatic",
+    ),
+    SettingField(
+        "gpu_layers",
+        ENGINE,
+        "GPU layers",
+        FieldKind.INTEGER,
+        None,
+        "Layers of the model kept on the GPU; 0 computes on the processor only.",
+        minimum=0,
+        maximum=10_000,
+        step=1,
+        automatic="all that fit",
+    ),
+    SettingField(
+        "theme",
+        LOOK,
+        "Theme",
+        FieldKind.CHOICE,
+        "system",
+        "Light, dark, or as the system is set.",
+        choices=(("system", "As the system"), ("light", "Light"), ("dark", "Dark")),
+    ),
+)
+
+FIELD_BY_KEY = MappingProxyType({field.key: field for field in FIELDS})
+DEFAULTS = MappingProxyType({field.key: field.default for field in FIELDS})
+RELOAD_KEYS = frozenset({"target_path", "n_ctx", "threads", "gpu_layers"})
+
+
+def complaint(field: SettingField, value: object) -> str:
+    """One sentence on why ``value`` cannot be taken, or an empty text where it can."""
+    if value is None and field.default is None:
+        return ""
+    if field.kind in (FieldKind.INTEGER, FieldKind.NUMBER):
+        return _number_complaint(field, value)
+    if field.kind is FieldKind.SWITCH:
+        return "" if isinstance(value, bool) else f"{field.label} must be true or false."
+    return _text_complaint(field, value)
+
+
+def _text_complaint(field: SettingField, value: object) -> str:
+    if not isinstance(value, str):
+        return f"{field.label} must be text."
+    if field.kind is FieldKind.CHOICE and value not in {choice for choice, _ in field.choices}:
+        return f"{field.label} must be one of: {', '.join(choice for choice, _ in field.choices)}."
+    if field.maximum is not None and len(value) > field.maximum:
+        return f"{field.label} may have at most {field.maximum:,.0f} characters."
+    if any("\ud800" <= char <= "\udfff" for char in value):
+        return f"{field.label} holds half a character."
+    return ""
+
+
+def _number_complaint(field: SettingField, value: object) -> str:
+    kinds = (int,) if field.kind is FieldKind.INTEGER else (int, float)
+    if isinstance(value, bool) or not isinstance(value, kinds) or not math.isfinite(value):
+        what = "a whole number" if field.kind is FieldKind.INTEGER else "a number"
+        return f"{field.label} must be {what}."
+    too_low = field.minimum is not None and value < field.minimum
+    too_high = field.maximum is not None and value > field.maximum
+    if too_low or too_high:
+        return f"{field.label} must be from {_bound(field.minimum)} to {_bound(field.maximum)}."
+    return ""
+
+
+def _bound(number: float | None) -> str:
+    return "anything" if number is None else f"{number:,.15g}"
+
+
+def normal(field: SettingField, value: SettingValue) -> SettingValue:
+    """Put a good value in its field's own type: 1 becomes 1.0 in a field of numbers."""
+    if field.kind is FieldKind.NUMBER and isinstance(value, int):
+        return float(value)
+    return value
