@@ -1,0 +1,42 @@
+"""What a drafter is: it proposes tokens and is told what became of them. Knows neither target nor text."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol
+
+from engine.records import Source
+from engine.sampling import Distribution, History, Sampler
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """Proposed tokens. ``q[i]`` is the distribution that ``ids[i]`` was drawn from; no ``q`` means q = 1 on each token.
+
+    A drawn token is always in it: whether token i is proposed may depend only on what was known before it was drawn,
+    or the output would be biased.
+    """
+
+    ids: list[int]
+    source: Source
+    q: list[Distribution] | None = None
+
+
+class Drafter(Protocol):
+    """Life cycle: ``begin`` once for an answer, then ``propose`` and ``observe`` in turn."""
+
+    @property
+    def source(self) -> Source:
+        """The provenance of what it proposes."""
+
+    def begin(self, history: History, sampler: Sampler) -> None:
+        """A new answer begins after ``history`` [num_tokens]; proposals are drawn by this sampler's chain.
+
+        Until the next ``begin``, every history given to ``propose`` continues the one before.
+        """
+
+    def propose(self, history: History, limit: int) -> Draft:
+        """At most ``limit`` tokens to follow ``history`` [num_tokens]; fewer or none is always allowed."""
+
+    def observe(self, num_accepted: int) -> None:
+        """The first ``num_accepted`` tokens of the last proposal were kept."""

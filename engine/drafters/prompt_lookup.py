@@ -1,0 +1,72 @@
+"""Prompt lookup: propose what followed the same few tokens earlier in the conversation. Knows token ids only.
+
+Saxena 2023, https://github.com/apoorvumang/prompt-lookup-decoding; an index instead of a scan, so the cost of a token does
+not grow with the conversation.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from engine.drafters.base import Draft
+from engine.records import Source
+from engine.sampling import History, Sampler
+
+MAX_MATCH = 5
+MIN_MATCH = 2  # a single token matches nearly always and is nearly always wrong
+
+
+class PromptLookupDrafter:
+    """Implements `Drafter`: longest match first, the most recent of equal ones.
+
+    Example:
+        With matches of 2 to 3 tokens, after [1, 2, 3, 4, 2, 3] a proposal of up to 4 tokens is [4, 2, 3]: the last two
+        tokens, 2 and 3, were seen before, and these followed.
+    """
+
+    source = Source.NGRAM
+
+    def __init__(self, min_match: int = MIN_MATCH, max_match: int = MAX_MATCH) -> None:
+        self._sizes = range(max_match, min_match - 1, -1)
+        self._ids: list[int] = []
+        # For each size: the last tokens of a match -> where its most recent continuation begins.
+        self._continuations: dict[int, dict[tuple[int, ...], int]] = {size: {} for size in self._sizes}
+
+    def begin(self, history: History, sampler: Sampler) -> None:  # noqa: ARG002  (q = 1 whatever the sampling)
+        """Keep the index where ``history`` continues what is indexed, else start over."""
+        known = len(self._ids)
+        indexed = np.asarray(self._ids, dtype=np.int32)
+        if known > len(history) or not np.array_equal(history[:known], indexed):
+            self._ids.clear()
+            for table in self._continuations.values():
+                table.clear()
+        self._follow(history)
+
+    def propose(self, history: History, limit: int) -> Draft:
+        """What followed the longest earlier match of the end of ``history``."""
+        self._follow(history)
+        ids = self._ids
+        for size in self._sizes if limit > 0 else ():
+            if len(ids) < size:
+                continue
+            start = self._continuations[size].get(tuple(ids[-size:]))
+            if start is not None:
+                proposed = ids[start : start + limit]
+                # A match that reaches the end repeats with this period: go on around it.
+                while len(proposed) < limit:
+                    proposed += proposed[: limit - len(proposed)]
+                return Draft(proposed, self.source)
+        return Draft([], self.source)
+
+    def observe(self, num_accepted: int) -> None:
+        """Nothing to learn: kept tokens come back in the next history."""
+
+    def _follow(self, history: History) -> None:
+        """Index the matches that end before each new token: their continuation begins with it."""
+        ids = self._ids
+        for token_id in history[len(ids) :].tolist():
+            end = len(ids)
+            for size in self._sizes:
+                if end >= size:
+                    self._continuations[size][tuple(ids[end - size :])] = end
+            ids.append(token_id)

@@ -1,0 +1,90 @@
+"""Loads llama.cpp once, keeps its log lines, and knows what this build can do. Knows no model and no context."""
+
+from __future__ import annotations
+
+import collections
+import ctypes
+import logging
+import os
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import psutil
+
+# The OpenMP threads of a CPU build spin at barriers. Left to itself, that collapses to a few tokens a second as soon as
+# another program (or our own painting window) wants a core; with a bounded spin the idle machine loses about 4 %.
+# Read by the OpenMP runtime when the library is loaded, so it must be set before the import below.
+if not {"GOMP_SPINCOUNT", "OMP_WAIT_POLICY"} & os.environ.keys():
+    os.environ["GOMP_SPINCOUNT"] = "10000"
+
+import llama_cpp.llama_cpp as lib  # noqa: E402  (see above)
+
+log = logging.getLogger(__name__)
+
+_FUNCTIONS = r"(?:[a-z0-9]+(?:_[a-z0-9]+)+: )*"
+_PREFIX = re.compile(f"^{_FUNCTIONS}(?:error loading model: )?{_FUNCTIONS}")
+TINY_MODEL_PARAMS = 20_000_000  # below this, handing work to a second thread costs more than it saves
+# ggml.h's enum ggml_log_level: 1 debug, 2 info, 3 warning, 4 error, 5 continuation. llama.cpp warns about much that a
+# user can do nothing about, so its lines stay one step below ours.
+_LEVELS = {1: logging.DEBUG, 2: logging.DEBUG, 3: logging.INFO, 4: logging.INFO, 5: logging.DEBUG}
+_ERROR_LEVEL = 4
+_recent_errors: collections.deque[str] = collections.deque(maxlen=20)
+_started: list[Any] = []
+
+
+@lib.llama_log_callback  # type: ignore[untyped-decorator]
+def _on_log(level: int, text: bytes, _user_data: ctypes.c_void_p) -> None:
+    line = text.decode("utf-8", "replace").rstrip()
+    if not line or line == ".":
+        return
+    if level == _ERROR_LEVEL:
+        _recent_errors.append(line)
+    log.log(_LEVELS.get(level, logging.DEBUG), "%s", line)
+
+
+def start() -> Any:  # noqa: ANN401  (the binding ships no types)
+    """The low-level binding, with llama.cpp started and its log caught. Cheap after the first call."""
+    if not _started:
+        lib.llama_log_set(_on_log, ctypes.c_void_p(0))
+        lib.llama_backend_init()
+        _started.append(lib)
+    return lib
+
+
+@contextmanager
+def errors() -> Iterator[list[str]]:
+    """Collect the error lines that llama.cpp logs inside the block; the list is filled when the block ends."""
+    _recent_errors.clear()
+    lines: list[str] = []
+    try:
+        yield lines
+    finally:
+        lines.extend(_recent_errors)
+
+
+def last_error() -> str:
+    """llama.cpp's own first reason since `errors` began, without function names; empty if it gave none."""
+    for line in _recent_errors:
+        reason = _PREFIX.sub("", line).strip()
+        if reason and not reason.startswith("failed to load model"):
+            return reason
+    return ""
+
+
+def supports_gpu() -> bool:
+    """Whether this build of llama.cpp can put layers on a GPU."""
+    return bool(start().llama_supports_gpu_offload())
+
+
+def system_info() -> str:
+    """The CPU and GPU features of this build, in llama.cpp's words."""
+    return str(start().llama_print_system_info().decode("utf-8", "replace"))
+
+
+def default_threads(num_params: int) -> int:
+    """Threads for a model of this size: physical cores, but one for a tiny model."""
+    if num_params < TINY_MODEL_PARAMS:
+        return 1
+    return psutil.cpu_count(logical=False) or os.cpu_count() or 1

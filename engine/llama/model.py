@@ -1,0 +1,134 @@
+"""A GGUF file loaded by llama.cpp: weights and facts about them. Knows no context and no conversation."""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Callable
+from pathlib import Path
+
+from engine.errors import ModelLoadError, ModelNotFoundError
+from engine.llama import library
+from engine.llama.vocab import Vocab
+
+
+class LlamaModel:
+    """Loaded weights (or, with ``vocab_only``, the vocabulary alone). Close it, or use it in a ``with`` block.
+
+    Raises:
+        ModelNotFoundError: no such file, or not readable.
+        ModelLoadError: llama.cpp refused it, or ``progress`` returned False (then the message says so).
+    """
+
+    def __init__(
+        self,
+        path: str | Path,
+        *,
+        gpu_layers: int = 0,
+        vocab_only: bool = False,
+        progress: Callable[[float], bool] | None = None,
+    ) -> None:
+        self._lib = library.start()
+        self.path = Path(path)
+        self.gpu_layers = gpu_layers
+        self.handle = self._load(vocab_only, progress)
+        self.vocab = Vocab(self)
+
+    def _load(self, vocab_only: bool, progress: Callable[[float], bool] | None) -> int:
+        if not self.path.is_file():
+            raise ModelNotFoundError(f"There is no file at {self.path}.")
+        params = self._lib.llama_model_default_params()
+        params.n_gpu_layers = self.gpu_layers
+        params.vocab_only = vocab_only
+        cancelled: list[bool] = []
+
+        @self._lib.llama_progress_callback  # type: ignore[untyped-decorator]
+        def on_progress(fraction: float, _user_data: ctypes.c_void_p) -> bool:
+            go_on = progress is None or progress(fraction)
+            if not go_on:
+                cancelled.append(True)
+            return go_on
+
+        params.progress_callback = on_progress
+        with library.errors():
+            handle = self._lib.llama_model_load_from_file(str(self.path).encode(), params)
+            reason = library.last_error()
+        if handle:
+            return int(handle)
+        if cancelled:
+            raise ModelLoadError(f"Loading {self.path.name} was cancelled.", "Load it again when you want it.")
+        raise ModelLoadError(f"llama.cpp refused {self.path.name}: {reason or 'it gave no reason'}.")
+
+    def close(self) -> None:
+        """Free the weights. Contexts made from it must be closed before."""
+        if self.handle:
+            self._lib.llama_model_free(self.handle)
+            self.handle = 0
+
+    def __enter__(self) -> LlamaModel:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    @property
+    def architecture(self) -> str:
+        """The GGUF's ``general.architecture``."""
+        return self.metadata("general.architecture") or "unknown"
+
+    @property
+    def name(self) -> str:
+        """The GGUF's ``general.name``, or the file's."""
+        return self.metadata("general.name") or self.path.stem
+
+    @property
+    def num_params(self) -> int:
+        """Number of weights."""
+        return int(self._lib.llama_model_n_params(self.handle))
+
+    @property
+    def size_bytes(self) -> int:
+        """Bytes of all tensors."""
+        return int(self._lib.llama_model_size(self.handle))
+
+    @property
+    def n_ctx_train(self) -> int:
+        """The context it was trained for, in tokens."""
+        return int(self._lib.llama_model_n_ctx_train(self.handle))
+
+    @property
+    def n_layer(self) -> int:
+        """Number of blocks."""
+        return int(self._lib.llama_model_n_layer(self.handle))
+
+    @property
+    def is_recurrent(self) -> bool:
+        """Whether its memory is a state that cannot forget single tokens (Mamba, RWKV, and hybrids with them)."""
+        return bool(self._lib.llama_model_is_recurrent(self.handle) or self._lib.llama_model_is_hybrid(self.handle))
+
+    @property
+    def generates_text(self) -> bool:
+        """Whether it has a decoder that can be run token by token (not an encoder, not a diffusion model)."""
+        return bool(
+            self._lib.llama_model_has_decoder(self.handle)
+            and not self._lib.llama_model_has_encoder(self.handle)
+            and not self._lib.llama_model_is_diffusion(self.handle)
+        )
+
+    @property
+    def chat_template(self) -> str | None:
+        """The GGUF's own Jinja template, if it carries one."""
+        text = self._lib.llama_model_chat_template(self.handle, None)
+        return text.decode("utf-8", "replace") if text else None
+
+    def metadata(self, key: str) -> str | None:
+        """One metadata value as llama.cpp prints it."""
+        size = 256
+        for _ in range(2):
+            buffer = ctypes.create_string_buffer(size)
+            length = self._lib.llama_model_meta_val_str(self.handle, key.encode(), buffer, size)
+            if length < 0:
+                return None
+            if length < size:
+                return buffer.value.decode("utf-8", "replace")
+            size = length + 1
+        return None

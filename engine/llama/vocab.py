@@ -1,0 +1,117 @@
+"""The vocabulary of a GGUF through llama.cpp: text to ids and back, and what each token is. Knows no weights."""
+
+from __future__ import annotations
+
+import ctypes
+from typing import Any
+
+from engine.errors import PromptError
+from engine.llama import library
+
+_TYPE_NAMES = {0: "none", 1: "SPM", 2: "BPE", 3: "WPM", 4: "UGM", 5: "RWKV", 6: "PLaMo-2"}
+
+
+class Vocab:
+    """Implements `engine.interfaces.Tokenizer`. Keeps the model alive that owns the native vocabulary."""
+
+    def __init__(self, model: Any) -> None:  # noqa: ANN401  (the owning LlamaModel; typed there, kept opaque here)
+        self._lib = library.start()
+        self._owner = model
+        self._handle = self._lib.llama_model_get_vocab(model.handle)
+        self._n_vocab = int(self._lib.llama_vocab_n_tokens(self._handle))
+        self._pieces: dict[int, bytes] = {}
+        self._buffer = ctypes.create_string_buffer(512)
+        self._control_texts: tuple[str, ...] | None = None
+        self._eog_ids: frozenset[int] | None = None
+
+    @property
+    def n_vocab(self) -> int:
+        """Number of tokens."""
+        return self._n_vocab
+
+    @property
+    def type_name(self) -> str:
+        """The kind of tokenizer: SPM, BPE, WPM, UGM, RWKV."""
+        number = int(self._lib.llama_vocab_type(self._handle))
+        return _TYPE_NAMES.get(number, f"type {number}")
+
+    @property
+    def add_bos(self) -> bool:
+        """Whether a prompt begins with the BOS token."""
+        return bool(self._lib.llama_vocab_get_add_bos(self._handle))
+
+    @property
+    def add_eos(self) -> bool:
+        """Whether the tokenizer would append the EOS token."""
+        return bool(self._lib.llama_vocab_get_add_eos(self._handle))
+
+    @property
+    def bos_id(self) -> int | None:
+        """The BOS token, if there is one."""
+        return self._id_or_none(self._lib.llama_vocab_bos(self._handle))
+
+    @property
+    def eos_id(self) -> int | None:
+        """The EOS token, if there is one."""
+        return self._id_or_none(self._lib.llama_vocab_eos(self._handle))
+
+    @property
+    def control_texts(self) -> tuple[str, ...]:
+        """The texts of all control tokens."""
+        if self._control_texts is None:
+            ids = (i for i in range(self._n_vocab) if self._lib.llama_vocab_is_control(self._handle, i))
+            self._control_texts = tuple(text for i in ids if (text := self.token_text(i)))
+        return self._control_texts
+
+    @property
+    def eog_ids(self) -> frozenset[int]:
+        """All tokens that end an answer."""
+        if self._eog_ids is None:
+            ids = range(self._n_vocab)
+            self._eog_ids = frozenset(i for i in ids if self._lib.llama_vocab_is_eog(self._handle, i))
+        return self._eog_ids
+
+    def tokenize(self, text: str, *, special: bool, add_bos: bool = False) -> list[int]:
+        """Ids of ``text``; ``special`` lets control tokens' texts become control tokens.
+
+        ``add_bos`` puts the BOS token first where the vocabulary wants one.
+        """
+        data = text.encode("utf-8", "surrogatepass").decode("utf-8", "replace").encode("utf-8")
+        size = len(data) + 8
+        for _ in range(2):
+            buffer = (ctypes.c_int32 * size)()
+            count = self._lib.llama_tokenize(self._handle, data, len(data), buffer, size, False, special)
+            if count >= 0:
+                ids = list(buffer[:count])
+                return [self.bos_id, *ids] if add_bos and self.add_bos and self.bos_id is not None else ids
+            size = -count
+        raise PromptError("The text could not be split into tokens: the tokenizer of this model failed.")
+
+    def piece(self, token_id: int) -> bytes:
+        """The bytes that a token stands for; control tokens give none."""
+        cached = self._pieces.get(token_id)
+        if cached is None:
+            cached = self._pieces[token_id] = self._read_piece(token_id, special=False)
+        return cached
+
+    def token_text(self, token_id: int) -> str:
+        """The token's own text in the vocabulary, control tokens included."""
+        text = self._lib.llama_vocab_get_text(self._handle, token_id)
+        return text.decode("utf-8", "replace") if text else ""
+
+    def is_eog(self, token_id: int) -> bool:
+        """Whether this token ends the answer."""
+        return token_id in self.eog_ids
+
+    def _read_piece(self, token_id: int, *, special: bool) -> bytes:
+        if not 0 <= token_id < self._n_vocab:
+            return b""
+        buffer = self._buffer
+        length = self._lib.llama_token_to_piece(self._handle, token_id, buffer, len(buffer), 0, special)
+        if length < 0:
+            buffer = ctypes.create_string_buffer(-length)
+            length = self._lib.llama_token_to_piece(self._handle, token_id, buffer, len(buffer), 0, special)
+        return bytes(buffer.raw[: max(0, length)])
+
+    def _id_or_none(self, token_id: int) -> int | None:
+        return int(token_id) if 0 <= token_id < self._n_vocab else None

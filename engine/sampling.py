@@ -1,0 +1,193 @@
+"""Logits to distributions: the sampling chain and drawing from it. Knows neither models nor drafts.
+
+The chain, in this order: penalties over the last tokens, temperature, top-k, top-p, min-p. Target and draft go through the
+same chain: p and q are what the *whole* chain gives, which is what makes verification exact.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from engine.errors import DecodeError
+from engine.records import SamplingParams
+
+Row = NDArray[np.float32]  # [n_vocab] logits
+History = NDArray[np.int32]  # [num_tokens] ids, oldest first
+
+# Below this share of the most likely token a float64 sum does not change any more: exp(-40) is 4e-18.
+_NEGLIGIBLE_LOG = 40.0
+
+
+@dataclass(frozen=True, slots=True)
+class Distribution:
+    """A distribution over tokens. ``ids`` [n] ascending, or None where ``probs`` [n_vocab] covers all; ``probs`` sum to 1."""
+
+    probs: NDArray[np.float64]
+    ids: NDArray[np.int64] | None = None
+
+    def prob(self, token_id: int) -> float:
+        """The probability of one token."""
+        if self.ids is None:
+            return float(self.probs[token_id]) if token_id < len(self.probs) else 0.0
+        i = int(self.ids.searchsorted(token_id))
+        return float(self.probs[i]) if i < len(self.ids) and self.ids[i] == token_id else 0.0
+
+    def draw(self, uniform: float) -> int:
+        """The token at ``uniform`` in [0, 1) of the cumulated distribution."""
+        cumulated = self.probs.cumsum()
+        i = int(cumulated.searchsorted(uniform * cumulated[-1], side="right"))
+        i = min(i, len(cumulated) - 1)
+        while self.probs[i] == 0.0:  # only rounding at the very end can get here
+            i -= 1
+        return i if self.ids is None else int(self.ids[i])
+
+
+def point_mass(token_id: int) -> Distribution:
+    """All probability on one token: what a deterministic proposal is."""
+    return Distribution(np.ones(1), np.array([token_id], dtype=np.int64))
+
+
+def residual(p: Distribution, q: Distribution) -> Distribution:
+    """norm(max(0, p - q)): what to draw from after a rejection (Leviathan et al. 2022, arXiv 2211.17192, appendix A.1).
+
+    A rejection has probability 0 where the two are equal; rounding can still ask for it, and then p is the limit.
+    """
+    rest = p.probs.copy()
+    if q.ids is None:
+        q_at_p = q.probs[: len(rest)] if p.ids is None else q.probs[p.ids]
+        rest[: len(q_at_p)] -= q_at_p
+    elif p.ids is None:
+        inside = q.ids < len(rest)
+        rest[q.ids[inside]] -= q.probs[inside]
+    else:
+        where = np.minimum(p.ids.searchsorted(q.ids), len(p.ids) - 1)
+        shared = p.ids[where] == q.ids
+        rest[where[shared]] -= q.probs[shared]
+    np.maximum(rest, 0.0, out=rest)
+    total = rest.sum()
+    return Distribution(rest / total, p.ids) if total > 0.0 else p
+
+
+class Sampler:
+    """The chain for one answer. Rows given to it may be written into."""
+
+    def __init__(self, params: SamplingParams, banned_ids: frozenset[int] = frozenset()) -> None:
+        self.params = params
+        self.rng = np.random.Generator(np.random.PCG64(params.seed))
+        self._banned = np.array(sorted(banned_ids), dtype=np.int64)
+        self._penalties = params.penalty_last_n > 0 and (
+            params.repeat_penalty != 1.0 or params.frequency_penalty != 0.0 or params.presence_penalty != 0.0
+        )
+
+    @property
+    def greedy(self) -> bool:
+        """Whether every choice is the argmax."""
+        return self.params.greedy
+
+    def uniform(self) -> float:
+        """One number of the answer's own random stream, in [0, 1)."""
+        return self.rng.random()
+
+    def argmax(self, row: Row, history: History, pending: list[int]) -> int:
+        """The most likely token after penalties; of equal ones the lowest id.
+
+        Raises:
+            DecodeError: the row holds no numbers (a damaged model).
+        """
+        self._edit(row, history, pending)
+        return _argmax(row)
+
+    def distribution(self, row: Row, history: History, pending: list[int]) -> Distribution:
+        """What the chain gives for ``row``, after ``history`` followed by the ``pending`` tokens of a draft.
+
+        Raises:
+            DecodeError: the row holds no numbers (a damaged model).
+        """
+        self._edit(row, history, pending)
+        return point_mass(_argmax(row)) if self.params.greedy else _chain(row, self.params)
+
+    def _edit(self, row: Row, history: History, pending: list[int]) -> None:
+        if len(self._banned):
+            row[self._banned[self._banned < len(row)]] = -np.inf
+        if self._penalties:
+            self._penalize(row, history, pending)
+
+    def _penalize(self, row: Row, history: History, pending: list[int]) -> None:
+        """Repetition, frequency and presence penalties, as llama.cpp's `llama_sampler_penalties` applies them."""
+        params = self.params
+        window = params.penalty_last_n
+        tail = history[-window:]
+        if pending:
+            tail = np.concatenate((tail, np.asarray(pending, dtype=np.int32)))[-window:]
+        ids, counts = np.unique(tail, return_counts=True)
+        inside = ids < len(row)
+        ids, counts = ids[inside], counts[inside]
+        values = row[ids]
+        values = np.where(values > 0, values / params.repeat_penalty, values * params.repeat_penalty)
+        row[ids] = values - counts * params.frequency_penalty - params.presence_penalty
+
+
+def _argmax(row: Row) -> int:
+    best = int(row.argmax())
+    if row[best] != row[best]:  # NaN is the only value that differs from itself, and argmax finds it
+        raise _not_numbers()
+    return best
+
+
+def _chain(row: Row, params: SamplingParams) -> Distribution:
+    """Temperature, top-k, top-p, min-p over a row whose penalties are already applied."""
+    highest = float(row.max())
+    if highest != highest or highest in (np.inf, -np.inf):
+        raise _not_numbers()
+    ids = _candidates(row, highest, params)
+    logits = (row if ids is None else row[ids]).astype(np.float64)
+    weights = np.exp((logits - highest) / params.temperature)
+    if params.top_p < 1.0:
+        weights = _keep_top_p(weights, params.top_p)
+    if params.min_p > 0.0:
+        weights[weights < params.min_p] = 0.0  # the best weighs exactly 1
+    if ids is not None:
+        kept = weights > 0.0
+        ids, weights = ids[kept], weights[kept]
+    return Distribution(weights / weights.sum(), ids)
+
+
+def _candidates(row: Row, highest: float, params: SamplingParams) -> NDArray[np.int64] | None:
+    """Ids (ascending) that top-k or rounding leaves, or None for all of a small or flat row.
+
+    A threshold below the maximum first, so that top-k looks at few tokens: a full partition of 152k costs a millisecond.
+    """
+    margin = np.float32(_NEGLIGIBLE_LOG * params.temperature)
+    if params.top_k == 0:
+        ids = np.flatnonzero(row >= np.float32(highest) - margin)
+        return ids if len(ids) * 4 < len(row) else None
+    step = np.float32(8.0)
+    ids = np.flatnonzero(row >= np.float32(highest) - step)
+    while len(ids) < params.top_k and step < margin:
+        step = min(step * np.float32(4.0), margin)
+        ids = np.flatnonzero(row >= np.float32(highest) - step)
+    if len(ids) <= params.top_k:
+        return ids
+    # Of equal logits at the border the lowest ids stay, so that the choice does not depend on the partition.
+    order = np.argsort(-row[ids], kind="stable")[: params.top_k]
+    return np.sort(ids[order])
+
+
+def _keep_top_p(weights: NDArray[np.float64], top_p: float) -> NDArray[np.float64]:
+    """Zero all but the smallest set of the most likely tokens whose share reaches ``top_p``."""
+    order = np.argsort(-weights, kind="stable")
+    cumulated = weights[order].cumsum()
+    count = int(cumulated.searchsorted(top_p * cumulated[-1])) + 1
+    kept = np.zeros_like(weights)
+    kept[order[:count]] = weights[order[:count]]
+    return kept
+
+
+def _not_numbers() -> DecodeError:
+    return DecodeError(
+        "The model computed values that are not numbers.",
+        "The file is probably damaged: download it again, or choose another one.",
+    )

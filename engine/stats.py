@@ -1,0 +1,110 @@
+"""Counts what the loop does. Counters only; rates are properties of the `RunStats` that a snapshot gives.
+
+Conventions, once for the whole project: a pass is one forward call of the target while answering (prefill does not count);
+recovered and bonus tokens count as tokens; the end-of-generation token counts; tokens of a block that were cut by a stop
+string or by the wanted length do not.
+"""
+
+from __future__ import annotations
+
+import time
+
+import numpy as np
+from numpy.typing import NDArray
+
+from engine.records import Mode, RunStats, Source
+
+MAX_DEPTH = 32  # proposed tokens per pass that are counted one by one; the settings offer no more
+
+
+class StatsRecorder:
+    """The counters of one answer. Times are seconds of `time.perf_counter`."""
+
+    def __init__(self, mode: Mode, context_size: int) -> None:
+        self.mode = mode
+        self.context_size = context_size
+        self.depth = 0
+        self.prompt_tokens = self.prompt_cached_tokens = 0
+        self.started = time.perf_counter()
+        self.prefilled: float | None = None
+        self.first_token: float | None = None
+        self.last_token: float | None = None
+        self.tokens = self.passes = self.proposed = self.accepted = self.rolled_back = 0
+        self.draft_s = self.verify_s = self.sample_s = self.rollback_s = 0.0
+        self.decisions: list[str] = []
+        self._proposed_by_depth = [0] * MAX_DEPTH
+        self._accepted_by_depth = [0] * MAX_DEPTH
+        self._provenance = dict.fromkeys(Source, 0)
+        self._pass_s: list[float] = []
+        self._pass_tokens: list[int] = []
+
+    def prefill_ended(self) -> None:
+        """From here on seconds count as decoding."""
+        self.prefilled = time.perf_counter()
+
+    def count_pass(self, num_proposed: int, num_accepted: int, seconds: float) -> None:
+        """One pass: so many proposed, the first so many kept, in so many seconds (drafting and sampling included)."""
+        self.passes += 1
+        self.proposed += num_proposed
+        self.accepted += num_accepted
+        self.rolled_back += num_proposed - num_accepted
+        for i in range(min(num_proposed, MAX_DEPTH)):
+            self._proposed_by_depth[i] += 1
+        for i in range(min(num_accepted, MAX_DEPTH)):
+            self._accepted_by_depth[i] += 1
+        self._pass_s.append(seconds)
+        self._pass_tokens.append(0)
+
+    def count_tokens(self, sources: list[Source]) -> None:
+        """The tokens that the last pass gave to the answer."""
+        now = time.perf_counter()
+        if self.first_token is None:
+            self.first_token = now
+        self.last_token = now
+        self.tokens += len(sources)
+        self._pass_tokens[-1] = len(sources)
+        for source in sources:
+            self._provenance[source] += 1
+
+    def snapshot(self) -> RunStats:
+        """The counters as plain data. Costs tens of microseconds: a few times a second, not each pass."""
+        deepest = max((i + 1 for i, count in enumerate(self._proposed_by_depth) if count), default=0)
+        pass_s, per_token_s = self._times()
+        decoding = self.prefilled is not None and self.last_token is not None
+        return RunStats(
+            mode=self.mode,
+            depth=self.depth,
+            prompt_tokens=self.prompt_tokens,
+            prompt_cached_tokens=self.prompt_cached_tokens,
+            prompt_s=(self.prefilled or time.perf_counter()) - self.started,
+            time_to_first_token_s=None if self.first_token is None else self.first_token - self.started,
+            tokens=self.tokens,
+            passes=self.passes,
+            proposed=self.proposed,
+            accepted=self.accepted,
+            rolled_back=self.rolled_back,
+            proposed_by_depth=tuple(self._proposed_by_depth[:deepest]),
+            accepted_by_depth=tuple(self._accepted_by_depth[:deepest]),
+            provenance={source: count for source, count in self._provenance.items() if count},
+            decode_s=(self.last_token or 0.0) - (self.prefilled or 0.0) if decoding else 0.0,
+            draft_s=self.draft_s,
+            verify_s=self.verify_s,
+            sample_s=self.sample_s,
+            rollback_s=self.rollback_s,
+            pass_ms_p50=_percentile_ms(pass_s, 50),
+            inter_token_ms_p50=_percentile_ms(per_token_s, 50),
+            inter_token_ms_p95=_percentile_ms(per_token_s, 95),
+            context_used=self.prompt_tokens + self.tokens,
+            context_size=self.context_size,
+            decisions=tuple(self.decisions),
+        )
+
+    def _times(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Seconds of each pass, and of each token: a pass's time spread over the tokens that it gave."""
+        seconds = np.asarray(self._pass_s)
+        counts = np.asarray(self._pass_tokens, dtype=np.int64)
+        return seconds, np.repeat(seconds / np.maximum(counts, 1), counts)
+
+
+def _percentile_ms(seconds: NDArray[np.float64], percent: int) -> float | None:
+    return float(np.percentile(seconds, percent)) * 1000.0 if len(seconds) else None

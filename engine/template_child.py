@@ -1,0 +1,148 @@
+"""The helper process that renders chat templates: one JSON line in, one out. Knows no model and no tokenizer.
+
+A chat template is a program by a stranger. Jinja's sandbox keeps it from reaching Python's insides, but not from
+running for ever or filling the memory, and a single built-in call (``'a' * 10**10``, joining a nested list)
+can do that without a point at which it could be stopped. So it runs here, where the parent can end it.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable
+from contextlib import suppress
+from datetime import datetime
+from typing import Any
+
+import jinja2
+import jinja2.debug  # otherwise imported at the first error, when files can no longer be opened
+import jinja2.ext
+import jinja2.sandbox
+
+MAX_OUTPUT_CHARS = 8_000_000  # a context of a million tokens is about half of it
+MEMORY_LIMIT_BYTES = 512 * 2**20  # Python and Jinja take about 30 MB, long conversations a few more
+_MAX_COMPILED = 8
+_MAX_REASON_CHARS = 300
+_READY = b"ready\n"
+_WARM_UP = "{{ messages | tojson }}{{ strftime_now('%Y-%m-%d') }}{% for m in messages %}{{ m.x.y }}{% endfor %}"
+# What a template's own mistakes raise; anything else is a mistake of ours and ends the process.
+_TEMPLATE_FAULTS = (
+    jinja2.TemplateError,
+    ArithmeticError,
+    AssertionError,
+    AttributeError,
+    LookupError,
+    MemoryError,
+    OSError,
+    RuntimeError,  # RecursionError is one
+    TypeError,
+    ValueError,
+)
+
+
+class GenerationBlock(jinja2.ext.Extension):
+    """``{% generation %}`` marks the assistant's text for training; when prompting it means nothing."""
+
+    tags = {"generation"}  # noqa: RUF012  (Jinja's own way to name them)
+
+    def parse(self, parser: jinja2.parser.Parser) -> list[jinja2.nodes.Node]:
+        """Keep what is inside."""
+        next(parser.stream)
+        return parser.parse_statements(("name:endgeneration",), drop_needle=True)
+
+
+def make_environment() -> jinja2.sandbox.ImmutableSandboxedEnvironment:
+    """Return the environment that chat templates are written for, as transformers' chat_template_utils makes it."""
+    environment = jinja2.sandbox.ImmutableSandboxedEnvironment(
+        trim_blocks=True, lstrip_blocks=True, extensions=[GenerationBlock, jinja2.ext.loopcontrols]
+    )
+    environment.filters["tojson"] = _to_json
+    environment.globals["raise_exception"] = _raise_exception
+    environment.globals["strftime_now"] = _strftime_now
+    return environment
+
+
+def main(_arguments: list[str]) -> int:
+    """Answer requests until the parent closes the pipe."""
+    answer = make_answerer()
+    answer({"source": _WARM_UP, "variables": {"messages": [{"role": "user"}]}})
+    requests, answers = sys.stdin.buffer, sys.stdout.buffer
+    _give_up_rights()
+    answers.write(_READY)
+    answers.flush()
+    for line in requests:
+        answers.write(json.dumps(answer(json.loads(line))).encode() + b"\n")
+        answers.flush()
+    return 0
+
+
+def make_answerer() -> Callable[[dict[str, Any]], dict[str, str]]:
+    """Return the function that renders one request; it keeps the last few templates compiled."""
+    environment = make_environment()
+    compiled: dict[str, jinja2.Template] = {}
+
+    def answer(request: dict[str, Any]) -> dict[str, str]:
+        source = request["source"]
+        try:
+            if source not in compiled:
+                while len(compiled) >= _MAX_COMPILED:
+                    del compiled[next(iter(compiled))]
+                compiled[source] = environment.from_string(source)
+            return {"text": _render(compiled[source], request["variables"])}
+        except _TEMPLATE_FAULTS as fault:
+            return {"refused": _reason(fault)}
+
+    return answer
+
+
+def _render(template: jinja2.Template, variables: dict[str, Any]) -> str:
+    pieces, num_chars = [], 0
+    for piece in template.generate(variables):
+        num_chars += len(piece)
+        if num_chars > MAX_OUTPUT_CHARS:
+            raise ValueError("it wrote more text than any context holds")
+        pieces.append(piece)
+    return "".join(pieces)
+
+
+def _reason(fault: BaseException) -> str:
+    if isinstance(fault, MemoryError):
+        return "it needed too much memory"
+    if isinstance(fault, RecursionError):
+        return "it calls itself without end"
+    lines = str(fault).strip().splitlines()
+    return (lines[0] if lines else type(fault).__name__)[:_MAX_REASON_CHARS]
+
+
+def _to_json(value: object, ensure_ascii: bool = False, indent: int | None = None, **options: Any) -> str:  # noqa: ANN401, FBT001, FBT002
+    allowed = {name: options[name] for name in ("separators", "sort_keys") if name in options}
+    return json.dumps(value, ensure_ascii=ensure_ascii, indent=indent, **allowed)
+
+
+def _raise_exception(message: str) -> None:
+    raise jinja2.TemplateError(message)
+
+
+def _strftime_now(pattern: str) -> str:
+    return datetime.now().astimezone().strftime(pattern)
+
+
+def _give_up_rights() -> None:
+    """No new file, socket or process, and bounded memory, where the system can promise that.
+
+    Windows cannot, macOS only in part: there the parent's watch on time and memory is the bound.
+    """
+    try:
+        import resource  # noqa: PLC0415  (Unix only)
+    except ImportError:
+        return
+    limits = (
+        (resource.RLIMIT_AS, MEMORY_LIMIT_BYTES),
+        (resource.RLIMIT_CORE, 0),
+        (resource.RLIMIT_FSIZE, 0),
+        (resource.RLIMIT_NPROC, 0),
+        (resource.RLIMIT_NOFILE, 3),
+    )
+    for kind, limit in limits:
+        with suppress(ValueError, OSError):
+            resource.setrlimit(kind, (limit, limit))

@@ -1,0 +1,62 @@
+"""Decides which proposed tokens the target keeps. Exact: what comes out is distributed as the target alone would give it.
+
+Owns the words accepted (proposed and kept), recovered (drawn from the residual after a rejection) and bonus (the extra token
+after a full acceptance); emitted = accepted + one of the two. Knows no model: rows come as functions, read up to the first
+rejection only.
+
+Leviathan et al. 2022, arXiv 2211.17192; Chen et al. 2023, arXiv 2302.01318. p is the target's distribution, q the draft's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from engine.drafters.base import Draft
+from engine.records import Source
+from engine.sampling import Distribution, point_mass, residual
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """``num_accepted`` proposed tokens are kept, then comes ``next_id``, whose provenance is ``next_source``."""
+
+    num_accepted: int
+    next_id: int
+    next_source: Source
+
+
+def verify_greedy(draft: Draft, argmax_at: Callable[[int], int]) -> Verdict:
+    """Temperature 0: a proposed token is kept iff it is the target's argmax; ``argmax_at(i)`` follows i kept tokens.
+
+    Example:
+        draft [1, 2, 3], argmax 1, 5, ...: [1] is kept and 5 recovered.
+    """
+    for i, token_id in enumerate(draft.ids):
+        best = argmax_at(i)
+        if best != token_id:
+            return Verdict(i, best, Source.RECOVERED)
+    return _after_all(draft, argmax_at(len(draft.ids)))
+
+
+def verify(draft: Draft, p_at: Callable[[int], Distribution], uniform: Callable[[], float]) -> Verdict:
+    """Temperature above 0: keep x with probability min(1, p(x) / q(x)), else draw from norm(max(0, p - q)) and stop.
+
+    Args:
+        draft: ids [k], and q [k] or none where the proposal was deterministic (q = 1 on each token).
+        p_at: the target's distribution after i kept tokens, i from 0 to k; asked for in order and at most once each.
+        uniform: numbers in [0, 1), independent of those that the draft was drawn with.
+    """
+    for i, token_id in enumerate(draft.ids):
+        p = p_at(i)
+        p_x = p.prob(token_id)
+        q_x = 1.0 if draft.q is None else draft.q[i].prob(token_id)
+        if uniform() * q_x < p_x:
+            continue
+        q = point_mass(token_id) if draft.q is None else draft.q[i]
+        return Verdict(i, residual(p, q).draw(uniform()), Source.RECOVERED)
+    return _after_all(draft, p_at(len(draft.ids)).draw(uniform()))
+
+
+def _after_all(draft: Draft, next_id: int) -> Verdict:
+    return Verdict(len(draft.ids), next_id, Source.BONUS if draft.ids else Source.TARGET)
