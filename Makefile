@@ -1,0 +1,47 @@
+# The doors of the project. `make` alone prints them.
+# PYTHON=python3.12 chooses the interpreter, VENV=.venv the environment, CMAKE_ARGS=... how llama.cpp is compiled.
+
+PYTHON ?= python3
+VENV ?= .venv
+export PYTHON VENV
+
+SETUP := sh packaging/setup/setup.sh
+CHECK := sh packaging/setup/check.sh
+
+.DEFAULT_GOAL := help
+.PHONY: help run test test-training lint format screenshots clean clean-all
+
+help: ## print this list
+	@sed -n 's/^\([a-z-]*\):.*## /\1|/p' Makefile | while IFS='|' read -r name text; do \
+		printf '  make %-14s %s\n' "$$name" "$$text"; done
+
+run: ## set up what is missing, then open the window (in the terminal where there is no display)
+	@$(SETUP) run
+	@sh packaging/setup/start.sh
+
+test: ## set up what is missing, then lint, types and the whole suite, without a display
+	@$(SETUP) test
+	@$(CHECK) lint format types tests
+
+test-training: ## the tests of the built-in pair's training (installs PyTorch)
+	@$(SETUP) test train
+	@$(CHECK) training
+
+lint: ## lint, format and types only
+	@$(SETUP) test
+	@$(CHECK) lint format types
+
+format: ## format the code and apply the safe fixes
+	@$(SETUP) test
+	@$(VENV)/bin/ruff check --fix --quiet . ; $(VENV)/bin/ruff format .
+
+screenshots: ## draw the pictures of the README
+	@$(SETUP) run screenshots
+	@xvfb-run --auto-servernum --server-args='-screen 0 1600x1000x24' $(VENV)/bin/python packaging/screenshots.py
+
+clean: ## remove caches and build outputs
+	@rm -rf build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis screenshots-out
+	@find app ui engine tests packaging -type d -name __pycache__ -prune -exec rm -rf {} +
+
+clean-all: clean ## also remove the environment; pip keeps the compiled llama.cpp
+	@rm -rf $(VENV)

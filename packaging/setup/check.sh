@@ -1,0 +1,28 @@
+#!/bin/sh
+# Runs the checks named on the command line, in order: lint, format, types, tests, training. Stops at the first that
+# fails and says which. Needs the environment that setup.sh makes.
+set -eu
+cd "$(dirname "$0")/../.."
+bin="${VENV:-.venv}/bin"
+export QT_QPA_PLATFORM="${QT_QPA_PLATFORM:-offscreen}"
+
+stage() {
+    name=$1
+    shift
+    printf '\n== %s\n' "$name"
+    "$@" || { printf '\nThe check "%s" failed. Alone: sh packaging/setup/check.sh %s\n' "$name" "$name" >&2; exit 1; }
+}
+
+types() { "$bin/mypy" && "$bin/mypy" packaging/setup/install.py; }
+
+for check in "$@"; do
+    case "$check" in
+    lint) stage lint "$bin/ruff" check . ;;
+    format) stage format "$bin/ruff" format --check . ;;
+    types) stage types types ;;
+    tests) stage tests "$bin/python" -m pytest -q ;;
+    training) stage training "$bin/python" -m pytest -q tests/packaging ;;
+    *) printf 'There is no check "%s".\n' "$check" >&2; exit 2 ;;
+    esac
+done
+printf '\nAll checks passed: %s\n' "$*"

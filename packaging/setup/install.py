@@ -1,0 +1,260 @@
+"""Makes the project's virtual environment and keeps it true to pyproject.toml.
+
+Owns the environment's folder and the record of what was installed into it. Uses the standard library only, because it
+runs before anything is installed. Knows nothing of the program itself.
+"""
+
+from __future__ import annotations
+
+import argparse
+import fcntl
+import hashlib
+import json
+import os
+import shutil
+import subprocess
+import sys
+import time
+import tomllib
+import venv
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from progress import CompileProgress
+
+ROOT = Path(__file__).resolve().parents[2]
+RECORD_NAME = "paceline-setup.json"
+LOG_NAME = "paceline-setup.log"
+LLAMA = "llama-cpp-python"
+EXTRAS = {"run": (), "screenshots": (), "test": ("test",), "train": ("train",)}
+GIB = 1024**3
+
+
+class SetupError(Exception):
+    """The environment could not be made; the text says what to do."""
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """What an environment holds. ``cmake_args`` are those that llama.cpp was compiled with."""
+
+    python: str
+    project: str
+    extras: tuple[str, ...]
+    llama: str
+    cmake_args: str
+
+
+def say(text: str) -> None:
+    """Write one line for the person in front."""
+    print(text, flush=True)
+
+
+# ---- what is there, and what should be ---------------------------------------------------------------------
+
+
+def project_key(pyproject: Mapping[str, Any]) -> str:
+    """Digest what decides an installation; the settings of the linters do not."""
+    tables = {name: pyproject.get(name) for name in ("build-system", "project")}
+    return hashlib.sha256(json.dumps(tables, sort_keys=True).encode()).hexdigest()[:16]
+
+
+def llama_requirement(pyproject: Mapping[str, Any]) -> str:
+    """Give the pinned requirement of the llama.cpp binding, as pyproject.toml words it."""
+    lines: list[str] = pyproject["project"]["dependencies"]
+    return next(line for line in lines if line.startswith(LLAMA))
+
+
+def read_record(folder: Path) -> Record | None:
+    """Read what was installed into ``folder``; None where nobody finished or the record is unreadable."""
+    try:
+        data = json.loads((folder / RECORD_NAME).read_text("utf-8"))
+        return Record(**{**data, "extras": tuple(data["extras"])})
+    except (OSError, ValueError, TypeError, KeyError):
+        return None
+
+
+def wanted_record(
+    needs: Iterable[str], pyproject: Mapping[str, Any], old: Record | None, environ: Mapping[str, str]
+) -> Record:
+    """Say what the environment should hold. Extras only grow; an unset CMAKE_ARGS keeps what was compiled."""
+    extras = {extra for need in needs for extra in EXTRAS[need]} | set(old.extras if old else ())
+    return Record(
+        python=f"{sys.version_info.major}.{sys.version_info.minor}",
+        project=project_key(pyproject),
+        extras=tuple(sorted(extras)),
+        llama=llama_requirement(pyproject),
+        cmake_args=environ.get("CMAKE_ARGS", old.cmake_args if old else "").strip(),
+    )
+
+
+def must_build_llama(old: Record | None, new: Record) -> bool:
+    """Tell whether llama.cpp must be compiled past pip's cache, which does not know a build's options."""
+    if old is not None and old.cmake_args != new.cmake_args:
+        return True
+    return bool(new.cmake_args) and (old is None or old.llama != new.llama)
+
+
+# ---- pip ---------------------------------------------------------------------------------------------------
+
+
+def build_environment(environ: Mapping[str, str], cmake_args: str) -> dict[str, str]:
+    """Give pip's variables: this environment only, every core for the compiler (one for each GiB at most)."""
+    env = {key: value for key, value in environ.items() if key not in {"PYTHONPATH", "PYTHONHOME"}}
+    memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    env.setdefault("CMAKE_BUILD_PARALLEL_LEVEL", str(max(1, min(os.cpu_count() or 1, memory // GIB))))
+    env.update(CMAKE_ARGS=cmake_args, PIP_DISABLE_PIP_VERSION_CHECK="1", PIP_NO_INPUT="1")
+    return env
+
+
+def run_pip(folder: Path, arguments: list[str], env: Mapping[str, str]) -> None:
+    """Run pip in the environment; everything goes to the log, the compiler's progress to the screen.
+
+    Raises:
+        SetupError: pip failed; the last lines of the log are in the text.
+    """
+    log = folder / LOG_NAME
+    command = [str(folder / "bin" / "python"), "-u", "-m", "pip", "install", "-v", *arguments]
+    progress = CompileProgress(sys.stdout)
+    with (
+        log.open("a", encoding="utf-8") as file,
+        subprocess.Popen(
+            command,
+            cwd=ROOT,
+            env=env,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            errors="replace",
+        ) as process,
+    ):
+        assert process.stdout is not None
+        for line in process.stdout:
+            file.write(line)
+            progress.feed(line)
+    progress.stop()
+    if process.returncode != 0:
+        raise SetupError(f"{pip_failure(log.read_text('utf-8'))}\nThe whole log: {log}")
+
+
+def pip_failure(log: str) -> str:
+    """Say what to tell when pip failed: the end of its log, then one sentence of advice."""
+    text = "\n".join([line for line in log.splitlines() if line.strip()][-25:])
+    lost = ("No matching distribution", "Could not find a version", "ConnectionError", "Connection broken")
+    if "Failed building wheel for llama" in log:
+        advice = "llama.cpp did not compile; the reason is above. A C and a C++ compiler of recent years are needed."
+    elif any(words in text for words in lost):
+        advice = "A package was not found: is the network there, and is this a 64-bit system of recent years?"
+    else:
+        advice = "pip failed; the reason is above. The same command again goes on where this one stopped."
+    return f"{text}\n\n{advice}"
+
+
+# ---- the steps ---------------------------------------------------------------------------------------------
+
+
+def ensure_environment(folder: Path, python: str) -> None:
+    """Make the virtual environment; make it anew where its Python is gone or another one was asked for.
+
+    Raises:
+        SetupError: something else is in its place, or Python's own venv module failed.
+    """
+    if folder.exists():
+        found = interpreter_version(folder)
+        if found == python:
+            return
+        if not (folder / "pyvenv.cfg").exists():
+            raise SetupError(f"{folder} is no virtual environment: move it, or say make VENV=another-folder ...")
+        say(f"{folder.name} has {f'Python {found}' if found else 'no working Python'}: it is made anew.")
+        shutil.rmtree(folder)
+    say(f"Making {folder.name} with Python {python}.")
+    try:
+        venv.create(folder, with_pip=True, symlinks=True)
+    except (OSError, subprocess.SubprocessError) as error:
+        raise SetupError(f"{folder} could not be made: {error}") from error
+
+
+def interpreter_version(folder: Path) -> str | None:
+    """Give ``3.11`` for an environment that works, with pip; None for one that does not start."""
+    code = "import sys, pip; print('%d.%d' % sys.version_info[:2])"
+    try:
+        result = subprocess.run(
+            [str(folder / "bin" / "python"), "-c", code], capture_output=True, text=True, check=True, timeout=60
+        )
+    except (OSError, subprocess.SubprocessError):
+        return None
+    return result.stdout.strip()
+
+
+def check_imports(folder: Path) -> None:
+    """Load the libraries with native parts; a missing system library shows here, not in the window.
+
+    Raises:
+        SetupError: one of them does not load.
+    """
+    for module in ("PySide6.QtWidgets", "llama_cpp"):
+        command = [str(folder / "bin" / "python"), "-c", f"import {module}"]
+        result = subprocess.run(command, capture_output=True, text=True, cwd=ROOT, check=False)
+        if result.returncode != 0:
+            reason = result.stderr.strip().splitlines()[-1:] or [f"exit status {result.returncode}"]
+            raise SetupError(f"{module} is installed but does not load: {reason[0]}")
+
+
+def install(folder: Path, needs: Iterable[str], environ: Mapping[str, str]) -> bool:
+    """Bring the environment to what ``needs`` ask for. False where there was nothing to do."""
+    pyproject = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
+    old = read_record(folder)
+    new = wanted_record(needs, pyproject, old, environ)
+    if old == new and (folder / "bin" / "python").exists():
+        return False
+    ensure_environment(folder, new.python)
+    old = read_record(folder)  # None where the environment was made anew
+    (folder / LOG_NAME).write_text("", encoding="utf-8")
+    (folder / RECORD_NAME).unlink(missing_ok=True)
+    env = build_environment(environ, new.cmake_args)
+    say(f"Installing the libraries{' for ' + ', '.join(new.extras) if new.extras else ''}.")
+    if must_build_llama(old, new):
+        past_cache = ["--no-cache-dir", "--force-reinstall", "--no-deps", "--no-binary", LLAMA]
+        run_pip(folder, [*past_cache, new.llama], env)
+    run_pip(folder, ["--editable", f".[{','.join(new.extras)}]" if new.extras else "."], env)
+    check_imports(folder)
+    (folder / RECORD_NAME).write_text(json.dumps(asdict(new), indent=2) + "\n", encoding="utf-8")
+    return True
+
+
+@contextmanager
+def one_at_a_time() -> Iterator[None]:
+    """Let a second set-up of the same checkout wait for the first; together they would undo each other."""
+    handle = os.open(Path(__file__).parent, os.O_RDONLY)
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(handle)
+
+
+def main() -> int:
+    """Parse the command line and set up; 1 with a sentence where it did not work."""
+    parser = argparse.ArgumentParser(description="Make the project's virtual environment.")
+    parser.add_argument("--venv", type=Path, default=Path(".venv"), help="the environment's folder")
+    parser.add_argument("needs", nargs="+", choices=sorted(EXTRAS), help="what will be done with it")
+    options = parser.parse_args()
+    started = time.monotonic()
+    try:
+        with one_at_a_time():
+            if install(ROOT / options.venv, options.needs, os.environ):
+                say(f"The set-up is ready after {time.monotonic() - started:.0f} s.")
+    except SetupError as error:
+        sys.stderr.write(f"{error}\n")
+        return 1
+    except KeyboardInterrupt:
+        return 130
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

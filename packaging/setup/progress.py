@@ -1,0 +1,71 @@
+"""Turns the output of pip's build of llama.cpp into a calm line: how far, how long. Knows no pip, only its lines."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import time
+from collections.abc import Callable
+from typing import TextIO
+
+START = "llama.cpp is compiled now, once, for this machine: about five minutes on two cores.\n"
+GPU_HINT = "An NVIDIA GPU is here; to use it: CMAKE_ARGS=-DGGML_CUDA=on make run (needs the CUDA toolkit).\n"
+
+
+class CompileProgress:
+    """Follows ``pip install -v`` line by line and writes to ``out`` while the compiler runs."""
+
+    STEP = re.compile(r"\[\s*(\d+)/(\d+)\]|\[\s*(\d+)%\]")
+
+    def __init__(self, out: TextIO, clock: Callable[[], float] = time.monotonic) -> None:
+        self.out = out
+        self.clock = clock
+        self.on_terminal = out.isatty()
+        self.started: float | None = None
+        self.shown_at = 0.0
+
+    def feed(self, line: str) -> None:
+        """Take one line of pip's output."""
+        if self.started is None:
+            if "Building wheel for llama" in line:
+                self.start()
+        elif "Created wheel for llama" in line or "Failed building wheel" in line:
+            self.stop()
+        elif match := self.STEP.search(line):
+            done, total, percent = match.groups()
+            self.show(int(percent) if percent else 100 * int(done) // int(total))
+
+    def start(self) -> None:
+        """Say that the compiler starts, and that a graphics card would want other options."""
+        self.started = self.shown_at = self.clock()
+        self.out.write(START)
+        if shutil.which("nvidia-smi") and "CUDA" not in os.environ.get("CMAKE_ARGS", ""):
+            self.out.write(GPU_HINT)
+        self.out.flush()
+
+    def show(self, percent: int) -> None:
+        """Show how far it is: once a second on a terminal, once a minute in a log."""
+        now = self.clock()
+        if self.started is None or now - self.shown_at < (1.0 if self.on_terminal else 60.0):
+            return
+        self.shown_at = now
+        self.write_line(f"{percent:3d} %  {duration(now - self.started)}", last=not self.on_terminal)
+
+    def stop(self) -> None:
+        """Say how long it took, whether it went well or not."""
+        if self.started is not None:
+            self.write_line(f"took {duration(self.clock() - self.started)}", last=True)
+        self.started = None
+
+    def write_line(self, text: str, *, last: bool) -> None:
+        """Write over the previous line on a terminal, below it in a log."""
+        start, end = ("\r" if self.on_terminal else ""), ("\n" if last else "")
+        self.out.write(f"{start}  compiling llama.cpp  {text:<20}{end}")
+        self.out.flush()
+
+
+def duration(seconds: float) -> str:
+    """Give minutes and seconds, as in ``4:07``."""
+    minutes, rest = divmod(int(seconds), 60)
+    return f"{minutes}:{rest:02d}"
