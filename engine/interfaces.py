@@ -1,4 +1,4 @@
-"""What the loop needs of a model and of a tokenizer, as protocols. Knows no library: real and scripted models both fit."""
+"""What the loop needs of a model and of a tokenizer, as protocols. Knows no library: real and scripted ones fit."""
 
 from __future__ import annotations
 

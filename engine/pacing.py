@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 from engine.records import Mode
 
-# Where nothing is asked for. Repacked CPU kernels work on four rows at a time, so passes of 4 or 8 rows (3 or 7 proposed
-# tokens and the last one) cost less per row than passes of 3, 5 or 6; a text match costs nothing to propose.
+# Where nothing is asked for. Repacked CPU kernels work on four rows at a time, so passes of 4 or 8 rows (3 or 7
+# proposed tokens and the last one) cost less per row than passes of 3, 5 or 6; a text match costs nothing to propose.
 AUTOMATIC_DEPTH = {Mode.OFF: 0, Mode.NGRAM: 7, Mode.DRAFT: 3}
 MAX_DEPTH = 32
 

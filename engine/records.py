@@ -1,6 +1,6 @@
 """Plain data that crosses the rooms: what is asked of the engine and what it tells back.
 
-Owns the words of the project (mode, provenance, proposed, accepted, pass) as types. Knows no model, no thread, no widget.
+Owns the words of the project (mode, provenance, proposed, accepted, pass) as types. Knows no model, thread or widget.
 Times are seconds unless a name says otherwise; counters are stored, rates are properties.
 """
 
@@ -151,8 +151,8 @@ class TokenSpan:
 class RunStats:
     """Counters of one answer, so far or final. Everything that is a rate is a property.
 
-    ``proposed_by_depth[i]`` counts passes in which at least i + 1 tokens were proposed, ``accepted_by_depth[i]`` those in
-    which the first i + 1 were all kept. Percentiles are of the time per token: a pass's time spread over its tokens.
+    ``proposed_by_depth[i]`` counts passes in which at least i + 1 tokens were proposed, ``accepted_by_depth[i]`` those
+    in which the first i + 1 were all kept. Percentiles are of the time per token: a pass's time over its tokens.
     """
 
     mode: Mode = Mode.OFF
@@ -266,7 +266,7 @@ class StatsUpdate:
 
 @dataclass(frozen=True, slots=True)
 class Finished:
-    """The answer ended. Exactly one for each request that did not fail. ``token_ids`` are for the command line's JSON."""
+    """The answer ended. Exactly one for each request that did not fail; ``token_ids`` are for the command line."""
 
     request_id: int
     reason: FinishReason

@@ -1,7 +1,7 @@
 """Logits to distributions: the sampling chain and drawing from it. Knows neither models nor drafts.
 
-The chain, in this order: penalties over the last tokens, temperature, top-k, top-p, min-p. Target and draft go through the
-same chain: p and q are what the *whole* chain gives, which is what makes verification exact.
+The chain, in this order: penalties over the last tokens, temperature, top-k, top-p, min-p. Target and draft go
+through the same chain: p and q are what the *whole* chain gives, which is what makes verification exact.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _NEGLIGIBLE_LOG = 40.0
 
 @dataclass(frozen=True, slots=True)
 class Distribution:
-    """A distribution over tokens. ``ids`` [n] ascending, or None where ``probs`` [n_vocab] covers all; ``probs`` sum to 1."""
+    """A distribution over tokens: ``probs`` [n] of ``ids`` [n], ascending; without ``ids``, ``probs`` is [n_vocab]."""
 
     probs: NDArray[np.float64]
     ids: NDArray[np.int64] | None = None
@@ -140,7 +140,7 @@ def _argmax(row: Row) -> int:
 def _chain(row: Row, params: SamplingParams) -> Distribution:
     """Temperature, top-k, top-p, min-p over a row whose penalties are already applied."""
     highest = float(row.max())
-    if highest != highest or highest in (np.inf, -np.inf):
+    if not np.isfinite(highest):
         raise _not_numbers()
     ids = _candidates(row, highest, params)
     logits = (row if ids is None else row[ids]).astype(np.float64)
@@ -158,7 +158,7 @@ def _chain(row: Row, params: SamplingParams) -> Distribution:
 def _candidates(row: Row, highest: float, params: SamplingParams) -> NDArray[np.int64] | None:
     """Ids (ascending) that top-k or rounding leaves, or None for all of a small or flat row.
 
-    A threshold below the maximum first, so that top-k looks at few tokens: a full partition of 152k costs a millisecond.
+    A threshold below the maximum first, so that top-k looks at few tokens: partitioning 152k costs a millisecond.
     """
     margin = np.float32(_NEGLIGIBLE_LOG * params.temperature)
     if params.top_k == 0:

@@ -1,8 +1,8 @@
 """Counts what the loop does. Counters only; rates are properties of the `RunStats` that a snapshot gives.
 
-Conventions, once for the whole project: a pass is one forward call of the target while answering (prefill does not count);
-recovered and bonus tokens count as tokens; the end-of-generation token counts; tokens of a block that were cut by a stop
-string or by the wanted length do not.
+Conventions, once for the whole project: a pass is one forward call of the target while answering (prefill does not
+count); recovered and bonus tokens count as tokens; the end-of-generation token counts; tokens of a block that were cut
+by a stop string or by the wanted length do not.
 """
 
 from __future__ import annotations

@@ -11,14 +11,15 @@ import json
 import subprocess
 import threading
 import time
-from typing import Any
+from typing import IO, Any, cast
 
 import psutil
 
 from engine.child_process import child_command, child_environment, creation_flags
 from engine.errors import TemplateError
-from engine.template_child import MAX_OUTPUT_CHARS, MEMORY_LIMIT_BYTES
 
+MAX_OUTPUT_CHARS = 8_000_000  # a context of a million tokens is about half of it
+MEMORY_LIMIT_BYTES = 512 * 2**20  # Python and Jinja take about 30 MB, long conversations a few more
 TIME_LIMIT_S = 2.0
 # A machine that is busy elsewhere may starve a harmless template: then its processor time counts, up to this.
 STARVED_TIME_LIMIT_S = 10.0
@@ -69,7 +70,7 @@ class TemplateRenderer:
             return self._process
         self._stop()
         self._process = process = subprocess.Popen(  # noqa: S603  (our own interpreter and module)
-            child_command("template"),
+            child_command("template", str(MAX_OUTPUT_CHARS), str(MEMORY_LIMIT_BYTES)),
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
@@ -98,15 +99,14 @@ class TemplateRenderer:
 
 def _exchange(process: subprocess.Popen[bytes], request: bytes, limit_s: float) -> tuple[bytes, str]:
     """Send ``request``, read one line; the line is empty or cut where the helper died, with the reason if known."""
-    assert process.stdin is not None  # noqa: S101  (both are pipes)
-    assert process.stdout is not None  # noqa: S101
+    stdin, stdout = cast("IO[bytes]", process.stdin), cast("IO[bytes]", process.stdout)
     done, reasons = threading.Event(), list[str]()
     watch = threading.Thread(target=_watch, args=(process, done, limit_s, reasons), name="template-watch")
     watch.start()
     try:
-        process.stdin.write(request)
-        process.stdin.flush()
-        line = process.stdout.readline(_MAX_ANSWER_BYTES)
+        stdin.write(request)
+        stdin.flush()
+        line = stdout.readline(_MAX_ANSWER_BYTES)
     except OSError:  # a broken pipe: it died while it was written to
         line = b""
     finally:

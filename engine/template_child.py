@@ -19,8 +19,6 @@ import jinja2.debug  # otherwise imported at the first error, when files can no 
 import jinja2.ext
 import jinja2.sandbox
 
-MAX_OUTPUT_CHARS = 8_000_000  # a context of a million tokens is about half of it
-MEMORY_LIMIT_BYTES = 512 * 2**20  # Python and Jinja take about 30 MB, long conversations a few more
 _MAX_COMPILED = 8
 _MAX_REASON_CHARS = 300
 _READY = b"ready\n"
@@ -62,12 +60,12 @@ def make_environment() -> jinja2.sandbox.ImmutableSandboxedEnvironment:
     return environment
 
 
-def main(_arguments: list[str]) -> int:
-    """Answer requests until the parent closes the pipe."""
-    answer = make_answerer()
+def main(arguments: list[str]) -> int:
+    """Answer requests until the parent closes the pipe. Arguments: most characters, most bytes."""
+    answer = make_answerer(int(arguments[0]))
     answer({"source": _WARM_UP, "variables": {"messages": [{"role": "user"}]}})
     requests, answers = sys.stdin.buffer, sys.stdout.buffer
-    _give_up_rights()
+    _give_up_rights(int(arguments[1]))
     answers.write(_READY)
     answers.flush()
     for line in requests:
@@ -76,7 +74,7 @@ def main(_arguments: list[str]) -> int:
     return 0
 
 
-def make_answerer() -> Callable[[dict[str, Any]], dict[str, str]]:
+def make_answerer(max_chars: int) -> Callable[[dict[str, Any]], dict[str, str]]:
     """Return the function that renders one request; it keeps the last few templates compiled."""
     environment = make_environment()
     compiled: dict[str, jinja2.Template] = {}
@@ -88,18 +86,18 @@ def make_answerer() -> Callable[[dict[str, Any]], dict[str, str]]:
                 while len(compiled) >= _MAX_COMPILED:
                     del compiled[next(iter(compiled))]
                 compiled[source] = environment.from_string(source)
-            return {"text": _render(compiled[source], request["variables"])}
+            return {"text": _render(compiled[source], request["variables"], max_chars)}
         except _TEMPLATE_FAULTS as fault:
             return {"refused": _reason(fault)}
 
     return answer
 
 
-def _render(template: jinja2.Template, variables: dict[str, Any]) -> str:
+def _render(template: jinja2.Template, variables: dict[str, Any], max_chars: int) -> str:
     pieces, num_chars = [], 0
     for piece in template.generate(variables):
         num_chars += len(piece)
-        if num_chars > MAX_OUTPUT_CHARS:
+        if num_chars > max_chars:
             raise ValueError("it wrote more text than any context holds")
         pieces.append(piece)
     return "".join(pieces)
@@ -127,7 +125,7 @@ def _strftime_now(pattern: str) -> str:
     return datetime.now().astimezone().strftime(pattern)
 
 
-def _give_up_rights() -> None:
+def _give_up_rights(max_bytes: int) -> None:
     """No new file, socket or process, and bounded memory, where the system can promise that.
 
     Windows cannot, macOS only in part: there the parent's watch on time and memory is the bound.
@@ -137,7 +135,7 @@ def _give_up_rights() -> None:
     except ImportError:
         return
     limits = (
-        (resource.RLIMIT_AS, MEMORY_LIMIT_BYTES),
+        (resource.RLIMIT_AS, max_bytes),
         (resource.RLIMIT_CORE, 0),
         (resource.RLIMIT_FSIZE, 0),
         (resource.RLIMIT_NPROC, 0),

@@ -1,10 +1,10 @@
-"""Decides which proposed tokens the target keeps. Exact: what comes out is distributed as the target alone would give it.
+"""Decides which proposed tokens the target keeps. Exact: what comes out is distributed as the target alone gives it.
 
-Owns the words accepted (proposed and kept), recovered (drawn from the residual after a rejection) and bonus (the extra token
-after a full acceptance); emitted = accepted + one of the two. Knows no model: rows come as functions, read up to the first
-rejection only.
+Owns the words accepted (proposed and kept), recovered (drawn from the residual after a rejection) and bonus (the extra
+token after a full acceptance); emitted = accepted + one of the two. Knows no model: rows come as functions, read up to
+the first rejection only.
 
-Leviathan et al. 2022, arXiv 2211.17192; Chen et al. 2023, arXiv 2302.01318. p is the target's distribution, q the draft's.
+Leviathan et al. 2022, arXiv 2211.17192; Chen et al. 2023, arXiv 2302.01318. p is the target's, q the draft's.
 """
 
 from __future__ import annotations

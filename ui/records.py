@@ -78,7 +78,7 @@ class FieldKind(StrEnum):
 class SettingField:
     """One setting: a row of the settings dialog and a key of the settings file.
 
-    ``default`` None together with ``automatic`` means that the app chooses; the dialog then offers ``automatic`` as a word.
+    ``default`` None together with ``automatic`` means that the app chooses; the dialog offers ``automatic`` as a word.
     """
 
     key: str

@@ -1,4 +1,4 @@
-"""A small model proposes: it runs a few tokens ahead in a context of its own. Knows the target only by what it keeps."""
+"""A small model proposes: it runs a few tokens ahead in a context of its own. Knows the target by what it keeps."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ _EMPTY = Draft([], Source.DRAFT)
 class DraftModelDrafter:
     """Implements `Drafter` over a `LanguageModel` that shares the target's vocabulary.
 
-    At temperature 0 it proposes its argmax; above, it *draws* from q, its own distribution after the whole sampling chain:
-    a sampled draft is accepted with probability 1 - TV(p, q), a greedy one only with p(argmax q).
+    At temperature 0 it proposes its argmax; above, it *draws* from q, its own distribution after the whole sampling
+    chain: a sampled draft is accepted with probability 1 - TV(p, q), a greedy one only with p(argmax q).
     """
 
     source = Source.DRAFT

@@ -19,7 +19,7 @@ import psutil
 if not {"GOMP_SPINCOUNT", "OMP_WAIT_POLICY"} & os.environ.keys():
     os.environ["GOMP_SPINCOUNT"] = "10000"
 
-import llama_cpp.llama_cpp as lib  # noqa: E402  (see above)
+import llama_cpp.llama_cpp as lib
 
 log = logging.getLogger(__name__)
 

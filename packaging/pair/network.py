@@ -10,7 +10,6 @@ from dataclasses import asdict, dataclass
 
 import torch
 import torch.nn.functional as F
-from quantize import fake_q4_0
 from torch import Tensor, nn
 
 
@@ -76,7 +75,6 @@ class Block(nn.Module):
         super().__init__()
         width, hidden = shape.width, shape.ffn_width
         self.num_heads = shape.num_heads
-        self.fake_quantize = False
         self.attn_norm = Norm(width, shape.norm_eps)
         self.attn_q = nn.Linear(width, width, bias=False)
         self.attn_k = nn.Linear(width, width, bias=False)
@@ -103,11 +101,8 @@ class Block(nn.Module):
         return self.attn_output(mixed.transpose(1, 2).reshape(batch, time, width))  # type: ignore[no-any-return]
 
     def feed(self, x: Tensor) -> Tensor:
-        """SwiGLU (arXiv 2002.05202), through Q4_0 rounding when `fake_quantize` is set."""
-        gate, up, down = self.ffn_gate.weight, self.ffn_up.weight, self.ffn_down.weight
-        if self.fake_quantize:
-            gate, up, down = fake_q4_0(gate), fake_q4_0(up), fake_q4_0(down)
-        return F.linear(F.silu(F.linear(x, gate)) * F.linear(x, up), down)
+        """SwiGLU (arXiv 2002.05202)."""
+        return self.ffn_down(F.silu(self.ffn_gate(x)) * self.ffn_up(x))  # type: ignore[no-any-return]
 
 
 class Network(nn.Module):
@@ -135,10 +130,9 @@ class Network(nn.Module):
             else:
                 nn.init.normal_(parameter, std=shape.width**-0.5)
 
-    def set_fake_quantize(self, on: bool) -> None:
-        """Compute with Q4_0-rounded feed-forward weights from now on, or no longer."""
-        for block in self.blocks:
-            block.fake_quantize = on
+    def feed_forward(self) -> list[nn.Parameter]:
+        """The feed-forward matrices, those that ship as Q4_0."""
+        return [parameter for name, parameter in self.named_parameters() if ".ffn_" in name and parameter.ndim == 2]
 
     def hidden(self, ids: Tensor) -> Tensor:
         """Normalised last hidden states (batch, time, width) for int64 `ids` (batch, time)."""

@@ -1,12 +1,15 @@
-"""Q4_0 rounding as llama.cpp does it, for training through it.
+"""Q4_0 rounding as llama.cpp does it, and training through it.
 
 Owns the arithmetic of one weight format; knows nothing of networks or files.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 BLOCK = 32
 
@@ -25,6 +28,18 @@ def q4_0(weight: Tensor) -> Tensor:
     return ((codes - 8.0) * scale.half().float()).view_as(weight)
 
 
-def fake_q4_0(weight: Tensor) -> Tensor:
-    """Q4_0 forward, identity backward (straight-through estimator, arXiv 1308.3432)."""
-    return weight + (q4_0(weight.detach().float()).to(weight.dtype) - weight).detach()
+@contextmanager
+def rounded(parameters: list[nn.Parameter]) -> Iterator[None]:
+    """Within, `parameters` hold their Q4_0 values; afterwards their own again.
+
+    Gradients taken within are those of the rounded weights and apply to the unrounded ones:
+    the straight-through estimator (arXiv 1308.3432).
+    """
+    masters = [parameter.data for parameter in parameters]
+    for parameter, master in zip(parameters, masters, strict=True):
+        parameter.data = q4_0(master)
+    try:
+        yield
+    finally:
+        for parameter, master in zip(parameters, masters, strict=True):
+            parameter.data = master
