@@ -1,0 +1,208 @@
+"""The rules that keep the rooms apart, as functions of a folder: each gives one line for each place that breaks it.
+
+Owns what is allowed where. Knows the tree only as text and syntax: nothing of it is imported or run.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+
+ROOMS = ("app", "ui", "engine")
+CODE = (*ROOMS, "packaging", "tests")
+MAX_FILE_LINES = 400
+MAX_FUNCTION_LINES = 60
+
+# What each room may import of the others, of Qt and of the window's two text libraries. A name stands for all below it.
+QT_IN_APP = re.compile(r"app/(\w*controller\w*|engine_bridge|window|logs|instance)\.py")
+UI_MAY = {"ui", "engine.records", "PySide6", "markdown_it", "pygments"} | set(sys.stdlib_module_names)
+ENGINE_MAY_NOT = {"app", "ui", "PySide6", "shiboken6"}
+LLAMA_DOOR = "engine/llama/"
+LITERAL_IMPORTS = {"import_module", "__import__"}
+
+# Written in two parts, so that this file does not break its own rule.
+MACHINE_PATHS = tuple(
+    re.compile(start + rest)
+    for start, rest in (
+        (rb"/wo", rb"rk/"),
+        (rb"/ro", rb"ot/"),
+        (rb"/ho", rb"me/[a-z]"),
+        (rb"/Us", rb"ers/[a-z]"),
+        (rb"/tm", rb"p/\w"),
+        (rb"/op", rb"t/(?:wheels|pypi)"),
+        (rb"[A-Z]:\\\\?Us", rb"ers"),
+    )
+)
+INDEX_ADDRESSES = tuple(
+    re.compile(start + rest)
+    for start, rest in (
+        (rb"--(?:extra-)?ind", rb"ex-url[= ]+(?!https://abetlen\.github\.io/)"),
+        (rb"https?://[^\s\"')]*/sim", rb"ple(?:/|\b)"),
+        (rb"--tru", rb"sted-host"),
+        (rb"--find-", rb"links[= ]"),
+    )
+)
+LISTED = re.compile(r"^- `((?:app|ui|engine)/[\w/]+\.py)`: (\S.{8,})$", re.MULTILINE)
+MENTIONED = re.compile(r"`((?:app|ui|engine)/[\w/]+\.py)`")
+
+
+def python_files(root: Path, folders: tuple[str, ...] = CODE) -> list[Path]:
+    """All Python files below ``folders``, sorted."""
+    return sorted(path for folder in folders for path in (root / folder).rglob("*.py"))
+
+
+@cache
+def syntax(path: Path) -> ast.Module:
+    """The parsed file."""
+    return ast.parse(path.read_text("utf-8"), filename=str(path))
+
+
+def imports(path: Path) -> Iterator[tuple[int, str]]:
+    """Line and dotted name of every import, those inside functions and of ``from package import module`` included."""
+    for node in ast.walk(syntax(path)):
+        if isinstance(node, ast.Import):
+            yield from ((node.lineno, alias.name) for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            module = "." * node.level + (node.module or "")
+            yield from ((node.lineno, f"{module}.{alias.name}") for alias in node.names)
+        elif isinstance(node, ast.Call) and node.args and isinstance(node.args[0], ast.Constant):
+            called = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
+            if called in LITERAL_IMPORTS and isinstance(node.args[0].value, str):
+                yield node.lineno, node.args[0].value
+
+
+def within(name: str, allowed: set[str]) -> bool:
+    """Whether a dotted name is one of ``allowed`` or lies below one."""
+    return any(name == other or name.startswith(f"{other}.") for other in allowed)
+
+
+# ---- who may import whom ------------------------------------------------------------------------------------
+
+
+def wrong_directions(root: Path) -> list[str]:
+    """Imports against the directions app -> ui, app -> engine, ui -> engine.records."""
+    found = []
+    for path in python_files(root, ROOMS):
+        place = path.relative_to(root).as_posix()
+        for line, name in imports(path):
+            if place.startswith("ui/") and not within(name, UI_MAY):
+                found.append(f"{place}:{line} ui may not import {name}")
+            if place.startswith("engine/") and within(name, ENGINE_MAY_NOT):
+                found.append(f"{place}:{line} engine may not import {name}")
+    return found
+
+
+def wrong_doors(root: Path) -> list[str]:
+    """Imports of a library past its door: llama_cpp, Qt, and huggingface_hub in more than one file."""
+    found = []
+    hub_files = set()
+    for path in python_files(root, ROOMS):
+        place = path.relative_to(root).as_posix()
+        for line, name in imports(path):
+            if within(name, {"llama_cpp"}) and not place.startswith(LLAMA_DOOR):
+                found.append(f"{place}:{line} llama_cpp is imported in {LLAMA_DOOR} only")
+            if within(name, {"PySide6"}) and place.startswith("app/") and not QT_IN_APP.fullmatch(place):
+                found.append(f"{place}:{line} this file of app is not among those that wire Qt")
+            if within(name, {"huggingface_hub"}):
+                hub_files.add(place)
+    if len(hub_files) > 1 or not all(place.startswith("app/") for place in hub_files):
+        found.append(f"huggingface_hub is imported in one file of app only, not in {', '.join(sorted(hub_files))}")
+    return found
+
+
+def relative_imports(root: Path) -> list[str]:
+    """Imports that start with a dot."""
+    return [
+        f"{path.relative_to(root).as_posix()}:{line} relative import {name}"
+        for path in python_files(root)
+        for line, name in imports(path)
+        if name.startswith(".")
+    ]
+
+
+# ---- names and sizes ----------------------------------------------------------------------------------------
+
+
+def shadowing_names(root: Path) -> list[str]:
+    """Modules that hide another: those named like one of the standard library, and a package named packaging."""
+    found = [
+        f"{path.relative_to(root).as_posix()} is named like a module of the standard library"
+        for path in python_files(root, (*ROOMS, "packaging"))
+        if path.stem in sys.stdlib_module_names
+    ]
+    if (root / "packaging" / "__init__.py").exists():
+        found.append("packaging/__init__.py would hide the library of that name")
+    return found
+
+
+def oversized(root: Path) -> list[str]:
+    """Files and functions beyond the limits; a function's signature and docstring count."""
+    found = []
+    for path in python_files(root):
+        place = path.relative_to(root).as_posix()
+        num_lines = len(path.read_text("utf-8").splitlines())
+        if num_lines > MAX_FILE_LINES:
+            found.append(f"{place} has {num_lines} lines of {MAX_FILE_LINES}")
+        for node in ast.walk(syntax(path)):
+            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+                length = (node.end_lineno or node.lineno) - node.lineno + 1
+                if length > MAX_FUNCTION_LINES:
+                    found.append(
+                        f"{place}:{node.lineno} {node.name} has {length} lines, {MAX_FUNCTION_LINES} are allowed"
+                    )
+    return found
+
+
+def missing_docstrings(root: Path) -> list[str]:
+    """Modules that do not say what they are, and rooms that do not say what they know or do not know."""
+    found = []
+    for path in python_files(root):
+        place = path.relative_to(root).as_posix()
+        text = ast.get_docstring(syntax(path)) or ""
+        is_room = path.name == "__init__.py" and place.startswith(tuple(f"{room}/" for room in ROOMS))
+        if len(text) < 20:
+            found.append(f"{place} has no docstring")
+        elif is_room and not re.search(r"\bknows?\b|\bonly door\b", text, re.IGNORECASE):
+            found.append(f"{place} does not say what the room knows and does not know")
+    return found
+
+
+# ---- text ---------------------------------------------------------------------------------------------------
+
+
+def tracked_files(root: Path) -> list[Path]:
+    """The files under version control; all files where there is no repository, as in an unpacked archive."""
+    if (root / ".git").exists():
+        listed = subprocess.run(["git", "ls-files", "-z"], cwd=root, capture_output=True, check=True).stdout
+        return [root / name for name in listed.decode().split("\0") if name and (root / name).is_file()]
+    return [path for path in root.rglob("*") if path.is_file() and not {".venv", "__pycache__"} & set(path.parts)]
+
+
+def machine_traces(root: Path) -> list[str]:
+    """Paths of somebody's machine and package index addresses; binary files are searched too."""
+    found = []
+    for path in tracked_files(root):
+        content = path.read_bytes()
+        for pattern in (*MACHINE_PATHS, *INDEX_ADDRESSES):
+            if match := pattern.search(content):
+                line = content.count(b"\n", 0, match.start()) + 1
+                found.append(f"{path.relative_to(root).as_posix()}:{line} {match.group().decode('latin-1')}")
+    return found
+
+
+def map_differences(root: Path) -> list[str]:
+    """Differences between ARCHITECTURE.md and the tree: one line for each file of the rooms, and none for others."""
+    if not (root / "ARCHITECTURE.md").exists():
+        return ["ARCHITECTURE.md is missing"]
+    text = (root / "ARCHITECTURE.md").read_text("utf-8")
+    files = {path.relative_to(root).as_posix() for path in python_files(root, ROOMS) if path.name != "__init__.py"}
+    listed = [place for place, _ in LISTED.findall(text)]
+    found = [f"ARCHITECTURE.md has no line for {place}" for place in sorted(files - set(listed))]
+    found += [f"ARCHITECTURE.md lists {place} twice" for place in sorted({p for p in listed if listed.count(p) > 1})]
+    absent = {place for place in MENTIONED.findall(text) if not (root / place).exists()}
+    return found + [f"ARCHITECTURE.md names {place}, which does not exist" for place in sorted(absent)]

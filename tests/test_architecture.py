@@ -1,0 +1,108 @@
+"""Holds the tree to the house rules, and each rule to finding what it is there to find."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from tests import house_rules as rules
+
+ROOT = Path(__file__).resolve().parents[1]
+Rule = Callable[[Path], list[str]]
+ALL_RULES: tuple[Rule, ...] = (
+    rules.wrong_directions,
+    rules.wrong_doors,
+    rules.relative_imports,
+    rules.shadowing_names,
+    rules.oversized,
+    rules.missing_docstrings,
+    rules.machine_traces,
+    rules.map_differences,
+)
+GOOD_TREE = {
+    "app/__init__.py": '"""Composition. Knows both the engine and the window."""\n',
+    "app/chat_controller.py": '"""Wires window and engine."""\nfrom PySide6.QtCore import QObject\nimport ui.view\n',
+    "app/hub.py": '"""The one door to the hub."""\nimport huggingface_hub\n',
+    "ui/__init__.py": '"""Widgets. Knows no file and no engine call."""\n',
+    "ui/view.py": '"""Draws one message, knows no file."""\nfrom engine.records import Mode\nfrom PySide6 import QtGui\n',
+    "engine/__init__.py": '"""The headless engine. Knows neither Qt nor the app."""\n',
+    "engine/records.py": '"""Plain data that crosses the rooms."""\n',
+    "engine/llama/__init__.py": '"""The only door to llama_cpp."""\n',
+    "engine/llama/model.py": '"""A loaded model, its context."""\nimport llama_cpp\n',
+    "ARCHITECTURE.md": "- `app/chat_controller.py`: wires the window\n- `app/hub.py`: the door to the hub\n"
+    "- `ui/view.py`: draws one message\n- `engine/records.py`: plain data for all\n"
+    "- `engine/llama/model.py`: a loaded model\n",
+}
+SECRET = "/wo" + "rk/somewhere"
+
+
+@pytest.mark.parametrize("rule", ALL_RULES, ids=lambda rule: rule.__name__)
+def test_the_tree_keeps_the_rule(rule: Rule) -> None:
+    assert rule(ROOT) == []
+
+
+def test_the_tree_is_seen_at_all() -> None:
+    places = {path.relative_to(ROOT).as_posix() for path in rules.python_files(ROOT)}
+    assert {"engine/records.py", "ui/records.py", "app/__init__.py", "tests/test_architecture.py"} <= places
+    assert any(name.startswith("engine.records") for _, name in rules.imports(ROOT / "ui" / "records.py"))
+
+
+@pytest.fixture
+def tree(tmp_path: Path) -> Path:
+    for place, text in GOOD_TREE.items():
+        path = tmp_path / place
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+    return tmp_path
+
+
+def test_a_good_tree_breaks_no_rule(tree: Path) -> None:
+    assert [line for rule in ALL_RULES for line in rule(tree)] == []
+
+
+@pytest.mark.parametrize(
+    ("rule", "place", "text", "words"),
+    [
+        (rules.wrong_directions, "engine/a.py", "import PySide6.QtCore", "engine may not import PySide6.QtCore"),
+        (
+            rules.wrong_directions,
+            "engine/a.py",
+            "def f():\n    from app import paths",
+            "engine may not import app.paths",
+        ),
+        (rules.wrong_directions, "engine/a.py", "__import__('ui.view')", "engine may not import ui.view"),
+        (rules.wrong_directions, "ui/a.py", "from engine import session", "ui may not import engine.session"),
+        (rules.wrong_directions, "ui/a.py", "import engine.records_of_old", "ui may not import engine.records_of_old"),
+        (rules.wrong_directions, "ui/a.py", "import app.paths", "ui may not import app.paths"),
+        (rules.wrong_directions, "ui/a.py", "import numpy", "ui may not import numpy"),
+        (rules.wrong_doors, "engine/a.py", "import llama_cpp", "engine/llama/ only"),
+        (rules.wrong_doors, "app/a.py", "import importlib\nimportlib.import_module('llama_cpp')", "engine/llama/ only"),
+        (rules.wrong_doors, "app/store.py", "from PySide6.QtCore import QObject", "not among those that wire Qt"),
+        (rules.wrong_doors, "app/a.py", "from huggingface_hub import HfApi", "one file of app only"),
+        (rules.relative_imports, "ui/a.py", "from . import view", "relative import"),
+        (rules.shadowing_names, "engine/queue.py", "", "standard library"),
+        (rules.shadowing_names, "packaging/__init__.py", "", "would hide the library"),
+        (rules.oversized, "ui/a.py", "\n" * 401, "has 401 lines"),
+        (rules.oversized, "ui/a.py", "def f():\n" + "    print()\n" * 60, "f has 61 lines"),
+        (rules.missing_docstrings, "ui/a.py", "x = 1", "has no docstring"),
+        (rules.missing_docstrings, "ui/parts/__init__.py", '"""Small parts of the window."""', "does not say"),
+        (rules.machine_traces, "docs/a.md", f"see {SECRET}/notes", SECRET[:6]),
+        (rules.machine_traces, "Makefile", "pip install --extra-ind" + "ex-url https://pip.example/ x", "ex-url"),
+        (rules.map_differences, "ui/a.py", '"""A file that nobody listed."""', "no line for ui/a.py"),
+        (rules.map_differences, "ARCHITECTURE.md", "- `ui/gone.py`: it was here once", "does not exist"),
+        (rules.map_differences, "ARCHITECTURE.md", "- `ui/view.py`: short", "no line for ui/view.py"),
+    ],
+)
+def test_a_rule_finds_what_breaks_it(tree: Path, rule: Rule, place: str, text: str, words: str) -> None:
+    path = tree / place
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text, encoding="utf-8")
+    assert any(words in line for line in rule(tree)), rule(tree)
+
+
+def test_the_index_of_the_binding_itself_may_be_named(tree: Path) -> None:
+    address = "https://abetlen.github.io/llama-cpp-python/whl/metal"
+    (tree / "README.md").write_text("pip install . --extra-ind" + f"ex-url {address}", encoding="utf-8")
+    assert rules.machine_traces(tree) == []
