@@ -29,7 +29,7 @@ _MAX_ANSWER_BYTES = 12 * MAX_OUTPUT_CHARS + 1000  # JSON spells a character outs
 _READY = b"ready\n"
 
 
-class TemplateRefusal(TemplateError):
+class TemplateRefusedError(TemplateError):
     """The template itself refused the messages, or is wrong; the process is well and may be asked again."""
 
 
@@ -44,7 +44,7 @@ class TemplateRenderer:
         """Render the template ``source``.
 
         Raises:
-            TemplateRefusal: the template raised an error, or is no template.
+            TemplateRefusedError: the template raised an error, or is no template.
             TemplateError: it was stopped for its time or memory, or it brought the helper down.
         """
         request = json.dumps({"source": source, "variables": variables}).encode() + b"\n"
@@ -56,7 +56,7 @@ class TemplateRenderer:
                 raise TemplateError(f"The model's chat template was stopped: {reason or 'it crashed'}.")
         answer = json.loads(line)
         if "refused" in answer:
-            raise TemplateRefusal(f"The model's chat template failed: {answer['refused'].rstrip('.')}.")
+            raise TemplateRefusedError(f"The model's chat template failed: {answer['refused'].rstrip('.')}.")
         text: str = answer["text"]
         return text
 

@@ -112,7 +112,7 @@ def _reason(fault: BaseException) -> str:
     return (lines[0] if lines else type(fault).__name__)[:_MAX_REASON_CHARS]
 
 
-def _to_json(value: object, ensure_ascii: bool = False, indent: int | None = None, **options: Any) -> str:  # noqa: ANN401, FBT001, FBT002
+def _to_json(value: object, ensure_ascii: bool = False, indent: int | None = None, **options: Any) -> str:  # noqa: ANN401
     allowed = {name: options[name] for name in ("separators", "sort_keys") if name in options}
     return json.dumps(value, ensure_ascii=ensure_ascii, indent=indent, **allowed)
 

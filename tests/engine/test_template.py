@@ -1,0 +1,130 @@
+"""Chat templates are code from strangers: what they may do, and how they are ended."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+
+import psutil
+import pytest
+
+from engine import template
+from engine.child_process import CHILD_FLAG, child_command, child_environment
+from engine.errors import TemplateError
+from engine.template import TemplateRefusedError, TemplateRenderer
+from engine.template_child import make_answerer
+
+ESCAPES = {
+    "CVE-2024-34359": "{% for c in [].__class__.__base__.__subclasses__() %}{{ c.__name__ }}{% endfor %}",
+    "CVE-2025-27516": "{{ ('{0.__class__.__init__.__globals__}' | attr('format'))(messages) }}",
+    "CVE-2024-56201": "{{ '{0.__class__.__mro__}'.format(messages) }}",
+    "CVE-2024-56326": "{% set f = '{0.__class__}'.format %}{{ f(messages) }}",
+    "globals": "{{ cycler.__init__.__globals__.os.popen('id').read() }}",
+    "builtins": "{{ self.__init__.__globals__.__builtins__.__import__('os') }}",
+    "lipsum": "{{ lipsum.__globals__['os'].system('id') }}",
+    "attr": "{{ (messages | attr('__class__')).__mro__ }}",
+    "map": "{{ [messages] | map(attribute='__class__') | list }}",
+    "changes": "{{ messages.append(1) }}",
+    "function": "{{ raise_exception.__code__.co_filename }}",
+}
+# Some accesses give an undefined value instead of an error; then there must be nothing to see of it.
+MUST_BE_EMPTY = """{% if leak | replace('[Undefined]', '') == '' %}{{ raise_exception('nothing') }}{% endif %}"""
+BOMBS = {
+    "loops": "{% for a in range(99999) %}{% for b in range(99999) %}{% endfor %}{% endfor %}",
+    "power": "{{ 9 ** (9 ** 9) }}",
+    "doubling": "{% set n = namespace(x='aaaa') %}{% for i in range(60) %}{% set n.x = n.x ~ n.x %}{% endfor %}",
+    "multiplied": "{% set x = 'a' * 10 ** 11 %}{{ x | length }}",
+    "centred": "{% set x = 'a' | center(10 ** 11) %}{{ x | length }}",
+    "nested": "{% set n = namespace(x=[1]) %}{% for i in range(60) %}{% set n.x = [n.x, n.x] %}{% endfor %}{{ n.x }}",
+    "output": "{% for a in range(99999) %}{{ 'a' * 9999 }}{% endfor %}",
+    "recursion": "{% macro m() %}{{ m() }}{% endmacro %}{{ m() }}",
+    "source": "{{" + "(" * 50_000 + ")" * 50_000 + "}}",
+}
+
+
+@pytest.fixture(name="renderer", scope="module")
+def fixture_renderer() -> Iterator[TemplateRenderer]:
+    renderer = TemplateRenderer()
+    yield renderer
+    renderer.close()
+
+
+def test_it_renders_and_is_quick(renderer: TemplateRenderer) -> None:
+    source = (
+        "{% for m in messages %}{{ m.content | tojson }}{% break %}{% endfor %}{% generation %}!{% endgeneration %}"
+    )
+    variables = {"messages": [{"content": "<a>é"}]}
+    assert renderer.render(source, variables) == '"<a>é"!'
+    times = []
+    for _ in range(30):
+        began = time.perf_counter()
+        renderer.render(source, variables)
+        times.append(time.perf_counter() - began)
+    assert min(times) < 0.005
+
+
+@pytest.mark.parametrize("source", ESCAPES.values(), ids=ESCAPES)
+def test_known_escapes_give_nothing_away(renderer: TemplateRenderer, source: str) -> None:
+    variables = {"messages": [{"role": "user", "content": "x"}]}
+    with pytest.raises(TemplateRefusedError):
+        renderer.render("{% set leak %}" + source + "{% endset %}" + MUST_BE_EMPTY, variables)
+
+
+@pytest.mark.parametrize("source", BOMBS.values(), ids=BOMBS)
+def test_bombs_end_in_a_sentence(renderer: TemplateRenderer, source: str) -> None:
+    renderer.render("warm", {})
+    began = time.monotonic()
+    with pytest.raises(TemplateError) as caught:
+        renderer.render(source, {"messages": []})
+    assert time.monotonic() - began < template.STARVED_TIME_LIMIT_S + 1.0
+    assert caught.value.message.endswith(".")
+    assert renderer.render("{{ 1 + 1 }}", {}) == "2"
+
+
+def test_the_memory_watch_works_without_the_systems_help(monkeypatch: pytest.MonkeyPatch) -> None:
+    renderer = TemplateRenderer()
+    renderer.render("warm", {})
+    monkeypatch.setattr(template, "MEMORY_LIMIT_BYTES", 1)
+    with pytest.raises(TemplateError, match="too much memory"):
+        renderer.render(BOMBS["loops"], {})
+    renderer.close()
+
+
+def test_a_helper_that_died_is_replaced() -> None:
+    renderer = TemplateRenderer()
+    renderer.render("warm", {})
+    (child,) = (p for p in psutil.Process().children() if _is_ours(p, renderer))
+    child.kill()
+    child.wait()
+    assert renderer.render("{{ 1 + 1 }}", {}) == "2"
+    renderer.close()
+
+
+def _is_ours(process: psutil.Process, renderer: TemplateRenderer) -> bool:
+    return renderer._process is not None and process.pid == renderer._process.pid
+
+
+def test_the_helper_ends_with_its_parent() -> None:
+    command = child_command("template", "1000", str(512 * 2**20))
+    environment = child_environment(bare=True)
+    done = subprocess.run(command, env=environment, input=b"", capture_output=True, check=True, timeout=60)
+    assert done.stdout == b"ready\n"
+
+
+def test_the_helper_knows_no_secrets(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HF_TOKEN", "canary")
+    assert "canary" not in "".join(child_environment(bare=True).values())
+    assert "canary" in child_environment(bare=False).values()
+
+
+def test_a_frozen_program_starts_itself(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "frozen", True, raising=False)
+    assert child_command("probe", "x") == [sys.executable, CHILD_FLAG, "probe", "x"]
+
+
+def test_output_is_bounded() -> None:
+    answer = make_answerer(100)
+    assert answer({"source": "{{ 'a' * 100 }}", "variables": {}}) == {"text": "a" * 100}
+    assert "more text" in answer({"source": "{{ 'a' * 101 }}", "variables": {}})["refused"]
