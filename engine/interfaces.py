@@ -66,6 +66,10 @@ class Tokenizer(Protocol):
     def control_texts(self) -> tuple[str, ...]:
         """The texts of all control tokens, for keeping them out of what a person typed."""
 
+    @property
+    def eog_ids(self) -> frozenset[int]:
+        """All tokens that end an answer."""
+
     def tokenize(self, text: str, *, special: bool, add_bos: bool = False) -> list[int]:
         """Ids of ``text``; ``special`` lets control tokens' texts become control tokens."""
 

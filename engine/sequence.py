@@ -6,7 +6,7 @@ Knows neither text nor drafts.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Iterator
 
 import numpy as np
 
@@ -63,22 +63,14 @@ class CachedSequence:
             self.clear()
         return self.num_past
 
-    def prefill(
-        self,
-        ids: History,
-        should_stop: Callable[[], bool] = lambda: False,
-        on_progress: Callable[[int], None] = lambda _done: None,
-    ) -> bool:
-        """Decode ``ids`` in chunks of about `CHUNK_S` seconds, without rows. False if it was stopped between chunks."""
+    def prefill(self, ids: History) -> Iterator[int]:
+        """Decode ``ids`` without rows, in chunks of about `CHUNK_S` seconds; yield how many are done after each."""
         done, size = 0, FIRST_CHUNK
         while done < len(ids):
-            if should_stop():
-                return False
             started = time.perf_counter()
             chunk = ids[done : done + size]
             self.forward(chunk, 0)
             done += len(chunk)
-            on_progress(done)
             seconds = max(time.perf_counter() - started, 1e-6)
             size = max(FIRST_CHUNK, min(LARGEST_CHUNK, 2 * size, int(len(chunk) * CHUNK_S / seconds)))
-        return True
+            yield done

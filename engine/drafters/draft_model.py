@@ -41,7 +41,8 @@ class DraftModelDrafter:
         self._num_history = len(history)
         fresh = history[model.num_past :]
         if len(fresh) > FIRST_CHUNK:
-            model.prefill(fresh[:-1])
+            for _ in model.prefill(fresh[:-1]):
+                pass
             fresh = fresh[-1:]
         row = model.forward(fresh, 1)[0]
         ids: list[int] = []

@@ -8,6 +8,9 @@ from typing import Any
 from engine.errors import PromptError
 from engine.llama import library
 
+_SPM = 1
+_SPM_SPACE = "\u2581"
+_NUM_BYTES = 256
 _TYPE_NAMES = {0: "none", 1: "SPM", 2: "BPE", 3: "WPM", 4: "UGM", 5: "RWKV", 6: "PLaMo-2"}
 
 
@@ -23,6 +26,7 @@ class Vocab:
         self._buffer = ctypes.create_string_buffer(512)
         self._control_texts: tuple[str, ...] | None = None
         self._eog_ids: frozenset[int] | None = None
+        self._known_characters: frozenset[str] | None = None
 
     @property
     def n_vocab(self) -> int:
@@ -76,7 +80,7 @@ class Vocab:
 
         ``add_bos`` puts the BOS token first where the vocabulary wants one.
         """
-        data = text.encode("utf-8", "surrogatepass").decode("utf-8", "replace").encode("utf-8")
+        data = self._representable(text).encode("utf-8", "replace")
         size = len(data) + 8
         for _ in range(2):
             buffer = (ctypes.c_int32 * size)()
@@ -102,6 +106,31 @@ class Vocab:
     def is_eog(self, token_id: int) -> bool:
         """Whether this token ends the answer."""
         return token_id in self.eog_ids
+
+    def _representable(self, text: str) -> str:
+        """Replace characters that the vocabulary cannot spell.
+
+        llama.cpp ends the process where a SentencePiece vocabulary has neither a token for a character nor for its
+        bytes (`llama_vocab::byte_to_token` throws through the C interface).
+        """
+        if self._known_characters is None:
+            self._known_characters = self._find_characters()
+        known = self._known_characters
+        if not known:
+            return text
+        stand_in = next((c for c in "?. " if c in known), "")
+        return "".join(c if c in known else stand_in for c in text)
+
+    def _find_characters(self) -> frozenset[str]:
+        """The characters of a SentencePiece vocabulary without byte tokens; empty where every text can be spelled."""
+        if self.type_name != _TYPE_NAMES[_SPM]:
+            return frozenset()
+        byte_flag = self._lib.LLAMA_TOKEN_ATTR_BYTE
+        flags = (self._lib.llama_vocab_get_attr(self._handle, i) for i in range(self._n_vocab))
+        if sum(bool(flag & byte_flag) for flag in flags) >= _NUM_BYTES:
+            return frozenset()
+        texts = (self.token_text(i) for i in range(self._n_vocab))
+        return frozenset(" " if text == _SPM_SPACE else text for text in texts if len(text) == 1)
 
     def _read_piece(self, token_id: int, *, special: bool) -> bytes:
         if not 0 <= token_id < self._n_vocab:

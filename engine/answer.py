@@ -1,0 +1,139 @@
+"""One answer: prompt, prefill, the loop, and the events that leave the engine. Knows no loading and no thread."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Generator, Iterator
+
+import numpy as np
+
+from engine.detokenizer import Detokenizer, Piece
+from engine.drafters.base import Drafter
+from engine.errors import PromptError, PromptTooLongError
+from engine.interfaces import Tokenizer
+from engine.pacing import choose_pace
+from engine.prompt import PromptBuilder
+from engine.records import (
+    ChatRequest,
+    Event,
+    Finished,
+    FinishReason,
+    PrefillProgress,
+    StatsUpdate,
+    TextChunk,
+)
+from engine.sampling import History, Sampler
+from engine.sequence import CachedSequence
+from engine.speculate import Block, Speculation
+from engine.stats import StatsRecorder
+
+STATS_INTERVAL_S = 0.15  # between two updates of the counters: live to the eye, nothing to the loop
+LEAST_ROOM = 16  # tokens that a prompt must leave for the answer
+
+
+class Answer:
+    """The making of one answer, as a stream of events."""
+
+    def __init__(
+        self,
+        target: CachedSequence,
+        tokenizer: Tokenizer,
+        drafter: Drafter,
+        request: ChatRequest,
+        prompt: PromptBuilder,
+    ) -> None:
+        self._target = target
+        self._tokenizer = tokenizer
+        self._drafter = drafter
+        self._request = request
+        self._prompt = prompt
+        self._detokenizer = Detokenizer(tokenizer, request.stop)
+        self._ids: list[int] = []
+        self._piece = Piece("", (), stopped=False, num_tokens=0)
+        self._pace = choose_pace(request.mode, request.depth)
+        self.stats = StatsRecorder(request.mode, target.n_ctx)
+        self.stats.depth = self._pace.depth
+        self.stats.decisions.append(self._pace.reason)
+
+    def events(self, should_stop: Callable[[], bool]) -> Iterator[Event]:
+        """Run it. `Finished` comes last, unless an `EngineError` is raised."""
+        prompt = self._prompt_ids()
+        cancelled = yield from self._prefill(prompt, should_stop)
+        self.stats.prefill_ended()
+        reason = FinishReason.CANCELLED if cancelled else (yield from self._decode(prompt, should_stop))
+        rest = self._detokenizer.flush()
+        if rest.text:
+            yield self._chunk(rest)
+        yield Finished(self._request.request_id, reason, self.stats.snapshot(), tuple(self._ids))
+
+    def _prompt_ids(self) -> History:
+        request = self._request
+        if request.raw_prompt is not None:
+            ids = self._prompt.raw(request.raw_prompt)
+        else:
+            ids = self._prompt.build(request.messages)
+        if not ids:
+            raise PromptError("The prompt is empty.", "Type a message.")
+        size = self._target.n_ctx
+        if len(ids) > size - LEAST_ROOM:
+            raise PromptTooLongError(
+                f"The conversation has {len(ids):,} tokens, but the context holds {size:,} and the answer needs room."
+            )
+        return np.asarray(ids, dtype=np.int32)
+
+    def _prefill(self, prompt: History, should_stop: Callable[[], bool]) -> Generator[Event, None, bool]:
+        """Decode what the cache does not hold yet, all but the last token. True if it was cancelled."""
+        cached = self._target.reuse(prompt)
+        self.stats.prompt_tokens, self.stats.prompt_cached_tokens = len(prompt), cached
+        if should_stop():
+            return True
+        for done in self._target.prefill(prompt[cached:-1]):
+            yield PrefillProgress(self._request.request_id, cached + done, len(prompt))
+            if should_stop():
+                return True
+        return False
+
+    def _decode(self, prompt: History, should_stop: Callable[[], bool]) -> Generator[Event, None, FinishReason]:
+        request, stats = self._request, self.stats
+        banned = self._tokenizer.eog_ids if request.ignore_eos else frozenset()
+        sampler = Sampler(request.sampling, banned)
+        speculation = Speculation(self._target, self._drafter, sampler, stats, prompt)
+        wanted = request.max_tokens if request.max_tokens is not None else self._target.n_ctx
+        next_stats = 0.0
+        while wanted > 0:
+            if speculation.room <= 0:
+                return FinishReason.CONTEXT
+            if should_stop():
+                return FinishReason.CANCELLED
+            block = speculation.step(self._pace.depth, wanted)
+            ended = self._take(block)
+            wanted -= len(block.ids)
+            if self._piece.spans:
+                yield self._chunk(self._piece)
+            if ended is not None:
+                return ended
+            now = time.perf_counter()
+            if now >= next_stats:
+                next_stats = now + STATS_INTERVAL_S
+                yield StatsUpdate(request.request_id, stats.snapshot())
+        return FinishReason.LENGTH
+
+    def _take(self, block: Block) -> FinishReason | None:
+        """Count the block and turn it into text, up to an end inside it; return what ended the answer, if any."""
+        ids, sources = block.ids, block.sources
+        ended: FinishReason | None = None
+        for i, token_id in enumerate(ids):
+            if self._tokenizer.is_eog(token_id):
+                ids, sources, ended = ids[: i + 1], sources[: i + 1], FinishReason.END
+                break
+        shown = len(ids) - (ended is not None)
+        self._piece = self._detokenizer.feed(ids[:shown], sources[:shown])
+        if self._piece.stopped:
+            ended = FinishReason.STOP
+            ids, sources = ids[: self._piece.num_tokens], sources[: self._piece.num_tokens]
+        self._ids += ids
+        self.stats.count_tokens(sources)
+        return ended
+
+    def _chunk(self, piece: Piece) -> TextChunk:
+        return TextChunk(self._request.request_id, piece.text, piece.spans)

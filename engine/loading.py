@@ -1,0 +1,117 @@
+"""Brings a GGUF into memory, ready to run: weights, context, cached sequence, and what to show of it.
+
+Knows nothing of pairs, prompts or answers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from engine.errors import ContextError, ModelFileError, ModelLoadError
+from engine.llama import library
+from engine.llama.context import ContextParams, LlamaContext
+from engine.llama.model import LlamaModel
+from engine.records import ModelInfo
+from engine.sequence import CachedSequence
+
+AUTOMATIC_N_CTX = 8192  # tokens, where the model was trained for at least as many
+ALL_LAYERS = 999
+
+
+@dataclass(frozen=True, slots=True)
+class LoadOptions:
+    """How to load one model; ``None`` means a sensible automatic value."""
+
+    n_ctx: int | None = None
+    threads: int | None = None
+    gpu_layers: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class LoadedModel:
+    """A model that can run. ``can_rollback`` was tried, not assumed."""
+
+    model: LlamaModel
+    context: LlamaContext
+    sequence: CachedSequence
+    info: ModelInfo
+    can_rollback: bool
+
+    def close(self) -> None:
+        """Free everything."""
+        self.context.close()
+        self.model.close()
+
+
+def open_model(path: str | Path, options: LoadOptions, progress: Callable[[float], bool] | None = None) -> LoadedModel:
+    """Load ``path``; with automatic GPU layers, fewer of them are tried where all do not fit.
+
+    Raises:
+        ModelFileError: the file is missing, broken, or no text model.
+        ContextError: no context of this size can be made.
+    """
+    for gpu_layers in _layer_choices(options.gpu_layers):
+        last_choice = gpu_layers == 0 or options.gpu_layers is not None
+        try:
+            return _open_with(Path(path), options, gpu_layers, progress)
+        except (ModelLoadError, ContextError):
+            if last_choice:
+                raise
+    raise ModelLoadError(f"{Path(path).name} fits neither GPU nor main memory.")
+
+
+def _layer_choices(asked: int | None) -> tuple[int, ...]:
+    if not library.supports_gpu():
+        return (0,)
+    return (asked,) if asked is not None else (ALL_LAYERS, 32, 16, 8, 0)
+
+
+def _open_with(
+    path: Path, options: LoadOptions, gpu_layers: int, progress: Callable[[float], bool] | None
+) -> LoadedModel:
+    model = LlamaModel(path, gpu_layers=gpu_layers, progress=progress)
+    try:
+        _check_kind(model)
+        context = _make_context(model, options)
+    except Exception:
+        model.close()
+        raise
+    return LoadedModel(model, context, CachedSequence(context), _describe(model, context), _try_rollback(context))
+
+
+def _check_kind(model: LlamaModel) -> None:
+    if not model.generates_text:
+        raise ModelFileError(f"{model.path.name} is a {model.architecture} model, which does not write text.")
+
+
+def _make_context(model: LlamaModel, options: LoadOptions) -> LlamaContext:
+    trained = model.n_ctx_train or AUTOMATIC_N_CTX
+    n_ctx = min(options.n_ctx or AUTOMATIC_N_CTX, trained)
+    threads = options.threads or library.default_threads(model.num_params)
+    return LlamaContext(model, ContextParams(n_ctx, threads))
+
+
+def _try_rollback(context: LlamaContext) -> bool:
+    """Whether the memory can forget a tail: tried on two tokens, which also wakes the compute buffers up."""
+    context.forward((0, 0), 1)
+    possible = context.rollback(1)
+    context.clear()
+    return possible
+
+
+def _describe(model: LlamaModel, context: LlamaContext) -> ModelInfo:
+    return ModelInfo(
+        path=str(model.path),
+        name=model.name,
+        architecture=model.architecture,
+        num_params=model.num_params,
+        size_bytes=model.size_bytes,
+        n_vocab=model.vocab.n_vocab,
+        n_ctx=context.n_ctx,
+        n_ctx_train=model.n_ctx_train,
+        threads=context.threads,
+        gpu_layers=min(model.gpu_layers, model.n_layer + 1),
+        template_name="from the model" if model.chat_template else "fallback",
+    )

@@ -1,0 +1,163 @@
+"""One target with its cache kept across turns, and what may draft for it: from a request to a stream of events.
+
+Owns the loaded models and the choice of the drafter. Knows no thread and no window: whoever iterates decides.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
+
+from engine.answer import Answer
+from engine.drafters.base import Drafter
+from engine.drafters.draft_model import DraftModelDrafter
+from engine.drafters.none import NoDrafter
+from engine.drafters.prompt_lookup import PromptLookupDrafter
+from engine.errors import DraftRefusedError, EngineError, ModeUnavailableError
+from engine.loading import LoadedModel, LoadOptions, open_model
+from engine.pairing import check_pair
+from engine.prompt import PromptBuilder
+from engine.records import ChatRequest, EngineReady, Event, LoadRequest, Mode
+
+Progress = Callable[[str, float], bool]  # path, fraction -> go on?
+Inspect = Callable[[Path], None]  # raises where a file must not be opened in this process
+
+
+class Session:
+    """Loads, answers, switches drafts. Not thread-safe: one thread owns it.
+
+    ``inspect`` looks at every file before it is opened here; the probe in a child process is such a look.
+    """
+
+    def __init__(self, inspect: Inspect | None = None) -> None:
+        self._inspect: Inspect = inspect or (lambda _path: None)
+        self._options = LoadOptions()
+        self._target: LoadedModel | None = None
+        self._draft: LoadedModel | None = None
+        self._prompt: PromptBuilder | None = None
+        self._lookup = PromptLookupDrafter()
+        self._draft_reason = "No draft model is chosen."
+
+    # ---- loading ------------------------------------------------------------------------------------------------
+
+    def load(self, request: LoadRequest, progress: Progress = lambda _path, _fraction: True) -> EngineReady:
+        """Load a target, and a draft where one is asked for; a refused draft leaves the target without one.
+
+        Raises:
+            EngineError: the target cannot be loaded; what was loaded before still answers.
+        """
+        options = LoadOptions(request.n_ctx, request.threads, request.gpu_layers)
+        self._inspect(Path(request.target))
+        target = open_model(request.target, options, lambda fraction: progress(request.target, fraction))
+        try:
+            prompt = PromptBuilder(target.model.vocab, target.model.chat_template)
+        except EngineError:
+            target.close()
+            raise
+        self.close()
+        info = replace(target.info, template_name=prompt.template_name)
+        self._options, self._prompt = options, prompt
+        self._target = replace(target, info=info)
+        notices: tuple[str, ...] = ()
+        if request.draft:
+            try:
+                self.set_draft(request.draft, progress)
+            except EngineError as error:
+                self._draft_reason = error.message
+                notices = (f"{error.title}: {error.message} {error.advice}",)
+        return replace(self.ready(), notices=notices)
+
+    def set_draft(self, path: str | None, progress: Progress = lambda _path, _fraction: True) -> EngineReady:
+        """Use another draft model, or none; the target and its cache stay as they are.
+
+        Raises:
+            DraftRefusedError: it does not fit the target.
+            EngineError: it cannot be loaded. The draft before it stays in use.
+        """
+        target = self._loaded()
+        if path is None:
+            self._close_draft("No draft model is chosen.")
+            return self.ready()
+        self._inspect(Path(path))
+        options = replace(self._options, n_ctx=target.context.n_ctx, threads=None)
+        draft = open_model(path, options, lambda fraction: progress(path, fraction))
+        try:
+            check_pair(target.model.vocab, draft.model.vocab)
+            _check_memory(draft)
+        except DraftRefusedError:
+            draft.close()
+            raise
+        self._close_draft("")
+        self._draft = draft
+        return self.ready()
+
+    def ready(self) -> EngineReady:
+        """What is loaded, and why which mode cannot run."""
+        target = self._loaded()
+        draft = self._draft.info if self._draft else None
+        return EngineReady(target.info, draft, self._unavailable(target))
+
+    def close(self) -> None:
+        """Free all models."""
+        self._close_draft("No draft model is chosen.")
+        if self._target:
+            self._target.close()
+        self._target = self._prompt = None
+
+    # ---- answering ----------------------------------------------------------------------------------------------
+
+    def generate(self, request: ChatRequest, should_stop: Callable[[], bool] = lambda: False) -> Iterator[Event]:
+        """Answer ``request``: progress, text and counters as they come, `Finished` last.
+
+        A mode that cannot run is answered plain, and the decisions of the statistics say why.
+
+        Raises:
+            EngineError: the prompt is too long or not possible, or a pass failed; the session stays usable.
+        """
+        target = self._loaded()
+        if self._prompt is None:
+            raise ModeUnavailableError("No model is loaded.", "Open a model first.")
+        reason = self._unavailable(target).get(request.mode, "")
+        mode = Mode.OFF if reason else request.mode
+        answer = Answer(
+            target.sequence, target.model.vocab, self._drafter(mode), replace(request, mode=mode), self._prompt
+        )
+        if reason:
+            answer.stats.decisions.append(f"plain decoding instead of {request.mode.value}: {reason}")
+        yield from answer.events(should_stop)
+
+    def _drafter(self, mode: Mode) -> Drafter:
+        if mode is Mode.NGRAM:
+            return self._lookup
+        if mode is Mode.DRAFT and self._draft:
+            target = self._loaded()
+            return DraftModelDrafter(self._draft.sequence, target.model.vocab.n_vocab, target.model.vocab.eog_ids)
+        return NoDrafter()
+
+    def _unavailable(self, target: LoadedModel) -> dict[Mode, str]:
+        if not target.can_rollback:
+            reason = (
+                f"The memory of this model ({target.info.architecture}, recurrent) cannot forget rejected tokens, "
+                "so it runs plain."
+            )
+            return {Mode.NGRAM: reason, Mode.DRAFT: reason}
+        return {} if self._draft else {Mode.DRAFT: self._draft_reason}
+
+    def _loaded(self) -> LoadedModel:
+        if self._target is None:
+            raise ModeUnavailableError("No model is loaded.", "Open a model first.")
+        return self._target
+
+    def _close_draft(self, reason: str) -> None:
+        self._draft_reason = reason
+        if self._draft:
+            self._draft.close()
+            self._draft = None
+
+
+def _check_memory(draft: LoadedModel) -> None:
+    if not draft.can_rollback:
+        raise DraftRefusedError(
+            f"The memory of {draft.info.name} ({draft.info.architecture}, recurrent) cannot forget rejected tokens."
+        )
