@@ -26,7 +26,7 @@ GOOD_TREE = {
     "app/chat_controller.py": '"""Wires window and engine."""\nfrom PySide6.QtCore import QObject\nimport ui.view\n',
     "app/hub.py": '"""The one door to the hub."""\nimport huggingface_hub\n',
     "ui/__init__.py": '"""Widgets. Knows no file and no engine call."""\n',
-    "ui/view.py": '"""Draws one message, knows no file."""\nfrom engine.records import Mode\nfrom PySide6 import QtGui\n',
+    "ui/view.py": '"""Draws a message; no file."""\nfrom engine.records import Mode\nfrom PySide6 import QtGui\n',
     "engine/__init__.py": '"""The headless engine. Knows neither Qt nor the app."""\n',
     "engine/records.py": '"""Plain data that crosses the rooms."""\n',
     "engine/llama/__init__.py": '"""The only door to llama_cpp."""\n',

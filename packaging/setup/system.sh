@@ -60,7 +60,7 @@ find_python() {
     PYTHON_FOUND=''
     candidates="${PYTHON:-python3}"
     if [ "$candidates" = python3 ]; then
-        candidates='python3 /usr/bin/python3 python3.14 python3.13 python3.12 python3.11'
+        candidates='python3 python3.14 python3.13 python3.12 python3.11'
     fi
     for candidate in $candidates; do
         if is_new_enough "$candidate"; then PYTHON_FOUND=$candidate; return 0; fi
