@@ -19,9 +19,7 @@ def test_everything_lies_under_paceline_home(tmp_path: Path) -> None:
     assert all(folder.is_dir() and not any(folder.iterdir()) for folder in folders)
 
 
-def test_a_relative_home_does_not_follow_the_working_folder(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_relative_home_does_not_follow_the_working_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     assert find_paths({"PACELINE_HOME": "here"}).config == tmp_path / "here" / "config"
 

@@ -33,9 +33,7 @@ def good_values(field: SettingField) -> st.SearchStrategy[SettingValue]:
 
 
 GOOD = st.fixed_dictionaries({field.key: good_values(field) for field in FIELDS})
-ANYTHING = (
-    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=20) | st.lists(st.integers())
-)
+ANYTHING = st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=20) | st.lists(st.integers())
 TOML_ITEM = st.booleans() | st.integers(-(2**63), 2**63 - 1) | TEXT
 
 
@@ -62,9 +60,7 @@ def test_a_value_is_taken_or_complained_about(values: dict[str, SettingValue]) -
 
 
 @given(
-    foreign=st.dictionaries(
-        TEXT.filter(lambda key: key not in ("schema", "sampling")), TOML_ITEM, max_size=4
-    ),
+    foreign=st.dictionaries(TEXT.filter(lambda key: key not in ("schema", "sampling")), TOML_ITEM, max_size=4),
     inner=st.dictionaries(TEXT.filter(lambda key: key not in DEFAULTS), TOML_ITEM, max_size=4),
 )
 def test_keys_of_other_versions_are_kept(
@@ -108,9 +104,7 @@ def test_a_broken_file_is_set_aside_with_one_problem(tmp_path: Path) -> None:
 
 def test_a_value_out_of_range_falls_back_and_is_named(tmp_path: Path) -> None:
     path = tmp_path / "settings.toml"
-    path.write_text(
-        'schema = 1\n[sampling]\ntemperature = 99.0\ntop_k = "many"\nmin_p = nan\n', encoding="utf-8"
-    )
+    path.write_text('schema = 1\n[sampling]\ntemperature = 99.0\ntop_k = "many"\nmin_p = nan\n', encoding="utf-8")
     loaded = read_settings(path)
     assert loaded.settings.number("temperature") == DEFAULTS["temperature"]
     assert loaded.settings.whole("top_k") == DEFAULTS["top_k"]

@@ -1,0 +1,116 @@
+"""Copies of the chats file: made by SQLite's backup API, verified before they count, thinned out by age.
+
+Knows the file, not what the conversations say.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import sqlite3
+from collections.abc import Callable, Iterable
+from datetime import datetime
+from pathlib import Path
+
+from app.chats.database import check, version_of
+from app.errors import BackupError, DamagedFileError
+
+DAILY, WEEKLY, MONTHLY = 12, 10, 9
+_STAMP = "%Y%m%d-%H%M%S-%f"
+
+
+def make_backup(connection: sqlite3.Connection, folder: Path, now: datetime, *, label: str = "daily") -> Path:
+    """Copy the open file into ``folder`` and verify the copy; return its path.
+
+    ``daily`` copies are thinned out by `rotate`, all others are kept.
+
+    Raises:
+        BackupError: the copy could not be written, or is not what was copied. Nothing half-made is left.
+    """
+    final = folder / f"chats-{label}-{now.strftime(_STAMP)}.db"
+    part = final.with_suffix(".part")
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with contextlib.closing(sqlite3.connect(part, isolation_level=None)) as copy:
+            connection.backup(copy)
+            # One self-contained file: a copy in WAL mode would want companions beside it.
+            copy.execute("PRAGMA journal_mode = DELETE").fetchall()
+            check(copy, thorough=True)
+            _compare(copy, connection, final.name)
+        with part.open("rb") as file:
+            os.fsync(file.fileno())
+        part.replace(final)
+    except (sqlite3.Error, OSError, DamagedFileError) as error:
+        for litter in (part, part.with_name(part.name + "-journal")):
+            with contextlib.suppress(OSError):
+                litter.unlink(missing_ok=True)
+        raise BackupError(f"The copy {final.name} could not be made: {error}.") from error
+    return final
+
+
+def backups_in(folder: Path, label: str = "*") -> list[Path]:
+    """List the finished copies, newest first, whatever they were made for."""
+    return sorted(folder.glob(f"chats-{label}-*.db"), key=_made_at, reverse=True)
+
+
+def backup_is_due(folder: Path, now: datetime) -> bool:
+    """Tell whether no copy was made yet today."""
+    daily = backups_in(folder, "daily")
+    return not daily or _made_at(daily[0])[:8] != now.strftime("%Y%m%d")
+
+
+def rotate(folder: Path) -> None:
+    """Keep the newest daily copy of each of the last 12 days, 10 weeks and 9 months that have one."""
+    daily = backups_in(folder, "daily")
+    days = [(path, datetime.strptime(_made_at(path), _STAMP)) for path in daily]  # noqa: DTZ007 (a file's name)
+    keep = {
+        *_newest_of_each(days, lambda day: day.strftime("%Y%m%d"), DAILY),
+        *_newest_of_each(days, lambda day: day.strftime("%G-%V"), WEEKLY),
+        *_newest_of_each(days, lambda day: day.strftime("%Y%m"), MONTHLY),
+    }
+    for path in daily:
+        if path not in keep:
+            path.unlink(missing_ok=True)
+
+
+def newest_good(folder: Path, max_version: int) -> Path | None:
+    """Find the newest copy that is whole and of a layout up to ``max_version``."""
+    for path in backups_in(folder):
+        try:
+            with contextlib.closing(sqlite3.connect(f"{path.as_uri()}?mode=ro", uri=True)) as copy:
+                check(copy)
+                if 0 < version_of(copy) <= max_version:
+                    return path
+        except (sqlite3.Error, DamagedFileError):
+            continue
+    return None
+
+
+def _made_at(path: Path) -> str:
+    return path.stem.split("-", 2)[2]
+
+
+def _newest_of_each(days: Iterable[tuple[Path, datetime]], period: Callable[[datetime], str], limit: int) -> list[Path]:
+    newest: dict[str, Path] = {}
+    for path, day in days:
+        newest.setdefault(period(day), path)
+    return list(newest.values())[:limit]
+
+
+def _compare(copy: sqlite3.Connection, source: sqlite3.Connection, name: str) -> None:
+    if _figures(copy) != _figures(source):
+        raise DamagedFileError(f"{name} differs from the chats file")
+
+
+def _figures(connection: sqlite3.Connection) -> list[tuple[str, int, int]]:
+    """Count the rows of each table, and the layout's version: what a faithful copy has in common with its source."""
+    names = connection.execute(
+        "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%' ORDER BY name"
+    ).fetchall()
+    version = version_of(connection)
+    counts = []
+    for (name,) in names:
+        quoted = '"' + name.replace('"', '""') + '"'
+        row = connection.execute(f"SELECT count(*), coalesce(max(rowid), 0) FROM {quoted}").fetchone()  # noqa: S608 (a table's own name)
+        counts.append((f"{name} v{version}", int(row[0]), int(row[1])))
+    return counts

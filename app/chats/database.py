@@ -1,0 +1,124 @@
+"""A connection that keeps what it acknowledged: its settings are read back, its errors are sentences.
+
+Knows SQLite; knows no conversation.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import shutil
+import sqlite3
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+from app.errors import (
+    DamagedFileError,
+    StorageBusyError,
+    StorageError,
+    StorageFullError,
+    StorageReadOnlyError,
+)
+
+MEMORY = Path(":memory:")
+SPARE_BYTES = 1 << 20
+
+# EXCLUSIVE: SQLite 3.7.0-3.51.2 can corrupt a WAL file with two connections; this lets no second one in.
+# FULL: a power loss after a commit keeps it (https://www.sqlite.org/pragma.html#pragma_synchronous).
+_PRAGMAS: tuple[tuple[str, str, object], ...] = (
+    ("locking_mode", "EXCLUSIVE", "exclusive"),
+    ("journal_mode", "WAL", "wal"),
+    ("synchronous", "FULL", 2),
+    ("foreign_keys", "ON", 1),
+    ("trusted_schema", "OFF", 0),
+)
+_MACOS_PRAGMAS: tuple[tuple[str, str, object], ...] = (("checkpoint_fullfsync", "ON", 1),)
+
+
+def connect(file: Path) -> sqlite3.Connection:
+    """Open ``file`` for this thread alone, with every pragma set and read back.
+
+    Raises:
+        StorageError: one of its kinds, by what SQLite said.
+    """
+    connection = None
+    try:
+        connection = sqlite3.connect(file, timeout=2.0, isolation_level=None)
+        set_pragmas(connection, in_memory=file == MEMORY)
+    except sqlite3.Error as error:
+        if connection is not None:
+            connection.close()
+        raise as_storage_error(error, file) from error
+    except StorageError:
+        if connection is not None:
+            connection.close()
+        raise
+    return connection
+
+
+def set_pragmas(connection: sqlite3.Connection, *, in_memory: bool) -> None:
+    """Set what makes an acknowledged row safe, and make sure that SQLite took it.
+
+    Raises:
+        StorageError: a pragma reads back differently.
+    """
+    wanted = _PRAGMAS + (_MACOS_PRAGMAS if sys.platform == "darwin" else ())
+    for name, value, read_back in wanted:
+        if in_memory and name == "journal_mode":
+            continue
+        connection.execute(f"PRAGMA {name} = {value}").fetchall()
+        found = connection.execute(f"PRAGMA {name}").fetchone()[0]
+        if found != read_back:
+            raise StorageError(f"The database does not take {name} = {value}: it says {found}.")
+
+
+@contextlib.contextmanager
+def transaction(connection: sqlite3.Connection) -> Iterator[None]:
+    """All or nothing: commit at the end, roll back on any error. Leaving it normally is the acknowledgement."""
+    connection.execute("BEGIN IMMEDIATE")
+    try:
+        yield
+        connection.execute("COMMIT")
+    except BaseException:
+        # A full disk makes SQLite roll back by itself; there is nothing left to roll back then.
+        if connection.in_transaction:
+            connection.execute("ROLLBACK")
+        raise
+
+
+def version_of(connection: sqlite3.Connection) -> int:
+    """Read the layout's version; 0 is an empty file."""
+    return int(connection.execute("PRAGMA user_version").fetchone()[0])
+
+
+def check(connection: sqlite3.Connection, *, thorough: bool = False) -> None:
+    """Read the whole file for damage; ``thorough`` compares the indexes with the tables as well.
+
+    Raises:
+        DamagedFileError: something does not fit; the first finding is in the message.
+    """
+    name = "integrity_check" if thorough else "quick_check"
+    finding = connection.execute(f"PRAGMA {name}(1)").fetchone()[0]
+    if finding != "ok":
+        raise DamagedFileError(f"SQLite found damage: {str(finding).splitlines()[-1][:200]}.")
+
+
+def as_storage_error(error: sqlite3.Error, file: Path) -> StorageError:
+    """Turn what SQLite says about ``file`` into a sentence for a person."""
+    code = getattr(error, "sqlite_errorcode", 0) & 0xFF
+    if code == sqlite3.SQLITE_FULL or (code == sqlite3.SQLITE_IOERR and _is_full(file.parent)):
+        return StorageFullError(f"There is no space left in {file.parent}.")
+    if code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
+        return StorageBusyError(f"Another program holds {file}.")
+    if code in (sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_PERM):
+        return StorageReadOnlyError(f"{file} cannot be written ({error}).")
+    if code in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB):
+        return DamagedFileError(f"{file.name} cannot be read as a chats file ({error}).")
+    return StorageError(f"{file.name}: {error}.")
+
+
+def _is_full(folder: Path) -> bool:
+    try:
+        return shutil.disk_usage(folder).free < SPARE_BYTES
+    except OSError:
+        return False

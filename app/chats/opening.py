@@ -1,0 +1,182 @@
+"""From a path to a usable connection, whatever lies there: migrate, or set aside and start afresh. Deletes nothing.
+
+Knows files and layouts; knows no thread and no conversation.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+import sqlite3
+import tempfile
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+
+from app.chats.backups import make_backup, newest_good
+from app.chats.database import MEMORY, as_storage_error, check, connect, transaction, version_of
+from app.chats.schema import MIGRATIONS, Migration
+from app.errors import (
+    BackupError,
+    DamagedFileError,
+    MigrationError,
+    NewerFileError,
+    StorageError,
+    StorageReadOnlyError,
+)
+from engine.records import Problem
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where the chats live, and how their layout came to be."""
+
+    file: Path
+    backups: Path
+    migrations: Sequence[Migration] = MIGRATIONS
+
+
+@dataclass(frozen=True, slots=True)
+class Opened:
+    """A usable connection; ``lasting`` is False where it is only in memory. ``problem``: why, or what was set aside."""
+
+    connection: sqlite3.Connection
+    lasting: bool = True
+    problem: Problem | None = None
+
+
+def open_chats(place: Place, now: datetime) -> Opened:
+    """Open the file, or what can be had in its stead. Never fails for what lies on the disk."""
+    try:
+        place.file.parent.mkdir(parents=True, exist_ok=True)
+        return Opened(_open_good(place, now))
+    except (DamagedFileError, NewerFileError, MigrationError) as error:
+        return _open_afresh(place, now, error)
+    except StorageError as error:
+        return _open_in_memory(place, error)
+    except OSError as error:
+        reason = StorageReadOnlyError(f"{place.file.parent}: {error.strerror or error}.")
+        return _open_in_memory(place, reason)
+
+
+def _open_good(place: Place, now: datetime) -> sqlite3.Connection:
+    connection = connect(place.file)
+    try:
+        check(connection)
+        found = version_of(connection)
+        if found > len(place.migrations):
+            raise NewerFileError(
+                f"{place.file.name} has layout {found}, and this one knows up to {len(place.migrations)}."
+            )
+        if found < len(place.migrations):
+            connection = _migrate(connection, place, now)
+        # Readable is not yet writable; this asks without writing, so that a full disk is no obstacle.
+        with transaction(connection):
+            pass
+    except sqlite3.Error as error:
+        connection.close()
+        raise as_storage_error(error, place.file) from error
+    except StorageError:
+        connection.close()
+        raise
+    return connection
+
+
+def _migrate(connection: sqlite3.Connection, place: Place, now: datetime) -> sqlite3.Connection:
+    """Bring the file up to date, one transaction a step; on a failure put the copy back and raise."""
+    for version in range(version_of(connection), len(place.migrations)):
+        backup = None
+        try:
+            if version > 0:
+                backup = make_backup(connection, place.backups, now, label=f"before_layout_{version + 1}")
+            with transaction(connection):
+                for statement in place.migrations[version]:
+                    connection.execute(statement)
+                connection.execute(f"PRAGMA user_version = {version + 1}")
+            check(connection)
+        except BackupError as error:
+            raise MigrationError(f"Without a copy nothing is changed. {error.message}") from error
+        except (sqlite3.Error, DamagedFileError) as error:
+            if backup is None:
+                raise
+            connection.close()
+            _put_back(backup, place.file)
+            raise MigrationError(f"The step to layout {version + 1} failed ({error}).") from error
+    return connection
+
+
+def _put_back(backup: Path, file: Path) -> None:
+    """Put a verified copy in the file's place; the write-ahead log beside it belongs to what is replaced."""
+    part = file.with_suffix(".part")
+    shutil.copyfile(backup, part)
+    with part.open("rb") as handle:
+        os.fsync(handle.fileno())
+    for companion in _companions(file):
+        companion.unlink(missing_ok=True)
+    part.replace(file)
+
+
+def _companions(file: Path) -> tuple[Path, ...]:
+    return file.with_name(file.name + "-wal"), file.with_name(file.name + "-shm")
+
+
+def _open_afresh(place: Place, now: datetime, why: StorageError) -> Opened:
+    """Set the file aside, put the newest good copy in its place if there is one, and open that or an empty file."""
+    aside = place.file.with_name(f"{place.file.stem}.aside-{now.strftime('%Y%m%d-%H%M%S-%f')}{place.file.suffix}")
+    try:
+        for source, kept in zip((place.file, *_companions(place.file)), (aside, *_companions(aside)), strict=True):
+            if source.exists():
+                source.rename(kept)
+        # What could not be brought up to date once would fail again.
+        updatable = not isinstance(why, MigrationError)
+        backup = newest_good(place.backups, len(place.migrations)) if updatable else None
+        if backup is not None:
+            _put_back(backup, place.file)
+        connection = _open_good(place, now)
+    except (OSError, StorageError) as error:
+        return _open_in_memory(place, why, f" It could not be replaced: {error}.")
+    opened = "A new, empty one was opened." if backup is None else f"The copy {backup.name} was opened instead."
+    return Opened(
+        connection,
+        problem=Problem(why.title, f"{why.message} It is kept as {aside.name}. {opened}", _advice(why, place)),
+    )
+
+
+def _advice(why: StorageError, place: Place) -> str:
+    if isinstance(why, NewerFileError):
+        return "Install the newer Paceline again to use the kept file."
+    return f"Earlier copies are in {place.backups}."
+
+
+def _open_in_memory(place: Place, why: StorageError, more: str = "") -> Opened:
+    """Go on without a file: what can be read is shown, nothing is saved."""
+    memory = connect(MEMORY)
+    readable = isinstance(why, StorageReadOnlyError) and _read_into(memory, place)
+    if not readable:
+        memory.close()
+        memory = connect(MEMORY)
+        for statement in (statement for migration in place.migrations for statement in migration):
+            memory.execute(statement)
+    shown = "The stored chats are shown, but new" if readable else "New"
+    message = f"{why.message}{more} {shown} messages are kept only until Paceline is closed."
+    return Opened(memory, lasting=False, problem=Problem(why.title, message, why.advice))
+
+
+def _read_into(memory: sqlite3.Connection, place: Place) -> bool:
+    """Copy what a read-only file and its log hold; False where it cannot be read or has another layout."""
+    try:
+        with tempfile.TemporaryDirectory() as folder:
+            copy = Path(folder) / place.file.name
+            for source, target in zip((place.file, *_companions(place.file)), (copy, *_companions(copy)), strict=True):
+                if source.exists():
+                    shutil.copyfile(source, target)
+            with contextlib.closing(sqlite3.connect(copy)) as readable:
+                check(readable)
+                if version_of(readable) != len(place.migrations):
+                    return False
+                readable.backup(memory)
+    except (sqlite3.Error, OSError, DamagedFileError):
+        return False
+    return True
