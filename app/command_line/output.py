@@ -1,0 +1,87 @@
+"""How the command line shows a failure and a run's figures. Knows records only."""
+
+from __future__ import annotations
+
+import json
+import sys
+
+from engine.errors import EngineError
+from engine.records import Finished, FinishReason, Problem, RunStats, Source
+
+
+def fail(problem: Problem, *, as_json: bool = False) -> int:
+    """Say in one sentence what is wrong and what to do; return the exit code 1."""
+    print(f"paceline: {problem.title}: {problem.message} {problem.advice}", file=sys.stderr)
+    if as_json:
+        error = {"title": problem.title, "message": problem.message, "advice": problem.advice}
+        print(json.dumps({"error": error}, ensure_ascii=False))
+    return 1
+
+
+def fail_with(error: EngineError, *, as_json: bool = False) -> int:
+    """`fail` for an engine's error."""
+    return fail(error.problem, as_json=as_json)
+
+
+def run_as_dict(text: str, finished: Finished) -> dict[str, object]:
+    """One run as the JSON object of `paceline run --json`: all keys always there, None where one does not apply."""
+    stats = finished.stats
+    return {
+        "text": text,
+        "token_ids": list(finished.token_ids),
+        "finish_reason": finished.reason.value,
+        "mode": stats.mode.value,
+        "prompt_tokens": stats.prompt_tokens,
+        "prompt_cached_tokens": stats.prompt_cached_tokens,
+        "tokens": stats.tokens,
+        "passes": stats.passes,
+        "tokens_per_pass": stats.tokens_per_pass,
+        "proposed": stats.proposed,
+        "accepted": stats.accepted,
+        "acceptance_rate": stats.acceptance_rate,
+        "proposed_by_depth": list(stats.proposed_by_depth),
+        "accepted_by_depth": list(stats.accepted_by_depth),
+        "seconds": stats.decode_s if stats.tokens else None,
+        "tokens_per_second": stats.tokens_per_second,
+        "prompt_tokens_per_second": stats.prompt_tokens_per_second,
+        "time_to_first_token_ms": _ms(stats.time_to_first_token_s),
+        "pass_ms_p50": stats.pass_ms_p50,
+        "inter_token_ms_p50": stats.inter_token_ms_p50,
+        "inter_token_ms_p95": stats.inter_token_ms_p95,
+        "draft_ms": _ms(stats.draft_s),
+        "verify_ms": _ms(stats.verify_s),
+        "sample_ms": _ms(stats.sample_s),
+        "rollback_ms": _ms(stats.rollback_s),
+        "rolled_back": stats.rolled_back,
+        "provenance": {source.value: stats.provenance.get(source, 0) for source in Source},
+        "decisions": list(stats.decisions),
+    }
+
+
+def figures(stats: RunStats, reason: FinishReason | None = None) -> str:
+    """One line of figures for a person; a dash for what is not known."""
+    parts = [
+        f"{_number(stats.tokens_per_second)} tok/s",
+        f"{_number(stats.tokens_per_pass, 2)} tokens per pass",
+        f"{_percent(stats.acceptance_rate)} of {stats.proposed} proposed accepted"
+        if stats.proposed
+        else "none proposed",
+        f"{stats.tokens} tokens in {stats.passes} passes",
+        f"first after {_number(_ms(stats.time_to_first_token_s))} ms",
+        stats.mode.value if stats.depth == 0 else f"{stats.mode.value}, depth {stats.depth}",
+    ]
+    if reason is not None and reason is not FinishReason.END:
+        parts.append(f"ended by {reason.value}")
+    return " · ".join(parts)
+
+
+def _ms(seconds: float | None) -> float | None:
+    return None if seconds is None else seconds * 1000.0
+
+
+def _number(value: float | None, digits: int = 1) -> str:
+    return "-" if value is None else f"{value:.{digits}f}"
+
+
+def _percent(value: float | None) -> str:
+    return "-" if value is None else f"{value:.0%}"

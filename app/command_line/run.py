@@ -1,0 +1,153 @@
+"""`paceline run`: one prompt, one answer, streamed; the figures go to stderr, or everything as JSON to stdout.
+
+Knows no window and keeps nothing.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import json
+import signal
+import sys
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from types import FrameType
+
+from engine.probe import probe
+
+from app.command_line.output import fail, fail_with, figures, run_as_dict
+from app.paths import builtin_draft, builtin_target, find_paths
+from engine.errors import EngineError
+from engine.pacing import choose_pace
+from engine.records import ChatRequest, Finished, LoadRequest, Message, Mode, Problem, SamplingParams, TextChunk
+from engine.session import Session
+
+INTERRUPTED = 130  # what a shell gives for Ctrl+C
+
+
+def command(options: argparse.Namespace) -> int:
+    """Answer the prompt of the options; the exit code as `main` says."""
+    try:
+        request = make_request(options)
+    except (ValueError, OSError) as error:
+        return fail(Problem("This cannot be run", str(error), "Change the option."), as_json=options.json)
+    session = open_session()
+    try:
+        ready = session.load(load_request(options))
+        for notice in ready.notices:
+            print(f"paceline: {notice}", file=sys.stderr)
+        if options.draft and ready.draft is None:
+            return 1
+        return _answer(session, request, as_json=options.json)
+    except EngineError as error:
+        return fail_with(error, as_json=options.json)
+    finally:
+        session.close()
+
+
+def open_session() -> Session:
+    """Make a session that has new files looked at by a child process before they are opened here."""
+    cache = find_paths().cache
+    return Session(inspect=lambda path: probe(path, cache))
+
+
+def load_request(options: argparse.Namespace) -> LoadRequest:
+    """Say what to load: the files of the options, or the built-in pair."""
+    target, draft = options.model, options.draft
+    if target is None:
+        target, draft = str(builtin_target()), draft or str(builtin_draft())
+    return LoadRequest(target, draft, options.ctx, options.threads, options.gpu_layers)
+
+
+def make_request(options: argparse.Namespace) -> ChatRequest:
+    """Make the request of the options.
+
+    Raises:
+        ValueError: no prompt, or a value outside its range.
+        OSError: the prompt file cannot be read.
+    """
+    text = _prompt_text(options)
+    has_draft = options.draft is not None or options.model is None
+    mode = Mode(options.mode) if options.mode else (Mode.DRAFT if has_draft else Mode.OFF)
+    if mode is Mode.DRAFT and not has_draft:
+        raise ValueError("The draft mode needs a draft model: give one with --draft.")
+    choose_pace(mode, options.depth)
+    if options.max_tokens is not None and options.max_tokens < 1:
+        raise ValueError("--max-tokens must be 1 or more.")
+    sampling = SamplingParams(
+        temperature=options.temperature,
+        top_k=options.top_k,
+        top_p=options.top_p,
+        min_p=options.min_p,
+        repeat_penalty=options.repeat_penalty,
+        frequency_penalty=options.frequency_penalty,
+        presence_penalty=options.presence_penalty,
+        seed=options.seed,
+    )
+    system = (Message("system", options.system),) if options.system else ()
+    return ChatRequest(
+        messages=() if options.raw else (*system, Message("user", text)),
+        raw_prompt=text if options.raw else None,
+        mode=mode,
+        depth=options.depth,
+        sampling=sampling,
+        max_tokens=options.max_tokens,
+        stop=tuple(options.stop),
+        ignore_eos=options.ignore_eos,
+    )
+
+
+def _prompt_text(options: argparse.Namespace) -> str:
+    if options.prompt_file == "-":
+        text = sys.stdin.read()
+    elif options.prompt_file:
+        text = Path(options.prompt_file).read_text(encoding="utf-8")
+    else:
+        text = options.prompt or ""
+    if not text.strip():
+        raise ValueError("There is no prompt: give one with --prompt or --prompt-file.")
+    return text
+
+
+def _answer(session: Session, request: ChatRequest, *, as_json: bool) -> int:
+    texts: list[str] = []
+    with _stop_on_interrupt() as interrupted:
+        for event in session.generate(request, interrupted.is_set):
+            if isinstance(event, TextChunk):
+                texts.append(event.text)
+                if not as_json:
+                    print(event.text, end="", flush=True)
+            elif isinstance(event, Finished):
+                if as_json:
+                    print(json.dumps(run_as_dict("".join(texts), event), ensure_ascii=False))
+                else:
+                    print()
+                    print(figures(event.stats, event.reason), file=sys.stderr)
+                    _print_reasons(request.mode, event)
+    return INTERRUPTED if interrupted.is_set() else 0
+
+
+def _print_reasons(asked: Mode, finished: Finished) -> None:
+    """Say why another mode ran than the one that was asked for."""
+    if finished.stats.mode is not asked:
+        print("; ".join(finished.stats.decisions), file=sys.stderr)
+
+
+@contextlib.contextmanager
+def _stop_on_interrupt() -> Iterator[threading.Event]:
+    """Let Ctrl+C end the answer between two passes, so that what was made is shown with its figures."""
+    interrupted = threading.Event()
+
+    def on_signal(_number: int, _frame: FrameType | None) -> None:
+        interrupted.set()
+
+    if threading.current_thread() is not threading.main_thread():
+        yield interrupted
+        return
+    before = signal.signal(signal.SIGINT, on_signal)
+    try:
+        yield interrupted
+    finally:
+        signal.signal(signal.SIGINT, before)

@@ -1,0 +1,22 @@
+"""`paceline` without a command: the window, or one line where there is no display. Knows no widget itself."""
+
+from __future__ import annotations
+
+import argparse
+
+from app.command_line.output import fail
+from app.display import has_display
+from engine.records import Problem
+
+NO_DISPLAY = Problem(
+    "There is no display", "The window needs one.", 'In a terminal, use: paceline run --prompt "..." or paceline demo.'
+)
+
+
+def command(_options: argparse.Namespace) -> int:
+    """Open the window and stay until it closes."""
+    if not has_display():
+        return fail(NO_DISPLAY)
+    from app.window import open_window  # noqa: PLC0415  (Qt is loaded only where a window opens)
+
+    return open_window([])

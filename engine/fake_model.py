@@ -1,0 +1,180 @@
+"""Scripted, deterministic stand-ins without weights: a model for the loop's tests, a worker for the window's.
+
+Owns no real inference; nothing that is measured may come from here.
+"""
+
+from __future__ import annotations
+
+import itertools
+import queue
+import re
+import threading
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from engine.interfaces import Rows, TokenIds
+from engine.records import (
+    ChatRequest,
+    EngineReady,
+    Event,
+    Finished,
+    FinishReason,
+    LoadRequest,
+    Mode,
+    ModelInfo,
+    RunStats,
+    Source,
+    StatsUpdate,
+    TextChunk,
+    TokenSpan,
+)
+
+
+class MarkovModel:
+    """A `LanguageModel` whose next token depends on the last only: ``logits`` [n_vocab, n_vocab], row by last id."""
+
+    def __init__(self, logits: NDArray[np.float32], n_ctx: int = 256, *, can_rollback: bool = True) -> None:
+        self._logits = logits
+        self._can_rollback = can_rollback
+        self._ids: list[int] = []
+        self.n_vocab = int(logits.shape[1])
+        self.n_ctx = n_ctx
+        self.num_forwards = 0
+
+    @property
+    def num_past(self) -> int:
+        """How many tokens the cache holds."""
+        return len(self._ids)
+
+    def forward(self, ids: TokenIds, n_rows: int) -> Rows:
+        """See `LanguageModel.forward`."""
+        self.num_forwards += 1
+        self._ids += [int(token_id) for token_id in ids]
+        return self._logits[self._ids[len(self._ids) - n_rows :]].copy()
+
+    def rollback(self, num_past: int) -> bool:
+        """See `LanguageModel.rollback`."""
+        if num_past >= len(self._ids):
+            return True
+        if not self._can_rollback:
+            return False
+        del self._ids[num_past:]
+        return True
+
+    def clear(self) -> None:
+        """Forget everything."""
+        self._ids.clear()
+
+
+@dataclass(frozen=True, slots=True)
+class Script:
+    """What the scripted worker says, and how fast. Every ``tokens_per_pass`` tokens arrive together."""
+
+    answer: str = "This answer comes from a script."
+    tokens_per_second: float = 200.0
+    tokens_per_pass: int = 3
+    context_size: int = 4096
+
+
+class ScriptedWorker:
+    """The surface of `engine.worker.EngineWorker`, without any model. It sleeps where a model would compute."""
+
+    def __init__(self, on_event: Callable[[Event], None], script: Script | None = None) -> None:
+        self._on_event = on_event
+        self._script = script or Script()
+        self._requests: queue.SimpleQueue[ChatRequest | None] = queue.SimpleQueue()
+        self._thread = threading.Thread(target=self._run, name="scripted engine", daemon=True)
+        self._stop = threading.Event()
+        self._draft: ModelInfo | None = None
+
+    def start(self) -> None:
+        """Start the thread."""
+        self._thread.start()
+
+    def load(self, request: LoadRequest) -> None:
+        """Pretend to load."""
+        self._draft = self._info(request.draft) if request.draft else None
+        self._on_event(self._ready(request.target))
+
+    def set_draft(self, path: str | None) -> None:
+        """Pretend to use another draft."""
+        self._draft = self._info(path) if path else None
+        self._on_event(self._ready("scripted.gguf"))
+
+    def generate(self, request: ChatRequest) -> None:
+        """Stream the script."""
+        self._stop.clear()
+        self._requests.put(request)
+
+    def stop(self) -> None:
+        """End the current answer."""
+        self._stop.set()
+
+    def shutdown(self, timeout_s: float) -> bool:
+        """End the thread."""
+        self._stop.set()
+        self._requests.put(None)
+        if self._thread.is_alive():
+            self._thread.join(timeout_s)
+        return not self._thread.is_alive()
+
+    def _run(self) -> None:
+        while (request := self._requests.get()) is not None:
+            for event in self._answer(request):
+                self._on_event(event)
+
+    def _answer(self, request: ChatRequest) -> Iterator[Event]:
+        script, started = self._script, time.perf_counter()
+        words = re.findall(r"\s*\S+\s*?", script.answer)
+        per_pass = 1 if request.mode is Mode.OFF else script.tokens_per_pass
+        stats = RunStats(mode=request.mode, context_size=script.context_size)
+        for number in itertools.count():
+            block = words[number * per_pass : (number + 1) * per_pass]
+            if not block:
+                yield Finished(request.request_id, FinishReason.END, stats)
+                return
+            if self._stop.wait(len(block) / script.tokens_per_second):
+                yield Finished(request.request_id, FinishReason.CANCELLED, stats)
+                return
+            spans = tuple(TokenSpan(len(word), _source(request.mode, i, per_pass)) for i, word in enumerate(block))
+            yield TextChunk(request.request_id, "".join(block), spans)
+            stats = self._count(stats, len(block), per_pass, time.perf_counter() - started)
+            yield StatsUpdate(request.request_id, stats)
+
+    def _count(self, stats: RunStats, num_tokens: int, per_pass: int, seconds: float) -> RunStats:
+        passes = stats.passes + 1
+        proposed = tuple([passes] * (per_pass - 1))
+        return RunStats(
+            mode=stats.mode,
+            depth=per_pass - 1,
+            tokens=stats.tokens + num_tokens,
+            passes=passes,
+            proposed=passes * (per_pass - 1),
+            accepted=stats.accepted + num_tokens - 1,
+            proposed_by_depth=proposed,
+            accepted_by_depth=proposed,
+            time_to_first_token_s=stats.time_to_first_token_s or seconds,
+            decode_s=seconds,
+            verify_s=seconds,
+            context_used=stats.tokens + num_tokens,
+            context_size=stats.context_size,
+        )
+
+    def _ready(self, target: str) -> EngineReady:
+        unavailable = {} if self._draft else {Mode.DRAFT: "No draft model is chosen."}
+        return EngineReady(self._info(target), self._draft, unavailable)
+
+    def _info(self, path: str) -> ModelInfo:
+        return ModelInfo(path, "scripted", "script", 0, 0, 0, self._script.context_size, 0, 1, 0, "none")
+
+
+def _source(mode: Mode, index: int, per_pass: int) -> Source:
+    if mode is Mode.OFF:
+        return Source.TARGET
+    if index == per_pass - 1:
+        return Source.BONUS
+    return Source.NGRAM if mode is Mode.NGRAM else Source.DRAFT

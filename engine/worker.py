@@ -1,0 +1,134 @@
+"""The engine thread: commands in by a queue, events out by a callback on this thread. Knows no window.
+
+The only call that reaches into a running answer is `stop`; everything else waits its turn.
+"""
+
+from __future__ import annotations
+
+import logging
+import queue
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from engine.errors import EngineError
+from engine.records import ChatRequest, EngineFailed, Event, LoadProgress, LoadRequest, Problem
+from engine.session import Session
+
+log = logging.getLogger(__name__)
+
+OnEvent = Callable[[Event], None]
+UNEXPECTED = Problem(
+    "Something went wrong in the engine",
+    "An error that should not happen stopped this step; the log has the details.",
+    "Try again; if it happens again, restart Paceline.",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class _Load:
+    request: LoadRequest
+
+
+@dataclass(frozen=True, slots=True)
+class _SetDraft:
+    path: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class _Generate:
+    request: ChatRequest
+    serial: int
+
+
+_Command = _Load | _SetDraft | _Generate | None  # None ends the thread
+
+
+class EngineWorker:
+    """Runs one `Session` on a thread of its own. All methods may be called from any thread and return at once."""
+
+    def __init__(self, on_event: OnEvent, make_session: Callable[[], Session]) -> None:
+        """``make_session`` is called on the engine thread, which alone touches the session."""
+        self._on_event = on_event
+        self._make_session = make_session
+        self._commands: queue.SimpleQueue[_Command] = queue.SimpleQueue()
+        self._thread = threading.Thread(target=self._run, name="engine", daemon=True)
+        # Answers are numbered as they are queued; a stop covers those queued before it, begun or not, and no later one.
+        self._lock = threading.Lock()
+        self._num_queued = 0
+        self._stopped_through = 0
+        self._closing = threading.Event()
+
+    def start(self) -> None:
+        """Start the thread."""
+        self._thread.start()
+
+    def load(self, request: LoadRequest) -> None:
+        """Load models; answers with `LoadProgress` and `EngineReady`, or `EngineFailed`."""
+        self._commands.put(_Load(request))
+
+    def set_draft(self, path: str | None) -> None:
+        """Use another draft or none; answers with `EngineReady` or `EngineFailed`."""
+        self._commands.put(_SetDraft(path))
+
+    def generate(self, request: ChatRequest) -> None:
+        """Make an answer; ends with `Finished` or `EngineFailed` of this request."""
+        with self._lock:
+            self._num_queued += 1
+            self._commands.put(_Generate(request, self._num_queued))
+
+    def stop(self) -> None:
+        """Stop every answer asked for so far, between two passes."""
+        with self._lock:
+            self._stopped_through = self._num_queued
+
+    def shutdown(self, timeout_s: float) -> bool:
+        """Stop, free the models, end the thread; False if it did not end within ``timeout_s`` seconds."""
+        self._closing.set()
+        self.stop()
+        self._commands.put(None)
+        if self._thread.is_alive():
+            self._thread.join(timeout_s)
+        return not self._thread.is_alive()
+
+    # ---- on the engine thread -----------------------------------------------------------------------------------
+
+    def _run(self) -> None:
+        session = self._make_session()
+        while (command := self._commands.get()) is not None:
+            if self._closing.is_set():
+                continue
+            request_id = command.request.request_id if isinstance(command, _Generate) else 0
+            try:
+                self._do(session, command)
+            except EngineError as error:
+                self._on_event(EngineFailed(error.problem, request_id))
+            except ValueError as error:  # a setting outside its range: the sentence is for the user
+                self._on_event(
+                    EngineFailed(Problem("This setting cannot be used", str(error), "Change it."), request_id)
+                )
+            except Exception:  # the thread must outlive every surprise, and the user must hear of it
+                log.exception("unexpected error in the engine")
+                self._on_event(EngineFailed(UNEXPECTED, request_id))
+        session.close()
+
+    def _do(self, session: Session, command: _Load | _SetDraft | _Generate) -> None:
+        if isinstance(command, _Load):
+            self._on_event(session.load(command.request, self._on_progress))
+        elif isinstance(command, _SetDraft):
+            self._on_event(session.set_draft(command.path, self._on_progress))
+        else:
+            for event in session.generate(command.request, lambda: command.serial <= self._stopped_through):
+                self._on_event(event)
+
+    def _on_progress(self, path: str, fraction: float) -> bool:
+        self._on_event(LoadProgress(path, fraction))
+        return not self._closing.is_set()
+
+
+def probing_session(cache_dir: Path | None) -> Session:
+    """Make a session that has every new or changed file opened by a short-lived child process first."""
+    from engine.probe import probe  # noqa: PLC0415  (starts nothing, but costs imports that a test may not want)
+
+    return Session(inspect=lambda path: probe(path, cache_dir))

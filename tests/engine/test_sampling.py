@@ -1,0 +1,136 @@
+"""The sampling chain against a plain, slow reference, and the properties of drawing and of the residual."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+from numpy.typing import NDArray
+
+from engine.errors import DecodeError
+from engine.records import SamplingParams
+from engine.sampling import Distribution, Sampler, point_mass, residual
+
+NO_HISTORY = np.array([], dtype=np.int32)
+# Distinct logits: where two are equal the border of top-k is a matter of convention, which has a test of its own.
+LOGITS = arrays(np.float32, st.integers(2, 300), elements=st.floats(-20, 20, width=32), unique=True)
+
+
+def dense(distribution: Distribution, n_vocab: int) -> NDArray[np.float64]:
+    if distribution.ids is None:
+        return distribution.probs
+    full = np.zeros(n_vocab)
+    full[distribution.ids] = distribution.probs
+    return full
+
+
+def reference(row: NDArray[np.float32], params: SamplingParams) -> NDArray[np.float64]:
+    """The chain in its plainest form, over the whole vocabulary."""
+    scaled = row.astype(np.float64) / params.temperature
+    p = np.exp(scaled - scaled.max())
+    p /= p.sum()
+    order = sorted(range(len(p)), key=lambda i: -p[i])
+    if params.top_k:
+        p[order[params.top_k :]] = 0.0
+        p /= p.sum()
+    if params.top_p < 1.0:
+        kept, total = [], 0.0
+        for i in order:
+            kept.append(i)
+            total += p[i]
+            if total >= params.top_p:
+                break
+        p[[i for i in range(len(p)) if i not in kept]] = 0.0
+    p[p < params.min_p * p.max()] = 0.0
+    return p / p.sum()
+
+
+@given(
+    LOGITS,
+    st.floats(0.2, 3.0),
+    st.integers(0, 50),
+    st.sampled_from([0.3, 0.8, 0.95, 1.0]),
+    st.sampled_from([0.0, 0.01, 0.1]),
+)
+def test_the_chain_is_the_reference(
+    row: NDArray[np.float32], temperature: float, top_k: int, top_p: float, min_p: float
+) -> None:
+    params = SamplingParams(temperature=temperature, top_k=top_k, top_p=top_p, min_p=min_p)
+    ours = dense(Sampler(params).distribution(row.copy(), NO_HISTORY, []), len(row))
+    theirs = reference(row, params)
+    # A weight within rounding of a border may fall on either side; everything else must agree.
+    borderline = (ours > 0) != (theirs > 0)
+    assert borderline.sum() <= 1
+    if not borderline.any():
+        np.testing.assert_allclose(ours, theirs, atol=1e-6)
+
+
+def test_of_equal_logits_at_the_border_of_top_k_the_lowest_ids_stay() -> None:
+    row = np.array([1, 3, 2, 2, 2, 0], dtype=np.float32)
+    distribution = Sampler(SamplingParams(temperature=1.0, top_k=3, top_p=1.0, min_p=0.0)).distribution(
+        row, NO_HISTORY, []
+    )
+    assert distribution.ids is not None
+    assert distribution.ids.tolist() == [1, 2, 3]
+
+
+def test_a_large_vocabulary_without_truncation_is_the_softmax() -> None:
+    row = np.random.default_rng(0).normal(0, 3, 150_000).astype(np.float32)
+    params = SamplingParams(temperature=0.9, top_k=0, top_p=1.0, min_p=0.0)
+    np.testing.assert_allclose(
+        dense(Sampler(params).distribution(row.copy(), NO_HISTORY, []), len(row)), reference(row, params), atol=1e-12
+    )
+
+
+def test_penalties_are_those_of_llama_cpp_over_the_window_and_the_draft_prefix() -> None:
+    params = SamplingParams(
+        temperature=0.0, repeat_penalty=2.0, frequency_penalty=0.5, presence_penalty=0.25, penalty_last_n=3
+    )
+    row = np.array([4.0, -4.0, 5.0, 1.0], dtype=np.float32)
+    history = np.array([2, 0, 1], dtype=np.int32)  # with the pending 0, the window of three is 0, 1, 0
+    assert Sampler(params).argmax(row, history, [0]) == 2
+    np.testing.assert_allclose(row, [4.0 / 2 - 2 * 0.5 - 0.25, -4.0 * 2 - 0.5 - 0.25, 5.0, 1.0])
+
+
+def test_banned_tokens_are_never_drawn() -> None:
+    sampler = Sampler(SamplingParams(temperature=1.0, top_k=0, top_p=1.0, min_p=0.0), frozenset({1}))
+    distribution = sampler.distribution(np.array([0, 9, 0], dtype=np.float32), NO_HISTORY, [])
+    assert distribution.prob(1) == 0.0
+
+
+@pytest.mark.parametrize("temperature", [0.0, 0.8])
+def test_a_row_without_numbers_is_one_sentence(temperature: float) -> None:
+    row = np.array([0.0, np.nan, 1.0], dtype=np.float32)
+    with pytest.raises(DecodeError, match="not numbers"):
+        Sampler(SamplingParams(temperature=temperature)).distribution(row, NO_HISTORY, [])
+
+
+def test_a_seed_repeats_the_stream() -> None:
+    streams = [[Sampler(SamplingParams(seed=seed)).uniform() for _ in range(3)] for seed in (7, 7, 8)]
+    assert streams[0] == streams[1] != streams[2]
+
+
+def test_drawing_follows_the_probabilities() -> None:
+    distribution = Distribution(np.array([0.25, 0.0, 0.75]), np.array([3, 5, 9]))
+    drawn = [distribution.draw(u) for u in np.linspace(0, 1, 1000, endpoint=False)]
+    assert {token: drawn.count(token) for token in set(drawn)} == {3: 250, 9: 750}
+    assert distribution.draw(np.nextafter(1.0, 0.0)) == 9
+
+
+@given(st.lists(st.floats(0.01, 1), min_size=3, max_size=8), st.lists(st.floats(0.01, 1), min_size=3, max_size=8))
+def test_the_residual_is_the_same_dense_and_sparse(p_weights: list[float], q_weights: list[float]) -> None:
+    n_vocab = 8
+    p = Distribution(np.array(p_weights) / sum(p_weights), np.arange(len(p_weights)) * n_vocab // len(p_weights))
+    q = Distribution(np.array(q_weights) / sum(q_weights), np.arange(len(q_weights)) * n_vocab // len(q_weights))
+    expected = np.maximum(dense(p, n_vocab) - dense(q, n_vocab), 0)
+    expected = expected / expected.sum() if expected.sum() > 0 else dense(p, n_vocab)
+    for one in (p, Distribution(dense(p, n_vocab))):
+        for other in (q, Distribution(dense(q, n_vocab))):
+            np.testing.assert_allclose(dense(residual(one, other), n_vocab), expected, atol=1e-12)
+
+
+def test_the_residual_of_a_deterministic_proposal_is_the_rest() -> None:
+    p = Distribution(np.array([0.5, 0.3, 0.2]))
+    np.testing.assert_allclose(residual(p, point_mass(0)).probs, [0.0, 0.6, 0.4])
