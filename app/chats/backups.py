@@ -81,7 +81,7 @@ def newest_good(folder: Path, max_version: int) -> Path | None:
                 check(copy)
                 if 0 < version_of(copy) <= max_version:
                     return path
-        except (sqlite3.Error, DamagedFileError):
+        except (sqlite3.Error, UnicodeDecodeError, DamagedFileError):
             continue
     return None
 

@@ -44,16 +44,20 @@ def connect(file: Path) -> sqlite3.Connection:
     connection = None
     try:
         connection = sqlite3.connect(file, timeout=2.0, isolation_level=None)
+        # Damaged text is shown damaged; it must not make the rest unreadable.
+        connection.text_factory = _lenient_text
         set_pragmas(connection, in_memory=file == MEMORY)
-    except sqlite3.Error as error:
+    except (sqlite3.Error, UnicodeDecodeError, StorageError) as error:
         if connection is not None:
             connection.close()
+        if isinstance(error, StorageError):
+            raise
         raise as_storage_error(error, file) from error
-    except StorageError:
-        if connection is not None:
-            connection.close()
-        raise
     return connection
+
+
+def _lenient_text(raw: bytes) -> str:
+    return raw.decode("utf-8", errors="replace")
 
 
 def set_pragmas(connection: sqlite3.Connection, *, in_memory: bool) -> None:
@@ -103,8 +107,18 @@ def check(connection: sqlite3.Connection, *, thorough: bool = False) -> None:
         raise DamagedFileError(f"SQLite found damage: {str(finding).splitlines()[-1][:200]}.")
 
 
-def as_storage_error(error: sqlite3.Error, file: Path) -> StorageError:
+def layout_of(connection: sqlite3.Connection) -> dict[str, tuple[str, ...]]:
+    """Give the columns of each table."""
+    names = connection.execute("SELECT name FROM sqlite_schema WHERE type = 'table' ORDER BY name").fetchall()
+    sql = "SELECT name FROM pragma_table_info(?)"
+    return {name: tuple(column for (column,) in connection.execute(sql, (name,))) for (name,) in names}
+
+
+def as_storage_error(error: sqlite3.Error | UnicodeDecodeError, file: Path) -> StorageError:
     """Turn what SQLite says about ``file`` into a sentence for a person."""
+    if isinstance(error, UnicodeDecodeError):
+        # The driver fails so where SQLite's own message quotes damaged names.
+        return DamagedFileError(f"{file.name} cannot be read as a chats file.")
     code = getattr(error, "sqlite_errorcode", 0) & 0xFF
     if code == sqlite3.SQLITE_FULL or (code == sqlite3.SQLITE_IOERR and _is_full(file.parent)):
         return StorageFullError(f"There is no space left in {file.parent}.")
@@ -112,7 +126,7 @@ def as_storage_error(error: sqlite3.Error, file: Path) -> StorageError:
         return StorageBusyError(f"Another program holds {file}.")
     if code in (sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_PERM):
         return StorageReadOnlyError(f"{file} cannot be written ({error}).")
-    if code in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB):
+    if code in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_FORMAT):
         return DamagedFileError(f"{file.name} cannot be read as a chats file ({error}).")
     return StorageError(f"{file.name}: {error}.")
 

@@ -16,7 +16,7 @@ from datetime import datetime
 from pathlib import Path
 
 from app.chats.backups import make_backup, newest_good
-from app.chats.database import MEMORY, as_storage_error, check, connect, transaction, version_of
+from app.chats.database import MEMORY, as_storage_error, check, connect, layout_of, transaction, version_of
 from app.chats.schema import MIGRATIONS, Migration
 from app.errors import (
     BackupError,
@@ -70,12 +70,16 @@ def _open_good(place: Place, now: datetime) -> sqlite3.Connection:
             raise NewerFileError(
                 f"{place.file.name} has layout {found}, and this one knows up to {len(place.migrations)}."
             )
+        if found == 0 and layout_of(connection):
+            raise DamagedFileError(f"{place.file.name} is a database of another program.")
         if found < len(place.migrations):
             connection = _migrate(connection, place, now)
+        if layout_of(connection) != _wanted_layout(place):
+            raise DamagedFileError(f"{place.file.name} does not have the tables of a chats file.")
         # Readable is not yet writable; this asks without writing, so that a full disk is no obstacle.
         with transaction(connection):
             pass
-    except sqlite3.Error as error:
+    except (sqlite3.Error, UnicodeDecodeError) as error:
         connection.close()
         raise as_storage_error(error, place.file) from error
     except StorageError:
@@ -84,12 +88,26 @@ def _open_good(place: Place, now: datetime) -> sqlite3.Connection:
     return connection
 
 
+def _wanted_layout(place: Place) -> dict[str, tuple[str, ...]]:
+    with contextlib.closing(_empty_in_memory(place)) as memory:
+        return layout_of(memory)
+
+
+def _empty_in_memory(place: Place) -> sqlite3.Connection:
+    memory = connect(MEMORY)
+    for migration in place.migrations:
+        for statement in migration:
+            memory.execute(statement)
+    return memory
+
+
 def _migrate(connection: sqlite3.Connection, place: Place, now: datetime) -> sqlite3.Connection:
     """Bring the file up to date, one transaction a step; on a failure put the copy back and raise."""
-    for version in range(version_of(connection), len(place.migrations)):
+    first = version_of(connection)
+    for version in range(first, len(place.migrations)):
         backup = None
         try:
-            if version > 0:
+            if first > 0:
                 backup = make_backup(connection, place.backups, now, label=f"before_layout_{version + 1}")
             with transaction(connection):
                 for statement in place.migrations[version]:
@@ -98,7 +116,7 @@ def _migrate(connection: sqlite3.Connection, place: Place, now: datetime) -> sql
             check(connection)
         except BackupError as error:
             raise MigrationError(f"Without a copy nothing is changed. {error.message}") from error
-        except (sqlite3.Error, DamagedFileError) as error:
+        except (sqlite3.Error, UnicodeDecodeError, DamagedFileError) as error:
             if backup is None:
                 raise
             connection.close()
@@ -156,9 +174,7 @@ def _open_in_memory(place: Place, why: StorageError, more: str = "") -> Opened:
     readable = isinstance(why, StorageReadOnlyError) and _read_into(memory, place)
     if not readable:
         memory.close()
-        memory = connect(MEMORY)
-        for statement in (statement for migration in place.migrations for statement in migration):
-            memory.execute(statement)
+        memory = _empty_in_memory(place)
     shown = "The stored chats are shown, but new" if readable else "New"
     message = f"{why.message}{more} {shown} messages are kept only until Paceline is closed."
     return Opened(memory, lasting=False, problem=Problem(why.title, message, why.advice))
@@ -177,6 +193,6 @@ def _read_into(memory: sqlite3.Connection, place: Place) -> bool:
                 if version_of(readable) != len(place.migrations):
                     return False
                 readable.backup(memory)
-    except (sqlite3.Error, OSError, DamagedFileError):
+    except (sqlite3.Error, OSError, UnicodeDecodeError, DamagedFileError):
         return False
     return True

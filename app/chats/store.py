@@ -235,7 +235,7 @@ class ChatStore:
     def _read(self, job: Job[Result]) -> Result:
         try:
             return self._writer.call(job)
-        except sqlite3.Error as error:
+        except (sqlite3.Error, UnicodeDecodeError) as error:
             raise as_storage_error(error, self._place.file) from error
 
     def _write(self, job: Job[Result]) -> Result:
