@@ -1,0 +1,79 @@
+"""The draft model's cache stays in step with what the target keeps, and its proposals are its own distribution."""
+
+from __future__ import annotations
+
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+
+from engine.drafters.draft_model import DraftModelDrafter
+from engine.fake_model import MarkovModel
+from engine.records import SamplingParams
+from engine.sampling import Sampler
+from engine.sequence import CachedSequence
+
+N_VOCAB = 10
+LOGITS = np.random.default_rng(5).normal(0, 2, (N_VOCAB, N_VOCAB)).astype(np.float32)
+NO_END: frozenset[int] = frozenset()
+
+
+def drafter_of(model: MarkovModel, eog_ids: frozenset[int] = NO_END, n_vocab: int = N_VOCAB) -> DraftModelDrafter:
+    return DraftModelDrafter(CachedSequence(model), n_vocab, eog_ids)
+
+
+def test_greedy_proposals_are_its_argmax_path() -> None:
+    drafter = drafter_of(MarkovModel(LOGITS))
+    history = np.array([1, 2, 3], dtype=np.int32)
+    drafter.begin(history, Sampler(SamplingParams(temperature=0.0)))
+    expected, last = [], 3
+    for _ in range(4):
+        last = int(LOGITS[last].argmax())
+        expected.append(last)
+    draft = drafter.propose(history, 4)
+    assert draft.ids == expected
+    assert draft.q is None
+
+
+def test_nothing_follows_an_end_token() -> None:
+    history = np.array([3], dtype=np.int32)
+    end = int(LOGITS[3].argmax())
+    drafter = drafter_of(MarkovModel(LOGITS), frozenset({end}))
+    drafter.begin(history, Sampler(SamplingParams(temperature=0.0)))
+    assert drafter.propose(history, 5).ids == [end]
+
+
+def test_ids_beyond_the_targets_vocabulary_are_masked_in_q() -> None:
+    history = np.array([0], dtype=np.int32)
+    drafter = drafter_of(MarkovModel(LOGITS), n_vocab=4)
+    drafter.begin(history, Sampler(SamplingParams(temperature=1.5, top_k=0, top_p=1.0, min_p=0.0)))
+    for _ in range(20):
+        draft = drafter.propose(history, 3)
+        assert draft.q is not None
+        assert max(draft.ids) < 4
+        assert all(len(q.probs) == 4 for q in draft.q)
+        drafter.observe(0)
+
+
+def test_it_proposes_only_what_its_own_context_can_hold() -> None:
+    history = np.arange(8, dtype=np.int32)
+    drafter = drafter_of(MarkovModel(LOGITS, n_ctx=9))
+    drafter.begin(history, Sampler(SamplingParams(temperature=0.0)))
+    assert len(drafter.propose(history, 5).ids) == 2
+    longer = np.arange(10, dtype=np.int32) % N_VOCAB
+    drafter.observe(2)
+    assert drafter.propose(longer, 5).ids == []
+
+
+@given(st.lists(st.tuples(st.integers(0, 5), st.integers(0, 5), st.integers(0, 9)), max_size=12))
+def test_its_cache_always_holds_a_prefix_of_the_history(turns: list[tuple[int, int, int]]) -> None:
+    model = MarkovModel(LOGITS)
+    drafter = drafter_of(model)
+    ids = [1, 2]
+    drafter.begin(np.array(ids, dtype=np.int32), Sampler(SamplingParams(temperature=1.0, seed=1)))
+    for limit, kept, recovered in turns:
+        draft = drafter.propose(np.array(ids, dtype=np.int32), limit)
+        kept = min(kept, len(draft.ids))
+        ids += [*draft.ids[:kept], recovered]
+        drafter.observe(kept)
+        assert model._ids == ids[: model.num_past]
+        assert len(draft.ids) == limit
