@@ -86,7 +86,7 @@ apt_install() {
     say "Installing with apt: $*"
     export DEBIAN_FRONTEND=noninteractive
     apt-get -qq update </dev/null || say 'apt-get update did not finish; trying with the package lists that are here.'
-    apt-get -qq -o DPkg::Lock::Timeout=120 -o Dpkg::Use-Pty=0 install -y --no-install-recommends "$@" </dev/null
+    apt-get -qq -o DPkg::Lock::Timeout=120 -o Dpkg::Use-Pty=0 install -y --no-install-recommends "$@" </dev/null >/dev/null
 }
 
 check_linux() {
