@@ -35,7 +35,7 @@ class Muon(torch.optim.Optimizer):
         super().__init__(params, {"lr": lr, "momentum": momentum, "weight_decay": weight_decay})
 
     @torch.no_grad()
-    def step(self, closure: None = None) -> None:  # type: ignore[override]
+    def step(self, closure: None = None) -> None:  # type: ignore[override]  # noqa: ARG002
         """One update of every parameter that has a gradient."""
         for group in self.param_groups:
             same: dict[tuple[int, ...], list[Tensor]] = defaultdict(list)

@@ -1,0 +1,204 @@
+"""Measure a pair of GGUFs: copying, answers to unseen wordings, refusals, agreement, tokens per pass.
+
+Runs wherever llama-cpp-python is installed; needs no PyTorch. Prints one JSON object.
+"""
+
+# ruff: noqa: S311  (seeded, repeatable draws are the point here)
+
+from __future__ import annotations
+
+import argparse
+import json
+import time
+from pathlib import Path
+from random import Random
+
+import numpy as np
+from copying import AFTER, REPEAT
+from families import load_families, plain
+from model_file import ModelFile, softmax
+from outside import PEOPLE, PLACES, TOPICS, is_held_out, templates
+from season import load_season
+from words import COMMON, Material, gather, pick_word
+
+Messages = list[tuple[str, str]]
+COPY_FORMS = ("{ask}: {text}", "{ask}:\n{text}", '{ask}: "{text}"', "{ask}:\n\n{text}", "{text}\n\n{after}")
+
+
+def copy_prompts(material: Material, count: int, num_words: int, seed: int) -> list[tuple[str, str]]:
+    """Prompts that ask for `num_words` random words back, and those words."""
+    rng = Random(seed)
+    prompts = []
+    for at in range(count):
+        words = [pick_word(material, rng) for _ in range(num_words)] if at % 2 else rng.choices(COMMON, k=num_words)
+        text = " ".join(words)
+        form = COPY_FORMS[at % len(COPY_FORMS)]
+        prompts.append((form.format(ask=REPEAT[at % len(REPEAT)], after=AFTER[at % len(AFTER)], text=text), text))
+    return prompts
+
+
+def copied_share(model: ModelFile, prompts: list[tuple[str, str]]) -> tuple[float, float]:
+    """Share of words in place, and share of texts copied without one error."""
+    right = total = whole = 0
+    for prompt, text in prompts:
+        wanted, got = text.split(), model.reply([("user", prompt)], 400).strip().strip('"').split()
+        right += sum(a == b for a, b in zip(wanted, got, strict=False))
+        total += len(wanted)
+        whole += wanted == got
+    return right / total, whole / len(prompts)
+
+
+def answered(model: ModelFile, limit: int | None = None) -> tuple[float, list[dict[str, str]]]:
+    """Share of unseen wordings answered with all key phrases and to the end; and those that were not."""
+    asked = [(family, plain(wording)) for family in load_families() for wording in family.held_out()]
+    asked = Random(7).sample(asked, min(limit or len(asked), len(asked)))
+    failures = []
+    for family, question in asked:
+        ids = model.answer(model.chat([("user", question)]), 160)
+        answer = model.detokenize(ids)
+        if not (model.is_end(ids[-1]) and family.is_answered_by(answer)):
+            failures.append({"family": family.name, "question": question, "answer": answer})
+    return 1 - len(failures) / len(asked), failures
+
+
+def refused(model: ModelFile, folder: Path | None) -> tuple[float, list[str]]:
+    """Share of unseen questions beyond the model that it declines; and those that it did not."""
+    rng = Random(11)
+    questions = []
+    for template in templates():
+        if is_held_out(template):
+            fills = {"x": rng.choice(TOPICS), "y": rng.choice(TOPICS), "p": rng.choice(PEOPLE), "c": rng.choice(PLACES)}
+            questions.append(
+                plain(template.format(**fills, d=rng.choice(PLACES), n=rng.randint(2, 999), m=rng.randint(2, 99)))
+            )
+    if folder:
+        questions += unseen_questions(folder)[:60]
+    missed = []
+    for question in questions:
+        answer = model.reply([("user", question)], 100)
+        if "small built-in model" not in answer:
+            missed.append(f"{question} -> {answer}")
+    return 1 - len(missed) / len(questions), missed
+
+
+def unseen_questions(folder: Path) -> list[str]:
+    """Real questions of the data folder that training leaves out, in a fixed shuffled order."""
+    season = load_season(folder)
+    questions = [text for text in season.texts if "?" in text and 15 < len(text) < 300 and is_held_out(text)]
+    chats = {content for chats in season.chats.values() for messages in chats for _, content in messages}
+    questions = sorted(set(questions) - chats)
+    Random(5).shuffle(questions)
+    return questions
+
+
+def dialogue_prompts(material: Material) -> list[Messages]:
+    """Prompts like those a user of the app would try: half answers, half copying and editing."""
+    wordings = [plain(wording) for family in load_families() for wording in family.held_out()[:1]]
+    copies = [prompt for prompt, _ in copy_prompts(material, 20, 20, 21)]
+    others = ["Tell me a story about a fox named Ida.", "List five animals", "What is 345 + 278?", "Count from 1 to 20",
+              "Write a Python function that adds two numbers", "Make a table of 4 fruits and their colors", "Hello!",
+              "Sort these words: pear apple cherry banana", "One word per line: green river silver table window",
+              "Replace dog by cat: the dog saw a dog and the dog ran"]  # fmt: skip
+    return [[("user", text)] for text in wordings[::2] + copies + others]
+
+
+def agreement(target: ModelFile, draft: ModelFile, prompts: list[Messages]) -> float:
+    """Share of positions of the target's greedy answers where the draft's first choice is the target's."""
+    same = total = 0
+    for messages in prompts:
+        prompt = target.chat(messages)
+        answer = target.answer(prompt, 128)
+        rows = draft.logits((prompt + answer)[:-1], len(answer))
+        same += int((rows.argmax(axis=1) == np.array(answer)).sum())
+        total += len(answer)
+    return same / total
+
+
+def one_pass(
+    models: tuple[ModelFile, ModelFile], ids: list[int], depth: int, temperature: float, rng: np.random.Generator
+) -> list[int]:
+    """Tokens that one speculative pass emits after `ids` (rejection sampling, arXiv 2211.17192; greedy at zero)."""
+    target, draft = models
+    drafted: list[int] = []
+    qs: list[np.ndarray] = []
+    for _ in range(depth):
+        row = draft.logits(ids + drafted)
+        q = softmax(row, temperature)[0] if temperature else one_hot(row[0])
+        drafted.append(int(rng.choice(len(q), p=q)))
+        qs.append(q)
+    rows = target.logits(ids + drafted, depth + 1)
+    ps = softmax(rows, temperature) if temperature else np.stack([one_hot(row) for row in rows])
+    for at, (token, q) in enumerate(zip(drafted, qs, strict=True)):
+        if rng.random() * q[token] >= ps[at][token]:
+            residual = np.maximum(ps[at] - q, 0)
+            return [*drafted[:at], int(rng.choice(len(q), p=residual / residual.sum()))]
+    return [*drafted, int(rng.choice(len(ps[depth]), p=ps[depth]))]
+
+
+def one_hot(row: np.ndarray) -> np.ndarray:
+    """All probability on the largest logit."""
+    p = np.zeros(len(row))
+    p[row.argmax()] = 1.0
+    return p
+
+
+def tokens_per_pass(
+    models: tuple[ModelFile, ModelFile], prompts: list[Messages], depth: int, temperature: float
+) -> tuple[float, float]:
+    """Emitted tokens a pass, and accepted over proposed tokens, over answers of at most 128 tokens."""
+    rng = np.random.default_rng(3)
+    emitted = passes = accepted = proposed = 0
+    for messages in prompts:
+        prompt = models[0].chat(messages)
+        ids = list(prompt)
+        while len(ids) < len(prompt) + 128:
+            block = one_pass(models, ids, depth, temperature, rng)
+            end = next((at + 1 for at, token in enumerate(block) if models[0].is_end(token)), len(block))
+            passes += 1
+            emitted += end
+            proposed += depth
+            accepted += min(len(block) - 1, end)
+            ids += block[:end]
+            if models[0].is_end(ids[-1]):
+                break
+    return emitted / passes, accepted / proposed
+
+
+def main() -> None:
+    """The command line."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("target", type=Path)
+    parser.add_argument("draft", type=Path, nargs="?")
+    parser.add_argument("--data", type=Path, help="the data folder: words and real questions beyond the model")
+    parser.add_argument("--quick", action="store_true", help="fewer prompts")
+    parser.add_argument("--failures", action="store_true", help="also print what went wrong")
+    options = parser.parse_args()
+    started = time.monotonic()
+    season = load_season(options.data)
+    material = gather(list(season.texts)) if season.texts else Material()
+    target = ModelFile(options.target)
+    words, whole = copied_share(target, copy_prompts(material, 20 if options.quick else 60, 30, 17))
+    answers, wrong = answered(target, 100 if options.quick else None)
+    declined, missed = refused(target, options.data)
+    result: dict[str, object] = {
+        "words_in_place": words,
+        "texts_copied": whole,
+        "answered": answers,
+        "declined": declined,
+    }
+    if options.draft:
+        models = (target, ModelFile(options.draft))
+        prompts = dialogue_prompts(material)[:: 4 if options.quick else 1]
+        result["agreement"] = agreement(*models, prompts)
+        for temperature in (0.0, 0.8):
+            for depth in (3, 7):
+                per_pass, rate = tokens_per_pass(models, prompts, depth, temperature)
+                result[f"t{temperature}_depth{depth}"] = {"tokens_per_pass": per_pass, "acceptance_rate": rate}
+    result["seconds"] = time.monotonic() - started
+    if options.failures:
+        result |= {"wrong_answers": wrong, "not_declined": missed}
+    print(json.dumps(result, indent=1))
+
+
+if __name__ == "__main__":
+    main()
