@@ -3,6 +3,7 @@
     EngineError
     ├── ModelFileError          the file cannot be used as a model
     │   ├── ModelNotFoundError
+    │   ├── ModelHeaderError
     │   └── ModelLoadError
     ├── NotEnoughMemoryError    it will not fit this machine
     ├── ContextError            a context of the asked size cannot be made
@@ -51,6 +52,10 @@ class ModelNotFoundError(ModelFileError):
 
     title = "Model file not found"
     default_advice = "Check the path, or choose another GGUF file."
+
+
+class ModelHeaderError(ModelFileError):
+    """The GGUF header is damaged, absurd, or of a kind that is not known."""
 
 
 class ModelLoadError(ModelFileError):
