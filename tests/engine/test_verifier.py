@@ -60,8 +60,7 @@ def emitted_distribution(p: NDArray[np.float64], q: NDArray[np.float64], num_cel
     for x in range(N_VOCAB):
         draft = Draft([x], Source.DRAFT, [Distribution(q)])
         for accept in grid:
-            stream = iter([accept, 0.0])
-            verdict = verify(draft, lambda _i: Distribution(p), lambda: next(stream))
+            verdict = verify(draft, lambda _i: Distribution(p), iter([accept, 0.0]).__next__)
             if verdict.num_accepted:
                 result[x] += q[x] / num_cells
             else:

@@ -70,9 +70,9 @@ def test_its_cache_always_holds_a_prefix_of_the_history(turns: list[tuple[int, i
     drafter = drafter_of(model)
     ids = [1, 2]
     drafter.begin(np.array(ids, dtype=np.int32), Sampler(SamplingParams(temperature=1.0, seed=1)))
-    for limit, kept, recovered in turns:
+    for limit, wanted, recovered in turns:
         draft = drafter.propose(np.array(ids, dtype=np.int32), limit)
-        kept = min(kept, len(draft.ids))
+        kept = min(wanted, len(draft.ids))
         ids += [*draft.ids[:kept], recovered]
         drafter.observe(kept)
         assert model._ids == ids[: model.num_past]

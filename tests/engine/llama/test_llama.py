@@ -1,0 +1,131 @@
+"""The door to llama.cpp on real files: passes, rows, rollback, vocabulary, refusals."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from engine.errors import DecodeError, ModelLoadError, ModelNotFoundError
+from engine.llama.context import N_BATCH, ContextParams, LlamaContext
+from engine.llama.model import LlamaModel
+from tests.shared_files import shared_file, shared_model
+
+
+@pytest.fixture(scope="module")
+def model() -> Iterator[LlamaModel]:
+    with LlamaModel(shared_model("stories260K-f16.gguf")) as model:
+        yield model
+
+
+@pytest.fixture
+def context(model: LlamaModel) -> Iterator[LlamaContext]:
+    with LlamaContext(model, ContextParams(n_ctx=512, threads=1)) as context:
+        yield context
+
+
+def test_facts_of_a_real_file(model: LlamaModel) -> None:
+    assert (model.architecture, model.n_ctx_train, model.num_params) == ("llama", 512, 292_800)
+    assert (model.vocab.n_vocab, model.vocab.type_name, model.vocab.add_bos) == (512, "SPM", True)
+    assert model.chat_template is None
+    assert not model.is_recurrent
+    assert model.metadata("no.such.key") is None
+
+
+def test_one_pass_gives_the_rows_of_single_passes(context: LlamaContext, model: LlamaModel) -> None:
+    ids = model.vocab.tokenize("Once upon a time there was", special=True, add_bos=True)
+    single = np.array([context.forward([token_id], 1)[0].copy() for token_id in ids])
+    context.clear()
+    together = context.forward(ids, len(ids)).copy()
+    np.testing.assert_allclose(together, single, atol=0.02)
+    np.testing.assert_array_equal(together.argmax(axis=1), single.argmax(axis=1))
+
+
+def test_only_the_last_rows_are_computed(context: LlamaContext) -> None:
+    whole = context.forward([1, 403, 407, 261], 4).copy()
+    context.clear()
+    np.testing.assert_array_equal(context.forward([1, 403, 407, 261], 2), whole[2:])
+
+
+def test_rollback_forgets(context: LlamaContext) -> None:
+    before = context.forward([1, 403, 407], 1)[0].copy()
+    context.forward([9, 10, 11], 0)
+    assert context.rollback(2)
+    assert context.num_past == 2
+    np.testing.assert_allclose(context.forward([407], 1)[0], before, atol=0.02)
+
+
+def test_a_full_context_is_an_error_and_loses_nothing(context: LlamaContext) -> None:
+    context.forward(np.ones(N_BATCH, dtype=np.int32), 0)
+    with pytest.raises(DecodeError, match="full"):
+        context.forward([1], 1)
+    assert context.num_past == 512
+    assert context.rollback(500)
+    assert context.forward([1], 1).shape == (1, 512)
+
+
+def test_a_batch_outside_its_bounds_is_a_mistake_of_ours(context: LlamaContext) -> None:
+    for ids, rows in (([], 0), ([1], 2), ([1] * (N_BATCH + 1), 1)):
+        with pytest.raises(ValueError, match="outside the batch"):
+            context.forward(ids, rows)
+
+
+def test_a_recurrent_memory_refuses_a_partial_rollback() -> None:
+    with (
+        LlamaModel(shared_model("tiny-rwkv7-834K-f32.gguf")) as model,
+        LlamaContext(model, ContextParams(256, 1)) as context,
+    ):
+        context.forward([5, 6, 7], 1)
+        assert not context.rollback(2)
+        assert context.num_past == 3
+        assert context.rollback(0)
+
+
+def test_refusals_say_why(tmp_path: Path) -> None:
+    with pytest.raises(ModelNotFoundError, match="no file"):
+        LlamaModel(tmp_path / "absent.gguf")
+    text = tmp_path / "text.gguf"
+    text.write_text("This is not a model at all, but a text that is long enough to be read.")
+    with pytest.raises(ModelLoadError, match="invalid magic"):
+        LlamaModel(text)
+    with pytest.raises(ModelLoadError, match="cancelled"):
+        LlamaModel(shared_model("stories260K-f16.gguf"), progress=lambda _fraction: False)
+
+
+@pytest.fixture(scope="module")
+def qwen() -> Iterator[LlamaModel]:
+    with LlamaModel(shared_file("vocabs/ggml-vocab-qwen2.gguf"), vocab_only=True) as model:
+        yield model
+
+
+@settings(max_examples=200, deadline=None)
+@given(text=st.text(max_size=80))
+def test_pieces_give_the_text_back(qwen: LlamaModel, text: str) -> None:
+    vocab = qwen.vocab
+    spelled = text.encode("utf-8", "replace")
+    assert b"".join(vocab.piece(i) for i in vocab.tokenize(text, special=False)) == spelled
+
+
+def test_control_tokens_only_when_asked_for(qwen: LlamaModel) -> None:
+    vocab = qwen.vocab
+    assert "<|im_end|>" in vocab.control_texts
+    (end,) = vocab.tokenize("<|im_end|>", special=True)
+    assert vocab.is_eog(end)
+    assert vocab.token_text(end) == "<|im_end|>"
+    assert vocab.piece(end) == b""
+    assert end not in vocab.tokenize("<|im_end|>", special=False)
+
+
+def test_a_vocabulary_without_bytes_replaces_what_it_cannot_spell() -> None:
+    with LlamaModel(shared_model("babyllama-tok105-f16.gguf"), vocab_only=True) as model:
+        ids = model.vocab.tokenize("a❄b", special=False)
+        assert b"".join(model.vocab.piece(i) for i in ids).strip() == b"a?b"
+
+
+def test_a_long_text_is_tokenized_whole(qwen: LlamaModel) -> None:
+    long = "word " * 20_000
+    assert len(qwen.vocab.tokenize(long, special=False)) == 20_000 + 1

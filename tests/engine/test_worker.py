@@ -1,0 +1,163 @@
+"""The engine thread: commands in order, one end for each answer, stops that reach only what was asked for before."""
+
+from __future__ import annotations
+
+import queue
+import threading
+from collections.abc import Callable, Iterator
+
+import pytest
+
+from engine.errors import DecodeError
+from engine.fake_model import Script, ScriptedWorker
+from engine.records import (
+    ChatRequest,
+    EngineFailed,
+    EngineReady,
+    Event,
+    Finished,
+    FinishReason,
+    LoadRequest,
+    Mode,
+    SamplingParams,
+    TextChunk,
+)
+from engine.session import Session
+from engine.worker import UNEXPECTED, EngineWorker
+from tests.shared_files import shared_model
+
+Events = queue.Queue[Event]
+
+
+def wait_for(events: Events, kind: type[Event]) -> Event:
+    while True:
+        event = events.get(timeout=20)
+        if isinstance(event, kind):
+            return event
+
+
+@pytest.fixture
+def events() -> Events:
+    return queue.Queue()
+
+
+@pytest.fixture
+def worker(events: Events) -> Iterator[EngineWorker]:
+    worker = EngineWorker(events.put, Session)
+    worker.start()
+    yield worker
+    assert worker.shutdown(10)
+
+
+def request(request_id: int, max_tokens: int = 20) -> ChatRequest:
+    sampling = SamplingParams(temperature=0.0)
+    return ChatRequest(
+        raw_prompt="Once",
+        mode=Mode.NGRAM,
+        sampling=sampling,
+        max_tokens=max_tokens,
+        ignore_eos=True,
+        request_id=request_id,
+    )
+
+
+def test_load_and_answer_in_order(worker: EngineWorker, events: Events) -> None:
+    worker.load(LoadRequest(shared_model("babyllama-tok105-f16.gguf")))
+    for request_id in (1, 2, 3):
+        worker.generate(request(request_id))
+    assert isinstance(wait_for(events, EngineReady), EngineReady)
+    ends = [wait_for(events, Finished) for _ in range(3)]
+    assert [end.request_id for end in ends if isinstance(end, Finished)] == [1, 2, 3]
+
+
+def test_a_failure_names_its_request_and_the_thread_goes_on(worker: EngineWorker, events: Events) -> None:
+    worker.generate(request(5))
+    failed = wait_for(events, EngineFailed)
+    assert isinstance(failed, EngineFailed)
+    assert (failed.request_id, failed.problem.message) == (5, "No model is loaded.")
+    worker.load(LoadRequest(shared_model("babyllama-tok105-f16.gguf")))
+    wait_for(events, EngineReady)
+
+
+def test_a_stop_reaches_queued_answers_and_no_later_one(worker: EngineWorker, events: Events) -> None:
+    worker.load(LoadRequest(shared_model("babyllama-tok105-f16.gguf")))
+    wait_for(events, EngineReady)
+    worker.generate(request(1, max_tokens=200))
+    worker.generate(request(2))
+    worker.stop()
+    worker.generate(request(3))
+    ends = [wait_for(events, Finished) for _ in range(3)]
+    reasons = {end.request_id: end.reason for end in ends if isinstance(end, Finished)}
+    assert reasons == {1: FinishReason.CANCELLED, 2: FinishReason.CANCELLED, 3: FinishReason.LENGTH}
+
+
+class FailingSession(Session):
+    """A session whose answers fail in the way that ``error`` says."""
+
+    def __init__(self, error: Exception) -> None:
+        super().__init__()
+        self.error = error
+
+    def generate(self, request: ChatRequest, should_stop: Callable[[], bool] = lambda: False) -> Iterator[Event]:
+        raise self.error
+
+
+@pytest.mark.parametrize(
+    ("error", "message"),
+    [
+        (DecodeError("The pass failed."), "The pass failed."),
+        (ValueError("The depth must be between 0 and 32."), "The depth must be between 0 and 32."),
+        (RuntimeError("a surprise"), UNEXPECTED.message),
+    ],
+)
+def test_every_error_becomes_one_event(events: Events, error: Exception, message: str) -> None:
+    worker = EngineWorker(events.put, lambda: FailingSession(error))
+    worker.start()
+    worker.generate(request(4))
+    failed = events.get(timeout=10)
+    assert isinstance(failed, EngineFailed)
+    assert (failed.request_id, failed.problem.message) == (4, message)
+    assert worker.shutdown(10)
+
+
+def test_all_events_come_from_one_thread_that_is_not_ours() -> None:
+    names: set[str] = set()
+    done = threading.Event()
+
+    def on_event(event: Event) -> None:
+        names.add(threading.current_thread().name)
+        if isinstance(event, EngineFailed):
+            done.set()
+
+    worker = EngineWorker(on_event, Session)
+    worker.start()
+    worker.generate(request(1))
+    assert done.wait(10)
+    assert names == {"engine"}
+    assert worker.shutdown(10)
+
+
+def test_the_scripted_worker_says_its_script(events: Events) -> None:
+    worker = ScriptedWorker(events.put, Script(answer="one two  three\nfour", tokens_per_second=2000))
+    worker.start()
+    worker.load(LoadRequest("t.gguf", "d.gguf"))
+    worker.generate(ChatRequest(mode=Mode.DRAFT, request_id=9))
+    texts: list[str] = []
+    while not isinstance(event := events.get(timeout=10), Finished):
+        if isinstance(event, TextChunk):
+            texts.append(event.text)
+    assert "".join(texts) == "one two  three\nfour"
+    assert (event.request_id, event.reason, event.stats.tokens) == (9, FinishReason.END, 4)
+    assert worker.shutdown(10)
+
+
+def test_the_scripted_worker_stops(events: Events) -> None:
+    worker = ScriptedWorker(events.put, Script(answer="word " * 500, tokens_per_second=50))
+    worker.start()
+    worker.generate(ChatRequest(request_id=3))
+    wait_for(events, TextChunk)
+    worker.stop()
+    end = wait_for(events, Finished)
+    assert isinstance(end, Finished)
+    assert end.reason is FinishReason.CANCELLED
+    assert worker.shutdown(10)
