@@ -1,0 +1,148 @@
+"""Brings the engine's events to the GUI thread: many events, one wake-up, at most one delivery every 25 ms.
+
+Knows neither window nor chats. While the engine is quiet, no timer runs.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+from typing import Protocol
+
+from PySide6.QtCore import QElapsedTimer, QObject, Qt, QTimer, Signal
+
+from engine.records import (
+    ChatRequest,
+    Event,
+    LoadProgress,
+    LoadRequest,
+    PrefillProgress,
+    StatsUpdate,
+    TextChunk,
+)
+
+DRAIN_MS = 25
+
+
+class Worker(Protocol):
+    """The engine thread as the app uses it; every method may be called from any thread and returns at once."""
+
+    def start(self) -> None:
+        """Start the thread."""
+
+    def load(self, request: LoadRequest) -> None:
+        """Load models; answers with `EngineReady` or `EngineFailed`."""
+
+    def set_draft(self, path: str | None) -> None:
+        """Use another draft or none; answers with `EngineReady` or `EngineFailed`."""
+
+    def generate(self, request: ChatRequest) -> None:
+        """Make an answer; ends with `Finished` or `EngineFailed`."""
+
+    def stop(self) -> None:
+        """Stop the current answer between two passes."""
+
+    def shutdown(self, timeout_s: float) -> bool:
+        """End the thread; False if it did not end in time."""
+
+
+MakeWorker = Callable[[Callable[[Event], None]], Worker]
+
+
+class EngineBridge(QObject):
+    """Owns the worker and the queue of its events.
+
+    Signals:
+        event_arrived(object): one event, on the GUI thread, in the engine's order, neighbours merged.
+    """
+
+    event_arrived = Signal(object)
+    _woken = Signal()
+
+    def __init__(self, make_worker: MakeWorker, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._lock = threading.Lock()
+        self._waiting: list[Event] = []
+        self._wake_sent = False
+        self._since_drain = QElapsedTimer()
+        self._timer = QTimer(self, singleShot=True, timerType=Qt.TimerType.PreciseTimer)
+        self._timer.timeout.connect(self._drain)
+        self._woken.connect(self._on_woken, Qt.ConnectionType.QueuedConnection)
+        self._closed = False
+        self.num_wake_ups = 0
+        self.worker = make_worker(self.post)
+
+    def post(self, event: Event) -> None:
+        """Take an event, from any thread."""
+        with self._lock:
+            if self._closed:
+                return
+            self._waiting.append(event)
+            if self._wake_sent:
+                return
+            self._wake_sent = True
+        self._woken.emit()
+
+    def shutdown(self, timeout_s: float) -> bool:
+        """End the worker; deliver nothing any more. False if its thread did not end in time."""
+        ended = self.worker.shutdown(timeout_s)
+        with self._lock:
+            self._closed = True
+            self._waiting.clear()
+        self._timer.stop()
+        return ended
+
+    def _on_woken(self) -> None:
+        self.num_wake_ups += 1
+        wait_ms = DRAIN_MS - self._since_drain.elapsed() if self._since_drain.isValid() else 0
+        if wait_ms > 0:
+            self._timer.start(wait_ms)
+        else:
+            self._drain()
+
+    def _drain(self) -> None:
+        with self._lock:
+            events, self._waiting = self._waiting, []
+            self._wake_sent = False
+        self._since_drain.start()
+        for event in merged(events):
+            self.event_arrived.emit(event)
+
+
+def merged(events: Iterable[Event]) -> list[Event]:
+    """Join what follows each other: pieces of text into one, progress and counters to the newest.
+
+    Text and counters of one answer alternate; between them only the order of the text matters.
+    """
+    kept: list[Event] = []
+    for event in events:
+        for index in range(len(kept) - 1, max(-1, len(kept) - 3), -1):
+            joined = _join(kept[index], event)
+            if joined is not None:
+                kept[index] = joined
+                break
+            if not _alternate(kept[index], event):
+                kept.append(event)
+                break
+        else:
+            kept.append(event)
+    return kept
+
+
+def _join(last: Event, event: Event) -> Event | None:
+    if isinstance(last, TextChunk) and isinstance(event, TextChunk):
+        if last.request_id != event.request_id:
+            return None
+        return replace(last, text=last.text + event.text, spans=last.spans + event.spans)
+    if isinstance(last, LoadProgress) and isinstance(event, LoadProgress):
+        return event if last.path == event.path else None
+    for kind in (StatsUpdate, PrefillProgress):
+        if isinstance(last, kind) and isinstance(event, kind):
+            return event if last.request_id == event.request_id else None
+    return None
+
+
+def _alternate(last: Event, event: Event) -> bool:
+    kinds = (TextChunk, StatsUpdate)
+    return isinstance(last, kinds) and isinstance(event, kinds) and last.request_id == event.request_id

@@ -1,0 +1,79 @@
+"""From settings and stored messages to what the engine is asked. Pure: knows no thread, no widget, no file."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+
+from app.paths import Paths, builtin_draft, builtin_target
+from app.settings import Settings
+from engine.records import ChatRequest, LoadRequest, Message, Mode, SamplingParams
+from ui.records import MessageState, MessageView
+
+
+def chat_request(
+    settings: Settings, views: Iterable[MessageView], mode: Mode, depth: int | None, request_id: int
+) -> ChatRequest:
+    """Ask for the answer to the last question among ``views``."""
+    return ChatRequest(
+        messages=prompt_messages(settings.text("system_prompt"), views),
+        mode=mode,
+        depth=depth,
+        sampling=sampling_params(settings),
+        max_tokens=settings.whole("max_tokens"),
+        request_id=request_id,
+    )
+
+
+def sampling_params(settings: Settings) -> SamplingParams:
+    """Take the sampling chain from the settings."""
+    return SamplingParams(
+        temperature=settings.number("temperature"),
+        top_k=settings.whole("top_k") or 0,
+        top_p=settings.number("top_p"),
+        min_p=settings.number("min_p"),
+        repeat_penalty=settings.number("repeat_penalty"),
+        frequency_penalty=settings.number("frequency_penalty"),
+        presence_penalty=settings.number("presence_penalty"),
+        seed=settings.whole("seed"),
+    )
+
+
+def prompt_messages(system_prompt: str, views: Iterable[MessageView]) -> tuple[Message, ...]:
+    """Give the conversation as the model should see it: question and answer in turns, a question last.
+
+    Many chat templates refuse two messages of one role in a row. Where a question had no answer, it is joined with the
+    next one; of two answers to one question, the later counts.
+    """
+    messages: list[Message] = []
+    for view in views:
+        if not view.text or view.state is MessageState.STREAMING:
+            continue
+        last = messages[-1] if messages else None
+        if last is None or last.role != view.role:
+            messages.append(Message(view.role, view.text))
+        elif view.role == "user":
+            messages[-1] = Message("user", f"{last.content}\n\n{view.text}")
+        else:
+            messages[-1] = Message(view.role, view.text)
+    while messages and messages[-1].role != "user":
+        messages.pop()
+    while messages and messages[0].role == "assistant":
+        messages.pop(0)
+    system = (Message("system", system_prompt),) if system_prompt.strip() else ()
+    return (*system, *messages)
+
+
+def load_request(settings: Settings, paths: Paths) -> LoadRequest:
+    """Say what to load; the built-in draft goes with the built-in target, padded or not."""
+    target = settings.text("target_path") or str(builtin_target())
+    draft = settings.text("draft_path") or None
+    if draft is None and Path(target) in (builtin_target(), paths.padded_demo_file):
+        draft = str(builtin_draft())
+    return LoadRequest(
+        target=target,
+        draft=draft,
+        n_ctx=settings.whole("n_ctx"),
+        threads=settings.whole("threads"),
+        gpu_layers=settings.whole("gpu_layers"),
+    )
