@@ -1,0 +1,107 @@
+"""The body of an answer: Markdown segments as widgets, changed only where the text changed."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import Signal
+from PySide6.QtWidgets import QVBoxLayout, QWidget
+
+from ui.code_block import CodeBlock
+from ui.markdown_blocks import Block, BlockStream, Segment, plan_segments
+from ui.prose_view import ProseView
+from ui.theme import Theme
+
+SEGMENT_SPACING = 10
+
+
+class AnswerBody(QWidget):
+    """Takes text in pieces.
+
+    Signals:
+        link_activated(str): a link of the answer was activated.
+    """
+
+    link_activated = Signal(str)
+
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._theme = theme
+        self._stream = BlockStream()
+        self._open_blocks: list[Block] = []  # final, but in a run that may still take more
+        self._sealed = 0  # widgets that will not change any more
+        self._widgets: list[ProseView | CodeBlock] = []
+        self._layout = QVBoxLayout(self)
+        self._layout.setContentsMargins(0, 0, 0, 0)
+        self._layout.setSpacing(SEGMENT_SPACING)
+
+    @property
+    def segments(self) -> list[ProseView | CodeBlock]:
+        """The widgets from top to bottom."""
+        return list(self._widgets)
+
+    def append(self, text: str) -> None:
+        """Show the next piece of the answer."""
+        self._open_blocks += self._stream.feed(text)
+        self._show()
+
+    def finish(self) -> None:
+        """No more text will come."""
+        self._open_blocks += self._stream.finish()
+        self._show()
+
+    def set_text(self, text: str) -> None:
+        """Show a whole text at once."""
+        self._clear()
+        self._stream = BlockStream()
+        self._open_blocks = self._stream.feed(text) + self._stream.finish()
+        self._show()
+
+    def _clear(self) -> None:
+        self._sealed = 0
+        while self._widgets:
+            self._drop(len(self._widgets) - 1)
+
+    def _show(self) -> None:
+        plan = plan_segments([*self._open_blocks, *self._stream.tail])
+        for index, segment in enumerate(plan):
+            self._put(self._sealed + index, segment)
+        while len(self._widgets) > self._sealed + len(plan):
+            self._drop(len(self._widgets) - 1)
+        self._seal(plan)
+
+    def _seal(self, plan: list[Segment]) -> None:
+        """Forget the blocks of every segment that is followed by a final block: nothing can join it any more."""
+        for segment in plan[:-1]:
+            if segment.num_blocks >= len(self._open_blocks):
+                return
+            self._open_blocks = self._open_blocks[segment.num_blocks :]
+            self._sealed += 1
+
+    def _put(self, index: int, segment: Segment) -> None:
+        existing = self._widgets[index] if index < len(self._widgets) else None
+        if existing is not None and isinstance(existing, CodeBlock) != segment.is_code:
+            for position in range(len(self._widgets) - 1, index - 1, -1):
+                self._drop(position)
+            existing = None
+        widget = existing or self._make(segment)
+        if isinstance(widget, CodeBlock):
+            widget.set_code(segment.code, segment.language, closed=segment.closed)
+        else:
+            widget.set_html(segment.html)
+
+    def _make(self, segment: Segment) -> ProseView | CodeBlock:
+        widget: ProseView | CodeBlock
+        if segment.is_code:
+            widget = CodeBlock(self._theme, self)
+        else:
+            widget = ProseView(self._theme, self)
+            widget.setAccessibleName("Answer text")
+            widget.link_activated.connect(self.link_activated)
+        self._widgets.append(widget)
+        self._layout.addWidget(widget)
+        return widget
+
+    def _drop(self, index: int) -> None:
+        widget = self._widgets.pop(index)
+        self._layout.removeWidget(widget)
+        widget.hide()
+        widget.deleteLater()

@@ -1,0 +1,69 @@
+"""A calm line above the composer: what went wrong and what to do, or a notice. Never in the way, always dismissible."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QAccessible, QAccessibleEvent
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QSizePolicy, QVBoxLayout, QWidget
+
+from engine.records import Problem
+from ui.icon_button import IconButton
+from ui.theme import Theme
+
+
+class Banner(QFrame):
+    """Hidden until it has something to say."""
+
+    def __init__(self, theme: Theme, *, problem: bool, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._theme = theme
+        self._is_problem = problem
+        self.setObjectName("problemBanner" if problem else "noticeBanner")
+        self.icon = QLabel()
+        self.icon.setAlignment(Qt.AlignmentFlag.AlignTop)
+        self.title = QLabel()
+        self.title.setProperty("kind", "strong")
+        self.message = QLabel()
+        self.close_button = IconButton(theme, "x", "Dismiss")
+        self.close_button.clicked.connect(self.hide)
+        for label in (self.title, self.message):
+            label.setTextFormat(Qt.TextFormat.PlainText)
+            label.setWordWrap(True)
+            label.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Minimum)
+            label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        words = QVBoxLayout()
+        words.setSpacing(2)
+        words.addWidget(self.title)
+        words.addWidget(self.message)
+        row = QHBoxLayout(self)
+        row.setContentsMargins(12, 10, 6, 10)
+        row.setSpacing(10)
+        row.addWidget(self.icon)
+        row.addLayout(words, 1)
+        row.addWidget(self.close_button, 0, Qt.AlignmentFlag.AlignTop)
+        theme.changed.connect(self._recolor)
+        self._recolor()
+        self.hide()
+
+    def show_problem(self, problem: Problem) -> None:
+        """Say what happened, why, and what to do."""
+        self._say(problem.title, f"{problem.message} {problem.advice}".strip())
+
+    def show_notice(self, text: str) -> None:
+        """Say something that needs nothing done."""
+        self._say("", text)
+
+    def _say(self, title: str, text: str) -> None:
+        self.title.setText(title)
+        self.title.setVisible(bool(title))
+        self.message.setText(text)
+        self.setAccessibleName(title or "Notice")
+        self.setAccessibleDescription(text)
+        self.show()
+        event = QAccessibleEvent(self, QAccessible.Event.Alert)
+        QAccessible.updateAccessibility(event)
+
+    def _recolor(self) -> None:
+        tokens = self._theme.tokens
+        name, color = ("triangle-alert", tokens.warning_text) if self._is_problem else ("info", tokens.text_muted)
+        self.icon.setPixmap(self._theme.pixmap(name, color, 16, self.devicePixelRatioF()))

@@ -1,0 +1,151 @@
+"""A code fence as a widget: language, Copy, sideways scrolling; coloured when the fence closes."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QFontMetricsF, QKeyEvent, QResizeEvent, QTextCursor, QWheelEvent
+from PySide6.QtWidgets import (
+    QApplication,
+    QFrame,
+    QHBoxLayout,
+    QLabel,
+    QPlainTextEdit,
+    QSizePolicy,
+    QVBoxLayout,
+    QWidget,
+)
+
+from ui.highlighting import RangeHighlighter, line_ranges
+from ui.icon_button import IconButton
+from ui.theme import Theme
+
+MAX_COLOURED_CHARS = 60_000
+
+
+class _CodeView(QPlainTextEdit):
+    """The text itself: as high as its lines, scrolling sideways only."""
+
+    def __init__(self, theme: Theme) -> None:
+        super().__init__()
+        self._theme = theme
+        self.setObjectName("code")
+        self.setAccessibleName("Code")
+        self.setReadOnly(True)
+        self.setUndoRedoEnabled(False)
+        self.setTabChangesFocus(True)
+        self.setTextInteractionFlags(
+            Qt.TextInteractionFlag.TextSelectableByMouse | Qt.TextInteractionFlag.TextSelectableByKeyboard
+        )
+        self.setLineWrapMode(QPlainTextEdit.LineWrapMode.NoWrap)
+        self.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAsNeeded)
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+        self.setFont(theme.code_font())
+        self.document().setDocumentMargin(0)
+        self.setViewportMargins(12, 8, 12, 10)
+        self.setTabStopDistance(4 * QFontMetricsF(self.font()).horizontalAdvance(" "))
+
+    def fit(self) -> None:
+        """Be as high as the lines, and the scroll bar where there is one."""
+        line_height = QFontMetricsF(self.font()).lineSpacing()
+        bar = self.horizontalScrollBar()
+        needed = bar.sizeHint().height() if bar.maximum() > 0 else 0
+        self.setFixedHeight(round(self.blockCount() * line_height + 0.49) + 18 + needed)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """A new width may bring or remove the scroll bar."""
+        super().resizeEvent(event)
+        self.fit()
+
+    def wheelEvent(self, event: QWheelEvent) -> None:
+        """Up and down scroll the transcript, left and right the code."""
+        if abs(event.angleDelta().x()) > abs(event.angleDelta().y()):
+            super().wheelEvent(event)
+        else:
+            event.ignore()
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Paging belongs to the transcript."""
+        if event.key() in (Qt.Key.Key_PageUp, Qt.Key.Key_PageDown):
+            event.ignore()
+            return
+        super().keyPressEvent(event)
+
+
+class CodeBlock(QFrame):
+    """Header with language and Copy above the code.
+
+    Signals:
+        copied: the code was put on the clipboard.
+    """
+
+    copied = Signal()
+
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._theme = theme
+        self._code = ""
+        self._language = ""
+        self._coloured = False
+        self.setObjectName("codeBlock")
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+        self.label = QLabel("text")
+        self.label.setProperty("kind", "caption")
+        self.copy_button = IconButton(theme, "copy", "Copy code", text="Copy")
+        self.copy_button.clicked.connect(self.copy_code)
+        self.view = _CodeView(theme)
+        self._highlighter = RangeHighlighter(self.view.document())
+        self._arrange()
+        self._restyle()
+        theme.changed.connect(self._restyle)
+
+    def _arrange(self) -> None:
+        bar = QHBoxLayout()
+        bar.setContentsMargins(12, 4, 4, 0)
+        bar.addWidget(self.label)
+        bar.addStretch(1)
+        bar.addWidget(self.copy_button)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(0)
+        layout.addLayout(bar)
+        layout.addWidget(self.view)
+
+    @property
+    def code(self) -> str:
+        """The code as it would be copied."""
+        return self._code
+
+    def set_code(self, code: str, language: str, *, closed: bool) -> None:
+        """Show code; where it only grew, the new end is appended. Colours come once it is closed."""
+        if language != self._language:
+            self._language = language
+            self.label.setText(language or "text")
+            self.view.setAccessibleName(f"Code, {language}" if language else "Code")
+        if code != self._code:
+            self._coloured = False
+            self._replace(code.removesuffix("\n"))
+            self._code = code
+            self.view.fit()
+        if closed and not self._coloured:
+            self._coloured = True
+            if len(code) <= MAX_COLOURED_CHARS:
+                self._highlighter.set_ranges(line_ranges(code.removesuffix("\n"), language))
+
+    def _replace(self, shown: str) -> None:
+        before = self._code.removesuffix("\n")
+        if before and shown.startswith(before):
+            cursor = QTextCursor(self.view.document())
+            cursor.movePosition(QTextCursor.MoveOperation.End)
+            cursor.insertText(shown[len(before) :])
+        else:
+            self.view.setPlainText(shown)
+
+    def copy_code(self) -> None:
+        """Put the code on the clipboard."""
+        QApplication.clipboard().setText(self._code)
+        self.copy_button.confirm("Copied")
+        self.copied.emit()
+
+    def _restyle(self) -> None:
+        self._highlighter.set_palette(self._theme.tokens)

@@ -1,0 +1,120 @@
+"""Small questions and overviews: delete a chat, open a link, the keyboard shortcuts."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import Qt, QUrl
+from PySide6.QtGui import QDesktopServices
+from PySide6.QtWidgets import (
+    QDialog,
+    QDialogButtonBox,
+    QGridLayout,
+    QLabel,
+    QPlainTextEdit,
+    QPushButton,
+    QVBoxLayout,
+    QWidget,
+)
+
+from ui.links import is_safe
+
+SHORTCUTS = (
+    ("Enter", "Send the message"),
+    ("Shift+Enter", "Break the line"),
+    ("Esc", "Stop the answer"),
+    ("Ctrl+D", "Next mode: off, n-gram, draft"),
+    ("Ctrl+Shift+C", "Copy the last answer"),
+    ("Ctrl+N", "New chat"),
+    ("Ctrl+K", "Search chats"),
+    ("F2", "Rename the chosen chat"),
+    ("Del", "Delete the chosen chat"),
+    ("Ctrl+B", "Show or hide the sidebar"),
+    ("Ctrl+Shift+B", "Show or hide the statistics"),
+    ("Ctrl+,", "Settings"),
+    ("Ctrl+/", "This overview"),
+)
+
+
+class Question(QDialog):
+    """A question with one deed and Cancel; Cancel is what Esc does."""
+
+    def __init__(self, parent: QWidget, title: str, text: str, deed: str, *, danger: bool = False) -> None:
+        super().__init__(parent)
+        self.setWindowTitle(title)
+        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        self.setModal(True)
+        heading = QLabel(title)
+        heading.setProperty("kind", "strong")
+        words = QLabel(text)
+        words.setWordWrap(True)
+        words.setTextFormat(Qt.TextFormat.PlainText)
+        words.setMinimumWidth(380)
+        self.column = QVBoxLayout()
+        self.column.setSpacing(8)
+        self.column.addWidget(heading)
+        self.column.addWidget(words)
+        self.deed_button = QPushButton(deed)
+        self.deed_button.setProperty("kind", "danger" if danger else "primary")
+        self.cancel_button = QPushButton("Cancel")
+        buttons = QDialogButtonBox()
+        buttons.addButton(self.cancel_button, QDialogButtonBox.ButtonRole.RejectRole)
+        buttons.addButton(self.deed_button, QDialogButtonBox.ButtonRole.AcceptRole)
+        for button in (self.deed_button, self.cancel_button):
+            button.setAccessibleName(button.text())
+            button.setAutoDefault(button is self.cancel_button if danger else button is self.deed_button)
+        buttons.accepted.connect(self.accept)
+        buttons.rejected.connect(self.reject)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(24, 20, 24, 20)
+        layout.setSpacing(20)
+        layout.addLayout(self.column)
+        layout.addWidget(buttons)
+
+
+def delete_question(parent: QWidget, title: str) -> Question:
+    """Ask before a conversation goes."""
+    text = f"“{title}” and its messages will be gone for good."
+    return Question(parent, "Delete this chat?", text, "Delete", danger=True)
+
+
+def link_question(parent: QWidget, address: str) -> Question | None:
+    """Show the real address and ask; None where it may not be opened at all."""
+    if not is_safe(address):
+        return None
+    question = Question(parent, "Open this link?", "The answer names this address. Your browser will open it.", "Open")
+    shown = QPlainTextEdit(address)
+    shown.setProperty("kind", "field")
+    shown.setReadOnly(True)
+    shown.setTabChangesFocus(True)
+    shown.setFixedHeight(72)
+    shown.setAccessibleName("Address")
+    question.column.addWidget(shown)
+    question.accepted.connect(lambda: QDesktopServices.openUrl(QUrl(address)))
+    return question
+
+
+class ShortcutsDialog(QDialog):
+    """Every shortcut and what it does."""
+
+    def __init__(self, parent: QWidget) -> None:
+        super().__init__(parent)
+        self.setWindowTitle("Keyboard shortcuts")
+        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        heading = QLabel("Keyboard shortcuts")
+        heading.setProperty("kind", "strong")
+        grid = QGridLayout()
+        grid.setHorizontalSpacing(32)
+        grid.setVerticalSpacing(8)
+        for row, (keys, deed) in enumerate(SHORTCUTS):
+            label = QLabel(keys)
+            label.setProperty("kind", "key")
+            grid.addWidget(QLabel(deed), row, 0)
+            grid.addWidget(label, row, 1, Qt.AlignmentFlag.AlignRight)
+        close = QPushButton("Close")
+        close.setAccessibleName("Close")
+        close.clicked.connect(self.accept)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(24, 20, 24, 20)
+        layout.setSpacing(16)
+        layout.addWidget(heading)
+        layout.addLayout(grid)
+        layout.addWidget(close, 0, Qt.AlignmentFlag.AlignRight)

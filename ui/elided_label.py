@@ -1,0 +1,34 @@
+"""A label of one line that ends in an ellipsis where it does not fit, and tells the whole on hover."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QSize, Qt
+from PySide6.QtGui import QFontMetrics, QPainter, QPaintEvent
+from PySide6.QtWidgets import QLabel, QSizePolicy, QWidget
+
+
+class ElidedLabel(QLabel):
+    """Like QLabel with plain text; it may be narrower than its text."""
+
+    def __init__(self, text: str = "", parent: QWidget | None = None) -> None:
+        super().__init__(text, parent)
+        self.setTextFormat(Qt.TextFormat.PlainText)
+        self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
+
+    def minimumSizeHint(self) -> QSize:
+        """Any width will do."""
+        return QSize(0, super().minimumSizeHint().height())
+
+    def is_elided(self) -> bool:
+        """Whether the text does not fit."""
+        return QFontMetrics(self.font()).horizontalAdvance(self.text()) > self.contentsRect().width()
+
+    def paintEvent(self, event: QPaintEvent) -> None:  # noqa: ARG002
+        """Draw as much as fits."""
+        painter = QPainter(self)
+        rect = self.contentsRect()
+        shown = QFontMetrics(self.font()).elidedText(self.text(), Qt.TextElideMode.ElideRight, rect.width())
+        flags = self.alignment() | Qt.AlignmentFlag.AlignVCenter
+        self.style().drawItemText(
+            painter, rect, int(flags), self.palette(), self.isEnabled(), shown, self.foregroundRole()
+        )

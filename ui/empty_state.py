@@ -1,0 +1,205 @@
+"""What an empty page offers: a model where there is none, prompts to try where a chat is new."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QSize, Qt, Signal
+from PySide6.QtGui import QShowEvent
+from PySide6.QtWidgets import (
+    QGridLayout,
+    QHBoxLayout,
+    QLabel,
+    QProgressBar,
+    QPushButton,
+    QScrollArea,
+    QVBoxLayout,
+    QWidget,
+)
+
+from ui.formatting import percent
+from ui.header import DEMO_NOTE, TINY_NOTE
+from ui.records import EngineState, EngineView
+from ui.theme import Theme
+
+PROMPTS = (
+    ("list", "Repeat this list: apples, bread, cheese, dates"),
+    ("arrow-down-a-z", "Sort these words: pear, apple, melon, fig"),
+    ("circle-question-mark", "What is speculative decoding?"),
+    ("feather", "Write a short story about a fox."),
+)
+DEMO_TEXTS = {
+    "absent": "Drafting cannot pay on a model this small. A copy padded to the cost of about 400 million parameters "
+    "shows the true gain on your machine: about 200 MB, made here in seconds, removable.",
+    "making": "Making the padded copy. This takes a few seconds.",
+    "ready": "The padded copy is here: the same words at the cost of about 400 million parameters.",
+    "active": "You are using the padded copy: the same tiny model at the cost of about 400 million parameters.",
+}
+WIDTH_PX = 640
+
+
+class EmptyState(QScrollArea):
+    """Shown in place of the transcript.
+
+    Signals:
+        prompt_chosen(str): an example is to be sent.
+        use_builtin, open_target, use_demo: buttons.
+    """
+
+    prompt_chosen = Signal(str)
+    use_builtin = Signal()
+    open_target = Signal()
+    use_demo = Signal()
+
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._theme = theme
+        self._demo = "absent"
+        self._builtin = True
+        self._missing = True
+        self.setWidgetResizable(True)
+        self.setAccessibleName("Start")
+        self.mark = QLabel()
+        self.title = QLabel()
+        self.title.setProperty("kind", "title")
+        self.text = QLabel()
+        self.text.setProperty("kind", "muted")
+        self.builtin_button = QPushButton("Use the built-in pair")
+        self.open_button = QPushButton("Open a GGUF file…")
+        self.demo_text = QLabel()
+        self.demo_text.setProperty("kind", "caption")
+        self.demo_button = QPushButton("Show it at real weight")
+        self.demo_progress = QProgressBar()
+        self.prompt_buttons = [self._prompt_button(text) for _, text in PROMPTS]
+        self._make()
+        self._arrange()
+        theme.changed.connect(self._recolor)
+        self.set_engine(EngineView())
+        self.set_demo("absent", None)
+
+    def _prompt_button(self, text: str) -> QPushButton:
+        button = QPushButton(text)
+        button.setProperty("kind", "prompt")
+        button.setAccessibleName(f"Try: {text}")
+        button.setToolTip("Send this message")
+        button.setIconSize(QSize(16, 16))
+        button.setCursor(Qt.CursorShape.PointingHandCursor)
+        button.clicked.connect(lambda: self.prompt_chosen.emit(text))
+        return button
+
+    def _make(self) -> None:
+        for label in (self.text, self.demo_text, self.title):
+            label.setWordWrap(True)
+            label.setTextFormat(Qt.TextFormat.PlainText)
+        self.builtin_button.setProperty("kind", "primary")
+        self.builtin_button.setToolTip(TINY_NOTE)
+        self.open_button.setToolTip("Choose a model file on this computer")
+        self.demo_button.setToolTip(DEMO_NOTE)
+        for button in (self.builtin_button, self.open_button, self.demo_button):
+            button.setAccessibleName(button.text())
+        self.demo_progress.setTextVisible(False)
+        self.demo_progress.setAccessibleName("Making the padded copy")
+        self.builtin_button.clicked.connect(self.use_builtin)
+        self.open_button.clicked.connect(self.open_target)
+        self.demo_button.clicked.connect(self.use_demo)
+
+    def _arrange(self) -> None:
+        prompts = QGridLayout()
+        prompts.setSpacing(8)
+        for place, button in enumerate(self.prompt_buttons):
+            prompts.addWidget(button, place // 2, place % 2)
+        self.prompts = QWidget()
+        self.prompts.setLayout(prompts)
+        prompts.setContentsMargins(0, 0, 0, 0)
+        first = QHBoxLayout()
+        first.setSpacing(8)
+        first.addWidget(self.builtin_button)
+        first.addWidget(self.open_button)
+        first.addStretch(1)
+        self.demo = QWidget()
+        demo = QHBoxLayout(self.demo)
+        demo.setContentsMargins(0, 0, 0, 0)
+        demo.setSpacing(16)
+        words = QVBoxLayout()
+        words.setSpacing(8)
+        words.addWidget(self.demo_text)
+        words.addWidget(self.demo_progress)
+        demo.addLayout(words, 1)
+        demo.addWidget(self.demo_button, 0, Qt.AlignmentFlag.AlignVCenter)
+        column = QWidget()
+        column.setMaximumWidth(WIDTH_PX)
+        inner = QVBoxLayout(column)
+        inner.setContentsMargins(24, 24, 24, 24)
+        inner.setSpacing(8)
+        inner.addStretch(2)
+        inner.addWidget(self.mark)
+        inner.addSpacing(8)
+        inner.addWidget(self.title)
+        inner.addWidget(self.text)
+        inner.addSpacing(12)
+        inner.addLayout(first)
+        inner.addWidget(self.prompts)
+        inner.addSpacing(12)
+        inner.addWidget(self.demo)
+        inner.addStretch(3)
+        page = QWidget()
+        page.setObjectName("page")
+        outer = QHBoxLayout(page)
+        outer.setContentsMargins(0, 0, 0, 0)
+        outer.addStretch(1)
+        outer.addWidget(column, 1000)
+        outer.addStretch(1)
+        self.setWidget(page)
+
+    def set_engine(self, view: EngineView) -> None:
+        """Offer a model where there is none, prompts where there is one."""
+        loading = view.state is EngineState.LOADING and view.target is None
+        missing = view.target is None
+        self.builtin_button.setVisible(missing and not loading)
+        self.open_button.setVisible(missing and not loading)
+        self.prompts.setVisible(not missing)
+        ready = view.state is EngineState.READY
+        for button in self.prompt_buttons:
+            button.setEnabled(ready)
+        if loading:
+            self._say("Loading the model", "This takes a moment. You can write your message meanwhile.")
+        elif missing:
+            self._say("No model yet", f"Open a GGUF file from your disk, or begin with the built-in pair. {TINY_NOTE}")
+        elif self._builtin:
+            self._say("Try the built-in pair", f"{TINY_NOTE} It can follow messages like these.")
+        else:
+            self._say("New chat", "Write a message below, or try one of these.")
+        self._show_demo(missing)
+        self._missing = missing
+
+    def set_builtin(self, builtin: bool) -> None:
+        """Whether the model in use is the built-in one."""
+        self._builtin = builtin
+
+    def set_demo(self, state: str, fraction: float | None) -> None:
+        """How far the padded copy is: "absent", "making", "ready" or "active"."""
+        self._demo = state if state in DEMO_TEXTS else "absent"
+        self.demo_text.setText(DEMO_TEXTS[self._demo])
+        self.demo_button.setVisible(self._demo in ("absent", "ready"))
+        self.demo_progress.setVisible(self._demo == "making")
+        self.demo_progress.setRange(0, 0 if fraction is None else 1000)
+        self.demo_progress.setValue(round((fraction or 0.0) * 1000))
+        self.demo_progress.setAccessibleDescription(percent(fraction))
+        self._show_demo(self._missing)
+
+    def _show_demo(self, missing: bool) -> None:
+        self.demo.setVisible(self._builtin and not missing)
+
+    def _say(self, title: str, text: str) -> None:
+        self.title.setText(title)
+        self.text.setText(text)
+
+    def showEvent(self, event: QShowEvent) -> None:
+        """The mark is drawn for the screen it appears on."""
+        super().showEvent(event)
+        self._recolor()
+
+    def _recolor(self) -> None:
+        self.mark.setPixmap(self._theme.application_icon().pixmap(QSize(44, 44), self.devicePixelRatioF()))
+        for button, (icon, _) in zip(self.prompt_buttons, PROMPTS, strict=True):
+            button.setIcon(self._theme.icon(icon))
+        self.open_button.setIcon(self._theme.icon("folder-open", self._theme.tokens.text))
+        self.demo_button.setIcon(self._theme.icon("weight", self._theme.tokens.text))

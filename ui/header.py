@@ -1,0 +1,161 @@
+"""The line above the transcript: title, the models in use with their menu, and the panes' switches."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QSize, Qt, Signal
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QMenu, QProgressBar, QToolButton, QVBoxLayout, QWidget
+
+from engine.records import Mode, ModelInfo
+from ui.elided_label import ElidedLabel
+from ui.formatting import count, parameters, percent, size
+from ui.icon_button import IconButton
+from ui.records import EngineState, EngineView
+from ui.theme import Theme
+
+TINY_NOTE = "The built-in pair is tiny: it shows how speculative decoding works, not what a large model knows."
+DEMO_NOTE = "The same tiny model made as slow as a large one, so that speculation shows its real gain here."
+
+
+def describe(model: ModelInfo) -> str:
+    """A model in a few lines, for the hover."""
+    where = "processor only" if model.gpu_layers == 0 else f"{count(model.gpu_layers)} layers on the GPU"
+    return (
+        f"{model.name}\n{model.architecture}, {parameters(model.num_params)}, {size(model.size_bytes)}\n"
+        f"Context {count(model.n_ctx)} of {count(model.n_ctx_train)} tokens, {count(model.threads)} threads, {where}\n"
+        f"Chat template: {model.template_name}\n{model.path}"
+    )
+
+
+class Header(QFrame):
+    """Values in by methods.
+
+    Signals:
+        show_sidebar, toggle_stats: the panes' switches.
+        open_target, open_draft, remove_draft, use_builtin, use_demo: from the menu of models.
+    """
+
+    show_sidebar = Signal()
+    toggle_stats = Signal()
+    open_target = Signal()
+    open_draft = Signal()
+    remove_draft = Signal()
+    use_builtin = Signal()
+    use_demo = Signal()
+
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._theme = theme
+        self._view = EngineView()
+        self.setObjectName("header")
+        self.sidebar_button = IconButton(theme, "panel-left", "Show the sidebar (Ctrl+B)")
+        self.stats_button = IconButton(theme, "panel-right", "Show or hide the statistics (Ctrl+Shift+B)")
+        self.title = ElidedLabel("New chat")
+        self.title.setProperty("kind", "strong")
+        self.model_button = QToolButton()
+        self.progress = QProgressBar()
+        self._make()
+        self._arrange()
+        theme.changed.connect(self._show)
+        self._show()
+
+    def _make(self) -> None:
+        self.model_button.setObjectName("modelButton")
+        self.model_button.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
+        self.model_button.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
+        self.model_button.setLayoutDirection(Qt.LayoutDirection.RightToLeft)
+        self.model_button.setIconSize(QSize(14, 14))
+        self.model_button.setCursor(Qt.CursorShape.PointingHandCursor)
+        self.model_button.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self.progress.setTextVisible(False)
+        self.progress.setFixedWidth(96)
+        self.progress.setAccessibleName("Loading the model")
+        menu = QMenu(self.model_button)
+        menu.setToolTipsVisible(True)
+        self.menu = menu
+        self.target_action = menu.addAction("Open a GGUF as target…", self.open_target.emit)
+        self.draft_action = menu.addAction("Open a GGUF as draft…", self.open_draft.emit)
+        self.remove_action = menu.addAction("Remove the draft", self.remove_draft.emit)
+        menu.addSeparator()
+        self.builtin_action = menu.addAction("Use the built-in pair", self.use_builtin.emit)
+        self.builtin_action.setToolTip(TINY_NOTE)
+        self.demo_action = menu.addAction("Show it at real weight", self.use_demo.emit)
+        self.demo_action.setToolTip(DEMO_NOTE)
+        self.model_button.setMenu(menu)
+        self.sidebar_button.clicked.connect(self.show_sidebar)
+        self.stats_button.clicked.connect(self.toggle_stats)
+
+    def _arrange(self) -> None:
+        row = QHBoxLayout(self)
+        row.setContentsMargins(12, 8, 12, 8)
+        row.setSpacing(8)
+        row.addWidget(self.sidebar_button)
+        row.addWidget(self.title, 1)
+        loading = QVBoxLayout()
+        loading.addWidget(self.progress)
+        row.addLayout(loading)
+        row.addWidget(self.model_button)
+        row.addWidget(self.stats_button)
+        self.setFixedHeight(48)
+
+    def set_title(self, title: str) -> None:
+        """Name the conversation."""
+        self.title.setText(title or "New chat")
+        self.title.setToolTip(title)
+
+    def set_engine(self, view: EngineView) -> None:
+        """Show the models in use."""
+        self._view = view
+        self._show()
+
+    def set_demo(self, state: str) -> None:
+        """What the demo at real weight can do now: "absent", "making", "ready", "active"."""
+        texts = {
+            "absent": "Show it at real weight (makes 200 MB)",
+            "making": "Making the real-weight demo…",
+            "ready": "Show it at real weight",
+            "active": "Showing it at real weight",
+        }
+        self.demo_action.setText(texts.get(state, texts["absent"]))
+        self.demo_action.setEnabled(state in ("absent", "ready"))
+
+    def _show(self) -> None:
+        view = self._view
+        self.model_button.setText(self._summary())
+        self.model_button.setToolTip(self._details())
+        self.model_button.setAccessibleName(f"Models: {self._summary()}")
+        self.model_button.setAccessibleDescription(self._details())
+        loading = view.state is EngineState.LOADING
+        self.progress.setVisible(loading)
+        self.progress.setRange(0, 0 if loading and view.progress is None else 1000)
+        self.progress.setValue(round((view.progress or 0) * 1000))
+        self.remove_action.setVisible(view.draft is not None)
+        self.draft_action.setEnabled(view.target is not None)
+        for action, icon in (
+            (self.target_action, "folder-open"),
+            (self.draft_action, "file-box"),
+            (self.remove_action, "unlink"),
+            (self.builtin_action, "package"),
+            (self.demo_action, "weight"),
+        ):
+            action.setIcon(self._theme.icon(icon))
+        self.model_button.setIcon(self._theme.icon("chevron-down", size=14))
+
+    def _summary(self) -> str:
+        view = self._view
+        if view.state is EngineState.LOADING:
+            return "Loading a model" if view.progress is None else f"Loading a model, {percent(view.progress)}"
+        if view.target is None:
+            return "No model"
+        draft = f"{view.draft.name} ✓" if view.draft else "no draft"
+        return f"{view.target.name} · {draft}"
+
+    def _details(self) -> str:
+        view = self._view
+        if view.target is None:
+            return "No model is loaded. Open a GGUF file, or use the built-in pair."
+        parts = [f"Target: {describe(view.target)}"]
+        if view.draft:
+            parts.append(f"Draft: {describe(view.draft)}")
+        else:
+            parts.append(f"No draft. {view.unavailable.get(Mode.DRAFT, '')}".strip())
+        return "\n\n".join([*parts, *view.notices])

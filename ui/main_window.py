@@ -1,0 +1,342 @@
+"""The window: panes, menus of intentions, shortcuts. Values come in by methods, intentions go out by signals."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from PySide6.QtCore import QSize, Qt, Signal
+from PySide6.QtGui import QCloseEvent, QDragEnterEvent, QDropEvent, QKeySequence, QResizeEvent, QShortcut
+from PySide6.QtWidgets import QHBoxLayout, QMainWindow, QSplitter, QStackedWidget, QVBoxLayout, QWidget
+
+from engine.records import Mode, Problem, RunStats, TokenSpan
+from ui.banner import Banner
+from ui.composer import Composer
+from ui.dialogs import ShortcutsDialog, delete_question, link_question
+from ui.drop_overlay import DropOverlay, gguf_path
+from ui.empty_state import EmptyState
+from ui.header import Header
+from ui.records import ConversationRow, EngineView, MessageView, SettingField, SettingValue
+from ui.setting_rows import ask_model_file
+from ui.settings_dialog import SettingsDialog
+from ui.sidebar import Sidebar
+from ui.stats_panel import StatsPanel
+from ui.theme import Theme
+from ui.transcript import COLUMN_PX, Transcript
+from ui.window_layout import WindowLayout
+
+DEFAULT_SIZE = QSize(1280, 800)
+MINIMUM_SIZE = QSize(640, 440)
+
+
+class MainWindow(QMainWindow):
+    """Everything the user sees.
+
+    Signals:
+        message_submitted(str), stop_requested, regenerate_requested(int): the conversation.
+        mode_changed(object), depth_changed(object): a `Mode`; an int or None. For the next message.
+        new_chat_requested, conversation_selected(int), conversation_rename_requested(int, str),
+        conversation_delete_requested(int): the list; deleting has been confirmed.
+        settings_changed(dict): only the changed keys.
+        model_file_chosen(str, str), draft_removed, builtin_pair_requested(bool): models; path and "target" or "draft";
+        True is the padded demo.
+        draft_text_changed(str): what stands in the composer.
+        closing: the window is about to close.
+    """
+
+    message_submitted = Signal(str)
+    stop_requested = Signal()
+    mode_changed = Signal(object)
+    depth_changed = Signal(object)
+    new_chat_requested = Signal()
+    conversation_selected = Signal(int)
+    conversation_rename_requested = Signal(int, str)
+    conversation_delete_requested = Signal(int)
+    regenerate_requested = Signal(int)
+    settings_changed = Signal(dict)
+    model_file_chosen = Signal(str, str)
+    draft_removed = Signal()
+    builtin_pair_requested = Signal(bool)
+    draft_text_changed = Signal(str)
+    closing = Signal()
+
+    def __init__(self, assets_dir: Path, fields: Sequence[SettingField]) -> None:
+        super().__init__()
+        self._fields = tuple(fields)
+        self._values: dict[str, SettingValue] = {field.key: field.default for field in fields}
+        self.setWindowTitle("Paceline")
+        self.theme = Theme(assets_dir / "icons", self)
+        self.setWindowIcon(self.theme.application_icon())
+        self.theme.apply("system", self)
+        self.sidebar = Sidebar(self.theme)
+        self.header = Header(self.theme)
+        self.transcript = Transcript(self.theme)
+        self.empty = EmptyState(self.theme)
+        self.problem_banner = Banner(self.theme, problem=True)
+        self.notice_banner = Banner(self.theme, problem=False)
+        self.composer = Composer(self.theme)
+        self.stats = StatsPanel(self.theme)
+        self._arrange()
+        self.drop_overlay = DropOverlay(self)
+        self._connect()
+        self._add_shortcuts()
+        self.setAcceptDrops(True)
+        self.setMinimumSize(MINIMUM_SIZE)
+        self.resize(DEFAULT_SIZE)
+        self.layout_state.show_buttons()
+        self.composer.setFocus()
+
+    # ---- building ----------------------------------------------------------------------------------------------
+
+    def _arrange(self) -> None:
+        self.pages = QStackedWidget()
+        self.pages.addWidget(self.empty)
+        self.pages.addWidget(self.transcript)
+        foot = QWidget()
+        foot.setMaximumWidth(COLUMN_PX)
+        inner = QVBoxLayout(foot)
+        inner.setContentsMargins(24, 4, 24, 16)
+        inner.setSpacing(8)
+        inner.addWidget(self.problem_banner)
+        inner.addWidget(self.notice_banner)
+        inner.addWidget(self.composer)
+        centred = QHBoxLayout()
+        centred.addStretch(1)
+        centred.addWidget(foot, 1000)
+        centred.addStretch(1)
+        middle = QWidget()
+        middle.setObjectName("page")
+        column = QVBoxLayout(middle)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(0)
+        column.addWidget(self.header)
+        column.addWidget(self.pages, 1)
+        column.addLayout(centred)
+        self.splitter = QSplitter(Qt.Orientation.Horizontal)
+        self.splitter.setHandleWidth(1)
+        for pane in (self.sidebar, middle, self.stats):
+            self.splitter.addWidget(pane)
+        self.setCentralWidget(self.splitter)
+        self.layout_state = WindowLayout(self, self.splitter, self.sidebar, self.stats, self.header)
+
+    def _connect(self) -> None:
+        self.sidebar.new_chat.connect(self.new_chat_requested)
+        self.sidebar.settings.connect(self.open_settings)
+        self.sidebar.chosen.connect(self.conversation_selected)
+        self.sidebar.rename_requested.connect(self.conversation_rename_requested)
+        self.sidebar.delete_requested.connect(self._ask_delete)
+        self.sidebar.hide_requested.connect(self.layout_state.toggle_sidebar)
+        self.header.show_sidebar.connect(self.layout_state.toggle_sidebar)
+        self.header.toggle_stats.connect(self.layout_state.toggle_stats)
+        self.header.open_target.connect(lambda: self._browse("target"))
+        self.header.open_draft.connect(lambda: self._browse("draft"))
+        self.header.remove_draft.connect(self.draft_removed)
+        self.header.use_builtin.connect(lambda: self.builtin_pair_requested.emit(False))
+        self.header.use_demo.connect(lambda: self.builtin_pair_requested.emit(True))
+        self.empty.use_builtin.connect(lambda: self.builtin_pair_requested.emit(False))
+        self.empty.use_demo.connect(lambda: self.builtin_pair_requested.emit(True))
+        self.empty.open_target.connect(lambda: self._browse("target"))
+        self.empty.prompt_chosen.connect(self._try_prompt)
+        self.composer.submitted.connect(self.message_submitted)
+        self.composer.stop_requested.connect(self.stop_requested)
+        self.composer.mode_chosen.connect(self.mode_changed)
+        self.composer.depth_chosen.connect(self.depth_changed)
+        self.composer.text_changed.connect(self.draft_text_changed)
+        self.transcript.regenerate_requested.connect(self.regenerate_requested)
+        self.transcript.link_activated.connect(self._ask_link)
+        self.drop_overlay.chosen.connect(self.model_file_chosen)
+
+    def _add_shortcuts(self) -> None:
+        deeds = {
+            "Ctrl+N": self.sidebar.new_button.click,
+            "Ctrl+B": self.layout_state.toggle_sidebar,
+            "Ctrl+Shift+B": self.layout_state.toggle_stats,
+            "Ctrl+,": self.open_settings,
+            "Ctrl+D": self.composer.modes.cycle,
+            "Ctrl+K": self._focus_search,
+            "Ctrl+/": self.open_shortcuts,
+            "Ctrl+Shift+C": self.copy_last_answer,
+            "Esc": self._escape,
+        }
+        for keys, deed in deeds.items():
+            QShortcut(QKeySequence(keys), self).activated.connect(deed)
+
+    # ---- conversations -----------------------------------------------------------------------------------------
+
+    def set_conversations(self, rows: Sequence[ConversationRow], current_id: int | None) -> None:
+        """Fill the list, newest first, and mark the open conversation."""
+        self.sidebar.set_rows(rows, current_id)
+
+    def show_conversation(self, title: str, messages: Sequence[MessageView]) -> None:
+        """Replace the page; an empty conversation shows what to try."""
+        self.header.set_title(title)
+        self.transcript.show_messages(messages)
+        self.pages.setCurrentWidget(self.transcript if messages else self.empty)
+        last = next((view.stats for view in reversed(messages) if view.stats is not None), None)
+        self.stats.clear()
+        if last is not None:
+            self.stats.end(last)
+            self.composer.set_context(last.context_used, last.context_size)
+        elif not messages:
+            self.composer.set_context(0, 0)
+        self.composer.set_streaming(self.transcript.is_streaming)
+
+    def add_message(self, view: MessageView) -> None:
+        """Show one more message."""
+        self.pages.setCurrentWidget(self.transcript)
+        self.transcript.add(view)
+
+    def begin_answer(self, view: MessageView) -> None:
+        """Show an answer in the making."""
+        self.pages.setCurrentWidget(self.transcript)
+        self.problem_banner.hide()
+        self.transcript.begin_answer(view)
+        self.stats.begin()
+        self.composer.set_streaming(True)
+
+    def append_text(self, chunk_text: str, spans: tuple[TokenSpan, ...]) -> None:  # noqa: ARG002
+        """More text of the answer in the making; the spans are for provenance."""
+        self.transcript.append_text(chunk_text)
+
+    def finish_answer(self, view: MessageView) -> None:
+        """The answer ended with this text, state and figures."""
+        self.transcript.finish_answer(view)
+        self.stats.end(view.stats)
+        if view.stats is not None and view.stats.context_size:
+            self.composer.set_context(view.stats.context_used, view.stats.context_size)
+        self.composer.set_streaming(False)
+
+    def show_prefill(self, done: int, total: int) -> None:
+        """How far the prompt has been read, in tokens."""
+        self.transcript.show_prefill(done, total)
+
+    def show_stats(self, stats: RunStats) -> None:
+        """The counters of the answer in the making, a few times a second."""
+        self.stats.show_stats(stats)
+        if stats.context_size:
+            self.composer.set_context(stats.context_used, stats.context_size)
+
+    # ---- engine and settings -----------------------------------------------------------------------------------
+
+    def set_engine(self, view: EngineView) -> None:
+        """What is loaded and what the engine is doing."""
+        self.header.set_engine(view)
+        self.composer.set_engine(view)
+        self.empty.set_engine(view)
+
+    def set_mode(self, mode: Mode) -> None:
+        """The mode of the next message."""
+        self.composer.set_mode(mode)
+
+    def set_depth(self, depth: int | None) -> None:
+        """The draft length of the next message; None is automatic."""
+        self.composer.set_depth(depth)
+
+    def set_settings(self, values: Mapping[str, SettingValue]) -> None:
+        """The values in force, by key."""
+        self._values.update(values)
+
+    def set_theme(self, name: str) -> None:
+        """Take a theme: "system", "light" or "dark"."""
+        self.theme.apply(name, self)
+
+    def set_padded_demo(self, state: str, fraction: float | None) -> None:
+        """How far the demo at real weight is: "absent", "making", "ready" or "active"."""
+        self.header.set_demo(state)
+        self.empty.set_demo(state, fraction)
+
+    # ---- banners -----------------------------------------------------------------------------------------------
+
+    def show_problem(self, problem: Problem) -> None:
+        """Say calmly what went wrong and what to do."""
+        self.problem_banner.show_problem(problem)
+
+    def show_notice(self, text: str) -> None:
+        """Say something that needs nothing done."""
+        self.notice_banner.show_notice(text)
+
+    def restore_composer(self, text: str) -> None:
+        """Give back a text that could not be sent."""
+        self.composer.set_text(text)
+        self.composer.setFocus()
+
+    # ---- intentions of the window ------------------------------------------------------------------------------
+
+    def open_settings(self) -> None:
+        """Open the settings dialog."""
+        dialog = SettingsDialog(self._fields, self._values, self)
+        dialog.saved.connect(self._on_saved)
+        dialog.open()
+
+    def _on_saved(self, changed: dict[str, SettingValue]) -> None:
+        self._values.update(changed)
+        self.settings_changed.emit(changed)
+
+    def open_shortcuts(self) -> None:
+        """Open the overview of shortcuts."""
+        ShortcutsDialog(self).open()
+
+    def copy_last_answer(self) -> None:
+        """Put the last answer on the clipboard."""
+        answer = self.transcript.last_answer()
+        if answer is not None:
+            answer.copy_text()
+            answer.copy_button.confirm("Copied")
+
+    def _focus_search(self) -> None:
+        self.layout_state.show_sidebar()
+        self.sidebar.focus_search()
+
+    def _escape(self) -> None:
+        if self.composer.is_busy:
+            self.stop_requested.emit()
+
+    def _try_prompt(self, text: str) -> None:
+        self.composer.set_text(text)
+        self.composer.submit()
+
+    def _browse(self, role: str) -> None:
+        ask_model_file(self, role, lambda path: self.model_file_chosen.emit(path, role))
+
+    def _ask_delete(self, conversation_id: int, title: str) -> None:
+        question = delete_question(self, title)
+        question.accepted.connect(lambda: self.conversation_delete_requested.emit(conversation_id))
+        question.open()
+
+    def _ask_link(self, address: str) -> None:
+        question = link_question(self, address)
+        if question is not None:
+            question.open()
+
+    # ---- Qt ----------------------------------------------------------------------------------------------------
+
+    def save_layout(self) -> bytes:
+        """Size and panes, to be given back to `restore_layout`."""
+        return self.layout_state.save()
+
+    def restore_layout(self, data: bytes) -> None:
+        """Size and panes as saved; anything unreadable leaves them as they are."""
+        self.layout_state.restore(data)
+
+    def dragEnterEvent(self, event: QDragEnterEvent) -> None:
+        """A GGUF file may be dropped."""
+        if gguf_path(event.mimeData()):
+            event.acceptProposedAction()
+
+    def dropEvent(self, event: QDropEvent) -> None:
+        """Ask what the file is to be."""
+        path = gguf_path(event.mimeData())
+        if path:
+            event.acceptProposedAction()
+            self.drop_overlay.ask(path)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """The overlay covers everything; narrow windows let go of the statistics."""
+        super().resizeEvent(event)
+        self.drop_overlay.setGeometry(self.rect())
+        self.layout_state.adapt(event.size().width())
+
+    def closeEvent(self, event: QCloseEvent) -> None:
+        """Let the app put things away."""
+        self.closing.emit()
+        super().closeEvent(event)

@@ -1,0 +1,214 @@
+"""One message of the transcript: the user's on a soft tint, the answer on the page with its figures and actions."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QEvent, Qt, Signal
+from PySide6.QtGui import QEnterEvent
+from PySide6.QtWidgets import QApplication, QFrame, QHBoxLayout, QLabel, QProgressBar, QVBoxLayout
+
+from ui.answer_body import AnswerBody
+from ui.formatting import count, footer
+from ui.icon_button import IconButton
+from ui.prose_view import ProseView
+from ui.records import MessageState, MessageView
+from ui.theme import Theme
+
+STATE_NOTICES = {
+    MessageState.STOPPED: "Stopped.",
+    MessageState.INTERRUPTED: "Interrupted: Paceline ended before the answer was complete.",
+    MessageState.FAILED: "The answer could not be completed.",
+}
+FIGURES_HELP = (
+    "Tokens per second from the first token to the last, tokens per forward pass of the target, "
+    "how many drafted tokens it kept, and who drafted."
+)
+
+
+class MessageCard(QFrame):
+    """What both kinds share: the author's line, and actions that appear on hover and on keyboard focus."""
+
+    def __init__(self, theme: Theme, view: MessageView, author: str) -> None:
+        super().__init__()
+        self.theme = theme
+        self.message_id = view.id
+        self._actions: list[IconButton] = []
+        self.author = QLabel(author)
+        self.author.setProperty("kind", "section")
+        self.setAccessibleName(f"Message from {author}")
+
+    @property
+    def text(self) -> str:
+        """The message as it would be copied."""
+        raise NotImplementedError
+
+    def add_action(self, icon: str, name: str) -> IconButton:
+        """One more small button, out of sight until it is wanted."""
+        button = IconButton(self.theme, icon, name)
+        button.set_revealed(False)
+        self._actions.append(button)
+        return button
+
+    def copy_text(self) -> None:
+        """Put the message on the clipboard."""
+        QApplication.clipboard().setText(self.text)
+
+    def set_revealed(self, revealed: bool) -> None:
+        """Show the actions or not."""
+        for button in self._actions:
+            button.set_revealed(revealed)
+
+    def enterEvent(self, event: QEnterEvent) -> None:
+        """The pointer came."""
+        self.set_revealed(True)
+        super().enterEvent(event)
+
+    def leaveEvent(self, event: QEvent) -> None:
+        """The pointer went; the keyboard may still be here."""
+        focus = QApplication.focusWidget()
+        self.set_revealed(focus is not None and self.isAncestorOf(focus))
+        super().leaveEvent(event)
+
+
+class UserCard(MessageCard):
+    """What the user wrote, as plain text."""
+
+    def __init__(self, theme: Theme, view: MessageView) -> None:
+        super().__init__(theme, view, "You")
+        self.setObjectName("userCard")
+        self.body = ProseView(theme, self)
+        self.body.setAccessibleName("Your message")
+        self.body.set_plain(view.text)
+        self._text = view.text
+        copy = self.add_action("copy", "Copy message")
+        copy.clicked.connect(self.copy_text)
+        copy.clicked.connect(lambda: copy.confirm("Copied"))
+        top = QHBoxLayout()
+        top.addWidget(self.author)
+        top.addStretch(1)
+        top.addWidget(copy)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(14, 6, 8, 12)
+        layout.setSpacing(0)
+        layout.addLayout(top)
+        layout.addWidget(self.body)
+
+    @property
+    def text(self) -> str:
+        """The message as written."""
+        return self._text
+
+
+class AnswerCard(MessageCard):
+    """What the model wrote.
+
+    Signals:
+        regenerate_requested(int): another answer is wanted in place of this message.
+        link_activated(str): a link of the answer was activated.
+    """
+
+    regenerate_requested = Signal(int)
+    link_activated = Signal(str)
+
+    def __init__(self, theme: Theme, view: MessageView) -> None:
+        super().__init__(theme, view, "Paceline")
+        self._text = ""
+        self.body = AnswerBody(theme, self)
+        self.body.link_activated.connect(self.link_activated)
+        self.progress_label = QLabel("Reading the prompt")
+        self.progress_label.setProperty("kind", "caption")
+        self.progress = QProgressBar()
+        self.progress.setTextVisible(False)
+        self.progress.setAccessibleName("Reading the prompt")
+        self.notice = QLabel()
+        self.notice.setProperty("kind", "caption")
+        self.notice.setWordWrap(True)
+        self.notice.setTextFormat(Qt.TextFormat.PlainText)
+        self.figures = QLabel()
+        self.figures.setProperty("kind", "caption")
+        self.figures.setFont(theme.font(-1))
+        self.figures.setToolTip(FIGURES_HELP)
+        self.figures.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        self.copy_button = self.add_action("copy", "Copy answer")
+        self.copy_button.clicked.connect(self.copy_text)
+        self.copy_button.clicked.connect(lambda: self.copy_button.confirm("Copied"))
+        self.regenerate_button = self.add_action("refresh-cw", "Regenerate this answer")
+        self.regenerate_button.clicked.connect(lambda: self.regenerate_requested.emit(self.message_id))
+        self._arrange()
+        self._show_text(view)
+        self._set_state(view)
+
+    def _arrange(self) -> None:
+        bottom = QHBoxLayout()
+        bottom.setSpacing(2)
+        bottom.addWidget(self.figures)
+        bottom.addSpacing(8)
+        bottom.addWidget(self.copy_button)
+        bottom.addWidget(self.regenerate_button)
+        bottom.addStretch(1)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(14, 0, 14, 0)
+        layout.setSpacing(6)
+        for widget in (self.author, self.progress_label, self.progress, self.body, self.notice):
+            layout.addWidget(widget)
+        layout.addLayout(bottom)
+
+    def _show_text(self, view: MessageView) -> None:
+        self._text = view.text
+        if view.state is MessageState.STREAMING:
+            self.body.append(view.text)
+        else:
+            self.body.set_text(view.text)
+
+    @property
+    def text(self) -> str:
+        """The answer as Markdown."""
+        return self._text
+
+    @property
+    def shown_notice(self) -> str:
+        """The line below an answer that did not end by itself."""
+        return self.notice.text()
+
+    def append(self, text: str) -> None:
+        """Show the next piece."""
+        self._text += text
+        self.body.append(text)
+        self.progress.hide()
+        self.progress_label.hide()
+
+    def show_prefill(self, done: int, total: int) -> None:
+        """Say how far the prompt has been read."""
+        known = total > 0
+        self.progress.setRange(0, max(total, 1))
+        self.progress.setValue(done if known else 0)
+        self.progress_label.setText(
+            f"Reading the prompt · {count(done)} of {count(total)} tokens" if known else "Reading the prompt"
+        )
+        self.progress_label.setVisible(not self._text)
+        self.progress.setVisible(known and not self._text)
+
+    def finish(self, view: MessageView) -> None:
+        """The answer ended; its text is made whole where a piece is missing."""
+        if view.text == self._text or not view.text:
+            self.body.finish()
+        else:
+            self._text = view.text
+            self.body.set_text(view.text)
+        self._set_state(view)
+
+    def set_last(self, last: bool) -> None:
+        """Only the last answer can be made again: what follows an earlier one rests on it."""
+        self.regenerate_button.setVisible(last)
+
+    def _set_state(self, view: MessageView) -> None:
+        streaming = view.state is MessageState.STREAMING
+        self.message_id = view.id
+        self.progress_label.setVisible(streaming and not self._text)
+        self.progress.hide()
+        self.figures.setText(footer(view.stats))
+        self.figures.setVisible(bool(self.figures.text()))
+        notice = " ".join(part for part in (STATE_NOTICES.get(view.state, ""), view.notice) if part)
+        self.notice.setText(notice)
+        self.notice.setVisible(bool(notice))
+        self.copy_button.setEnabled(not streaming)
+        self.regenerate_button.setEnabled(not streaming)

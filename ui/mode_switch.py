@@ -1,0 +1,86 @@
+"""Off, N-gram or Draft: one choice of how tokens are proposed, beside the composer."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtWidgets import QButtonGroup, QFrame, QHBoxLayout, QToolButton, QWidget
+
+from engine.records import Mode
+from ui.formatting import MODE_LABELS
+
+MODE_HELP = {
+    Mode.OFF: "Plain decoding: one token per pass of the target. The baseline of every comparison.",
+    Mode.NGRAM: "Drafts what followed the same words earlier in this conversation; needs no second model.",
+    Mode.DRAFT: "A small model drafts tokens, and the target checks them all in one pass.",
+}
+
+
+class ModeSwitch(QFrame):
+    """A segmented switch; a mode that cannot run now is disabled and says why.
+
+    Signals:
+        chosen(object): the user took another `Mode`.
+    """
+
+    chosen = Signal(object)
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("modeSwitch")
+        self.setAccessibleName("How tokens are proposed")
+        self._unavailable: dict[Mode, str] = {}
+        self._group = QButtonGroup(self)
+        self._group.setExclusive(True)
+        self.buttons: dict[Mode, QToolButton] = {}
+        layout = QHBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(0)
+        for mode in Mode:
+            button = QToolButton()
+            button.setText(MODE_LABELS[mode])
+            button.setCheckable(True)
+            button.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+            button.setCursor(Qt.CursorShape.PointingHandCursor)
+            button.setAccessibleName(f"Mode: {MODE_LABELS[mode]}")
+            button.clicked.connect(lambda _checked=False, mode=mode: self.chosen.emit(mode))
+            self._group.addButton(button)
+            self.buttons[mode] = button
+            layout.addWidget(button)
+        self.set_mode(Mode.OFF)
+        self.set_unavailable({})
+
+    @property
+    def mode(self) -> Mode:
+        """The mode that is checked."""
+        return next(mode for mode, button in self.buttons.items() if button.isChecked())
+
+    def set_mode(self, mode: Mode) -> None:
+        """Check a mode without telling anybody."""
+        self.buttons[mode].setChecked(True)
+
+    def set_unavailable(self, reasons: Mapping[Mode, str]) -> None:
+        """Disable the modes that cannot run now; each reason is one sentence."""
+        self._unavailable = dict(reasons)
+        for mode, button in self.buttons.items():
+            reason = self._unavailable.get(mode, "")
+            button.setEnabled(not reason)
+            button.setToolTip(reason or f"{MODE_HELP[mode]} Ctrl+D takes the next mode.")
+            button.setAccessibleDescription(reason or MODE_HELP[mode])
+
+    def cycle(self) -> None:
+        """Take the next mode that can run."""
+        modes = list(Mode)
+        start = modes.index(self.mode)
+        for step in range(1, len(modes)):
+            mode = modes[(start + step) % len(modes)]
+            if mode not in self._unavailable:
+                self.set_mode(mode)
+                self.chosen.emit(mode)
+                return
+
+    @property
+    def reason(self) -> str:
+        """Why a mode cannot run, in one line; empty where all can."""
+        return " ".join(dict.fromkeys(self._unavailable.values()))

@@ -1,0 +1,188 @@
+"""Small hand-painted plots of the statistics. Pens are 1.0 px: wide antialiased strokes cost fifteen times as much."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from PySide6.QtCore import QPointF, QRectF, QSize, Qt
+from PySide6.QtGui import QColor, QFontMetricsF, QPainter, QPaintEvent, QPen, QPolygonF
+from PySide6.QtWidgets import QSizePolicy, QWidget
+
+from ui.formatting import figure, percent
+from ui.theme import Theme
+
+SPARK_POINTS = 120
+DEPTH_ROW_PX = 20
+BAR_PX = 8
+
+
+class _Plot(QWidget):
+    """A painted widget that says its numbers as text, too."""
+
+    def __init__(self, theme: Theme, name: str, height: int) -> None:
+        super().__init__()
+        self.theme = theme
+        self._name = name
+        self.setAccessibleName(name)
+        self.setFixedHeight(height)
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+        theme.changed.connect(self.update)
+
+    def say(self, text: str) -> None:
+        """What a screen reader says in place of the picture."""
+        self.setAccessibleDescription(text)
+        self.update()
+
+    def pen(self, color: str) -> QPen:
+        """A pen of one pixel."""
+        return QPen(QColor(color), 1.0)
+
+    def bar(self, painter: QPainter, rect: QRectF, color: str) -> None:
+        """A filled bar with softened corners."""
+        painter.setPen(Qt.PenStyle.NoPen)
+        painter.setBrush(QColor(color))
+        radius = min(2.0, rect.width() / 2)
+        painter.drawRoundedRect(rect, radius, radius)
+
+
+class Sparkline(_Plot):
+    """The last values as a line over a soft area; the scale starts at 0."""
+
+    def __init__(self, theme: Theme, name: str) -> None:
+        super().__init__(theme, name, 36)
+        self._values: list[float] = []
+
+    def clear(self) -> None:
+        """Begin again."""
+        self._values = []
+        self.say("No values yet")
+
+    def add(self, value: float) -> None:
+        """One more value at the right end."""
+        self._values = [*self._values[-(SPARK_POINTS - 1) :], value]
+        self.say(f"Latest {figure(value)}, highest {figure(max(self._values))}, lowest {figure(min(self._values))}")
+
+    @property
+    def values(self) -> list[float]:
+        """What is drawn."""
+        return list(self._values)
+
+    def paintEvent(self, event: QPaintEvent) -> None:  # noqa: ARG002
+        """Draw the line, the newest value at the right."""
+        painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        tokens = self.theme.tokens
+        base = self.height() - 1.5
+        painter.setPen(self.pen(tokens.border_strong))
+        painter.drawLine(QPointF(0, base), QPointF(self.width(), base))
+        if len(self._values) < 2:
+            return
+        top = max(*self._values, 1e-9) * 1.08
+        step = self.width() / (max(len(self._values), 24) - 1)
+        line = [QPointF(i * step, base - v / top * (base - 2)) for i, v in enumerate(self._values)]
+        area = QColor(tokens.accent)
+        area.setAlpha(38)
+        painter.setPen(Qt.PenStyle.NoPen)
+        painter.setBrush(area)
+        painter.drawPolygon(QPolygonF([QPointF(0, base), *line, QPointF(line[-1].x(), base)]))
+        painter.setPen(self.pen(tokens.accent_text))
+        painter.drawPolyline(QPolygonF(line))
+
+
+class DepthBars(_Plot):
+    """Acceptance by depth: a bar, a number and the depth on each line."""
+
+    def __init__(self, theme: Theme, name: str) -> None:
+        super().__init__(theme, name, DEPTH_ROW_PX)
+        self._shares: tuple[float | None, ...] = ()
+        self.set_shares(())
+
+    def set_shares(self, shares: Sequence[float | None]) -> None:
+        """Shares of 1 from depth 1 on; None where a depth was never proposed."""
+        self._shares = tuple(shares)
+        self.setFixedHeight(max(len(self._shares), 1) * DEPTH_ROW_PX)
+        lines = (f"depth {i}: {percent(share)}" for i, share in enumerate(self._shares, 1))
+        self.say(", ".join(lines) or "Nothing proposed yet")
+
+    def paintEvent(self, event: QPaintEvent) -> None:  # noqa: ARG002
+        """One line a depth."""
+        painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        tokens = self.theme.tokens
+        font = self.theme.font(-1)
+        painter.setFont(font)
+        right = QFontMetricsF(font).horizontalAdvance("100 %")
+        left = QFontMetricsF(font).horizontalAdvance("16") + 8
+        for row, share in enumerate(self._shares or (None,)):
+            top = row * DEPTH_ROW_PX
+            line = QRectF(0, top, self.width(), DEPTH_ROW_PX)
+            painter.setPen(QColor(tokens.text_muted))
+            label = str(row + 1) if self._shares else "-"
+            painter.drawText(line, int(Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft), label)
+            painter.drawText(line, int(Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignRight), percent(share))
+            track = QRectF(left, top + (DEPTH_ROW_PX - BAR_PX) / 2, self.width() - left - right - 8, BAR_PX)
+            self.bar(painter, track, tokens.hover)
+            if share:
+                self.bar(painter, QRectF(track.x(), track.y(), track.width() * share, BAR_PX), tokens.draft)
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """One part of a stacked bar: its name, how much, and the palette field of its colour."""
+
+    name: str
+    amount: float
+    field: str
+
+
+class StackedBar(_Plot):
+    """Parts of a whole side by side; the words stand elsewhere."""
+
+    def __init__(self, theme: Theme, name: str) -> None:
+        super().__init__(theme, name, 10)
+        self._parts: tuple[Part, ...] = ()
+        self.set_parts(())
+
+    def set_parts(self, parts: Sequence[Part]) -> None:
+        """Show these parts; nothing is drawn but the empty track while they add up to 0."""
+        self._parts = tuple(parts)
+        total = sum(part.amount for part in self._parts)
+        words = (f"{part.name} {percent(part.amount / total)}" for part in self._parts) if total > 0 else ()
+        self.say(", ".join(words) or "No values yet")
+
+    def paintEvent(self, event: QPaintEvent) -> None:  # noqa: ARG002
+        """The parts from left to right, one pixel apart."""
+        painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        whole = QRectF(0, 1, self.width(), BAR_PX)
+        total = sum(part.amount for part in self._parts)
+        if total <= 0:
+            self.bar(painter, whole, self.theme.tokens.hover)
+            return
+        shown = [part for part in self._parts if part.amount > 0]
+        room = whole.width() - (len(shown) - 1)
+        x = 0.0
+        for part in shown:
+            width = room * part.amount / total
+            self.bar(painter, QRectF(x, whole.y(), width, BAR_PX), str(getattr(self.theme.tokens, part.field)))
+            x += width + 1
+
+
+class Swatch(QWidget):
+    """The small mark of a legend."""
+
+    def __init__(self, theme: Theme, field: str) -> None:
+        super().__init__()
+        self._theme = theme
+        self._field = field
+        self.setFixedSize(QSize(10, 10))
+        theme.changed.connect(self.update)
+
+    def paintEvent(self, event: QPaintEvent) -> None:  # noqa: ARG002
+        """A rounded square."""
+        painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter.setPen(Qt.PenStyle.NoPen)
+        painter.setBrush(QColor(str(getattr(self._theme.tokens, self._field))))
+        painter.drawRoundedRect(QRectF(1, 1, 8, 8), 2, 2)

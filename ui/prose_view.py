@@ -1,0 +1,141 @@
+"""A run of prose as high as its text: read-only, selectable, loads nothing, opens nothing by itself."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from PySide6.QtCore import QEvent, Qt, QUrl, Signal
+from PySide6.QtGui import QKeyEvent, QResizeEvent, QTextCursor, QTextOption, QWheelEvent
+from PySide6.QtWidgets import QFrame, QSizePolicy, QTextBrowser, QWidget
+
+from ui.palette import Palette
+from ui.theme import Theme
+
+INDENT_PX = 22
+
+
+def document_style(tokens: Palette, base: int, code_family: str) -> str:
+    """The style sheet of a prose document."""
+    return f"""
+    p, li {{ line-height: 145%; }}
+    p {{ margin: 0 0 10px 0; }}
+    p.gap {{ margin: 0; font-size: 6px; line-height: 100%; }}
+    h1 {{ font-size: {base + 7}px; font-weight: 600; margin: 10px 0 8px 0; }}
+    h2 {{ font-size: {base + 4}px; font-weight: 600; margin: 10px 0 8px 0; }}
+    h3 {{ font-size: {base + 2}px; font-weight: 600; margin: 8px 0 6px 0; }}
+    h4, h5, h6 {{ font-size: {base}px; font-weight: 600; margin: 8px 0 6px 0; }}
+    ul, ol {{ margin: 0 0 10px 0; }}
+    li {{ margin: 0 0 3px 0; }}
+    a {{ color: {tokens.accent_text}; text-decoration: underline; }}
+    span.code {{ font-family: '{code_family}'; font-size: {base - 1}px; background: {tokens.tint}; }}
+    pre.nested {{ font-family: '{code_family}'; font-size: {base - 1}px; background: {tokens.tint};
+      margin: 4px 0 8px 0; }}
+    table.grid {{ border-collapse: collapse; border: 1px solid {tokens.border_strong}; margin: 4px 0 0 0; }}
+    table.grid th {{ background: {tokens.tint}; font-weight: 600; border: 1px solid {tokens.border_strong}; }}
+    table.grid td {{ border: 1px solid {tokens.border_strong}; }}
+    table.quote {{ margin: 2px 0 0 0; }}
+    td.quote {{ border-left: 3px solid {tokens.border_strong}; padding-left: 12px; color: {tokens.text_muted}; }}
+    """
+
+
+class ProseView(QTextBrowser):
+    """Shows HTML or plain text without scroll bars; its height follows the text.
+
+    Signals:
+        link_activated(str): a link was clicked or chosen by keyboard; nothing has been opened.
+    """
+
+    link_activated = Signal(str)
+
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._theme = theme
+        self._html: str | None = None
+        self._plain = ""
+        self.setObjectName("prose")
+        self.setFrameShape(QFrame.Shape.NoFrame)
+        self.setOpenLinks(False)
+        self.setOpenExternalLinks(False)
+        self.setUndoRedoEnabled(False)
+        self.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+        self.setWordWrapMode(QTextOption.WrapMode.WrapAtWordBoundaryOrAnywhere)
+        self.document().setDocumentMargin(0)
+        self.document().setIndentWidth(INDENT_PX)
+        self.anchorClicked.connect(self._on_anchor)
+        self._restyle()
+        theme.changed.connect(self._restyle)
+
+    def set_html(self, html: str) -> None:
+        """Show parsed Markdown; a selection survives where its place still exists."""
+        if html == self._html:
+            return
+        self._html = html
+        self._reload()
+
+    def set_plain(self, text: str) -> None:
+        """Show text as it is, nothing interpreted."""
+        self._html, self._plain = None, text
+        self._reload()
+
+    def loadResource(self, kind: int, name: QUrl | str) -> Any:  # noqa: ANN401, ARG002
+        """Nothing an answer names is ever loaded."""
+        return None
+
+    def wheelEvent(self, event: QWheelEvent) -> None:
+        """The transcript scrolls, not the run."""
+        event.ignore()
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Only copying, selecting and walking through links are ours; paging belongs to the transcript."""
+        if event.key() in (Qt.Key.Key_PageUp, Qt.Key.Key_PageDown, Qt.Key.Key_Home, Qt.Key.Key_End):
+            event.ignore()
+            return
+        super().keyPressEvent(event)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """A new width means a new height."""
+        super().resizeEvent(event)
+        if event.size().width() != event.oldSize().width():
+            self._fit()
+
+    def changeEvent(self, event: QEvent) -> None:
+        """A new font means a new height."""
+        super().changeEvent(event)
+        if event.type() == QEvent.Type.FontChange:
+            self._fit()
+
+    def _on_anchor(self, url: QUrl) -> None:
+        self.link_activated.emit(url.toString())
+
+    def _restyle(self) -> None:
+        tokens, scale = self._theme.tokens, self._theme.type
+        family = self._theme.code_font().family()
+        self.document().setDefaultStyleSheet(document_style(tokens, scale.answer, family))
+        self.setFont(self._theme.font(1))
+        self._reload()
+
+    def _reload(self) -> None:
+        old = self.textCursor()
+        if self._html is None:
+            self.setPlainText(self._plain)
+        else:
+            self.setHtml(self._html)
+        if old.hasSelection():
+            self._reselect(old.anchor(), old.position())
+        self._fit()
+
+    def _reselect(self, anchor: int, position: int) -> None:
+        last = self.document().characterCount() - 1
+        cursor = self.textCursor()
+        cursor.setPosition(min(anchor, last))
+        cursor.setPosition(min(position, last), QTextCursor.MoveMode.KeepAnchor)
+        self.setTextCursor(cursor)
+
+    def _fit(self) -> None:
+        # Before the first layout there is no width to fit to; the resize event brings it.
+        width = self.viewport().width()
+        if width > 0:
+            self.document().setTextWidth(width)
+            self.setFixedHeight(max(round(self.document().size().height() + 0.49), 1))

@@ -1,0 +1,334 @@
+"""One row of the settings dialog for each kind of field: value in, value out, checked as it is typed."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QFontMetrics, QWheelEvent
+from PySide6.QtWidgets import (
+    QCheckBox,
+    QComboBox,
+    QFileDialog,
+    QHBoxLayout,
+    QLabel,
+    QLineEdit,
+    QPlainTextEdit,
+    QPushButton,
+    QVBoxLayout,
+    QWidget,
+)
+
+from ui.records import FieldKind, SettingField, SettingValue
+
+CONTROL_PX = 240
+
+
+class SettingRow(QWidget):
+    """Label and help at the left, the control at the right, a complaint below it.
+
+    Signals:
+        changed: the value was edited.
+    """
+
+    changed = Signal()
+
+    def __init__(self, field: SettingField) -> None:
+        super().__init__()
+        self.field = field
+        self.label = QLabel(field.label)
+        self.help = QLabel(field.help)
+        self.help.setProperty("kind", "caption")
+        self.help.setWordWrap(True)
+        self.complaint = QLabel()
+        self.complaint.setProperty("kind", "error")
+        self.complaint.setWordWrap(True)
+        self.complaint.hide()
+        self.control = self.make_control()
+        words = QVBoxLayout()
+        words.setSpacing(2)
+        words.addWidget(self.label)
+        words.addWidget(self.help)
+        words.addStretch(1)
+        right = QVBoxLayout()
+        right.setSpacing(4)
+        right.addWidget(self.control)
+        right.addWidget(self.complaint)
+        right.addStretch(1)
+        self.arrange(words, right)
+        self.changed.connect(self._show_complaint)
+
+    def arrange(self, words: QVBoxLayout, right: QVBoxLayout) -> None:
+        """Side by side; a wide control goes below its words."""
+        row = QHBoxLayout(self)
+        row.setContentsMargins(0, 0, 0, 0)
+        row.setSpacing(24)
+        self.control.setFixedWidth(CONTROL_PX)
+        self.complaint.setFixedWidth(CONTROL_PX)
+        row.addLayout(words, 1)
+        row.addLayout(right)
+
+    def make_control(self) -> QWidget:
+        """The widget that edits the value."""
+        raise NotImplementedError
+
+    def value(self) -> SettingValue:
+        """The value as edited."""
+        raise NotImplementedError
+
+    def set_value(self, value: SettingValue) -> None:
+        """Show a value."""
+        raise NotImplementedError
+
+    def problem(self) -> str:
+        """Why the value cannot be saved; empty where it can."""
+        return ""
+
+    def _show_complaint(self) -> None:
+        text = self.problem()
+        self.complaint.setText(text)
+        self.complaint.setVisible(bool(text))
+
+    def name(self, widget: QWidget, suffix: str = "") -> None:
+        """Give a control its name and its help for screen readers and the pointer."""
+        widget.setAccessibleName(f"{self.field.label}{suffix}")
+        widget.setAccessibleDescription(self.field.help)
+
+
+class NumberRow(SettingRow):
+    """A number as text with its range, or the app's own choice."""
+
+    def make_control(self) -> QWidget:
+        """An editor of this kind."""
+        box = QWidget()
+        row = QHBoxLayout(box)
+        row.setContentsMargins(0, 0, 0, 0)
+        row.setSpacing(8)
+        self.edit = QLineEdit()
+        self.edit.setPlaceholderText(_range_words(self.field))
+        self.name(self.edit)
+        self.edit.textChanged.connect(self.changed)
+        self.automatic = QCheckBox(self.field.automatic.capitalize())
+        self.name(self.automatic, f", {self.field.automatic}")
+        self.automatic.setVisible(bool(self.field.automatic))
+        self.automatic.toggled.connect(self._on_automatic)
+        row.addWidget(self.edit, 1)
+        if self.field.unit:
+            unit = QLabel(self.field.unit)
+            unit.setProperty("kind", "caption")
+            row.addWidget(unit)
+        if self.field.automatic:
+            outer = QWidget()
+            column = QVBoxLayout(outer)
+            column.setContentsMargins(0, 0, 0, 0)
+            column.setSpacing(4)
+            column.addWidget(self.automatic)
+            column.addWidget(box)
+            self._manual = box
+            return outer
+        self._manual = QWidget()
+        return box
+
+    def _on_automatic(self, automatic: bool) -> None:
+        self._manual.setVisible(not automatic)
+        self.changed.emit()
+        if not automatic and self.isVisible():
+            self.edit.setFocus()
+
+    def value(self) -> SettingValue:
+        """The value as edited."""
+        if self.field.automatic and self.automatic.isChecked():
+            return None
+        text = self.edit.text().strip().replace(",", ".") if self.field.kind is FieldKind.NUMBER else self._digits()
+        return float(text) if self.field.kind is FieldKind.NUMBER else int(text)
+
+    def _digits(self) -> str:
+        return self.edit.text().strip().replace(",", "").replace(" ", "")
+
+    def set_value(self, value: SettingValue) -> None:
+        """Show a value."""
+        self.automatic.setChecked(value is None)
+        if value is not None:
+            self.edit.setText(f"{value:.10g}" if isinstance(value, float) else str(value))
+        else:
+            self.edit.setText(_start_text(self.field))
+        self._manual.setVisible(value is not None)
+
+    def problem(self) -> str:
+        """Why the text is no value of this field."""
+        try:
+            value = self.value()
+        except ValueError:
+            what = "a number" if self.field.kind is FieldKind.NUMBER else "a whole number"
+            return f"Give {what}, {_range_words(self.field)}."
+        if value is None or isinstance(value, str):
+            return ""
+        low, high = self.field.minimum, self.field.maximum
+        outside = not math.isfinite(value) or (low is not None and value < low) or (high is not None and value > high)
+        return f"Give a value {_range_words(self.field)}." if outside else ""
+
+
+class TextRow(SettingRow):
+    """Several lines of text."""
+
+    def make_control(self) -> QWidget:
+        """An editor of this kind."""
+        self.edit = QPlainTextEdit()
+        self.edit.setProperty("kind", "field")
+        self.edit.setTabChangesFocus(True)
+        self.edit.setFixedHeight(QFontMetrics(self.edit.font()).lineSpacing() * 6 + 12)
+        self.name(self.edit)
+        self.edit.textChanged.connect(self.changed)
+        return self.edit
+
+    def arrange(self, words: QVBoxLayout, right: QVBoxLayout) -> None:
+        """The control goes below its words."""
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(8)
+        column.addLayout(words)
+        column.addLayout(right)
+
+    def value(self) -> SettingValue:
+        """The value as edited."""
+        return self.edit.toPlainText()
+
+    def set_value(self, value: SettingValue) -> None:
+        """Show a value."""
+        self.edit.setPlainText(str(value or ""))
+
+    def problem(self) -> str:
+        """Why the text is no value of this field."""
+        high = self.field.maximum
+        return f"At most {high:,.0f} characters." if high is not None and len(self.edit.toPlainText()) > high else ""
+
+
+class _CalmCombo(QComboBox):
+    """A combo box that scrolling past does not change."""
+
+    def wheelEvent(self, event: QWheelEvent) -> None:
+        """Leave scrolling to the page."""
+        event.ignore()
+
+
+class ChoiceRow(SettingRow):
+    """One of a few."""
+
+    def make_control(self) -> QWidget:
+        """An editor of this kind."""
+        self.combo = _CalmCombo()
+        for value, label in self.field.choices:
+            self.combo.addItem(label, value)
+        self.name(self.combo)
+        self.combo.currentIndexChanged.connect(self.changed)
+        return self.combo
+
+    def value(self) -> SettingValue:
+        """The value as edited."""
+        return str(self.combo.currentData())
+
+    def set_value(self, value: SettingValue) -> None:
+        """Show a value."""
+        self.combo.setCurrentIndex(max(self.combo.findData(value), 0))
+
+
+class SwitchRow(SettingRow):
+    """On or off."""
+
+    def make_control(self) -> QWidget:
+        """An editor of this kind."""
+        self.check = QCheckBox("On")
+        self.name(self.check)
+        self.check.toggled.connect(self.changed)
+        return self.check
+
+    def value(self) -> SettingValue:
+        """The value as edited."""
+        return self.check.isChecked()
+
+    def set_value(self, value: SettingValue) -> None:
+        """Show a value."""
+        self.check.setChecked(bool(value))
+
+
+class ModelFileRow(SettingRow):
+    """A path with Browse; empty leaves the choice to the app where the field says so."""
+
+    def make_control(self) -> QWidget:
+        """An editor of this kind."""
+        box = QWidget()
+        row = QHBoxLayout(box)
+        row.setContentsMargins(0, 0, 0, 0)
+        row.setSpacing(8)
+        self.edit = QLineEdit()
+        self.edit.setPlaceholderText(self.field.automatic.capitalize() or "No file")
+        self.edit.setClearButtonEnabled(True)
+        self.name(self.edit)
+        self.edit.textChanged.connect(self.changed)
+        self.browse = QPushButton("Browse…")
+        self.name(self.browse, ", browse for a file")
+        self.browse.clicked.connect(self._browse)
+        row.addWidget(self.edit, 1)
+        row.addWidget(self.browse)
+        return box
+
+    def arrange(self, words: QVBoxLayout, right: QVBoxLayout) -> None:
+        """The control goes below its words."""
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(8)
+        column.addLayout(words)
+        column.addLayout(right)
+
+    def _browse(self) -> None:
+        ask_model_file(self, self.field.label, self.edit.setText)
+
+    def value(self) -> SettingValue:
+        """The value as edited."""
+        text = self.edit.text().strip()
+        return text if text or self.field.default is not None else None
+
+    def set_value(self, value: SettingValue) -> None:
+        """Show a value."""
+        self.edit.setText(str(value or ""))
+
+
+def ask_model_file(parent: QWidget, what: str, take: Callable[[str], object]) -> QFileDialog:
+    """Let the user choose a GGUF file; ``take`` gets its path."""
+    dialog = QFileDialog(parent, f"Open a GGUF file: {what.lower()}", "", "Models (*.gguf);;All files (*)")
+    dialog.setFileMode(QFileDialog.FileMode.ExistingFile)
+    dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+    dialog.fileSelected.connect(take)
+    dialog.open()
+    return dialog
+
+
+def _range_words(field: SettingField) -> str:
+    low, high = field.minimum, field.maximum
+    if low is not None and high is not None:
+        return f"{low:,.10g} to {high:,.10g}"
+    if low is not None:
+        return f"{low:,.10g} or more"
+    return f"{high:,.10g} or less" if high is not None else "any"
+
+
+def _start_text(field: SettingField) -> str:
+    """What stands in the box when the app's own choice is switched off."""
+    start = max(field.minimum or 0, 0)
+    return f"{start:.10g}"
+
+
+_ROWS: dict[FieldKind, type[SettingRow]] = {
+    FieldKind.INTEGER: NumberRow,
+    FieldKind.NUMBER: NumberRow,
+    FieldKind.TEXT: TextRow,
+    FieldKind.CHOICE: ChoiceRow,
+    FieldKind.SWITCH: SwitchRow,
+    FieldKind.MODEL_FILE: ModelFileRow,
+}
+
+
+def make_row(field: SettingField) -> SettingRow:
+    """The row for a field."""
+    return _ROWS[field.kind](field)

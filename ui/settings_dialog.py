@@ -1,0 +1,137 @@
+"""The settings, generated from the table of fields: sections at the left, rows at the right, Save or Cancel."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtWidgets import (
+    QDialog,
+    QFrame,
+    QHBoxLayout,
+    QLabel,
+    QListWidget,
+    QPushButton,
+    QScrollArea,
+    QStackedWidget,
+    QVBoxLayout,
+    QWidget,
+)
+
+from ui.records import SettingField, SettingValue
+from ui.setting_rows import SettingRow, make_row
+
+
+class SettingsDialog(QDialog):
+    """Edits a copy of the values.
+
+    Signals:
+        saved(dict): only the changed keys and their values.
+    """
+
+    saved = Signal(dict)
+
+    def __init__(self, fields: Sequence[SettingField], values: Mapping[str, SettingValue], parent: QWidget) -> None:
+        super().__init__(parent)
+        self.setWindowTitle("Settings")
+        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        self.setModal(True)
+        self._values = {field.key: values.get(field.key, field.default) for field in fields}
+        self.rows: dict[str, SettingRow] = {}
+        self.nav = QListWidget()
+        self.nav.setObjectName("settingsNav")
+        self.nav.setAccessibleName("Sections")
+        self.nav.setFixedWidth(168)
+        self.pages = QStackedWidget()
+        for section in dict.fromkeys(field.section for field in fields):
+            self.nav.addItem(section)
+            self.pages.addWidget(self._page(section, [field for field in fields if field.section == section]))
+        self.nav.currentRowChanged.connect(self.pages.setCurrentIndex)
+        self.nav.setCurrentRow(0)
+        self.save_button = QPushButton("Save")
+        self.cancel_button = QPushButton("Cancel")
+        self.defaults_button = QPushButton("Restore defaults")
+        self._make_buttons()
+        self._arrange()
+        self._check()
+        self.resize(720, 560)
+
+    def _page(self, section: str, fields: Sequence[SettingField]) -> QScrollArea:
+        content = QWidget()
+        content.setObjectName("page")
+        column = QVBoxLayout(content)
+        column.setContentsMargins(24, 20, 24, 24)
+        column.setSpacing(16)
+        heading = QLabel(section)
+        heading.setProperty("kind", "heading")
+        column.addWidget(heading)
+        for place, field in enumerate(fields):
+            if place:
+                rule = QFrame()
+                rule.setObjectName("rule")
+                column.addWidget(rule)
+            row = make_row(field)
+            row.set_value(self._values[field.key])
+            row.changed.connect(self._check)
+            self.rows[field.key] = row
+            column.addWidget(row)
+        column.addStretch(1)
+        scroll = QScrollArea()
+        scroll.setWidget(content)
+        scroll.setWidgetResizable(True)
+        scroll.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        scroll.setAccessibleName(section)
+        return scroll
+
+    def _make_buttons(self) -> None:
+        self.save_button.setProperty("kind", "primary")
+        self.save_button.setDefault(True)
+        self.defaults_button.setAutoDefault(False)
+        self.cancel_button.setAutoDefault(False)
+        self.defaults_button.setToolTip("Put every setting back; nothing is saved until you save")
+        for button in (self.save_button, self.cancel_button, self.defaults_button):
+            button.setAccessibleName(button.text())
+        self.save_button.clicked.connect(self._save)
+        self.cancel_button.clicked.connect(self.reject)
+        self.defaults_button.clicked.connect(self.restore_defaults)
+
+    def _arrange(self) -> None:
+        body = QHBoxLayout()
+        body.setSpacing(0)
+        body.addWidget(self.nav)
+        body.addWidget(self.pages, 1)
+        buttons = QHBoxLayout()
+        buttons.setContentsMargins(16, 12, 16, 12)
+        buttons.setSpacing(8)
+        buttons.addWidget(self.defaults_button)
+        buttons.addStretch(1)
+        buttons.addWidget(self.cancel_button)
+        buttons.addWidget(self.save_button)
+        rule = QFrame()
+        rule.setObjectName("rule")
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(0)
+        layout.addLayout(body, 1)
+        layout.addWidget(rule)
+        layout.addLayout(buttons)
+
+    def _check(self) -> None:
+        if len(self.rows) == len(self._values) and hasattr(self, "save_button"):
+            self.save_button.setEnabled(not any(row.problem() for row in self.rows.values()))
+
+    def changed_values(self) -> dict[str, SettingValue]:
+        """What differs from the values that came in."""
+        edited = {key: row.value() for key, row in self.rows.items()}
+        return {key: value for key, value in edited.items() if value != self._values[key]}
+
+    def restore_defaults(self) -> None:
+        """Show the default of every setting."""
+        for row in self.rows.values():
+            row.set_value(row.field.default)
+
+    def _save(self) -> None:
+        changed = self.changed_values()
+        if changed:
+            self.saved.emit(changed)
+        self.accept()

@@ -1,0 +1,112 @@
+"""The pane on the left: new chat, search, conversations, settings."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from PySide6.QtCore import QSize, Qt, Signal
+from PySide6.QtGui import QAction
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QLineEdit, QPushButton, QVBoxLayout, QWidget
+
+from ui.conversation_list import ConversationList
+from ui.icon_button import IconButton
+from ui.records import ConversationRow
+from ui.theme import Theme
+
+
+class Sidebar(QFrame):
+    """Values in by methods.
+
+    Signals:
+        new_chat, settings, hide_requested: buttons.
+        chosen(int), rename_requested(int, str), delete_requested(int, str): from the list.
+    """
+
+    new_chat = Signal()
+    settings = Signal()
+    hide_requested = Signal()
+    chosen = Signal(int)
+    rename_requested = Signal(int, str)
+    delete_requested = Signal(int, str)
+
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._theme = theme
+        self.setObjectName("sidebar")
+        self.new_button = QPushButton("New chat")
+        self.search = QLineEdit()
+        self.list = ConversationList(theme)
+        self.empty = QLabel()
+        self.settings_button = QPushButton("Settings")
+        self.hide_button = IconButton(theme, "panel-left", "Hide the sidebar (Ctrl+B)")
+        self._make()
+        self._arrange()
+        theme.changed.connect(self._recolor)
+        self._recolor()
+        self.set_rows([], None)
+
+    def _make(self) -> None:
+        self.new_button.setAccessibleName("New chat")
+        self.new_button.setToolTip("Start a new chat (Ctrl+N)")
+        self.settings_button.setProperty("kind", "side")
+        self.settings_button.setAccessibleName("Settings")
+        self.settings_button.setToolTip("Open the settings (Ctrl+,)")
+        for button in (self.new_button, self.settings_button):
+            button.setIconSize(QSize(16, 16))
+            button.setCursor(Qt.CursorShape.PointingHandCursor)
+        self.search.setObjectName("search")
+        self.search.setPlaceholderText("Search chats")
+        self.search.setAccessibleName("Search chats")
+        self.search.setClearButtonEnabled(False)
+        self._search_icon = QAction(self.search)
+        self.search.addAction(self._search_icon, QLineEdit.ActionPosition.LeadingPosition)
+        self.empty.setProperty("kind", "caption")
+        self.empty.setWordWrap(True)
+        self.empty.setContentsMargins(10, 8, 10, 8)
+        self.search.textChanged.connect(self._on_search)
+        self.new_button.clicked.connect(self.new_chat)
+        self.settings_button.clicked.connect(self.settings)
+        self.hide_button.clicked.connect(self.hide_requested)
+        self.list.chosen.connect(self.chosen)
+        self.list.rename_requested.connect(self.rename_requested)
+        self.list.delete_requested.connect(self.delete_requested)
+
+    def _arrange(self) -> None:
+        top = QHBoxLayout()
+        top.setSpacing(8)
+        top.addWidget(self.new_button, 1)
+        top.addWidget(self.hide_button)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(12, 12, 12, 12)
+        layout.setSpacing(8)
+        layout.addLayout(top)
+        layout.addWidget(self.search)
+        layout.addWidget(self.empty)
+        layout.addWidget(self.list, 1)
+        layout.addWidget(self.settings_button)
+
+    def set_rows(self, rows: Sequence[ConversationRow], current_id: int | None) -> None:
+        """Show the conversations, newest first."""
+        self.list.set_rows(rows, current_id)
+        self._show_empty()
+
+    def focus_search(self) -> None:
+        """Put the caret in the search box."""
+        self.search.setFocus(Qt.FocusReason.ShortcutFocusReason)
+        self.search.selectAll()
+
+    def _on_search(self, text: str) -> None:
+        self.list.set_filter(text)
+        self._show_empty()
+
+    def _show_empty(self) -> None:
+        nothing = self.list.rows.rowCount() == 0
+        searching = bool(self.search.text().strip())
+        self.empty.setText("No chat has this in its title." if searching else "Your chats will be listed here.")
+        self.empty.setVisible(nothing)
+
+    def _recolor(self) -> None:
+        tokens = self._theme.tokens
+        self.new_button.setIcon(self._theme.icon("plus", tokens.text))
+        self.settings_button.setIcon(self._theme.icon("settings", tokens.text_muted))
+        self._search_icon.setIcon(self._theme.icon("search"))

@@ -1,0 +1,242 @@
+"""The pane on the right: live figures of the answer in the making, then of the last one."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QFrame, QGridLayout, QHBoxLayout, QLabel, QScrollArea, QVBoxLayout, QWidget
+
+from engine.records import RunStats, Source
+from ui.formatting import UNKNOWN, acceptance, count, duration, figure, milliseconds, per_pass, percent
+from ui.plots import DepthBars, Part, Sparkline, StackedBar, Swatch
+from ui.theme import Theme
+
+HELP = {
+    "speed": "Tokens of this answer per second, measured from the end of reading the prompt to the last token.",
+    "per_pass": "Tokens this answer gained per forward pass of the target. Plain decoding is exactly 1.",
+    "spark": "Tokens per pass between two updates, over the course of this answer.",
+    "accepted": "Share of the drafted tokens that the target kept, and how many were drafted.",
+    "depth": "Of the passes that drafted this far, the share in which every token up to here was kept.",
+    "passes": "Forward passes of the target for this answer.",
+    "tokens": "Tokens of this answer so far, the end-of-answer token included.",
+    "first": "Time from the start of the request to the first token, reading the prompt included.",
+    "p50": "Half of the tokens came faster than this. A pass's time is spread over the tokens that it gave.",
+    "p95": "19 of 20 tokens came faster than this. A pass's time is spread over the tokens that it gave.",
+    "prompt": "Tokens of the prompt, and how many of them were still known from the turn before.",
+    "split": "Where the time of a pass goes, summed over this answer and measured around each step.",
+    "source": "Where each token of this answer came from.",
+}
+SOURCES = {
+    Source.DRAFT: ("Draft", "draft", "Proposed by the draft model and kept by the target."),
+    Source.NGRAM: ("N-gram", "ngram", "Proposed from earlier text of this conversation and kept by the target."),
+    Source.RECOVERED: ("Recovered", "recovered", "Drawn by the target in place of a drafted token it refused."),
+    Source.BONUS: ("Bonus", "bonus", "The extra token of a pass in which every drafted token was kept."),
+    Source.TARGET: ("Target", "target", "Drawn by the target alone, nothing was drafted."),
+}
+SPLIT = (("draft", "draft"), ("verify", "verify"), ("sample", "sample"), ("rest", "rest"))
+
+
+class _Figure(QWidget):
+    """A name and a number; the number may be large."""
+
+    def __init__(self, theme: Theme, name: str, help_text: str) -> None:
+        super().__init__()
+        self._name = name
+        self.setToolTip(help_text)
+        self.name_label = QLabel(name)
+        self.name_label.setProperty("kind", "caption")
+        self.value_label = QLabel(UNKNOWN)
+        self.value_label.setFont(theme.font())
+        self.value_label.setAccessibleDescription(help_text)
+        self.set_value(UNKNOWN)
+
+    def set_value(self, text: str) -> None:
+        """Show a number with its unit."""
+        if text != self.value_label.text():
+            self.value_label.setText(text)
+        self.value_label.setAccessibleName(f"{self._name}: {text}")
+
+
+class LineFigure(_Figure):
+    """Name at the left, number at the right."""
+
+    def __init__(self, theme: Theme, name: str, help_text: str, field: str = "") -> None:
+        super().__init__(theme, name, help_text)
+        row = QHBoxLayout(self)
+        row.setContentsMargins(0, 0, 0, 0)
+        row.setSpacing(6)
+        if field:
+            row.addWidget(Swatch(theme, field))
+        row.addWidget(self.name_label)
+        row.addStretch(1)
+        row.addWidget(self.value_label)
+
+
+class LargeFigure(_Figure):
+    """A large number with its unit below."""
+
+    def __init__(self, theme: Theme, name: str, help_text: str) -> None:
+        super().__init__(theme, name, help_text)
+        self.value_label.setProperty("kind", "figure")
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(0)
+        column.addWidget(self.value_label)
+        column.addWidget(self.name_label)
+
+
+class StatsPanel(QFrame):
+    """Takes `RunStats` a few times a second."""
+
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._theme = theme
+        self._previous: RunStats | None = None
+        self.setObjectName("statsPanel")
+        self.setAccessibleName("Statistics")
+        self.state = QLabel("no answer yet")
+        self.state.setProperty("kind", "caption")
+        self.speed = LargeFigure(theme, "tok/s", HELP["speed"])
+        self.per_pass = LargeFigure(theme, "tokens per pass", HELP["per_pass"])
+        self.spark = Sparkline(theme, "Tokens per pass over time")
+        self.spark.setToolTip(HELP["spark"])
+        self.accepted = LineFigure(theme, "Accepted", HELP["accepted"])
+        self.by_depth = DepthBars(theme, "Acceptance by depth")
+        self.by_depth.setToolTip(HELP["depth"])
+        self.rows = {
+            key: LineFigure(theme, name, HELP[key])
+            for key, name in (
+                ("tokens", "Tokens"),
+                ("passes", "Passes"),
+                ("first", "First token"),
+                ("p50", "Between tokens, p50"),
+                ("p95", "Between tokens, p95"),
+                ("prompt", "Prompt"),
+            )
+        }
+        self.split = StackedBar(theme, "Time of a pass")
+        self.split.setToolTip(HELP["split"])
+        self.split_parts = {name: LineFigure(theme, name.capitalize(), HELP["split"], field) for name, field in SPLIT}
+        self.origin = StackedBar(theme, "Where the tokens came from")
+        self.origin.setToolTip(HELP["source"])
+        self.sources = {key: LineFigure(theme, name, text, field) for key, (name, field, text) in SOURCES.items()}
+        self._arrange()
+        self.clear()
+
+    def _arrange(self) -> None:
+        content = QWidget()
+        content.setObjectName("statsContent")
+        column = QVBoxLayout(content)
+        column.setContentsMargins(16, 16, 16, 16)
+        column.setSpacing(8)
+        top = QHBoxLayout()
+        top.addWidget(self._heading("Speed"))
+        top.addStretch(1)
+        top.addWidget(self.state)
+        column.addLayout(top)
+        large = QGridLayout()
+        large.setHorizontalSpacing(16)
+        large.addWidget(self.speed, 0, 0)
+        large.addWidget(self.per_pass, 0, 1)
+        large.setColumnStretch(0, 1)
+        large.setColumnStretch(1, 1)
+        column.addLayout(large)
+        column.addWidget(self.spark)
+        self._section(column, "Acceptance", [self.accepted, self.by_depth])
+        self._section(column, "This answer", list(self.rows.values()))
+        self._section(column, "Time of a pass", [self.split, *self.split_parts.values()])
+        self._section(column, "Where tokens came from", [self.origin, *self.sources.values()])
+        column.addStretch(1)
+        scroll = QScrollArea()
+        scroll.setWidget(content)
+        scroll.setWidgetResizable(True)
+        scroll.setFrameShape(QFrame.Shape.NoFrame)
+        scroll.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        scroll.setAccessibleName("Statistics")
+        outer = QVBoxLayout(self)
+        outer.setContentsMargins(0, 0, 0, 0)
+        outer.addWidget(scroll)
+
+    def _heading(self, text: str) -> QLabel:
+        label = QLabel(text)
+        label.setProperty("kind", "section")
+        return label
+
+    def _section(self, column: QVBoxLayout, title: str, widgets: list[QWidget]) -> None:
+        column.addSpacing(12)
+        column.addWidget(self._heading(title))
+        for widget in widgets:
+            column.addWidget(widget)
+
+    # ---- values ------------------------------------------------------------------------------------------------
+
+    def clear(self) -> None:
+        """Nothing is known."""
+        self._previous = None
+        self.spark.clear()
+        self._fill(RunStats())
+        self.set_state("no answer yet", live=False)
+
+    def begin(self) -> None:
+        """A new answer begins."""
+        self.clear()
+        self.set_state("live", live=True)
+
+    def set_state(self, text: str, *, live: bool) -> None:
+        """Say what the figures are of."""
+        self.state.setText(f"● {text}" if live else text)
+        self.state.setProperty("kind", "live" if live else "caption")
+        self.state.style().unpolish(self.state)
+        self.state.style().polish(self.state)
+
+    def show_stats(self, stats: RunStats) -> None:
+        """Show the counters so far."""
+        self._add_spark(stats)
+        self._previous = stats
+        self._fill(stats)
+
+    def end(self, stats: RunStats | None) -> None:
+        """The answer ended with these counters."""
+        if stats is not None:
+            self.show_stats(stats)
+        self.set_state("last answer", live=False)
+
+    def _add_spark(self, stats: RunStats) -> None:
+        before = self._previous or RunStats()
+        passes = stats.passes - before.passes
+        if passes > 0:
+            self.spark.add((stats.tokens - before.tokens) / passes)
+
+    def _fill(self, stats: RunStats) -> None:
+        self.speed.set_value(figure(stats.tokens_per_second))
+        self.per_pass.set_value(per_pass(stats.tokens_per_pass))
+        self.accepted.set_value(acceptance(stats))
+        self.by_depth.set_shares(stats.acceptance_by_depth)
+        known = stats.passes > 0
+        prompt = f"{count(stats.prompt_tokens)}, {count(stats.prompt_cached_tokens)} known"
+        texts = {
+            "tokens": count(stats.tokens) if known else UNKNOWN,
+            "passes": count(stats.passes) if known else UNKNOWN,
+            "first": duration(stats.time_to_first_token_s),
+            "p50": milliseconds(stats.inter_token_ms_p50),
+            "p95": milliseconds(stats.inter_token_ms_p95),
+            "prompt": prompt if stats.prompt_tokens else UNKNOWN,
+        }
+        for key, text in texts.items():
+            self.rows[key].set_value(text)
+        self._fill_split(stats)
+        self._fill_sources(stats)
+
+    def _fill_split(self, stats: RunStats) -> None:
+        amounts = {"draft": stats.draft_s, "verify": stats.verify_s, "sample": stats.sample_s}
+        amounts["rest"] = max(stats.decode_s - sum(amounts.values()), 0.0)
+        total = sum(amounts.values())
+        for name, line in self.split_parts.items():
+            line.set_value(percent(amounts[name] / total) if total > 0 else UNKNOWN)
+        self.split.set_parts([Part(name, amounts[name], field) for name, field in SPLIT])
+
+    def _fill_sources(self, stats: RunStats) -> None:
+        for source, line in self.sources.items():
+            number = stats.provenance.get(source, 0)
+            line.set_value(count(number) if stats.tokens else UNKNOWN)
+        parts = [Part(name, stats.provenance.get(key, 0), field) for key, (name, field, _) in SOURCES.items()]
+        self.origin.set_parts(parts)

@@ -1,0 +1,134 @@
+"""The look in force: palette, type sizes and recoloured icons, applied to Fusion. Knows the palettes, no window."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from PySide6.QtCore import QObject, Qt, Signal
+from PySide6.QtGui import QColor, QFont, QFontDatabase, QFontInfo, QFontMetricsF, QIcon, QPalette, QPixmap
+from PySide6.QtWidgets import QApplication, QStyleFactory, QWidget
+
+from ui.icons import IconSet
+from ui.palette import DARK, LIGHT, Palette
+from ui.stylesheet import TypeScale, stylesheet
+
+THEME_NAMES = ("system", "light", "dark")
+SMALLEST_BASE_PX = 13
+SEMIBOLD = QFont.Weight.DemiBold
+
+
+def qt_palette(tokens: Palette) -> QPalette:
+    """``tokens`` as Fusion wants them: what the stylesheet does not draw takes these."""
+    palette = QPalette()
+    roles = {
+        QPalette.ColorRole.Window: tokens.page,
+        QPalette.ColorRole.WindowText: tokens.text,
+        QPalette.ColorRole.Base: tokens.page,
+        QPalette.ColorRole.AlternateBase: tokens.tint,
+        QPalette.ColorRole.Text: tokens.text,
+        QPalette.ColorRole.Button: tokens.raised,
+        QPalette.ColorRole.ButtonText: tokens.text,
+        QPalette.ColorRole.BrightText: tokens.danger,
+        QPalette.ColorRole.ToolTipBase: tokens.raised,
+        QPalette.ColorRole.ToolTipText: tokens.text,
+        QPalette.ColorRole.PlaceholderText: tokens.text_muted,
+        QPalette.ColorRole.Highlight: tokens.accent,
+        QPalette.ColorRole.HighlightedText: tokens.on_accent,
+        QPalette.ColorRole.Link: tokens.accent_text,
+        QPalette.ColorRole.LinkVisited: tokens.accent_text,
+        QPalette.ColorRole.Accent: tokens.accent,
+        QPalette.ColorRole.Light: tokens.hover,
+        QPalette.ColorRole.Midlight: tokens.border,
+        QPalette.ColorRole.Mid: tokens.border,
+        QPalette.ColorRole.Dark: tokens.border_strong,
+        QPalette.ColorRole.Shadow: tokens.border_strong,
+    }
+    for role, color in roles.items():
+        palette.setColor(role, QColor(color))
+    for role in (QPalette.ColorRole.WindowText, QPalette.ColorRole.Text, QPalette.ColorRole.ButtonText):
+        palette.setColor(QPalette.ColorGroup.Disabled, role, QColor(tokens.text_disabled))
+    return palette
+
+
+class Theme(QObject):
+    """What every widget asks for colours, fonts and icons.
+
+    Signals:
+        changed: another palette is in force; painted and rich-text widgets draw themselves again.
+    """
+
+    changed = Signal()
+
+    def __init__(self, icons_folder: Path, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._folder = icons_folder
+        self._icons = IconSet(icons_folder)
+        self._name = "system"
+        self.tokens = LIGHT
+        base = max(QFontInfo(QApplication.font()).pixelSize(), SMALLEST_BASE_PX)
+        self.type = TypeScale(base)
+        QApplication.styleHints().colorSchemeChanged.connect(self._follow_system)
+
+    @property
+    def name(self) -> str:
+        """The theme asked for: "system", "light" or "dark"."""
+        return self._name
+
+    def apply(self, name: str, window: QWidget) -> None:
+        """Put a theme in force on the application and on ``window``."""
+        self._name = name if name in THEME_NAMES else "system"
+        self.tokens = self._resolve()
+        if QApplication.style().objectName() != "fusion":
+            QApplication.setStyle(QStyleFactory.create("Fusion"))
+        QApplication.setPalette(qt_palette(self.tokens))
+        window.setStyleSheet(stylesheet(self.tokens, self.type, self._images()))
+        self.changed.emit()
+
+    def _resolve(self) -> Palette:
+        if self._name == "system":
+            dark = QApplication.styleHints().colorScheme() == Qt.ColorScheme.Dark
+            return DARK if dark else LIGHT
+        return DARK if self._name == "dark" else LIGHT
+
+    def _images(self) -> dict[str, str]:
+        # A stylesheet cannot recolour an image, so these few exist once for each palette.
+        files = {"chevron": f"chevron-down-{self.tokens.name}.svg", "tick": "check-on-accent.svg"}
+        return {key: (self._folder / file).as_posix() for key, file in files.items()}
+
+    def _follow_system(self) -> None:
+        window = self.parent()
+        if self._name == "system" and isinstance(window, QWidget) and self._resolve() != self.tokens:
+            self.apply("system", window)
+
+    def icon(self, name: str, color: str = "", size: int = 16) -> QIcon:
+        """A bundled icon, muted unless another colour is given."""
+        return self._icons.icon(name, color or self.tokens.text_muted, self.tokens.text_disabled, size)
+
+    def pixmap(self, name: str, color: str, size: int, ratio: float) -> QPixmap:
+        """A bundled icon for painting by hand."""
+        return self._icons.pixmap(name, color, size, ratio)
+
+    def application_icon(self) -> QIcon:
+        """The application's own icon."""
+        return self._icons.application()
+
+    def font(self, step: int = 0, weight: QFont.Weight = QFont.Weight.Normal) -> QFont:
+        """The system's font ``step`` pixels from the base, with tabular figures."""
+        font = QFont(QApplication.font())
+        font.setPixelSize(self.type.base + step)
+        font.setWeight(weight)
+        font.setFeature(QFont.Tag("tnum"), 1)
+        return font
+
+    def code_font(self) -> QFont:
+        """The system's fixed-width font at the base size."""
+        font = QFontDatabase.systemFont(QFontDatabase.SystemFont.FixedFont)
+        if not QFontInfo(font).fixedPitch():
+            font = QFont("monospace")
+            font.setStyleHint(QFont.StyleHint.Monospace)
+        font.setPixelSize(self.type.base)
+        return font
+
+    def text_width(self, text: str, step: int = 0) -> float:
+        """Width of ``text`` in the base font, in logical pixels."""
+        return QFontMetricsF(self.font(step)).horizontalAdvance(text)

@@ -1,0 +1,249 @@
+"""The conversation on the page: message cards in a centred column that stays at the end unless the user scrolled up.
+
+Long conversations are built from the end in slices, so that the event loop never waits for them.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+
+from PySide6.QtCore import QSize, Qt, QTimer, Signal
+from PySide6.QtGui import QResizeEvent
+from PySide6.QtWidgets import QApplication, QFrame, QHBoxLayout, QScrollArea, QToolButton, QVBoxLayout, QWidget
+
+from ui.message_card import AnswerCard, MessageCard, UserCard
+from ui.records import MessageState, MessageView
+from ui.theme import Theme
+
+COLUMN_PX = 760
+NEAR_END_PX = 32
+SLICE_S = 0.008
+
+
+class _Column(QWidget):
+    """The cards from top to bottom, at most `COLUMN_PX` wide."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.setObjectName("transcriptContent")
+        self.cards: list[MessageCard] = []
+        column = QWidget()
+        column.setMaximumWidth(COLUMN_PX)
+        self._layout = QVBoxLayout(column)
+        self._layout.setContentsMargins(24, 20, 24, 16)
+        self._layout.setSpacing(18)
+        self._layout.addStretch(1)
+        outer = QHBoxLayout(self)
+        outer.setContentsMargins(0, 0, 0, 0)
+        outer.addStretch(1)
+        outer.addWidget(column, 1000)
+        outer.addStretch(1)
+
+    def add(self, card: MessageCard, index: int | None = None) -> None:
+        """Put a card at the end, or before the others at ``index``."""
+        place = len(self.cards) if index is None else index
+        self.cards.insert(place, card)
+        self._layout.insertWidget(place, card)
+
+
+class Transcript(QScrollArea):
+    """Shows the messages.
+
+    Signals:
+        regenerate_requested(int): another answer is wanted in place of this message.
+        link_activated(str): a link was activated; nothing has been opened.
+    """
+
+    regenerate_requested = Signal(int)
+    link_activated = Signal(str)
+
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._theme = theme
+        self._stick = True
+        self._last_maximum = 0
+        self._grows_above = False
+        self._waiting: list[MessageView] = []  # older messages not built yet, oldest first
+        self._discarded: list[QWidget] = []
+        self._streaming: AnswerCard | None = None
+        self._slice = QTimer(self)
+        self._slice.setSingleShot(True)
+        self._slice.timeout.connect(self._work)
+        self.setObjectName("transcript")
+        self.setAccessibleName("Conversation")
+        self.setFrameShape(QFrame.Shape.NoFrame)
+        self.setWidgetResizable(True)
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self._column = _Column()
+        self.setWidget(self._column)
+        self._make_jump()
+        bar = self.verticalScrollBar()
+        bar.valueChanged.connect(self._on_value)
+        bar.rangeChanged.connect(self._on_range)
+        QApplication.instance().focusChanged.connect(self._on_focus)  # type: ignore[union-attr]
+
+    def _make_jump(self) -> None:
+        self.jump = QToolButton(self)
+        self.jump.setObjectName("jump")
+        self.jump.setText("Jump to latest")
+        self.jump.setAccessibleName("Jump to latest")
+        self.jump.setToolTip("Scroll to the end and stay there")
+        self.jump.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
+        self.jump.setIconSize(QSize(14, 14))
+        self.jump.setCursor(Qt.CursorShape.PointingHandCursor)
+        self.jump.clicked.connect(self.jump_to_end)
+        self.jump.hide()
+        self._theme.changed.connect(self._recolor)
+        self._recolor()
+
+    def _recolor(self) -> None:
+        self.jump.setIcon(self._theme.icon("arrow-down", size=14))
+
+    # ---- messages ----------------------------------------------------------------------------------------------
+
+    @property
+    def cards(self) -> list[MessageCard]:
+        """The cards built so far, from top to bottom."""
+        return list(self._column.cards)
+
+    @property
+    def is_building(self) -> bool:
+        """Whether older messages are still to come."""
+        return bool(self._waiting)
+
+    def show_messages(self, messages: Sequence[MessageView]) -> None:
+        """Replace everything; the last messages appear at once."""
+        self._discarded.extend(self._column.cards)
+        self._discarded.append(self.takeWidget())
+        self._column = _Column()
+        self.setWidget(self._column)
+        self._streaming = None
+        self._stick, self._last_maximum, self._grows_above = True, 0, True
+        self.jump.hide()
+        self._waiting = list(messages)
+        self._work()
+
+    def add(self, view: MessageView) -> None:
+        """Show one more message at the end and go there."""
+        self._grows_above = False
+        self._column.add(self._make(view))
+        self._mark_last()
+        self._stick = True
+
+    def begin_answer(self, view: MessageView) -> None:
+        """Show an answer that is being made; one with the same id is replaced."""
+        self._remove(view.id)
+        self.add(view)
+        card = self._column.cards[-1]
+        self._streaming = card if isinstance(card, AnswerCard) else None
+
+    def append_text(self, text: str) -> None:
+        """More of the answer that is being made."""
+        if self._streaming is not None:
+            self._grows_above = False
+            self._streaming.append(text)
+
+    def show_prefill(self, done: int, total: int) -> None:
+        """How far the prompt has been read."""
+        if self._streaming is not None:
+            self._streaming.show_prefill(done, total)
+
+    def finish_answer(self, view: MessageView) -> None:
+        """The answer that was being made ended."""
+        if self._streaming is not None:
+            self._streaming.finish(view)
+            self._streaming = None
+
+    @property
+    def is_streaming(self) -> bool:
+        """Whether an answer is being made."""
+        return self._streaming is not None
+
+    def last_answer(self) -> AnswerCard | None:
+        """The last answer, if there is one."""
+        answers = (card for card in reversed(self._column.cards) if isinstance(card, AnswerCard))
+        return next(answers, None)
+
+    def _make(self, view: MessageView) -> MessageCard:
+        if view.role == "user":
+            card: MessageCard = UserCard(self._theme, view)
+        else:
+            card = answer = AnswerCard(self._theme, view)
+            answer.regenerate_requested.connect(self.regenerate_requested)
+            answer.link_activated.connect(self.link_activated)
+            if view.state is MessageState.STREAMING:
+                self._streaming = answer
+        return card
+
+    def _remove(self, message_id: int) -> None:
+        self._waiting = [view for view in self._waiting if view.id != message_id]
+        for card in [card for card in self._column.cards if card.message_id == message_id]:
+            self._column.cards.remove(card)
+            card.hide()
+            card.deleteLater()
+
+    def _mark_last(self) -> None:
+        last = self._column.cards[-1] if self._column.cards else None
+        for card in self._column.cards:
+            if isinstance(card, AnswerCard):
+                card.set_last(card is last)
+
+    # ---- slices ------------------------------------------------------------------------------------------------
+
+    def _work(self) -> None:
+        """Build older messages from the end, then let go of replaced ones, a few milliseconds at a time."""
+        until = time.perf_counter() + SLICE_S
+        while self._waiting and time.perf_counter() < until:
+            self._column.add(self._make(self._waiting.pop()), 0)
+            self._mark_last()
+        while not self._waiting and self._discarded and time.perf_counter() < until:
+            self._discarded.pop(0).deleteLater()
+        if self._waiting or self._discarded:
+            self._slice.start(0)
+
+    # ---- scrolling ---------------------------------------------------------------------------------------------
+
+    def jump_to_end(self) -> None:
+        """Go to the end and stay there."""
+        self._stick = True
+        self.verticalScrollBar().setValue(self.verticalScrollBar().maximum())
+        self.jump.hide()
+
+    @property
+    def sticks(self) -> bool:
+        """Whether the end stays in sight while text arrives."""
+        return self._stick
+
+    def _on_value(self, value: int) -> None:
+        self._stick = value >= self.verticalScrollBar().maximum() - NEAR_END_PX
+        self.jump.setVisible(not self._stick)
+        self._place_jump()
+
+    def _on_range(self, _minimum: int, maximum: int) -> None:
+        grown, self._last_maximum = maximum - self._last_maximum, maximum
+        bar = self.verticalScrollBar()
+        if self._stick:
+            bar.setValue(maximum)
+        elif self._grows_above:
+            # Older messages appear: keep what the user is reading in its place.
+            bar.setValue(bar.value() + grown)
+
+    def _on_focus(self, old: QWidget | None, new: QWidget | None) -> None:
+        for card in self._column.cards:
+            had = old is not None and card.isAncestorOf(old)
+            has = new is not None and card.isAncestorOf(new)
+            if had or has:
+                card.set_revealed(has or card.underMouse())
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """The button stays at the lower edge."""
+        super().resizeEvent(event)
+        self._place_jump()
+
+    def _place_jump(self) -> None:
+        self.jump.adjustSize()
+        x = (self.viewport().width() - self.jump.width()) // 2
+        self.jump.move(x, self.viewport().height() - self.jump.height() - 12)
+        self.jump.raise_()

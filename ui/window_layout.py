@@ -1,0 +1,93 @@
+"""Which panes are open and how wide, remembered as bytes. Knows the window's panes, not what they show."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import json
+
+from PySide6.QtCore import QByteArray
+from PySide6.QtWidgets import QMainWindow, QSplitter, QWidget
+
+from ui.header import Header
+
+SIDEBAR_PX, STATS_PX = 248, 272
+NARROW_PX = 860  # below this the statistics make room for the text
+VERSION = 1
+
+
+class WindowLayout:
+    """Opens and closes the side panes."""
+
+    def __init__(
+        self, window: QMainWindow, splitter: QSplitter, sidebar: QWidget, stats: QWidget, header: Header
+    ) -> None:
+        self._window = window
+        self._splitter = splitter
+        self._sidebar = sidebar
+        self._stats = stats
+        self._header = header
+        self._stats_wanted = True
+        sidebar.setMinimumWidth(200)
+        sidebar.setMaximumWidth(420)
+        stats.setMinimumWidth(240)
+        stats.setMaximumWidth(420)
+        splitter.setChildrenCollapsible(False)
+        for index, stretch in enumerate((0, 1, 0)):
+            splitter.setStretchFactor(index, stretch)
+        splitter.setSizes([SIDEBAR_PX, 1280 - SIDEBAR_PX - STATS_PX, STATS_PX])
+
+    def show_buttons(self) -> None:
+        """The header's button shows the sidebar only while it is away."""
+        self._header.sidebar_button.setVisible(self._sidebar.isHidden())
+
+    def toggle_sidebar(self) -> None:
+        """Show or hide the sidebar."""
+        self._sidebar.setVisible(self._sidebar.isHidden())
+        self.show_buttons()
+
+    def show_sidebar(self) -> None:
+        """Show the sidebar."""
+        self._sidebar.show()
+        self.show_buttons()
+
+    def toggle_stats(self) -> None:
+        """Show or hide the statistics."""
+        self._stats_wanted = self._stats.isHidden()
+        self._stats.setVisible(self._stats_wanted)
+
+    def adapt(self, width: int) -> None:
+        """A narrow window shows no statistics of itself; the button still does."""
+        if width < NARROW_PX:
+            self._stats.hide()
+        elif self._stats_wanted:
+            self._stats.show()
+
+    def save(self) -> bytes:
+        """Everything as bytes."""
+        geometry = bytes(self._window.saveGeometry().data())
+        state = {
+            "version": VERSION,
+            "geometry": base64.b64encode(geometry).decode("ascii"),
+            "sizes": self._splitter.sizes(),
+            "sidebar": not self._sidebar.isHidden(),
+            "stats": self._stats_wanted,
+        }
+        return json.dumps(state).encode()
+
+    def restore(self, data: bytes) -> None:
+        """Bytes of `save`; anything else is ignored."""
+        try:
+            state = json.loads(data)
+            geometry = base64.b64decode(state["geometry"])
+            sizes = [int(size) for size in state["sizes"]]
+            sidebar, stats = bool(state["sidebar"]), bool(state["stats"])
+        except (ValueError, KeyError, TypeError, binascii.Error):
+            return
+        self._window.restoreGeometry(QByteArray(geometry))
+        if len(sizes) == 3 and all(size >= 0 for size in sizes):
+            self._splitter.setSizes(sizes)
+        self._sidebar.setVisible(sidebar)
+        self._stats_wanted = stats
+        self._stats.setVisible(stats)
+        self.show_buttons()
