@@ -1,0 +1,322 @@
+"""Measures exactness on real models: greedy identity of all modes, and the distribution of sampled tokens.
+
+    python packaging/measure/exactness.py greedy --target T.gguf --draft D.gguf
+    python packaging/measure/exactness.py sampling --target T.gguf --draft D.gguf --samples 20000
+    python packaging/measure/exactness.py mutants --target T.gguf --draft D.gguf
+
+`greedy` lists every difference with the margin of the logits where it begins. `sampling` compares the first token with
+the exact p, and each of the first three positions with plain decoding, by chi-square over cells pooled to at least ten
+expected. `mutants` breaks the verification on purpose and shows that the same test notices.
+"""
+
+from __future__ import annotations
+
+import argparse
+import itertools
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from unittest import mock
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import stats
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
+
+from engine.drafters.base import Draft, Drafter
+from engine.drafters.draft_model import DraftModelDrafter
+from engine.drafters.none import NoDrafter
+from engine.drafters.prompt_lookup import PromptLookupDrafter
+from engine.loading import LoadedModel, LoadOptions, open_model
+from engine.prompt import PromptBuilder
+from engine.records import Message, Mode, SamplingParams
+from engine.sampling import History, Sampler
+from engine.speculate import Speculation
+from engine.stats import StatsRecorder
+
+NUM_POSITIONS = 3
+WORDS = [
+    "river",
+    "stone",
+    "lamp",
+    "boat",
+    "apple",
+    "bell",
+    "cloud",
+    "garden",
+    "needle",
+    "pocket",
+    "ribbon",
+    "saddle",
+    "timber",
+    "violin",
+    "wagon",
+    "yellow",
+]
+
+
+@dataclass(frozen=True)
+class Pair:
+    """Target, draft and the prompts' maker."""
+
+    target: LoadedModel
+    draft: LoadedModel
+    prompts: PromptBuilder
+
+    def drafter(self, mode: Mode) -> Drafter:
+        """Make the drafter of a mode."""
+        vocab = self.target.model.vocab
+        if mode is Mode.DRAFT:
+            return DraftModelDrafter(self.draft.sequence, vocab.n_vocab, vocab.eog_ids)
+        return PromptLookupDrafter() if mode is Mode.NGRAM else NoDrafter()
+
+    def ids(self, text: str, begun: str = "") -> History:
+        """Ids of a chat prompt whose answer has ``begun``; raw where the model has no chat template."""
+        if self.target.model.chat_template:
+            ids = self.prompts.build((Message("user", text),))
+            ids += self.target.model.vocab.tokenize(begun, special=False)
+        else:
+            ids = self.prompts.raw(f"{text} {begun}")
+        return np.asarray(ids, dtype=np.int32)
+
+
+def open_pair(options: argparse.Namespace) -> Pair:
+    """Load both models of the command line."""
+    target = open_model(options.target, LoadOptions(n_ctx=2048))
+    draft = open_model(options.draft, LoadOptions(n_ctx=2048))
+    return Pair(target, draft, PromptBuilder(target.model.vocab, target.model.chat_template))
+
+
+@dataclass
+class Totals:
+    """What was proposed, accepted and rejected over many runs."""
+
+    proposed: int = 0
+    accepted: int = 0
+    rejected: int = 0
+
+
+def decode(
+    pair: Pair, drafter: Drafter, prompt: History, sampling: SamplingParams, count: int, totals: Totals | None = None
+) -> list[int]:
+    """Decode ``count`` tokens after ``prompt``, at depth 3; ends of generation are tokens like any other."""
+    target = pair.target.sequence
+    cached = target.reuse(prompt)
+    for _ in target.prefill(prompt[cached:-1]):
+        pass
+    recorder = StatsRecorder(Mode.OFF, target.n_ctx)
+    speculation = Speculation(target, drafter, Sampler(sampling), recorder, prompt)
+    ids: list[int] = []
+    while len(ids) < count and speculation.room > 0:
+        ids += speculation.step(3, count - len(ids)).ids
+    if totals is not None:
+        totals.proposed += recorder.proposed
+        totals.accepted += recorder.accepted
+        totals.rejected += recorder.rolled_back
+    return ids
+
+
+# ---- greedy ---------------------------------------------------------------------------------------------------------
+
+
+def greedy_prompts() -> Iterator[str]:
+    """Sixty prompts: copying, editing, questions, stories, sums."""
+    rng = np.random.default_rng(6)
+    for number in range(12):
+        words = ", ".join(rng.choice(WORDS, 10))
+        yield f"Repeat this list: {words}."
+        yield f"Sort these words: {words}."
+        yield f"Write a short story about a {WORDS[number]}."
+        yield f"What is {int(rng.integers(10, 99))} + {int(rng.integers(10, 99))}?"
+        yield f"What is speculative decoding? Mention a {WORDS[number]}."
+
+
+def greedy(options: argparse.Namespace) -> int:
+    """Compare the greedy tokens of all modes; return 1 where one differs by more than 0.05 of margin."""
+    pair = open_pair(options)
+    sampling = SamplingParams(temperature=0.0)
+    worst, num_different, num_prompts = 0.0, 0, 0
+    for text in greedy_prompts():
+        prompt = pair.ids(text)
+        count = min(options.tokens, pair.target.sequence.n_ctx - len(prompt))
+        plain = decode(pair, NoDrafter(), prompt, sampling, count)
+        num_prompts += 1
+        for mode in (Mode.NGRAM, Mode.DRAFT):
+            ids = decode(pair, pair.drafter(mode), prompt, sampling, count)
+            if ids != plain:
+                margin = margin_at_difference(pair, prompt, plain, ids)
+                worst, num_different = max(worst, margin), num_different + 1
+                print(f"{mode.value}: differs, margin {margin:.5f}: {text}")
+    print(
+        f"{num_prompts} prompts of {options.tokens} tokens, 2 modes: {num_different} differ, worst margin {worst:.5f}"
+    )
+    return 1 if worst > 0.05 else 0
+
+
+def margin_at_difference(pair: Pair, prompt: History, plain: list[int], other: list[int]) -> float:
+    """How far apart the logits of the two tokens are where the answers part, decoded one token at a time."""
+    at = next(i for i, (a, b) in enumerate(zip(plain, other, strict=True)) if a != b)
+    target = pair.target.sequence
+    target.clear()
+    for _ in target.prefill(prompt[:-1]):
+        pass
+    row = target.forward(prompt[-1:], 1)[0]
+    for token_id in plain[:at]:
+        row = target.forward((token_id,), 1)[0]
+    return abs(float(row[plain[at]] - row[other[at]]))
+
+
+# ---- sampling -------------------------------------------------------------------------------------------------------
+
+
+def sampling_prompts(pair: Pair) -> list[History]:
+    """Prompts in the middle of an answer, where matches exist and the target is neither sure nor clueless."""
+    listed = "river, stone, lamp, river, stone, boat, river, stone, bell"
+    return [
+        pair.ids(f"Repeat this list: {listed}.", "river, stone, lamp, river, stone,"),
+        pair.ids("Write a short story about a fox.", "Once upon a time there was a fox. The fox"),
+        pair.ids("Write a short story about a dog and a dog.", "Once upon a time there was a dog. The dog and the"),
+        pair.ids("What is speculative decoding?", "In speculative decoding a small draft model"),
+    ]
+
+
+def sample(
+    pair: Pair, drafter: Drafter, prompt: History, temperature: float, seeds: range, totals: Totals
+) -> NDArray[np.int64]:
+    """Counts [NUM_POSITIONS, n_vocab] of the tokens at the first positions."""
+    counts = np.zeros((NUM_POSITIONS, pair.target.sequence.n_vocab), dtype=np.int64)
+    for seed in seeds:
+        sampling = SamplingParams(temperature=temperature, top_k=40, top_p=0.95, min_p=0.0, seed=seed)
+        ids = decode(pair, drafter, prompt, sampling, NUM_POSITIONS, totals)
+        counts[np.arange(NUM_POSITIONS), ids] += 1
+    return counts
+
+
+def exact_first(pair: Pair, prompt: History, temperature: float) -> NDArray[np.float64]:
+    """The target's own distribution of the first token [n_vocab], after the whole chain."""
+    target = pair.target.sequence
+    target.reuse(prompt)
+    for _ in target.prefill(prompt[target.num_past : -1]):
+        pass
+    row = target.forward(prompt[-1:], 1)[0]
+    params = SamplingParams(temperature=temperature, top_k=40, top_p=0.95, min_p=0.0)
+    p = Sampler(params).distribution(row, prompt, [])
+    result = np.zeros(target.n_vocab)
+    result[slice(None) if p.ids is None else p.ids] = p.probs
+    return result
+
+
+def chi_square(table: NDArray[np.float64]) -> tuple[float, int]:
+    """Statistic and degrees of freedom of observed against expected counts [2, cells], or of two samples.
+
+    The second row is scaled to expected counts where it holds probabilities (sum 1). Cells are pooled, rarest first,
+    until ten are expected in each.
+    """
+    seen, other = table
+    exact = bool(other.sum() < 2)
+    expected = other * seen.sum() if exact else (seen + other) / 2
+    groups: list[list[int]] = [[]]
+    weight = 0.0
+    for cell in np.argsort(expected, kind="stable"):
+        if expected[cell] == 0 and seen[cell] == 0:
+            continue
+        groups[-1].append(int(cell))
+        weight += expected[cell]
+        if weight >= 10:
+            groups.append([])
+            weight = 0.0
+    if not groups[-1] or weight < 10:
+        rest = groups.pop()
+        if groups:
+            groups[-1] += rest
+    pooled = np.array([[row[group].sum() for group in groups] for row in (seen, other)], dtype=np.float64)
+    if len(groups) < 2:
+        return 0.0, 0
+    if exact:
+        wanted = pooled[1] / pooled[1].sum() * pooled[0].sum()
+        return float(((pooled[0] - wanted) ** 2 / wanted).sum()), len(groups) - 1
+    result = stats.chi2_contingency(pooled, correction=False)
+    return float(result.statistic), int(result.dof)
+
+
+def verdict(parts: list[tuple[float, int]]) -> float:
+    """P value of the summed statistics of independent prompts."""
+    return float(stats.chi2.sf(sum(part[0] for part in parts), max(1, sum(part[1] for part in parts))))
+
+
+def sampling_report(options: argparse.Namespace, modes: tuple[Mode, ...], wrap: Callable[[Drafter], Drafter]) -> float:
+    """Print a line for each temperature and mode; return the smallest p value."""
+    pair = open_pair(options)
+    prompts = sampling_prompts(pair)
+    each = -(-options.samples // len(prompts))
+    smallest = 1.0
+    for temperature, mode in itertools.product((0.8, 1.0), modes):
+        totals = Totals()
+        first: list[tuple[float, int]] = []
+        against_plain: list[list[tuple[float, int]]] = [[] for _ in range(NUM_POSITIONS)]
+        drafter = wrap(pair.drafter(mode))
+        for prompt in prompts:
+            counts = sample(pair, drafter, prompt, temperature, range(each), totals)
+            plain = sample(pair, NoDrafter(), prompt, temperature, range(10**6, 10**6 + each), Totals())
+            first.append(chi_square(np.stack([counts[0], exact_first(pair, prompt, temperature)])))
+            for position in range(NUM_POSITIONS):
+                against_plain[position].append(chi_square(np.stack([counts[position], plain[position]]).astype(float)))
+        values = [verdict(first), *(verdict(parts) for parts in against_plain)]
+        smallest = min(smallest, *values)
+        print(
+            f"T {temperature} {mode.value}: {each * len(prompts)} samples; proposed {totals.proposed}, "
+            f"accepted {totals.accepted}, rejected {totals.rejected}; p against exact {values[0]:.4f}, "
+            f"against plain by position {', '.join(f'{value:.4f}' for value in values[1:])}",
+            flush=True,
+        )
+    return smallest
+
+
+def sampling(options: argparse.Namespace) -> int:
+    """Test the distributions; 1 where one is off."""
+    return 0 if sampling_report(options, (Mode.OFF, Mode.NGRAM, Mode.DRAFT), lambda drafter: drafter) > 0.001 else 1
+
+
+class DropsUnsureTail:
+    """The mistake: a drawn token is dropped, with what follows, because its own probability was low."""
+
+    def __init__(self, drafter: Drafter) -> None:
+        self._drafter = drafter
+        self.source, self.begin, self.observe = drafter.source, drafter.begin, drafter.observe
+
+    def propose(self, history: History, limit: int) -> Draft:
+        """Propose what the drafter was sure of only."""
+        draft = self._drafter.propose(history, limit)
+        if draft.q is None:
+            return draft
+        sure = [q.prob(x) > 0.4 for x, q in zip(draft.ids, draft.q, strict=True)]
+        kept = sure.index(False) if False in sure else len(sure)
+        return Draft(draft.ids[:kept], draft.source, draft.q[:kept])
+
+
+def mutants(options: argparse.Namespace) -> int:
+    """Break it on purpose; 1 where the test does not notice."""
+    print("residual replaced by p:")
+    with mock.patch("engine.verifier.residual", lambda p, _q: p):
+        first = sampling_report(options, (Mode.NGRAM, Mode.DRAFT), lambda drafter: drafter)
+    print("drawn tail dropped for its low confidence:")
+    second = sampling_report(options, (Mode.DRAFT,), DropsUnsureTail)
+    return 0 if max(first, second) < 0.001 else 1
+
+
+def main() -> int:
+    """Run one of the three measurements."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("what", choices=["greedy", "sampling", "mutants"])
+    parser.add_argument("--target", required=True)
+    parser.add_argument("--draft", required=True)
+    parser.add_argument("--tokens", type=int, default=128)
+    parser.add_argument("--samples", type=int, default=20_000)
+    options = parser.parse_args()
+    return {"greedy": greedy, "sampling": sampling, "mutants": mutants}[options.what](options)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
