@@ -1,0 +1,133 @@
+"""Where a GGUF header is read from, and a cursor over it that never runs beyond the end.
+
+A source may be a local file or the first part of a remote one. Knows lengths and limits, not the format.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from engine.errors import ModelHeaderError, ModelNotFoundError
+
+MAX_STRING_BYTES = 16 * 2**20  # the longest real ones are chat templates of about 100 kB
+MAX_HEADER_BYTES = 512 * 2**20  # about twenty times the largest real header
+_CHUNK_BYTES = 256 * 1024
+
+ReadAt = Callable[[int, int], bytes]  # (offset, num_bytes) -> those bytes, fewer where it has no more
+
+
+class MoreBytesNeededError(Exception):
+    """The source has too few bytes so far; at least ``num_bytes`` from the file's beginning are needed."""
+
+    def __init__(self, num_bytes: int) -> None:
+        super().__init__(f"the header goes on beyond {num_bytes} bytes")
+        self.num_bytes = num_bytes
+
+
+class open_for_reading:  # noqa: N801  (used like open())
+    """A local file as a source of bytes: ``with open_for_reading(path) as (read_at, file_size)``."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+
+    def __enter__(self) -> tuple[ReadAt, int]:
+        try:
+            self._file = self._path.open("rb")
+        except OSError as error:
+            raise ModelNotFoundError(f"{self._path} cannot be read: {error.strerror or error}.") from error
+        size = self._file.seek(0, 2)
+
+        def read_at(offset: int, num_bytes: int) -> bytes:
+            self._file.seek(offset)
+            return self._file.read(num_bytes)
+
+        return read_at, size
+
+    def __exit__(self, _kind: object, error: BaseException | None, _trace: object) -> None:
+        self._file.close()
+        if isinstance(error, MoreBytesNeededError):
+            raise ModelHeaderError("The file became shorter while it was read.") from error
+        if isinstance(error, OSError):
+            raise ModelNotFoundError(f"{self._path} cannot be read: {error.strerror or error}.") from error
+
+
+def prefix_reader(prefix: bytes) -> ReadAt:
+    """Return a source that has only the first bytes of a file; parsing raises `MoreBytesNeededError` at its end."""
+    return lambda offset, num_bytes: prefix[offset : offset + num_bytes]
+
+
+class Cursor:
+    """Walks over a source in chunks; never reads or promises more than the file or the limit has."""
+
+    def __init__(self, read_at: ReadAt, file_size: int, position: int = 0) -> None:
+        self._read_at = read_at
+        self._file_size = file_size
+        self._buffer = b""
+        self._begin = 0
+        self.position = position
+
+    def take(self, num_bytes: int) -> bytes:
+        """Return the next bytes."""
+        self._have(num_bytes)
+        begin = self.position - self._begin
+        self.position += num_bytes
+        return self._buffer[begin : begin + num_bytes]
+
+    def number(self, letter: str) -> Any:  # noqa: ANN401
+        """Return the next number, of the type that is ``letter`` in `struct`."""
+        code = struct.Struct("<" + letter)
+        return code.unpack(self.take(code.size))[0]
+
+    def text(self, max_bytes: int, what: str) -> str:
+        """Return the next string; bytes that are no UTF-8 are replaced."""
+        length = self.number("Q")
+        check(length <= max_bytes, f"{what} claims {length:,} bytes")
+        return self.take(length).decode("utf-8", "replace")
+
+    def skip(self, num_bytes: int) -> None:
+        """Pass over bytes that must be in the file, without reading them."""
+        self._promise(num_bytes)
+        self.position += num_bytes
+
+    def skip_strings(self, count: int) -> None:
+        """Pass over ``count`` strings. The loop works on the buffer: a header has half a million of them."""
+        unpack = struct.Struct("<Q").unpack_from
+        for _ in range(count):
+            begin = self.position - self._begin
+            if begin < 0 or begin + 8 > len(self._buffer):
+                self._have(8)
+                begin = self.position - self._begin
+            (length,) = unpack(self._buffer, begin)
+            if length > MAX_STRING_BYTES:
+                raise broken(f"a text in it claims {length:,} bytes")
+            self.position += 8 + length
+        self._promise(0)
+
+    def _promise(self, num_bytes: int) -> None:
+        end = self.position + num_bytes
+        check(end <= self._file_size, "it ends in the middle of its header (an incomplete download?)")
+        check(end <= MAX_HEADER_BYTES, f"its header is longer than {MAX_HEADER_BYTES // 2**20} MB")
+
+    def _have(self, num_bytes: int) -> None:
+        self._promise(num_bytes)
+        end = self.position + num_bytes
+        if self._begin <= self.position and end <= self._begin + len(self._buffer):
+            return
+        wanted = min(max(num_bytes, _CHUNK_BYTES), self._file_size - self.position)
+        self._buffer, self._begin = self._read_at(self.position, wanted), self.position
+        if len(self._buffer) < num_bytes:
+            raise MoreBytesNeededError(end)
+
+
+def check(good: bool, reason: str) -> None:
+    """Raise `ModelHeaderError` for ``reason`` unless ``good``."""
+    if not good:
+        raise broken(reason)
+
+
+def broken(reason: str) -> ModelHeaderError:
+    """Return the error that tells ``reason``, the end of a sentence about the file."""
+    return ModelHeaderError(f"The file is damaged or not a model: {reason}.")
