@@ -1,0 +1,166 @@
+"""Connects the window's intentions and the engine's events with the controllers. Decides nothing itself."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Mapping
+
+from PySide6.QtCore import QObject, Signal
+
+from app.answer_controller import AnswerController
+from app.conversation_controller import ConversationController
+from app.engine_bridge import EngineBridge
+from app.layout_file import read_layout, write_layout
+from app.model_controller import NO_BUILTIN, ModelController
+from app.padded_demo import PaddedDemo
+from app.parts import Parts
+from app.paths import builtin_target
+from app.settings_table import RELOAD_KEYS
+from engine.records import EngineFailed, EngineReady, Event, LoadProgress, Mode, Problem
+from ui.records import EngineView, SettingValue
+
+log = logging.getLogger(__name__)
+
+SHUTDOWN_S = 5.0
+NO_MODEL = Problem(
+    "No model is loaded", "Without a model nobody can answer.", "Open a GGUF file, or the built-in pair."
+)
+
+
+class Controller(QObject):
+    """Owns the controllers from the first paint to the last.
+
+    Signals:
+        padding_told(object): a `PaddingReport`, from any thread.
+    """
+
+    padding_told = Signal(object)
+
+    def __init__(self, parts: Parts, bridge: EngineBridge) -> None:
+        super().__init__()
+        self._parts = parts
+        self._bridge = bridge
+        self._window = parts.window
+        self._closed = False
+        self._shown_view: EngineView | None = None
+        self._demo = PaddedDemo(builtin_target(), parts.paths.padded_demo_file, self.padding_told.emit)
+        self.conversations = ConversationController(parts)
+        self.answers = AnswerController(parts, self.conversations)
+        self.models = ModelController(parts, self._demo)
+        self._connect()
+
+    def start(self) -> None:
+        """Show what is stored, and have the models loaded."""
+        window, settings = self._window, self._parts.keeper.current
+        window.set_settings(settings.values)
+        window.set_theme(settings.text("theme"))
+        layout = read_layout(self._parts.paths.layout_file)
+        if layout:
+            window.restore_layout(layout)
+        self.conversations.start()
+        self.models.show_demo()
+        self.models.load_chosen()
+        self._show_engine()
+
+    def close(self) -> bool:
+        """Keep the layout and the answer in the making, end the threads; False if something did not end well."""
+        if self._closed:
+            return True
+        self._closed = True
+        write_layout(self._parts.paths.layout_file, self._window.save_layout())
+        self.answers.close()
+        results = {
+            "padding ended": self._demo.cancel(SHUTDOWN_S),
+            "engine ended": self._bridge.shutdown(SHUTDOWN_S),
+            "everything saved": self._parts.store.close(SHUTDOWN_S),
+        }
+        for what, good in results.items():
+            if not good:
+                log.error("at closing, not: %s", what)
+        return all(results.values())
+
+    def _connect(self) -> None:
+        window, conversations, models = self._window, self.conversations, self.models
+        window.message_submitted.connect(self._on_submitted)
+        window.stop_requested.connect(self.answers.stop)
+        window.regenerate_requested.connect(self._then_show_engine(self.answers.regenerate))
+        window.mode_changed.connect(lambda mode: conversations.change_mode(mode, conversations.depth))
+        window.depth_changed.connect(lambda depth: conversations.change_mode(conversations.mode, depth))
+        window.new_chat_requested.connect(conversations.new_chat)
+        window.conversation_selected.connect(conversations.select)
+        window.conversation_rename_requested.connect(conversations.rename)
+        window.conversation_delete_requested.connect(self._on_delete)
+        window.settings_changed.connect(self._on_settings)
+        window.model_file_chosen.connect(self._then_show_engine(models.choose_file))
+        window.draft_removed.connect(self._then_show_engine(models.remove_draft))
+        window.builtin_pair_requested.connect(self._then_show_engine(lambda padded: models.use_builtin(padded=padded)))
+        window.closing.connect(self.close)
+        self._bridge.event_arrived.connect(self._on_event)
+        self.padding_told.connect(self._then_show_engine(models.on_padding))
+
+    def _then_show_engine(self, intention: Callable[..., object]) -> Callable[..., None]:
+        def act(*arguments: object) -> None:
+            intention(*arguments)
+            self._show_engine()
+
+        return act
+
+    # ---- intentions that concern several ----------------------------------------------------------------------------
+
+    def _on_submitted(self, text: str) -> None:
+        if not self.models.usable:
+            self._window.show_problem(NO_MODEL if builtin_target().exists() else NO_BUILTIN)
+            self._window.restore_composer(text)
+            return
+        self.answers.submit(text)
+        self._show_engine()
+
+    def _on_delete(self, conversation_id: int) -> None:
+        self.answers.abandon(conversation_id)
+        self.conversations.delete(conversation_id)
+
+    def _on_settings(self, changes: Mapping[str, SettingValue]) -> None:
+        keeper = self._parts.keeper
+        changed = keeper.change(changes)
+        self._window.set_settings(keeper.current.values)
+        if "theme" in changed:
+            self._window.set_theme(keeper.current.text("theme"))
+        if changed & {"mode", "depth"}:
+            mode, depth = Mode(keeper.current.text("mode")), keeper.current.whole("depth")
+            self._window.set_mode(mode)
+            self._window.set_depth(depth)
+            self.conversations.change_mode(mode, depth)
+        if changed & {*RELOAD_KEYS, "draft_path"}:
+            self.models.follow_settings(draft_only=not changed & RELOAD_KEYS)
+            self._show_engine()
+
+    # ---- reports ----------------------------------------------------------------------------------------------------
+
+    def _on_event(self, event: Event) -> None:
+        if isinstance(event, LoadProgress | EngineReady):
+            self.models.on_event(event)
+            if isinstance(event, EngineReady):
+                self._leave_unavailable_mode()
+        elif isinstance(event, EngineFailed) and event.request_id == 0:
+            self.models.on_event(event)
+        else:
+            self.answers.on_event(event)
+        self._show_engine()
+
+    def _leave_unavailable_mode(self) -> None:
+        mode, reason = self.models.runnable(self.conversations.mode)
+        if mode is not self.conversations.mode:
+            self.conversations.fall_back(mode, reason)
+
+    def on_trouble(self, problem: Problem | None) -> None:
+        """Take what the store says about saving: a problem, or None when everything is saved again."""
+        if problem is None:
+            self._window.show_notice("Everything is saved again.")
+        else:
+            self._window.show_problem(problem)
+
+    def _show_engine(self) -> None:
+        view = self.models.view(self.answers.state)
+        if view != self._shown_view:
+            self._shown_view = view
+            self._window.set_engine(view)

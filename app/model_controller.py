@@ -1,0 +1,188 @@
+"""The models: loading, replacing and removing them, the padded demo, and the engine's state as the window shows it.
+
+Knows the window, the settings and the engine's events about models; knows no conversation.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from app.padded_demo import PaddedDemo, PaddingReport
+from app.parts import Parts
+from app.paths import builtin_draft, builtin_target
+from app.requests import load_request
+from engine.records import EngineFailed, EngineReady, LoadProgress, LoadRequest, Mode, Problem
+from ui.records import EngineState, EngineView, SettingValue
+
+ModelEvent = LoadProgress | EngineReady | EngineFailed
+
+NO_BUILTIN = Problem(
+    "The built-in models are missing",
+    "This copy of Paceline came without its small built-in pair.",
+    "Open a GGUF file of your own as the target.",
+)
+
+
+class ModelController:
+    """Owns what is loaded. Settings follow what was loaded: a file that fails does not become the chosen one."""
+
+    def __init__(self, parts: Parts, demo: PaddedDemo) -> None:
+        self._window = parts.window
+        self._worker = parts.worker
+        self._keeper = parts.keeper
+        self._paths = parts.paths
+        self._demo = demo
+        self._ready: EngineReady | None = None
+        self._loading = False
+        self._progress: float | None = None
+        self._wanted: dict[str, SettingValue] = {}  # settings to keep once the model is there
+        self._request: LoadRequest | None = None
+
+    @property
+    def usable(self) -> bool:
+        """Whether a question can be answered, now or when the loading is done."""
+        return self._ready is not None or self._loading
+
+    def runnable(self, mode: Mode) -> tuple[Mode, str]:
+        """Give the mode itself where it can run, else the next best, and why."""
+        unavailable = self._unavailable
+        best = next(choice for choice in (mode, Mode.NGRAM, Mode.OFF) if choice not in unavailable)
+        return best, unavailable.get(mode, "")
+
+    @property
+    def _unavailable(self) -> dict[Mode, str]:
+        return dict(self._ready.unavailable) if self._ready else {}
+
+    def view(self, answering: EngineState | None) -> EngineView:
+        """Give the state of the engine, which may be answering."""
+        ready = self._ready
+        state = EngineState.READY if ready else EngineState.EMPTY
+        if self._loading:
+            state = EngineState.LOADING
+        return EngineView(
+            state=answering or state,
+            target=ready.target if ready else None,
+            draft=ready.draft if ready else None,
+            unavailable=self._unavailable,
+            notices=ready.notices if ready else (),
+            progress=self._progress if self._loading else None,
+        )
+
+    # ---- intentions -------------------------------------------------------------------------------------------------
+
+    def load_chosen(self) -> None:
+        """Load what the settings name."""
+        self._load({})
+
+    def choose_file(self, path: str, role: str) -> None:
+        """Use a file as target or as draft."""
+        if role == "target":
+            self._load({"target_path": path})
+        else:
+            self._set_draft(path, {"draft_path": path})
+
+    def remove_draft(self) -> None:
+        """Go on without a draft."""
+        self._set_draft(None, {"draft_path": ""})
+
+    def follow_settings(self, *, draft_only: bool) -> None:
+        """Load again what changed in the settings."""
+        if draft_only and self._ready is not None:
+            self._set_draft(load_request(self._keeper.current, self._paths).draft, {})
+        else:
+            self._load({})
+
+    def use_builtin(self, *, padded: bool) -> None:
+        """Use the built-in pair, with its target padded to real weight if asked; that one is made first."""
+        if not builtin_target().exists():
+            self._window.show_problem(NO_BUILTIN)
+        elif not padded:
+            self._load({"target_path": "", "draft_path": ""})
+        elif self._demo.exists:
+            self._load_padded()
+        else:
+            self._window.set_padded_demo("making", 0.0)
+            self._demo.make()
+
+    # ---- reports ----------------------------------------------------------------------------------------------------
+
+    def show_demo(self) -> None:
+        """Show whether the padded file is there, being made, or in use."""
+        if self._demo.making:
+            return
+        loaded = self._ready is not None and Path(self._ready.target.path) == self._demo.file
+        self._window.set_padded_demo("active" if loaded else "ready" if self._demo.exists else "absent", None)
+
+    def on_padding(self, report: PaddingReport) -> None:
+        """Take what the thread that pads says."""
+        if not report.ended:
+            self._window.set_padded_demo("making", report.fraction)
+            return
+        self._window.set_padded_demo("ready" if report.done else "absent", None)
+        if report.done:
+            self._load_padded()
+        elif report.problem is not None:
+            self._window.show_problem(report.problem)
+
+    def on_event(self, event: ModelEvent) -> None:
+        """Take what the engine says about models."""
+        if isinstance(event, LoadProgress):
+            self._loading, self._progress = True, event.fraction
+            return
+        self._loading, self._progress = False, None
+        wanted, self._wanted = self._wanted, {}
+        if isinstance(event, EngineReady):
+            self._on_ready(event, wanted)
+        else:
+            self._on_failed(event.problem)
+
+    def _on_ready(self, event: EngineReady, wanted: dict[str, SettingValue]) -> None:
+        self._ready = event
+        self._keeper.change(wanted)
+        self.show_demo()
+        self._window.set_settings(self._keeper.current.values)
+        request, self._request = self._request, None
+        if request is not None and request.draft and event.draft is None:
+            reason = " ".join(event.notices) or "It could not be loaded."
+            advice = "Choose another draft, or go on without one."
+            self._window.show_problem(Problem("The draft is not in use", reason, advice))
+        else:
+            for notice in event.notices:
+                self._window.show_notice(notice)
+
+    def _on_failed(self, problem: Problem) -> None:
+        request, self._request = self._request, None
+        self._window.show_problem(problem)
+        if self._ready is not None or request is None:
+            return
+        if request.target != str(builtin_target()) and builtin_target().exists():
+            self._window.show_notice("The built-in pair is used until another model is chosen.")
+            self._send(LoadRequest(str(builtin_target()), str(builtin_draft())))
+
+    # ---- to the engine ----------------------------------------------------------------------------------------------
+
+    def _load_padded(self) -> None:
+        self._load({"target_path": str(self._demo.file), "draft_path": ""})
+
+    def _load(self, changes: dict[str, SettingValue]) -> None:
+        wanted, _complaints = self._keeper.current.changed(changes)
+        request = load_request(wanted, self._paths)
+        if request.target == str(builtin_target()) and not builtin_target().exists():
+            self._window.show_problem(NO_BUILTIN)
+            return
+        self._wanted = changes
+        self._send(request)
+
+    def _send(self, request: LoadRequest) -> None:
+        self._request = request
+        self._loading, self._progress = True, None
+        self._worker.load(request)
+
+    def _set_draft(self, path: str | None, changes: dict[str, SettingValue]) -> None:
+        if not self.usable:
+            self._window.show_problem(Problem("No target is loaded", "A draft needs a target.", "Open a target first."))
+            return
+        self._wanted = changes
+        self._request = None
+        self._loading, self._progress = True, None
+        self._worker.set_draft(path)
