@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QFontMetricsF, QKeyEvent, QResizeEvent, QTextCursor, QWheelEvent
 from PySide6.QtWidgets import (
@@ -47,10 +49,12 @@ class _CodeView(QPlainTextEdit):
 
     def fit(self) -> None:
         """Be as high as the lines, and the scroll bar where there is one."""
-        line_height = QFontMetricsF(self.font()).lineSpacing()
+        line_height = self.blockBoundingRect(self.document().firstBlock()).height()
         bar = self.horizontalScrollBar()
         needed = bar.sizeHint().height() if bar.maximum() > 0 else 0
-        self.setFixedHeight(round(self.blockCount() * line_height + 0.49) + 18 + needed)
+        margins = self.viewportMargins()
+        text = math.ceil(self.blockCount() * line_height)
+        self.setFixedHeight(text + margins.top() + margins.bottom() + needed)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """A new width may bring or remove the scroll bar."""

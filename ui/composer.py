@@ -16,6 +16,10 @@ from ui.theme import Theme
 MAX_LINES = 9
 MAX_DEPTH = 16
 CONTEXT_HELP = "Tokens of this conversation that the model holds, and how many it can hold."
+NOT_READY = {
+    EngineState.EMPTY: "No model is loaded; open one or use the built-in pair.",
+    EngineState.LOADING: "The model is loading; the message can be sent in a moment.",
+}
 DEPTH_HELP = "How many tokens are proposed per pass. Auto lets Paceline choose from what it measures."
 
 
@@ -97,13 +101,14 @@ class Composer(QWidget):
         self._engine_busy = False
         self._streaming = False
         self._ready = False
+        self._not_ready = ""
         self.edit = _MessageEdit(theme)
         self.modes = ModeSwitch()
         self.depth_box = QComboBox()
         self.reason = ElidedLabel()
         self.context_label = QLabel()
-        self.send_button = QPushButton("Send")
-        self.stop_button = QPushButton("Stop")
+        self.send_button = QPushButton(" Send")
+        self.stop_button = QPushButton(" Stop")
         self._make_controls()
         self._arrange()
         self._connect()
@@ -139,8 +144,7 @@ class Composer(QWidget):
         row.setSpacing(8)
         row.addWidget(self.modes)
         row.addWidget(self.depth_box)
-        row.addWidget(self.reason, 1)
-        row.addWidget(self.context_label)
+        row.addStretch(1)
         row.addWidget(self.stop_button)
         row.addWidget(self.send_button)
         self.card = QFrame()
@@ -152,7 +156,14 @@ class Composer(QWidget):
         inner.addLayout(row)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(6)
         layout.addWidget(self.card)
+        captions = QHBoxLayout()
+        captions.setContentsMargins(12, 0, 12, 0)
+        captions.setSpacing(16)
+        captions.addWidget(self.reason, 1)
+        captions.addWidget(self.context_label)
+        layout.addLayout(captions)
         self.setFocusProxy(self.edit)
 
     def _connect(self) -> None:
@@ -179,6 +190,7 @@ class Composer(QWidget):
 
     def set_engine(self, view: EngineView) -> None:
         """What can be done now."""
+        self._not_ready = NOT_READY.get(view.state, "")
         self._ready = view.state in (EngineState.READY, EngineState.READING, EngineState.ANSWERING)
         self._engine_busy = view.state in (EngineState.READING, EngineState.ANSWERING)
         self.modes.set_unavailable(view.unavailable)
@@ -209,7 +221,7 @@ class Composer(QWidget):
 
     def set_context(self, used: int, size: int) -> None:
         """How much of the context is taken."""
-        self.context_label.setText(f"context {context(used, size)}" if size else "")
+        self.context_label.setText(f"Context {context(used, size)}" if size else "")
         self.context_label.setAccessibleName(f"Context used: {context(used, size)} tokens")
 
     # ---- intentions --------------------------------------------------------------------------------------------
@@ -240,7 +252,7 @@ class Composer(QWidget):
         self.send_button.setVisible(not self.is_busy)
         self.send_button.setEnabled(self._ready and bool(self.text.strip()))
         self.depth_box.setEnabled(self.modes.mode is not Mode.OFF)
-        self.reason.setText(self.modes.reason if self._ready else "")
+        self.reason.setText(self.modes.reason if self._ready else self._not_ready)
         self.reason.setToolTip(self.reason.text())
         if had_focus and not (self.stop_button.hasFocus() or self.send_button.hasFocus()):
             self.edit.setFocus()

@@ -17,14 +17,15 @@ from PySide6.QtWidgets import (
 
 from ui.formatting import percent
 from ui.header import DEMO_NOTE, TINY_NOTE
+from ui.prompt_card import PromptCard
 from ui.records import EngineState, EngineView
 from ui.theme import Theme
 
 PROMPTS = (
-    ("list", "Repeat this list: apples, bread, cheese, dates"),
-    ("arrow-down-a-z", "Sort these words: pear, apple, melon, fig"),
-    ("circle-question-mark", "What is speculative decoding?"),
-    ("feather", "Write a short story about a fox."),
+    ("list", "Repeat a list", "Repeat this list: apples, bread, cheese, dates"),
+    ("arrow-down-a-z", "Sort words", "Sort these words: pear, apple, melon, fig"),
+    ("circle-question-mark", "Ask about drafting", "What is speculative decoding?"),
+    ("feather", "Hear a story", "Write a short story about a fox."),
 )
 DEMO_TEXTS = {
     "absent": "Drafting cannot pay on a model this small. A copy padded to the cost of about 400 million parameters "
@@ -33,7 +34,7 @@ DEMO_TEXTS = {
     "ready": "The padded copy is here: the same words at the cost of about 400 million parameters.",
     "active": "You are using the padded copy: the same tiny model at the cost of about 400 million parameters.",
 }
-WIDTH_PX = 640
+WIDTH_PX = 688
 
 
 class EmptyState(QScrollArea):
@@ -63,27 +64,22 @@ class EmptyState(QScrollArea):
         self.text = QLabel()
         self.text.setProperty("kind", "muted")
         self.builtin_button = QPushButton("Use the built-in pair")
-        self.open_button = QPushButton("Open a GGUF file…")
+        self.open_button = QPushButton(" Open a GGUF file…")
         self.demo_text = QLabel()
         self.demo_text.setProperty("kind", "caption")
-        self.demo_button = QPushButton("Show it at real weight")
+        self.demo_button = QPushButton(" Show it at real weight")
         self.demo_progress = QProgressBar()
-        self.prompt_buttons = [self._prompt_button(text) for _, text in PROMPTS]
+        self.prompt_cards = [self._card(*prompt) for prompt in PROMPTS]
         self._make()
         self._arrange()
         theme.changed.connect(self._recolor)
         self.set_engine(EngineView())
         self.set_demo("absent", None)
 
-    def _prompt_button(self, text: str) -> QPushButton:
-        button = QPushButton(text)
-        button.setProperty("kind", "prompt")
-        button.setAccessibleName(f"Try: {text}")
-        button.setToolTip("Send this message")
-        button.setIconSize(QSize(16, 16))
-        button.setCursor(Qt.CursorShape.PointingHandCursor)
-        button.clicked.connect(lambda: self.prompt_chosen.emit(text))
-        return button
+    def _card(self, icon: str, title: str, prompt: str) -> PromptCard:
+        card = PromptCard(self._theme, icon, title, prompt)
+        card.clicked.connect(lambda: self.prompt_chosen.emit(prompt))
+        return card
 
     def _make(self) -> None:
         for label in (self.text, self.demo_text, self.title):
@@ -94,7 +90,7 @@ class EmptyState(QScrollArea):
         self.open_button.setToolTip("Choose a model file on this computer")
         self.demo_button.setToolTip(DEMO_NOTE)
         for button in (self.builtin_button, self.open_button, self.demo_button):
-            button.setAccessibleName(button.text())
+            button.setAccessibleName(button.text().strip())
         self.demo_progress.setTextVisible(False)
         self.demo_progress.setAccessibleName("Making the padded copy")
         self.builtin_button.clicked.connect(self.use_builtin)
@@ -104,8 +100,8 @@ class EmptyState(QScrollArea):
     def _arrange(self) -> None:
         prompts = QGridLayout()
         prompts.setSpacing(8)
-        for place, button in enumerate(self.prompt_buttons):
-            prompts.addWidget(button, place // 2, place % 2)
+        for place, card in enumerate(self.prompt_cards):
+            prompts.addWidget(card, place // 2, place % 2)
         self.prompts = QWidget()
         self.prompts.setLayout(prompts)
         prompts.setContentsMargins(0, 0, 0, 0)
@@ -157,8 +153,8 @@ class EmptyState(QScrollArea):
         self.open_button.setVisible(missing and not loading)
         self.prompts.setVisible(not missing)
         ready = view.state is EngineState.READY
-        for button in self.prompt_buttons:
-            button.setEnabled(ready)
+        for card in self.prompt_cards:
+            card.setEnabled(ready)
         if loading:
             self._say("Loading the model", "This takes a moment. You can write your message meanwhile.")
         elif missing:
@@ -199,7 +195,7 @@ class EmptyState(QScrollArea):
 
     def _recolor(self) -> None:
         self.mark.setPixmap(self._theme.application_icon().pixmap(QSize(44, 44), self.devicePixelRatioF()))
-        for button, (icon, _) in zip(self.prompt_buttons, PROMPTS, strict=True):
-            button.setIcon(self._theme.icon(icon))
+        for card in self.prompt_cards:
+            card.recolor()
         self.open_button.setIcon(self._theme.icon("folder-open", self._theme.tokens.text))
         self.demo_button.setIcon(self._theme.icon("weight", self._theme.tokens.text))

@@ -19,11 +19,12 @@ class IconButton(QToolButton):
         self._theme = theme
         self._icon_name = icon
         self._shown_icon = icon
-        self._text = text
+        # A space keeps the words off the icon; styles have no property for it.
+        self._text = f" {text}" if text else ""
         self._revealed = True
         self.setAccessibleName(name)
         self.setToolTip(name)
-        self.setText(text)
+        self.setText(self._text)
         self.setCursor(Qt.CursorShape.PointingHandCursor)
         self.setIconSize(QSize(16, 16))
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
@@ -49,7 +50,7 @@ class IconButton(QToolButton):
         self._recolor()
         if self._text:
             self.setMinimumWidth(self.width())
-            self.setText(text)
+            self.setText(f" {text}")
         QTimer.singleShot(CONFIRM_MS, self, self._settle)
 
     def _settle(self) -> None:

@@ -26,7 +26,8 @@ from ui.transcript import COLUMN_PX, Transcript
 from ui.window_layout import WindowLayout
 
 DEFAULT_SIZE = QSize(1280, 800)
-MINIMUM_SIZE = QSize(640, 440)
+MIDDLE_PX = 470  # the composer's switches need this
+MINIMUM_HEIGHT = 440
 
 
 class MainWindow(QMainWindow):
@@ -81,7 +82,7 @@ class MainWindow(QMainWindow):
         self._connect()
         self._add_shortcuts()
         self.setAcceptDrops(True)
-        self.setMinimumSize(MINIMUM_SIZE)
+        self.setMinimumHeight(MINIMUM_HEIGHT)
         self.resize(DEFAULT_SIZE)
         self.layout_state.show_buttons()
         self.composer.setFocus()
@@ -95,7 +96,7 @@ class MainWindow(QMainWindow):
         foot = QWidget()
         foot.setMaximumWidth(COLUMN_PX)
         inner = QVBoxLayout(foot)
-        inner.setContentsMargins(24, 4, 24, 16)
+        inner.setContentsMargins(24, 4, 24, 10)
         inner.setSpacing(8)
         inner.addWidget(self.problem_banner)
         inner.addWidget(self.notice_banner)
@@ -106,6 +107,7 @@ class MainWindow(QMainWindow):
         centred.addStretch(1)
         middle = QWidget()
         middle.setObjectName("page")
+        middle.setMinimumWidth(MIDDLE_PX)
         column = QVBoxLayout(middle)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(0)

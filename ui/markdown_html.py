@@ -56,11 +56,11 @@ _RULES: dict[str, Callable[[Token], str]] = {
     "hr": lambda _token: "<hr/>",
     "softbreak": lambda _token: "<br/>",  # chat models mean their line breaks
     "table_open": lambda _token: '<table class="grid" cellspacing="0" cellpadding="6">',
-    "table_close": lambda _token: '</table><p class="gap"></p>',
+    "table_close": lambda _token: "</table>",
     "th_open": _cell("th"),
     "td_open": _cell("td"),
     "blockquote_open": lambda _token: '<table class="quote" cellspacing="0"><tr><td class="quote">',
-    "blockquote_close": lambda _token: '</td></tr></table><p class="gap"></p>',
+    "blockquote_close": lambda _token: "</td></tr></table>",
 }
 
 

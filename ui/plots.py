@@ -13,7 +13,7 @@ from ui.formatting import figure, percent
 from ui.theme import Theme
 
 SPARK_POINTS = 120
-DEPTH_ROW_PX = 20
+DEPTH_ROW_PX = 19
 BAR_PX = 8
 
 

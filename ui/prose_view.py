@@ -17,9 +17,8 @@ INDENT_PX = 22
 def document_style(tokens: Palette, base: int, code_family: str) -> str:
     """The style sheet of a prose document."""
     return f"""
-    p, li {{ line-height: 145%; }}
+    p, li {{ line-height: {round(base * 1.55)}px; }}
     p {{ margin: 0 0 10px 0; }}
-    p.gap {{ margin: 0; font-size: 6px; line-height: 100%; }}
     h1 {{ font-size: {base + 7}px; font-weight: 600; margin: 10px 0 8px 0; }}
     h2 {{ font-size: {base + 4}px; font-weight: 600; margin: 10px 0 8px 0; }}
     h3 {{ font-size: {base + 2}px; font-weight: 600; margin: 8px 0 6px 0; }}
@@ -30,10 +29,10 @@ def document_style(tokens: Palette, base: int, code_family: str) -> str:
     span.code {{ font-family: '{code_family}'; font-size: {base - 1}px; background: {tokens.tint}; }}
     pre.nested {{ font-family: '{code_family}'; font-size: {base - 1}px; background: {tokens.tint};
       margin: 4px 0 8px 0; }}
-    table.grid {{ border-collapse: collapse; border: 1px solid {tokens.border_strong}; margin: 4px 0 0 0; }}
+    table.grid {{ border-collapse: collapse; border: 1px solid {tokens.border_strong}; margin: 4px 0 12px 0; }}
     table.grid th {{ background: {tokens.tint}; font-weight: 600; border: 1px solid {tokens.border_strong}; }}
     table.grid td {{ border: 1px solid {tokens.border_strong}; }}
-    table.quote {{ margin: 2px 0 0 0; }}
+    table.quote {{ margin: 2px 0 8px 0; }}
     td.quote {{ border-left: 3px solid {tokens.border_strong}; padding-left: 12px; color: {tokens.text_muted}; }}
     """
 

@@ -33,11 +33,11 @@ class Sidebar(QFrame):
         super().__init__(parent)
         self._theme = theme
         self.setObjectName("sidebar")
-        self.new_button = QPushButton("New chat")
+        self.new_button = QPushButton(" New chat")
         self.search = QLineEdit()
         self.list = ConversationList(theme)
         self.empty = QLabel()
-        self.settings_button = QPushButton("Settings")
+        self.settings_button = QPushButton(" Settings")
         self.hide_button = IconButton(theme, "panel-left", "Hide the sidebar (Ctrl+B)")
         self._make()
         self._arrange()

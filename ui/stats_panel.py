@@ -127,7 +127,7 @@ class StatsPanel(QFrame):
         content.setObjectName("statsContent")
         column = QVBoxLayout(content)
         column.setContentsMargins(16, 16, 16, 16)
-        column.setSpacing(8)
+        column.setSpacing(4)
         top = QHBoxLayout()
         top.addWidget(self._heading("Speed"))
         top.addStretch(1)
@@ -162,8 +162,9 @@ class StatsPanel(QFrame):
         return label
 
     def _section(self, column: QVBoxLayout, title: str, widgets: list[QWidget]) -> None:
-        column.addSpacing(12)
+        column.addSpacing(14)
         column.addWidget(self._heading(title))
+        column.addSpacing(2)
         for widget in widgets:
             column.addWidget(widget)
 

@@ -100,8 +100,7 @@ QToolButton#modelButton:hover { color: $text; }
 #modeSwitch QToolButton { border-radius: 5px; padding: 3px 9px; margin: 2px; color: $text_muted;
   border: 1px solid transparent; }
 #modeSwitch QToolButton:hover { color: $text; background: transparent; }
-#modeSwitch QToolButton:checked { background: $raised; color: $text; border: 1px solid $border_strong;
-  font-weight: 600; }
+#modeSwitch QToolButton:checked { background: $raised; color: $text; border: 1px solid $border_strong; }
 #modeSwitch QToolButton:focus { border: 2px solid $focus; padding: 2px 8px; }
 #modeSwitch QToolButton:disabled { color: $text_disabled; background: transparent; }
 #modeSwitch QToolButton:checked:disabled { border-color: $border; background: $raised; }
@@ -153,7 +152,7 @@ QListWidget#settingsNav { padding: 8px; border-right: 1px solid $border; }
 QListWidget#settingsNav::item { padding: 7px 10px; border-radius: 6px; color: $text; }
 QListWidget#settingsNav::item:hover { background: $hover; }
 QListWidget#settingsNav::item:selected { background: $selected; color: $text; }
-QListWidget#settingsNav:focus::item:selected { border: 2px solid $focus; padding: 5px 8px; }
+QListWidget#settingsNav::item:focus { border: 2px solid $focus; padding: 5px 8px; }
 QScrollBar:vertical { background: transparent; width: 12px; margin: 0; }
 QScrollBar::handle:vertical { background: $border_strong; border-radius: 3px; min-height: 32px; margin: 2px 3px; }
 QScrollBar::handle:vertical:hover { background: $text_disabled; }
