@@ -1,10 +1,23 @@
-"""`python -m app` and the command `paceline`. Knows only how to hand over to the command line."""
+"""`python -m app` and the command `paceline`. Knows only whom to hand over to."""
 
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 
-from app.command_line.parser import main
+from engine.child_process import CHILD_FLAG
+from engine.child_process import main as be_a_child
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Be the helper that a frozen build was started again as, or run the command line."""
+    words = list(sys.argv[1:] if argv is None else argv)
+    if words[:1] == [CHILD_FLAG]:
+        return be_a_child(words[1:])
+    from app.command_line.parser import main as run_command  # noqa: PLC0415  (a helper needs none of it)
+
+    return run_command(words)
+
 
 if __name__ == "__main__":
     sys.exit(main())

@@ -47,7 +47,8 @@ class Answer:
         self._drafter = drafter
         self._request = request
         self._prompt = prompt
-        self._detokenizer = Detokenizer(tokenizer, request.stop)
+        needed = prompt.stop_texts if request.raw_prompt is None else ()
+        self._detokenizer = Detokenizer(tokenizer, (*request.stop, *needed))
         self._ids: list[int] = []
         self._piece = Piece("", (), stopped=False, num_tokens=0)
         self._pace = choose_pace(request.mode, request.depth)

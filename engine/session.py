@@ -14,11 +14,11 @@ from engine.drafters.base import Drafter
 from engine.drafters.draft_model import DraftModelDrafter
 from engine.drafters.none import NoDrafter
 from engine.drafters.prompt_lookup import PromptLookupDrafter
-from engine.errors import DraftRefusedError, EngineError, ModeUnavailableError
+from engine.errors import DraftRefusedError, EngineError, ModeUnavailableError, TemplateError
 from engine.loading import LoadedModel, LoadOptions, open_model
 from engine.pairing import check_pair
 from engine.prompt import PromptBuilder
-from engine.records import ChatRequest, EngineReady, Event, LoadRequest, Mode
+from engine.records import ChatRequest, EngineReady, Event, LoadRequest, Message, Mode
 
 Progress = Callable[[str, float], bool]  # path, fraction -> go on?
 Inspect = Callable[[Path], None]  # raises where a file must not be opened in this process
@@ -52,6 +52,7 @@ class Session:
         target = open_model(request.target, options, lambda fraction: progress(request.target, fraction))
         try:
             prompt = PromptBuilder(target.model.vocab, target.model.chat_template)
+            notices = _try_template(prompt)
         except EngineError:
             target.close()
             raise
@@ -59,13 +60,12 @@ class Session:
         info = replace(target.info, template_name=prompt.template_name)
         self._options, self._prompt = options, prompt
         self._target = replace(target, info=info)
-        notices: tuple[str, ...] = ()
         if request.draft:
             try:
                 self.set_draft(request.draft, progress)
             except EngineError as error:
                 self._draft_reason = error.message
-                notices = (f"{error.title}: {error.message} {error.advice}",)
+                notices = (*notices, f"{error.title}: {error.message} {error.advice}")
         return replace(self.ready(), notices=notices)
 
     def set_draft(self, path: str | None, progress: Progress = lambda _path, _fraction: True) -> EngineReady:
@@ -154,6 +154,15 @@ class Session:
         if self._draft:
             self._draft.close()
             self._draft = None
+
+
+def _try_template(prompt: PromptBuilder) -> tuple[str, ...]:
+    """Render once while loading, which also starts the helper that does it; a broken template is told at once."""
+    try:
+        prompt.build((Message("user", "Hello"),))
+    except TemplateError as error:
+        return (f"{error.title}: {error.message} {error.advice}",)
+    return ()
 
 
 def _check_memory(draft: LoadedModel) -> None:

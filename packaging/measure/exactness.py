@@ -37,24 +37,7 @@ from engine.speculate import Speculation
 from engine.stats import StatsRecorder
 
 NUM_POSITIONS = 3
-WORDS = [
-    "river",
-    "stone",
-    "lamp",
-    "boat",
-    "apple",
-    "bell",
-    "cloud",
-    "garden",
-    "needle",
-    "pocket",
-    "ribbon",
-    "saddle",
-    "timber",
-    "violin",
-    "wagon",
-    "yellow",
-]
+WORDS = ("river", "stone", "lamp", "boat", "apple", "bell", "cloud", "garden", "needle", "pocket", "ribbon", "wagon")
 
 
 @dataclass(frozen=True)

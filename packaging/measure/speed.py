@@ -12,7 +12,6 @@ from __future__ import annotations
 import argparse
 import sys
 import time
-from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -25,7 +24,14 @@ from engine.session import Session
 
 GREEDY = SamplingParams(temperature=0.0)
 RAW_PROMPT = "Once upon a time"
-SETTINGS = [(Mode.NGRAM, 3), (Mode.NGRAM, 7), (Mode.DRAFT, 1), (Mode.DRAFT, 3), (Mode.DRAFT, 7), (Mode.DRAFT, 15)]
+SETTINGS: list[tuple[Mode, int | None]] = [
+    (Mode.NGRAM, 3),
+    (Mode.NGRAM, 7),
+    (Mode.DRAFT, 1),
+    (Mode.DRAFT, 3),
+    (Mode.DRAFT, 7),
+    (Mode.DRAFT, 15),
+]
 QUESTIONS = (
     "Repeat this list: green river, old stone, quiet lamp, paper boat, winter apple, silver bell, iron gate, blue cup.",
     "Sort these words: river, stone, lamp, boat, apple, bell, cloud, garden, needle, pocket, ribbon, saddle.",
@@ -92,12 +98,6 @@ def loop(options: argparse.Namespace) -> int:
     return 0
 
 
-def requests(tokens: int) -> Iterator[tuple[str, list[tuple[Mode, int | None]]]]:
-    """Each question with the settings to try, plain first."""
-    for question in QUESTIONS:
-        yield question, [(Mode.OFF, None), *SETTINGS]
-
-
 def modes(options: argparse.Namespace) -> int:
     """Every mode and depth against plain decoding, on the same prompts."""
     session = Session()
@@ -105,8 +105,8 @@ def modes(options: argparse.Namespace) -> int:
     speed: dict[tuple[Mode, int | None], list[float]] = {}
     passes: dict[tuple[Mode, int | None], list[float]] = {}
     for _ in range(options.repeat):
-        for question, settings in requests(options.tokens):
-            for mode, depth in settings:
+        for question in QUESTIONS:
+            for mode, depth in ((Mode.OFF, None), *SETTINGS):
                 messages = (Message("user", question),)
                 request = ChatRequest(
                     messages, mode, depth, GREEDY, max_tokens=options.tokens, ignore_eos=options.ignore_eos
