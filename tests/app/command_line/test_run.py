@@ -1,0 +1,157 @@
+"""`paceline run`, `check` and the options, on real models through the real probe."""
+
+from __future__ import annotations
+
+import io
+import json
+from pathlib import Path
+
+import pytest
+
+from app.command_line.parser import main, make_parser
+from engine.records import Source
+from tests.shared_files import shared_model
+
+KEYS = {
+    "text", "token_ids", "finish_reason", "mode", "prompt_tokens", "prompt_cached_tokens", "tokens", "passes",
+    "tokens_per_pass", "proposed", "accepted", "acceptance_rate", "accepted_by_depth", "seconds", "tokens_per_second",
+    "prompt_tokens_per_second", "time_to_first_token_ms", "pass_ms_p50", "inter_token_ms_p50", "inter_token_ms_p95",
+    "draft_ms", "verify_ms", "sample_ms", "rollback_ms", "rolled_back", "proposed_by_depth", "provenance", "decisions",
+}  # fmt: skip
+Capture = pytest.CaptureFixture[str]
+
+
+def words(*more: str, draft: bool = True) -> list[str]:
+    pair = ["--draft", shared_model("babyllamaB-tok105-f16.gguf")] if draft else []
+    return ["run", "--model", shared_model("babyllama-tok105-f16.gguf"), *pair, "--raw", "--temperature", "0", *more]
+
+
+def run_json(capsys: Capture, *more: str, draft: bool = True) -> dict[str, object]:
+    assert main([*words(*more, draft=draft), "--prompt", "Once upon a time", "--max-tokens", "60", "--json"]) == 0
+    result = json.loads(capsys.readouterr().out)
+    assert isinstance(result, dict)
+    return result
+
+
+def test_json_has_all_keys_and_they_add_up(capsys: Capture) -> None:
+    result = run_json(capsys, "--mode", "draft", "--depth", "3")
+    assert set(result) == KEYS
+    assert (result["mode"], result["finish_reason"], result["tokens"]) == ("draft", "length", 60)
+    provenance = result["provenance"]
+    assert isinstance(provenance, dict)
+    assert set(provenance) == {source.value for source in Source}
+    assert sum(provenance.values()) == 60
+    assert isinstance(result["tokens_per_pass"], float)
+    assert result["tokens_per_pass"] > 2.5
+
+
+def test_plain_decoding_knows_no_acceptance(capsys: Capture) -> None:
+    result = run_json(capsys, "--mode", "off")
+    assert set(result) == KEYS
+    assert (result["tokens_per_pass"], result["acceptance_rate"], result["proposed"]) == (1.0, None, 0)
+
+
+def test_all_modes_say_the_same(capsys: Capture) -> None:
+    texts = {str(run_json(capsys, "--mode", mode)["text"]) for mode in ("off", "ngram", "draft")}
+    assert len(texts) == 1
+
+
+def test_the_mode_is_draft_where_there_is_one(capsys: Capture) -> None:
+    assert run_json(capsys)["mode"] == "draft"
+    assert run_json(capsys, draft=False)["mode"] == "off"
+
+
+def test_text_goes_to_stdout_and_figures_to_stderr(capsys: Capture) -> None:
+    assert main([*words("--max-tokens", "20"), "--prompt", "Once upon a time"]) == 0
+    shown = capsys.readouterr()
+    assert shown.out.startswith(",")
+    assert "tokens per pass" in shown.err
+    assert "tok/s" not in shown.out
+
+
+@pytest.mark.parametrize("place", ["file", "-"])
+def test_the_prompt_from_a_file_or_standard_input(
+    capsys: Capture, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, place: str
+) -> None:
+    if place == "file":
+        place = str(tmp_path / "prompt.txt")
+        Path(place).write_text("Once upon a time", encoding="utf-8")
+    else:
+        monkeypatch.setattr("sys.stdin", io.StringIO("Once upon a time"))
+    assert main([*words("--max-tokens", "8"), "--prompt-file", place]) == 0
+    assert capsys.readouterr().out.strip()
+
+
+@pytest.mark.parametrize(
+    ("more", "sentence"),
+    [
+        ((), "There is no prompt"),
+        (("--prompt", "x", "--max-tokens", "0"), "--max-tokens must be 1 or more"),
+        (("--prompt", "x", "--depth", "99"), "The depth must be between 0 and 32"),
+        (("--prompt", "x", "--top-p", "2"), "The top-p must be above 0"),
+        (("--prompt-file", "/no/such/file"), "No such file"),
+        (("--prompt", "word " * 900), "the context holds 256"),
+    ],
+)
+def test_bad_input_is_one_sentence_and_exit_1(capsys: Capture, more: tuple[str, ...], sentence: str) -> None:
+    assert main(words(*more)) == 1
+    error = capsys.readouterr().err.strip()
+    assert sentence in error
+    assert "\n" not in error
+
+
+def test_the_draft_mode_without_a_draft_is_refused(capsys: Capture) -> None:
+    assert main([*words("--mode", "draft", draft=False), "--prompt", "x"]) == 1
+    assert "needs a draft model" in capsys.readouterr().err
+
+
+def test_a_missing_and_a_broken_model(capsys: Capture, tmp_path: Path) -> None:
+    broken = tmp_path / "broken.gguf"
+    broken.write_bytes(b"GGUF" + b"\x03" * 100)
+    for path in (tmp_path / "absent.gguf", broken):
+        assert main(["run", "--model", str(path), "--prompt", "x", "--json"]) == 1
+        shown = capsys.readouterr()
+        assert path.name in shown.err
+        assert set(json.loads(shown.out)["error"]) == {"title", "message", "advice"}
+
+
+def test_an_unfitting_draft_is_refused_with_the_token(capsys: Capture) -> None:
+    pair = ["--model", shared_model("stories260K-f16.gguf"), "--draft", shared_model("aidreams260K-f32.gguf")]
+    assert main(["run", *pair, "--prompt", "x"]) == 1
+    assert "Token 259 is" in capsys.readouterr().err
+
+
+def test_a_recurrent_model_answers_plain_and_says_why(capsys: Capture) -> None:
+    model = shared_model("tiny-rwkv7-834K-f32.gguf")
+    options = ["--prompt", "x", "--raw", "--max-tokens", "5", "--ctx", "256", "--mode", "ngram"]
+    assert main(["run", "--model", model, *options]) == 0
+    assert "recurrent" in capsys.readouterr().err
+
+
+def test_check_says_yes_and_no(capsys: Capture) -> None:
+    yes = [shared_model("babyllama-tok105-f16.gguf"), shared_model("babyllamaB-tok105-f16.gguf")]
+    no = [shared_model("stories260K-f16.gguf"), shared_model("aidreams260K-f32.gguf")]
+    assert main(["check", *yes]) == 0
+    assert "can draft for" in capsys.readouterr().out
+    assert main(["check", *no, "--json"]) == 1
+    verdict = json.loads(capsys.readouterr().out)
+    assert verdict["compatible"] is False
+    assert "Token 259" in verdict["reason"]
+    assert main(["check", yes[0], "/no/such.gguf"]) == 1
+    assert "no file" in capsys.readouterr().err
+
+
+def test_gpu_layers_are_a_number_or_all(capsys: Capture) -> None:
+    parser = make_parser()
+    assert parser.parse_args(["run", "--gpu-layers", "all"]).gpu_layers is None
+    assert parser.parse_args(["run", "--gpu-layers", "7"]).gpu_layers == 7
+    with pytest.raises(SystemExit):
+        parser.parse_args(["run", "--gpu-layers", "some"])
+    assert "must be a number or all" in capsys.readouterr().err
+
+
+def test_without_a_display_the_window_points_to_the_terminal(capsys: Capture, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("app.display.has_display", lambda: False)
+    monkeypatch.setattr("app.command_line.window.has_display", lambda: False, raising=False)
+    assert main([]) == 1
+    assert "paceline run" in capsys.readouterr().err
