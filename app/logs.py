@@ -42,7 +42,12 @@ class CarefulFormatter(logging.Formatter):
 
     def format(self, record: logging.LogRecord) -> str:
         """Format one record."""
-        return redact(super().format(record))
+        # Another handler may have left its own, careless text of the exception in the record.
+        careless, record.exc_text = record.exc_text, None
+        try:
+            return redact(super().format(record))
+        finally:
+            record.exc_text = careless
 
     def formatException(self, ei: object) -> str:  # noqa: N802 (the base class's name)
         """Format an exception: frames and type; the message only where it cannot quote a chat."""
