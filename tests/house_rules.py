@@ -19,7 +19,7 @@ MAX_FILE_LINES = 400
 MAX_FUNCTION_LINES = 60
 
 # What each room may import of the others, of Qt and of the window's two text libraries. A name stands for all below it.
-QT_IN_APP = re.compile(r"app/(\w*controller\w*|engine_bridge|window|logs|instance)\.py")
+QT_IN_APP = re.compile(r"app/(\w*controller\w*|engine_bridge|window|qt_logs|single_instance)\.py")
 UI_MAY = {"ui", "engine.records", "PySide6", "markdown_it", "pygments"} | set(sys.stdlib_module_names)
 ENGINE_MAY_NOT = {"app", "ui", "PySide6", "shiboken6"}
 LLAMA_DOOR = "engine/llama/"
@@ -165,7 +165,8 @@ def missing_docstrings(root: Path) -> list[str]:
         place = path.relative_to(root).as_posix()
         text = ast.get_docstring(syntax(path)) or ""
         is_room = path.name == "__init__.py" and place.startswith(tuple(f"{room}/" for room in ROOMS))
-        if len(text) < 20:
+        is_test_folder = path.name == "__init__.py" and place.startswith("tests/")
+        if len(text) < 20 and not is_test_folder:
             found.append(f"{place} has no docstring")
         elif is_room and not re.search(r"\bknows?\b|\bonly door\b", text, re.IGNORECASE):
             found.append(f"{place} does not say what the room knows and does not know")
