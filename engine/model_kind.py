@@ -1,0 +1,52 @@
+"""Whether a GGUF file is a model that writes text, judged from its header; many GGUF files are something else."""
+
+from __future__ import annotations
+
+from engine.errors import ModelFileError
+from engine.gguf_header import GgufHeader
+
+# Architectures that turn a text into one vector. llama.cpp loads them, but their contexts have no logits.
+_ENCODERS = (
+    "bert",
+    "eurobert",
+    "gemma-embedding",
+    "jina-bert-v2",
+    "jina-bert-v3",
+    "modern-bert",
+    "neo-bert",
+    "nomic-bert",
+    "nomic-bert-moe",
+    "t5encoder",
+)
+_OTHERS = {
+    "clip": "the image or sound part of another model",
+    "wavtokenizer-dec": "a part of a speech model",
+    "dflash": "a draft head that works only inside its own target",
+    "eagle3": "a draft head that works only inside its own target",
+}
+_TYPES = {
+    "adapter": "an adapter (LoRA) for another model",
+    "imatrix": "a table for quantizing another model",
+    "mmproj": "the image or sound part of another model",
+    "vocab": "a vocabulary without weights",
+}
+_ADVICE = "Choose a GGUF file of a chat or text model."
+
+
+def check_writes_text(header: GgufHeader, name: str) -> None:
+    """Return if the model can continue a text; ``name`` is how the sentence calls it.
+
+    Raises:
+        ModelFileError: it is something else; the sentence says what.
+    """
+    reason = _TYPES.get(str(header.metadata.get("general.type"))) or _OTHERS.get(header.architecture)
+    if reason is None and _is_encoder(header):
+        reason = f"a text encoder ({header.architecture}): it turns texts into numbers, for searching"
+    if reason is not None:
+        raise ModelFileError(f"{name} is {reason}, and does not write text.", _ADVICE)
+
+
+def _is_encoder(header: GgufHeader) -> bool:
+    # A model of a text-writing architecture that was trained for embeddings says how its vectors are pooled.
+    pools = header.own("pooling_type") not in (None, 0)
+    return header.architecture in _ENCODERS or pools or header.own("attention.causal") is False

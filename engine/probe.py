@@ -1,0 +1,211 @@
+"""Opens a new or changed model file in a short-lived child process first: a crash there is a sentence here.
+
+Owns the child and the memory of good verdicts. What is tried is `engine.probe_child`'s; knows no loaded model.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+import re
+import signal
+import subprocess
+import time
+from collections.abc import Callable
+from dataclasses import asdict, dataclass, fields
+from importlib import metadata
+from pathlib import Path
+from typing import Any
+
+from engine import errors
+from engine.child_process import child_command, child_environment, creation_flags
+from engine.errors import EngineError, ModelLoadError, ModelNotFoundError, NotEnoughMemoryError
+
+log = logging.getLogger(__name__)
+
+CACHE_FILE = "probed-models.json"
+_FORMAT = 1  # of the reports in it; another number forgets them
+_MAX_CACHED = 200
+_START_LIMIT_S = 60.0
+_SLOWEST_BYTES_PER_S = 30e6  # a network drive; the file is read once
+_POLL_S = 0.1
+_ASSERT = re.compile(r"(GGML_ASSERT\(.*\) failed|GGML_ABORT.*|fatal error.*|terminate called.*)")
+_WHAT = re.compile(r"what\(\):\s*(.+)")
+# The child must not take graphics memory, and a crash must not start a debugger.
+_CHILD_ENVIRONMENT = {
+    "CUDA_VISIBLE_DEVICES": "-1",
+    "HIP_VISIBLE_DEVICES": "-1",
+    "GGML_VK_VISIBLE_DEVICES": "",
+    "GGML_NO_BACKTRACE": "1",
+}
+_OTHER_PROGRAM = "Choose another file of this model, or a newer version of Paceline."
+
+
+@dataclass(frozen=True, slots=True)
+class ProbeReport:
+    """A file that was loaded and ran one token."""
+
+    architecture: str
+    name: str
+    num_params: int
+    size_bytes: int
+    n_ctx_train: int
+    n_vocab: int
+    has_template: bool
+    is_recurrent: bool
+
+
+def probe(
+    path: Path,
+    cache_dir: Path | None = None,
+    timeout_s: float | None = None,
+    should_stop: Callable[[], bool] = lambda: False,
+) -> ProbeReport:
+    """Try ``path`` in a child process, unless this very file was good before.
+
+    ``cache_dir`` keeps good verdicts; bad ones are found again, since they may be due to little memory or an old
+    program. ``timeout_s`` None allows for the time to read a file of this size.
+
+    Raises:
+        ModelNotFoundError: no such file, or not readable.
+        ModelFileError: it cannot be used; the sentence says what happened: refused, crashed, too slow.
+        NotEnoughMemoryError: it does not fit the free memory.
+    """
+    key, size = _identity(path)
+    known = _read_cache(cache_dir)
+    if key in known:
+        return known[key]
+    limit_s = _START_LIMIT_S + size / _SLOWEST_BYTES_PER_S if timeout_s is None else timeout_s
+    report = _ask_child(path, limit_s, should_stop)
+    if _identity(path)[0] == key:
+        _write_cache(cache_dir, {**known, key: report})
+    return report
+
+
+def _identity(path: Path) -> tuple[str, int]:
+    """What makes a file this very file, and its size: place, size, time, inode; and who judged it."""
+    try:
+        whole = path.resolve()
+        facts = whole.stat()
+        with whole.open("rb"):
+            pass
+    except OSError as error:
+        raise ModelNotFoundError(f"{path} cannot be read: {error.strerror or error}.") from error
+    version = metadata.version("llama-cpp-python")
+    return f"{whole}|{facts.st_size}|{facts.st_mtime_ns}|{facts.st_ino}|{version}", facts.st_size
+
+
+def _ask_child(path: Path, limit_s: float, should_stop: Callable[[], bool]) -> ProbeReport:
+    its_end, our_end = os.pipe()  # the child ends when ours closes, so it does not outlive us
+    child = subprocess.Popen(  # noqa: S603  (our own interpreter and module)
+        child_command("probe", str(path.resolve())),
+        stdin=its_end,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        env=child_environment(bare=False) | _CHILD_ENVIRONMENT,
+        creationflags=creation_flags(),
+    )
+    os.close(its_end)
+    try:
+        output, complaints = _wait(child, path.name, limit_s, should_stop)
+    finally:
+        child.kill()
+        child.communicate()
+        os.close(our_end)
+    if child.returncode != 0:
+        log.info("the probe of %s ended with %s: %s", path.name, child.returncode, complaints.strip()[-2000:])
+        raise _crash(path.name, child.returncode, complaints)
+    answer: dict[str, Any] = json.loads(output.strip().splitlines()[-1])
+    if "error" in answer:
+        raise _retell(answer["error"])
+    return ProbeReport(**answer["report"])
+
+
+def _wait(
+    child: subprocess.Popen[bytes], name: str, limit_s: float, should_stop: Callable[[], bool]
+) -> tuple[str, str]:
+    """Return the child's output and error lines."""
+    end = time.monotonic() + limit_s
+    while True:
+        try:
+            output, complaints = child.communicate(timeout=_POLL_S)
+        except subprocess.TimeoutExpired:
+            if time.monotonic() > end:
+                raise ModelLoadError(
+                    f"{name} could not be opened within {limit_s:.0f} seconds.",
+                    "If it lies on a slow drive, copy it to this computer; otherwise choose another file.",
+                ) from None
+            if should_stop():
+                raise ModelLoadError(f"Opening {name} was cancelled.", "Open it again when you want it.") from None
+        else:
+            return output.decode("utf-8", "replace"), complaints.decode("utf-8", "replace")
+
+
+def _crash(name: str, status: int, complaints: str) -> EngineError:
+    """One sentence for a child that died."""
+    if status == -getattr(signal, "SIGKILL", 9):
+        return NotEnoughMemoryError(f"The system ended the process that opened {name}, most likely for want of memory.")
+    if status == -getattr(signal, "SIGILL", 4):
+        return ModelLoadError(
+            f"{name} could not be opened: llama.cpp was built for another processor.",
+            "Install llama-cpp-python again on this machine.",
+        )
+    reason = _ASSERT.search(complaints) or _WHAT.search(complaints)
+    if reason and "bad_alloc" in complaints:
+        return NotEnoughMemoryError(f"{name} asks for more memory than a file of its size can need.")
+    detail = f" ({reason[1].strip()[:200]})" if reason else f" ({_signal_name(status)})"
+    return ModelLoadError(f"llama.cpp crashed when it opened {name}{detail}.", _OTHER_PROGRAM)
+
+
+def _signal_name(status: int) -> str:
+    try:
+        return signal.Signals(-status).name
+    except ValueError:
+        return f"status {status:#x}" if status > 255 else f"status {status}"
+
+
+def _retell(error: dict[str, str]) -> EngineError:
+    """Make the child's error ours; what a context or a pass could not do, a load could not do."""
+    kind = getattr(errors, error["kind"], ModelLoadError)
+    if not issubclass(kind, errors.ModelFileError | NotEnoughMemoryError):
+        kind = ModelLoadError
+    told: EngineError = kind(error["message"], error.get("advice"))
+    return told
+
+
+def _read_cache(cache_dir: Path | None) -> dict[str, ProbeReport]:
+    """Good verdicts of before; a damaged or foreign file is as good as none."""
+    if cache_dir is None:
+        return {}
+    try:
+        saved = json.loads((cache_dir / CACHE_FILE).read_text("utf-8"))
+        if saved["format"] != _FORMAT:
+            return {}
+        return {key: _report(values) for key, values in saved["reports"].items()}
+    except FileNotFoundError:
+        return {}
+    except (OSError, ValueError, LookupError, TypeError, AttributeError) as error:
+        log.info("%s is not used: %r", CACHE_FILE, error)
+        return {}
+
+
+def _report(values: dict[str, Any]) -> ProbeReport:
+    report = ProbeReport(**values)
+    if any(type(getattr(report, field.name)).__name__ != field.type for field in fields(report)):
+        raise TypeError("a value has another type")
+    return report
+
+
+def _write_cache(cache_dir: Path | None, reports: dict[str, ProbeReport]) -> None:
+    if cache_dir is None:
+        return
+    kept = dict(list(reports.items())[-_MAX_CACHED:])
+    text = json.dumps({"format": _FORMAT, "reports": {key: asdict(report) for key, report in kept.items()}})
+    part = cache_dir / f"{CACHE_FILE}.{os.getpid()}.part"
+    try:
+        cache_dir.mkdir(parents=True, exist_ok=True)
+        part.write_text(text, "utf-8")
+        part.replace(cache_dir / CACHE_FILE)
+    except OSError as error:  # the verdict stands; it will be found again next time
+        log.info("%s could not be written: %s", CACHE_FILE, error)

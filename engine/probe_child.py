@@ -1,0 +1,126 @@
+"""The helper process that opens a model file for the first time: what crashes here harms nobody.
+
+Checks the header, loads the weights, runs one token, and prints one JSON line: a report or an error.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import threading
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import psutil
+
+from engine.errors import EngineError, ModelLoadError
+from engine.fit import check_fit, estimate
+from engine.gguf_header import GgufHeader
+from engine.hyperparameters import read_checked_header
+from engine.llama import library
+from engine.llama.context import ContextParams, LlamaContext
+from engine.llama.model import LlamaModel
+from engine.model_kind import check_writes_text
+
+N_CTX = 64  # tokens; enough to run one
+# Beyond the file itself: threads' stacks and arenas, the tokenizer's tables, repacked copies of the weights.
+_SPARE_BYTES = 2 * 2**30
+
+
+def main(arguments: list[str]) -> int:
+    """Open the file that ``arguments`` name; the status is 0 also where the answer is an error."""
+    _end_with_parent()
+    _quiet_crashes()
+    path = Path(arguments[0])
+    try:
+        answer = {"report": examine(path)}
+    except EngineError as error:
+        answer = {"error": {"kind": type(error).__name__, "message": error.message, "advice": error.advice}}
+    except MemoryError:
+        answer = {"error": {"kind": "NotEnoughMemoryError", "message": f"{path.name} needs more memory than it may."}}
+    sys.stdout.write("\n" + json.dumps(answer) + "\n")
+    sys.stdout.flush()
+    return 0
+
+
+def examine(path: Path) -> dict[str, Any]:
+    """Open ``path`` and run one token; return the facts of a report.
+
+    Raises:
+        EngineError: it cannot be used; the message says why.
+    """
+    header = read_checked_header(path)
+    check_writes_text(header, path.name)
+    if not library.supports_gpu():  # with one, the weights may lie there
+        check_fit([header], N_CTX)
+    _limit_memory(header)
+    with LlamaModel(path) as model:
+        facts = {
+            "architecture": model.architecture,
+            "name": model.name,
+            "num_params": model.num_params,
+            "size_bytes": model.size_bytes,
+            "n_ctx_train": model.n_ctx_train,
+            "n_vocab": model.vocab.n_vocab,
+            "has_template": model.chat_template is not None,
+            "is_recurrent": model.is_recurrent,
+        }
+        _try_vocabulary(model)
+        if model.generates_text:
+            _run_one_token(model)
+    return facts
+
+
+def _run_one_token(model: LlamaModel) -> None:
+    params = ContextParams(N_CTX, library.default_threads(model.num_params))
+    with LlamaContext(model, params) as context:
+        row = context.forward([model.vocab.bos_id or 0], 1)
+        if not np.isfinite(row).all():
+            raise ModelLoadError(f"{model.path.name} is damaged: its first pass gave numbers that are not finite.")
+
+
+def _try_vocabulary(model: LlamaModel) -> None:
+    """Use every function of the vocabulary that the program uses later: each reads lists of the file."""
+    vocab = model.vocab
+    ids = vocab.tokenize("Hello, 世界! <0x41>\n\t 123", special=True, add_bos=True)
+    for token_id in {*ids, *range(min(vocab.n_vocab, 300)), vocab.n_vocab - 1}:
+        vocab.piece(token_id)
+        vocab.token_text(token_id)
+
+
+def _end_with_parent() -> None:
+    """The parent holds the other end of our standard input; when it is gone, nobody waits for an answer."""
+
+    def watch() -> None:
+        os.read(0, 1)  # not sys.stdin: its lock would be held at the interpreter's end
+        os._exit(1)
+
+    threading.Thread(target=watch, name="parent-watch", daemon=True).start()
+
+
+def _quiet_crashes() -> None:
+    """No core file and no dialogue box for a crash that is expected here."""
+    if sys.platform == "win32":
+        import ctypes  # noqa: PLC0415
+
+        ctypes.windll.kernel32.SetErrorMode(0x0001 | 0x0002 | 0x8000)
+        return
+    import resource  # noqa: PLC0415  (Unix only)
+
+    with suppress(ValueError, OSError):
+        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+
+
+def _limit_memory(header: GgufHeader) -> None:
+    """Let absurd sizes fail here: bound the address space by what this file can need (Linux; others cannot)."""
+    if not sys.platform.startswith("linux"):
+        return
+    import resource  # noqa: PLC0415
+
+    needed = estimate([header], N_CTX).needed_bytes + 2 * header.file_size
+    limit = psutil.Process().memory_info().vms + needed + _SPARE_BYTES
+    with suppress(ValueError, OSError):
+        resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
