@@ -44,6 +44,7 @@ class _Growing:
     replaces: int | None = None
     state: EngineState = EngineState.READING
     stats: RunStats | None = None
+    has_text: bool = False
     abandoned: bool = False
 
 
@@ -118,7 +119,8 @@ class AnswerController:
     def close(self) -> None:
         """Store the answer in the making as interrupted: the app is closing."""
         growing = self._growing
-        if growing is not None and not growing.abandoned:
+        # One that was to replace another is left to the next start, which keeps both.
+        if growing is not None and not growing.abandoned and growing.replaces is None:
             notice = "Interrupted: Paceline was closed in the middle of this answer."
             self._store.finish_answer(growing.answer_id, MessageState.INTERRUPTED, growing.stats, notice)
         self._growing = None
@@ -151,6 +153,7 @@ class AnswerController:
         growing.state = EngineState.ANSWERING
         if growing.abandoned:
             return
+        growing.has_text = True
         self._store.append(growing.answer_id, event.text, event.spans)
         if self._is_shown(growing):
             self._window.append_text(event.text, event.spans)
@@ -159,11 +162,13 @@ class AnswerController:
         self._growing = None
         if growing.abandoned:
             self._store.discard_answer(growing.answer_id)
-        elif isinstance(event, Finished):
+        elif isinstance(event, EngineFailed):
+            self._fail(growing, event.problem)
+        elif growing.replaces is not None and not growing.has_text:
+            self._give_back(growing)
+        else:
             state = MessageState.STOPPED if event.reason is FinishReason.CANCELLED else MessageState.COMPLETE
             self._end(growing, state, event.stats, _NOTICES.get(event.reason, ""))
-        else:
-            self._fail(growing, event.problem)
         self._conversations.refresh()
 
     def _end(self, growing: _Growing, state: MessageState, stats: RunStats | None, notice: str) -> None:
@@ -175,10 +180,14 @@ class AnswerController:
         if growing.replaces is None:
             self._end(growing, MessageState.FAILED, growing.stats, problem.message)
         else:
-            self._store.discard_answer(growing.answer_id)
-            if self._is_shown(growing):
-                self._conversations.show()
+            self._give_back(growing)
         self._window.show_problem(problem)
+
+    def _give_back(self, growing: _Growing) -> None:
+        """Drop an answer that was to replace another, which is back."""
+        self._store.discard_answer(growing.answer_id)
+        if self._is_shown(growing):
+            self._conversations.show()
 
     def _is_shown(self, growing: _Growing) -> bool:
         return growing.conversation_id == self._conversations.current_id and not growing.abandoned

@@ -1,0 +1,194 @@
+"""An engine that does what the test says, a window that remembers what it was shown, and a desk with both."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from PySide6.QtWidgets import QApplication
+
+from app.chats.store import ChatStore
+from app.controller import Controller
+from app.paths import Paths, assets_dir, find_paths
+from app.settings import Settings, write_settings
+from app.settings_table import FIELDS
+from app.window import Reports, assemble
+from engine.records import (
+    ChatRequest,
+    EngineReady,
+    Event,
+    Finished,
+    FinishReason,
+    LoadRequest,
+    Mode,
+    ModelInfo,
+    Problem,
+    RunStats,
+    Source,
+    TextChunk,
+    TokenSpan,
+)
+from ui.main_window import MainWindow
+from ui.records import EngineView, MessageView, SettingValue
+
+TARGET = "models/target.gguf"
+DRAFT = "models/draft.gguf"
+
+
+def info(path: str) -> ModelInfo:
+    return ModelInfo(path, "puppet", "llama", 1000, 2000, 64, 512, 512, 1, 0, "from the model")
+
+
+class PuppetWorker:
+    """Remembers its commands; the test plays the engine with `tell` and its kin."""
+
+    def __init__(self, on_event: Callable[[Event], None]) -> None:
+        self.tell = on_event
+        self.loads: list[LoadRequest] = []
+        self.drafts: list[str | None] = []
+        self.requests: list[ChatRequest] = []
+        self.num_stops = 0
+        self.started = False
+        self.is_down = False
+
+    def start(self) -> None:
+        self.started = True
+
+    def load(self, request: LoadRequest) -> None:
+        self.loads.append(request)
+
+    def set_draft(self, path: str | None) -> None:
+        self.drafts.append(path)
+
+    def generate(self, request: ChatRequest) -> None:
+        self.requests.append(request)
+
+    def stop(self) -> None:
+        self.num_stops += 1
+
+    def shutdown(self, timeout_s: float) -> bool:
+        self.is_down = True
+        return True
+
+    def ready(
+        self, target: str = TARGET, draft: str | None = DRAFT, unavailable: Mapping[Mode, str] | None = None
+    ) -> None:
+        self.tell(EngineReady(info(target), info(draft) if draft else None, unavailable or {}))
+
+    def say(self, text: str) -> None:
+        request_id = self.requests[-1].request_id
+        self.tell(TextChunk(request_id, text, (TokenSpan(len(text), Source.DRAFT),)))
+
+    def finish(self, reason: FinishReason = FinishReason.END) -> None:
+        self.tell(Finished(self.requests[-1].request_id, reason, RunStats(tokens=3, passes=2, decode_s=0.1)))
+
+
+class SpyWindow(MainWindow):
+    """The real window, which also keeps what it was told."""
+
+    def __init__(self) -> None:
+        self.problems: list[Problem] = []
+        self.notices: list[str] = []
+        self.restored: list[str] = []
+        self.shown: list[tuple[str, tuple[MessageView, ...]]] = []
+        self.text = ""
+        self.finished: list[MessageView] = []
+        self.engine = EngineView()
+        self.mode: Mode | None = None
+        self.themes: list[str] = []
+        self.demo: list[tuple[str, float | None]] = []
+        self.values: dict[str, SettingValue] = {}
+        super().__init__(assets_dir(), FIELDS)
+
+    def show_problem(self, problem: Problem) -> None:
+        self.problems.append(problem)
+        super().show_problem(problem)
+
+    def show_notice(self, text: str) -> None:
+        self.notices.append(text)
+        super().show_notice(text)
+
+    def restore_composer(self, text: str) -> None:
+        self.restored.append(text)
+        super().restore_composer(text)
+
+    def show_conversation(self, title: str, messages: Sequence[MessageView]) -> None:
+        self.shown.append((title, tuple(messages)))
+        super().show_conversation(title, messages)
+
+    def begin_answer(self, view: MessageView) -> None:
+        self.text = ""
+        super().begin_answer(view)
+
+    def append_text(self, chunk_text: str, spans: tuple[TokenSpan, ...]) -> None:
+        self.text += chunk_text
+        super().append_text(chunk_text, spans)
+
+    def finish_answer(self, view: MessageView) -> None:
+        self.finished.append(view)
+        super().finish_answer(view)
+
+    def set_engine(self, view: EngineView) -> None:
+        self.engine = view
+        super().set_engine(view)
+
+    def set_mode(self, mode: Mode) -> None:
+        self.mode = mode
+        super().set_mode(mode)
+
+    def set_theme(self, name: str) -> None:
+        self.themes.append(name)
+        super().set_theme(name)
+
+    def set_padded_demo(self, state: str, fraction: float | None) -> None:
+        self.demo.append((state, fraction))
+        super().set_padded_demo(state, fraction)
+
+    def set_settings(self, values: Mapping[str, SettingValue]) -> None:
+        self.values = dict(values)
+        super().set_settings(values)
+
+
+@dataclass
+class Desk:
+    """The whole app but for its engine, on the folders of the test."""
+
+    window: SpyWindow
+    controller: Controller
+    paths: Paths
+    engine: Any
+    reports: Reports
+
+    @property
+    def store(self) -> ChatStore:
+        return self.controller._parts.store
+
+    def close(self) -> None:
+        self.window.close()
+        self.window.deleteLater()
+
+    def rows(self) -> list[str]:
+        return [row.title for row in self.store.conversations()]
+
+    def messages(self) -> tuple[MessageView, ...]:
+        current = self.controller.conversations.current_id
+        return () if current is None else self.store.messages(current)
+
+
+def keep_settings(values: Mapping[str, SettingValue]) -> Paths:
+    """Write settings with a chosen pair, so that no built-in file is needed; return the folders."""
+    paths = find_paths()
+    settings, complaints = Settings().changed({"target_path": TARGET, "draft_path": DRAFT, **values})
+    assert complaints == ()
+    write_settings(paths.settings_file, settings)
+    return paths
+
+
+def open_desk(make_worker: Callable[[Callable[[Event], None]], Any] = PuppetWorker) -> Desk:
+    """Put the app together as `app.window` does, without running its loop."""
+    assert QApplication.instance() is not None
+    window, paths, reports = SpyWindow(), find_paths(), Reports()
+    controller = assemble(window, paths, reports, make_worker)
+    window.show()
+    return Desk(window, controller, paths, controller._bridge.worker, reports)

@@ -1,0 +1,227 @@
+"""Loading, replacing, refusing; what the settings remember of it; the padded demo."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from pytestqt.qtbot import QtBot
+
+import app.padded_demo
+from app.paths import builtin_draft, builtin_target
+from app.settings import read_settings
+from engine.errors import ToolError
+from engine.records import EngineFailed, EngineReady, LoadProgress, Mode, Problem
+from tests.app.fakes import DRAFT, TARGET, Desk, info, keep_settings, open_desk
+from ui.records import EngineState
+
+REFUSED = Problem("This draft does not fit the target", "Token 7 differs.", "Choose another.")
+
+
+def saved(desk: Desk, key: str) -> object:
+    return read_settings(desk.paths.settings_file).settings.values[key]
+
+
+@pytest.fixture
+def builtin(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A built-in pair, as far as its files go."""
+    assets = tmp_path / "assets"
+    monkeypatch.setattr("app.paths.assets_dir", lambda: assets)
+    builtin_target().parent.mkdir(parents=True)
+    builtin_target().touch()
+    builtin_draft().touch()
+    return assets
+
+
+def test_the_chosen_pair_is_loaded_at_the_start(desk: Desk) -> None:
+    assert [(request.target, request.draft) for request in desk.engine.loads] == [(TARGET, DRAFT)]
+    assert desk.engine.started
+    assert desk.window.engine.state is EngineState.READY
+
+
+def test_the_first_start_loads_the_builtin_pair(qtbot: QtBot, builtin: Path) -> None:
+    desk = open_desk()
+    assert [(load.target, load.draft) for load in desk.engine.loads] == [(str(builtin_target()), str(builtin_draft()))]
+    assert desk.window.engine.state is EngineState.LOADING
+    assert desk.window.shown[-1] == ("", ())
+    desk.close()
+
+
+def test_without_the_builtin_pair_one_sentence_says_so(
+    qtbot: QtBot, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr("app.paths.assets_dir", lambda: tmp_path / "nowhere")
+    desk = open_desk()
+    assert [problem.title for problem in desk.window.problems] == ["The built-in models are missing"]
+    assert desk.window.engine.state is EngineState.EMPTY
+    desk.window.message_submitted.emit("anybody?")
+    assert desk.window.restored == ["anybody?"]
+    desk.close()
+
+
+def test_loading_shows_how_far_it_is(desk: Desk, qtbot: QtBot) -> None:
+    desk.window.model_file_chosen.emit("models/other.gguf", "target")
+    assert desk.window.engine.state is EngineState.LOADING
+    desk.engine.tell(LoadProgress("models/other.gguf", 0.5))
+    qtbot.waitUntil(lambda: desk.window.engine.progress == 0.5)
+    desk.engine.ready("models/other.gguf")
+    qtbot.waitUntil(lambda: desk.window.engine.state is EngineState.READY)
+    assert desk.window.engine.progress is None
+    assert saved(desk, "target_path") == "models/other.gguf"
+    assert desk.window.values["target_path"] == "models/other.gguf"
+
+
+def test_a_target_that_fails_does_not_become_the_chosen_one(desk: Desk, qtbot: QtBot) -> None:
+    desk.window.model_file_chosen.emit("models/broken.gguf", "target")
+    desk.engine.tell(EngineFailed(Problem("Broken", "It is broken.", "Choose another.")))
+    qtbot.waitUntil(lambda: desk.window.engine.state is EngineState.READY)
+    assert [problem.title for problem in desk.window.problems] == ["Broken"]
+    assert desk.window.engine.target == info(TARGET)
+    assert saved(desk, "target_path") == TARGET
+
+
+def test_a_draft_is_chosen_and_removed_without_a_reload(desk: Desk, qtbot: QtBot) -> None:
+    desk.window.model_file_chosen.emit("models/small.gguf", "draft")
+    desk.engine.ready(draft="models/small.gguf")
+    qtbot.waitUntil(lambda: saved(desk, "draft_path") == "models/small.gguf")
+    desk.window.draft_removed.emit()
+    desk.engine.ready(draft=None, unavailable={Mode.DRAFT: "No draft model is chosen."})
+    qtbot.waitUntil(lambda: desk.window.engine.draft is None)
+    assert desk.engine.drafts == ["models/small.gguf", None]
+    assert len(desk.engine.loads) == 1
+    assert saved(desk, "draft_path") == ""
+
+
+def test_a_refused_draft_is_told_and_the_chat_goes_on(desk: Desk, qtbot: QtBot) -> None:
+    desk.window.model_file_chosen.emit("models/foreign.gguf", "draft")
+    desk.engine.tell(EngineFailed(REFUSED))
+    qtbot.waitUntil(lambda: desk.window.engine.state is EngineState.READY)
+    assert desk.window.problems == [REFUSED]
+    assert saved(desk, "draft_path") == DRAFT
+    desk.window.message_submitted.emit("still there?")
+    assert len(desk.engine.requests) == 1
+
+
+def test_a_draft_refused_at_loading_is_told_and_its_mode_left(qtbot: QtBot) -> None:
+    keep_settings({"mode": "draft"})
+    desk = open_desk()
+    desk.engine.tell(EngineReady(info(TARGET), None, {Mode.DRAFT: "Token 7 differs."}, ("Token 7 differs.",)))
+    qtbot.waitUntil(lambda: bool(desk.window.problems))
+    assert desk.window.problems[0].message == "Token 7 differs."
+    assert desk.window.mode is Mode.NGRAM
+    assert saved(desk, "mode") == "draft"
+    desk.close()
+
+
+def test_a_recurrent_target_runs_plain_and_says_why(desk: Desk, qtbot: QtBot) -> None:
+    reason = "The memory of this model cannot forget."
+    desk.window.model_file_chosen.emit("models/rwkv.gguf", "target")
+    desk.engine.ready("models/rwkv.gguf", None, {Mode.DRAFT: reason, Mode.NGRAM: reason})
+    qtbot.waitUntil(lambda: desk.window.mode is Mode.OFF)
+    assert reason in desk.window.notices
+    desk.window.message_submitted.emit("Hello")
+    assert desk.engine.requests[-1].mode is Mode.OFF
+
+
+def test_a_chosen_target_that_is_gone_gives_way_to_the_builtin_pair(qtbot: QtBot, builtin: Path) -> None:
+    keep_settings({})
+    desk = open_desk()
+    desk.engine.tell(EngineFailed(Problem("Model file not found", "It is gone.", "Choose another.")))
+    qtbot.waitUntil(lambda: len(desk.engine.loads) == 2)
+    assert desk.engine.loads[1].target == str(builtin_target())
+    assert [problem.title for problem in desk.window.problems] == ["Model file not found"]
+    desk.engine.tell(EngineFailed(Problem("Model file not found", "That, too.", "Choose another.")))
+    qtbot.waitUntil(lambda: desk.window.engine.state is EngineState.EMPTY)
+    assert len(desk.engine.loads) == 2
+    desk.close()
+
+
+def test_settings_that_need_it_load_again_and_others_do_not(desk: Desk) -> None:
+    desk.window.settings_changed.emit({"temperature": 0.3, "theme": "dark"})
+    assert len(desk.engine.loads) == 1
+    assert desk.window.themes[-1] == "dark"
+    desk.window.settings_changed.emit({"n_ctx": 1024})
+    assert desk.engine.loads[-1].n_ctx == 1024
+    desk.window.settings_changed.emit({"draft_path": "models/small.gguf"})
+    assert desk.engine.drafts == ["models/small.gguf"]
+    assert len(desk.engine.loads) == 2
+    desk.window.message_submitted.emit("Hello")
+    assert desk.engine.requests[-1].sampling.temperature == 0.3
+
+
+def test_a_setting_out_of_range_is_told_and_not_taken(desk: Desk) -> None:
+    desk.window.settings_changed.emit({"temperature": 99.0})
+    assert desk.window.problems[-1].message == "Temperature must be from 0 to 5."
+    assert desk.window.values["temperature"] == 0.8
+
+
+class TestPaddedDemo:
+    """Made on a thread of its own, loaded when it is there, removed by removing the file."""
+
+    @pytest.fixture
+    def padding(self, monkeypatch: pytest.MonkeyPatch) -> list[Path]:
+        made: list[Path] = []
+
+        def make(source: Path, destination: Path, progress: Callable[[float], None], stop: Callable[[], bool]) -> Path:
+            for step in range(101):
+                progress(step / 100)
+            destination.write_bytes(b"padded")
+            made.append(source)
+            return destination
+
+        monkeypatch.setattr(app.padded_demo, "make_padded", make)
+        return made
+
+    @pytest.fixture
+    def started(self, qtbot: QtBot, builtin: Path) -> Desk:
+        opened = open_desk()
+        opened.engine.ready(str(builtin_target()), str(builtin_draft()))
+        qtbot.waitUntil(lambda: opened.window.engine.state is EngineState.READY)
+        return opened
+
+    def test_it_is_made_then_loaded_then_in_use(self, started: Desk, qtbot: QtBot, padding: list[Path]) -> None:
+        assert started.window.demo[-1] == ("absent", None)
+        started.window.builtin_pair_requested.emit(True)
+        qtbot.waitUntil(lambda: len(started.engine.loads) == 2)
+        load = started.engine.loads[-1]
+        assert (load.target, load.draft) == (str(started.paths.padded_demo_file), str(builtin_draft()))
+        assert ("making", 0.5) in started.window.demo
+        assert started.window.demo[-1] == ("ready", None)
+        started.engine.ready(load.target, load.draft)
+        qtbot.waitUntil(lambda: started.window.demo[-1] == ("active", None))
+        assert padding == [builtin_target()]
+        started.window.builtin_pair_requested.emit(False)
+        assert started.engine.loads[-1].target == str(builtin_target())
+        started.window.builtin_pair_requested.emit(True)
+        assert started.engine.loads[-1].target == load.target
+        assert padding == [builtin_target()]
+        started.close()
+
+    def test_where_it_cannot_be_made_one_sentence_says_why(
+        self, started: Desk, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        def refuse(*arguments: object) -> Path:
+            raise ToolError("The padded model needs 200 MB.")
+
+        monkeypatch.setattr(app.padded_demo, "make_padded", refuse)
+        started.window.builtin_pair_requested.emit(True)
+        qtbot.waitUntil(lambda: bool(started.window.problems))
+        assert started.window.problems[0].message == "The padded model needs 200 MB."
+        assert started.window.demo[-1] == ("absent", None)
+        assert len(started.engine.loads) == 1
+        started.close()
+
+    def test_closing_cancels_it(self, started: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+        ended = []
+
+        def slow(source: Path, destination: Path, progress: object, stop: Callable[[], bool]) -> Path:
+            while not stop():
+                pass
+            ended.append(destination)
+            raise ToolError("cancelled")
+
+        monkeypatch.setattr(app.padded_demo, "make_padded", slow)
+        started.window.builtin_pair_requested.emit(True)
+        started.close()
+        assert len(ended) == 1
