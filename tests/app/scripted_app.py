@@ -1,0 +1,59 @@
+"""The real app on the folders of PACELINE_HOME, with a scripted engine: to be started, used and killed by tests.
+
+It sends one question in a new chat by itself, and names on standard output, one JSON line each, that it was sent and
+every piece of text that the engine gave, with the time.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from collections.abc import Callable
+
+from PySide6.QtCore import QTimer
+from PySide6.QtWidgets import QApplication
+
+from app.window import open_window
+from engine.fake_model import Script, ScriptedWorker
+from engine.records import Event, TextChunk
+from tests.app.fakes import keep_settings
+from ui.main_window import MainWindow
+
+QUESTION = "Tell me a long story."
+ANSWER = "".join(f"word{number} " for number in range(100_000))
+
+
+def tell(**values: object) -> None:
+    sys.stdout.write(json.dumps({"at_s": time.monotonic(), **values}) + "\n")
+    sys.stdout.flush()
+
+
+class TellingWorker(ScriptedWorker):
+    """Names every piece of text before it gives it to the app."""
+
+    def __init__(self, on_event: Callable[[Event], None]) -> None:
+        def on_event_and_tell(event: Event) -> None:
+            if isinstance(event, TextChunk):
+                tell(text=event.text)
+            on_event(event)
+
+        super().__init__(on_event_and_tell, Script(answer=ANSWER, tokens_per_second=200.0))
+
+
+def ask() -> None:
+    windows = [widget for widget in QApplication.topLevelWidgets() if isinstance(widget, MainWindow)]
+    windows[0].new_chat_requested.emit()
+    windows[0].message_submitted.emit(QUESTION)
+    tell(asked=QUESTION)
+
+
+def main() -> None:
+    keep_settings({})
+    application = QApplication([])
+    QTimer.singleShot(0, application, ask)
+    sys.exit(open_window([], TellingWorker))
+
+
+if __name__ == "__main__":
+    main()
