@@ -21,7 +21,11 @@ libxcb-shape.so.0 libxcb-shape0
 libxkbcommon-x11.so.0 libxkbcommon-x11-0'
 LIBRARIES_WAYLAND='libwayland-cursor.so.0 libwayland-cursor0'
 
-has_display() { [ -n "${DISPLAY:-}${WAYLAND_DISPLAY:-}${QT_QPA_PLATFORM:-}" ] || [ "$(uname)" = Darwin ]; }
+# Whether a window can open: a screen is there, or a Qt platform that needs none was asked for. As in app/display.py.
+has_display() {
+    case "${QT_QPA_PLATFORM:-}" in offscreen* | minimal* | vnc* | linuxfb* | eglfs*) return 0 ;; esac
+    [ -n "${DISPLAY:-}${WAYLAND_DISPLAY:-}" ] || [ "$(uname)" = Darwin ]
+}
 
 wanted_libraries() {
     say "$LIBRARIES_BASE"
@@ -74,7 +78,7 @@ look_for_python() {
             add_missing 'Python 3.11 or newer' 'python3 python3-venv'
         else
             found=$("${PYTHON:-python3}" -V 2>&1) || found="${PYTHON:-python3} does not start"
-            fail "Paceline needs Python 3.11 or newer ($found): install one and say make PYTHON=python3.12 ..."
+            fail "Paceline needs Python 3.11 or newer ($found): install one and name it, as in: make run PYTHON=python3.12"
         fi
     elif ! "$PYTHON_FOUND" -c 'import ensurepip, venv' >/dev/null 2>&1; then
         version=$("$PYTHON_FOUND" -c 'import sys; print("%d.%d" % sys.version_info[:2])')
@@ -104,12 +108,12 @@ check_linux() {
     apt_install $MISSING_PACKAGES || fail "apt could not install $MISSING_PACKAGES; its message is above."
     look_for_libraries "$@"
     [ -z "$MISSING_FILES" ] || fail "Still missing after apt: $MISSING_FILES."
-    find_python || fail "This system's python3 is older than 3.11: install a newer one and say make PYTHON=python3.12 ..."
+    find_python || fail "This system's python3 is older than 3.11: install a newer one and name it, as in: make run PYTHON=python3.12"
 }
 
 check_macos() {
     xcode-select -p >/dev/null 2>&1 || fail 'Paceline needs the command line developer tools: xcode-select --install'
-    find_python || fail 'Paceline needs Python 3.11 or newer: install one and say make PYTHON=python3.12 ...'
+    find_python || fail 'Paceline needs Python 3.11 or newer: install one and name it, as in: make run PYTHON=python3.12'
 }
 
 system_check() {

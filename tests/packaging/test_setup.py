@@ -242,7 +242,8 @@ def test_all_checks_pass(tmp_path: Path) -> None:
 def test_the_window_opens_where_there_is_a_display_and_the_terminal_answers_elsewhere(tmp_path: Path) -> None:
     venv = str(fake_environment(tmp_path / "env"))
     assert run_script("start.sh", VENV=venv, DISPLAY=":7").stdout == "python -m app\n"
-    lines = run_script("start.sh", VENV=venv).stdout.splitlines()
+    assert run_script("start.sh", VENV=venv, QT_QPA_PLATFORM="offscreen").stdout == "python -m app\n"
+    lines = run_script("start.sh", VENV=venv, QT_QPA_PLATFORM="xcb").stdout.splitlines()
     assert lines[0].startswith("No display here")
     assert lines[1:] == ["python -m app demo"]
 
