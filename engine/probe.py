@@ -116,7 +116,10 @@ def _ask_child(path: Path, limit_s: float, should_stop: Callable[[], bool]) -> P
     if child.returncode != 0:
         log.info("the probe of %s ended with %s: %s", path.name, child.returncode, complaints.strip()[-2000:])
         raise _crash(path.name, child.returncode, complaints)
-    answer: dict[str, Any] = json.loads(output.strip().splitlines()[-1])
+    try:
+        answer: dict[str, Any] = json.loads(output.strip().splitlines()[-1])
+    except (ValueError, IndexError) as error:
+        raise ModelLoadError(f"The process that opened {path.name} ended without an answer.") from error
     if "error" in answer:
         raise _retell(answer["error"])
     return ProbeReport(**answer["report"])
@@ -151,7 +154,10 @@ def _crash(name: str, status: int, complaints: str) -> EngineError:
             f"{name} could not be opened: llama.cpp was built for another processor.",
             "Install llama-cpp-python again on this machine.",
         )
-    reason = _ASSERT.search(complaints) or _WHAT.search(complaints)
+    if status == 1:  # Python's own way to end after an error that nobody expected
+        last_line = (complaints.strip().splitlines() or ["no reason given"])[-1]
+        return ModelLoadError(f"{name} could not be opened: {last_line[:200].rstrip('.')}.", _OTHER_PROGRAM)
+    reason = _WHAT.search(complaints) or _ASSERT.search(complaints)
     if reason and "bad_alloc" in complaints:
         return NotEnoughMemoryError(f"{name} asks for more memory than a file of its size can need.")
     detail = f" ({reason[1].strip()[:200]})" if reason else f" ({_signal_name(status)})"
