@@ -14,6 +14,8 @@ ANSWER_MS = 1500
 class SingleInstance(QObject):
     """Holds the lock and listens for later starts.
 
+    ``other_answered`` says, after `take` failed, whether the other one was reached.
+
     Signals:
         raise_requested: somebody started the app again.
     """
@@ -28,6 +30,7 @@ class SingleInstance(QObject):
         self._server = QLocalServer(self)
         self._server.setSocketOptions(QLocalServer.SocketOption.UserAccessOption)
         self._server.newConnection.connect(self._on_connection)
+        self.other_answered = False
         # A socket's path may have about 100 characters; a folder's may have more.
         self._name = "paceline-" + hashlib.sha256(str(lock_file).encode()).hexdigest()[:16]
 
@@ -36,28 +39,25 @@ class SingleInstance(QObject):
         if not self._lock.tryLock(0):
             if self._lock.error() is not QLockFile.LockError.LockFailedError:
                 # No lock can be made in this folder; the chats' own lock still keeps two from writing.
-                return not self.raise_other()
+                return not self._raise_other()
             # A crash followed by another program with the same process number looks alive, but does not hold the file.
-            if self.raise_other() or not (self._lock.removeStaleLockFile() and self._lock.tryLock(0)):
+            if self._raise_other() or not (self._lock.removeStaleLockFile() and self._lock.tryLock(0)):
                 return False
         QLocalServer.removeServer(self._name)
         self._server.listen(self._name)
         return True
 
-    def raise_other(self) -> bool:
-        """Ask the other one to come forward; True where it answered."""
-        socket = QLocalSocket()
-        socket.connectToServer(self._name)
-        if not socket.waitForConnected(ANSWER_MS):
-            return False
-        answered = socket.waitForReadyRead(ANSWER_MS)
-        socket.disconnectFromServer()
-        return answered
-
     def release(self) -> None:
         """Let another start take over."""
         self._server.close()
         self._lock.unlock()
+
+    def _raise_other(self) -> bool:
+        socket = QLocalSocket()
+        socket.connectToServer(self._name)
+        self.other_answered = socket.waitForConnected(ANSWER_MS) and socket.waitForReadyRead(ANSWER_MS)
+        socket.disconnectFromServer()
+        return self.other_answered
 
     def _on_connection(self) -> None:
         socket = self._server.nextPendingConnection()

@@ -56,9 +56,8 @@ def open_window(argv: Sequence[str], make_worker: MakeWorker | None = None) -> i
     paths.data.mkdir(parents=True, exist_ok=True)
     instance = SingleInstance(paths.lock_file)
     if not instance.take():
-        answered = instance.raise_other()
-        sys.stderr.write(ALREADY_OPEN if answered else HELD.format(lock=paths.lock_file))
-        return 0 if answered else 1
+        sys.stderr.write(ALREADY_OPEN if instance.other_answered else HELD.format(lock=paths.lock_file))
+        return 0 if instance.other_answered else 1
     reports = Reports()
     logs = Logs(paths.logs, reports.crashed.emit)
     logs.start()

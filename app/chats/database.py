@@ -6,6 +6,7 @@ Knows SQLite; knows no conversation.
 from __future__ import annotations
 
 import contextlib
+import os
 import shutil
 import sqlite3
 import sys
@@ -21,7 +22,7 @@ from app.errors import (
 )
 
 MEMORY = Path(":memory:")
-SPARE_BYTES = 1 << 20
+FULL_BYTES = 1 << 16  # less than this is no space
 
 # EXCLUSIVE: SQLite 3.7.0-3.51.2 can corrupt a WAL file with two connections; this lets no second one in.
 # FULL: a power loss after a commit keeps it (https://www.sqlite.org/pragma.html#pragma_synchronous).
@@ -124,7 +125,8 @@ def as_storage_error(error: sqlite3.Error | UnicodeDecodeError, file: Path) -> S
         return StorageFullError(f"There is no space left in {file.parent}.")
     if code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
         return StorageBusyError(f"Another program holds {file}.")
-    if code in (sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_PERM):
+    refused = code == sqlite3.SQLITE_IOERR and not os.access(file.parent, os.W_OK)
+    if refused or code in (sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_PERM):
         return StorageReadOnlyError(f"{file} cannot be written ({error}).")
     if code in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_FORMAT):
         return DamagedFileError(f"{file.name} cannot be read as a chats file ({error}).")
@@ -133,6 +135,6 @@ def as_storage_error(error: sqlite3.Error | UnicodeDecodeError, file: Path) -> S
 
 def _is_full(folder: Path) -> bool:
     try:
-        return shutil.disk_usage(folder).free < SPARE_BYTES
+        return shutil.disk_usage(folder).free < FULL_BYTES
     except OSError:
         return False

@@ -138,7 +138,7 @@ def test_check_says_yes_and_no(capsys: Capture) -> None:
     assert verdict["compatible"] is False
     assert "Token 259" in verdict["reason"]
     assert main(["check", yes[0], "/no/such.gguf"]) == 1
-    assert "no file" in capsys.readouterr().err
+    assert "cannot be read" in capsys.readouterr().err
 
 
 def test_gpu_layers_are_a_number_or_all(capsys: Capture) -> None:

@@ -1,0 +1,198 @@
+"""A disk that is full or cannot be written: one sentence, nothing lost, and all is well again afterwards."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from app.chats.opening import Place
+from app.chats.store import ChatStore
+from app.errors import SettingsWriteError, StorageFullError
+from app.settings import Settings, read_settings, write_settings
+from engine.records import Mode, Problem
+from ui.records import MessageState
+
+ROOT = Path(__file__).resolve().parents[3]
+LONG = "All work and no play. " * 500
+
+
+@pytest.fixture
+def small_disk(tmp_path: Path) -> Iterator[Path]:
+    """A file system of one megabyte."""
+    folder = tmp_path / "disk"
+    folder.mkdir()
+    if sys.platform != "linux" or os.geteuid() != 0:
+        pytest.skip("mounting a small file system needs root on Linux")
+    command = ["mount", "-t", "tmpfs", "-o", "size=1M", "tmpfs", str(folder)]
+    if subprocess.run(command, check=False, capture_output=True).returncode != 0:
+        pytest.skip("this machine mounts no tmpfs")
+    yield folder
+    subprocess.run(["umount", "-l", str(folder)], check=True)
+
+
+def fill(folder: Path) -> Path:
+    """Leave no byte free."""
+    ballast = folder / "ballast"
+    with ballast.open("wb", buffering=0) as file:
+        for size in (65536, 4096, 1):
+            try:
+                while True:
+                    file.write(bytes(size))
+            except OSError:
+                continue
+    return ballast
+
+
+def wait_for(condition: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + 10
+    while not condition():
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+
+
+def test_a_full_disk_loses_nothing_and_works_again_with_space(
+    small_disk: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("app.chats.answers.RETRY_S", 0.1)
+    troubles: list[Problem | None] = []
+    place = Place(small_disk / "chats.db", small_disk / "backups")
+    store = ChatStore(place, troubles.append)
+    assert store.open() is None
+    turn = store.begin_turn(None, "question", Mode.OFF, None)
+    store.append(turn.answer.id, "begun ")
+    ballast = fill(small_disk)
+    store.append(turn.answer.id, LONG)
+    wait_for(lambda: bool(troubles))
+    with pytest.raises(StorageFullError):
+        store.begin_turn(turn.conversation_id, LONG, Mode.OFF, None)
+    store.append(turn.answer.id, "ended")
+    store.finish_answer(turn.answer.id, MessageState.COMPLETE)
+    time.sleep(0.5)
+    assert [problem.title if problem else None for problem in troubles] == ["The disk is full"]
+    assert store.messages(turn.conversation_id)[-1].text == f"begun {LONG}ended"
+    assert len(store.messages(turn.conversation_id)) == 2
+    ballast.unlink()
+    wait_for(lambda: troubles[-1] is None)
+    second = store.begin_turn(turn.conversation_id, "and now?", Mode.OFF, None)
+    store.finish_answer(second.answer.id, MessageState.COMPLETE)
+    before = store.messages(turn.conversation_id)
+    assert store.close()
+    again = ChatStore(place, troubles.append)
+    assert again.open() is None
+    assert again.messages(turn.conversation_id) == before
+    assert again._read(lambda db: db.execute("PRAGMA integrity_check").fetchall()) == [("ok",)]
+    again.close()
+
+
+def test_closing_on_a_full_disk_says_that_something_is_not_saved(small_disk: Path) -> None:
+    store = ChatStore(Place(small_disk / "chats.db", small_disk / "backups"), [].append)
+    store.open()
+    turn = store.begin_turn(None, "question", Mode.OFF, None)
+    fill(small_disk)
+    store.append(turn.answer.id, LONG)
+    assert not store.close()
+
+
+def test_stored_chats_open_on_a_full_disk(small_disk: Path) -> None:
+    place = Place(small_disk / "chats.db", small_disk / "backups")
+    store = ChatStore(place, [].append)
+    store.open()
+    turn = store.begin_turn(None, "question", Mode.OFF, None)
+    store.append(turn.answer.id, "left in the middle")
+    store.close()
+    ballast = fill(small_disk)
+    again = ChatStore(place, [].append)
+    assert again.open() is None
+    assert again.lasting
+    view = again.messages(turn.conversation_id)[-1]
+    assert (view.text, view.state) == ("left in the middle", MessageState.INTERRUPTED)
+    ballast.unlink()
+    assert again.begin_turn(turn.conversation_id, "works again", Mode.OFF, None).question.id > view.id
+    again.close()
+
+
+def test_settings_on_a_full_disk_keep_the_old_file(small_disk: Path) -> None:
+    path = small_disk / "settings.toml"
+    write_settings(path, Settings())
+    before = path.read_bytes()
+    fill(small_disk)
+    with pytest.raises(SettingsWriteError, match="No space left"):
+        write_settings(path, Settings().changed({"system_prompt": LONG})[0])
+    assert path.read_bytes() == before
+    assert read_settings(path).problem is None
+
+
+LIMITED = """
+import resource, sys
+from pathlib import Path
+from app.chats.opening import Place
+from app.chats.store import ChatStore
+from app.errors import StorageError
+from engine.records import Mode
+troubles = []
+store = ChatStore(Place(Path(sys.argv[1]) / "chats.db", Path(sys.argv[1]) / "backups"), troubles.append)
+store.open()
+turn = store.begin_turn(None, "question", Mode.OFF, None)
+soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, hard))
+try:
+    store.begin_turn(turn.conversation_id, "x" * 200_000, Mode.OFF, None)
+    sys.exit("stored beyond the limit")
+except StorageError as error:
+    print(error.title)
+resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+store.begin_turn(turn.conversation_id, "y" * 200_000, Mode.OFF, None)
+print([len(view.text) for view in store.messages(turn.conversation_id)])
+sys.exit(0 if store.close() else "not closed")
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="file size limits are of POSIX")
+def test_a_write_that_the_system_refuses_changes_nothing(tmp_path: Path) -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", LIMITED, str(tmp_path)], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.splitlines() == ["The chats could not be saved", "[8, 0, 200000, 0]"]
+
+
+def make_read_only(folder: Path, *, mounted: bool) -> None:
+    if mounted:
+        subprocess.run(["mount", "-o", "remount,ro", str(folder)], check=True)
+    else:
+        for path in (*folder.iterdir(), folder):
+            path.chmod(0o500)
+
+
+def test_a_read_only_folder_shows_the_chats_and_keeps_new_ones_in_memory(
+    request: pytest.FixtureRequest, tmp_path: Path
+) -> None:
+    mounted = sys.platform == "linux" and os.geteuid() == 0
+    if sys.platform == "win32":
+        pytest.skip("a folder cannot be made read-only on Windows by its mode")
+    folder = request.getfixturevalue("small_disk") if mounted else tmp_path / "locked"
+    folder.mkdir(exist_ok=True)
+    place = Place(folder / "chats.db", folder / "backups")
+    store = ChatStore(place, [].append)
+    store.open()
+    conversation = store.create_conversation("kept")
+    store.add_message(conversation, "user", "stored before")
+    store.close()
+    make_read_only(folder, mounted=mounted)
+    again = ChatStore(place, [].append)
+    problem = again.open()
+    assert problem is not None
+    assert "The stored chats are shown" in problem.message
+    assert not again.lasting
+    assert [view.text for view in again.messages(conversation)] == ["stored before"]
+    again.add_message(conversation, "user", "in memory")
+    assert len(again.messages(conversation)) == 2
+    again.close()
+    if not mounted:
+        folder.chmod(0o700)

@@ -1,0 +1,186 @@
+"""The store against a plain model of it: any order of calls and restarts gives the same conversations."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from hypothesis import settings
+from hypothesis import strategies as st
+from hypothesis.stateful import Bundle, RuleBasedStateMachine, consumes, initialize, invariant, multiple, rule
+
+from app.chats.opening import Place
+from app.chats.store import ChatStore
+from app.chats.titles import title_from
+from engine.records import Mode, RunStats, Source, TokenSpan
+from ui.records import MessageState
+
+TEXT = st.text(st.characters(exclude_categories=("Cs",)), max_size=30)
+SPANS = st.lists(st.builds(TokenSpan, st.integers(0, 5), st.sampled_from(Source)), max_size=6).map(tuple)
+STATES = st.sampled_from([MessageState.COMPLETE, MessageState.STOPPED, MessageState.FAILED])
+STATS = st.none() | st.builds(
+    RunStats,
+    mode=st.sampled_from(Mode),
+    tokens=st.integers(0, 99),
+    decode_s=st.floats(0, 9),
+    proposed_by_depth=st.lists(st.integers(0, 9), max_size=3).map(tuple),
+    provenance=st.dictionaries(st.sampled_from(Source), st.integers(0, 9), max_size=3),
+    decisions=st.lists(TEXT, max_size=2).map(tuple),
+)
+
+
+@dataclass
+class ModelMessage:
+    """What a message should be."""
+
+    role: str
+    text: str
+    state: MessageState = MessageState.COMPLETE
+    spans: tuple[TokenSpan, ...] = ()
+    stats: RunStats | None = None
+    replaces: int | None = None
+
+
+@dataclass
+class ModelChat:
+    """What a conversation should be."""
+
+    title: str
+    named: bool
+    mode: Mode = Mode.OFF
+    depth: int | None = None
+    messages: dict[int, ModelMessage] = field(default_factory=dict)
+
+
+class StoreMachine(RuleBasedStateMachine):
+    """Random calls, each done on the store and on the model."""
+
+    chats = Bundle("chats")
+    growing = Bundle("growing")
+    finished = Bundle("finished")
+
+    @initialize()
+    def start(self) -> None:
+        self.folder = Path(tempfile.mkdtemp())
+        self.model: dict[int, ModelChat] = {}
+        self.open()
+
+    def open(self) -> None:
+        self.store = ChatStore(Place(self.folder / "chats.db", self.folder / "backups"), [].append)
+        assert self.store.open() is None
+
+    def teardown(self) -> None:
+        self.store.close()
+        shutil.rmtree(self.folder)
+
+    @rule(target=chats, title=TEXT, mode=st.sampled_from(Mode), depth=st.none() | st.integers(0, 9))
+    def create(self, title: str, mode: Mode, depth: int | None) -> int:
+        chat = self.store.create_conversation(title, mode, depth)
+        assert chat not in self.model
+        self.model[chat] = ModelChat(title, named=False, mode=mode, depth=depth)
+        return chat
+
+    @rule(chat=chats, title=TEXT.filter(bool))
+    def rename(self, chat: int, title: str) -> None:
+        self.store.rename_conversation(chat, title)
+        if chat in self.model:
+            self.model[chat].title, self.model[chat].named = title, True
+
+    @rule(chat=consumes(chats))
+    def delete(self, chat: int) -> None:
+        self.store.delete_conversation(chat)
+        self.model.pop(chat, None)
+
+    @rule(chat=chats, mode=st.sampled_from(Mode), depth=st.none() | st.integers(0, 9))
+    def change_mode(self, chat: int, mode: Mode, depth: int | None) -> None:
+        self.store.set_conversation_mode(chat, mode, depth)
+        if chat in self.model:
+            self.model[chat].mode, self.model[chat].depth = mode, depth
+
+    @rule(target=growing, chat=chats, text=TEXT)
+    def ask(self, chat: int, text: str) -> tuple[int, int]:
+        turn = self.store.begin_turn(chat, text, Mode.OFF, None)
+        model = self.model[chat]
+        if not model.title and not model.named:
+            model.title = title_from(text)
+        model.messages[turn.question.id] = ModelMessage("user", text)
+        model.messages[turn.answer.id] = ModelMessage("assistant", "", MessageState.STREAMING)
+        return chat, turn.answer.id
+
+    @rule(target=growing, old=consumes(finished))
+    def ask_again(self, old: tuple[int, int]) -> tuple[int, int] | object:
+        chat, answer = old
+        messages = self.model[chat].messages if chat in self.model else {}
+        replaced = {message.replaces for message in messages.values()}
+        if answer not in messages or answer in replaced:
+            return multiple()
+        new = self.store.begin_answer(chat, replaces=answer)
+        messages[new.id] = ModelMessage("assistant", "", MessageState.STREAMING, replaces=answer)
+        return chat, new.id
+
+    @rule(answer=growing, text=TEXT, spans=SPANS)
+    def append(self, answer: tuple[int, int], text: str, spans: tuple[TokenSpan, ...]) -> None:
+        message = self.streaming(answer)
+        if message is None:
+            return
+        self.store.append(answer[1], text, spans)
+        message.text += text
+        message.spans += spans
+
+    @rule(target=finished, answer=consumes(growing), state=STATES, stats=STATS)
+    def finish(self, answer: tuple[int, int], state: MessageState, stats: RunStats | None) -> tuple[int, int] | object:
+        message = self.streaming(answer)
+        if message is None:
+            return multiple()
+        view = self.store.finish_answer(answer[1], state, stats)
+        assert (view.text, view.spans) == (message.text, message.spans)
+        self.model[answer[0]].messages.pop(message.replaces or 0, None)
+        message.state, message.stats, message.replaces = state, stats, None
+        return answer
+
+    @rule(answer=consumes(growing))
+    def discard(self, answer: tuple[int, int]) -> None:
+        if self.streaming(answer) is not None:
+            self.store.discard_answer(answer[1])
+            del self.model[answer[0]].messages[answer[1]]
+
+    @rule()
+    def restart(self) -> None:
+        assert self.store.close()
+        for chat in self.model.values():
+            for message in chat.messages.values():
+                if message.state is MessageState.STREAMING:
+                    message.state, message.replaces = MessageState.INTERRUPTED, None
+        self.open()
+
+    def streaming(self, answer: tuple[int, int]) -> ModelMessage | None:
+        chat = self.model.get(answer[0])
+        message = chat.messages.get(answer[1]) if chat else None
+        return message if message is not None and message.state is MessageState.STREAMING else None
+
+    @invariant()
+    def same(self) -> None:
+        if not hasattr(self, "store"):
+            return
+        assert {row.id: row.title for row in self.store.conversations()} == {
+            chat_id: chat.title for chat_id, chat in self.model.items()
+        }
+        for chat_id, chat in self.model.items():
+            found = self.store.conversation(chat_id)
+            assert found is not None
+            assert (found.mode, found.depth) == (chat.mode, chat.depth)
+            hidden = {message.replaces for message in chat.messages.values()}
+            assert [
+                (view.id, view.role, view.text, view.state, view.spans, view.stats)
+                for view in self.store.messages(chat_id)
+            ] == [
+                (message_id, message.role, message.text, message.state, message.spans, message.stats)
+                for message_id, message in chat.messages.items()
+                if message_id not in hidden
+            ]
+
+
+TestStoreMachine = StoreMachine.TestCase
+TestStoreMachine.settings = settings(max_examples=25, stateful_step_count=25, deadline=None)
