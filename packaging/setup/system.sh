@@ -1,3 +1,4 @@
+# shellcheck shell=sh
 # Sourced by setup.sh. Finds Python and the system libraries; installs what is missing with apt where that is possible,
 # elsewhere says in one sentence what is needed. `system_check NEED...` sets PYTHON_FOUND or ends the script.
 # SKIP_SYSTEM_CHECK=1 trusts the machine.
