@@ -50,14 +50,12 @@ def point_mass(token_id: int) -> Distribution:
     return Distribution(np.ones(1), np.array([token_id], dtype=np.int64))
 
 
-def residual(p: Distribution, q: Distribution) -> Distribution:
-    """norm(max(0, p - q)): what to draw from after a rejection (Leviathan et al. 2022, arXiv 2211.17192, appendix A.1).
-
-    A rejection has probability 0 where the two are equal; rounding can still ask for it, and then p is the limit.
-    """
-    rest = p.probs.copy()
+def excess(p: Distribution, q: Distribution, weight: float = 1.0) -> NDArray[np.float64]:
+    """max(0, weight p - q) at each token of ``p``, not normalised."""
+    rest = p.probs * weight
     if q.ids is None:
-        q_at_p = q.probs[: len(rest)] if p.ids is None else q.probs[p.ids]
+        # A draft's vocabulary may be the smaller one.
+        q_at_p = q.probs[: len(rest)] if p.ids is None else q.probs[p.ids[: p.ids.searchsorted(len(q.probs))]]
         rest[: len(q_at_p)] -= q_at_p
     elif p.ids is None:
         inside = q.ids < len(rest)
@@ -66,7 +64,15 @@ def residual(p: Distribution, q: Distribution) -> Distribution:
         where = np.minimum(p.ids.searchsorted(q.ids), len(p.ids) - 1)
         shared = p.ids[where] == q.ids
         rest[where[shared]] -= q.probs[shared]
-    np.maximum(rest, 0.0, out=rest)
+    return np.maximum(rest, 0.0, out=rest)
+
+
+def residual(p: Distribution, q: Distribution, weight: float = 1.0) -> Distribution:
+    """norm(max(0, weight p - q)): what to draw from after a rejection (Leviathan et al. 2022, arXiv 2211.17192, A.1).
+
+    A rejection has probability 0 where nothing is left; rounding can still ask for it, and then p is the limit.
+    """
+    rest = excess(p, q, weight)
     total = rest.sum()
     return Distribution(rest / total, p.ids) if total > 0.0 else p
 
@@ -135,6 +141,13 @@ def _argmax(row: Row) -> int:
     if row[best] != row[best]:  # NaN is the only value that differs from itself, and argmax finds it
         raise _not_numbers()
     return best
+
+
+def top_probability(row: Row, best: int) -> float:
+    """The softmax probability of ``best``, the argmax of ``row``: how sure a greedy draft is."""
+    highest = row[best]
+    near = row[row > highest - np.float32(12.0)]  # the rest adds less than a 150,000th of the best each
+    return 1.0 / float(np.exp(near - highest).sum())
 
 
 def _chain(row: Row, params: SamplingParams) -> Distribution:

@@ -15,11 +15,17 @@ class Draft:
 
     A drawn token is always in it: whether token i is proposed may depend only on what was known before it was drawn,
     or the output would be biased.
+
+    ``scores[i]`` estimates, before the target has looked, the probability that ``ids[i]`` is right given that those
+    before it are; None where nothing is known. ``match_length`` is how many tokens at the end of the history were found
+    elsewhere; 0 where nothing was looked up.
     """
 
     ids: list[int]
     source: Source
     q: list[Distribution] | None = None
+    scores: list[float] | None = None
+    match_length: int = 0
 
 
 class Drafter(Protocol):

@@ -55,7 +55,7 @@ class PromptLookupDrafter:
                 # A match that reaches the end repeats with this period: go on around it.
                 while len(proposed) < limit:
                     proposed += proposed[: limit - len(proposed)]
-                return Draft(proposed, self.source)
+                return Draft(proposed, self.source, match_length=size)
         return Draft([], self.source)
 
     def observe(self, num_accepted: int) -> None:
