@@ -96,14 +96,15 @@ def cache_bytes_per_token(header: GgufHeader) -> int:
 
 
 def _compute_bytes(header: GgufHeader, n_ctx: int) -> int:
-    """Activations of the largest pass: a few rows of the widest layer, the mask, the logits, all but the mask F32."""
+    """Activations of the largest pass: rows of the widest layer, the mask (F16), the logits (twice, F32)."""
     num_layers = _first(header.own("block_count"))
     n_embd = _first(header.own("embedding_length"))
     n_ff = max(_per_layer(header.own("feed_forward_length"), num_layers), default=0)
     tokens = header.arrays.get("tokenizer.ggml.tokens")
     n_vocab = tokens.length if tokens else 0
-    activations = N_BATCH * (4 * n_embd + 2 * n_ff) * 4
-    return activations + N_BATCH * n_ctx * 2 + NUM_ROWS * n_vocab * 4 * 2 + _OVERHEAD_BYTES
+    num_tokens = min(N_BATCH, n_ctx)
+    activations = num_tokens * (4 * n_embd + 3 * n_ff) * 4
+    return activations + num_tokens * n_ctx * 2 + NUM_ROWS * n_vocab * 4 * 2 + _OVERHEAD_BYTES
 
 
 def _per_layer(value: Value | None, num_layers: int) -> list[int]:

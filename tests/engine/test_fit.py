@@ -1,0 +1,92 @@
+"""The memory estimate against what llama.cpp says it takes."""
+
+from __future__ import annotations
+
+import logging
+import re
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from engine.errors import NotEnoughMemoryError
+from engine.fit import FitReport, Verdict, cache_bytes_per_token, check_fit, estimate
+from engine.gguf_header import GgufHeader, read_header
+from engine.llama.context import ContextParams, LlamaContext
+from engine.llama.model import LlamaModel
+from engine.tools.pad import make_padded
+from tests.engine.gguf_factory import tiny_llama
+
+MODELS = sorted((Path(__file__).resolve().parents[3] / "shared" / "models").glob("*.gguf"))
+LOG = "engine.llama.library"
+MIB = 2**20
+
+
+def header_of(tmp_path: Path) -> GgufHeader:
+    return read_header(tiny_llama().write(tmp_path / "tiny.gguf"))
+
+
+def with_own(header: GgufHeader, **entries: int | tuple[int, ...]) -> GgufHeader:
+    named = {f"llama.{key.replace('__', '.')}": value for key, value in entries.items()}
+    return replace(header, metadata={**header.metadata, **named})
+
+
+def told_mib(caplog: pytest.LogCaptureFixture, pattern: str) -> float:
+    """The sum of the sizes that llama.cpp logged for lines like ``pattern``."""
+    return sum(float(size) for size in re.findall(pattern + r" += +([\d.]+) MiB", caplog.text))
+
+
+@pytest.mark.parametrize("n_ctx", [256, 2048])
+@pytest.mark.parametrize("path", [None, "padded", *MODELS], ids=lambda path: getattr(path, "stem", str(path)))
+def test_the_estimate_is_what_llama_cpp_takes(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture, path: Path | str | None, n_ctx: int
+) -> None:
+    caplog.set_level(logging.DEBUG, LOG)
+    tiny = tiny_llama().write(tmp_path / "tiny.gguf")
+    file = tiny if path is None else Path(path)
+    if path == "padded":
+        file = make_padded(tiny, tmp_path / "padded.gguf", target_params=20_000_000)
+    with LlamaModel(file) as model, LlamaContext(model, ContextParams(n_ctx, 1)) as context:
+        context.forward([1] * 200, 1)
+    report = estimate([read_header(file)], n_ctx)
+    assert report.weights_bytes / MIB == pytest.approx(told_mib(caplog, "print_info: file size"), abs=0.01)
+    assert report.cache_bytes / MIB == pytest.approx(told_mib(caplog, "KV buffer size"), abs=0.01)
+    compute_mib = told_mib(caplog, "compute buffer size")
+    assert 0.2 < compute_mib <= report.compute_bytes / MIB < 2 * compute_mib + 40
+
+
+def test_layers_that_differ_and_other_head_sizes(tmp_path: Path) -> None:
+    header = header_of(tmp_path)
+    assert cache_bytes_per_token(header) == 2 * 2 * (16 + 16) * 2
+    assert cache_bytes_per_token(with_own(header, attention__head_count_kv=(2, 0))) == 2 * (16 + 16) * 2
+    sizes = {"attention__key_length": 24, "attention__value_length": 8}
+    assert cache_bytes_per_token(with_own(header, **sizes)) == 2 * 2 * (24 + 8) * 2
+    assert cache_bytes_per_token(with_own(header, attention__kv_lora_rank=48)) == (48 + 16) * 2 * 2
+    assert cache_bytes_per_token(with_own(header, attention__head_count=0, attention__head_count_kv=0)) == 0
+
+
+def test_a_draft_is_added(tmp_path: Path) -> None:
+    header = header_of(tmp_path)
+    one, both = estimate([header], 1000, 10**9), estimate([header, header], 1000, 10**9)
+    assert both.needed_bytes == 2 * one.needed_bytes
+
+
+@pytest.mark.parametrize(
+    ("available", "verdict"),
+    [(1000, Verdict.FITS), (110, Verdict.TIGHT), (100, Verdict.TIGHT), (99, Verdict.TOO_LARGE)],
+)
+def test_the_verdict(available: int, verdict: Verdict) -> None:
+    assert FitReport(50, 30, 20, available).verdict is verdict
+
+
+def test_what_does_not_fit_is_refused_with_its_figures(tmp_path: Path) -> None:
+    header = header_of(tmp_path)
+    assert check_fit([header], 1000, 10**9).verdict is Verdict.FITS
+    with pytest.raises(NotEnoughMemoryError) as caught:
+        check_fit([header], 10**9, 8 * 10**9)
+    assert re.search(r"about [\d,.]+ GB \(\d+ MB of weights and 256\.0 GB for the context\)", caught.value.message)
+    assert "8.0 GB are free." in caught.value.message
+
+
+def test_without_a_figure_this_machines_free_memory_counts(tmp_path: Path) -> None:
+    assert estimate([header_of(tmp_path)], 256).available_bytes > 10 * MIB
