@@ -44,7 +44,7 @@ class _CodeView(QPlainTextEdit):
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         self.setFont(theme.code_font())
         self.document().setDocumentMargin(0)
-        self.setViewportMargins(12, 8, 12, 10)
+        self.setViewportMargins(12, 8, 12, 8)
         self.setTabStopDistance(4 * QFontMetricsF(self.font()).horizontalAdvance(" "))
 
     def fit(self) -> None:
@@ -53,7 +53,8 @@ class _CodeView(QPlainTextEdit):
         bar = self.horizontalScrollBar()
         needed = bar.sizeHint().height() if bar.maximum() > 0 else 0
         margins = self.viewportMargins()
-        text = math.ceil(self.blockCount() * line_height)
+        # A pixel short and Qt would scroll by a line.
+        text = math.ceil(self.blockCount() * line_height) + 2
         self.setFixedHeight(text + margins.top() + margins.bottom() + needed)
 
     def resizeEvent(self, event: QResizeEvent) -> None:

@@ -28,12 +28,10 @@ class _MessageEdit(QPlainTextEdit):
 
     Signals:
         send: Enter without Shift.
-        stop: Esc.
         focus_changed(bool): the caret came or went.
     """
 
     send = Signal()
-    stop = Signal()
     focus_changed = Signal(bool)
 
     def __init__(self, theme: Theme) -> None:
@@ -54,12 +52,10 @@ class _MessageEdit(QPlainTextEdit):
         self.setFixedHeight(round(lines * QFontMetricsF(self.font()).lineSpacing()) + 4)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Enter sends, Shift+Enter breaks the line, Esc stops."""
+        """Enter sends, Shift+Enter breaks the line."""
         enter = event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter)
         if enter and not event.modifiers() & Qt.KeyboardModifier.ShiftModifier:
             self.send.emit()
-        elif event.key() == Qt.Key.Key_Escape:
-            self.stop.emit()
         else:
             super().keyPressEvent(event)
 
@@ -168,7 +164,6 @@ class Composer(QWidget):
 
     def _connect(self) -> None:
         self.edit.send.connect(self.submit)
-        self.edit.stop.connect(self._stop)
         self.edit.textChanged.connect(self._on_text)
         self.edit.focus_changed.connect(self._show_focus)
         self.send_button.clicked.connect(self.submit)

@@ -60,7 +60,8 @@ class Question(QDialog):
         buttons.addButton(self.deed_button, QDialogButtonBox.ButtonRole.AcceptRole)
         for button in (self.deed_button, self.cancel_button):
             button.setAccessibleName(button.text())
-            button.setAutoDefault(button is self.cancel_button if danger else button is self.deed_button)
+            button.setAutoDefault(False)
+        (self.cancel_button if danger else self.deed_button).setDefault(True)
         buttons.accepted.connect(self.accept)
         buttons.rejected.connect(self.reject)
         layout = QVBoxLayout(self)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from pathlib import PurePath
 
 from PySide6.QtCore import QMimeData, Qt, Signal
-from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
 
 
@@ -82,10 +81,3 @@ class DropOverlay(QFrame):
     def _take(self, role: str) -> None:
         self.hide()
         self.chosen.emit(self._path, role)
-
-    def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Esc leaves everything as it is."""
-        if event.key() == Qt.Key.Key_Escape:
-            self.hide()
-        else:
-            super().keyPressEvent(event)

@@ -290,7 +290,10 @@ class MainWindow(QMainWindow):
         self.sidebar.focus_search()
 
     def _escape(self) -> None:
-        if self.composer.is_busy:
+        if self.drop_overlay.isVisible():
+            self.drop_overlay.hide()
+            self.composer.setFocus()
+        elif self.composer.is_busy:
             self.stop_requested.emit()
 
     def _try_prompt(self, text: str) -> None:

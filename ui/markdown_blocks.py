@@ -16,6 +16,7 @@ from ui.markdown_html import SafeParser, render_tokens
 
 MAX_RUN_BLOCKS = 10
 MAX_RUN_CHARS = 3_000
+_PARSER = SafeParser()  # keeps nothing between calls
 _FENCE_OPEN = re.compile(r"(`{3,}|~{3,})([^\n]*)\n")
 _HALF_FENCE = re.compile(r"(?:^|\n) {0,3}(?:`{1,2}|~{1,2})$")
 
@@ -70,7 +71,6 @@ def _prose(run: Sequence[Block]) -> Segment:
 class BlockStream:
     """Feeds on text, gives blocks. The result does not depend on where the text was cut."""
 
-    _parser: SafeParser = field(default_factory=SafeParser)
     _tail: str = ""
     _tail_blocks: list[Block] = field(default_factory=list)
     _finished: bool = False
@@ -115,7 +115,7 @@ class BlockStream:
     def _parse(self) -> list[Block]:
         # One or two backticks alone on the last line are most often the beginning of a fence: wait for the third.
         text = self._tail if self._finished else _HALF_FENCE.sub("", self._tail)
-        tokens = self._parser.parse(text)
+        tokens = _PARSER.parse(text)
         groups = list(_top_level(tokens))
         blocks = [self._block(group, text) for group in groups]
         if len(blocks) < 2:
@@ -136,7 +136,7 @@ class BlockStream:
             return Block("", first.content, language, True, _is_closed(first, text), len(first.content))
         if first.type == "code_block":
             return Block("", first.content, "", is_code=True, closed=False, num_chars=len(first.content))
-        html = render_tokens(self._parser, group)
+        html = render_tokens(_PARSER, group)
         return Block(html, num_chars=sum(len(token.content) for token in group if token.type == "inline"))
 
 

@@ -116,13 +116,14 @@ class ProseView(QTextBrowser):
         self._reload()
 
     def _reload(self) -> None:
-        old = self.textCursor()
+        # The cursor follows the document, so its places are kept as numbers.
+        anchor, position = self.textCursor().anchor(), self.textCursor().position()
         if self._html is None:
             self.setPlainText(self._plain)
         else:
             self.setHtml(self._html)
-        if old.hasSelection():
-            self._reselect(old.anchor(), old.position())
+        if anchor != position:
+            self._reselect(anchor, position)
         self._fit()
 
     def _reselect(self, anchor: int, position: int) -> None:

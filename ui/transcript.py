@@ -19,6 +19,7 @@ from ui.theme import Theme
 COLUMN_PX = 760
 NEAR_END_PX = 32
 SLICE_S = 0.008
+FIRST_CARDS = 2  # a question and its answer appear together
 
 
 class _Column(QWidget):
@@ -195,7 +196,7 @@ class Transcript(QScrollArea):
     def _work(self) -> None:
         """Build older messages from the end, then let go of replaced ones, a few milliseconds at a time."""
         until = time.perf_counter() + SLICE_S
-        while self._waiting and time.perf_counter() < until:
+        while self._waiting and (len(self._column.cards) < FIRST_CARDS or time.perf_counter() < until):
             self._column.add(self._make(self._waiting.pop()), 0)
             self._mark_last()
         while not self._waiting and self._discarded and time.perf_counter() < until:

@@ -1,0 +1,107 @@
+"""A window without a display, and records to fill it with."""
+
+from __future__ import annotations
+
+import os
+
+os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
+
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+from PySide6.QtWidgets import QWidget
+from pytestqt.qtbot import QtBot
+
+from engine.records import Mode, ModelInfo, RunStats, Source
+from ui.main_window import MainWindow
+from ui.records import ConversationRow, EngineState, EngineView, FieldKind, SettingField
+from ui.theme import Theme
+
+ASSETS = Path(__file__).parents[2] / "assets"
+
+FIELDS = (
+    SettingField("target_path", "Models", "Target", FieldKind.MODEL_FILE, "", "The model.", automatic="built-in"),
+    SettingField(
+        "mode", "Speculation", "Mode", FieldKind.CHOICE, "draft", "How.", choices=(("off", "Off"), ("draft", "Draft"))
+    ),
+    SettingField("depth", "Speculation", "Depth", FieldKind.INTEGER, None, "Length.", 0, 64, 1, automatic="automatic"),
+    SettingField("temperature", "Sampling", "Temperature", FieldKind.NUMBER, 0.8, "Heat.", 0.0, 5.0, 0.05),
+    SettingField("system_prompt", "Chat", "System prompt", FieldKind.TEXT, "", "Told first.", maximum=100),
+    SettingField("sound", "Chat", "Sound", FieldKind.SWITCH, False, "A sound at the end."),
+)
+
+
+def model(name: str = "tiny", **changes: object) -> ModelInfo:
+    """A loaded model."""
+    values: dict[str, object] = {
+        "path": f"/models/{name}.gguf",
+        "name": name,
+        "architecture": "llama",
+        "num_params": 8_100_000,
+        "size_bytes": 8_900_000,
+        "n_vocab": 4096,
+        "n_ctx": 2048,
+        "n_ctx_train": 2048,
+        "threads": 2,
+        "gpu_layers": 0,
+        "template_name": "from the model",
+    }
+    return ModelInfo(**{**values, **changes})  # type: ignore[arg-type]
+
+
+READY = EngineView(EngineState.READY, model(), model("little"))
+NO_DRAFT = EngineView(EngineState.READY, model(), unavailable={Mode.DRAFT: "No draft model is loaded."})
+STATS = RunStats(
+    mode=Mode.DRAFT,
+    tokens=388,
+    passes=143,
+    proposed=210,
+    accepted=143,
+    proposed_by_depth=(130, 80),
+    accepted_by_depth=(118, 25),
+    provenance={Source.DRAFT: 143, Source.RECOVERED: 200, Source.BONUS: 45},
+    decode_s=9.42,
+    draft_s=1.7,
+    verify_s=7.44,
+    sample_s=0.1,
+    time_to_first_token_s=0.213,
+    inter_token_ms_p50=22.1,
+    inter_token_ms_p95=61.4,
+    context_used=1204,
+    context_size=4096,
+)
+
+
+def rows() -> list[ConversationRow]:
+    """Three conversations: today, yesterday and long ago."""
+    now = datetime.now(UTC)
+    ages = ((1, "Weekend plans", 0), (2, "Regex help", 1), (3, "Trip notes", 30))
+    return [ConversationRow(number, title, now - timedelta(days=days)) for number, title, days in ages]
+
+
+@pytest.fixture
+def theme(qtbot: QtBot) -> Iterator[Theme]:
+    """The light theme on a widget of its own."""
+    host = QWidget()
+    qtbot.addWidget(host)
+    result = Theme(ASSETS / "icons", host)
+    result.apply("light", host)
+    yield result
+    host.close()
+
+
+@pytest.fixture
+def window(qtbot: QtBot) -> MainWindow:
+    """A shown window with a model and a draft."""
+    result = MainWindow(ASSETS, FIELDS)
+    qtbot.addWidget(result)
+    result.set_theme("light")
+    result.set_engine(READY)
+    result.show()
+    qtbot.waitExposed(result)
+    result.activateWindow()
+    qtbot.waitUntil(result.isActiveWindow)
+    result.composer.edit.setFocus()
+    return result

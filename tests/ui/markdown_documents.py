@@ -1,0 +1,62 @@
+"""Generated Markdown documents and ways to cut them."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+from hypothesis import strategies as st
+
+WORDS = st.text(alphabet=" abcdeXYZ019*_`~#>-+.|[]()!\\\t:/=<&é中😀", min_size=0, max_size=24)
+BLOCKS = st.sampled_from(
+    [
+        "# Title",
+        "Some **bold** text with `code` in it.",
+        "two\nlines",
+        "heading\n===",
+        "- one\n- two\n\n  still two",
+        "1. one\n2. two\n   - deep",
+        "> quoted\nlazy",
+        "```python\nprint(1)\n\nprint(2)\n```",
+        "~~~\ntildes `` ` ``\n~~~",
+        "   ```js\n   let x\n   ```",
+        "```\nnever closed",
+        "``` not ` a fence",
+        "    indented\n\n    code",
+        "| a | b |\n|---|--:|\n| 1 | 2 |",
+        "a | b\n--|--",
+        "---",
+        "***",
+        "[link](https://example.org) <https://example.org> ![image](https://example.org/x.png)",
+        "[dead](javascript:alert(1)) [rel](file.md)",
+        "<b>raw</b> &amp; <!-- c -->",
+        "<div>\nraw block\n</div>",
+        "[ref]: https://example.org",
+        "~~gone~~ \\* text",
+        "- ```sh\n  ls\n  ```",
+    ]
+)
+SEPARATORS = st.sampled_from(["\n", "\n\n", "\n\n\n", "\r\n", "\n \n", ""])
+
+
+@st.composite
+def documents(draw: st.DrawFn) -> str:
+    """A document of known blocks and of noise."""
+    parts: list[str] = []
+    for _ in range(draw(st.integers(0, 14))):
+        parts.append(draw(st.one_of(BLOCKS, WORDS)))
+        parts.append(draw(SEPARATORS))
+    return "".join(parts)
+
+
+@st.composite
+def cut_documents(draw: st.DrawFn) -> tuple[str, list[str]]:
+    """A document, and the same in pieces."""
+    text = draw(documents())
+    cuts = sorted(draw(st.lists(st.integers(0, len(text)), max_size=40)))
+    edges = [0, *cuts, len(text)]
+    return text, [text[start:end] for start, end in pairwise(edges)]
+
+
+def every_char(text: str) -> list[str]:
+    """The finest cut."""
+    return list(text)

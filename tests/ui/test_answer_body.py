@@ -1,0 +1,126 @@
+"""The widgets of an answer: growing in pieces they end as they would at once."""
+
+from __future__ import annotations
+
+from hypothesis import HealthCheck, given, settings
+from PySide6.QtWidgets import QApplication
+from pytestqt.qtbot import QtBot
+
+from tests.ui.markdown_documents import cut_documents
+from ui.answer_body import AnswerBody
+from ui.code_block import CodeBlock
+from ui.palette import DARK
+from ui.theme import Theme
+
+CODE = "Before.\n\n```python\ndef f(x):  # says\n    return 'é😀' + x\n```\n\nAfter."
+
+
+def shown(body: AnswerBody) -> list[str]:
+    return [
+        f"{part.label.text()}: {part.view.toPlainText()}" if isinstance(part, CodeBlock) else part.toHtml()
+        for part in body.segments
+    ]
+
+
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(case=cut_documents())
+def test_streamed_widgets_equal_those_made_at_once(theme: Theme, case: tuple[str, list[str]]) -> None:
+    text, pieces = case
+    streamed, at_once = AnswerBody(theme), AnswerBody(theme)
+    for piece in pieces:
+        streamed.append(piece)
+    streamed.finish()
+    at_once.set_text(text)
+    assert shown(streamed) == shown(at_once)
+    streamed.deleteLater()
+    at_once.deleteLater()
+
+
+def test_code_is_copied_whole(theme: Theme, qtbot: QtBot) -> None:
+    body = AnswerBody(theme)
+    qtbot.addWidget(body)
+    for char in CODE:
+        body.append(char)
+    code = body.segments[1]
+    assert isinstance(code, CodeBlock)
+    body.show()
+    code.copy_button.click()
+    assert QApplication.clipboard().text() == "def f(x):  # says\n    return 'é😀' + x\n"
+
+
+def _colours(code: CodeBlock) -> dict[str, str]:
+    """Text of each coloured range and its colour."""
+    found = {}
+    block = code.view.document().firstBlock()
+    while block.isValid():
+        utf16 = block.text().encode("utf-16-le")
+        for part in block.layout().formats():
+            words = utf16[2 * part.start : 2 * (part.start + part.length)].decode("utf-16-le")
+            found[words] = part.format.foreground().color().name()
+        block = block.next()
+    return found
+
+
+def test_code_is_coloured_when_its_fence_closes(theme: Theme, qtbot: QtBot) -> None:
+    body = AnswerBody(theme)
+    qtbot.addWidget(body)
+    body.append("```python\ndef f(x):\n    return 'é😀' + 1\n")
+    code = body.segments[0]
+    assert isinstance(code, CodeBlock)
+    assert _colours(code) == {}
+    body.append("```\n")
+    colours = _colours(code)
+    assert colours["def"] == theme.tokens.code_keyword
+    assert colours["f"] == theme.tokens.code_name
+    assert "".join(key for key, value in colours.items() if value == theme.tokens.code_string).count("é😀") == 1
+    assert colours["1"] == theme.tokens.code_number
+
+
+def test_another_palette_recolours_code_and_keeps_the_text(theme: Theme, qtbot: QtBot) -> None:
+    body = AnswerBody(theme)
+    qtbot.addWidget(body)
+    body.set_text(CODE)
+    before = [part.toPlainText() for part in body.segments if not isinstance(part, CodeBlock)]
+    host = theme.parent()
+    theme.apply("dark", host)  # type: ignore[arg-type]
+    code = body.segments[1]
+    assert isinstance(code, CodeBlock)
+    assert _colours(code)["def"] == DARK.code_keyword
+    assert [part.toPlainText() for part in body.segments if not isinstance(part, CodeBlock)] == before
+
+
+def test_an_unknown_language_stays_plain(theme: Theme, qtbot: QtBot) -> None:
+    body = AnswerBody(theme)
+    qtbot.addWidget(body)
+    body.set_text("```nosuchlanguage\nfor x in y\n```\n")
+    code = body.segments[0]
+    assert isinstance(code, CodeBlock)
+    assert _colours(code) == {}
+    assert code.label.text() == "nosuchlanguage"
+
+
+def test_prose_is_as_high_as_its_text(theme: Theme, qtbot: QtBot) -> None:
+    body = AnswerBody(theme)
+    qtbot.addWidget(body)
+    body.resize(400, 300)
+    body.show()
+    body.set_text("word " * 200)
+    prose = body.segments[0]
+    qtbot.waitUntil(lambda: prose.width() == 400 and prose.height() > 200)
+    assert abs(prose.height() - prose.document().size().height()) <= 1
+    wide = prose.height()
+    body.resize(200, 300)
+    qtbot.waitUntil(lambda: prose.height() > 1.5 * wide)
+
+
+def test_a_selection_survives_more_text(theme: Theme, qtbot: QtBot) -> None:
+    body = AnswerBody(theme)
+    qtbot.addWidget(body)
+    body.append("first words ")
+    prose = body.segments[0]
+    cursor = prose.textCursor()
+    cursor.setPosition(0)
+    cursor.setPosition(5, cursor.MoveMode.KeepAnchor)
+    prose.setTextCursor(cursor)
+    body.append("and more")
+    assert prose.textCursor().selectedText() == "first"

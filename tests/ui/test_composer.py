@@ -1,0 +1,186 @@
+"""Writing, sending, stopping, and the switches beside it: with real keys and clicks."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from PySide6.QtCore import QMimeData, Qt, QUrl
+from pytestqt.qtbot import QtBot
+
+from engine.records import Mode
+from tests.ui.conftest import NO_DRAFT, READY
+from ui.main_window import MainWindow
+from ui.records import EngineState, EngineView, MessageState, MessageView
+
+ANSWERING = replace(READY, state=EngineState.ANSWERING)
+
+
+def test_enter_sends_and_empties_the_box(window: MainWindow, qtbot: QtBot) -> None:
+    qtbot.keyClicks(window.composer.edit, "hello")
+    with qtbot.waitSignal(window.message_submitted) as caught:
+        qtbot.keyClick(window.composer.edit, Qt.Key.Key_Return)
+    assert caught.args == ["hello"]
+    assert window.composer.text == ""
+
+
+def test_shift_enter_breaks_the_line(window: MainWindow, qtbot: QtBot) -> None:
+    sent: list[str] = []
+    window.message_submitted.connect(sent.append)
+    height = window.composer.edit.height()
+    qtbot.keyClicks(window.composer.edit, "one")
+    qtbot.keyClick(window.composer.edit, Qt.Key.Key_Return, Qt.KeyboardModifier.ShiftModifier)
+    qtbot.keyClicks(window.composer.edit, "two")
+    assert sent == []
+    assert window.composer.text == "one\ntwo"
+    assert window.composer.edit.height() > height
+    qtbot.keyClick(window.composer.edit, Qt.Key.Key_Enter)
+    assert sent == ["one\ntwo"]
+    assert window.composer.edit.height() == height
+
+
+def test_the_send_button_sends(window: MainWindow, qtbot: QtBot) -> None:
+    assert not window.composer.send_button.isEnabled()
+    qtbot.keyClicks(window.composer.edit, "hi")
+    with qtbot.waitSignal(window.message_submitted):
+        qtbot.mouseClick(window.composer.send_button, Qt.MouseButton.LeftButton)
+
+
+def test_blanks_are_not_sent(window: MainWindow, qtbot: QtBot) -> None:
+    sent: list[str] = []
+    window.message_submitted.connect(sent.append)
+    qtbot.keyClicks(window.composer.edit, "   ")
+    qtbot.keyClick(window.composer.edit, Qt.Key.Key_Return)
+    assert sent == []
+
+
+def test_nothing_is_sent_without_a_model_and_the_reason_is_said(window: MainWindow, qtbot: QtBot) -> None:
+    sent: list[str] = []
+    window.message_submitted.connect(sent.append)
+    window.set_engine(EngineView())
+    qtbot.keyClicks(window.composer.edit, "hello")
+    qtbot.keyClick(window.composer.edit, Qt.Key.Key_Return)
+    assert sent == []
+    assert window.composer.text == "hello"
+    assert "No model" in window.composer.reason.text()
+
+
+def test_esc_stops_an_answer_and_nothing_else(window: MainWindow, qtbot: QtBot) -> None:
+    stops: list[bool] = []
+    window.stop_requested.connect(lambda: stops.append(True))
+    qtbot.keyClick(window.composer.edit, Qt.Key.Key_Escape)
+    assert stops == []
+    window.set_engine(ANSWERING)
+    qtbot.keyClick(window.composer.edit, Qt.Key.Key_Escape)
+    assert len(stops) == 1
+    qtbot.keyClick(window.transcript, Qt.Key.Key_Escape)
+    assert len(stops) == 2
+
+
+def test_the_stop_button_takes_the_place_of_send(window: MainWindow, qtbot: QtBot) -> None:
+    window.begin_answer(MessageView(1, "assistant", "", MessageState.STREAMING))
+    assert window.composer.stop_button.isVisible()
+    assert not window.composer.send_button.isVisible()
+    with qtbot.waitSignal(window.stop_requested):
+        qtbot.mouseClick(window.composer.stop_button, Qt.MouseButton.LeftButton)
+    window.finish_answer(MessageView(1, "assistant", "", MessageState.STOPPED))
+    assert window.composer.send_button.isVisible()
+
+
+def test_enter_during_an_answer_keeps_the_text(window: MainWindow, qtbot: QtBot) -> None:
+    sent: list[str] = []
+    window.message_submitted.connect(sent.append)
+    window.set_engine(ANSWERING)
+    qtbot.keyClicks(window.composer.edit, "next")
+    qtbot.keyClick(window.composer.edit, Qt.Key.Key_Return)
+    assert sent == []
+    assert window.composer.text == "next"
+
+
+def test_mode_by_mouse(window: MainWindow, qtbot: QtBot) -> None:
+    with qtbot.waitSignal(window.mode_changed) as caught:
+        qtbot.mouseClick(window.composer.modes.buttons[Mode.NGRAM], Qt.MouseButton.LeftButton)
+    assert caught.args == [Mode.NGRAM]
+    assert window.composer.modes.mode is Mode.NGRAM
+
+
+def test_ctrl_d_cycles_through_the_modes_that_can_run(window: MainWindow, qtbot: QtBot) -> None:
+    seen: list[Mode] = []
+    window.mode_changed.connect(seen.append)
+    for _ in range(3):
+        qtbot.keyClick(window, Qt.Key.Key_D, Qt.KeyboardModifier.ControlModifier)
+    assert seen == [Mode.NGRAM, Mode.DRAFT, Mode.OFF]
+    seen.clear()
+    window.set_engine(NO_DRAFT)
+    for _ in range(3):
+        qtbot.keyClick(window, Qt.Key.Key_D, Qt.KeyboardModifier.ControlModifier)
+    assert seen == [Mode.NGRAM, Mode.OFF, Mode.NGRAM]
+
+
+def test_setting_the_mode_tells_nobody(window: MainWindow) -> None:
+    seen: list[Mode] = []
+    window.mode_changed.connect(seen.append)
+    window.set_mode(Mode.DRAFT)
+    assert window.composer.modes.mode is Mode.DRAFT
+    assert seen == []
+
+
+def test_an_unavailable_mode_says_why(window: MainWindow, qtbot: QtBot) -> None:
+    seen: list[Mode] = []
+    window.mode_changed.connect(seen.append)
+    window.set_engine(NO_DRAFT)
+    button = window.composer.modes.buttons[Mode.DRAFT]
+    qtbot.mouseClick(button, Qt.MouseButton.LeftButton)
+    assert seen == []
+    assert not button.isEnabled()
+    assert button.toolTip() == "No draft model is loaded."
+    assert window.composer.reason.text() == "No draft model is loaded."
+
+
+def test_depth_is_chosen_and_shown(window: MainWindow, qtbot: QtBot) -> None:
+    window.set_mode(Mode.DRAFT)
+    box = window.composer.depth_box
+    seen: list[int | None] = []
+    window.depth_changed.connect(seen.append)
+    box.setFocus()
+    qtbot.keyClick(box, Qt.Key.Key_Down)
+    qtbot.keyClick(box, Qt.Key.Key_Down)
+    qtbot.keyClick(box, Qt.Key.Key_Home)
+    assert seen == [1, 2, None]
+    window.set_depth(7)
+    assert box.currentText() == "Depth 7"
+    window.set_depth(24)
+    assert box.currentData() == 24
+    window.set_depth(None)
+    assert box.currentText() == "Depth auto"
+    assert seen == [1, 2, None]
+
+
+def test_depth_means_nothing_without_speculation(window: MainWindow) -> None:
+    window.set_mode(Mode.OFF)
+    assert not window.composer.depth_box.isEnabled()
+
+
+def test_a_text_that_could_not_be_sent_comes_back(window: MainWindow) -> None:
+    window.restore_composer("not lost")
+    assert window.composer.text == "not lost"
+
+
+def test_typing_is_told(window: MainWindow, qtbot: QtBot) -> None:
+    seen: list[str] = []
+    window.draft_text_changed.connect(seen.append)
+    qtbot.keyClicks(window.composer.edit, "ab")
+    assert seen == ["a", "ab"]
+
+
+def test_files_are_not_pasted_as_text(window: MainWindow) -> None:
+    mime = QMimeData()
+    mime.setUrls([QUrl.fromLocalFile("/models/x.gguf")])
+    assert not window.composer.edit.canInsertFromMimeData(mime)
+
+
+def test_rich_text_is_pasted_plain(window: MainWindow) -> None:
+    mime = QMimeData()
+    mime.setHtml("<b>x</b>")
+    mime.setText("x")
+    window.composer.edit.insertFromMimeData(mime)
+    assert window.composer.text == "x"

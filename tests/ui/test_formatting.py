@@ -1,0 +1,99 @@
+"""Numbers as a person reads them."""
+
+from __future__ import annotations
+
+import re
+from datetime import date
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from engine.records import Mode, RunStats
+from ui import formatting
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (None, "-"),
+        (float("nan"), "-"),
+        (float("inf"), "-"),
+        (0.0, "0"),
+        (41.23, "41.2"),
+        (2.706, "2.71"),
+        (1.0, "1.00"),
+        (9.996, "10.0"),
+        (99.96, "100"),
+        (1234.0, "1,230"),
+        (0.01234, "0.0123"),
+    ],
+)
+def test_figure(value: float | None, text: str) -> None:
+    assert formatting.figure(value) == text
+
+
+@given(st.floats(min_value=1e-6, max_value=1e9))
+def test_a_figure_is_close_and_short(value: float) -> None:
+    text = formatting.figure(value)
+    digits = re.sub(r"[.,]", "", text).strip("0")
+    assert len(digits) <= 3
+    assert float(text.replace(",", "")) == pytest.approx(value, rel=0.006)
+
+
+@pytest.mark.parametrize(
+    ("share", "text"),
+    [(None, "-"), (0.0, "0 %"), (0.004, "<1 %"), (0.68, "68 %"), (0.996, ">99 %"), (1.0, "100 %")],
+)
+def test_percent_is_never_rounded_to_an_end(share: float | None, text: str) -> None:
+    assert formatting.percent(share) == text
+
+
+@pytest.mark.parametrize(
+    ("seconds", "text"),
+    [
+        (None, "-"),
+        (0.00042, "0.420 ms"),
+        (0.0241, "24.1 ms"),
+        (0.9994, "999 ms"),
+        (1.0, "1.00 s"),
+        (59.94, "59.9 s"),
+        (125, "2 min 5 s"),
+    ],
+)
+def test_duration(seconds: float | None, text: str) -> None:
+    assert formatting.duration(seconds) == text
+
+
+def test_footer_tells_speed_passes_and_acceptance() -> None:
+    stats = RunStats(mode=Mode.DRAFT, tokens=412, passes=152, proposed=210, accepted=143, decode_s=10.0)
+    assert formatting.footer(stats) == "41.2 tok/s · 2.71 per pass · 68 % of 210 accepted · draft"
+
+
+def test_footer_of_plain_decoding_claims_no_acceptance() -> None:
+    stats = RunStats(mode=Mode.OFF, tokens=100, passes=100, decode_s=4.0)
+    assert formatting.footer(stats) == "25.0 tok/s · 1.00 per pass · nothing proposed · plain"
+
+
+def test_footer_shows_a_dash_for_a_speed_not_measured() -> None:
+    assert formatting.footer(RunStats(tokens=3, passes=3)).startswith("- tok/s")
+
+
+@pytest.mark.parametrize("stats", [None, RunStats()])
+def test_no_footer_without_tokens(stats: RunStats | None) -> None:
+    assert formatting.footer(stats) == ""
+
+
+def test_context_size_and_parameters() -> None:
+    assert formatting.context(1204, 4096) == "1,204 / 4,096"
+    assert formatting.context(0, 0) == "-"
+    assert formatting.size(8_900_000) == "8.90 MB"
+    assert formatting.size(213_000_000) == "213 MB"
+    assert formatting.parameters(8_100_000) == "8.10 M parameters"
+
+
+def test_day_groups() -> None:
+    today = date(2026, 3, 1)
+    assert formatting.day_group(date(2026, 3, 1), today) == "Today"
+    assert formatting.day_group(date(2026, 2, 28), today) == "Yesterday"
+    assert formatting.day_group(date(2026, 2, 27), today) == "Earlier"

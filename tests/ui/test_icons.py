@@ -1,0 +1,56 @@
+"""The bundled icons: all there, recoloured, sharp at every size, with their licence."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+from PySide6.QtGui import QFontDatabase, QImage, QPixmap
+from pytestqt.qtbot import QtBot
+
+from tests.ui.conftest import ASSETS
+from ui.icons import APP_ICON_SIZES, IconSet
+from ui.theme import Theme
+
+ICONS = ASSETS / "icons"
+UI = Path(__file__).parents[2] / "ui"
+
+
+def _used_names() -> set[str]:
+    """Every word in ui/ that is also the name of a bundled icon."""
+    words = re.findall(r'"([a-z0-9-]+)"', "".join(path.read_text("utf-8") for path in UI.glob("*.py")))
+    return set(words) & {path.stem for path in ICONS.glob("*.svg")}
+
+
+def test_icons_are_used_and_licensed(qtbot: QtBot) -> None:
+    own = {"paceline", "chevron-down-light", "chevron-down-dark", "check-on-accent"}
+    bundled = {path.stem for path in ICONS.glob("*.svg")} - own
+    assert bundled == _used_names()
+    licence = (ICONS / "LICENSE").read_text("utf-8")
+    assert "ISC License" in licence
+    assert "Lucide" in licence
+
+
+def _ink(pixmap: QPixmap) -> set[str]:
+    image = pixmap.toImage().convertToFormat(QImage.Format.Format_ARGB32)
+    pixels = (image.pixelColor(x, y) for x in range(image.width()) for y in range(image.height()))
+    return {color.name() for color in pixels if color.alpha() == 255}
+
+
+@pytest.mark.parametrize("ratio", [1.0, 1.5, 2.0])
+def test_an_icon_takes_the_color_and_the_pixels_of_the_screen(qtbot: QtBot, ratio: float) -> None:
+    pixmap = IconSet(ICONS).pixmap("square", "#ff0000", 16, ratio)
+    assert pixmap.width() == round(16 * ratio)
+    assert pixmap.devicePixelRatio() == ratio
+    assert _ink(pixmap) <= {"#ff0000", "#fe0000"}
+    assert _ink(IconSet(ICONS).pixmap("square", "#ff0000", 16, 2.0))
+
+
+def test_the_application_icon_comes_in_all_sizes(theme: Theme) -> None:
+    sizes = {size.width() for size in theme.application_icon().availableSizes()}
+    assert sizes == set(APP_ICON_SIZES)
+
+
+def test_text_can_be_drawn_at_all(qtbot: QtBot) -> None:
+    assert QFontDatabase.families()

@@ -1,0 +1,97 @@
+"""What an answer names is opened only on request, and only if it is a web or mail address."""
+
+from __future__ import annotations
+
+import pytest
+from PySide6.QtCore import QUrl
+from PySide6.QtGui import QDesktopServices, QTextDocument
+from PySide6.QtWidgets import QPlainTextEdit
+from pytestqt.qtbot import QtBot
+
+from tests.ui.conftest import STATS
+from ui.dialogs import Question, link_question
+from ui.links import is_safe
+from ui.main_window import MainWindow
+from ui.prose_view import ProseView
+from ui.records import MessageView
+from ui.theme import Theme
+
+
+@pytest.mark.parametrize("address", ["https://example.org/a?b=c", "http://example.org", "mailto:a@example.org"])
+def test_web_and_mail_are_safe(address: str) -> None:
+    assert is_safe(address)
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        "file:///etc/passwd",
+        "javascript:alert(1)",
+        "JavaScript:alert(1)",
+        "data:text/html,x",
+        "qrc:/x",
+        "vscode://file/x",
+        "http:",
+        "https:///x",
+        "//example.org",
+        "readme.md",
+        "",
+        "http://[bad",
+        "java\nscript:alert(1)",
+        "https://example.org/\x00",
+    ],
+)
+def test_everything_else_is_refused(window: MainWindow, address: str) -> None:
+    assert not is_safe(address)
+    assert link_question(window, address) is None
+
+
+def _answer_with_link(window: MainWindow) -> ProseView:
+    text = "[shown words](https://real.example.org/path)"
+    window.show_conversation("t", [MessageView(1, "assistant", text, stats=STATS)])
+    card = window.transcript.last_answer()
+    assert card is not None
+    prose = card.body.segments[0]
+    assert isinstance(prose, ProseView)
+    return prose
+
+
+def test_a_link_shows_its_real_address_and_asks(
+    window: MainWindow, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    opened: list[str] = []
+    monkeypatch.setattr(QDesktopServices, "openUrl", lambda url: opened.append(url.toString()))
+    prose = _answer_with_link(window)
+    prose.anchorClicked.emit(QUrl("https://real.example.org/path"))
+    question = window.findChild(Question)
+    assert question is not None
+    shown = question.findChild(QPlainTextEdit)
+    assert shown is not None
+    assert shown.toPlainText() == "https://real.example.org/path"
+    assert opened == []
+    question.deed_button.click()
+    qtbot.waitUntil(lambda: opened == ["https://real.example.org/path"])
+
+
+def test_cancel_opens_nothing(window: MainWindow, monkeypatch: pytest.MonkeyPatch) -> None:
+    opened: list[str] = []
+    monkeypatch.setattr(QDesktopServices, "openUrl", lambda url: opened.append(url.toString()))
+    _answer_with_link(window).anchorClicked.emit(QUrl("https://real.example.org/path"))
+    question = window.findChild(Question)
+    assert question is not None
+    question.cancel_button.click()
+    assert opened == []
+
+
+def test_a_forged_anchor_is_not_even_asked_about(window: MainWindow) -> None:
+    _answer_with_link(window).anchorClicked.emit(QUrl("file:///etc/passwd"))
+    assert window.findChild(Question) is None
+
+
+def test_prose_loads_no_resource(theme: Theme, qtbot: QtBot) -> None:
+    view = ProseView(theme)
+    qtbot.addWidget(view)
+    kind = QTextDocument.ResourceType.ImageResource.value
+    assert view.loadResource(kind, QUrl("file:///etc/hostname")) is None
+    assert not view.openLinks()
+    assert not view.openExternalLinks()

@@ -1,0 +1,117 @@
+"""Markdown in pieces gives what Markdown at once gives."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from tests.ui.markdown_documents import cut_documents, documents, every_char
+from ui import markdown_blocks
+from ui.markdown_blocks import MAX_RUN_BLOCKS, Block, BlockStream, plan_segments
+from ui.markdown_html import SafeParser, render_tokens
+
+
+def stream(pieces: Iterable[str]) -> list[Block]:
+    feed = BlockStream()
+    final = [block for piece in pieces for block in feed.feed(piece)]
+    return final + feed.finish()
+
+
+def whole(text: str) -> str:
+    """The document parsed at once by the parser itself; code at top level as its text."""
+    parser = SafeParser()
+    group, result = [], []
+    for token in parser.parse(text.replace("\r", "").lstrip("\n")):
+        group.append(token)
+        if token.level == 0 and token.nesting <= 0:
+            is_code = len(group) == 1 and token.type in ("fence", "code_block")
+            result.append(f"CODE {token.content}" if is_code else render_tokens(parser, group))
+            group = []
+    return "".join(result)
+
+
+def joined(blocks: Iterable[Block]) -> str:
+    return "".join(f"CODE {block.code}" if block.is_code else block.html for block in blocks)
+
+
+@settings(max_examples=300, deadline=None)
+@given(cut_documents())
+@example(("```py\nx = '`'\n``\n```\nafter", list("```py\nx = '`'\n``\n```\nafter")))
+@example(("1. a\n\n1. b\n\n1", ["1. a\n\n1", ". b\n\n1"]))
+@example(("a\n\n``` x ` y\nz", list("a\n\n``` x ` y\nz")))
+def test_pieces_equal_the_whole(case: tuple[str, list[str]]) -> None:
+    text, pieces = case
+    assert joined(stream(pieces)) == whole(text)
+    assert plan_segments(stream(pieces)) == plan_segments(stream([text]))
+
+
+@settings(max_examples=60, deadline=None)
+@given(documents())
+def test_single_characters_equal_the_whole(text: str) -> None:
+    assert joined(stream(every_char(text))) == whole(text)
+
+
+@settings(max_examples=60, deadline=None)
+@given(documents(), st.integers(1, 7))
+def test_a_final_block_never_changes(text: str, step: int) -> None:
+    feed = BlockStream()
+    seen: list[Block] = []
+    for start in range(0, len(text), step):
+        seen += feed.feed(text[start : start + step])
+    seen_then = list(seen)
+    assert (seen + feed.finish())[: len(seen_then)] == seen_then
+
+
+def test_a_long_fence_is_not_parsed_again_while_it_grows(monkeypatch: pytest.MonkeyPatch) -> None:
+    feed = BlockStream()
+    feed.feed("```py\nfirst\n")
+    calls: list[str] = []
+    parse = markdown_blocks._PARSER.parse
+    monkeypatch.setattr(markdown_blocks._PARSER, "parse", lambda text: (calls.append(text), parse(text))[1])
+    for number in range(200):
+        feed.feed(f"line {number}\n")
+    assert calls == []
+    assert feed.tail[0].code.endswith("line 199\n")
+    assert not feed.tail[0].closed
+    feed.feed("```\n")
+    assert feed.tail[0].closed
+
+
+def test_half_a_fence_is_not_shown() -> None:
+    feed = BlockStream()
+    feed.feed("text\n\n``")
+    assert [block.html for block in feed.tail] == ["<p>text</p>\n"]
+    feed.feed("`sh\nls")
+    assert [block.is_code for block in feed.tail] == [False, True] or feed.tail[0].is_code
+
+
+def test_runs_of_prose_are_cut_and_code_stands_alone() -> None:
+    text = "\n\n".join(["word"] * (MAX_RUN_BLOCKS + 1)) + "\n\n```\ncode\n```\n\nend"
+    plan = plan_segments(stream([text]))
+    assert [segment.is_code for segment in plan] == [False, False, True, False]
+    assert [segment.num_blocks for segment in plan] == [MAX_RUN_BLOCKS, 1, 1, 1]
+
+
+def test_raw_html_stays_text() -> None:
+    html = joined(stream(["<script>alert(1)</script>\n\n<b>x</b>"]))
+    assert "<script" not in html
+    assert "&lt;b&gt;x&lt;/b&gt;" in html
+
+
+def test_unsafe_links_stay_text() -> None:
+    html = joined(stream(["[a](javascript:alert(1)) [b](file:///etc/passwd) [c](https://example.org)"]))
+    assert html.count("<a ") == 1
+    assert 'href="https://example.org"' in html
+
+
+def test_images_become_links() -> None:
+    html = joined(stream(["![a cat](https://example.org/cat.png)"]))
+    assert "<img" not in html
+    assert '<a href="https://example.org/cat.png">a cat</a>' in html
+
+
+def test_a_line_break_is_kept() -> None:
+    assert joined(stream(["one\ntwo"])) == "<p>one<br/>two</p>\n"

@@ -1,0 +1,142 @@
+"""The dialog made from the table: what goes in comes out, and only changes come out."""
+
+from __future__ import annotations
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QFileDialog
+from pytestqt.qtbot import QtBot
+
+from tests.ui.conftest import FIELDS
+from ui.main_window import MainWindow
+from ui.records import FieldKind, SettingField, SettingValue
+from ui.setting_rows import ChoiceRow, ModelFileRow, NumberRow, SwitchRow, TextRow
+from ui.settings_dialog import SettingsDialog
+
+VALUES: dict[str, SettingValue] = {
+    "target_path": "/models/a.gguf",
+    "mode": "off",
+    "depth": 3,
+    "temperature": 0.65,
+    "system_prompt": "Be brief.\nAlways.",
+    "sound": True,
+}
+
+
+@pytest.fixture
+def dialog(window: MainWindow, qtbot: QtBot) -> SettingsDialog:
+    window.set_settings(VALUES)
+    qtbot.keyClick(window, Qt.Key.Key_Comma, Qt.KeyboardModifier.ControlModifier)
+    result = window.findChild(SettingsDialog)
+    assert result is not None
+    return result
+
+
+def test_what_goes_in_comes_out(dialog: SettingsDialog) -> None:
+    assert {key: row.value() for key, row in dialog.rows.items()} == VALUES
+    assert dialog.changed_values() == {}
+
+
+def test_every_kind_of_field_has_its_row(dialog: SettingsDialog) -> None:
+    kinds = {
+        FieldKind.INTEGER: NumberRow,
+        FieldKind.NUMBER: NumberRow,
+        FieldKind.TEXT: TextRow,
+        FieldKind.CHOICE: ChoiceRow,
+        FieldKind.SWITCH: SwitchRow,
+        FieldKind.MODEL_FILE: ModelFileRow,
+    }
+    assert set(kinds) == set(FieldKind)
+    for field in FIELDS:
+        row = dialog.rows[field.key]
+        assert isinstance(row, kinds[field.kind])
+        assert row.help.text() == field.help
+
+
+def test_save_tells_only_what_changed(window: MainWindow, dialog: SettingsDialog, qtbot: QtBot) -> None:
+    temperature, depth, sound = (dialog.rows[key] for key in ("temperature", "depth", "sound"))
+    assert isinstance(temperature, NumberRow)
+    assert isinstance(depth, NumberRow)
+    assert isinstance(sound, SwitchRow)
+    temperature.edit.clear()
+    qtbot.keyClicks(temperature.edit, "1.25")
+    depth.automatic.setChecked(True)
+    sound.check.click()
+    with qtbot.waitSignal(window.settings_changed) as caught:
+        qtbot.mouseClick(dialog.save_button, Qt.MouseButton.LeftButton)
+    assert caught.args == [{"temperature": 1.25, "depth": None, "sound": False}]
+    window.open_settings()
+    again = window.findChildren(SettingsDialog)[-1]
+    assert again.rows["temperature"].value() == 1.25
+
+
+def test_cancel_changes_nothing(window: MainWindow, dialog: SettingsDialog, qtbot: QtBot) -> None:
+    told: list[object] = []
+    window.settings_changed.connect(told.append)
+    dialog.rows["temperature"].set_value(2.0)
+    qtbot.mouseClick(dialog.cancel_button, Qt.MouseButton.LeftButton)
+    assert told == []
+
+
+def test_saving_without_changes_tells_nothing(window: MainWindow, dialog: SettingsDialog, qtbot: QtBot) -> None:
+    told: list[object] = []
+    window.settings_changed.connect(told.append)
+    qtbot.mouseClick(dialog.save_button, Qt.MouseButton.LeftButton)
+    assert told == []
+
+
+@pytest.mark.parametrize("text", ["", "abc", "-1", "5.1", "nan", "inf", "1e400"])
+def test_a_value_out_of_range_is_explained_and_not_saved(dialog: SettingsDialog, text: str) -> None:
+    row = dialog.rows["temperature"]
+    assert isinstance(row, NumberRow)
+    row.edit.setText(text)
+    assert "0 to 5" in row.problem()
+    assert row.complaint.text() == row.problem()
+    assert not dialog.save_button.isEnabled()
+    row.edit.setText("1")
+    assert dialog.save_button.isEnabled()
+
+
+@pytest.mark.parametrize("text", ["2.5", "65", "x"])
+def test_a_whole_number_must_be_one(dialog: SettingsDialog, text: str) -> None:
+    row = dialog.rows["depth"]
+    assert isinstance(row, NumberRow)
+    row.edit.setText(text)
+    assert row.problem()
+
+
+def test_a_text_beyond_its_length_is_refused(dialog: SettingsDialog) -> None:
+    row = dialog.rows["system_prompt"]
+    assert isinstance(row, TextRow)
+    row.edit.setPlainText("x" * 101)
+    assert "100" in row.problem()
+
+
+def test_defaults_come_back(dialog: SettingsDialog, qtbot: QtBot) -> None:
+    qtbot.mouseClick(dialog.defaults_button, Qt.MouseButton.LeftButton)
+    assert {key: row.value() for key, row in dialog.rows.items()} == {field.key: field.default for field in FIELDS}
+
+
+def test_sections_are_pages(dialog: SettingsDialog, qtbot: QtBot) -> None:
+    names = [dialog.nav.item(row).text() for row in range(dialog.nav.count())]
+    assert names == ["Models", "Speculation", "Sampling", "Chat"]
+    dialog.nav.setFocus()
+    qtbot.keyClick(dialog.nav, Qt.Key.Key_Down)
+    assert dialog.pages.currentIndex() == 1
+
+
+def test_browse_fills_the_path(dialog: SettingsDialog, qtbot: QtBot) -> None:
+    row = dialog.rows["target_path"]
+    assert isinstance(row, ModelFileRow)
+    qtbot.mouseClick(row.browse, Qt.MouseButton.LeftButton)
+    chooser = row.findChild(QFileDialog)
+    assert chooser is not None
+    chooser.fileSelected.emit("/models/b.gguf")
+    chooser.reject()
+    assert row.value() == "/models/b.gguf"
+
+
+def test_numbers_beyond_32_bits_survive(window: MainWindow) -> None:
+    field = SettingField("seed", "S", "Seed", FieldKind.INTEGER, None, "h", 0, 2**63 - 1, automatic="random")
+    dialog = SettingsDialog([field], {"seed": 2**62 + 1}, window)
+    assert dialog.rows["seed"].value() == 2**62 + 1

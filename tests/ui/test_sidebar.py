@@ -1,0 +1,142 @@
+"""The list of conversations: grouped, filtered, chosen, renamed and deleted with real keys and clicks."""
+
+from __future__ import annotations
+
+import pytest
+from PySide6.QtCore import QPoint, Qt
+from PySide6.QtWidgets import QLineEdit
+from pytestqt.qtbot import QtBot
+
+from tests.ui.conftest import rows
+from ui.dialogs import Question
+from ui.main_window import MainWindow
+
+
+@pytest.fixture
+def filled(window: MainWindow) -> MainWindow:
+    window.set_conversations(rows(), 1)
+    return window
+
+
+def _titles(window: MainWindow) -> list[str]:
+    model = window.sidebar.list.rows
+    return [str(model.data(model.index(row, 0))) for row in range(model.rowCount())]
+
+
+def _place(window: MainWindow, conversation_id: int) -> QPoint:
+    listing = window.sidebar.list
+    return listing.visualRect(listing.rows.index_of(conversation_id)).center()
+
+
+def test_conversations_stand_under_their_day(filled: MainWindow) -> None:
+    assert _titles(filled) == ["Today", "Weekend plans", "Yesterday", "Regex help", "Earlier", "Trip notes"]
+    listing = filled.sidebar.list
+    assert listing.currentIndex() == listing.rows.index_of(1)
+
+
+def test_a_click_chooses(filled: MainWindow, qtbot: QtBot) -> None:
+    viewport = filled.sidebar.list.viewport()
+    with qtbot.waitSignal(filled.conversation_selected) as caught:
+        qtbot.mouseClick(viewport, Qt.MouseButton.LeftButton, pos=_place(filled, 3))
+    assert caught.args == [3]
+
+
+def test_keys_walk_over_headings_and_enter_chooses(filled: MainWindow, qtbot: QtBot) -> None:
+    listing = filled.sidebar.list
+    listing.setFocus()
+    qtbot.keyClick(listing, Qt.Key.Key_Down)
+    with qtbot.waitSignal(filled.conversation_selected) as caught:
+        qtbot.keyClick(listing, Qt.Key.Key_Return)
+    assert caught.args == [2]
+
+
+def test_a_heading_chooses_nothing(filled: MainWindow, qtbot: QtBot) -> None:
+    chosen: list[int] = []
+    filled.conversation_selected.connect(chosen.append)
+    listing = filled.sidebar.list
+    heading = listing.visualRect(listing.rows.index(0, 0)).center()
+    qtbot.mouseClick(listing.viewport(), Qt.MouseButton.LeftButton, pos=heading)
+    assert chosen == []
+
+
+def test_f2_renames(filled: MainWindow, qtbot: QtBot) -> None:
+    listing = filled.sidebar.list
+    listing.setFocus()
+    qtbot.keyClick(listing, Qt.Key.Key_F2)
+    editor = listing.findChild(QLineEdit)
+    assert editor is not None
+    editor.selectAll()
+    qtbot.keyClicks(editor, "Better title")
+    with qtbot.waitSignal(filled.conversation_rename_requested) as caught:
+        qtbot.keyClick(editor, Qt.Key.Key_Return)
+    assert caught.args == [1, "Better title"]
+
+
+def test_an_empty_title_is_no_rename(filled: MainWindow, qtbot: QtBot) -> None:
+    renames: list[str] = []
+    filled.conversation_rename_requested.connect(lambda _id, title: renames.append(title))
+    listing = filled.sidebar.list
+    listing.setFocus()
+    qtbot.keyClick(listing, Qt.Key.Key_F2)
+    editor = listing.findChild(QLineEdit)
+    assert editor is not None
+    editor.clear()
+    qtbot.keyClick(editor, Qt.Key.Key_Return)
+    assert renames == []
+
+
+def test_del_asks_before_deleting(filled: MainWindow, qtbot: QtBot) -> None:
+    deleted: list[int] = []
+    filled.conversation_delete_requested.connect(deleted.append)
+    listing = filled.sidebar.list
+    listing.setFocus()
+    qtbot.keyClick(listing, Qt.Key.Key_Delete)
+    question = filled.findChild(Question)
+    assert question is not None
+    qtbot.keyClick(question, Qt.Key.Key_Escape)
+    assert deleted == []
+    qtbot.waitUntil(lambda: filled.findChild(Question) is None)
+    qtbot.keyClick(listing, Qt.Key.Key_Delete)
+    question = filled.findChild(Question)
+    assert question is not None
+    assert question.cancel_button.isDefault() or not question.deed_button.isDefault()
+    qtbot.mouseClick(question.deed_button, Qt.MouseButton.LeftButton)
+    assert deleted == [1]
+
+
+def test_the_menu_offers_the_same(filled: MainWindow, qtbot: QtBot) -> None:
+    listing = filled.sidebar.list
+    menu = listing.make_menu(listing.rows.index_of(2))
+    assert menu is not None
+    assert [action.text().split("\t")[0] for action in menu.actions()] == ["Open", "Rename", "Delete…"]
+    with qtbot.waitSignal(filled.conversation_selected) as caught:
+        menu.actions()[0].trigger()
+    assert caught.args == [2]
+    assert listing.make_menu(listing.rows.index(0, 0)) is None
+
+
+def test_search_filters_titles(filled: MainWindow, qtbot: QtBot) -> None:
+    qtbot.keyClick(filled, Qt.Key.Key_K, Qt.KeyboardModifier.ControlModifier)
+    assert filled.sidebar.search.hasFocus()
+    qtbot.keyClicks(filled.sidebar.search, "TRIP")
+    assert _titles(filled) == ["Earlier", "Trip notes"]
+    qtbot.keyClicks(filled.sidebar.search, "xyz")
+    assert _titles(filled) == []
+    assert filled.sidebar.empty.isVisible()
+    filled.sidebar.search.clear()
+    assert len(_titles(filled)) == 6
+    assert filled.sidebar.list.currentIndex() == filled.sidebar.list.rows.index_of(1)
+
+
+def test_ctrl_n_asks_for_a_new_chat(filled: MainWindow, qtbot: QtBot) -> None:
+    with qtbot.waitSignal(filled.new_chat_requested):
+        qtbot.keyClick(filled, Qt.Key.Key_N, Qt.KeyboardModifier.ControlModifier)
+
+
+def test_ctrl_b_hides_and_the_header_brings_back(filled: MainWindow, qtbot: QtBot) -> None:
+    qtbot.keyClick(filled, Qt.Key.Key_B, Qt.KeyboardModifier.ControlModifier)
+    assert filled.sidebar.isHidden()
+    assert filled.header.sidebar_button.isVisible()
+    qtbot.mouseClick(filled.header.sidebar_button, Qt.MouseButton.LeftButton)
+    assert filled.sidebar.isVisible()
+    assert filled.header.sidebar_button.isHidden()

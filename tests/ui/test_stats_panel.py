@@ -1,0 +1,95 @@
+"""The figures: right numbers, units, dashes for what is unknown, and words for screen readers."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from PySide6.QtWidgets import QLabel
+from pytestqt.qtbot import QtBot
+
+from engine.records import RunStats, Source
+from tests.ui.conftest import STATS
+from ui.main_window import MainWindow
+from ui.records import MessageState, MessageView
+from ui.stats_panel import StatsPanel
+from ui.theme import Theme
+
+
+@pytest.fixture
+def panel(theme: Theme, qtbot: QtBot) -> StatsPanel:
+    result = StatsPanel(theme)
+    qtbot.addWidget(result)
+    return result
+
+
+def test_figures_of_an_answer(panel: StatsPanel) -> None:
+    panel.show_stats(STATS)
+    assert panel.speed.value_label.text() == "41.2"
+    assert panel.per_pass.value_label.text() == "2.71"
+    assert panel.accepted.value_label.text() == "68 % of 210"
+    shown = {key: row.value_label.text() for key, row in panel.rows.items()}
+    assert shown["passes"] == "143"
+    assert shown["first"] == "213 ms"
+    assert shown["p50"] == "22.1 ms"
+    assert shown["p95"] == "61.4 ms"
+    assert panel.by_depth.accessibleDescription() == "depth 1: 91 %, depth 2: 31 %"
+    assert panel.sources[Source.RECOVERED].value_label.text() == "200"
+
+
+def test_the_split_adds_up(panel: StatsPanel) -> None:
+    panel.show_stats(STATS)
+    shown = [line.value_label.text() for line in panel.split_parts.values()]
+    assert shown == ["18 %", "79 %", "1 %", "2 %"]
+    assert "verify 79 %" in panel.split.accessibleDescription()
+
+
+def test_nothing_known_is_a_dash_not_a_zero(panel: StatsPanel) -> None:
+    panel.show_stats(RunStats())
+    values = [label.text() for label in panel.findChildren(QLabel) if label.accessibleName().count(": ")]
+    assert len(values) >= 18
+    assert set(values) == {"-"}
+
+
+def test_the_sparkline_shows_what_each_update_gained(panel: StatsPanel) -> None:
+    panel.begin()
+    panel.show_stats(replace(STATS, tokens=10, passes=5))
+    panel.show_stats(replace(STATS, tokens=40, passes=15))
+    panel.show_stats(replace(STATS, tokens=40, passes=15))
+    assert panel.spark.values == [2.0, 3.0]
+    panel.begin()
+    assert panel.spark.values == []
+
+
+def test_every_figure_explains_itself(panel: StatsPanel) -> None:
+    figures = [panel.speed, panel.per_pass, panel.accepted, *panel.rows.values(), *panel.sources.values()]
+    plots = [panel.spark, panel.by_depth, panel.split, panel.origin]
+    for widget in [*figures, *panel.split_parts.values(), *plots]:
+        assert widget.toolTip().endswith(".")
+
+
+def test_large_figures_keep_their_unit_in_sight(panel: StatsPanel) -> None:
+    assert panel.speed.name_label.text() == "tok/s"
+    assert panel.per_pass.name_label.text() == "tokens per pass"
+
+
+def test_live_then_last_answer(window: MainWindow) -> None:
+    window.begin_answer(MessageView(1, "assistant", "", MessageState.STREAMING))
+    assert "live" in window.stats.state.text()
+    window.show_stats(STATS)
+    assert window.composer.context_label.text() == "Context 1,204 / 4,096"
+    window.finish_answer(MessageView(1, "assistant", "x", stats=STATS))
+    assert window.stats.state.text() == "last answer"
+
+
+def test_plots_paint_what_they_hold(panel: StatsPanel, theme: Theme) -> None:
+    panel.resize(272, 800)
+    empty = panel.by_depth.grab().toImage()
+    panel.show_stats(STATS)
+    panel.show_stats(replace(STATS, tokens=500, passes=170))
+    for plot in (panel.by_depth, panel.split, panel.origin, panel.spark):
+        plot.resize(240, plot.height())
+    assert panel.by_depth.grab().toImage() != empty
+    image = panel.split.grab().toImage()
+    colours = {image.pixelColor(x, image.height() // 2).name() for x in range(image.width())}
+    assert {theme.tokens.draft, theme.tokens.verify} <= colours

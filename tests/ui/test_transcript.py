@@ -1,0 +1,163 @@
+"""The page of messages: it follows the end unless told otherwise, and long histories arrive in slices."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QApplication
+from pytestqt.qtbot import QtBot
+
+from tests.ui.conftest import STATS
+from ui.main_window import MainWindow
+from ui.message_card import AnswerCard
+from ui.records import MessageState, MessageView
+
+LONG = "\n\n".join(f"Paragraph {number} with some words." for number in range(80))
+EMPTY_ANSWER = MessageView(2, "assistant", "", MessageState.STREAMING)
+
+
+def at_end(window: MainWindow) -> bool:
+    bar = window.transcript.verticalScrollBar()
+    return bar.value() >= bar.maximum() - 1
+
+
+def test_it_stays_at_the_end_while_text_arrives(window: MainWindow, qtbot: QtBot) -> None:
+    window.add_message(MessageView(1, "user", "go"))
+    window.begin_answer(EMPTY_ANSWER)
+    for start in range(0, len(LONG), 200):
+        window.append_text(LONG[start : start + 200], ())
+        QApplication.processEvents()
+        assert at_end(window)
+    assert window.transcript.verticalScrollBar().maximum() > 500
+    assert window.transcript.jump.isHidden()
+
+
+def test_it_stays_where_the_user_scrolled_until_jump(window: MainWindow, qtbot: QtBot) -> None:
+    window.add_message(MessageView(1, "user", "go"))
+    window.begin_answer(EMPTY_ANSWER)
+    window.append_text(LONG, ())
+    bar = window.transcript.verticalScrollBar()
+    qtbot.waitUntil(lambda: bar.maximum() > 500)
+    bar.setValue(100)
+    window.append_text("\n\n" + LONG, ())
+    QApplication.processEvents()
+    assert bar.value() == 100
+    assert window.transcript.jump.isVisible()
+    qtbot.mouseClick(window.transcript.jump, Qt.MouseButton.LeftButton)
+    assert at_end(window)
+    window.append_text("\n\n" + LONG, ())
+    QApplication.processEvents()
+    assert at_end(window)
+
+
+def test_sending_goes_to_the_end(window: MainWindow, qtbot: QtBot) -> None:
+    window.show_conversation("t", [MessageView(1, "assistant", LONG, stats=STATS)])
+    bar = window.transcript.verticalScrollBar()
+    qtbot.waitUntil(lambda: bar.maximum() > 500)
+    bar.setValue(0)
+    window.add_message(MessageView(2, "user", "next"))
+    qtbot.waitUntil(lambda: at_end(window))
+
+
+def test_a_long_history_is_built_from_the_end(window: MainWindow, qtbot: QtBot) -> None:
+    history = [MessageView(number, "user" if number % 2 else "assistant", f"message {number}") for number in range(120)]
+    window.show_conversation("t", history)
+    assert window.transcript.is_building
+    assert window.transcript.cards[-1].text == "message 119"
+    qtbot.waitUntil(lambda: not window.transcript.is_building)
+    assert [card.text for card in window.transcript.cards] == [view.text for view in history]
+    qtbot.waitUntil(lambda: at_end(window))
+
+
+def test_another_conversation_replaces_one_half_built(window: MainWindow, qtbot: QtBot) -> None:
+    window.show_conversation("a", [MessageView(number, "user", "old") for number in range(120)])
+    window.show_conversation("b", [MessageView(500, "user", "new")])
+    qtbot.wait(50)
+    assert [card.text for card in window.transcript.cards] == ["new"]
+
+
+def test_a_finished_answer_keeps_its_figures(window: MainWindow, qtbot: QtBot) -> None:
+    window.begin_answer(EMPTY_ANSWER)
+    window.append_text("Hello", ())
+    window.finish_answer(replace(EMPTY_ANSWER, text="Hello", state=MessageState.COMPLETE, stats=STATS))
+    card = window.transcript.last_answer()
+    assert card is not None
+    assert card.figures.text() == "41.2 tok/s · 2.71 per pass · 68 % of 210 accepted · draft"
+    assert card.shown_notice == ""
+    assert not window.transcript.is_streaming
+
+
+def test_states_have_notices(window: MainWindow) -> None:
+    for state, word in (
+        (MessageState.STOPPED, "Stopped"),
+        (MessageState.INTERRUPTED, "Interrupted"),
+        (MessageState.FAILED, "could not"),
+    ):
+        view = MessageView(1, "assistant", "half", state, notice="The context is full.")
+        window.show_conversation("t", [view])
+        card = window.transcript.last_answer()
+        assert card is not None
+        assert not card.notice.isHidden()
+        assert word in card.shown_notice
+        assert "The context is full." in card.shown_notice
+
+
+def test_prefill_is_shown_until_the_first_text(window: MainWindow) -> None:
+    window.begin_answer(EMPTY_ANSWER)
+    window.show_prefill(120, 480)
+    card = window.transcript.last_answer()
+    assert card is not None
+    assert not card.progress.isHidden()
+    assert (card.progress.value(), card.progress.maximum()) == (120, 480)
+    assert "120 of 480" in card.progress_label.text()
+    window.append_text("A", ())
+    assert card.progress.isHidden()
+    assert card.progress_label.isHidden()
+
+
+def test_copy_and_regenerate_appear_on_hover_and_focus(window: MainWindow, qtbot: QtBot) -> None:
+    window.show_conversation("t", [MessageView(7, "assistant", "The *answer*", stats=STATS)])
+    card = window.transcript.last_answer()
+    assert card is not None
+    assert not card.copy_button._revealed
+    card.copy_button.setFocus(Qt.FocusReason.TabFocusReason)
+    assert card.copy_button._revealed
+    assert card.regenerate_button._revealed
+    qtbot.keyClick(card.copy_button, Qt.Key.Key_Space)
+    assert QApplication.clipboard().text() == "The *answer*"
+    with qtbot.waitSignal(window.regenerate_requested) as caught:
+        qtbot.mouseClick(card.regenerate_button, Qt.MouseButton.LeftButton)
+    assert caught.args == [7]
+    window.composer.edit.setFocus()
+    assert not card.copy_button._revealed
+
+
+def test_only_the_last_answer_can_be_made_again(window: MainWindow, qtbot: QtBot) -> None:
+    views = [MessageView(1, "assistant", "a"), MessageView(2, "user", "b"), MessageView(3, "assistant", "c")]
+    window.show_conversation("t", views)
+    qtbot.waitUntil(lambda: not window.transcript.is_building)
+    answers = [card for card in window.transcript.cards if isinstance(card, AnswerCard)]
+    assert [not card.regenerate_button.isHidden() for card in answers] == [False, True]
+
+
+def test_a_regenerated_answer_replaces_the_old_one(window: MainWindow) -> None:
+    window.show_conversation("t", [MessageView(1, "user", "q"), MessageView(2, "assistant", "old")])
+    window.begin_answer(EMPTY_ANSWER)
+    window.append_text("new", ())
+    assert [card.text for card in window.transcript.cards] == ["q", "new"]
+
+
+def test_pasted_markup_of_the_user_stays_text(window: MainWindow) -> None:
+    text = "<b>bold?</b> **no** <|im_end|>"
+    window.show_conversation("t", [MessageView(1, "user", text)])
+    card = window.transcript.cards[0]
+    assert card.body.toPlainText() == text  # type: ignore[attr-defined]
+
+
+def test_wheel_over_code_scrolls_the_page(window: MainWindow, qtbot: QtBot) -> None:
+    code = "```\n" + "\n".join(f"line {n}" for n in range(100)) + "\n```"
+    window.show_conversation("t", [MessageView(1, "assistant", code)])
+    qtbot.waitUntil(lambda: window.transcript.verticalScrollBar().maximum() > 300)
+    block = window.transcript.last_answer().body.segments[0]  # type: ignore[union-attr]
+    assert block.view.verticalScrollBar().maximum() == 0  # type: ignore[union-attr]

@@ -1,0 +1,55 @@
+"""An example to try: a button with an icon, a title and the words that would be sent, cut where they do not fit."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QSize, Qt
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
+
+from ui.elided_label import ElidedLabel
+from ui.theme import Theme
+
+HEIGHT_PX = 60
+
+
+class PromptCard(QPushButton):
+    """Draws its words with labels, which a plain button cannot elide."""
+
+    def __init__(self, theme: Theme, icon: str, title: str, prompt: str, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._theme = theme
+        self._icon_name = icon
+        self.prompt = prompt
+        self.setProperty("kind", "prompt")
+        self.setAccessibleName(f"{title}: {prompt}")
+        self.setToolTip(f"Send “{prompt}”")
+        self.setCursor(Qt.CursorShape.PointingHandCursor)
+        self.setFixedHeight(HEIGHT_PX)
+        self._mark = QLabel()
+        heading = QLabel(title)
+        heading.setProperty("kind", "strong")
+        words = ElidedLabel(prompt)
+        words.setProperty("kind", "caption")
+        column = QVBoxLayout()
+        column.setSpacing(2)
+        column.addStretch(1)
+        column.addWidget(heading)
+        column.addWidget(words)
+        column.addStretch(1)
+        row = QHBoxLayout(self)
+        row.setContentsMargins(14, 0, 12, 0)
+        row.setSpacing(12)
+        row.addWidget(self._mark)
+        row.addLayout(column, 1)
+        for label in (self._mark, heading, words):
+            label.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
+        theme.changed.connect(self.recolor)
+        self.recolor()
+
+    def sizeHint(self) -> QSize:
+        """As wide as the page gives."""
+        return QSize(240, HEIGHT_PX)
+
+    def recolor(self) -> None:
+        """Take the palette in force."""
+        ratio = self.devicePixelRatioF()
+        self._mark.setPixmap(self._theme.pixmap(self._icon_name, self._theme.tokens.accent_text, 18, ratio))
