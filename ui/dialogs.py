@@ -21,7 +21,7 @@ SHORTCUTS = (
     ("Enter", "Send the message"),
     ("Shift+Enter", "Break the line"),
     ("Esc", "Stop the answer"),
-    ("Ctrl+D", "Next mode: off, n-gram, draft"),
+    ("Ctrl+D", "Next mode: off, n-gram, draft, auto"),
     ("Ctrl+Shift+C", "Copy the last answer"),
     ("Ctrl+N", "New chat"),
     ("Ctrl+K", "Search chats"),

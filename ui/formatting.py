@@ -5,12 +5,12 @@ from __future__ import annotations
 import math
 from datetime import date
 
-from engine.records import Mode, RunStats
+from engine.records import RunStats
 
 UNKNOWN = "-"
 
-MODE_LABELS = {Mode.OFF: "Off", Mode.NGRAM: "N-gram", Mode.DRAFT: "Draft"}
-MODE_WORDS = {Mode.OFF: "plain", Mode.NGRAM: "n-gram", Mode.DRAFT: "draft"}
+MODE_LABELS: dict[str, str] = {"off": "Off", "ngram": "N-gram", "draft": "Draft", "auto": "Auto"}
+MODE_WORDS: dict[str, str] = {"off": "plain", "ngram": "n-gram", "draft": "draft", "auto": "auto"}
 
 
 def figure(value: float | None, digits: int = 3) -> str:

@@ -26,7 +26,6 @@ from ui.transcript import COLUMN_PX, Transcript
 from ui.window_layout import WindowLayout
 
 DEFAULT_SIZE = QSize(1280, 800)
-MIDDLE_PX = 470  # the composer's switches need this
 MINIMUM_HEIGHT = 440
 
 
@@ -107,7 +106,6 @@ class MainWindow(QMainWindow):
         centred.addStretch(1)
         middle = QWidget()
         middle.setObjectName("page")
-        middle.setMinimumWidth(MIDDLE_PX)
         column = QVBoxLayout(middle)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(0)

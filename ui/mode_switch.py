@@ -1,4 +1,4 @@
-"""Off, N-gram or Draft: one choice of how tokens are proposed, beside the composer."""
+"""Off, N-gram, Draft or Auto: one choice of how tokens are proposed, beside the composer."""
 
 from __future__ import annotations
 
@@ -10,10 +10,11 @@ from PySide6.QtWidgets import QButtonGroup, QFrame, QHBoxLayout, QToolButton, QW
 from engine.records import Mode
 from ui.formatting import MODE_LABELS
 
-MODE_HELP = {
-    Mode.OFF: "Plain decoding: one token per pass of the target. The baseline of every comparison.",
-    Mode.NGRAM: "Drafts what followed the same words earlier in this conversation; needs no second model.",
-    Mode.DRAFT: "A small model drafts tokens, and the target checks them all in one pass.",
+MODE_HELP: dict[str, str] = {
+    "off": "Plain decoding: one token per pass of the target. The baseline of every comparison.",
+    "ngram": "Drafts what followed the same words earlier in this conversation; needs no second model.",
+    "draft": "A small model drafts tokens, and the target checks them all in one pass.",
+    "auto": "Takes whatever is expected to be fastest at each pass, plain decoding included.",
 }
 
 

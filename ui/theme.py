@@ -77,7 +77,10 @@ class Theme(QObject):
     def apply(self, name: str, window: QWidget) -> None:
         """Put a theme in force on the application and on ``window``."""
         self._name = name if name in THEME_NAMES else "system"
-        self.tokens = self._resolve()
+        tokens = self._resolve()
+        if tokens is self.tokens and window.styleSheet():
+            return
+        self.tokens = tokens
         if QApplication.style().objectName() != "fusion":
             QApplication.setStyle(QStyleFactory.create("Fusion"))
         QApplication.setPalette(qt_palette(self.tokens))

@@ -106,14 +106,16 @@ def test_mode_by_mouse(window: MainWindow, qtbot: QtBot) -> None:
 def test_ctrl_d_cycles_through_the_modes_that_can_run(window: MainWindow, qtbot: QtBot) -> None:
     seen: list[Mode] = []
     window.mode_changed.connect(seen.append)
-    for _ in range(3):
+    every = [*list(Mode)[1:], Mode.OFF]
+    for _ in every:
         qtbot.keyClick(window, Qt.Key.Key_D, Qt.KeyboardModifier.ControlModifier)
-    assert seen == [Mode.NGRAM, Mode.DRAFT, Mode.OFF]
+    assert seen == every
     seen.clear()
     window.set_engine(NO_DRAFT)
-    for _ in range(3):
+    left = [mode for mode in every if mode is not Mode.DRAFT]
+    for _ in left:
         qtbot.keyClick(window, Qt.Key.Key_D, Qt.KeyboardModifier.ControlModifier)
-    assert seen == [Mode.NGRAM, Mode.OFF, Mode.NGRAM]
+    assert seen == left
 
 
 def test_setting_the_mode_tells_nobody(window: MainWindow) -> None:
