@@ -1,0 +1,103 @@
+"""Suffix decoding: propose what most often followed the longest match of the conversation's end. Knows token ids only.
+
+Oliaro et al. 2024, arXiv 2411.04975: frequencies decide what follows and how far. The paper's trees are suffix automata
+here, one for the conversation and, if given, one for what came before it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from engine.drafters.base import Draft
+from engine.drafters.suffix_index import NO_MATCH, Match, SuffixIndex
+from engine.records import Source
+from engine.sampling import History, Sampler
+
+
+@dataclass(frozen=True, slots=True)
+class SuffixRules:
+    """When to propose and how far. ``max_match`` is at most `suffix_index.DEPTH`."""
+
+    min_match: int = 2  # a single token matches nearly always and is nearly always wrong
+    max_match: int = 64
+    tokens_per_match: float = 2.0  # the paper's alpha: how many tokens a matched one is good for
+    min_probability: float = 0.1  # of the whole proposal, as the frequencies have it
+
+
+class SuffixDrafter:
+    """Implements `Drafter`: the longest match first; of two equally long the conversation's own before the past one.
+
+    Example:
+        After [1, 2, 3, 1, 2, 4, 1, 2, 4, 1, 2] it proposes 4, which followed (1, 2) twice, not 3, which did once.
+    """
+
+    source = Source.NGRAM
+
+    def __init__(self, rules: SuffixRules | None = None, past: SuffixIndex | None = None) -> None:
+        """``past`` is looked into and never written; if it grows, let it do so between two answers."""
+        self._rules = rules or SuffixRules()
+        self._index = SuffixIndex()
+        self._past = past
+        self._past_match = NO_MATCH
+
+    def begin(self, history: History, sampler: Sampler) -> None:  # noqa: ARG002  (q = 1 whatever the sampling)
+        """Keep the index where ``history`` continues what is indexed, else start over."""
+        known = len(self._index)
+        if known > len(history) or not np.array_equal(history[:known], self._index.ids):
+            self._index = SuffixIndex()
+        self._past_match = NO_MATCH
+        self._follow_past(history[: len(self._index)][-self._rules.max_match :])
+        self._follow(history)
+
+    def propose(self, history: History, limit: int) -> Draft:
+        """The most frequent continuation of the longest match, token by token, for as long as the rules allow."""
+        self._follow(history)
+        rules = self._rules
+        index, match = self._index, self._index.suffix(rules.max_match)
+        if self._past is not None:
+            past_match = self._past.matched(self._past_match)
+            if past_match.length > match.length:
+                index, match = self._past, past_match
+        if match.length < rules.min_match:
+            return Draft([], self.source)
+        ids, scores = self._walk(index, match, min(limit, int(rules.tokens_per_match * match.length)))
+        return Draft(ids, self.source, scores=scores, match_length=match.length)
+
+    def observe(self, num_accepted: int) -> None:
+        """Nothing to learn: kept tokens come back in the next history."""
+
+    def _walk(self, index: SuffixIndex, match: Match, limit: int) -> tuple[list[int], list[float]]:
+        """Up to ``limit`` tokens after ``match``, and for each its estimated probability of being right.
+
+        At the end of the sequence the walk goes on after the longest end of what it has that came before: a repetition
+        goes round. The estimate is Krichevsky and Trofimov's of "the most frequent one follows": 1/2 for nothing seen.
+        """
+        rules = self._rules
+        ids: list[int] = []
+        scores: list[float] = []
+        probability = 1.0
+        while len(ids) < limit:
+            found = index.most_frequent(match, rules.min_match)
+            if found is None:
+                break
+            probability *= found.count / found.total
+            if probability < rules.min_probability:
+                break
+            ids.append(found.token_id)
+            scores.append((found.count + 0.5) / (found.total + 1.0))
+            match = found.match
+        return ids, scores
+
+    def _follow(self, history: History) -> None:
+        fresh = history[len(self._index) :]
+        self._index.extend(fresh.tolist())
+        self._follow_past(fresh[-self._rules.max_match :])
+
+    def _follow_past(self, ids: History) -> None:
+        """Match ``ids`` in the past index; of many tokens the last are enough."""
+        past = self._past
+        if past is not None:
+            for token_id in ids.tolist():
+                self._past_match = past.follow(self._past_match, token_id, self._rules.max_match)

@@ -1,0 +1,166 @@
+"""Suffix decoding: what is proposed and with which estimate, and that it equals counting by hand."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from engine.drafters.base import Draft
+from engine.drafters.suffix import SuffixDrafter, SuffixRules
+from engine.drafters.suffix_index import BOUNDARY, DEPTH, SuffixIndex
+from engine.records import SamplingParams, Source
+from engine.sampling import History, Sampler
+from tests.engine.drafters.test_suffix_index import followers, longest_end, most_frequent
+
+SAMPLER = Sampler(SamplingParams())
+SHORT = SuffixRules(min_match=1, max_match=5, tokens_per_match=2.0, min_probability=0.2)
+
+
+def history(*ids: int) -> History:
+    return np.array(ids, dtype=np.int32)
+
+
+def propose(ids: History, limit: int, rules: SuffixRules | None = None, past: SuffixIndex | None = None) -> Draft:
+    drafter = SuffixDrafter(rules, past)
+    drafter.begin(ids, SAMPLER)
+    return drafter.propose(ids, limit)
+
+
+def test_the_example_of_the_docstring() -> None:
+    draft = propose(history(1, 2, 3, 1, 2, 4, 1, 2, 4, 1, 2), 1, SuffixRules(max_match=2))
+    assert draft == Draft([4], Source.NGRAM, scores=[pytest.approx(2.5 / 4)], match_length=2)
+
+
+def test_the_longest_match_wins_over_a_more_frequent_shorter_one() -> None:
+    draft = propose(history(1, 2, 3, 7, 9, 2, 3, 8, 9, 2, 3, 8, 1, 2, 3), 1)
+    assert (draft.ids, draft.match_length) == ([7], 3)
+
+
+def test_of_equally_frequent_ones_the_latest_wins() -> None:
+    assert propose(history(2, 3, 7, 2, 3, 8, 2, 3), 1).ids == [8]
+
+
+def test_no_match_proposes_nothing() -> None:
+    assert propose(history(1, 2, 3, 4), 5) == Draft([], Source.NGRAM)
+
+
+def test_a_repetition_goes_on_around_its_end() -> None:
+    assert propose(history(5, 6, 5, 6, 5, 6), 5).ids == [5, 6, 5, 6, 5]
+    assert propose(history(*[4] * 200), 60).ids == [4] * 60
+
+
+def test_limit_zero_proposes_nothing() -> None:
+    assert propose(history(1, 2, 1, 2), 0).ids == []
+
+
+def test_a_short_match_proposes_few() -> None:
+    assert propose(history(1, 2, *range(10, 30), 1, 2), 15).ids == [10, 11, 12, 13]
+    assert len(propose(history(1, 2, *range(10, 30), 1, 2), 15, SuffixRules(tokens_per_match=4.0)).ids) == 8
+
+
+def test_it_stops_where_the_whole_proposal_gets_unlikely() -> None:
+    ids = history(1, 2, 3, 4, 5, 6, 1, 2, 3, 9, 1, 2, 8, 8, 1, 2)
+    assert propose(ids, 8, SuffixRules(max_match=2, min_probability=0.6)).ids == [3]
+    assert propose(ids, 8, SuffixRules(max_match=2, min_probability=0.3)).ids[:2] == [3, 9]
+
+
+def by_hand(ids: list[int], limit: int, rules: SuffixRules) -> Draft:
+    """The same by counting everything again for every token."""
+    length = longest_end(ids, ids, rules.max_match)
+    if length < rules.min_match:
+        return Draft([], Source.NGRAM)
+    pattern, proposed, scores, probability = ids[len(ids) - length :], [], [], 1.0
+    while len(proposed) < min(limit, int(rules.tokens_per_match * length)):
+        size = longest_end(ids, pattern, DEPTH)
+        if size < rules.min_match:
+            break
+        best, count, total = most_frequent(ids, pattern[len(pattern) - size :])
+        probability *= count / total
+        if probability < rules.min_probability:
+            break
+        proposed.append(best)
+        scores.append((count + 0.5) / (total + 1))
+        pattern = [*pattern, best]
+    return Draft(proposed, Source.NGRAM, scores=scores, match_length=length)
+
+
+@given(
+    st.lists(st.integers(0, 2), min_size=1, max_size=50),
+    st.integers(1, 12),
+    st.integers(1, 49),
+    st.builds(
+        SuffixRules,
+        min_match=st.integers(1, 3),
+        max_match=st.integers(3, 10),
+        tokens_per_match=st.sampled_from([0.5, 1.0, 3.0]),
+        min_probability=st.sampled_from([0.0, 0.15, 0.45, 0.9]),
+    ),
+)
+def test_growing_turn_by_turn_equals_counting_by_hand(
+    ids: list[int], limit: int, begun: int, rules: SuffixRules
+) -> None:
+    drafter = SuffixDrafter(rules)
+    everything = np.array(ids, dtype=np.int32)
+    drafter.begin(everything[:begun], SAMPLER)
+    for end in range(min(begun, len(ids)), len(ids) + 1):
+        assert drafter.propose(everything[:end], limit) == by_hand(ids[:end], limit, rules)
+
+
+def test_another_conversation_starts_over() -> None:
+    drafter = SuffixDrafter()
+    drafter.begin(history(1, 2, 3, 1, 2), SAMPLER)
+    assert drafter.propose(history(1, 2, 3, 1, 2), 1).ids == [3]
+    drafter.begin(history(9, 1, 2), SAMPLER)
+    assert drafter.propose(history(9, 1, 2), 1).ids == []
+
+
+def test_the_next_turn_of_a_conversation_keeps_its_index() -> None:
+    drafter = SuffixDrafter()
+    drafter.begin(history(1, 2, 3, 4), SAMPLER)
+    index = drafter._index
+    drafter.begin(history(1, 2, 3, 4, 1, 2), SAMPLER)
+    assert drafter._index is index
+    assert drafter.propose(history(1, 2, 3, 4, 1, 2), 2).ids == [3, 4]
+
+
+def test_the_past_is_used_where_it_matches_longer() -> None:
+    past = SuffixIndex([1, 2, 3, 4, 5, BOUNDARY])
+    assert propose(history(8, 1, 2), 2, past=past).ids == [3, 4]
+    assert propose(history(2, 3, 9, 1, 2, 3), 1, past=past).ids == [4]
+    assert propose(history(1, 2, 3, 9, 1, 2, 3), 1, past=past).ids == [9]
+
+
+def test_a_proposal_from_the_past_ends_with_its_conversation() -> None:
+    past = SuffixIndex([1, 2, 3, BOUNDARY, 6, 7])
+    assert propose(history(8, 1, 2), 4, past=past).ids == [3]
+    assert propose(history(8, 2, 3), 4, past=past).ids == []
+
+
+@given(st.lists(st.integers(0, 2), min_size=1, max_size=40), st.lists(st.integers(0, 2), max_size=40), st.integers(0, 39))
+def test_the_past_alone_equals_counting_by_hand(ids: list[int], past: list[int], begun: int) -> None:
+    """Tokens of the history are moved out of reach of the conversation's own index by making each of them new."""
+    drafter = SuffixDrafter(SHORT, SuffixIndex(past))
+    drafter._index.append = lambda _token_id: None  # type: ignore[method-assign]
+    match_length = longest_end(past, ids, SHORT.max_match)
+    for token_id in ids:
+        drafter._follow_past(history(token_id))
+    assert drafter._past is not None
+    assert drafter._past.matched(drafter._past_match).length == match_length
+    if match_length:
+        found = drafter._walk(drafter._past, drafter._past_match, 1)[0]
+        best, count, total = most_frequent(past, ids[len(ids) - match_length :])
+        assert found == ([best] if count / total >= SHORT.min_probability else [])
+    assert followers(past, []) == past
+
+
+def test_begin_follows_the_past_from_the_end_of_the_history() -> None:
+    past = SuffixIndex(list(range(100)))
+    drafter = SuffixDrafter(SuffixRules(max_match=8), past)
+    ids = np.arange(60, dtype=np.int32)
+    for known in (30, 60):
+        drafter.begin(ids[:known], SAMPLER)
+        draft = drafter.propose(ids[:known], 2)
+        assert (draft.ids, draft.match_length) == ([known, known + 1], 8)
+    assert drafter.propose(np.append(ids, np.int32(60)), 1).ids == [61]

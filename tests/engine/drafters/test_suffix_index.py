@@ -1,0 +1,154 @@
+"""The suffix index: literal cases, and equality with counting every substring by hand."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import engine.drafters.suffix_index
+from engine.drafters.suffix_index import BOUNDARY, NO_MATCH, Match, SuffixIndex
+
+Ids = st.lists(st.integers(0, 2), max_size=50)
+
+
+def followers(ids: list[int], pattern: list[int]) -> list[int]:
+    """What came after each occurrence of ``pattern``, oldest first."""
+    size = len(pattern)
+    return [ids[end] for end in range(size, len(ids)) if ids[end - size : end] == pattern]
+
+
+def longest_end(ids: list[int], pattern: list[int], max_length: int) -> int:
+    """Length of the longest end of ``pattern`` that something followed in ``ids``."""
+    lengths = range(min(max_length, len(pattern)), 0, -1)
+    return next((size for size in lengths if followers(ids, pattern[len(pattern) - size :])), 0)
+
+
+def most_frequent(ids: list[int], pattern: list[int]) -> tuple[int, int, int]:
+    """The token that followed most often, of equal ones the latest; how often it did, and how often anything did."""
+    found = followers(ids, pattern)
+    latest = {token_id: i for i, token_id in enumerate(found)}
+    best = max(latest, key=lambda token_id: (found.count(token_id), latest[token_id]))
+    return best, found.count(best), len(found)
+
+
+def occurs(ids: list[int], pattern: list[int]) -> bool:
+    return any(ids[i : i + len(pattern)] == pattern for i in range(len(ids) - len(pattern) + 1))
+
+
+def find(index: SuffixIndex, pattern: list[int], max_length: int) -> Match:
+    match = NO_MATCH
+    for token_id in pattern:
+        match = index.follow(match, token_id, max_length)
+    return match
+
+
+def check_suffix(index: SuffixIndex, ids: list[int], max_length: int) -> None:
+    """The longest end that came before, and what follows it, are those counted by hand."""
+    match = index.suffix(max_length)
+    assert match.length == longest_end(ids, ids, max_length)
+    found = index.most_frequent(match, 1)
+    if match.length == 0:
+        assert found is None
+    else:
+        assert found is not None
+        assert found[:3] == most_frequent(ids, ids[len(ids) - match.length :])
+
+
+@given(Ids, st.integers(1, 12))
+def test_every_growth_equals_counting_by_hand(ids: list[int], max_length: int) -> None:
+    index = SuffixIndex()
+    for end, token_id in enumerate(ids, 1):
+        index.append(token_id)
+        check_suffix(index, ids[:end], max_length)
+
+
+@given(Ids, st.integers(1, 4))
+def test_substrings_longer_than_the_depth_do_not_disturb_the_counts(ids: list[int], depth: int) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(engine.drafters.suffix_index, "DEPTH", depth)
+        index = SuffixIndex()
+        for end, token_id in enumerate(ids, 1):
+            index.append(token_id)
+            check_suffix(index, ids[:end], depth)
+
+
+@given(Ids, Ids, st.integers(1, 12))
+def test_following_another_sequence_equals_a_search(ids: list[int], other: list[int], max_length: int) -> None:
+    index = SuffixIndex(ids)
+    match = NO_MATCH
+    for end, token_id in enumerate(other, 1):
+        match = index.follow(match, token_id, max_length)
+        sizes = range(min(max_length, end), 0, -1)
+        assert match.length == next((n for n in sizes if occurs(ids, other[end - n : end])), 0)
+        found = index.most_frequent(match, 1)
+        matched = index.matched(match).length
+        assert matched == longest_end(ids, other[:end], max_length)
+        assert (found and found[:3]) == (most_frequent(ids, other[end - matched : end]) if matched else None)
+
+
+@given(Ids, st.lists(st.integers(0, 2), min_size=1, max_size=6), Ids)
+def test_a_match_stays_true_while_the_sequence_grows(ids: list[int], pattern: list[int], more: list[int]) -> None:
+    index = SuffixIndex(ids)
+    match = find(index, pattern, 6)
+    held = pattern[len(pattern) - match.length :]
+    index.extend(more)
+    following = index.follow(match, 0, 7)
+    whole = ids + more
+    assert following.length == next((n for n in range(match.length + 1, 0, -1) if occurs(whole, [*held, 0][-n:])), 0)
+
+
+@given(Ids)
+def test_never_more_than_twice_as_many_states_as_tokens(ids: list[int]) -> None:
+    assert SuffixIndex(ids).num_states <= max(2, 2 * len(ids))
+
+
+def test_memory_is_linear_where_everything_repeats() -> None:
+    index = SuffixIndex([7] * 5000)
+    assert index.num_states == 5001
+    assert index.most_frequent(index.suffix(64), 1) == (7, 4936, 4936, index.suffix(65))
+
+
+def test_nothing_is_proposed_beyond_a_conversation() -> None:
+    index = SuffixIndex([1, 2, 3, BOUNDARY, 4, 5, BOUNDARY])
+    assert index.most_frequent(find(index, [1, 2], 8), 1)[:3] == (3, 1, 1)  # type: ignore[index]
+    assert index.most_frequent(find(index, [2, 3], 8), 1) is None
+    assert find(index, [3, 4], 8).length == 1
+
+
+def test_too_short_a_match_gives_nothing() -> None:
+    index = SuffixIndex([1, 2, 3])
+    match = find(index, [9, 2], 8)
+    assert index.most_frequent(match, 2) is None
+    assert index.most_frequent(match, 1) is not None
+
+
+def test_saved_ids_come_back(tmp_path: Path) -> None:
+    ids = [5, 6, BOUNDARY, 5, 6, 7, 151_935]
+    SuffixIndex(ids).save(tmp_path / "past.npy")
+    loaded = SuffixIndex.load(tmp_path / "past.npy", 100)
+    assert loaded.ids.tolist() == ids
+    assert loaded.most_frequent(find(loaded, [5, 6], 8), 1)[:3] == (7, 1, 2)  # type: ignore[index]
+    assert SuffixIndex.load(tmp_path / "past.npy", 3).ids.tolist() == ids[-3:]
+    assert len(SuffixIndex.load(tmp_path / "past.npy", 0)) == 0
+
+
+@pytest.mark.parametrize(
+    "content",
+    [np.array([[1, 2]], dtype=np.int32), np.array([1.5]), np.array([-7], dtype=np.int32), np.array([None])],
+    ids=["two-dimensional", "fractions", "negative", "objects"],
+)
+def test_another_array_is_refused(tmp_path: Path, content: np.ndarray) -> None:
+    np.save(tmp_path / "past.npy", content, allow_pickle=True)
+    with pytest.raises(ValueError, match="token ids|allow_pickle"):
+        SuffixIndex.load(tmp_path / "past.npy", 100)
+
+
+@pytest.mark.parametrize("content", [b"", b"not an array", b"\x93NUMPY\x01\x00\x08"])
+def test_a_damaged_file_is_refused(tmp_path: Path, content: bytes) -> None:
+    (tmp_path / "past.npy").write_bytes(content)
+    with pytest.raises(ValueError, match=r"."):
+        SuffixIndex.load(tmp_path / "past.npy", 100)
