@@ -10,11 +10,9 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from importlib import import_module
 from pathlib import Path
 
 CHILD_FLAG = "--engine-child"
-_CHILDREN = {"template": "engine.template_child", "probe": "engine.probe_child"}
 # What a helper needs to start and to tell the time; anything else (access tokens, say) stays with the parent.
 _HARMLESS = ("LANG", "LC_ALL", "LD_LIBRARY_PATH", "PATH", "SYSTEMROOT", "TEMP", "TMP", "TZ")
 
@@ -41,9 +39,17 @@ def creation_flags() -> int:
 
 def main(arguments: list[str]) -> int:
     """Be the helper that ``arguments`` name; return its exit status."""
-    module = import_module(_CHILDREN[arguments[0]])
-    status: int = module.main(arguments[1:])
-    return status
+    name, rest = arguments[0], arguments[1:]
+    # Imported here, and by name: a helper needs only its own, and tools that freeze programs must see both.
+    if name == "template":
+        from engine.template_child import main as be_renderer  # noqa: PLC0415
+
+        return be_renderer(rest)
+    if name == "probe":
+        from engine.probe_child import main as be_probe  # noqa: PLC0415
+
+        return be_probe(rest)
+    raise ValueError(f"there is no helper called {name!r}")
 
 
 if __name__ == "__main__":

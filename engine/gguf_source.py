@@ -15,6 +15,7 @@ from engine.errors import ModelHeaderError, ModelNotFoundError
 MAX_STRING_BYTES = 16 * 2**20  # the longest real ones are chat templates of about 100 kB
 MAX_HEADER_BYTES = 512 * 2**20  # about twenty times the largest real header
 _CHUNK_BYTES = 256 * 1024
+_SUBJECT = "The file"  # until its name is known
 
 ReadAt = Callable[[int, int], bytes]  # (offset, num_bytes) -> those bytes, fewer where it has no more
 
@@ -28,7 +29,10 @@ class MoreBytesNeededError(Exception):
 
 
 class open_for_reading:  # noqa: N801  (used like open())
-    """A local file as a source of bytes: ``with open_for_reading(path) as (read_at, file_size)``."""
+    """A local file as a source of bytes: ``with open_for_reading(path) as (read_at, file_size)``.
+
+    Errors that leave the block get the file's name.
+    """
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -49,7 +53,9 @@ class open_for_reading:  # noqa: N801  (used like open())
     def __exit__(self, _kind: object, error: BaseException | None, _trace: object) -> None:
         self._file.close()
         if isinstance(error, MoreBytesNeededError):
-            raise ModelHeaderError("The file became shorter while it was read.") from error
+            raise ModelHeaderError(f"{self._path.name} became shorter while it was read.") from error
+        if isinstance(error, ModelHeaderError):
+            raise ModelHeaderError(self._path.name + error.message.removeprefix(_SUBJECT)) from None
         if isinstance(error, OSError):
             raise ModelNotFoundError(f"{self._path} cannot be read: {error.strerror or error}.") from error
 
@@ -130,4 +136,4 @@ def check(good: bool, reason: str) -> None:
 
 def broken(reason: str) -> ModelHeaderError:
     """Return the error that tells ``reason``, the end of a sentence about the file."""
-    return ModelHeaderError(f"The file is damaged or not a model: {reason}.")
+    return ModelHeaderError(f"{_SUBJECT} is damaged or not a model: {reason}.")

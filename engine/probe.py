@@ -92,7 +92,10 @@ def _identity(path: Path) -> tuple[str, int]:
             pass
     except OSError as error:
         raise ModelNotFoundError(f"{path} cannot be read: {error.strerror or error}.") from error
-    version = metadata.version("llama-cpp-python")
+    try:
+        version = metadata.version("llama-cpp-python")
+    except metadata.PackageNotFoundError:  # a frozen program may carry no package metadata
+        version = "unknown"
     return f"{whole}|{facts.st_size}|{facts.st_mtime_ns}|{facts.st_ino}|{version}", facts.st_size
 
 

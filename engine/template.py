@@ -22,7 +22,7 @@ MAX_OUTPUT_CHARS = 8_000_000  # a context of a million tokens is about half of i
 MEMORY_LIMIT_BYTES = 512 * 2**20  # Python and Jinja take about 30 MB, long conversations a few more
 TIME_LIMIT_S = 2.0
 # A machine that is busy elsewhere may starve a harmless template: then its processor time counts, up to this.
-STARVED_TIME_LIMIT_S = 10.0
+STARVED_TIME_LIMIT_S = 6.0
 START_LIMIT_S = 30.0
 _WATCH_EVERY_S = 0.02
 _MAX_ANSWER_BYTES = 12 * MAX_OUTPUT_CHARS + 1000  # JSON spells a character outside Unicode's first plane with 12

@@ -195,6 +195,13 @@ def test_a_missing_file_and_a_folder(tmp_path: Path) -> None:
             read_header(path)
 
 
+def test_the_sentence_names_the_file(tmp_path: Path) -> None:
+    path = tmp_path / "novel.gguf"
+    path.write_bytes(b"Call me Ishmael.")
+    with pytest.raises(ModelHeaderError, match=r"^novel\.gguf is damaged or not a model: it does not begin with GGUF"):
+        read_header(path)
+
+
 def test_a_file_that_shrinks_while_it_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = TINY.write(tmp_path / "tiny.gguf")
     size = path.stat().st_size
