@@ -74,18 +74,17 @@ class AnswerController:
             return
         try:
             turn = self._store.begin_turn(chat.current_id, text, chat.mode, chat.depth)
-            views = self._store.messages(turn.conversation_id)
         except StorageError as error:
             self._window.show_problem(error.problem)
             self._window.restore_composer(text)
             return
         if chat.current_id is None:
-            chat.opened(turn.conversation_id)
+            chat.opened(turn)
         else:
             self._window.add_message(turn.question)
-            self._window.begin_answer(turn.answer)
-            chat.refresh()
-        self._ask(_Growing(self._next_id(), turn.conversation_id, turn.answer.id), views)
+        self._window.begin_answer(turn.answer)
+        self._ask(_Growing(self._next_id(), turn.conversation_id, turn.answer.id), turn.history)
+        chat.refresh()
 
     def regenerate(self, answer_id: int) -> None:
         """Ask again for the last answer of the open conversation; the old one stays until the new one is whole."""
@@ -169,7 +168,6 @@ class AnswerController:
         else:
             state = MessageState.STOPPED if event.reason is FinishReason.CANCELLED else MessageState.COMPLETE
             self._end(growing, state, event.stats, _NOTICES.get(event.reason, ""))
-        self._conversations.refresh()
 
     def _end(self, growing: _Growing, state: MessageState, stats: RunStats | None, notice: str) -> None:
         view = self._store.finish_answer(growing.answer_id, state, stats, notice)

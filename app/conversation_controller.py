@@ -9,6 +9,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import TypeVar
 
+from app.chats.store import Turn
 from app.errors import StorageError
 from app.parts import Parts
 from engine.records import Mode
@@ -74,11 +75,10 @@ class ConversationController:
         if growing:
             self._show_growing(growing)
 
-    def opened(self, conversation_id: int) -> None:
-        """Note that the open chat is stored under this id now, and show it with its name."""
-        self.current_id = conversation_id
-        self.show()
-        self.refresh()
+    def opened(self, turn: Turn) -> None:
+        """Note that the open chat was stored with its first turn, and show it with its name."""
+        self.current_id = turn.conversation_id
+        self._window.show_conversation(turn.title, turn.history)
 
     def rename(self, conversation_id: int, title: str) -> None:
         """Give a conversation the user's title; an empty one is not taken."""

@@ -21,7 +21,7 @@ MODELS, SPECULATION, SAMPLING, CHAT, ENGINE, LOOK = (
 )
 MAX_TEXT_CHARS = 100_000
 
-_MODE_LABELS = {Mode.OFF: "Off (plain)", Mode.NGRAM: "N-gram", Mode.DRAFT: "Draft model"}
+_MODE_LABELS = {"off": "Off (plain)", "ngram": "N-gram", "draft": "Draft model", "auto": "Automatic"}
 
 FIELDS: tuple[SettingField, ...] = (
     SettingField(
@@ -49,7 +49,7 @@ FIELDS: tuple[SettingField, ...] = (
         FieldKind.CHOICE,
         Mode.DRAFT.value,
         "How tokens are proposed; the answers' distribution is the target's own in every mode.",
-        choices=tuple((mode.value, _MODE_LABELS[mode]) for mode in Mode),
+        choices=tuple((mode.value, _MODE_LABELS.get(mode.value, mode.value)) for mode in Mode),
     ),
     SettingField(
         "depth",

@@ -34,11 +34,17 @@ INTERRUPTED_NOTICE = "Interrupted: Paceline or the computer went away in the mid
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """A question and the empty answer to it, both stored."""
+    """A question and the empty answer to it, both stored; ``history`` is what is to be answered, the question last."""
 
     conversation_id: int
-    question: MessageView
+    title: str
+    history: tuple[MessageView, ...]
     answer: MessageView
+
+    @property
+    def question(self) -> MessageView:
+        """The question as it is stored."""
+        return self.history[-1]
 
 
 class ChatStore:
@@ -129,8 +135,11 @@ class ChatStore:
             conversation = conversation_id
             if conversation is None:
                 conversation = rows.insert_conversation(db, "", mode, depth, self._now())
-            question = self._insert(db, conversation, MessageView(0, "user", text))
-            return Turn(conversation, question, self._insert(db, conversation, _EMPTY_ANSWER))
+            self._insert(db, conversation, MessageView(0, "user", text))
+            history = rows.list_messages(db, conversation)
+            stored = rows.read_conversation(db, conversation)
+            title = stored.title if stored else ""
+            return Turn(conversation, title, history, self._insert(db, conversation, _EMPTY_ANSWER))
 
         turn = self._write(job)
         self._answers.begin(turn.answer.id)
