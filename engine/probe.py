@@ -30,7 +30,7 @@ _MAX_CACHED = 200
 _START_LIMIT_S = 60.0
 _SLOWEST_BYTES_PER_S = 30e6  # a network drive; the file is read once
 _POLL_S = 0.1
-_ASSERT = re.compile(r"(GGML_ASSERT\(.*\) failed|GGML_ABORT.*|fatal error.*|terminate called.*)")
+_ABORT = re.compile(r"([\w-]+\.(?:c|cpp|cu|h|hpp|m):\d+: .+)")  # how ggml says where and why it gave up
 _WHAT = re.compile(r"what\(\):\s*(.+)")
 # The child must not take graphics memory, and a crash must not start a debugger.
 _CHILD_ENVIRONMENT = {
@@ -160,7 +160,7 @@ def _crash(name: str, status: int, complaints: str) -> EngineError:
     if status == 1:  # Python's own way to end after an error that nobody expected
         last_line = (complaints.strip().splitlines() or ["no reason given"])[-1]
         return ModelLoadError(f"{name} could not be opened: {last_line[:200].rstrip('.')}.", _OTHER_PROGRAM)
-    reason = _WHAT.search(complaints) or _ASSERT.search(complaints)
+    reason = _WHAT.search(complaints) or _ABORT.search(complaints)
     if reason and "bad_alloc" in complaints:
         return NotEnoughMemoryError(f"{name} asks for more memory than a file of its size can need.")
     detail = f" ({reason[1].strip()[:200]})" if reason else f" ({_signal_name(status)})"
