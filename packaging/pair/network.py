@@ -23,7 +23,7 @@ class Shape:
     ffn_width: int = 768
     vocab_size: int = 4096
     context: int = 2048
-    rope_base: float = 10000.0
+    rope_base: float = 1_000_000.0
     norm_eps: float = 1e-5
 
     @property
@@ -38,6 +38,9 @@ class Shape:
 
 TARGET_SHAPE = Shape()
 DRAFT_SHAPE = Shape(num_layers=3, width=96, num_heads=3, ffn_width=256)
+
+
+EMBEDDING_STD = 0.7
 
 
 def rope_table(shape: Shape) -> Tensor:
@@ -120,8 +123,13 @@ class Network(nn.Module):
         self.reset(shape)
 
     def reset(self, shape: Shape) -> None:
-        """Fresh weights; what writes into the residual stream starts at zero."""
-        nn.init.normal_(self.token_embd.weight, std=0.05)
+        """Fresh weights; what writes into the residual stream starts at zero.
+
+        Embeddings are large, so that a token stays recognisable beside what the layers add to it; the
+        last norm's small gain makes up for that where the same matrix gives the logits.
+        """
+        nn.init.normal_(self.token_embd.weight, std=EMBEDDING_STD)
+        nn.init.constant_(self.output_norm.weight, shape.width**-0.5 / EMBEDDING_STD)
         for name, parameter in self.blocks.named_parameters():
             if parameter.ndim < 2:
                 continue

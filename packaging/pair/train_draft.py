@@ -25,8 +25,9 @@ from network import DRAFT_SHAPE, Network, Shape
 from quantize import rounded
 from torch import Tensor
 from training import Clock, Optimizers, load_network, report, resume, save
+from wiring import wire
 
-TOY_SHAPE = Shape(num_layers=1, width=32, num_heads=1, ffn_width=32, context=256)
+TOY_SHAPE = Shape(num_layers=2, width=32, num_heads=1, ffn_width=32, context=256)
 CE_SHARE = 0.1
 
 
@@ -113,7 +114,8 @@ def train(options: argparse.Namespace) -> None:
     target, _ = load_network(options.out / "target.pt")
     shape = TOY_SHAPE if options.toy else DRAFT_SHAPE
     draft = Network(replace(shape, vocab_size=tokenizer.size))
-    optimizers = Optimizers(draft, muon_lr=0.02, adam_lr=0.004)
+    wire(draft, induction_layers=tuple(range(1, shape.num_layers)), match=3.0)
+    optimizers = Optimizers(draft, muon_lr=0.02, adam_lr=0.006)
     clock = Clock(options.steps, options.minutes)
     checkpoint, log = options.out / options.checkpoint, options.out / "draft.jsonl"
     resume(checkpoint, draft, optimizers, clock)

@@ -23,6 +23,7 @@ from network import TARGET_SHAPE, Network, Shape
 from quantize import rounded
 from torch import Tensor
 from training import Clock, Optimizers, report, resume, save
+from wiring import wire
 
 VALIDATION_SEED = 1_000_000_000
 TOY_SHAPE = Shape(num_layers=2, width=64, num_heads=2, ffn_width=96, vocab_size=512, context=256)
@@ -35,7 +36,7 @@ def parse() -> argparse.Namespace:
     parser.add_argument("--out", type=Path, required=True, help="folder for tokenizer, checkpoints and log")
     parser.add_argument("--steps", type=int, help="end after so many steps")
     parser.add_argument("--minutes", type=float, help="end after so many minutes of training")
-    parser.add_argument("--tokens-per-step", type=int, default=8192)
+    parser.add_argument("--tokens-per-step", type=int, default=4096)
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--toy", action="store_true", help="a tiny network, for tests")
@@ -63,9 +64,9 @@ def row_length(progress: float, context: int, rng: Random) -> int:
     if progress < 0.12:
         length = 256
     elif progress < 0.75:
-        length = rng.choice((256, 256, 512, 512))
+        length = rng.choice((256, 256, 256, 512))
     else:
-        length = rng.choice((256, 256, 512, 512, 1024, 2048))
+        length = rng.choice((256, 256, 256, 512, 512, 1024, 2048))
     return min(length, context)
 
 
@@ -96,7 +97,8 @@ def train(options: argparse.Namespace, shape: Shape) -> None:
         options.out / "tokenizer.json", sources, shape.vocab_size, 300 if options.toy else 30_000
     )
     network = Network(replace(shape, vocab_size=tokenizer.size))
-    optimizers = Optimizers(network, muon_lr=0.02, adam_lr=0.003)
+    wire(network, induction_layers=(1,) if shape.num_layers < 4 else (1, 3))
+    optimizers = Optimizers(network, muon_lr=0.02, adam_lr=0.006)
     clock = Clock(options.steps, options.minutes)
     checkpoint, log = options.out / "target.pt", options.out / "target.jsonl"
     resume(checkpoint, network, optimizers, clock)
@@ -109,8 +111,8 @@ def train(options: argparse.Namespace, shape: Shape) -> None:
         progress = clock.progress
         rng = Random(options.seed * 1_000_000 + clock.step)
         length = row_length(progress, shape.context, rng)
-        size = (max(1, options.tokens_per_step // (2 if progress < 0.12 else 1) // length), length)
-        echo = max(0.0, 0.5 - progress * 4)
+        size = (max(1, options.tokens_per_step // length), length)
+        echo = max(0.0, 0.4 - progress * 5)
         ids, mask = map(torch.from_numpy, make_batch(sources, tokenizer, size, echo, rng.getrandbits(29)))
         with rounded(network.feed_forward()) if progress >= 0.8 else nullcontext():
             with torch.autocast("cpu", dtype=torch.bfloat16):
@@ -118,7 +120,7 @@ def train(options: argparse.Namespace, shape: Shape) -> None:
             loss.backward()
         optimizers.step(clock.rate)
         clock.tick(ids.numel())
-        if clock.step % 20 == 0:
+        if clock.step % 10 == 0:
             report(
                 log,
                 step=clock.step,

@@ -54,21 +54,25 @@ class Clock:
 
 
 class Optimizers:
-    """Muon for the matrices in the layers, AdamW for embeddings and norms."""
+    """Muon for the matrices in the layers, AdamW for the embedding and (slower) for the norms."""
 
     def __init__(self, network: Network, muon_lr: float, adam_lr: float) -> None:
         matrices = [parameter for parameter in network.blocks.parameters() if parameter.ndim == 2]
-        chosen = {id(matrix) for matrix in matrices}
-        others = [parameter for parameter in network.parameters() if id(parameter) not in chosen]
-        self.lrs = (muon_lr, adam_lr)
-        self.both: tuple[torch.optim.Optimizer, torch.optim.Optimizer] = (
+        gains = [parameter for parameter in network.parameters() if parameter.ndim == 1]
+        slow = [network.output_norm.weight]
+        fast = [gain for gain in gains if gain is not network.output_norm.weight]
+        self.lrs = (muon_lr, adam_lr, adam_lr / 2, adam_lr / 10)
+        self.all: tuple[torch.optim.Optimizer, ...] = (
             Muon(matrices, muon_lr, weight_decay=0.01),
-            torch.optim.AdamW(others, adam_lr, betas=(0.9, 0.95), weight_decay=0.0),
+            *(
+                torch.optim.AdamW(group, adam_lr, betas=(0.9, 0.95), weight_decay=0.0)
+                for group in ([network.token_embd.weight], fast, slow)
+            ),
         )
 
     def step(self, rate: float) -> None:
         """One update at `rate` times the base learning rates; gradients are cleared."""
-        for optimizer, lr in zip(self.both, self.lrs, strict=True):
+        for optimizer, lr in zip(self.all, self.lrs, strict=True):
             for group in optimizer.param_groups:
                 group["lr"] = lr * rate
             optimizer.step()
@@ -76,11 +80,11 @@ class Optimizers:
 
     def state(self) -> list[Any]:
         """For a checkpoint."""
-        return [optimizer.state_dict() for optimizer in self.both]
+        return [optimizer.state_dict() for optimizer in self.all]
 
     def restore(self, states: list[Any]) -> None:
         """From a checkpoint."""
-        for optimizer, state in zip(self.both, states, strict=True):
+        for optimizer, state in zip(self.all, states, strict=True):
             optimizer.load_state_dict(state)
 
 
