@@ -22,13 +22,15 @@ class AnswerBody(QWidget):
 
     link_activated = Signal(str)
 
-    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+    def __init__(self, theme: Theme, parent: QWidget | None = None, text_width: int = 0) -> None:
         super().__init__(parent)
         self._theme = theme
+        self._text_width = text_width  # expected, so that the first layout is right
         self._stream = BlockStream()
         self._open_blocks: list[Block] = []  # final, but in a run that may still take more
         self._sealed = 0  # widgets that will not change any more
         self._widgets: list[ProseView | CodeBlock] = []
+        self._waiting: list[Segment] = []  # of a whole text, not built yet
         self._layout = QVBoxLayout(self)
         self._layout.setContentsMargins(0, 0, 0, 0)
         self._layout.setSpacing(SEGMENT_SPACING)
@@ -50,15 +52,25 @@ class AnswerBody(QWidget):
 
     def set_text(self, text: str) -> None:
         """Show a whole text at once."""
-        self._clear()
-        self._stream = BlockStream()
-        self._open_blocks = self._stream.feed(text) + self._stream.finish()
-        self._show()
+        self.prepare(text)
+        while self.build_one():
+            pass
 
-    def _clear(self) -> None:
-        self._sealed = 0
+    def prepare(self, text: str) -> None:
+        """Take a whole text; its widgets are made by `build_one`."""
         while self._widgets:
             self._drop(len(self._widgets) - 1)
+        stream = BlockStream()
+        self._waiting = plan_segments(stream.feed(text) + stream.finish())
+        self._sealed = len(self._waiting)
+
+    def build_one(self) -> bool:
+        """Make the last widget that is still missing, above those there; False where none is."""
+        if not self._waiting:
+            return False
+        segment = self._waiting.pop()
+        self._fill(self._make(segment, 0), segment)
+        return True
 
     def _show(self) -> None:
         plan = plan_segments([*self._open_blocks, *self._stream.tail])
@@ -82,22 +94,25 @@ class AnswerBody(QWidget):
             for position in range(len(self._widgets) - 1, index - 1, -1):
                 self._drop(position)
             existing = None
-        widget = existing or self._make(segment)
+        self._fill(existing or self._make(segment, index), segment)
+
+    def _fill(self, widget: ProseView | CodeBlock, segment: Segment) -> None:
         if isinstance(widget, CodeBlock):
             widget.set_code(segment.code, segment.language, closed=segment.closed)
         else:
             widget.set_html(segment.html)
 
-    def _make(self, segment: Segment) -> ProseView | CodeBlock:
+    def _make(self, segment: Segment, index: int) -> ProseView | CodeBlock:
         widget: ProseView | CodeBlock
         if segment.is_code:
             widget = CodeBlock(self._theme, self)
         else:
             widget = ProseView(self._theme, self)
+            widget.fit(self._text_width)
             widget.setAccessibleName("Answer text")
             widget.link_activated.connect(self.link_activated)
-        self._widgets.append(widget)
-        self._layout.addWidget(widget)
+        self._widgets.insert(index, widget)
+        self._layout.insertWidget(index, widget)
         return widget
 
     def _drop(self, index: int) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
+from functools import cache, lru_cache
 
 from pygments.lexer import Lexer
 from pygments.lexers import get_lexer_by_name
@@ -41,6 +41,7 @@ def _is_kind(kind: _TokenType, parent: _TokenType) -> bool:
     return tuple(kind[: len(parent)]) == tuple(parent)
 
 
+@cache
 def _field(kind: _TokenType) -> str:
     return next((field for parent, field in _FIELDS if _is_kind(kind, parent)), "")
 

@@ -52,6 +52,10 @@ class MessageCard(QFrame):
         """Put the message on the clipboard."""
         QApplication.clipboard().setText(self.text)
 
+    def build_one(self) -> bool:
+        """Make one more part of the message; False where none is missing."""
+        return False
+
     def set_revealed(self, revealed: bool) -> None:
         """Show the actions or not."""
         for button in self._actions:
@@ -99,7 +103,7 @@ class UserCard(MessageCard):
 
 
 class AnswerCard(MessageCard):
-    """What the model wrote.
+    """What the model wrote. A finished answer is filled by `build_one`, so that long ones can be made in slices.
 
     Signals:
         regenerate_requested(int): another answer is wanted in place of this message.
@@ -109,10 +113,10 @@ class AnswerCard(MessageCard):
     regenerate_requested = Signal(int)
     link_activated = Signal(str)
 
-    def __init__(self, theme: Theme, view: MessageView) -> None:
+    def __init__(self, theme: Theme, view: MessageView, text_width: int = 0) -> None:
         super().__init__(theme, view, "Paceline")
         self._text = ""
-        self.body = AnswerBody(theme, self)
+        self.body = AnswerBody(theme, self, text_width)
         self.body.link_activated.connect(self.link_activated)
         self.progress_label = QLabel("Reading the prompt")
         self.progress_label.setProperty("kind", "caption")
@@ -157,7 +161,11 @@ class AnswerCard(MessageCard):
         if view.state is MessageState.STREAMING:
             self.body.append(view.text)
         else:
-            self.body.set_text(view.text)
+            self.body.prepare(view.text)
+
+    def build_one(self) -> bool:
+        """Make one more part of a finished answer, from its end; False where none is missing."""
+        return self.body.build_one()
 
     @property
     def text(self) -> str:

@@ -51,6 +51,7 @@ class ProseView(QTextBrowser):
         self._theme = theme
         self._html: str | None = None
         self._plain = ""
+        self._width = 0
         self.setObjectName("prose")
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setOpenLinks(False)
@@ -63,7 +64,8 @@ class ProseView(QTextBrowser):
         self.document().setDocumentMargin(0)
         self.document().setIndentWidth(INDENT_PX)
         self.anchorClicked.connect(self._on_anchor)
-        self._restyle()
+        self.setFont(theme.font(1))
+        self._set_style()
         theme.changed.connect(self._restyle)
 
     def set_html(self, html: str) -> None:
@@ -96,23 +98,25 @@ class ProseView(QTextBrowser):
     def resizeEvent(self, event: QResizeEvent) -> None:
         """A new width means a new height."""
         super().resizeEvent(event)
-        if event.size().width() != event.oldSize().width():
-            self._fit()
+        if event.size().width() != self._width:
+            self.fit(event.size().width())
 
     def changeEvent(self, event: QEvent) -> None:
         """A new font means a new height."""
         super().changeEvent(event)
         if event.type() == QEvent.Type.FontChange:
-            self._fit()
+            self.fit(self._width)
 
     def _on_anchor(self, url: QUrl) -> None:
         self.link_activated.emit(url.toString())
 
-    def _restyle(self) -> None:
+    def _set_style(self) -> None:
         tokens, scale = self._theme.tokens, self._theme.type
         family = self._theme.code_font().family()
         self.document().setDefaultStyleSheet(document_style(tokens, scale.answer, family))
-        self.setFont(self._theme.font(1))
+
+    def _restyle(self) -> None:
+        self._set_style()
         self._reload()
 
     def _reload(self) -> None:
@@ -124,7 +128,7 @@ class ProseView(QTextBrowser):
             self.setHtml(self._html)
         if anchor != position:
             self._reselect(anchor, position)
-        self._fit()
+        self.fit(self._width)
 
     def _reselect(self, anchor: int, position: int) -> None:
         last = self.document().characterCount() - 1
@@ -133,9 +137,9 @@ class ProseView(QTextBrowser):
         cursor.setPosition(min(position, last), QTextCursor.MoveMode.KeepAnchor)
         self.setTextCursor(cursor)
 
-    def _fit(self) -> None:
-        # Before the first layout there is no width to fit to; the resize event brings it.
-        width = self.viewport().width()
+    def fit(self, width: int) -> None:
+        """Be as high as the text is at this width; 0 where the width is not known yet."""
+        self._width = width
         if width > 0:
             self.document().setTextWidth(width)
             self.setFixedHeight(max(round(self.document().size().height() + 0.49), 1))

@@ -19,7 +19,8 @@ from ui.theme import Theme
 COLUMN_PX = 760
 NEAR_END_PX = 32
 SLICE_S = 0.008
-FIRST_CARDS = 2  # a question and its answer appear together
+FIRST_SLICE_S = 0.030  # what is in sight appears at once where it can
+CARD_PADDING_PX = 76  # column and card margins around the text
 
 
 class _Column(QWidget):
@@ -27,7 +28,6 @@ class _Column(QWidget):
 
     def __init__(self) -> None:
         super().__init__()
-        self.setObjectName("transcriptContent")
         self.cards: list[MessageCard] = []
         column = QWidget()
         column.setMaximumWidth(COLUMN_PX)
@@ -48,6 +48,27 @@ class _Column(QWidget):
         self._layout.insertWidget(place, card)
 
 
+class _Pages(QWidget):
+    """Holds the column in sight. A replaced one is hidden, not taken out: that would restyle all of it."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.setObjectName("transcriptContent")
+        self._layout = QVBoxLayout(self)
+        self._layout.setContentsMargins(0, 0, 0, 0)
+        self.column = _Column()
+        self._layout.addWidget(self.column)
+
+    def replace(self) -> list[QWidget]:
+        """Begin with an empty column; returns what may be deleted, the last first."""
+        old = self.column
+        old.hide()
+        self._layout.removeWidget(old)
+        self.column = _Column()
+        self._layout.addWidget(self.column)
+        return [old, *old.cards]
+
+
 class Transcript(QScrollArea):
     """Shows the messages.
 
@@ -66,6 +87,7 @@ class Transcript(QScrollArea):
         self._last_maximum = 0
         self._grows_above = False
         self._waiting: list[MessageView] = []  # older messages not built yet, oldest first
+        self._building: MessageCard | None = None
         self._discarded: list[QWidget] = []
         self._streaming: AnswerCard | None = None
         self._slice = QTimer(self)
@@ -77,8 +99,8 @@ class Transcript(QScrollArea):
         self.setWidgetResizable(True)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
-        self._column = _Column()
-        self.setWidget(self._column)
+        self._pages = _Pages()
+        self.setWidget(self._pages)
         self._make_jump()
         bar = self.verticalScrollBar()
         bar.valueChanged.connect(self._on_value)
@@ -102,6 +124,10 @@ class Transcript(QScrollArea):
     def _recolor(self) -> None:
         self.jump.setIcon(self._theme.icon("arrow-down", size=14))
 
+    @property
+    def _column(self) -> _Column:
+        return self._pages.column
+
     # ---- messages ----------------------------------------------------------------------------------------------
 
     @property
@@ -112,24 +138,24 @@ class Transcript(QScrollArea):
     @property
     def is_building(self) -> bool:
         """Whether older messages are still to come."""
-        return bool(self._waiting)
+        return bool(self._waiting) or self._building is not None
 
     def show_messages(self, messages: Sequence[MessageView]) -> None:
         """Replace everything; the last messages appear at once."""
-        self._discarded.extend(self._column.cards)
-        self._discarded.append(self.takeWidget())
-        self._column = _Column()
-        self.setWidget(self._column)
-        self._streaming = None
+        self._discarded.extend(self._pages.replace())
+        self._streaming = self._building = None
         self._stick, self._last_maximum, self._grows_above = True, 0, True
         self.jump.hide()
         self._waiting = list(messages)
-        self._work()
+        self._work(FIRST_SLICE_S)
 
     def add(self, view: MessageView) -> None:
         """Show one more message at the end and go there."""
         self._grows_above = False
-        self._column.add(self._make(view))
+        card = self._make(view)
+        while card.build_one():
+            pass
+        self._column.add(card)
         self._mark_last()
         self._stick = True
 
@@ -171,7 +197,7 @@ class Transcript(QScrollArea):
         if view.role == "user":
             card: MessageCard = UserCard(self._theme, view)
         else:
-            card = answer = AnswerCard(self._theme, view)
+            card = answer = AnswerCard(self._theme, view, self._text_width())
             answer.regenerate_requested.connect(self.regenerate_requested)
             answer.link_activated.connect(self.link_activated)
             if view.state is MessageState.STREAMING:
@@ -181,6 +207,7 @@ class Transcript(QScrollArea):
     def _remove(self, message_id: int) -> None:
         self._waiting = [view for view in self._waiting if view.id != message_id]
         for card in [card for card in self._column.cards if card.message_id == message_id]:
+            self._building = None if card is self._building else self._building
             self._column.cards.remove(card)
             card.hide()
             card.deleteLater()
@@ -193,16 +220,28 @@ class Transcript(QScrollArea):
 
     # ---- slices ------------------------------------------------------------------------------------------------
 
-    def _work(self) -> None:
+    def _work(self, budget_s: float = SLICE_S) -> None:
         """Build older messages from the end, then let go of replaced ones, a few milliseconds at a time."""
-        until = time.perf_counter() + SLICE_S
-        while self._waiting and (len(self._column.cards) < FIRST_CARDS or time.perf_counter() < until):
-            self._column.add(self._make(self._waiting.pop()), 0)
-            self._mark_last()
-        while not self._waiting and self._discarded and time.perf_counter() < until:
-            self._discarded.pop(0).deleteLater()
-        if self._waiting or self._discarded:
+        until = time.perf_counter() + budget_s
+        while self._build_one() and time.perf_counter() < until:
+            pass
+        if not self.is_building and self._discarded:
+            self._discarded.pop().deleteLater()  # one a turn: the deleting itself happens after this one
+        if self.is_building or self._discarded:
             self._slice.start(0)
+
+    def _build_one(self) -> bool:
+        if self._building is not None:
+            if not self._building.build_one():
+                self._building = None
+        elif self._waiting:
+            self._building = self._make(self._waiting.pop())
+            self._column.add(self._building, 0)
+            self._mark_last()
+        return self.is_building
+
+    def _text_width(self) -> int:
+        return min(self.viewport().width(), COLUMN_PX) - CARD_PADDING_PX
 
     # ---- scrolling ---------------------------------------------------------------------------------------------
 

@@ -141,8 +141,9 @@ def test_only_the_last_answer_can_be_made_again(window: MainWindow, qtbot: QtBot
     assert [not card.regenerate_button.isHidden() for card in answers] == [False, True]
 
 
-def test_a_regenerated_answer_replaces_the_old_one(window: MainWindow) -> None:
+def test_a_regenerated_answer_replaces_the_old_one(window: MainWindow, qtbot: QtBot) -> None:
     window.show_conversation("t", [MessageView(1, "user", "q"), MessageView(2, "assistant", "old")])
+    qtbot.waitUntil(lambda: not window.transcript.is_building)
     window.begin_answer(EMPTY_ANSWER)
     window.append_text("new", ())
     assert [card.text for card in window.transcript.cards] == ["q", "new"]
