@@ -11,6 +11,7 @@ from engine.detokenizer import Detokenizer, Piece
 from engine.drafters.base import Drafter
 from engine.errors import PromptError, PromptTooLongError
 from engine.interfaces import Tokenizer
+from engine.pacer import Pacer
 from engine.pacing import choose_pace
 from engine.prompt import PromptBuilder
 from engine.records import (
@@ -41,7 +42,9 @@ class Answer:
         drafter: Drafter,
         request: ChatRequest,
         prompt: PromptBuilder,
+        pacer: Pacer | None = None,
     ) -> None:
+        """``pacer`` is there where the costs are measured and the request leaves the depth to it."""
         self._target = target
         self._tokenizer = tokenizer
         self._drafter = drafter
@@ -51,9 +54,10 @@ class Answer:
         self._detokenizer = Detokenizer(tokenizer, (*request.stop, *needed))
         self._ids: list[int] = []
         self._piece = Piece("", (), stopped=False, num_tokens=0)
-        self._pace = choose_pace(request.mode, request.depth)
+        self._pacer = pacer
+        self._pace = choose_pace(request.mode, request.depth, can_pace=pacer is not None)
         self.stats = StatsRecorder(request.mode, target.n_ctx)
-        self.stats.depth = self._pace.depth
+        self.stats.depth = 0 if self._pace.paced else self._pace.depth
         self.stats.decisions.append(self._pace.reason)
 
     def events(self, should_stop: Callable[[], bool]) -> Iterator[Event]:
@@ -98,7 +102,8 @@ class Answer:
         request, stats = self._request, self.stats
         banned = self._tokenizer.eog_ids if request.ignore_eos else frozenset()
         sampler = Sampler(request.sampling, banned)
-        speculation = Speculation(self._target, self._drafter, sampler, stats, prompt)
+        pacer = self._pacer if self._pace.paced else None
+        speculation = Speculation(self._target, self._drafter, sampler, stats, prompt, pacer)
         wanted = request.max_tokens if request.max_tokens is not None else self._target.n_ctx
         next_stats = 0.0
         while wanted > 0:
@@ -108,6 +113,8 @@ class Answer:
                 return FinishReason.CANCELLED
             block = speculation.step(self._pace.depth, wanted)
             ended = self._take(block)
+            if pacer is not None:
+                stats.follow(pacer)
             wanted -= len(block.ids)
             if self._piece.spans:
                 yield self._chunk(self._piece)

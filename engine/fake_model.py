@@ -50,11 +50,12 @@ class MarkovModel:
         """How many tokens the cache holds."""
         return len(self._ids)
 
-    def forward(self, ids: TokenIds, n_rows: int) -> Rows:
+    def forward(self, ids: TokenIds, n_rows: int, num_padding: int = 0) -> Rows:
         """See `LanguageModel.forward`."""
         self.num_forwards += 1
         self._ids += [int(token_id) for token_id in ids]
-        return self._logits[self._ids[len(self._ids) - n_rows :]].copy()
+        end = len(self._ids) - num_padding
+        return self._logits[self._ids[end - n_rows : end]].copy()
 
     def rollback(self, num_past: int) -> bool:
         """See `LanguageModel.rollback`."""

@@ -27,8 +27,11 @@ class LanguageModel(Protocol):
     def num_past(self) -> int:
         """How many tokens the cache holds."""
 
-    def forward(self, ids: TokenIds, n_rows: int) -> Rows:
+    def forward(self, ids: TokenIds, n_rows: int, num_padding: int = 0) -> Rows:
         """Append ``ids`` to the cache in one pass; return the logits after each of the last ``n_rows`` of them.
+
+        The last ``num_padding`` ids are there only because a larger pass is cheaper: they give no rows, and the
+        caller rolls them back.
 
         The rows are a view that the next call overwrites; the caller may write into it.
 

@@ -5,17 +5,20 @@ Knows nothing of pairs, prompts or answers.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from engine.errors import ContextError, ModelFileError, ModelLoadError
+from engine.fit import Verdict, check_fit, estimate
+from engine.gguf_header import read_header
 from engine.llama import library
 from engine.llama.context import ContextParams, LlamaContext
 from engine.llama.model import LlamaModel
 from engine.records import ModelInfo
 from engine.sequence import CachedSequence
 
+SMALLEST_AUTOMATIC_N_CTX = 2048
 AUTOMATIC_N_CTX = 8192  # tokens, where the model was trained for at least as many
 ALL_LAYERS = 999
 
@@ -43,6 +46,29 @@ class LoadedModel:
         """Free everything."""
         self.context.close()
         self.model.close()
+
+
+def fitting(paths: Sequence[str], options: LoadOptions) -> LoadOptions:
+    """Settle the context before anything is loaded: the asked one, or the largest automatic one that fits.
+
+    With a GPU the main memory is not the limit, and llama.cpp tells what does not fit there.
+
+    Raises:
+        ModelFileError: a header cannot be read.
+        NotEnoughMemoryError: it cannot fit the free main memory.
+    """
+    headers = [read_header(Path(path)) for path in paths]
+    trained = headers[0].own("context_length")
+    largest = trained if isinstance(trained, int) and trained > 0 else AUTOMATIC_N_CTX
+    n_ctx = min(options.n_ctx or AUTOMATIC_N_CTX, largest)
+    if library.supports_gpu() and options.gpu_layers != 0:
+        return replace(options, n_ctx=n_ctx)
+    while options.n_ctx is None and n_ctx > SMALLEST_AUTOMATIC_N_CTX:
+        if estimate(headers, n_ctx).verdict is not Verdict.TOO_LARGE:
+            break
+        n_ctx //= 2
+    check_fit(headers, n_ctx)
+    return replace(options, n_ctx=n_ctx)
 
 
 def open_model(path: str | Path, options: LoadOptions, progress: Callable[[float], bool] | None = None) -> LoadedModel:

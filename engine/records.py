@@ -17,6 +17,7 @@ class Mode(StrEnum):
     OFF = "off"
     NGRAM = "ngram"
     DRAFT = "draft"
+    AUTO = "auto"  # whatever is expected to be fastest, pass by pass, plain decoding included
 
 
 class Source(StrEnum):

@@ -29,9 +29,9 @@ class CachedSequence:
         self.n_ctx = model.n_ctx
         self.num_past = model.num_past
 
-    def forward(self, ids: TokenIds, n_rows: int) -> Rows:
+    def forward(self, ids: TokenIds, n_rows: int, num_padding: int = 0) -> Rows:
         """See `LanguageModel.forward`."""
-        rows = self._forward(ids, n_rows)
+        rows = self._forward(ids, n_rows, num_padding)
         past = self.num_past
         self.num_past = past + len(ids)
         self._ids[past : self.num_past] = ids

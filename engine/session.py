@@ -10,18 +10,24 @@ from dataclasses import replace
 from pathlib import Path
 
 from engine.answer import Answer
+from engine.cost_curve import BUDGET_S, CostCurve
 from engine.drafters.base import Drafter
 from engine.drafters.draft_model import DraftModelDrafter
 from engine.drafters.none import NoDrafter
+from engine.drafters.paced import PacedDrafter
 from engine.drafters.prompt_lookup import PromptLookupDrafter
+from engine.drafters.suffix import SuffixDrafter
 from engine.errors import DraftRefusedError, EngineError, ModeUnavailableError, TemplateError
-from engine.loading import LoadedModel, LoadOptions, open_model
+from engine.loading import LoadedModel, LoadOptions, fitting, open_model
+from engine.measuring import measure_passes, step_ms
+from engine.pacer import Pacer
 from engine.pairing import check_pair
 from engine.prompt import PromptBuilder
 from engine.records import ChatRequest, EngineReady, Event, LoadRequest, Message, Mode
 
 Progress = Callable[[str, float], bool]  # path, fraction -> go on?
-Inspect = Callable[[Path], None]  # raises where a file must not be opened in this process
+HURRIED_BUDGET_S = 0.3  # somebody waits for the answer
+Inspect = Callable[[Path], object]  # raises where a file must not be opened in this process
 
 
 class Session:
@@ -37,6 +43,8 @@ class Session:
         self._draft: LoadedModel | None = None
         self._prompt: PromptBuilder | None = None
         self._lookup = PromptLookupDrafter()
+        self._suffix = SuffixDrafter()
+        self._pacer: Pacer | None = None
         self._draft_reason = "No draft model is chosen."
 
     # ---- loading ------------------------------------------------------------------------------------------------
@@ -49,6 +57,7 @@ class Session:
         """
         options = LoadOptions(request.n_ctx, request.threads, request.gpu_layers)
         self._inspect(Path(request.target))
+        options = fitting([request.target], options)
         target = open_model(request.target, options, lambda fraction: progress(request.target, fraction))
         try:
             prompt = PromptBuilder(target.model.vocab, target.model.chat_template)
@@ -80,7 +89,7 @@ class Session:
             self._close_draft("No draft model is chosen.")
             return self.ready()
         self._inspect(Path(path))
-        options = replace(self._options, n_ctx=target.context.n_ctx, threads=None)
+        options = fitting([path], replace(self._options, n_ctx=target.context.n_ctx, threads=None))
         draft = open_model(path, options, lambda fraction: progress(path, fraction))
         try:
             check_pair(target.model.vocab, draft.model.vocab)
@@ -90,6 +99,7 @@ class Session:
             raise
         self._close_draft("")
         self._draft = draft
+        self._pacer = None
         return self.ready()
 
     def ready(self) -> EngineReady:
@@ -103,7 +113,7 @@ class Session:
         self._close_draft("No draft model is chosen.")
         if self._target:
             self._target.close()
-        self._target = self._prompt = None
+        self._target = self._prompt = self._pacer = None
 
     # ---- answering ----------------------------------------------------------------------------------------------
 
@@ -120,20 +130,55 @@ class Session:
             raise ModeUnavailableError("No model is loaded.", "Open a model first.")
         reason = self._unavailable(target).get(request.mode, "")
         mode = Mode.OFF if reason else request.mode
-        answer = Answer(
-            target.sequence, target.model.vocab, self._drafter(mode), replace(request, mode=mode), self._prompt
-        )
+        pacer = self._pacer_for(mode, request.depth)
+        drafter = self._drafter(mode, pacer)
+        request = replace(request, mode=mode)
+        answer = Answer(target.sequence, target.model.vocab, drafter, request, self._prompt, pacer)
         if reason:
-            answer.stats.decisions.append(f"plain decoding instead of {request.mode.value}: {reason}")
+            answer.stats.decisions.append(f"plain decoding instead: {reason}")
         yield from answer.events(should_stop)
 
-    def _drafter(self, mode: Mode) -> Drafter:
-        if mode is Mode.NGRAM:
-            return self._lookup
-        if mode is Mode.DRAFT and self._draft:
-            target = self._loaded()
-            return DraftModelDrafter(self._draft.sequence, target.model.vocab.n_vocab, target.model.vocab.eog_ids)
-        return NoDrafter()
+    def _drafter(self, mode: Mode, pacer: Pacer | None) -> Drafter:
+        if mode is Mode.OFF:
+            return NoDrafter()
+        texts: dict[Mode, Drafter] = {Mode.NGRAM: self._lookup, Mode.AUTO: self._suffix}
+        text = texts.get(mode)
+        model = None if mode is Mode.NGRAM else self._draft_model()
+        if pacer is not None:
+            return PacedDrafter(pacer, text, model)
+        return model or text or NoDrafter()
+
+    def _draft_model(self) -> DraftModelDrafter | None:
+        if self._draft is None:
+            return None
+        vocab = self._loaded().model.vocab
+        return DraftModelDrafter(self._draft.sequence, vocab.n_vocab, vocab.eog_ids)
+
+    # ---- costs --------------------------------------------------------------------------------------------------
+
+    def measure(self, budget_s: float = BUDGET_S) -> None:
+        """Measure what passes cost here, once for a loaded pair, within about ``budget_s`` seconds.
+
+        Raises:
+            EngineError: no model is loaded, or a pass failed.
+        """
+        target = self._loaded()
+        if self._pacer is not None or not target.can_rollback:
+            return
+        draft_step_ms = step_ms(self._draft.sequence) if self._draft else 0.0
+        self._pacer = Pacer(CostCurve(measure_passes(target.sequence, budget_s)), draft_step_ms)
+
+    @property
+    def needs_measuring(self) -> bool:
+        """Whether `measure` has something to do."""
+        return self._target is not None and self._target.can_rollback and self._pacer is None
+
+    def _pacer_for(self, mode: Mode, depth: int | None) -> Pacer | None:
+        """The pacer of an answer whose depth is left to it; measured quickly now if there was no time before."""
+        if mode is Mode.OFF or depth is not None:
+            return None
+        self.measure(HURRIED_BUDGET_S)
+        return self._pacer
 
     def _unavailable(self, target: LoadedModel) -> dict[Mode, str]:
         if not target.can_rollback:
@@ -141,7 +186,7 @@ class Session:
                 f"The memory of this model ({target.info.architecture}, recurrent) cannot forget rejected tokens, "
                 "so it runs plain."
             )
-            return {Mode.NGRAM: reason, Mode.DRAFT: reason}
+            return dict.fromkeys((Mode.NGRAM, Mode.DRAFT, Mode.AUTO), reason)
         return {} if self._draft else {Mode.DRAFT: self._draft_reason}
 
     def _loaded(self) -> LoadedModel:
@@ -151,6 +196,7 @@ class Session:
 
     def _close_draft(self, reason: str) -> None:
         self._draft_reason = reason
+        self._pacer = None
         if self._draft:
             self._draft.close()
             self._draft = None

@@ -11,14 +11,16 @@ from time import perf_counter
 
 import numpy as np
 
+from engine.block_verifier import verify_block
 from engine.drafters.base import Draft, Drafter
 from engine.errors import DecodeError
 from engine.interfaces import Rows
+from engine.pacer import Pacer
 from engine.records import Source
 from engine.sampling import History, Sampler
 from engine.sequence import CachedSequence
 from engine.stats import StatsRecorder
-from engine.verifier import Verdict, verify, verify_greedy
+from engine.verifier import Verdict, verify_greedy
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,8 +41,11 @@ class Speculation:
         sampler: Sampler,
         stats: StatsRecorder,
         prompt: History,
+        pacer: Pacer | None = None,
     ) -> None:
+        """``pacer`` knows the costs: with it passes are padded where that is cheaper, and it hears what they took."""
         self._target = target
+        self._pacer = pacer
         self._drafter = drafter
         self._sampler = sampler
         self._stats = stats
@@ -71,12 +76,14 @@ class Speculation:
         draft = self._drafter.propose(history, max(0, min(depth, wanted - 1, self.room - 1)))
         num_proposed = len(draft.ids)
         drafted = perf_counter()
-        rows = target.forward([int(history[-1]), *draft.ids], num_proposed + 1)
+        num_padding = self._padding(num_proposed + 1)
+        ids = [int(history[-1]), *draft.ids, *([int(history[-1])] * num_padding)]
+        rows = target.forward(ids, num_proposed + 1, num_padding)
         passed = perf_counter()
         verdict = self._verify(draft, rows, history)
         sampled = perf_counter()
         kept = verdict.num_accepted
-        if kept < num_proposed and not target.rollback(count + kept):
+        if kept < num_proposed + num_padding and not target.rollback(count + kept):
             raise DecodeError(
                 "The model's memory could not forget the rejected tokens.",
                 "Switch the mode to off for this model.",
@@ -89,13 +96,21 @@ class Speculation:
         stats.sample_s += sampled - passed
         stats.rollback_s += ended - sampled
         stats.count_pass(num_proposed, kept, ended - started)
+        if self._pacer is not None:
+            self._pacer.curve.observe(len(ids), (passed - drafted) * 1000.0)
+            self._pacer.observe_overhead((ended - passed) * 1000.0)
         return block
+
+    def _padding(self, num_tokens: int) -> int:
+        if self._pacer is None:
+            return 0
+        return max(0, min(self._pacer.curve.padded(num_tokens), self._target.n_ctx - self._count + 1) - num_tokens)
 
     def _verify(self, draft: Draft, rows: Rows, history: History) -> Verdict:
         sampler, ids = self._sampler, draft.ids
         if sampler.greedy:
             return verify_greedy(draft, lambda i: sampler.argmax(rows[i], history, ids[:i]))
-        return verify(draft, lambda i: sampler.distribution(rows[i], history, ids[:i]), sampler.uniform)
+        return verify_block(draft, lambda i: sampler.distribution(rows[i], history, ids[:i]), sampler.uniform)
 
     def _emit(self, draft: Draft, verdict: Verdict) -> Block:
         kept, count = verdict.num_accepted, self._count

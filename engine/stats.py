@@ -12,8 +12,10 @@ import time
 import numpy as np
 from numpy.typing import NDArray
 
+from engine.pacer import Pacer
 from engine.records import Mode, RunStats, Source
 
+MAX_DECISIONS = 50  # an answer that changes its pace more often is not better explained by more lines
 MAX_DEPTH = 32  # proposed tokens per pass that are counted one by one; the settings offer no more
 
 
@@ -32,6 +34,8 @@ class StatsRecorder:
         self.tokens = self.passes = self.proposed = self.accepted = self.rolled_back = 0
         self.draft_s = self.verify_s = self.sample_s = self.rollback_s = 0.0
         self.decisions: list[str] = []
+        self._last_reason = ""
+        self._last_proposed = 0
         self._proposed_by_depth = [0] * MAX_DEPTH
         self._accepted_by_depth = [0] * MAX_DEPTH
         self._provenance = dict.fromkeys(Source, 0)
@@ -45,6 +49,7 @@ class StatsRecorder:
     def count_pass(self, num_proposed: int, num_accepted: int, seconds: float) -> None:
         """One pass: so many proposed, the first so many kept, in so many seconds (drafting and sampling included)."""
         self.passes += 1
+        self._last_proposed = num_proposed
         self.proposed += num_proposed
         self.accepted += num_accepted
         self.rolled_back += num_proposed - num_accepted
@@ -65,6 +70,14 @@ class StatsRecorder:
         self._pass_tokens[-1] = len(sources)
         for source in sources:
             self._provenance[source] += 1
+
+    def follow(self, pacer: Pacer) -> None:
+        """Note a new reason of the pacer's, and the depth that it used last."""
+        self.depth = self._last_proposed
+        if pacer.reason and pacer.reason != self._last_reason:
+            self._last_reason = pacer.reason
+            if len(self.decisions) < MAX_DECISIONS:
+                self.decisions.append(f"token {self.tokens}: {pacer.reason}")
 
     def snapshot(self) -> RunStats:
         """The counters as plain data. Costs tens of microseconds: a few times a second, not each pass."""

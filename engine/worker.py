@@ -18,6 +18,7 @@ from engine.session import Session
 
 log = logging.getLogger(__name__)
 
+IDLE_S = 0.3  # nothing asked for this long: there is time to measure
 OnEvent = Callable[[Event], None]
 UNEXPECTED = Problem(
     "Something went wrong in the engine",
@@ -96,7 +97,7 @@ class EngineWorker:
 
     def _run(self) -> None:
         session = self._make_session()
-        while (command := self._commands.get()) is not None:
+        while (command := self._next_command(session)) is not None:
             if self._closing.is_set():
                 continue
             request_id = command.request.request_id if isinstance(command, _Generate) else 0
@@ -112,6 +113,18 @@ class EngineWorker:
                 log.exception("unexpected error in the engine")
                 self._on_event(EngineFailed(UNEXPECTED, request_id))
         session.close()
+
+    def _next_command(self, session: Session) -> _Command:
+        """Wait for a command; while there is none, measure what passes cost here, once for each loaded pair."""
+        if session.needs_measuring and not self._closing.is_set():
+            try:
+                return self._commands.get(timeout=IDLE_S)
+            except queue.Empty:
+                try:
+                    session.measure()
+                except EngineError:
+                    log.exception("the costs could not be measured; depths stay fixed")
+        return self._commands.get()
 
     def _do(self, session: Session, command: _Load | _SetDraft | _Generate) -> None:
         if isinstance(command, _Load):

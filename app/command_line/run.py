@@ -15,12 +15,11 @@ from collections.abc import Iterator
 from pathlib import Path
 from types import FrameType
 
-from engine.probe import probe
-
 from app.command_line.output import fail, fail_with, figures, run_as_dict
 from app.paths import builtin_draft, builtin_target, find_paths
 from engine.errors import EngineError
 from engine.pacing import choose_pace
+from engine.probe import probe
 from engine.records import ChatRequest, Finished, LoadRequest, Message, Mode, Problem, SamplingParams, TextChunk
 from engine.session import Session
 
@@ -40,6 +39,8 @@ def command(options: argparse.Namespace) -> int:
             print(f"paceline: {notice}", file=sys.stderr)
         if options.draft and ready.draft is None:
             return 1
+        if request.mode is not Mode.OFF and request.depth is None:
+            session.measure()
         return _answer(session, request, as_json=options.json)
     except EngineError as error:
         return fail_with(error, as_json=options.json)
@@ -73,7 +74,7 @@ def make_request(options: argparse.Namespace) -> ChatRequest:
     mode = Mode(options.mode) if options.mode else (Mode.DRAFT if has_draft else Mode.OFF)
     if mode is Mode.DRAFT and not has_draft:
         raise ValueError("The draft mode needs a draft model: give one with --draft.")
-    choose_pace(mode, options.depth)
+    choose_pace(mode, options.depth, can_pace=True)
     if options.max_tokens is not None and options.max_tokens < 1:
         raise ValueError("--max-tokens must be 1 or more.")
     sampling = SamplingParams(

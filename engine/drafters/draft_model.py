@@ -2,12 +2,27 @@
 
 from __future__ import annotations
 
+from typing import Protocol
+
 from engine.drafters.base import Draft
 from engine.records import Source
-from engine.sampling import Distribution, History, Row, Sampler
+from engine.sampling import Distribution, History, Row, Sampler, top_probability
 from engine.sequence import FIRST_CHUNK, CachedSequence
 
 _EMPTY = Draft([], Source.DRAFT)
+
+
+class Gate(Protocol):
+    """Decides how far to draft. It may look at what was known before a token is drawn, never at the drawn token."""
+
+    def worth_drawing(self, drawn: int, alive: float, confidence: float, limit: int) -> bool:
+        """Whether to draw one more token, whose distribution is known already."""
+
+    def worth_running(self, drawn: int, alive: float, limit: int) -> bool:
+        """Whether to run the draft model once more."""
+
+    def chance(self, confidence: float) -> float:
+        """Chance that a token drawn with this confidence is kept."""
 
 
 class DraftModelDrafter:
@@ -32,11 +47,11 @@ class DraftModelDrafter:
         self._sampler = sampler
         self._model.reuse(history)
 
-    def propose(self, history: History, limit: int) -> Draft:
-        """Run the draft model over what is new in ``history``, then up to ``limit`` tokens ahead."""
-        sampler, model = self._sampler, self._model
+    def propose(self, history: History, limit: int, gate: Gate | None = None) -> Draft:
+        """Run over what is new in ``history``, then up to ``limit`` tokens ahead, as far as ``gate`` finds it worth."""
+        model = self._model
         limit = min(limit, model.n_ctx - len(history) + 1)
-        if limit <= 0 or sampler is None:
+        if limit <= 0 or self._sampler is None:
             return _EMPTY
         self._num_history = len(history)
         fresh = history[model.num_past :]
@@ -45,26 +60,48 @@ class DraftModelDrafter:
                 pass
             fresh = fresh[-1:]
         row = model.forward(fresh, 1)[0]
+        return self._run_ahead(row, history, limit, gate)
+
+    def _run_ahead(self, row: Row, history: History, limit: int, gate: Gate | None) -> Draft:
         ids: list[int] = []
+        scores: list[float] = []
         q: list[Distribution] = []
+        alive = 1.0
         while True:
-            token_id = self._choose(row[: self._n_vocab], history, ids, q)
-            ids.append(token_id)
-            if len(ids) == limit or token_id in self._eog_ids:
-                return Draft(ids, self.source, q or None)
-            row = model.forward((token_id,), 1)[0]
+            next_id, confidence, distribution = self._look(row[: self._n_vocab], history, ids, gate)
+            if gate is not None:
+                if not gate.worth_drawing(len(ids), alive, confidence, limit):
+                    break
+                alive *= gate.chance(confidence)
+                scores.append(confidence)
+            if distribution is not None:
+                next_id = distribution.draw(self._uniform())
+                q.append(distribution)
+            ids.append(next_id)
+            if len(ids) == limit or next_id in self._eog_ids:
+                break
+            if gate is not None and not gate.worth_running(len(ids), alive, limit):
+                break
+            row = self._model.forward((next_id,), 1)[0]
+        return Draft(ids, self.source, q or None, scores or None)
 
     def observe(self, num_accepted: int) -> None:
-        """Forget the proposed tokens that were not kept. The last proposed one never entered the cache."""
+        """Forget the proposed tokens that were not kept. The last proposed one need not be in the cache."""
         if not self._model.rollback(self._num_history + num_accepted):
             self._model.clear()
 
-    def _choose(self, row: Row, history: History, ids: list[int], q: list[Distribution]) -> int:
-        """The next proposed token: the argmax at temperature 0, else drawn, with its distribution added to ``q``."""
+    def _look(
+        self, row: Row, history: History, ids: list[int], gate: Gate | None
+    ) -> tuple[int, float, Distribution | None]:
+        """The argmax (temperature 0) or the distribution to draw from, and how sure the draft is, before drawing."""
         sampler = self._sampler
         assert sampler is not None  # noqa: S101  (propose has looked)
         if sampler.greedy:
-            return sampler.argmax(row, history, ids)
+            best = sampler.argmax(row, history, ids)
+            return best, top_probability(row, best) if gate is not None else 0.0, None
         distribution = sampler.distribution(row, history, ids)
-        q.append(distribution)
-        return distribution.draw(sampler.uniform())
+        return -1, float(distribution.probs.max()) if gate is not None else 0.0, distribution
+
+    def _uniform(self) -> float:
+        assert self._sampler is not None  # noqa: S101  (propose has looked)
+        return self._sampler.uniform()

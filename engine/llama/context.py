@@ -104,21 +104,21 @@ class LlamaContext:
         """Threads that a pass uses on the CPU."""
         return int(self._lib.llama_n_threads(self._handle))
 
-    def forward(self, ids: TokenIds, n_rows: int) -> Rows:
+    def forward(self, ids: TokenIds, n_rows: int, num_padding: int = 0) -> Rows:
         """See `LanguageModel.forward`. At most `N_BATCH` ids and `MAX_ROWS` rows.
 
         Raises:
             DecodeError: the pass failed, or the cache is full.
         """
         count = len(ids)
-        if not (0 < count <= N_BATCH and 0 <= n_rows <= min(count, MAX_ROWS)):
+        end = count - num_padding
+        if not (0 < count <= N_BATCH and 0 <= n_rows <= min(end, MAX_ROWS)):
             raise ValueError(f"a pass of {count} tokens with {n_rows} rows is outside the batch")
         past = self._num_past
         self._ids[:count] = ids
         np.add(self._counting[:count], past, out=self._positions[:count])
-        first_row = count - n_rows
-        self._wants_row[:first_row] = 0
-        self._wants_row[first_row:count] = 1
+        self._wants_row[:count] = 0
+        self._wants_row[end - n_rows : end] = 1
         self._batch.n_tokens = count
         code = self._lib.llama_decode(self._handle, self._batch)
         if code != 0:

@@ -37,6 +37,7 @@ from engine.speculate import Speculation
 from engine.stats import StatsRecorder
 
 NUM_POSITIONS = 3
+PLAIN_SEEDS = 10**6  # plain decoding, to compare with, draws from seeds of its own
 WORDS = ("river", "stone", "lamp", "boat", "apple", "bell", "cloud", "garden", "needle", "pocket", "ribbon", "wagon")
 
 
@@ -235,17 +236,24 @@ def sampling_report(options: argparse.Namespace, modes: tuple[Mode, ...], wrap: 
     prompts = sampling_prompts(pair)
     each = -(-options.samples // len(prompts))
     smallest = 1.0
-    for temperature, mode in itertools.product((0.8, 1.0), modes):
+    plain = {
+        (temperature, number): sample(
+            pair, NoDrafter(), prompt, temperature, range(PLAIN_SEEDS, PLAIN_SEEDS + each), Totals()
+        )
+        for temperature, (number, prompt) in itertools.product(options.temperatures, enumerate(prompts))
+    }
+    for temperature, mode in itertools.product(options.temperatures, modes):
         totals = Totals()
         first: list[tuple[float, int]] = []
         against_plain: list[list[tuple[float, int]]] = [[] for _ in range(NUM_POSITIONS)]
         drafter = wrap(pair.drafter(mode))
-        for prompt in prompts:
+        for number, prompt in enumerate(prompts):
             counts = sample(pair, drafter, prompt, temperature, range(each), totals)
-            plain = sample(pair, NoDrafter(), prompt, temperature, range(10**6, 10**6 + each), Totals())
             first.append(chi_square(np.stack([counts[0], exact_first(pair, prompt, temperature)])))
             for position in range(NUM_POSITIONS):
-                against_plain[position].append(chi_square(np.stack([counts[position], plain[position]]).astype(float)))
+                against_plain[position].append(
+                    chi_square(np.stack([counts[position], plain[temperature, number][position]]).astype(float))
+                )
         values = [verdict(first), *(verdict(parts) for parts in against_plain)]
         smallest = min(smallest, *values)
         print(
@@ -297,6 +305,7 @@ def main() -> int:
     parser.add_argument("--draft", required=True)
     parser.add_argument("--tokens", type=int, default=128)
     parser.add_argument("--samples", type=int, default=20_000)
+    parser.add_argument("--temperatures", type=float, nargs="+", default=[0.8, 1.0])
     options = parser.parse_args()
     return {"greedy": greedy, "sampling": sampling, "mutants": mutants}[options.what](options)
 

@@ -181,7 +181,7 @@ def test_a_failed_load_leaves_the_previous_model_usable(pair: Session, tmp_path:
     broken.write_bytes(Path(shared_model("stories260K-f16.gguf")).read_bytes()[:200_000])
     with pytest.raises(EngineError, match=r"broken\.gguf"):
         pair.load(LoadRequest(str(broken)))
-    with pytest.raises(ModelNotFoundError, match="no file"):
+    with pytest.raises(ModelNotFoundError, match="cannot be read"):
         pair.load(LoadRequest(str(tmp_path / "absent.gguf")))
     assert finished(list(pair.generate(request(Mode.DRAFT)))).stats.tokens == 96
 

@@ -1,0 +1,69 @@
+"""How likely a proposed token is to be kept, learnt from what was kept. Knows no tokens and no costs.
+
+A drafter's own confidence says something, but not the truth: a draft that is sure of 90 % may be kept 60 % of the
+time. So confidences fall into classes, and each class counts what became of it, forgetting slowly: text changes
+within an answer.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from dataclasses import dataclass
+from itertools import pairwise
+
+CONFIDENCE_EDGES = (0.2, 0.35, 0.5, 0.65, 0.8, 0.9, 0.97, 0.995)
+_FORGET = 0.985  # a look weighs half after about 46 more of its class
+_PRIOR_WEIGHT = 2.0  # looks that the first guess is worth
+
+
+@dataclass(slots=True)
+class _Class:
+    kept: float
+    seen: float
+
+
+class AcceptanceEstimate:
+    """Chance to be kept by class of confidence; a class that was never seen is believed at its word, a little less."""
+
+    def __init__(self, prior_share: float = 0.85) -> None:
+        """``prior_share``: what share of a stated confidence is believed before anything was seen."""
+        edges = (0.0, *CONFIDENCE_EDGES, 1.0)
+        middles = [(low + high) / 2 for low, high in pairwise(edges)]
+        self._classes = [_Class(_PRIOR_WEIGHT * prior_share * middle, _PRIOR_WEIGHT) for middle in middles]
+
+    def chance(self, confidence: float) -> float:
+        """Chance that a token of this confidence is kept, where all before it were."""
+        found = self._classes[bisect_right(CONFIDENCE_EDGES, confidence)]
+        return found.kept / found.seen
+
+    def observe(self, confidence: float, *, kept: bool, weight: float = 1.0) -> None:
+        """Count one token that was looked at: all before it had been kept. A rare look may weigh more than one."""
+        found = self._classes[bisect_right(CONFIDENCE_EDGES, confidence)]
+        fading = _FORGET**weight
+        found.kept = found.kept * fading + (weight if kept else 0.0)
+        found.seen = found.seen * fading + weight
+
+
+class AcceptanceByDepth:
+    """Chance to be kept at each depth, whatever the confidence; a depth seldom reached leans on the one before."""
+
+    def __init__(self, first: float, num_depths: int) -> None:
+        self._classes = [_Class(0.0, 0.0) for _ in range(num_depths)]
+        self._first = first
+        self._chances = [first] * num_depths
+
+    def chance(self, depth: int) -> float:
+        """Chance of the token at ``depth`` (from 0), where all before it were kept."""
+        return self._chances[depth] if depth < len(self._chances) else self._chances[-1]
+
+    def observe(self, num_proposed: int, num_accepted: int, weight: float = 1.0) -> None:
+        """Count one proposal: the kept tokens, and the first that was not, if there was one."""
+        fading = _FORGET**weight
+        for depth in range(min(num_accepted + 1, num_proposed, len(self._classes))):
+            found = self._classes[depth]
+            found.kept = found.kept * fading + (weight if depth < num_accepted else 0.0)
+            found.seen = found.seen * fading + weight
+        before = self._first
+        for depth, found in enumerate(self._classes):
+            before = (found.kept + _PRIOR_WEIGHT * before) / (found.seen + _PRIOR_WEIGHT)
+            self._chances[depth] = before

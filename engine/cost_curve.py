@@ -1,0 +1,108 @@
+"""What a pass of n tokens costs on this machine, measured and kept up to date. Knows no tokens and no drafts.
+
+On CPUs the curve is a staircase (repacked kernels work on four rows at a time), on GPUs nearly flat at first; a
+constant draft length is wrong on one or the other. Minima of a few tries, not means: a curve that was taken while the
+machine was busy would be believed for a whole session.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from itertools import pairwise
+
+MAX_PASS = 33  # tokens of the largest pass that is paced: 32 proposed and the last one
+# In the order of their worth, so that a short budget still gives the shape.
+POINTS = (1, 4, 8, 2, 3, 16, 5, 6, 7, 12, 9, 10, 11, 13, 14, 15, 24, 32)
+BUDGET_S = 2.0
+_ROUNDS = 3
+_PAD_GAIN = (
+    0.97  # a larger pass must be this much cheaper before it is used: the difference is measured, so it has noise
+)
+_LARGEST_PAD = 3
+_CLIP = 1.5  # one pass says at most so much against the curve: the machine was busy, or a page was missing
+_OWN_RATE, _LEVEL_RATE = 0.1, 0.02
+_REFRESH_EVERY = 32
+
+
+class CostCurve:
+    """Milliseconds of a pass by its number of tokens, 1 to `MAX_PASS`."""
+
+    def __init__(self, measured_ms: Mapping[int, float]) -> None:
+        """``measured_ms`` holds at least the pass of one token; what lies between is interpolated.
+
+        Raises:
+            ValueError: there is no positive cost of one token.
+        """
+        if measured_ms.get(1, 0.0) <= 0.0:
+            raise ValueError("a cost curve needs the cost of one token")
+        self._ms = _interpolate(measured_ms)
+        self._since_refresh = 0
+        self._cheapest = list(range(MAX_PASS + 1))
+        self._refresh()
+
+    @property
+    def points_ms(self) -> dict[int, float]:
+        """The whole curve, for keeping it and for showing it."""
+        return {n: self._ms[n] for n in range(1, MAX_PASS + 1)}
+
+    def padded(self, num_tokens: int) -> int:
+        """How many tokens a pass should carry where ``num_tokens`` are wanted: more where more are cheaper."""
+        return self._cheapest[num_tokens] if num_tokens <= MAX_PASS else num_tokens
+
+    def cost_ms(self, num_tokens: int) -> float:
+        """Cost of a pass for ``num_tokens``, padded where that is cheaper."""
+        return self._ms[self._cheapest[min(num_tokens, MAX_PASS)]]
+
+    def observe(self, num_tokens: int, milliseconds: float) -> None:
+        """A pass of this many tokens took so long: correct its own point, and the level of all a little."""
+        if num_tokens > MAX_PASS:
+            return
+        ratio = min(max(milliseconds / self._ms[num_tokens], 1 / _CLIP), _CLIP)
+        self._ms[num_tokens] *= ratio**_OWN_RATE
+        self._since_refresh += 1
+        level = ratio**_LEVEL_RATE
+        self._ms = [value * level for value in self._ms]
+        if self._since_refresh >= _REFRESH_EVERY:
+            self._refresh()
+
+    def _refresh(self) -> None:
+        self._since_refresh = 0
+        for n in range(1, MAX_PASS + 1):
+            best = min(range(n, min(n + _LARGEST_PAD, MAX_PASS) + 1), key=self._ms.__getitem__)
+            self._cheapest[n] = best if self._ms[best] < _PAD_GAIN * self._ms[n] else n
+
+
+def measure(run_pass: Callable[[int], None], budget_s: float = BUDGET_S) -> dict[int, float]:
+    """Milliseconds of passes of `POINTS` tokens, the minimum of a few, within about ``budget_s`` seconds.
+
+    ``run_pass(n)`` decodes n tokens and forgets them. The first call wakes the buffers up and does not count.
+    """
+    ends = time.perf_counter() + budget_s
+    best: dict[int, float] = {}
+    run_pass(1)
+    for round_number in range(_ROUNDS):
+        for n in POINTS:
+            started = time.perf_counter()
+            if best.get(1) and started > ends - best[1] * n / 1000.0:
+                return best
+            run_pass(n)
+            elapsed_ms = (time.perf_counter() - started) * 1000.0
+            best[n] = min(best.get(n, elapsed_ms), elapsed_ms)
+            if n == 1 and round_number == 0:
+                continue
+    return best
+
+
+def _interpolate(measured_ms: Mapping[int, float]) -> list[float]:
+    """Straight lines between the measured points, and on beyond the last with the slope of a token's average."""
+    known = sorted((n, ms) for n, ms in measured_ms.items() if 1 <= n <= MAX_PASS and ms > 0.0)
+    values = [0.0] * (MAX_PASS + 1)
+    for (left, left_ms), (right, right_ms) in pairwise(known):
+        for n in range(left, right + 1):
+            values[n] = left_ms + (right_ms - left_ms) * (n - left) / (right - left)
+    last, last_ms = known[-1]
+    for n in range(last, MAX_PASS + 1):
+        values[n] = last_ms * n / last
+    values[0] = values[1]
+    return values

@@ -1,0 +1,254 @@
+"""Decides, pass by pass, what to propose and how far: the most expected tokens per expected millisecond.
+
+Owns the measured costs, the estimates of acceptance and the reasons of its decisions; lives as long as a target and
+draft are loaded. Knows no tokens: drafters ask it, the loop reports to it.
+
+With the best rate so far, r tokens per millisecond, a choice is worth its expected tokens minus r times its cost; the
+choice of the greatest worth maximises the long-run rate (Dinkelbach 1967, https://doi.org/10.1287/mnsc.13.7.492).
+Plain decoding is always one of the choices. What is decided about a token never looks at the token itself once it is
+drawn, so the distribution of the output is not touched.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from enum import Enum
+
+from engine.acceptance import AcceptanceByDepth, AcceptanceEstimate
+from engine.cost_curve import MAX_PASS, CostCurve
+
+MAX_DEPTH = MAX_PASS - 1
+_LOOK_AHEAD = 16  # how many more tokens a decision to go on considers
+_FIRST_OVERHEAD_MS = 0.05
+_RATE_FORGETS = 0.97
+_GAIN_RATE = 0.03  # weight of a drafting pass in the average of what drafting gave
+_PROBE_RATE = 0.25  # the same for a probe: they are rare, so each must count
+_PROBE_WEIGHT = 6.0  # looks that a token of a probe is worth
+_PROBE_DEPTH = 3
+_FIRST_PROBE, _LAST_PROBE = 16, 512  # passes between probes of what was given up, doubling
+_OPTIMISM = 0.15  # tokens a pass that drafting is believed to gain before it was tried
+
+
+class Choice(Enum):
+    """What a pass does."""
+
+    PLAIN = "plain"
+    TEXT = "text"
+    MODEL = "draft"
+
+
+class _Trial:
+    """What one way of drafting gave lately, per pass, and when to try it again where it does not pay."""
+
+    def __init__(self, plain_ms: float) -> None:
+        # Believed to gain a little before it was ever tried, so that it is tried.
+        self.tokens, self.cost_ms = 2.0 + _OPTIMISM, 2.0 * plain_ms
+        self.interval = _FIRST_PROBE
+        self.waited = 0
+
+    def due(self) -> bool:
+        """Count a pass that went without; True where it is time for a probe."""
+        self.waited += 1
+        return self.waited >= self.interval
+
+    def observe(self, tokens: float, cost_ms: float, plain_ms: float, *, probed: bool) -> None:
+        """A pass drafted so, gave so many tokens and took so long; a good probe is followed by another at once."""
+        weight = _PROBE_RATE if probed else _GAIN_RATE
+        self.tokens += (tokens - self.tokens) * weight
+        self.cost_ms += (cost_ms - self.cost_ms) * weight
+        if tokens * plain_ms > cost_ms:
+            self.interval = 1
+        elif probed:
+            self.interval = min(_LAST_PROBE, max(_FIRST_PROBE, 2 * self.interval))
+        self.waited = 0
+
+    def gain(self, plain_ms: float) -> float:
+        """Tokens a pass gives more than plain decoding would in its time."""
+        return self.tokens - self.cost_ms / plain_ms
+
+
+class Pacer:
+    """One for a loaded target and draft."""
+
+    def __init__(self, curve: CostCurve, draft_step_ms: float = 0.0) -> None:
+        self.curve = curve
+        self.draft_step_ms = draft_step_ms
+        self.text_chances = AcceptanceEstimate()
+        self.model_chances = AcceptanceEstimate()
+        self.by_depth = AcceptanceByDepth(0.7, MAX_DEPTH)
+        self.overhead_ms = _FIRST_OVERHEAD_MS
+        self._text = _Trial(self.plain_ms)
+        self._model = _Trial(self.plain_ms)
+        self._rate_tokens, self._rate_ms = 1.0, self.plain_ms
+        self._last_choice = self.state = Choice.PLAIN
+        self._probing = False
+        self.reason = ""
+
+    @property
+    def plain_ms(self) -> float:
+        """Cost of a plain pass with everything around it."""
+        return self.curve.cost_ms(1) + self.overhead_ms
+
+    @property
+    def rate(self) -> float:
+        """Tokens per millisecond that this answer's kind of text reaches, never less than plain decoding's."""
+        return max(self._rate_tokens / self._rate_ms, 1.0 / self.plain_ms)
+
+    # ---- before a pass ----------------------------------------------------------------------------------------------
+
+    def choose(self, text_confidences: Sequence[float], *, has_model: bool, limit: int) -> tuple[Choice, int]:
+        """What to do in the next pass, and at most how many tokens to propose."""
+        text_worth, text_depth = self._best_text(text_confidences[:limit])
+        plain_worth = 1.0 - self.rate * self.plain_ms
+        options = [(plain_worth, Choice.PLAIN, 0)]
+        if text_depth:
+            options.append((text_worth, Choice.TEXT, text_depth))
+        if has_model and limit > 0:
+            model_worth = self._model.tokens - self.rate * self._model.cost_ms
+            options.append((model_worth, Choice.MODEL, min(limit, MAX_DEPTH)))
+        _worth, choice, depth = max(options, key=lambda option: option[0])
+        self._probing = False
+        if choice is Choice.PLAIN:
+            choice, depth = self._probe(len(text_confidences), limit if has_model else 0)
+            self._probing = choice is not Choice.PLAIN
+        self._explain(choice, has_model=has_model)
+        return choice, depth
+
+    def _best_text(self, confidences: Sequence[float]) -> tuple[float, int]:
+        """Worth of the best number of these tokens to submit; they are there already, only verifying costs."""
+        best, best_depth = float("-inf"), 0
+        expected = alive = 1.0
+        for depth, confidence in enumerate(confidences[:MAX_DEPTH], 1):
+            alive *= self.text_chances.chance(confidence)
+            expected += alive
+            worth = expected - self.rate * (self.curve.cost_ms(depth + 1) + self.overhead_ms)
+            if worth > best:
+                best, best_depth = worth, depth
+        return best, best_depth
+
+    def _probe(self, num_text: int, model_limit: int) -> tuple[Choice, int]:
+        """Plain decoding, or once in a while a short try of what does not seem to pay."""
+        if model_limit and self._model.due():
+            return Choice.MODEL, min(_PROBE_DEPTH, model_limit)
+        if num_text and self._text.due():
+            return Choice.TEXT, min(_PROBE_DEPTH, num_text)
+        return Choice.PLAIN, 0
+
+    # ---- while a draft model drafts ---------------------------------------------------------------------------------
+
+    def chance(self, confidence: float) -> float:
+        """Chance that a token that the draft model draws with this confidence is kept."""
+        return self.model_chances.chance(confidence)
+
+    def worth_drawing(self, drawn: int, alive: float, confidence: float, limit: int) -> bool:
+        """Whether to draw and submit one more token, whose distribution is known already.
+
+        Args:
+            drawn: tokens drawn so far in this pass.
+            alive: chance that all of them are kept.
+            confidence: the draft's, in its next token, before that is drawn.
+            limit: at most so many tokens in this pass.
+        """
+        alive *= self.model_chances.chance(confidence)
+        return self._probing or self._gain_of_going_on(drawn, alive, limit, 0) > 0.0
+
+    def worth_running(self, drawn: int, alive: float, limit: int) -> bool:
+        """Whether to run the draft model once more to learn the distribution of one more token."""
+        alive *= self.by_depth.chance(drawn)
+        return self._probing or self._gain_of_going_on(drawn, alive, limit, 1) > 0.0
+
+    def _gain_of_going_on(self, drawn: int, alive: float, limit: int, steps_now: int) -> float:
+        """The best worth of 1, 2, ... more tokens over stopping here; ``alive`` includes the first of them."""
+        rate, curve, step_ms = self.rate, self.curve, self.draft_step_ms
+        here_ms = curve.cost_ms(drawn + 1)
+        best, expected = float("-inf"), 0.0
+        for more in range(1, min(limit - drawn, _LOOK_AHEAD) + 1):
+            expected += alive
+            cost_ms = curve.cost_ms(drawn + more + 1) - here_ms + (more - 1 + steps_now) * step_ms
+            best = max(best, expected - rate * cost_ms)
+            alive *= self.by_depth.chance(drawn + more)
+        return best
+
+    # ---- after a pass -----------------------------------------------------------------------------------------------
+
+    def observe_plain(self) -> None:
+        """A pass proposed nothing."""
+        self._count_rate(1.0, self.plain_ms)
+
+    def observe_text(self, confidences: Sequence[float], num_accepted: int) -> None:
+        """Text of these confidences was submitted, and so many tokens of it kept."""
+        self._learn(self.text_chances, confidences, num_accepted)
+        cost_ms = self.curve.cost_ms(len(confidences) + 1) + self.overhead_ms
+        self._text.observe(1.0 + num_accepted, cost_ms, self.plain_ms, probed=self._probing)
+        self._count_rate(1.0 + num_accepted, cost_ms)
+
+    def observe_model(self, confidences: Sequence[float], num_accepted: int, draft_ms: float) -> None:
+        """The draft model proposed tokens of these confidences in ``draft_ms``; so many were kept."""
+        self._learn(self.model_chances, confidences, num_accepted)
+        self.by_depth.observe(len(confidences), num_accepted, self._weight)
+        if confidences:
+            step_ms = draft_ms / len(confidences)
+            self.draft_step_ms += (min(step_ms, 3.0 * self.draft_step_ms or step_ms) - self.draft_step_ms) * 0.05
+        cost_ms = self.curve.cost_ms(len(confidences) + 1) + self.overhead_ms + draft_ms
+        self._model.observe(1.0 + num_accepted, cost_ms, self.plain_ms, probed=self._probing)
+        self._count_rate(1.0 + num_accepted, cost_ms)
+
+    def observe_overhead(self, milliseconds: float) -> None:
+        """What a pass took beside drafting and verifying."""
+        self.overhead_ms += (min(milliseconds, 4.0 * self.overhead_ms) - self.overhead_ms) * 0.05
+
+    @property
+    def _weight(self) -> float:
+        return _PROBE_WEIGHT if self._probing else 1.0
+
+    def _learn(self, estimate: AcceptanceEstimate, confidences: Sequence[float], num_accepted: int) -> None:
+        for depth, confidence in enumerate(confidences[: num_accepted + 1]):
+            estimate.observe(confidence, kept=depth < num_accepted, weight=self._weight)
+
+    def _count_rate(self, tokens: float, milliseconds: float) -> None:
+        self._rate_tokens = self._rate_tokens * _RATE_FORGETS + tokens
+        self._rate_ms = self._rate_ms * _RATE_FORGETS + milliseconds
+
+    # ---- reasons ----------------------------------------------------------------------------------------------------
+
+    def break_even(self) -> float | None:
+        """The acceptance per token from which the draft model pays here; None where it never can."""
+        if not self._pays(1.0):
+            return None
+        low, high = 0.0, 1.0
+        for _ in range(12):
+            middle = (low + high) / 2
+            low, high = (low, middle) if self._pays(middle) else (middle, high)
+        return high
+
+    def _pays(self, acceptance: float) -> bool:
+        expected = alive = 1.0
+        for depth in range(1, MAX_DEPTH + 1):
+            alive *= acceptance
+            expected += alive
+            cost_ms = self.curve.cost_ms(depth + 1) + self.overhead_ms + depth * self.draft_step_ms
+            if expected * self.plain_ms > cost_ms:
+                return True
+        return False
+
+    def _explain(self, choice: Choice, *, has_model: bool) -> None:
+        """Keep a sentence for a change between drafting and not; probes and single text matches change nothing."""
+        if choice is Choice.MODEL and self._model.gain(self.plain_ms) > 0.0:
+            state, reason = Choice.MODEL, f"draft on: {self.by_depth.chance(0):.0%} accepted at depth 1"
+        elif choice is Choice.TEXT and self._last_choice is Choice.TEXT:
+            state, reason = Choice.TEXT, "n-gram on: the text repeats"
+        elif (
+            choice is Choice.PLAIN
+            and self._last_choice is Choice.PLAIN
+            and has_model
+            and self._model.gain(self.plain_ms) <= 0.0
+        ):
+            needed = self.break_even()
+            needs = f"needs {needed:.0%} here" if needed is not None else "and cannot pay here at any acceptance"
+            state, reason = Choice.PLAIN, f"draft paused: {self.by_depth.chance(0):.0%} accepted at depth 1, {needs}"
+        else:
+            self._last_choice = choice
+            return
+        self._last_choice = choice
+        if state is not self.state or not self.reason:
+            self.state, self.reason = state, reason

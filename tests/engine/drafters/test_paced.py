@@ -1,0 +1,83 @@
+"""The paced drafter on scripted models: exact whatever the pacer decides, driven through all its depths."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from engine.cost_curve import CostCurve
+from engine.drafters.draft_model import DraftModelDrafter
+from engine.drafters.paced import PacedDrafter
+from engine.drafters.prompt_lookup import PromptLookupDrafter
+from engine.drafters.suffix import SuffixDrafter
+from engine.fake_model import MarkovModel
+from engine.pacer import Pacer
+from engine.records import Mode, SamplingParams
+from engine.sampling import Sampler
+from engine.sequence import CachedSequence
+from engine.speculate import Speculation
+from engine.stats import StatsRecorder
+from tests.engine.test_speculate import N_VOCAB, P_LOGITS, Q_LOGITS, likely_path, plain_distribution
+from tests.engine.test_verifier import chi_square_p
+
+STAIRCASE = {1: 1.0, 2: 1.6, 3: 2.2, 4: 1.5, 5: 2.2, 6: 2.8, 7: 2.8, 8: 2.6, 16: 3.7, 32: 8.0}
+FLAT = {1: 1.0, 32: 1.1}
+
+
+class Answering:
+    """Answers over the scripted pair with one pacer, as a session makes them."""
+
+    def __init__(self, curve: dict[int, float]) -> None:
+        self.pacer = Pacer(CostCurve(curve), 0.05)
+        self.pacer.observe_overhead(0.0)
+        self.target = CachedSequence(MarkovModel(P_LOGITS))
+        self.text = PromptLookupDrafter(1, 3)
+        self.suffix = SuffixDrafter()
+        model = DraftModelDrafter(CachedSequence(MarkovModel(Q_LOGITS)), N_VOCAB, frozenset())
+        self.drafters = {
+            "both": PacedDrafter(self.pacer, self.suffix, model),
+            "draft": PacedDrafter(self.pacer, None, model),
+            "text": PacedDrafter(self.pacer, self.text, None),
+        }
+        self.depths: set[int] = set()
+
+    def tokens(self, name: str, sampling: SamplingParams, count: int, prompt: list[int]) -> list[int]:
+        ids = np.array(prompt, dtype=np.int32)
+        self.target.reuse(ids)
+        for _ in self.target.prefill(ids[self.target.num_past : -1]):
+            pass
+        stats = StatsRecorder(Mode.AUTO, 256)
+        speculation = Speculation(self.target, self.drafters[name], Sampler(sampling), stats, ids, self.pacer)
+        given: list[int] = []
+        while len(given) < count:
+            before = stats.proposed
+            given += speculation.step(32, count - len(given)).ids
+            self.depths.add(stats.proposed - before)
+            assert self.target.num_past == len(speculation.history) - 1
+        return given
+
+
+@pytest.mark.parametrize("name", ["both", "draft", "text"])
+@pytest.mark.parametrize("curve", [STAIRCASE, FLAT], ids=["staircase", "flat"])
+def test_greedy_output_is_the_argmax_path(name: str, curve: dict[int, float]) -> None:
+    answering = Answering(curve)
+    expected, last = [], 1
+    for _ in range(120):
+        last = int(P_LOGITS[last].argmax())
+        expected.append(last)
+    for _ in range(3):
+        assert answering.tokens(name, SamplingParams(temperature=0.0), 120, [3, 1, 4, 1]) == expected
+
+
+@pytest.mark.parametrize("name", ["both", "draft"])
+def test_sampled_output_is_distributed_as_plain_decoding_whatever_the_pace(name: str) -> None:
+    answering = Answering(FLAT)
+    counts = np.zeros((4, N_VOCAB), dtype=np.int64)
+    prompt = likely_path(12)
+    for seed in range(5000):
+        sampling = SamplingParams(temperature=1.0, top_k=0, top_p=1.0, min_p=0.0, seed=seed)
+        for position, token_id in enumerate(answering.tokens(name, sampling, 4, prompt)):
+            counts[position, token_id] += 1
+    assert len(answering.depths) > 2
+    for position in range(4):
+        assert chi_square_p(counts[position], plain_distribution(prompt[-1], position)) > 0.001

@@ -1,0 +1,47 @@
+"""Estimates of acceptance: believed at first, then learnt, then forgotten."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from engine.acceptance import AcceptanceByDepth, AcceptanceEstimate
+
+
+def test_a_class_learns_its_own_chance() -> None:
+    estimate = AcceptanceEstimate()
+    rng = np.random.default_rng(0)
+    for _ in range(600):
+        estimate.observe(0.93, kept=bool(rng.random() < 0.6))
+        estimate.observe(0.4, kept=bool(rng.random() < 0.1))
+    assert estimate.chance(0.93) == pytest.approx(0.6, abs=0.15)
+    assert estimate.chance(0.4) == pytest.approx(0.1, abs=0.1)
+
+
+def test_what_changes_is_forgotten() -> None:
+    estimate = AcceptanceEstimate()
+    for _ in range(300):
+        estimate.observe(0.9, kept=True)
+    for _ in range(100):
+        estimate.observe(0.9, kept=False)
+    assert estimate.chance(0.9) < 0.25
+
+
+@given(st.floats(0, 1), st.lists(st.booleans(), max_size=50))
+def test_a_chance_is_a_probability(confidence: float, seen: list[bool]) -> None:
+    estimate = AcceptanceEstimate()
+    for kept in seen:
+        estimate.observe(confidence, kept=kept)
+    assert 0.0 <= estimate.chance(confidence) <= 1.0
+
+
+def test_depths_count_up_to_the_first_rejection() -> None:
+    by_depth = AcceptanceByDepth(0.5, 4)
+    for _ in range(200):
+        by_depth.observe(num_proposed=3, num_accepted=1)
+    assert by_depth.chance(0) > 0.95
+    assert by_depth.chance(1) < 0.05
+    assert by_depth.chance(2) == by_depth.chance(1)
+    assert by_depth.chance(99) == by_depth.chance(3)

@@ -1,0 +1,79 @@
+"""The cost curve: shape from few points, padding where it pays, corrections by what passes really take."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from engine.cost_curve import MAX_PASS, POINTS, CostCurve, measure
+
+STAIRCASE = {1: 1.0, 2: 1.64, 3: 2.24, 4: 1.57, 5: 2.24, 6: 2.85, 8: 2.71, 10: 3.96, 12: 3.82, 16: 3.73, 32: 7.95}
+
+
+def test_a_pass_is_padded_up_to_a_cheaper_size() -> None:
+    curve = CostCurve(STAIRCASE)
+    assert [curve.padded(n) for n in (1, 2, 3, 4, 6)] == [1, 4, 4, 4, 8]
+    assert curve.cost_ms(3) == curve.cost_ms(4) == pytest.approx(1.57)
+
+
+def test_a_flat_curve_pads_nothing() -> None:
+    curve = CostCurve({1: 5.0, 32: 5.2})
+    assert all(curve.padded(n) == n for n in range(1, MAX_PASS + 1))
+
+
+def test_what_lies_between_is_interpolated_and_beyond_goes_on() -> None:
+    curve = CostCurve({1: 1.0, 5: 3.0})
+    assert curve.points_ms[3] == pytest.approx(2.0)
+    assert curve.points_ms[10] == pytest.approx(6.0)
+
+
+def test_without_the_cost_of_one_token_there_is_no_curve() -> None:
+    with pytest.raises(ValueError, match="one token"):
+        CostCurve({4: 2.0})
+
+
+def test_a_slower_machine_is_learnt_everywhere_and_most_where_it_was_seen() -> None:
+    curve = CostCurve(STAIRCASE)
+    for _ in range(100):
+        curve.observe(4, 3.14)
+    assert curve.points_ms[4] == pytest.approx(3.14, rel=0.02)
+    assert curve.points_ms[16] > 3.73 * 1.1
+
+
+def test_one_disturbed_pass_changes_little() -> None:
+    curve = CostCurve(STAIRCASE)
+    curve.observe(4, 500.0)
+    assert curve.points_ms[4] < 1.57 * 1.1
+
+
+@given(st.lists(st.tuples(st.integers(1, 40), st.floats(0.001, 1000)), max_size=80))
+def test_it_stays_positive_and_pads_within_reason(seen: list[tuple[int, float]]) -> None:
+    curve = CostCurve(STAIRCASE)
+    for num_tokens, milliseconds in seen:
+        curve.observe(num_tokens, milliseconds)
+    assert all(value > 0 for value in curve.points_ms.values())
+    assert all(n <= curve.padded(n) <= min(n + 3, MAX_PASS) for n in range(1, MAX_PASS + 1))
+
+
+def test_measuring_takes_minima_of_all_points() -> None:
+    calls: list[int] = []
+
+    def run_pass(num_tokens: int) -> None:
+        calls.append(num_tokens)
+
+    assert set(measure(run_pass, 1.0)) == set(POINTS)
+    assert len(calls) == 3 * len(POINTS) + 1
+
+
+def test_measuring_ends_with_its_budget_and_knows_one_token_at_least() -> None:
+    def slow(_num_tokens: int) -> None:
+        time.sleep(0.02)
+
+    started = time.perf_counter()
+    points = measure(slow, 0.1)
+    assert time.perf_counter() - started < 1.0
+    assert 1 in points
+    assert len(points) < len(POINTS)

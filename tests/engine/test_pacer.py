@@ -1,0 +1,132 @@
+"""The pacer against simulated drafts: it finds what pays, gives up what does not, comes back, and says why."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from engine.cost_curve import CostCurve
+from engine.pacer import Choice, Pacer
+
+STAIRCASE = {1: 7.0, 2: 11.5, 3: 15.7, 4: 11.0, 5: 15.7, 6: 20.0, 8: 19.0, 12: 26.7, 16: 26.1, 32: 55.0}
+FLAT = {1: 20.0, 16: 21.0, 32: 22.0}
+
+
+class Simulation:
+    """Text whose tokens a draft gets right with a given chance, at a given cost, confidence saying nothing."""
+
+    def __init__(self, curve: dict[int, float], acceptance: float, step_ms: float, text: float = 0.0) -> None:
+        self.pacer = Pacer(CostCurve(curve), step_ms)
+        self.acceptance, self.step_ms, self.text = acceptance, step_ms, text
+        self.rng = np.random.default_rng(1)
+        self.depths: list[int] = []
+        self.choices: list[Choice] = []
+
+    def kept(self, depth: int, chance: float) -> int:
+        misses = np.flatnonzero(self.rng.random(depth) >= chance)
+        return int(misses[0]) if len(misses) else depth
+
+    def run(self, passes: int) -> float:
+        """Speed-up over plain decoding, in the curve's own milliseconds."""
+        tokens = spent_ms = 0.0
+        for _ in range(passes):
+            text = [0.9] * 8 if self.text and self.rng.random() < 0.5 else []
+            choice, limit = self.pacer.choose(text, has_model=self.step_ms > 0, limit=32)
+            depth, accepted, draft_ms = 0, 0, 0.0
+            if choice is Choice.MODEL:
+                depth, draft_ms = self.draft(limit)
+                accepted = self.kept(depth, self.acceptance)
+                self.pacer.observe_model([0.9] * depth, accepted, draft_ms)
+            elif choice is Choice.TEXT:
+                depth = limit
+                accepted = self.kept(depth, self.text)
+                self.pacer.observe_text([0.9] * depth, accepted)
+            else:
+                self.pacer.observe_plain()
+            tokens += accepted + 1
+            spent_ms += self.pacer.curve.cost_ms(depth + 1) + self.pacer.overhead_ms + draft_ms
+            self.depths.append(depth)
+            self.choices.append(choice)
+        return tokens / spent_ms * self.pacer.plain_ms
+
+    def draft(self, limit: int) -> tuple[int, float]:
+        drawn, alive, draft_ms = 0, 1.0, self.step_ms
+        while self.pacer.worth_drawing(drawn, alive, 0.9, limit):
+            alive *= self.pacer.chance(0.9)
+            drawn += 1
+            if drawn == limit or not self.pacer.worth_running(drawn, alive, limit):
+                break
+            draft_ms += self.step_ms
+        return drawn, draft_ms
+
+
+def best_fixed(curve: dict[int, float], acceptance: float, step_ms: float) -> float:
+    """Speed-up of the best constant depth, in expectation."""
+    costs = CostCurve(curve)
+    speeds = [1.0]
+    for depth in range(1, 32):
+        expected = sum(acceptance**i for i in range(depth + 1))
+        speeds.append(expected * (costs.cost_ms(1) + 0.05) / (costs.cost_ms(depth + 1) + 0.05 + depth * step_ms))
+    return max(speeds)
+
+
+@pytest.mark.parametrize("curve", [STAIRCASE, FLAT], ids=["staircase", "flat"])
+@pytest.mark.parametrize("acceptance", [0.0, 0.3, 0.6, 0.8, 0.95])
+@pytest.mark.parametrize("step_ms", [0.3, 3.0])
+def test_it_comes_close_to_the_best_fixed_depth_and_never_below_plain(
+    curve: dict[int, float], acceptance: float, step_ms: float
+) -> None:
+    simulation = Simulation(curve, acceptance, step_ms)
+    simulation.run(300)  # learning
+    speed = simulation.run(3000)
+    assert speed > 0.98
+    assert speed > 0.93 * best_fixed(curve, acceptance, step_ms)
+
+
+def test_learning_that_a_draft_is_useless_costs_little() -> None:
+    assert Simulation(STAIRCASE, 0.0, 0.3).run(300) > 0.95
+
+
+def test_a_useless_draft_is_paused_with_the_reason() -> None:
+    simulation = Simulation(STAIRCASE, 0.05, 1.0)
+    simulation.run(400)
+    assert simulation.choices[-50:].count(Choice.PLAIN) > 45
+    assert "draft paused" in simulation.pacer.reason
+    assert "needs" in simulation.pacer.reason
+
+
+def test_a_draft_that_gets_better_is_taken_up_again() -> None:
+    simulation = Simulation(STAIRCASE, 0.0, 0.3)
+    simulation.run(500)
+    simulation.acceptance = 0.9
+    simulation.run(3000)
+    assert simulation.choices[-200:].count(Choice.MODEL) > 150
+    assert simulation.pacer.reason.startswith("draft on")
+
+
+def test_probes_back_off() -> None:
+    simulation = Simulation(STAIRCASE, 0.0, 0.3)
+    simulation.run(4000)
+    probes = [i for i, choice in enumerate(simulation.choices) if choice is Choice.MODEL]
+    gaps = np.diff(probes[-3:])
+    assert (gaps > 500).all()
+
+
+def test_depths_follow_the_stairs() -> None:
+    simulation = Simulation(STAIRCASE, 0.8, 0.3)
+    simulation.run(1500)
+    padded = {simulation.pacer.curve.padded(depth + 1) for depth in simulation.depths[-500:] if depth}
+    assert padded <= {4, 8, 12, 16}
+
+
+def test_repeating_text_is_taken_and_other_text_left() -> None:
+    good, bad = Simulation(STAIRCASE, 0.0, 0.0, text=0.95), Simulation(STAIRCASE, 0.0, 0.0, text=0.05)
+    assert good.run(2000) > 1.5
+    assert bad.run(2000) > 0.97
+    assert Choice.TEXT in good.choices[-20:]
+
+
+def test_break_even_is_where_it_pays() -> None:
+    pacer = Pacer(CostCurve({1: 10.0, 2: 15.0, 32: 450.0}), 1.0)
+    assert pacer.break_even() == pytest.approx(0.6, abs=0.02)
+    assert Pacer(CostCurve({1: 10.0, 2: 30.0, 32: 900.0}), 1.0).break_even() is None
