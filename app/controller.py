@@ -26,6 +26,8 @@ NO_MODEL = Problem(
     "No model is loaded", "Without a model nobody can answer.", "Open a GGUF file, or the built-in pair."
 )
 
+AFTER_THE_ANSWER = "This is done when the answer is finished; stop it to have it now."
+
 
 class Controller(QObject):
     """Owns the controllers from the first paint to the last.
@@ -44,9 +46,9 @@ class Controller(QObject):
         self._closed = False
         self._shown_view: EngineView | None = None
         self._demo = PaddedDemo(builtin_target(), parts.paths.padded_demo_file, self.padding_told.emit)
-        self.conversations = ConversationController(parts)
-        self.answers = AnswerController(parts, self.conversations)
         self.models = ModelController(parts, self._demo)
+        self.conversations = ConversationController(parts, self.models.runnable)
+        self.answers = AnswerController(parts, self.conversations)
         self._connect()
 
     def start(self) -> None:
@@ -83,7 +85,7 @@ class Controller(QObject):
         window, conversations, models = self._window, self.conversations, self.models
         window.message_submitted.connect(self._on_submitted)
         window.stop_requested.connect(self.answers.stop)
-        window.regenerate_requested.connect(self._then_show_engine(self.answers.regenerate))
+        window.regenerate_requested.connect(self._then_show_engine(self.answers.regenerate, of_models=False))
         window.mode_changed.connect(lambda mode: conversations.change_mode(mode, conversations.depth))
         window.depth_changed.connect(lambda depth: conversations.change_mode(conversations.mode, depth))
         window.new_chat_requested.connect(conversations.new_chat)
@@ -96,10 +98,12 @@ class Controller(QObject):
         window.builtin_pair_requested.connect(self._then_show_engine(lambda padded: models.use_builtin(padded=padded)))
         window.closing.connect(self.close)
         self._bridge.event_arrived.connect(self._on_event)
-        self.padding_told.connect(self._then_show_engine(models.on_padding))
+        self.padding_told.connect(self._then_show_engine(models.on_padding, of_models=False))
 
-    def _then_show_engine(self, intention: Callable[..., object]) -> Callable[..., None]:
+    def _then_show_engine(self, intention: Callable[..., object], *, of_models: bool = True) -> Callable[..., None]:
         def act(*arguments: object) -> None:
+            if of_models and self.answers.state is not None:
+                self._window.show_notice(AFTER_THE_ANSWER)
             intention(*arguments)
             self._show_engine()
 
@@ -140,17 +144,12 @@ class Controller(QObject):
         if isinstance(event, LoadProgress | EngineReady):
             self.models.on_event(event)
             if isinstance(event, EngineReady):
-                self._leave_unavailable_mode()
+                self.conversations.models_changed()
         elif isinstance(event, EngineFailed) and event.request_id == 0:
             self.models.on_event(event)
         else:
             self.answers.on_event(event)
         self._show_engine()
-
-    def _leave_unavailable_mode(self) -> None:
-        mode, reason = self.models.runnable(self.conversations.mode)
-        if mode is not self.conversations.mode:
-            self.conversations.fall_back(mode, reason)
 
     def on_trouble(self, problem: Problem | None) -> None:
         """Take what the store says about saving: a problem, or None when everything is saved again."""

@@ -19,14 +19,19 @@ Result = TypeVar("Result")
 
 
 class ConversationController:
-    """``current_id`` is None in a chat that has no message yet: it is stored with its first one."""
+    """``current_id`` is None in a chat that has no message yet: it is stored with its first one.
 
-    def __init__(self, parts: Parts) -> None:
+    ``runnable`` gives the mode that can run in place of a wanted one, and why.
+    """
+
+    def __init__(self, parts: Parts, runnable: Callable[[Mode], tuple[Mode, str]]) -> None:
+        self._runnable = runnable
         self._window = parts.window
         self._store = parts.store
         self._keeper = parts.keeper
         self.current_id: int | None = None
-        self.mode = Mode(self._keeper.current.text("mode"))
+        self._wanted_mode = Mode(self._keeper.current.text("mode"))
+        self.mode = self._wanted_mode
         self.depth = self._keeper.current.whole("depth")
 
     def start(self) -> None:
@@ -98,21 +103,27 @@ class ConversationController:
 
     def change_mode(self, mode: Mode, depth: int | None) -> None:
         """Use another mode or depth from the next message on, here and in new chats."""
-        self.mode, self.depth = mode, depth
+        self._wanted_mode = self.mode = mode
+        self.depth = depth
         self._keeper.change({"mode": mode.value, "depth": depth})
         conversation_id = self.current_id
         if conversation_id is not None:
             self._tell(lambda: self._store.set_conversation_mode(conversation_id, mode, depth))
 
-    def fall_back(self, mode: Mode, reason: str) -> None:
-        """Leave a mode that cannot run now; the settings keep it for when it can again."""
-        self._show_mode(mode, self.depth)
-        self._window.show_notice(reason)
+    def models_changed(self) -> None:
+        """Leave a mode that cannot run now, and say why; come back to it when it can again."""
+        before = self.mode
+        reason = self._show_mode(self._wanted_mode, self.depth)
+        if reason and self.mode is not before:
+            self._window.show_notice(reason)
 
-    def _show_mode(self, mode: Mode, depth: int | None) -> None:
-        self.mode, self.depth = mode, depth
-        self._window.set_mode(mode)
+    def _show_mode(self, mode: Mode, depth: int | None) -> str:
+        self._wanted_mode = mode
+        self.mode, reason = self._runnable(mode)
+        self.depth = depth
+        self._window.set_mode(self.mode)
         self._window.set_depth(depth)
+        return reason
 
     def _show_growing(self, view: MessageView) -> None:
         self._window.begin_answer(replace(view, text="", spans=()))

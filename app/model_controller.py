@@ -5,6 +5,8 @@ Knows the window, the settings and the engine's events about models; knows no co
 
 from __future__ import annotations
 
+from collections import deque
+from dataclasses import dataclass
 from pathlib import Path
 
 from app.padded_demo import PaddedDemo, PaddingReport
@@ -23,6 +25,14 @@ NO_BUILTIN = Problem(
 )
 
 
+@dataclass(frozen=True, slots=True)
+class _Pending:
+    """A command that the engine has not answered yet, and the settings to keep once it has succeeded."""
+
+    wanted: dict[str, SettingValue]
+    request: LoadRequest | None = None
+
+
 class ModelController:
     """Owns what is loaded. Settings follow what was loaded: a file that fails does not become the chosen one."""
 
@@ -33,15 +43,14 @@ class ModelController:
         self._paths = parts.paths
         self._demo = demo
         self._ready: EngineReady | None = None
-        self._loading = False
         self._progress: float | None = None
-        self._wanted: dict[str, SettingValue] = {}  # settings to keep once the model is there
-        self._request: LoadRequest | None = None
+        # The engine answers each command exactly once and in order.
+        self._pending: deque[_Pending] = deque()
 
     @property
     def usable(self) -> bool:
         """Whether a question can be answered, now or when the loading is done."""
-        return self._ready is not None or self._loading
+        return self._ready is not None or bool(self._pending)
 
     def runnable(self, mode: Mode) -> tuple[Mode, str]:
         """Give the mode itself where it can run, else the next best, and why."""
@@ -57,7 +66,7 @@ class ModelController:
         """Give the state of the engine, which may be answering."""
         ready = self._ready
         state = EngineState.READY if ready else EngineState.EMPTY
-        if self._loading:
+        if self._pending:
             state = EngineState.LOADING
         return EngineView(
             state=answering or state,
@@ -65,7 +74,7 @@ class ModelController:
             draft=ready.draft if ready else None,
             unavailable=self._unavailable,
             notices=ready.notices if ready else (),
-            progress=self._progress if self._loading else None,
+            progress=self._progress,
         )
 
     # ---- intentions -------------------------------------------------------------------------------------------------
@@ -127,22 +136,21 @@ class ModelController:
     def on_event(self, event: ModelEvent) -> None:
         """Take what the engine says about models."""
         if isinstance(event, LoadProgress):
-            self._loading, self._progress = True, event.fraction
+            self._progress = event.fraction
             return
-        self._loading, self._progress = False, None
-        wanted, self._wanted = self._wanted, {}
+        self._progress = None
+        pending = self._pending.popleft() if self._pending else _Pending({})
         if isinstance(event, EngineReady):
-            self._on_ready(event, wanted)
+            self._on_ready(event, pending)
         else:
-            self._on_failed(event.problem)
+            self._on_failed(event.problem, pending)
 
-    def _on_ready(self, event: EngineReady, wanted: dict[str, SettingValue]) -> None:
+    def _on_ready(self, event: EngineReady, pending: _Pending) -> None:
         self._ready = event
-        self._keeper.change(wanted)
+        self._keeper.change(pending.wanted)
         self.show_demo()
         self._window.set_settings(self._keeper.current.values)
-        request, self._request = self._request, None
-        if request is not None and request.draft and event.draft is None:
+        if pending.request is not None and pending.request.draft and event.draft is None:
             reason = " ".join(event.notices) or "It could not be loaded."
             advice = "Choose another draft, or go on without one."
             self._window.show_problem(Problem("The draft is not in use", reason, advice))
@@ -150,14 +158,13 @@ class ModelController:
             for notice in event.notices:
                 self._window.show_notice(notice)
 
-    def _on_failed(self, problem: Problem) -> None:
-        request, self._request = self._request, None
+    def _on_failed(self, problem: Problem, pending: _Pending) -> None:
         self._window.show_problem(problem)
-        if self._ready is not None or request is None:
+        if self._ready is not None or self._pending or pending.request is None:
             return
-        if request.target != str(builtin_target()) and builtin_target().exists():
+        if pending.request.target != str(builtin_target()) and builtin_target().exists():
             self._window.show_notice("The built-in pair is used until another model is chosen.")
-            self._send(LoadRequest(str(builtin_target()), str(builtin_draft())))
+            self._send(LoadRequest(str(builtin_target()), str(builtin_draft())), {})
 
     # ---- to the engine ----------------------------------------------------------------------------------------------
 
@@ -170,19 +177,15 @@ class ModelController:
         if request.target == str(builtin_target()) and not builtin_target().exists():
             self._window.show_problem(NO_BUILTIN)
             return
-        self._wanted = changes
-        self._send(request)
+        self._send(request, changes)
 
-    def _send(self, request: LoadRequest) -> None:
-        self._request = request
-        self._loading, self._progress = True, None
+    def _send(self, request: LoadRequest, wanted: dict[str, SettingValue]) -> None:
+        self._pending.append(_Pending(wanted, request))
         self._worker.load(request)
 
     def _set_draft(self, path: str | None, changes: dict[str, SettingValue]) -> None:
         if not self.usable:
             self._window.show_problem(Problem("No target is loaded", "A draft needs a target.", "Open a target first."))
             return
-        self._wanted = changes
-        self._request = None
-        self._loading, self._progress = True, None
+        self._pending.append(_Pending(changes))
         self._worker.set_draft(path)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import logging
 import signal
 import sys
@@ -53,7 +54,8 @@ def open_window(argv: Sequence[str], make_worker: MakeWorker | None = None) -> i
     application.setApplicationDisplayName("Paceline")
     application.setDesktopFileName("paceline")
     paths = find_paths()
-    paths.data.mkdir(parents=True, exist_ok=True)
+    with contextlib.suppress(OSError):  # a folder that cannot be made is told by the start-up tasks
+        paths.data.mkdir(parents=True, exist_ok=True)
     instance = SingleInstance(paths.lock_file)
     if not instance.take():
         sys.stderr.write(ALREADY_OPEN if instance.other_answered else HELD.format(lock=paths.lock_file))
@@ -102,8 +104,8 @@ def assemble(window: MainWindow, paths: Paths, reports: Reports, make_worker: Ma
     controller.start()
     for notice in startup.notices:
         window.show_notice(notice)
-    for problem in startup.problems:
-        window.show_problem(problem)
+    if startup.problems:
+        window.show_problem(_together(startup.problems))
     return controller
 
 
@@ -111,6 +113,17 @@ def _real_engine(paths: Paths) -> MakeWorker:
     from engine.worker import EngineWorker, probing_session  # noqa: PLC0415  (loads llama.cpp)
 
     return lambda on_event: EngineWorker(on_event, lambda: probing_session(paths.cache))
+
+
+def _together(problems: Sequence[Problem]) -> Problem:
+    """Make one problem of several: the window shows one at a time."""
+    if len(problems) == 1:
+        return problems[0]
+    return Problem(
+        "Not everything is as it should be",
+        " ".join(f"{problem.title}: {problem.message}" for problem in problems),
+        problems[0].advice,
+    )
 
 
 def _crash_problem(name: str, paths: Paths) -> Problem:

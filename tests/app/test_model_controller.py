@@ -81,6 +81,24 @@ def test_a_target_that_fails_does_not_become_the_chosen_one(desk: Desk, qtbot: Q
     assert saved(desk, "target_path") == TARGET
 
 
+def test_of_two_targets_in_a_row_each_gets_its_own_outcome(desk: Desk, qtbot: QtBot) -> None:
+    desk.window.model_file_chosen.emit("models/good.gguf", "target")
+    desk.window.model_file_chosen.emit("models/broken.gguf", "target")
+    desk.engine.ready("models/good.gguf")
+    qtbot.waitUntil(lambda: saved(desk, "target_path") == "models/good.gguf")
+    assert desk.window.engine.state is EngineState.LOADING
+    desk.engine.tell(EngineFailed(Problem("Broken", "It is broken.", "Choose another.")))
+    qtbot.waitUntil(lambda: desk.window.engine.state is EngineState.READY)
+    assert saved(desk, "target_path") == "models/good.gguf"
+
+
+def test_a_target_chosen_while_an_answer_streams_waits_for_it(desk: Desk) -> None:
+    desk.window.message_submitted.emit("Hello")
+    desk.window.model_file_chosen.emit("models/other.gguf", "target")
+    assert "when the answer is finished" in desk.window.notices[-1]
+    assert desk.window.engine.state is EngineState.READING
+
+
 def test_a_draft_is_chosen_and_removed_without_a_reload(desk: Desk, qtbot: QtBot) -> None:
     desk.window.model_file_chosen.emit("models/small.gguf", "draft")
     desk.engine.ready(draft="models/small.gguf")
@@ -111,6 +129,9 @@ def test_a_draft_refused_at_loading_is_told_and_its_mode_left(qtbot: QtBot) -> N
     assert desk.window.problems[0].message == "Token 7 differs."
     assert desk.window.mode is Mode.NGRAM
     assert saved(desk, "mode") == "draft"
+    desk.window.model_file_chosen.emit("models/fitting.gguf", "draft")
+    desk.engine.ready(draft="models/fitting.gguf")
+    qtbot.waitUntil(lambda: desk.window.mode is Mode.DRAFT)
     desk.close()
 
 

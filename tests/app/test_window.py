@@ -1,0 +1,81 @@
+"""The window as a program of its own: folders that cannot be written, no display, an uncaught exception."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from pytestqt.qtbot import QtBot
+
+from app.paths import find_paths
+from tests.app.fakes import Desk
+
+ROOT = Path(__file__).resolve().parents[2]
+OPEN_AND_CLOSE = """
+import sys
+from PySide6.QtCore import QTimer
+from PySide6.QtWidgets import QApplication
+from app.window import open_window
+from engine.fake_model import ScriptedWorker
+application = QApplication([])
+def close():
+    window = next(widget for widget in QApplication.topLevelWidgets() if widget.inherits("QMainWindow"))
+    print("problem:", window.problem_banner.message.text())
+    window.close()
+QTimer.singleShot(500, application, close)
+sys.exit(open_window([], ScriptedWorker))
+"""
+
+
+def run(code: str, **environ: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-c", code],
+        cwd=ROOT,
+        env={**os.environ, **environ},
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=120,
+    )
+
+
+def test_it_opens_and_closes(tmp_path: Path) -> None:
+    done = run(OPEN_AND_CLOSE)
+    assert done.returncode == 0, done.stderr
+    paths = find_paths()
+    assert paths.chats_file.exists()
+    assert paths.layout_file.exists()
+    assert "start: chats" in (paths.logs / "paceline.log").read_text(encoding="utf-8")
+
+
+def test_a_home_that_cannot_be_written_is_told_and_the_window_opens_all_the_same(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("a file where the folder should be")
+    done = run(OPEN_AND_CLOSE, PACELINE_HOME=str(tmp_path / "file"))
+    assert done.returncode == 0, done.stderr
+    assert "A folder cannot be written" in done.stdout
+    assert "only until Paceline is closed" in done.stdout
+
+
+def test_without_a_display_one_line_says_so() -> None:
+    environ = dict.fromkeys(("DISPLAY", "WAYLAND_DISPLAY", "QT_QPA_PLATFORM"), "")
+    if sys.platform != "linux":
+        pytest.skip("only Linux may be without a display")
+    done = run("import sys; from app.command_line.parser import main; sys.exit(main([]))", **environ)
+    assert done.returncode != 0
+    assert "paceline run" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_an_exception_that_nobody_caught_is_told(desk: Desk, qtbot: QtBot) -> None:
+    desk.reports.crashed.emit("ZeroDivisionError")
+    qtbot.waitUntil(lambda: bool(desk.window.problems))
+    assert "ZeroDivisionError" in desk.window.problems[0].message
+    assert str(desk.paths.logs) in desk.window.problems[0].message
+
+
+def test_trouble_with_saving_and_its_end_are_told(desk: Desk) -> None:
+    desk.reports.trouble.emit(None)
+    assert desk.window.notices == ["Everything is saved again."]
