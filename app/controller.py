@@ -43,7 +43,7 @@ class Controller(QObject):
         self._parts = parts
         self._bridge = bridge
         self._window = parts.window
-        self._closed = False
+        self._closed_well: bool | None = None
         self._shown_view: EngineView | None = None
         self._demo = PaddedDemo(builtin_target(), parts.paths.padded_demo_file, self.padding_told.emit)
         self.models = ModelController(parts, self._demo)
@@ -66,9 +66,9 @@ class Controller(QObject):
 
     def close(self) -> bool:
         """Keep the layout and the answer in the making, end the threads; False if something did not end well."""
-        if self._closed:
-            return True
-        self._closed = True
+        if self._closed_well is not None:
+            return self._closed_well
+        self._closed_well = True
         write_layout(self._parts.paths.layout_file, self._window.save_layout())
         self.answers.close()
         results = {
@@ -79,7 +79,8 @@ class Controller(QObject):
         for what, good in results.items():
             if not good:
                 log.error("at closing, not: %s", what)
-        return all(results.values())
+        self._closed_well = all(results.values())
+        return self._closed_well
 
     def _connect(self) -> None:
         window, conversations, models = self._window, self.conversations, self.models

@@ -79,7 +79,7 @@ def make_folders(paths: Paths) -> list[Problem]:
     problems = []
     for folder in (paths.config, paths.data, paths.cache, paths.logs, paths.models):
         try:
-            folder.mkdir(parents=True, exist_ok=True)
+            folder.mkdir(mode=0o700, parents=True, exist_ok=True)  # chats and logs are the user's own affair
             with tempfile.TemporaryFile(dir=folder):
                 pass
         except OSError as error:

@@ -63,7 +63,6 @@ def _chats(startup: Startup) -> None:
     startup.store = store
     if problem is not None:
         startup.problems.append(problem)
-    store.back_up_daily()
 
 
 TASKS = (Task("folders", _folders), Task("settings", _settings), Task("chats", _chats))

@@ -102,6 +102,7 @@ def assemble(window: MainWindow, paths: Paths, reports: Reports, make_worker: Ma
     reports.crashed.connect(lambda name: window.show_problem(_crash_problem(name, paths)))
     bridge.worker.start()
     controller.start()
+    startup.store.back_up_daily()  # after the first look at the chats, which would wait for it
     for notice in startup.notices:
         window.show_notice(notice)
     if startup.problems:

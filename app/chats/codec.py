@@ -6,6 +6,7 @@ Spans: ``["target",5,3,"draft",4]`` means tokens of 5 and 3 characters from the 
 from __future__ import annotations
 
 import dataclasses
+import functools
 import json
 import logging
 from collections.abc import Iterable
@@ -16,6 +17,8 @@ from engine.records import Mode, RunStats, Source, TokenSpan
 log = logging.getLogger(__name__)
 
 _STATS_FIELDS = {field.name for field in dataclasses.fields(RunStats)}
+# Few different ones occur thousands of times.
+_span = functools.lru_cache(maxsize=4096)(TokenSpan)
 _TUPLES = ("proposed_by_depth", "accepted_by_depth", "decisions")
 
 
@@ -41,7 +44,7 @@ def spans_from_text(text: str | None) -> tuple[TokenSpan, ...]:
             if isinstance(item, str):
                 source = Source(item)
             else:
-                spans.append(TokenSpan(int(item), source))
+                spans.append(_span(int(item), source))
     except (ValueError, TypeError):
         log.warning("The provenance of a stored answer cannot be read and is left out.")
         return ()

@@ -112,6 +112,13 @@ def list_messages(db: sqlite3.Connection, conversation_id: int) -> tuple[Message
     return tuple(_view(row) for row in db.execute(sql, (conversation_id,)))
 
 
+def list_texts(db: sqlite3.Connection, conversation_id: int) -> tuple[MessageView, ...]:
+    """List the messages in order with their words only: what a prompt needs of a long conversation."""
+    sql = "SELECT id, role, text, state FROM messages WHERE conversation_id = ? ORDER BY position"
+    rows = db.execute(sql, (conversation_id,))
+    return tuple(MessageView(row[0], row[1], row[2], MessageState(row[3])) for row in rows)
+
+
 def write_answer(db: sqlite3.Connection, snapshot: Snapshot, now: datetime) -> None:
     """Write an answer as far as it is; its ending settles what becomes of the answer it replaces."""
     ending = snapshot.ending

@@ -34,7 +34,7 @@ INTERRUPTED_NOTICE = "Interrupted: Paceline or the computer went away in the mid
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """A question and the empty answer to it, both stored; ``history`` is what is to be answered, the question last."""
+    """A question and the empty answer to it, both stored. ``history``: what is to be answered, words only, oldest first."""
 
     conversation_id: int
     title: str
@@ -136,7 +136,7 @@ class ChatStore:
             if conversation is None:
                 conversation = rows.insert_conversation(db, "", mode, depth, self._now())
             self._insert(db, conversation, MessageView(0, "user", text))
-            history = rows.list_messages(db, conversation)
+            history = rows.list_texts(db, conversation)
             stored = rows.read_conversation(db, conversation)
             title = stored.title if stored else ""
             return Turn(conversation, title, history, self._insert(db, conversation, _EMPTY_ANSWER))

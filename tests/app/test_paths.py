@@ -17,6 +17,8 @@ def test_everything_lies_under_paceline_home(tmp_path: Path) -> None:
     assert len(set(folders)) == 5
     assert make_folders(paths) == []
     assert all(folder.is_dir() and not any(folder.iterdir()) for folder in folders)
+    if sys.platform != "win32":
+        assert [folder.stat().st_mode & 0o077 for folder in folders] == [0] * 5
 
 
 def test_a_relative_home_does_not_follow_the_working_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -48,6 +48,7 @@ def test_it_opens_and_closes(tmp_path: Path) -> None:
     paths = find_paths()
     assert paths.chats_file.exists()
     assert paths.layout_file.exists()
+    assert len(list(paths.backups.iterdir())) == 1
     assert "start: chats" in (paths.logs / "paceline.log").read_text(encoding="utf-8")
 
 
