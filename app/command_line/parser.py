@@ -30,6 +30,7 @@ def make_parser() -> argparse.ArgumentParser:
     commands = parser.add_subparsers(title="commands", metavar="")
     _add_run(commands.add_parser("run", help="answer one prompt in the terminal"))
     _add_check(commands.add_parser("check", help="say whether a draft can serve a target, and why"))
+    _add_bench(commands.add_parser("bench", help="measure every mode against plain decoding on the same prompts"))
     shown = commands.add_parser("demo", help="one question to the built-in pair in each mode, with the figures")
     shown.add_argument("--light", action="store_true", help="the small target as it is, not padded to real weight")
     shown.set_defaults(module="demo")
@@ -38,12 +39,7 @@ def make_parser() -> argparse.ArgumentParser:
 
 def _add_run(parser: argparse.ArgumentParser) -> None:
     parser.set_defaults(module="run")
-    models = parser.add_argument_group("models")
-    models.add_argument("--model", metavar="T.gguf", help="the target; without it the built-in pair")
-    models.add_argument("--draft", metavar="D.gguf", help="a draft model for it")
-    models.add_argument("--ctx", type=int, metavar="N", help="context in tokens")
-    models.add_argument("--threads", type=int, metavar="N", help="threads for the target")
-    models.add_argument("--gpu-layers", type=_layers, metavar="N|all", help="layers on the GPU; default all that fit")
+    _add_models(parser.add_argument_group("models"))
     prompt = parser.add_argument_group("prompt")
     source = prompt.add_mutually_exclusive_group()
     source.add_argument("--prompt", metavar="TEXT")
@@ -52,6 +48,34 @@ def _add_run(parser: argparse.ArgumentParser) -> None:
     prompt.add_argument("--raw", action="store_true", help="no chat template; control tokens are parsed")
     _add_decoding(parser.add_argument_group("decoding"))
     parser.add_argument("--json", action="store_true", help="one JSON object on stdout instead of text")
+
+
+def _add_models(group: argparse._ArgumentGroup) -> None:
+    group.add_argument("--model", metavar="T.gguf", help="the target; without it the built-in pair")
+    group.add_argument("--draft", metavar="D.gguf", help="a draft model for it")
+    group.add_argument("--ctx", type=int, metavar="N", help="context in tokens")
+    group.add_argument("--threads", type=int, metavar="N", help="threads for the target")
+    group.add_argument("--gpu-layers", type=_layers, metavar="N|all", help="layers on the GPU; default all that fit")
+
+
+def _add_bench(parser: argparse.ArgumentParser) -> None:
+    parser.set_defaults(module="bench")
+    default = SamplingParams()
+    _add_models(parser.add_argument_group("models"))
+    group = parser.add_argument_group("what to measure")
+    group.add_argument("--prompts", action="append", default=[], metavar="F.jsonl", help="repeatable; default: our own")
+    group.add_argument("--modes", type=_modes, default=list(Mode), metavar="M,M", help="default: all")
+    group.add_argument("--depths", type=_depths, default=[None], metavar="auto,K", help="default: auto")
+    group.add_argument("--temperature", type=_numbers, default=[0.0, default.temperature], metavar="T,T")
+    group.add_argument("--top-k", type=int, default=default.top_k, metavar="K")
+    group.add_argument("--top-p", type=float, default=default.top_p, metavar="P")
+    group.add_argument("--min-p", type=float, default=default.min_p, metavar="P")
+    group.add_argument("--seed", type=int, default=0, metavar="N")
+    group.add_argument("--max-tokens", type=int, default=128, metavar="N")
+    group.add_argument("--repeat", type=int, default=1, metavar="R")
+    group.add_argument("--raw", action="store_true", help="no chat template")
+    group.add_argument("--ignore-eos", action="store_true", help="always --max-tokens tokens")
+    parser.add_argument("--json", metavar="OUT", help="also write the report as JSON")
 
 
 def _add_decoding(group: argparse._ArgumentGroup) -> None:
@@ -77,6 +101,26 @@ def _add_check(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("target", metavar="T.gguf")
     parser.add_argument("draft", metavar="D.gguf")
     parser.add_argument("--json", action="store_true", help="one JSON object on stdout")
+
+
+def _modes(text: str) -> list[Mode]:
+    try:
+        return [Mode(word) for word in text.split(",")]
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(f"must be of {', '.join(Mode)}") from error
+
+
+def _depths(text: str) -> list[int | None]:
+    if not all(word == "auto" or word.isdecimal() for word in text.split(",")):
+        raise argparse.ArgumentTypeError("must be numbers or auto")
+    return [None if word == "auto" else int(word) for word in text.split(",")]
+
+
+def _numbers(text: str) -> list[float]:
+    try:
+        return [float(word) for word in text.split(",")]
+    except ValueError as error:
+        raise argparse.ArgumentTypeError("must be numbers") from error
 
 
 def _layers(text: str) -> int | None:

@@ -1,0 +1,69 @@
+"""The prompts of a workload, from JSONL files. Knows no model."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+
+from engine.records import Message
+
+_ROLES = ("system", "user", "assistant")
+
+
+@dataclass(frozen=True, slots=True)
+class Prompt:
+    """One prompt. ``messages`` is its conversation; with ``raw`` decoding the last message's text is the prompt."""
+
+    id: str
+    category: str
+    messages: tuple[Message, ...]
+
+
+def read_prompts(path: Path) -> list[Prompt]:
+    """Read one prompt a line: ``{"id", "category", "prompt"}`` or ``{"id", "category", "messages"}``.
+
+    Raises:
+        ValueError: a line is not such a prompt; the sentence names file and line.
+        OSError: the file cannot be read.
+    """
+    prompts = []
+    for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
+        if not line.strip():
+            continue
+        try:
+            prompts.append(_prompt(json.loads(line)))
+        except (ValueError, KeyError, TypeError) as error:
+            raise ValueError(f"{path.name}, line {number} is not a prompt: {_reason(error)}.") from error
+    if not prompts:
+        raise ValueError(f"{path.name} holds no prompts.")
+    return prompts
+
+
+def _prompt(record: object) -> Prompt:
+    if not isinstance(record, dict):
+        raise TypeError("it is no JSON object")
+    messages = record.get("messages")
+    if messages is None:
+        return Prompt(str(record["id"]), str(record["category"]), (Message("user", _text(record["prompt"])),))
+    if not isinstance(messages, list) or not messages:
+        raise ValueError("messages must be a list with at least one message")
+    return Prompt(str(record["id"]), str(record["category"]), tuple(_message(message) for message in messages))
+
+
+def _message(record: object) -> Message:
+    if not isinstance(record, dict):
+        raise TypeError("a message is no JSON object")
+    if record["role"] not in _ROLES:
+        raise ValueError(f"a role must be one of {', '.join(_ROLES)}")
+    return Message(str(record["role"]), _text(record["content"]))
+
+
+def _text(value: object) -> str:
+    if not isinstance(value, str) or not value.strip():
+        raise ValueError("a text is missing or empty")
+    return value
+
+
+def _reason(error: Exception) -> str:
+    return f"{error} is missing" if isinstance(error, KeyError) else str(error).rstrip(".")
