@@ -4,11 +4,21 @@ from __future__ import annotations
 
 from PySide6.QtCore import QEvent, QMimeData, QSize, Qt, Signal
 from PySide6.QtGui import QFontMetricsF, QKeyEvent
-from PySide6.QtWidgets import QComboBox, QFrame, QHBoxLayout, QLabel, QPlainTextEdit, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import (
+    QComboBox,
+    QFrame,
+    QHBoxLayout,
+    QLabel,
+    QPlainTextEdit,
+    QPushButton,
+    QStyledItemDelegate,
+    QVBoxLayout,
+    QWidget,
+)
 
 from engine.records import Mode
 from ui.elided_label import ElidedLabel
-from ui.formatting import context
+from ui.formatting import context, hover
 from ui.mode_switch import ModeSwitch
 from ui.records import EngineState, EngineView
 from ui.theme import Theme
@@ -115,15 +125,16 @@ class Composer(QWidget):
     def _make_controls(self) -> None:
         self.depth_box.setObjectName("depth")
         self.depth_box.setAccessibleName("Draft length")
-        self.depth_box.setToolTip(DEPTH_HELP)
+        self.depth_box.setToolTip(hover(DEPTH_HELP))
         self.depth_box.addItem("Depth auto", None)
         for depth in range(1, MAX_DEPTH + 1):
             self.depth_box.addItem(f"Depth {depth}", depth)
+        self.depth_box.setItemDelegate(QStyledItemDelegate(self.depth_box))  # draws as the stylesheet says
         self.depth_box.setMaxVisibleItems(MAX_DEPTH + 1)
         self.reason.setProperty("kind", "caption")
         self.context_label.setProperty("kind", "caption")
         self.context_label.setFont(self._theme.font(-1))
-        self.context_label.setToolTip(CONTEXT_HELP)
+        self.context_label.setToolTip(hover(CONTEXT_HELP))
         self.send_button.setProperty("kind", "primary")
         self.send_button.setToolTip("Send the message (Enter)")
         self.send_button.setAccessibleName("Send")
@@ -248,7 +259,7 @@ class Composer(QWidget):
         self.send_button.setEnabled(self._ready and bool(self.text.strip()))
         self.depth_box.setEnabled(self.modes.mode is not Mode.OFF)
         self.reason.setText(self.modes.reason if self._ready else self._not_ready)
-        self.reason.setToolTip(self.reason.text())
+        self.reason.setToolTip(hover(self.reason.text()))
         if had_focus and not (self.stop_button.hasFocus() or self.send_button.hasFocus()):
             self.edit.setFocus()
 

@@ -6,8 +6,8 @@ from PySide6.QtCore import Qt, QUrl
 from PySide6.QtGui import QDesktopServices
 from PySide6.QtWidgets import (
     QDialog,
-    QDialogButtonBox,
     QGridLayout,
+    QHBoxLayout,
     QLabel,
     QPlainTextEdit,
     QPushButton,
@@ -55,20 +55,22 @@ class Question(QDialog):
         self.deed_button = QPushButton(deed)
         self.deed_button.setProperty("kind", "danger" if danger else "primary")
         self.cancel_button = QPushButton("Cancel")
-        buttons = QDialogButtonBox()
-        buttons.addButton(self.cancel_button, QDialogButtonBox.ButtonRole.RejectRole)
-        buttons.addButton(self.deed_button, QDialogButtonBox.ButtonRole.AcceptRole)
+        buttons = QHBoxLayout()
+        buttons.setSpacing(8)
+        buttons.addStretch(1)
+        buttons.addWidget(self.cancel_button)
+        buttons.addWidget(self.deed_button)
         for button in (self.deed_button, self.cancel_button):
             button.setAccessibleName(button.text())
             button.setAutoDefault(False)
         (self.cancel_button if danger else self.deed_button).setDefault(True)
-        buttons.accepted.connect(self.accept)
-        buttons.rejected.connect(self.reject)
+        self.deed_button.clicked.connect(self.accept)
+        self.cancel_button.clicked.connect(self.reject)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(24, 20, 24, 20)
         layout.setSpacing(20)
         layout.addLayout(self.column)
-        layout.addWidget(buttons)
+        layout.addLayout(buttons)
 
 
 def delete_question(parent: QWidget, title: str) -> Question:

@@ -7,6 +7,8 @@ from pathlib import PurePath
 from PySide6.QtCore import QMimeData, Qt, Signal
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
 
+CHOICE_PX = 240
+
 
 def gguf_path(mime: QMimeData) -> str:
     """The first local ``.gguf`` among dragged files, or an empty text."""
@@ -48,8 +50,8 @@ class DropOverlay(QFrame):
         row = QHBoxLayout()
         row.setSpacing(16)
         row.addStretch(1)
-        row.addWidget(self.target_button, 3)
-        row.addWidget(self.draft_button, 3)
+        row.addWidget(self.target_button)
+        row.addWidget(self.draft_button)
         row.addStretch(1)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(48, 48, 48, 48)
@@ -66,6 +68,7 @@ class DropOverlay(QFrame):
         button = QPushButton(text)
         button.setObjectName("dropChoice")
         button.setAccessibleName(text)
+        button.setMinimumWidth(CHOICE_PX)
         button.clicked.connect(lambda: self._take(role))
         return button
 

@@ -15,7 +15,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from ui.formatting import percent
+from ui.formatting import hover, percent
 from ui.header import DEMO_NOTE, TINY_NOTE
 from ui.prompt_card import PromptCard
 from ui.records import EngineState, EngineView
@@ -86,9 +86,9 @@ class EmptyState(QScrollArea):
             label.setWordWrap(True)
             label.setTextFormat(Qt.TextFormat.PlainText)
         self.builtin_button.setProperty("kind", "primary")
-        self.builtin_button.setToolTip(TINY_NOTE)
+        self.builtin_button.setToolTip(hover(TINY_NOTE))
         self.open_button.setToolTip("Choose a model file on this computer")
-        self.demo_button.setToolTip(DEMO_NOTE)
+        self.demo_button.setToolTip(hover(DEMO_NOTE))
         for button in (self.builtin_button, self.open_button, self.demo_button):
             button.setAccessibleName(button.text().strip())
         self.demo_progress.setTextVisible(False)
@@ -145,8 +145,9 @@ class EmptyState(QScrollArea):
         outer.addStretch(1)
         self.setWidget(page)
 
-    def set_engine(self, view: EngineView) -> None:
-        """Offer a model where there is none, prompts where there is one."""
+    def set_engine(self, view: EngineView, *, builtin: bool = True) -> None:
+        """Offer a model where there is none, prompts where there is one. ``builtin`` tells whose model it is."""
+        self._builtin = builtin
         loading = view.state is EngineState.LOADING and view.target is None
         missing = view.target is None
         self.builtin_button.setVisible(missing and not loading)
@@ -165,10 +166,6 @@ class EmptyState(QScrollArea):
             self._say("New chat", "Write a message below, or try one of these.")
         self._show_demo(missing)
         self._missing = missing
-
-    def set_builtin(self, builtin: bool) -> None:
-        """Whether the model in use is the built-in one."""
-        self._builtin = builtin
 
     def set_demo(self, state: str, fraction: float | None) -> None:
         """How far the padded copy is: "absent", "making", "ready" or "active"."""

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import math
+import textwrap
 from datetime import date
 
 from engine.records import RunStats
 
 UNKNOWN = "-"
+HOVER_CHARS = 64
 
 MODE_LABELS: dict[str, str] = {"off": "Off", "ngram": "N-gram", "draft": "Draft", "auto": "Auto"}
 MODE_WORDS: dict[str, str] = {"off": "plain", "ngram": "n-gram", "draft": "draft", "auto": "auto"}
@@ -109,6 +111,12 @@ def parameters(num_params: int) -> str:
             return f"{figure(value)}{unit} parameters"
         value /= 1000
     return f"{figure(value)} T parameters"
+
+
+def hover(text: str) -> str:
+    """A text for the pointer's hover, in lines that can be read at a glance."""
+    lines = (textwrap.wrap(line, HOVER_CHARS, break_long_words=False) for line in text.split("\n"))
+    return "\n".join("\n".join(parts) for parts in lines)
 
 
 def day_group(day: date, today: date) -> str:

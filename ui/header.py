@@ -7,7 +7,7 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QMenu, QProgressBar, QToolBut
 
 from engine.records import Mode, ModelInfo
 from ui.elided_label import ElidedLabel
-from ui.formatting import count, parameters, percent, size
+from ui.formatting import count, hover, parameters, percent, size
 from ui.icon_button import IconButton
 from ui.records import EngineState, EngineView
 from ui.theme import Theme
@@ -46,6 +46,7 @@ class Header(QFrame):
         super().__init__(parent)
         self._theme = theme
         self._view = EngineView()
+        self._note = ""
         self.setObjectName("header")
         self.sidebar_button = IconButton(theme, "panel-left", "Show the sidebar (Ctrl+B)")
         self.stats_button = IconButton(theme, "panel-right", "Show or hide the statistics (Ctrl+Shift+B)")
@@ -71,15 +72,16 @@ class Header(QFrame):
         self.progress.setAccessibleName("Loading the model")
         menu = QMenu(self.model_button)
         menu.setToolTipsVisible(True)
+        menu.setLayoutDirection(Qt.LayoutDirection.LeftToRight)  # only the button's arrow stands at its right
         self.menu = menu
         self.target_action = menu.addAction("Open a GGUF as target…", self.open_target.emit)
         self.draft_action = menu.addAction("Open a GGUF as draft…", self.open_draft.emit)
         self.remove_action = menu.addAction("Remove the draft", self.remove_draft.emit)
         menu.addSeparator()
         self.builtin_action = menu.addAction("Use the built-in pair", self.use_builtin.emit)
-        self.builtin_action.setToolTip(TINY_NOTE)
+        self.builtin_action.setToolTip(hover(TINY_NOTE))
         self.demo_action = menu.addAction("Show it at real weight", self.use_demo.emit)
-        self.demo_action.setToolTip(DEMO_NOTE)
+        self.demo_action.setToolTip(hover(DEMO_NOTE))
         self.model_button.setMenu(menu)
         self.sidebar_button.clicked.connect(self.show_sidebar)
         self.stats_button.clicked.connect(self.toggle_stats)
@@ -107,6 +109,11 @@ class Header(QFrame):
         self._view = view
         self._show()
 
+    def set_note(self, note: str) -> None:
+        """A sentence on the models in use, for the hover."""
+        self._note = note
+        self._show()
+
     def set_demo(self, state: str) -> None:
         """What the demo at real weight can do now: "absent", "making", "ready", "active"."""
         texts = {
@@ -121,7 +128,7 @@ class Header(QFrame):
     def _show(self) -> None:
         view = self._view
         self.model_button.setText(self._summary())
-        self.model_button.setToolTip(self._details())
+        self.model_button.setToolTip(hover(self._details()))
         self.model_button.setAccessibleName(f"Models: {self._summary()}")
         self.model_button.setAccessibleDescription(self._details())
         loading = view.state is EngineState.LOADING
@@ -153,7 +160,8 @@ class Header(QFrame):
         view = self._view
         if view.target is None:
             return "No model is loaded. Open a GGUF file, or use the built-in pair."
-        parts = [f"Target: {describe(view.target)}"]
+        parts = [self._note] if self._note else []
+        parts.append(f"Target: {describe(view.target)}")
         if view.draft:
             parts.append(f"Draft: {describe(view.draft)}")
         else:

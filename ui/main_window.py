@@ -15,7 +15,7 @@ from ui.composer import Composer
 from ui.dialogs import ShortcutsDialog, delete_question, link_question
 from ui.drop_overlay import DropOverlay, gguf_path
 from ui.empty_state import EmptyState
-from ui.header import Header
+from ui.header import DEMO_NOTE, TINY_NOTE, Header
 from ui.records import ConversationRow, EngineView, MessageView, SettingField, SettingValue
 from ui.setting_rows import ask_model_file
 from ui.settings_dialog import SettingsDialog
@@ -64,6 +64,9 @@ class MainWindow(QMainWindow):
         super().__init__()
         self._fields = tuple(fields)
         self._values: dict[str, SettingValue] = {field.key: field.default for field in fields}
+        self._engine = EngineView()
+        self._assets_dir = assets_dir
+        self._demo_active = False
         self.setWindowTitle("Paceline")
         self.theme = Theme(assets_dir / "icons", self)
         self.setWindowIcon(self.theme.application_icon())
@@ -120,7 +123,7 @@ class MainWindow(QMainWindow):
         self.layout_state = WindowLayout(self, self.splitter, self.sidebar, self.stats, self.header)
 
     def _connect(self) -> None:
-        self.sidebar.new_chat.connect(self.new_chat_requested)
+        self.sidebar.new_chat.connect(self._new_chat)
         self.sidebar.settings.connect(self.open_settings)
         self.sidebar.chosen.connect(self.conversation_selected)
         self.sidebar.rename_requested.connect(self.conversation_rename_requested)
@@ -170,6 +173,7 @@ class MainWindow(QMainWindow):
     def show_conversation(self, title: str, messages: Sequence[MessageView]) -> None:
         """Replace the page; an empty conversation shows what to try."""
         self.header.set_title(title)
+        self.setWindowTitle(f"{title} – Paceline" if title else "Paceline")
         self.transcript.show_messages(messages)
         self.pages.setCurrentWidget(self.transcript if messages else self.empty)
         last = next((view.stats for view in reversed(messages) if view.stats is not None), None)
@@ -220,9 +224,10 @@ class MainWindow(QMainWindow):
 
     def set_engine(self, view: EngineView) -> None:
         """What is loaded and what the engine is doing."""
+        self._engine = view
         self.header.set_engine(view)
         self.composer.set_engine(view)
-        self.empty.set_engine(view)
+        self._show_builtin()
 
     def set_mode(self, mode: Mode) -> None:
         """The mode of the next message."""
@@ -242,8 +247,17 @@ class MainWindow(QMainWindow):
 
     def set_padded_demo(self, state: str, fraction: float | None) -> None:
         """How far the demo at real weight is: "absent", "making", "ready" or "active"."""
+        self._demo_active = state == "active"
         self.header.set_demo(state)
         self.empty.set_demo(state, fraction)
+        self._show_builtin()
+
+    def _show_builtin(self) -> None:
+        """Say what the built-in models are wherever they are in use, and only there."""
+        target = self._engine.target
+        tiny = target is not None and Path(target.path).is_relative_to(self._assets_dir)
+        self.header.set_note(DEMO_NOTE if self._demo_active else TINY_NOTE if tiny else "")
+        self.empty.set_engine(self._engine, builtin=tiny or self._demo_active)
 
     # ---- banners -----------------------------------------------------------------------------------------------
 
@@ -282,6 +296,10 @@ class MainWindow(QMainWindow):
         if answer is not None:
             answer.copy_text()
             answer.copy_button.confirm("Copied")
+
+    def _new_chat(self) -> None:
+        self.composer.setFocus()
+        self.new_chat_requested.emit()
 
     def _focus_search(self) -> None:
         self.layout_state.show_sidebar()

@@ -7,7 +7,7 @@ from PySide6.QtGui import QEnterEvent
 from PySide6.QtWidgets import QApplication, QFrame, QHBoxLayout, QLabel, QProgressBar, QVBoxLayout
 
 from ui.answer_body import AnswerBody
-from ui.formatting import count, footer
+from ui.formatting import count, footer, hover
 from ui.icon_button import IconButton
 from ui.prose_view import ProseView
 from ui.records import MessageState, MessageView
@@ -93,8 +93,11 @@ class UserCard(MessageCard):
         layout = QVBoxLayout(self)
         layout.setContentsMargins(14, 6, 8, 12)
         layout.setSpacing(0)
+        text = QHBoxLayout()
+        text.setContentsMargins(0, 0, 6, 0)
+        text.addWidget(self.body)
         layout.addLayout(top)
-        layout.addWidget(self.body)
+        layout.addLayout(text)
 
     @property
     def text(self) -> str:
@@ -130,7 +133,7 @@ class AnswerCard(MessageCard):
         self.figures = QLabel()
         self.figures.setProperty("kind", "caption")
         self.figures.setFont(theme.font(-1))
-        self.figures.setToolTip(FIGURES_HELP)
+        self.figures.setToolTip(hover(FIGURES_HELP))
         self.figures.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         self.copy_button = self.add_action("copy", "Copy answer")
         self.copy_button.clicked.connect(self.copy_text)

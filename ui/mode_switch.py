@@ -8,7 +8,7 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QButtonGroup, QFrame, QHBoxLayout, QToolButton, QWidget
 
 from engine.records import Mode
-from ui.formatting import MODE_LABELS
+from ui.formatting import MODE_LABELS, hover
 
 MODE_HELP: dict[str, str] = {
     "off": "Plain decoding: one token per pass of the target. The baseline of every comparison.",
@@ -67,7 +67,7 @@ class ModeSwitch(QFrame):
         for mode, button in self.buttons.items():
             reason = self._unavailable.get(mode, "")
             button.setEnabled(not reason)
-            button.setToolTip(reason or f"{MODE_HELP[mode]} Ctrl+D takes the next mode.")
+            button.setToolTip(hover(reason or f"{MODE_HELP[mode]} Ctrl+D takes the next mode."))
             button.setAccessibleDescription(reason or MODE_HELP[mode])
 
     def cycle(self) -> None:

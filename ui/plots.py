@@ -74,7 +74,7 @@ class Sparkline(_Plot):
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         tokens = self.theme.tokens
         base = self.height() - 1.5
-        painter.setPen(self.pen(tokens.border_strong))
+        painter.setPen(self.pen(tokens.border))
         painter.drawLine(QPointF(0, base), QPointF(self.width(), base))
         if len(self._values) < 2:
             return

@@ -16,6 +16,7 @@ from PySide6.QtWidgets import (
     QLineEdit,
     QPlainTextEdit,
     QPushButton,
+    QStyledItemDelegate,
     QVBoxLayout,
     QWidget,
 )
@@ -220,6 +221,7 @@ class ChoiceRow(SettingRow):
         self.combo = _CalmCombo()
         for value, label in self.field.choices:
             self.combo.addItem(label, value)
+        self.combo.setItemDelegate(QStyledItemDelegate(self.combo))  # draws as the stylesheet says
         self.name(self.combo)
         self.combo.currentIndexChanged.connect(self.changed)
         return self.combo

@@ -6,7 +6,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QFrame, QGridLayout, QHBoxLayout, QLabel, QScrollArea, QVBoxLayout, QWidget
 
 from engine.records import RunStats, Source
-from ui.formatting import UNKNOWN, acceptance, count, duration, figure, milliseconds, per_pass, percent
+from ui.formatting import UNKNOWN, acceptance, count, duration, figure, hover, milliseconds, per_pass, percent
 from ui.plots import DepthBars, Part, Sparkline, StackedBar, Swatch
 from ui.theme import Theme
 
@@ -21,7 +21,7 @@ HELP = {
     "first": "Time from the start of the request to the first token, reading the prompt included.",
     "p50": "Half of the tokens came faster than this. A pass's time is spread over the tokens that it gave.",
     "p95": "19 of 20 tokens came faster than this. A pass's time is spread over the tokens that it gave.",
-    "prompt": "Tokens of the prompt, and how many of them were still known from the turn before.",
+    "prompt": "Tokens of the prompt, and how many of them were kept from the turn before.",
     "split": "Where the time of a pass goes, summed over this answer and measured around each step.",
     "source": "Where each token of this answer came from.",
 }
@@ -41,7 +41,7 @@ class _Figure(QWidget):
     def __init__(self, theme: Theme, name: str, help_text: str) -> None:
         super().__init__()
         self._name = name
-        self.setToolTip(help_text)
+        self.setToolTip(hover(help_text))
         self.name_label = QLabel(name)
         self.name_label.setProperty("kind", "caption")
         self.value_label = QLabel(UNKNOWN)
@@ -98,10 +98,10 @@ class StatsPanel(QFrame):
         self.speed = LargeFigure(theme, "tok/s", HELP["speed"])
         self.per_pass = LargeFigure(theme, "tokens per pass", HELP["per_pass"])
         self.spark = Sparkline(theme, "Tokens per pass over time")
-        self.spark.setToolTip(HELP["spark"])
+        self.spark.setToolTip(hover(HELP["spark"]))
         self.accepted = LineFigure(theme, "Accepted", HELP["accepted"])
         self.by_depth = DepthBars(theme, "Acceptance by depth")
-        self.by_depth.setToolTip(HELP["depth"])
+        self.by_depth.setToolTip(hover(HELP["depth"]))
         self.rows = {
             key: LineFigure(theme, name, HELP[key])
             for key, name in (
@@ -114,10 +114,10 @@ class StatsPanel(QFrame):
             )
         }
         self.split = StackedBar(theme, "Time of a pass")
-        self.split.setToolTip(HELP["split"])
+        self.split.setToolTip(hover(HELP["split"]))
         self.split_parts = {name: LineFigure(theme, name.capitalize(), HELP["split"], field) for name, field in SPLIT}
         self.origin = StackedBar(theme, "Where the tokens came from")
-        self.origin.setToolTip(HELP["source"])
+        self.origin.setToolTip(hover(HELP["source"]))
         self.sources = {key: LineFigure(theme, name, text, field) for key, (name, field, text) in SOURCES.items()}
         self._arrange()
         self.clear()
@@ -213,7 +213,7 @@ class StatsPanel(QFrame):
         self.accepted.set_value(acceptance(stats))
         self.by_depth.set_shares(stats.acceptance_by_depth)
         known = stats.passes > 0
-        prompt = f"{count(stats.prompt_tokens)}, {count(stats.prompt_cached_tokens)} known"
+        prompt = f"{count(stats.prompt_tokens)}, {count(stats.prompt_cached_tokens)} kept"
         texts = {
             "tokens": count(stats.tokens) if known else UNKNOWN,
             "passes": count(stats.passes) if known else UNKNOWN,

@@ -129,7 +129,9 @@ QComboBox#depth:hover { background: $hover; color: $text; }
 QComboBox#depth:focus { border: 2px solid $focus; padding: 2px 1px 2px 5px; }
 QComboBox#depth:disabled { color: $text_disabled; background: transparent; }
 QComboBox QAbstractItemView { background: $raised; border: 1px solid $border_strong; padding: 4px; outline: none;
-  selection-background-color: $hover; selection-color: $text; }
+  color: $text; }
+QComboBox QAbstractItemView::item { padding: 4px 8px; border-radius: 4px; min-height: 18px; color: $text; }
+QComboBox QAbstractItemView::item:selected, QComboBox QAbstractItemView::item:hover { background: $hover; }
 QCheckBox { spacing: 8px; background: transparent; padding: 2px; border: 1px solid transparent; border-radius: 4px; }
 QCheckBox:focus { border: 1px solid $focus; }
 QCheckBox:disabled { color: $text_disabled; }

@@ -33,7 +33,7 @@ class _Column(QWidget):
         column.setMaximumWidth(COLUMN_PX)
         self._layout = QVBoxLayout(column)
         self._layout.setContentsMargins(24, 20, 24, 16)
-        self._layout.setSpacing(18)
+        self._layout.setSpacing(12)
         self._layout.addStretch(1)
         outer = QHBoxLayout(self)
         outer.setContentsMargins(0, 0, 0, 0)

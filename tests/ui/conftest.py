@@ -51,6 +51,7 @@ def model(name: str = "tiny", **changes: object) -> ModelInfo:
     return ModelInfo(**{**values, **changes})  # type: ignore[arg-type]
 
 
+BUILTIN = EngineView(EngineState.READY, model(path=str(ASSETS / "pair" / "target.gguf")), model("little"))
 READY = EngineView(EngineState.READY, model(), model("little"))
 NO_DRAFT = EngineView(EngineState.READY, model(), unavailable={Mode.DRAFT: "No draft model is loaded."})
 STATS = RunStats(

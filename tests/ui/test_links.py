@@ -46,10 +46,11 @@ def test_everything_else_is_refused(window: MainWindow, address: str) -> None:
     assert link_question(window, address) is None
 
 
-def _answer_with_link(window: MainWindow) -> ProseView:
+def _answer_with_link(window: MainWindow, qtbot: QtBot) -> ProseView:
     text = "[shown words](https://real.example.org/path)"
     window.show_conversation("t", [MessageView(1, "assistant", text, stats=STATS)])
     card = window.transcript.last_answer()
+    qtbot.waitUntil(lambda: not window.transcript.is_building)
     assert card is not None
     prose = card.body.segments[0]
     assert isinstance(prose, ProseView)
@@ -61,7 +62,7 @@ def test_a_link_shows_its_real_address_and_asks(
 ) -> None:
     opened: list[str] = []
     monkeypatch.setattr(QDesktopServices, "openUrl", lambda url: opened.append(url.toString()))
-    prose = _answer_with_link(window)
+    prose = _answer_with_link(window, qtbot)
     prose.anchorClicked.emit(QUrl("https://real.example.org/path"))
     question = window.findChild(Question)
     assert question is not None
@@ -73,18 +74,18 @@ def test_a_link_shows_its_real_address_and_asks(
     qtbot.waitUntil(lambda: opened == ["https://real.example.org/path"])
 
 
-def test_cancel_opens_nothing(window: MainWindow, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_cancel_opens_nothing(window: MainWindow, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch) -> None:
     opened: list[str] = []
     monkeypatch.setattr(QDesktopServices, "openUrl", lambda url: opened.append(url.toString()))
-    _answer_with_link(window).anchorClicked.emit(QUrl("https://real.example.org/path"))
+    _answer_with_link(window, qtbot).anchorClicked.emit(QUrl("https://real.example.org/path"))
     question = window.findChild(Question)
     assert question is not None
     question.cancel_button.click()
     assert opened == []
 
 
-def test_a_forged_anchor_is_not_even_asked_about(window: MainWindow) -> None:
-    _answer_with_link(window).anchorClicked.emit(QUrl("file:///etc/passwd"))
+def test_a_forged_anchor_is_not_even_asked_about(window: MainWindow, qtbot: QtBot) -> None:
+    _answer_with_link(window, qtbot).anchorClicked.emit(QUrl("file:///etc/passwd"))
     assert window.findChild(Question) is None
 
 

@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QApplication, QFileDialog
 from pytestqt.qtbot import QtBot
 
 from engine.records import Mode, Problem
-from tests.ui.conftest import ASSETS, FIELDS, NO_DRAFT, READY, STATS, model, rows
+from tests.ui.conftest import ASSETS, BUILTIN, FIELDS, NO_DRAFT, READY, STATS, model, rows
 from ui.dialogs import ShortcutsDialog
 from ui.main_window import MainWindow
 from ui.palette import DARK, LIGHT
@@ -75,9 +75,20 @@ def test_the_menu_of_models(window: MainWindow, qtbot: QtBot) -> None:
 
 
 def test_the_tiny_pair_is_called_tiny(window: MainWindow) -> None:
+    window.set_engine(BUILTIN)
     window.show_conversation("", [])
     assert "tiny" in window.empty.text.text()
+    assert "tiny:" in window.header.model_button.toolTip()
     assert "tiny" in window.header.builtin_action.toolTip()
+
+
+def test_a_model_of_the_user_is_not_called_tiny(window: MainWindow) -> None:
+    window.show_conversation("", [])
+    assert "tiny:" not in window.empty.text.text()
+    assert "built-in" not in window.header.model_button.toolTip()
+    assert not window.empty.demo.isVisible()
+    window.set_padded_demo("active", None)
+    assert window.empty.demo.isVisible()
 
 
 def _drop(window: MainWindow, path: str) -> bool:
@@ -184,6 +195,7 @@ def test_an_example_is_sent_with_one_click(window: MainWindow, qtbot: QtBot) -> 
 
 
 def test_the_demo_at_real_weight(window: MainWindow, qtbot: QtBot) -> None:
+    window.set_engine(BUILTIN)
     window.show_conversation("", [])
     window.set_padded_demo("absent", None)
     with qtbot.waitSignal(window.builtin_pair_requested) as caught:
