@@ -76,11 +76,12 @@ class MessageCard(QFrame):
 class UserCard(MessageCard):
     """What the user wrote, as plain text."""
 
-    def __init__(self, theme: Theme, view: MessageView) -> None:
+    def __init__(self, theme: Theme, view: MessageView, text_width: int = 0) -> None:
         super().__init__(theme, view, "You")
         self.setObjectName("userCard")
         self.body = ProseView(theme, self)
         self.body.setAccessibleName("Your message")
+        self.body.fit(text_width)
         self.body.set_plain(view.text)
         self._text = view.text
         copy = self.add_action("copy", "Copy message")

@@ -8,7 +8,7 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 
-from PySide6.QtCore import QSize, Qt, QTimer, Signal
+from PySide6.QtCore import QEvent, QSize, Qt, QTimer, Signal
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QApplication, QFrame, QHBoxLayout, QScrollArea, QToolButton, QVBoxLayout, QWidget
 
@@ -158,6 +158,7 @@ class Transcript(QScrollArea):
         self._column.add(card)
         self._mark_last()
         self._stick = True
+        self._lay_out()
 
     def begin_answer(self, view: MessageView) -> None:
         """Show an answer that is being made; one with the same id is replaced."""
@@ -171,6 +172,7 @@ class Transcript(QScrollArea):
         if self._streaming is not None:
             self._grows_above = False
             self._streaming.append(text)
+            self._lay_out()
 
     def show_prefill(self, done: int, total: int) -> None:
         """How far the prompt has been read."""
@@ -182,6 +184,7 @@ class Transcript(QScrollArea):
         if self._streaming is not None:
             self._streaming.finish(view)
             self._streaming = None
+            self._lay_out()
 
     @property
     def is_streaming(self) -> bool:
@@ -195,7 +198,7 @@ class Transcript(QScrollArea):
 
     def _make(self, view: MessageView) -> MessageCard:
         if view.role == "user":
-            card: MessageCard = UserCard(self._theme, view)
+            card: MessageCard = UserCard(self._theme, view, self._text_width())
         else:
             card = answer = AnswerCard(self._theme, view, self._text_width())
             answer.regenerate_requested.connect(self.regenerate_requested)
@@ -227,8 +230,13 @@ class Transcript(QScrollArea):
             pass
         if not self.is_building and self._discarded:
             self._discarded.pop().deleteLater()  # one a turn: the deleting itself happens after this one
+        self._lay_out()
         if self.is_building or self._discarded:
             self._slice.start(0)
+
+    def _lay_out(self) -> None:
+        """Carry out what the layouts have asked for: nothing half laid out is ever painted."""
+        QApplication.sendPostedEvents(None, QEvent.Type.LayoutRequest.value)
 
     def _build_one(self) -> bool:
         if self._building is not None:
