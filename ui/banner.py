@@ -10,6 +10,8 @@ from engine.records import Problem
 from ui.icon_button import IconButton
 from ui.theme import Theme
 
+MAX_NOTICES = 3
+
 
 class Banner(QFrame):
     """Hidden until it has something to say."""
@@ -52,8 +54,9 @@ class Banner(QFrame):
         self._say(problem.title, f"{problem.message} {problem.advice}".strip())
 
     def show_notice(self, text: str) -> None:
-        """Say something that needs nothing done."""
-        self._say("", text)
+        """Say something that needs nothing done; what has not been dismissed yet stays above it."""
+        kept = [line for line in self.message.text().split("\n") if not self.isHidden() and line != text]
+        self._say("", "\n".join([*kept, text][-MAX_NOTICES:]))
 
     def _say(self, title: str, text: str) -> None:
         self.title.setText(title)

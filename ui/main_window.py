@@ -6,7 +6,16 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from PySide6.QtCore import QSize, Qt, Signal
-from PySide6.QtGui import QCloseEvent, QDragEnterEvent, QDropEvent, QKeySequence, QResizeEvent, QShortcut
+from PySide6.QtGui import (
+    QAccessible,
+    QAccessibleAnnouncementEvent,
+    QCloseEvent,
+    QDragEnterEvent,
+    QDropEvent,
+    QKeySequence,
+    QResizeEvent,
+    QShortcut,
+)
 from PySide6.QtWidgets import QHBoxLayout, QMainWindow, QSplitter, QStackedWidget, QVBoxLayout, QWidget
 
 from engine.records import Mode, Problem, RunStats, TokenSpan
@@ -15,6 +24,7 @@ from ui.composer import Composer
 from ui.dialogs import ShortcutsDialog, delete_question, link_question
 from ui.drop_overlay import DropOverlay, gguf_path
 from ui.empty_state import EmptyState
+from ui.formatting import footer
 from ui.header import DEMO_NOTE, TINY_NOTE, Header
 from ui.records import ConversationRow, EngineView, MessageView, SettingField, SettingValue
 from ui.setting_rows import ask_model_file
@@ -206,6 +216,8 @@ class MainWindow(QMainWindow):
         """The answer ended with this text, state and figures."""
         self.transcript.finish_answer(view)
         self.stats.end(view.stats)
+        announcement = QAccessibleAnnouncementEvent(self.transcript, f"Answer finished. {footer(view.stats)}".strip())
+        QAccessible.updateAccessibility(announcement)
         if view.stats is not None and view.stats.context_size:
             self.composer.set_context(view.stats.context_used, view.stats.context_size)
         self.composer.set_streaming(False)

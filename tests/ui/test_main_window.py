@@ -41,6 +41,15 @@ def test_a_notice_needs_no_title(window: MainWindow) -> None:
     assert not window.notice_banner.title.isVisible()
 
 
+def test_notices_gather_until_they_are_dismissed(window: MainWindow) -> None:
+    for text in ("one", "two", "one", "three", "four"):
+        window.show_notice(text)
+    assert window.notice_banner.message.text() == "one\nthree\nfour"
+    window.notice_banner.close_button.click()
+    window.show_notice("five")
+    assert window.notice_banner.message.text() == "five"
+
+
 def test_the_header_names_the_models(window: MainWindow) -> None:
     button = window.header.model_button
     assert button.text() == "tiny · little ✓"
