@@ -47,7 +47,7 @@ FIELDS: tuple[SettingField, ...] = (
         SPECULATION,
         "Mode",
         FieldKind.CHOICE,
-        Mode.DRAFT.value,
+        Mode.AUTO.value,
         "How tokens are proposed; the answers' distribution is the target's own in every mode.",
         choices=tuple((mode.value, _MODE_LABELS.get(mode.value, mode.value)) for mode in Mode),
     ),

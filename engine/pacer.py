@@ -81,7 +81,7 @@ class Pacer:
         self._model = _Trial(self.plain_ms)
         self._rate_tokens, self._rate_ms = 1.0, self.plain_ms
         self._last_choice = self.state = Choice.PLAIN
-        self._probing = False
+        self._probing, self._may_rest = False, True
         self.reason = ""
 
     @property
@@ -96,19 +96,25 @@ class Pacer:
 
     # ---- before a pass ----------------------------------------------------------------------------------------------
 
-    def choose(self, text_confidences: Sequence[float], *, has_model: bool, limit: int) -> tuple[Choice, int]:
-        """What to do in the next pass, and at most how many tokens to propose."""
+    def choose(
+        self, text_confidences: Sequence[float], *, has_model: bool, limit: int, may_rest: bool = True
+    ) -> tuple[Choice, int]:
+        """What to do in the next pass, and at most how many tokens to propose.
+
+        Without ``may_rest`` drafting was asked for by name: then at least one token is proposed where one can be.
+        """
         text_worth, text_depth = self._best_text(text_confidences[:limit])
         plain_worth = 1.0 - self.rate * self.plain_ms
-        options = [(plain_worth, Choice.PLAIN, 0)]
+        can_draft = bool(text_depth) or (has_model and limit > 0)
+        options = [] if can_draft and not may_rest else [(plain_worth, Choice.PLAIN, 0)]
         if text_depth:
             options.append((text_worth, Choice.TEXT, text_depth))
         if has_model and limit > 0:
             model_worth = self._model.tokens - self.rate * self._model.cost_ms
             options.append((model_worth, Choice.MODEL, min(limit, MAX_DEPTH)))
         _worth, choice, depth = max(options, key=lambda option: option[0])
-        self._probing = False
-        if choice is Choice.PLAIN:
+        self._probing, self._may_rest = False, may_rest
+        if choice is Choice.PLAIN and may_rest:
             choice, depth = self._probe(len(text_confidences), limit if has_model else 0)
             self._probing = choice is not Choice.PLAIN
         self._explain(choice, has_model=has_model)
@@ -150,7 +156,9 @@ class Pacer:
             limit: at most so many tokens in this pass.
         """
         alive *= self.model_chances.chance(confidence)
-        return self._probing or self._gain_of_going_on(drawn, alive, limit, 0) > 0.0
+        if self._probing or (drawn == 0 and not self._may_rest):
+            return True
+        return self._gain_of_going_on(drawn, alive, limit, 0) > 0.0
 
     def worth_running(self, drawn: int, alive: float, limit: int) -> bool:
         """Whether to run the draft model once more to learn the distribution of one more token."""
@@ -235,6 +243,8 @@ class Pacer:
         """Keep a sentence for a change between drafting and not; probes and single text matches change nothing."""
         if choice is Choice.MODEL and self._model.gain(self.plain_ms) > 0.0:
             state, reason = Choice.MODEL, f"draft on: {self.by_depth.chance(0):.0%} accepted at depth 1"
+        elif choice is Choice.MODEL and not self._may_rest:
+            state, reason = Choice.PLAIN, f"draft on as asked, but it does not pay: {self._shortfall()}"
         elif choice is Choice.TEXT and self._last_choice is Choice.TEXT:
             state, reason = Choice.TEXT, "n-gram on: the text repeats"
         elif (
@@ -243,12 +253,15 @@ class Pacer:
             and has_model
             and self._model.gain(self.plain_ms) <= 0.0
         ):
-            needed = self.break_even()
-            needs = f"needs {needed:.0%} here" if needed is not None else "and cannot pay here at any acceptance"
-            state, reason = Choice.PLAIN, f"draft paused: {self.by_depth.chance(0):.0%} accepted at depth 1, {needs}"
+            state, reason = Choice.PLAIN, f"draft paused: {self._shortfall()}"
         else:
             self._last_choice = choice
             return
         self._last_choice = choice
         if state is not self.state or not self.reason:
             self.state, self.reason = state, reason
+
+    def _shortfall(self) -> str:
+        needed = self.break_even()
+        needs = f"needs {needed:.0%} here" if needed is not None else "and cannot pay here at any acceptance"
+        return f"{self.by_depth.chance(0):.0%} accepted at depth 1, {needs}"

@@ -145,7 +145,7 @@ class Session:
         text = texts.get(mode)
         model = None if mode is Mode.NGRAM else self._draft_model()
         if pacer is not None:
-            return PacedDrafter(pacer, text, model)
+            return PacedDrafter(pacer, text, model, may_rest=mode is Mode.AUTO)
         return model or text or NoDrafter()
 
     def _draft_model(self) -> DraftModelDrafter | None:

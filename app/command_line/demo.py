@@ -28,6 +28,7 @@ def command(options: argparse.Namespace) -> int:
     try:
         target = builtin_target() if options.light else padded_target(find_paths().cache)
         session.load(LoadRequest(str(target), str(builtin_draft())))
+        session.measure()
         print(f"The built-in pair is tiny and shows the mechanics only. The question: {QUESTION}\n")
         seconds = {mode: _ask(session, mode) for mode in Mode}
     except EngineError as error:

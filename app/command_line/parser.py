@@ -81,7 +81,7 @@ def _add_bench(parser: argparse.ArgumentParser) -> None:
 def _add_decoding(group: argparse._ArgumentGroup) -> None:
     default = SamplingParams()
     modes = [mode.value for mode in Mode]
-    group.add_argument("--mode", choices=modes, help="default: draft where there is one, else off")
+    group.add_argument("--mode", choices=modes, default=Mode.AUTO.value, help="default: auto")
     group.add_argument("--depth", type=int, metavar="K", help="tokens proposed per pass; default automatic")
     group.add_argument("--max-tokens", type=int, metavar="N")
     group.add_argument("--temperature", type=float, default=default.temperature, metavar="T")

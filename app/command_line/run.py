@@ -23,6 +23,7 @@ from engine.probe import probe
 from engine.records import ChatRequest, Finished, LoadRequest, Message, Mode, Problem, SamplingParams, TextChunk
 from engine.session import Session
 
+MEASURE_S = 0.7  # for one answer, a rough curve now is worth more than a fine one later
 INTERRUPTED = 130  # what a shell gives for Ctrl+C
 
 
@@ -40,7 +41,7 @@ def command(options: argparse.Namespace) -> int:
         if options.draft and ready.draft is None:
             return 1
         if request.mode is not Mode.OFF and request.depth is None:
-            session.measure()
+            session.measure(MEASURE_S)
         return _answer(session, request, as_json=options.json)
     except EngineError as error:
         return fail_with(error, as_json=options.json)
@@ -71,7 +72,7 @@ def make_request(options: argparse.Namespace) -> ChatRequest:
     """
     text = _prompt_text(options)
     has_draft = options.draft is not None or options.model is None
-    mode = Mode(options.mode) if options.mode else (Mode.DRAFT if has_draft else Mode.OFF)
+    mode = Mode(options.mode)
     if mode is Mode.DRAFT and not has_draft:
         raise ValueError("The draft mode needs a draft model: give one with --draft.")
     choose_pace(mode, options.depth, can_pace=True)

@@ -23,8 +23,12 @@ _LONGEST_CONFIDENCE = 0.98
 class PacedDrafter:
     """Implements `Drafter` over the drafters that a mode allows."""
 
-    def __init__(self, pacer: Pacer, text: Drafter | None, model: DraftModelDrafter | None) -> None:
+    def __init__(
+        self, pacer: Pacer, text: Drafter | None, model: DraftModelDrafter | None, *, may_rest: bool = True
+    ) -> None:
+        """``may_rest`` lets it propose nothing where that is faster; without it drafting was asked for by name."""
         self._pacer = pacer
+        self._may_rest = may_rest
         self._text = text
         self._model = model
         self._choice = Choice.PLAIN
@@ -44,7 +48,9 @@ class PacedDrafter:
         text = self._text.propose(history, min(limit, _TEXT_DEPTH)) if self._text is not None else _NOTHING
         confidences = _confidences(text)
         has_model = self._model is not None
-        self._choice, depth = self._pacer.choose(confidences, has_model=has_model, limit=min(limit, MAX_DEPTH))
+        self._choice, depth = self._pacer.choose(
+            confidences, has_model=has_model, limit=min(limit, MAX_DEPTH), may_rest=self._may_rest
+        )
         self._confidences = []
         if self._choice is Choice.TEXT:
             self._confidences = confidences[:depth]

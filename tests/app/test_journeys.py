@@ -44,9 +44,9 @@ def test_start_chat_switch_stop_restart_all_intact(qtbot: QtBot) -> None:
     assert [view.text.strip() for view in before] == ["First question", story.strip(), "Second question", story.strip()]
     assert before[1].stats is not None
     assert before[3].stats is not None
-    assert before[1].stats.mode is Mode.DRAFT
+    assert before[1].stats.mode is Mode.AUTO
     assert before[3].stats.mode is mode
-    assert mode is not Mode.DRAFT
+    assert mode is not Mode.AUTO
 
     again = open_desk(SCRIPTED)
     settle(again, qtbot)
@@ -102,7 +102,7 @@ def test_several_chats_rename_delete_and_their_modes(qtbot: QtBot) -> None:
     assert desk.rows() == ["Plain one", "First chat"]
     assert desk.window.shown[-1][0] == "Plain one"
     desk.window.conversation_selected.emit(first)
-    assert desk.window.mode is Mode.DRAFT
+    assert desk.window.mode is Mode.AUTO
     desk.window.conversation_selected.emit(second)
     assert desk.window.mode is Mode.OFF
     desk.window.conversation_delete_requested.emit(second)

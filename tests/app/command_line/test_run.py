@@ -52,13 +52,13 @@ def test_plain_decoding_knows_no_acceptance(capsys: Capture) -> None:
 
 
 def test_all_modes_say_the_same(capsys: Capture) -> None:
-    texts = {str(run_json(capsys, "--mode", mode)["text"]) for mode in ("off", "ngram", "draft")}
+    texts = {str(run_json(capsys, "--mode", mode)["text"]) for mode in ("off", "ngram", "draft", "auto")}
     assert len(texts) == 1
 
 
-def test_the_mode_is_draft_where_there_is_one(capsys: Capture) -> None:
-    assert run_json(capsys)["mode"] == "draft"
-    assert run_json(capsys, draft=False)["mode"] == "off"
+def test_the_mode_is_automatic_unless_asked_otherwise(capsys: Capture) -> None:
+    assert run_json(capsys)["mode"] == "auto"
+    assert run_json(capsys, draft=False)["mode"] == "auto"
 
 
 def test_text_goes_to_stdout_and_figures_to_stderr(capsys: Capture) -> None:

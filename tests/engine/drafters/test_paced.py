@@ -37,6 +37,7 @@ class Answering:
         self.drafters = {
             "both": PacedDrafter(self.pacer, self.suffix, model),
             "draft": PacedDrafter(self.pacer, None, model),
+            "draft as asked": PacedDrafter(self.pacer, None, model, may_rest=False),
             "text": PacedDrafter(self.pacer, self.text, None),
         }
         self.depths: set[int] = set()
@@ -57,7 +58,7 @@ class Answering:
         return given
 
 
-@pytest.mark.parametrize("name", ["both", "draft", "text"])
+@pytest.mark.parametrize("name", ["both", "draft", "draft as asked", "text"])
 @pytest.mark.parametrize("curve", [STAIRCASE, FLAT], ids=["staircase", "flat"])
 def test_greedy_output_is_the_argmax_path(name: str, curve: dict[int, float]) -> None:
     answering = Answering(curve)
@@ -81,3 +82,18 @@ def test_sampled_output_is_distributed_as_plain_decoding_whatever_the_pace(name:
     assert len(answering.depths) > 2
     for position in range(4):
         assert chi_square_p(counts[position], plain_distribution(prompt[-1], position)) > 0.001
+
+
+def test_drafting_by_name_proposes_even_where_it_does_not_pay() -> None:
+    prompt = np.array([1, 2], dtype=np.int32)
+    proposals = {}
+    for name in ("draft", "draft as asked"):
+        answering = Answering({1: 1.0, 2: 50.0, 32: 900.0})
+        drafter = answering.drafters[name]
+        drafter.begin(prompt, Sampler(SamplingParams(temperature=0.0)))
+        proposals[name] = []
+        for _ in range(12):
+            proposals[name].append(len(drafter.propose(prompt, 8).ids))
+            drafter.observe(0)
+    assert proposals["draft as asked"] == [1] * 12
+    assert proposals["draft"].count(0) >= 10
