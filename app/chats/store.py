@@ -34,7 +34,7 @@ INTERRUPTED_NOTICE = "Interrupted: Paceline or the computer went away in the mid
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """A question and the empty answer to it, both stored. ``history``: what is to be answered, words only, oldest first."""
+    """A question and the empty answer to it, both stored. ``history``: all up to the question, words only."""
 
     conversation_id: int
     title: str

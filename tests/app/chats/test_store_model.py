@@ -61,11 +61,12 @@ class StoreMachine(RuleBasedStateMachine):
     growing = Bundle("growing")
     finished = Bundle("finished")
 
-    @initialize()
-    def start(self) -> None:
+    @initialize(target=chats)
+    def start(self) -> int:
         self.folder = Path(tempfile.mkdtemp())
         self.model: dict[int, ModelChat] = {}
         self.open()
+        return self.create("", Mode.OFF, None)
 
     def open(self) -> None:
         self.store = ChatStore(Place(self.folder / "chats.db", self.folder / "backups"), [].append)
@@ -119,6 +120,20 @@ class StoreMachine(RuleBasedStateMachine):
         new = self.store.begin_answer(chat, replaces=answer)
         messages[new.id] = ModelMessage("assistant", "", MessageState.STREAMING, replaces=answer)
         return chat, new.id
+
+    @rule(target=finished, chat=chats, text=TEXT, state=STATES)
+    def ask_and_answer(self, chat: int, text: str, state: MessageState) -> tuple[int, int] | object:
+        answer = self.ask(chat, "a whole turn")
+        self.append(answer, text, ())
+        return self.finish(answer, state, None)
+
+    @rule(target=finished, old=consumes(finished), text=TEXT, state=STATES)
+    def answer_again(self, old: tuple[int, int], text: str, state: MessageState) -> tuple[int, int] | object:
+        answer = self.ask_again(old)
+        if not isinstance(answer, tuple):
+            return multiple()
+        self.append(answer, text, ())
+        return self.finish(answer, state, None)
 
     @rule(answer=growing, text=TEXT, spans=SPANS)
     def append(self, answer: tuple[int, int], text: str, spans: tuple[TokenSpan, ...]) -> None:
