@@ -21,7 +21,7 @@ class SuffixRules:
     """When to propose and how far. ``max_match`` is at most `suffix_index.DEPTH`."""
 
     min_match: int = 2  # a single token matches nearly always and is nearly always wrong
-    max_match: int = 64
+    max_match: int = 32
     tokens_per_match: float = 2.0  # the paper's alpha: how many tokens a matched one is good for
     min_probability: float = 0.1  # of the whole proposal, as the frequencies have it
 
@@ -71,23 +71,20 @@ class SuffixDrafter:
     def _walk(self, index: SuffixIndex, match: Match, limit: int) -> tuple[list[int], list[float]]:
         """Up to ``limit`` tokens after ``match``, and for each its estimated probability of being right.
 
-        At the end of the sequence the walk goes on after the longest end of what it has that came before: a repetition
-        goes round. The estimate is Krichevsky and Trofimov's of "the most frequent one follows": 1/2 for nothing seen.
+        The estimate is Krichevsky and Trofimov's of "the most frequent one follows": half a case is added to each side.
         """
         rules = self._rules
         ids: list[int] = []
         scores: list[float] = []
         probability = 1.0
-        while len(ids) < limit:
-            found = index.most_frequent(match, rules.min_match)
-            if found is None:
-                break
-            probability *= found.count / found.total
+        for token_id, count, total in index.continuations(match, rules.min_match) if limit > 0 else ():
+            probability *= count / total
             if probability < rules.min_probability:
                 break
-            ids.append(found.token_id)
-            scores.append((found.count + 0.5) / (found.total + 1.0))
-            match = found.match
+            ids.append(token_id)
+            scores.append((count + 0.5) / (total + 1.0))
+            if len(ids) == limit:
+                break
         return ids, scores
 
     def _follow(self, history: History) -> None:

@@ -1,5 +1,4 @@
-"""Every substring of a sequence of token ids, with how often it came and what followed it most often; grows by one
-token at a time.
+"""Every substring of token ids, how often it came and what followed it most often; grows token by token.
 
 An online suffix automaton (Blumer et al. 1985, doi:10.1016/0304-3975(85)90157-4) with counts. Knows no model, no
 sampling, and not what is proposed from it.
@@ -8,13 +7,13 @@ sampling, and not what is proposed from it.
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 
-DEPTH = 96  # counts are kept for substrings of up to this many tokens
+DEPTH = 32  # counts are kept for substrings of up to this many tokens
 BOUNDARY = -1  # stands between conversations in one index; never matches a token, and nothing is proposed beyond it
 
 _ROOT = 0
@@ -26,15 +25,6 @@ class Match(NamedTuple):
 
     state: int
     length: int
-
-
-class Continuation(NamedTuple):
-    """``token_id`` followed ``count`` times out of ``total``; ``match`` is what was matched with it at the end."""
-
-    token_id: int
-    count: int
-    total: int
-    match: Match
 
 
 NO_MATCH = Match(_ROOT, 0)
@@ -59,6 +49,7 @@ class SuffixIndex:
         self._count = array("i", [0])  # ends of the state's substrings; kept where the shortest has up to DEPTH + 1
         self._last = array("i", [-1])  # where it ended last
         self._best = array("i", [_NONE])  # the transition taken most often; of equal ones the latest
+        self._arrays = (self._ids, self._count, self._last, self._best, self._link, self._length)
         self._branches: dict[int, dict[int, int]] = {}
         self._whole = _ROOT
         self._suffix = NO_MATCH  # the last up to DEPTH tokens
@@ -85,8 +76,8 @@ class SuffixIndex:
     def append(self, token_id: int) -> None:
         """The sequence goes on with ``token_id``."""
         self._grow(token_id)
-        before = self._settle(self._suffix, DEPTH)
-        self._suffix = self._settle(Match(self._count_ends(before, token_id), before.length + 1), DEPTH)
+        state, length = self._settle(self._suffix, DEPTH)
+        self._suffix = self._settle(Match(self._count_ends(state, token_id), length + 1), DEPTH)
 
     def suffix(self, max_length: int) -> Match:
         """The longest end of the sequence, of up to ``max_length`` (<= DEPTH) tokens, that came before."""
@@ -111,22 +102,30 @@ class SuffixIndex:
             length = self._length[state]
         return Match(state, length)
 
-    def most_frequent(self, match: Match, min_length: int) -> Continuation | None:
-        """What followed ``match`` most often, of equal ones the latest; where nothing did, what followed its end.
+    def continuations(self, match: Match, min_length: int) -> Iterator[tuple[int, int, int]]:
+        """Walk on from ``match``: each time (token, how often it followed, how often anything did).
 
-        None where nothing followed its last ``min_length`` (>= 1) tokens, or where a conversation ended most often.
+        The token is the one that followed most often, of equal ones the latest. Where nothing followed, the longest end
+        that something followed is taken, so a repetition goes round; it must have ``min_length`` (>= 1) tokens. It
+        stops where a conversation ended most often. The sequence must not grow meanwhile.
         """
-        state, length = self.matched(match)
-        if length < min_length:
-            return None
-        following = self._best[state]
-        token_id = self._ids[self._last[following]]
-        if token_id == BOUNDARY:
-            return None
-        # The end of the sequence is an end of the substring too, but nothing follows it yet.
-        total = self._count[state] - (self._last[state] == len(self._ids) - 1)
-        next_match = self._settle(Match(following, length + 1), DEPTH)
-        return Continuation(token_id, self._count[following], total, next_match)
+        ids, counts, last, best, links, lengths = self._arrays
+        state, length = match
+        end = len(ids) - 1
+        while length >= min_length:
+            following = best[state]
+            if following == _NONE:
+                state = links[state]
+                length = lengths[state]
+                continue
+            token_id = ids[last[following]]
+            if token_id == BOUNDARY:
+                return
+            # The end of the sequence is an end of the substring too, but nothing follows it yet.
+            yield token_id, counts[following], counts[state] - (last[state] == end)
+            state, length = following, length + 1
+            if length > DEPTH:
+                state, length = self._settle(Match(state, length), DEPTH)
 
     def save(self, path: Path) -> None:
         """Write the ids alone, four bytes each, as a .npy file."""
@@ -165,17 +164,6 @@ class SuffixIndex:
         branches = self._branches.get(state)
         return _NONE if branches is None else branches.get(token_id, _NONE)
 
-    def _connect(self, state: int, token_id: int, following: int) -> None:
-        """A new transition."""
-        best = self._best[state]
-        if best == _NONE:
-            self._best[state] = following
-            return
-        branches = self._branches.get(state)
-        if branches is None:
-            branches = self._branches[state] = {self._ids[self._last[best]]: best}
-        branches[token_id] = following
-
     def _add_state(self, length: int, link: int, *, count: int, last: int, best: int) -> int:
         self._length.append(length)
         self._link.append(link)
@@ -186,20 +174,33 @@ class SuffixIndex:
 
     def _grow(self, token_id: int) -> None:
         """The automaton of the sequence with one more token; counts apart."""
-        end = len(self._ids)
-        self._ids.append(token_id)
+        ids, _, last, best, links, lengths = self._arrays
+        all_branches = self._branches
+        end = len(ids)
+        ids.append(token_id)
         whole = self._add_state(end + 1, _ROOT, count=0, last=end, best=_NONE)
-        state = self._whole
-        while state >= 0 and self._step(state, token_id) == _NONE:
-            self._connect(state, token_id, whole)
-            state = self._link[state]
-        self._whole = whole
-        if state < 0:
+        state, self._whole = self._whole, whole
+        while state >= 0:
+            following = best[state]
+            if following == _NONE:
+                best[state] = whole
+            elif ids[last[following]] == token_id:
+                break
+            else:
+                branches = all_branches.get(state)
+                if branches is None:
+                    all_branches[state] = {ids[last[following]]: following, token_id: whole}
+                elif token_id in branches:
+                    following = branches[token_id]
+                    break
+                else:
+                    branches[token_id] = whole
+            state = links[state]
+        else:
             return
-        following = self._step(state, token_id)
-        if self._length[following] > self._length[state] + 1:
+        if lengths[following] > lengths[state] + 1:
             following = self._split(state, token_id, following)
-        self._link[whole] = following
+        links[whole] = following
 
     def _split(self, state: int, token_id: int, following: int) -> int:
         """The shorter substrings of ``following``, those that come from ``state``, move to a state of their own."""
@@ -223,23 +224,25 @@ class SuffixIndex:
         self._link[following] = shorter
         return shorter
 
-    def _count_ends(self, before: Match, token_id: int) -> int:
-        """Count the new end for every substring of up to ``before.length + 1`` tokens; return the longest one's state.
+    def _count_ends(self, state: int, token_id: int) -> int:
+        """Count the end of ``token_id`` after each substring of ``state`` and of its links; return the longest's state.
 
-        The latest of equally frequent continuations is the one just seen, so a comparison with the best so far is all.
+        Of equally frequent continuations the latest is the one just seen, so it only has to be compared with the best.
         """
-        counts, last, best, links = self._count, self._last, self._best, self._link
-        end = len(self._ids) - 1
+        ids, counts, last, best, links, _ = self._arrays
+        all_branches = self._branches
+        end = len(ids) - 1
         longest = counted = _NONE
-        state = before.state
         while state >= 0:
-            following = self._step(state, token_id)
+            most = following = best[state]
+            if ids[last[most]] != token_id:
+                following = all_branches[state][token_id]
             if following != counted:
                 counts[following] += 1
                 last[following] = end
                 counted = following
                 longest = longest or following
-            if counts[following] >= counts[best[state]]:
+            if following != most and counts[following] >= counts[most]:
                 best[state] = following
             state = links[state]
         return longest
