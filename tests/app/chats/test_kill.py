@@ -27,14 +27,15 @@ ROOT = Path(__file__).resolve().parents[3]
 CHILD = "tests.app.chats.kill_child"
 
 
-def run_and_kill(folder: Path, seconds: float) -> list[tuple[int, int, str]]:
-    """Start the child, kill it after ``seconds`` of writing; return what it acknowledged."""
+def run_and_kill(folder: Path, seconds: float, num_messages: int = 1) -> list[tuple[int, int, str]]:
+    """Start the child, kill it ``seconds`` after so many messages; return what it acknowledged."""
     child = subprocess.Popen([sys.executable, "-m", CHILD, str(folder)], cwd=ROOT, stdout=subprocess.PIPE)
     assert child.stdout is not None
     assert child.stdout.readline() == b"ready\n"
+    output = b"".join(child.stdout.readline() for _ in range(num_messages))
     time.sleep(seconds)
     child.send_signal(signal.SIGKILL)
-    output = child.stdout.read()
+    output += child.stdout.read()
     child.stdout.close()
     child.wait()
     # The last line may be cut in the middle: then it was not told whole, and does not count.
@@ -68,11 +69,11 @@ def frame_ends(wal: bytes) -> list[int]:
 
 @pytest.mark.skipif(sys.platform == "win32", reason="SIGKILL is a word of POSIX")
 def test_a_log_cut_anywhere_opens_to_a_committed_prefix(tmp_path: Path) -> None:
-    acknowledged = run_and_kill(tmp_path / "killed", 0.03)
+    acknowledged = run_and_kill(tmp_path / "killed", 0.0, num_messages=12)
     file = tmp_path / "killed" / "chats.db"
     wal = Path(f"{file}-wal").read_bytes()
     ends = frame_ends(wal)
-    assert len(ends) > 10
+    assert len(ends) > 12
     full = messages_of(file, wal, tmp_path / "whole")
     assert {text for _, _, text in acknowledged} <= {text for _, text in full}
     num_seen = -1
