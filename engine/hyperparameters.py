@@ -24,7 +24,8 @@ from engine.gguf_types import ValueType
 MAX_TOKENS = 4_000_000  # the largest vocabularies have about 300,000
 MAX_TOKEN_BYTES = 65_536  # the longest real tokens, runs of spaces, have about 1,000
 # (smallest, largest) of the architecture's own entries, per layer where they are lists. The largest are ten times
-# or more beyond any known model, and small enough that llama.cpp's products of them stay inside 64 bits.
+# or more beyond any known model, and small enough that llama.cpp's products of them stay inside 64 bits. The smallest
+# context known is 128; in one of a few tokens not even the passes that measure a model have room.
 _RANGES = {
     "attention.head_count": (0, 16_384),
     "attention.head_count_kv": (0, 16_384),
@@ -32,7 +33,7 @@ _RANGES = {
     "attention.value_length": (1, 65_536),
     "attention.sliding_window": (0, 2**31 - 1),
     "block_count": (1, 4_096),
-    "context_length": (1, 2**31 - 1),
+    "context_length": (16, 2**31 - 1),
     "embedding_length": (1, 1_048_576),
     "expert_count": (0, 4_096),
     "expert_used_count": (0, 4_096),

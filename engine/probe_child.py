@@ -28,6 +28,14 @@ from engine.model_kind import check_writes_text
 N_CTX = 64  # tokens; enough to run one
 # Beyond the file itself: threads' stacks and arenas, the tokenizer's tables, repacked copies of the weights.
 _SPARE_BYTES = 2 * 2**30
+_ONE_FOR_EACH_FIRST_BYTE = (
+    *range(1, 0x80),
+    *range(0x80, 0x800, 0x40),
+    0x800,
+    *range(0x1000, 0x10000, 0x1000),
+    0x10000,
+    *range(0x40000, 0x110000, 0x40000),
+)
 
 
 def main(arguments: list[str]) -> int:
@@ -83,9 +91,15 @@ def _run_one_token(model: LlamaModel) -> None:
 
 
 def _try_vocabulary(model: LlamaModel) -> None:
-    """Use every function of the vocabulary that the program uses later: each reads lists of the file."""
+    """Use every function of the vocabulary that the program uses later: each reads lists of the file.
+
+    Every first byte that a text can have is tried by itself: a tokenizer that knows no token of it, but longer ones
+    that begin with it, may never come to an end.
+    """
     vocab = model.vocab
-    ids = vocab.tokenize("Hello, 世界! <0x41>\n\t 123", special=True, add_bos=True)
+    ids = vocab.tokenize("Hello, 世界! <|im_start|>\n\t 123", special=True, add_bos=True)
+    for code in _ONE_FOR_EACH_FIRST_BYTE:
+        ids += vocab.tokenize(chr(code), special=False)
     for token_id in {*ids, *range(min(vocab.n_vocab, 300)), vocab.n_vocab - 1}:
         vocab.piece(token_id)
         vocab.token_text(token_id)
