@@ -76,7 +76,7 @@ class SuffixIndex:
     def append(self, token_id: int) -> None:
         """The sequence goes on with ``token_id``."""
         self._grow(token_id)
-        state, length = self._settle(self._suffix, DEPTH)
+        state, length = self._suffix
         self._suffix = self._settle(Match(self._count_ends(state, token_id), length + 1), DEPTH)
 
     def suffix(self, max_length: int) -> Match:

@@ -100,6 +100,14 @@ def test_a_match_stays_true_while_the_sequence_grows(ids: list[int], pattern: li
     assert following.length == next((n for n in range(match.length + 1, 0, -1) if occurs(whole, [*held, 0][-n:])), 0)
 
 
+def test_a_match_is_not_lengthened_by_what_was_never_matched() -> None:
+    """(5) lies with (4, 5) in one state, which splits off (3, 4, 5) while the sequence grows."""
+    index = SuffixIndex([3, 4, 5])
+    match = find(index, [5], 6)
+    index.extend([9, 4, 5, 0])
+    assert index.follow(match, 0, 6).length == 2
+
+
 @given(Ids)
 def test_never_more_than_twice_as_many_states_as_tokens(ids: list[int]) -> None:
     assert SuffixIndex(ids).num_states <= max(2, 2 * len(ids))
