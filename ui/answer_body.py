@@ -5,9 +5,12 @@ from __future__ import annotations
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
+from engine.records import Source
 from ui.code_block import CodeBlock
 from ui.markdown_blocks import Block, BlockStream, Segment, plan_segments
+from ui.marks import paint_marks
 from ui.prose_view import ProseView
+from ui.provenance import SourceRuns
 from ui.theme import Theme
 
 SEGMENT_SPACING = 10
@@ -71,6 +74,13 @@ class AnswerBody(QWidget):
         segment = self._waiting.pop()
         self._fill(self._make(segment, 0), segment)
         return True
+
+    def mark(self, raw: str, runs: SourceRuns, wanted: frozenset[Source]) -> None:
+        """Mark what came from the wanted sources; ``raw`` is the whole text."""
+        views = [part.view if isinstance(part, CodeBlock) else part for part in self._widgets]
+        located = runs.locate(raw, [view.toPlainText() for view in views]) if wanted else [[] for _ in views]
+        for view, ranges in zip(views, located, strict=True):
+            paint_marks(view, (item for item in ranges if item.source in wanted), self._theme.tokens)
 
     def _show(self) -> None:
         plan = plan_segments([*self._open_blocks, *self._stream.tail])

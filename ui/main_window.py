@@ -26,13 +26,14 @@ from ui.drop_overlay import DropOverlay, gguf_path
 from ui.empty_state import EmptyState
 from ui.formatting import footer
 from ui.header import DEMO_NOTE, TINY_NOTE, Header
+from ui.message_column import COLUMN_PX
 from ui.records import ConversationRow, EngineView, MessageView, SettingField, SettingValue
 from ui.setting_rows import ask_model_file
 from ui.settings_dialog import SettingsDialog
 from ui.sidebar import Sidebar
 from ui.stats_panel import StatsPanel
 from ui.theme import Theme
-from ui.transcript import COLUMN_PX, Transcript
+from ui.transcript import Transcript
 from ui.window_layout import WindowLayout
 
 DEFAULT_SIZE = QSize(1280, 800)
@@ -157,6 +158,7 @@ class MainWindow(QMainWindow):
         self.composer.text_changed.connect(self.draft_text_changed)
         self.transcript.regenerate_requested.connect(self.regenerate_requested)
         self.transcript.link_activated.connect(self._ask_link)
+        self.stats.sources_wanted.connect(self.transcript.mark_sources)
         self.drop_overlay.chosen.connect(self.model_file_chosen)
 
     def _add_shortcuts(self) -> None:
@@ -208,9 +210,9 @@ class MainWindow(QMainWindow):
         self.stats.begin()
         self.composer.set_streaming(True)
 
-    def append_text(self, chunk_text: str, spans: tuple[TokenSpan, ...]) -> None:  # noqa: ARG002
-        """More text of the answer in the making; the spans are for provenance."""
-        self.transcript.append_text(chunk_text)
+    def append_text(self, chunk_text: str, spans: tuple[TokenSpan, ...]) -> None:
+        """More text of the answer in the making, and where its tokens came from."""
+        self.transcript.append_text(chunk_text, spans)
 
     def finish_answer(self, view: MessageView) -> None:
         """The answer ended with this text, state and figures."""

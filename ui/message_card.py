@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from PySide6.QtCore import QEvent, Qt, Signal
 from PySide6.QtGui import QEnterEvent
 from PySide6.QtWidgets import QApplication, QFrame, QHBoxLayout, QLabel, QProgressBar, QVBoxLayout
 
+from engine.records import Source, TokenSpan
 from ui.answer_body import AnswerBody
 from ui.formatting import count, footer, hover
 from ui.icon_button import IconButton
 from ui.prose_view import ProseView
+from ui.provenance import SourceRuns
 from ui.records import MessageState, MessageView
 from ui.theme import Theme
 
@@ -120,6 +124,8 @@ class AnswerCard(MessageCard):
     def __init__(self, theme: Theme, view: MessageView, text_width: int = 0) -> None:
         super().__init__(theme, view, "Paceline")
         self._text = ""
+        self._runs = SourceRuns()
+        self._marked: frozenset[Source] = frozenset()
         self.body = AnswerBody(theme, self, text_width)
         self.body.link_activated.connect(self.link_activated)
         self.progress_label = QLabel("Reading the prompt")
@@ -162,6 +168,7 @@ class AnswerCard(MessageCard):
 
     def _show_text(self, view: MessageView) -> None:
         self._text = view.text
+        self._runs.extend(view.spans)
         if view.state is MessageState.STREAMING:
             self.body.append(view.text)
         else:
@@ -169,7 +176,19 @@ class AnswerCard(MessageCard):
 
     def build_one(self) -> bool:
         """Make one more part of a finished answer, from its end; False where none is missing."""
-        return self.body.build_one()
+        more = self.body.build_one()
+        if not more and self._marked:
+            self._mark()
+        return more
+
+    def mark_sources(self, wanted: frozenset[Source]) -> None:
+        """Mark the tokens that came from these sources."""
+        if wanted or self._marked:
+            self._marked = wanted
+            self._mark()
+
+    def _mark(self) -> None:
+        self.body.mark(self._text, self._runs, self._marked)
 
     @property
     def text(self) -> str:
@@ -181,10 +200,13 @@ class AnswerCard(MessageCard):
         """The line below an answer that did not end by itself."""
         return self.notice.text()
 
-    def append(self, text: str) -> None:
+    def append(self, text: str, spans: Iterable[TokenSpan] = ()) -> None:
         """Show the next piece."""
         self._text += text
+        self._runs.extend(spans)
         self.body.append(text)
+        if self._marked:
+            self._mark()
         self.progress.hide()
         self.progress_label.hide()
 
@@ -206,6 +228,11 @@ class AnswerCard(MessageCard):
         else:
             self._text = view.text
             self.body.set_text(view.text)
+        if view.spans:
+            self._runs = SourceRuns()
+            self._runs.extend(view.spans)
+        if self._marked:
+            self._mark()
         self._set_state(view)
 
     def set_last(self, last: bool) -> None:

@@ -124,7 +124,7 @@ class DepthBars(_Plot):
             track = QRectF(left, top + (DEPTH_ROW_PX - BAR_PX) / 2, self.width() - left - right - 8, BAR_PX)
             self.bar(painter, track, tokens.hover)
             if share:
-                self.bar(painter, QRectF(track.x(), track.y(), track.width() * share, BAR_PX), tokens.draft)
+                self.bar(painter, QRectF(track.x(), track.y(), track.width() * share, BAR_PX), tokens.accent)
 
 
 @dataclass(frozen=True, slots=True)

@@ -108,6 +108,7 @@ class NumberRow(SettingRow):
         row.setSpacing(8)
         self.edit = QLineEdit()
         self.edit.setPlaceholderText(_range_words(self.field))
+        self.edit.setToolTip(f"{_range_words(self.field)} {self.field.unit}".strip())
         self.name(self.edit)
         self.edit.textChanged.connect(self.changed)
         self.automatic = QCheckBox(self.field.automatic.capitalize())

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import Qt
+from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QFrame, QGridLayout, QHBoxLayout, QLabel, QScrollArea, QVBoxLayout, QWidget
 
 from engine.records import RunStats, Source
+from ui.figures import INSET_PX, LargeFigure, LegendRow, LineFigure
 from ui.formatting import UNKNOWN, acceptance, count, duration, figure, hover, milliseconds, per_pass, percent
-from ui.plots import DepthBars, Part, Sparkline, StackedBar, Swatch
+from ui.plots import DepthBars, Part, Sparkline, StackedBar
 from ui.theme import Theme
 
 HELP = {
@@ -35,57 +36,21 @@ SOURCES = {
 SPLIT = (("draft", "draft"), ("verify", "verify"), ("sample", "sample"), ("rest", "rest"))
 
 
-class _Figure(QWidget):
-    """A name and a number; the number may be large."""
-
-    def __init__(self, theme: Theme, name: str, help_text: str) -> None:
-        super().__init__()
-        self._name = name
-        self.setToolTip(hover(help_text))
-        self.name_label = QLabel(name)
-        self.name_label.setProperty("kind", "caption")
-        self.value_label = QLabel(UNKNOWN)
-        self.value_label.setFont(theme.font())
-        self.value_label.setAccessibleDescription(help_text)
-        self.set_value(UNKNOWN)
-
-    def set_value(self, text: str) -> None:
-        """Show a number with its unit."""
-        if text != self.value_label.text():
-            self.value_label.setText(text)
-        self.value_label.setAccessibleName(f"{self._name}: {text}")
-
-
-class LineFigure(_Figure):
-    """Name at the left, number at the right."""
-
-    def __init__(self, theme: Theme, name: str, help_text: str, field: str = "") -> None:
-        super().__init__(theme, name, help_text)
-        row = QHBoxLayout(self)
-        row.setContentsMargins(0, 0, 0, 0)
-        row.setSpacing(6)
-        if field:
-            row.addWidget(Swatch(theme, field))
-        row.addWidget(self.name_label)
-        row.addStretch(1)
-        row.addWidget(self.value_label)
-
-
-class LargeFigure(_Figure):
-    """A large number with its unit below."""
-
-    def __init__(self, theme: Theme, name: str, help_text: str) -> None:
-        super().__init__(theme, name, help_text)
-        self.value_label.setProperty("kind", "figure")
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(0)
-        column.addWidget(self.value_label)
-        column.addWidget(self.name_label)
+def _inset(widget: QWidget) -> QHBoxLayout:
+    row = QHBoxLayout()
+    row.setContentsMargins(INSET_PX, 0, INSET_PX, 0)
+    row.addWidget(widget)
+    return row
 
 
 class StatsPanel(QFrame):
-    """Takes `RunStats` a few times a second."""
+    """Takes `RunStats` a few times a second.
+
+    Signals:
+        sources_wanted(object): the frozenset of `Source` whose tokens are to be marked in the answers.
+    """
+
+    sources_wanted = Signal(object)
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -118,7 +83,9 @@ class StatsPanel(QFrame):
         self.split_parts = {name: LineFigure(theme, name.capitalize(), HELP["split"], field) for name, field in SPLIT}
         self.origin = StackedBar(theme, "Where the tokens came from")
         self.origin.setToolTip(hover(HELP["source"]))
-        self.sources = {key: LineFigure(theme, name, text, field) for key, (name, field, text) in SOURCES.items()}
+        self.sources = {key: LegendRow(theme, name, text, field) for key, (name, field, text) in SOURCES.items()}
+        for row in self.sources.values():
+            row.toggled.connect(self._tell_wanted)
         self._arrange()
         self.clear()
 
@@ -126,21 +93,23 @@ class StatsPanel(QFrame):
         content = QWidget()
         content.setObjectName("statsContent")
         column = QVBoxLayout(content)
-        column.setContentsMargins(16, 16, 16, 16)
+        column.setContentsMargins(10, 16, 10, 16)
         column.setSpacing(4)
         top = QHBoxLayout()
         top.addWidget(self._heading("Speed"))
         top.addStretch(1)
         top.addWidget(self.state)
+        top.setContentsMargins(INSET_PX, 0, INSET_PX, 0)
         column.addLayout(top)
         large = QGridLayout()
+        large.setContentsMargins(INSET_PX, 0, INSET_PX, 0)
         large.setHorizontalSpacing(16)
         large.addWidget(self.speed, 0, 0)
         large.addWidget(self.per_pass, 0, 1)
         large.setColumnStretch(0, 1)
         large.setColumnStretch(1, 1)
         column.addLayout(large)
-        column.addWidget(self.spark)
+        column.addLayout(_inset(self.spark))
         self._section(column, "Acceptance", [self.accepted, self.by_depth])
         self._section(column, "This answer", list(self.rows.values()))
         self._section(column, "Time of a pass", [self.split, *self.split_parts.values()])
@@ -163,10 +132,13 @@ class StatsPanel(QFrame):
 
     def _section(self, column: QVBoxLayout, title: str, widgets: list[QWidget]) -> None:
         column.addSpacing(14)
-        column.addWidget(self._heading(title))
+        column.addLayout(_inset(self._heading(title)))
         column.addSpacing(2)
         for widget in widgets:
-            column.addWidget(widget)
+            if isinstance(widget, LegendRow):
+                column.addWidget(widget)
+            else:
+                column.addLayout(_inset(widget))
 
     # ---- values ------------------------------------------------------------------------------------------------
 
@@ -200,6 +172,9 @@ class StatsPanel(QFrame):
         if stats is not None:
             self.show_stats(stats)
         self.set_state("last answer", live=False)
+
+    def _tell_wanted(self) -> None:
+        self.sources_wanted.emit(frozenset(key for key, row in self.sources.items() if row.isChecked()))
 
     def _add_spark(self, stats: RunStats) -> None:
         before = self._previous or RunStats()

@@ -87,6 +87,11 @@ QPushButton[kind="side"] { text-align: left; border: 1px solid transparent; back
 QPushButton[kind="side"]:hover { background: $hover; }
 QPushButton[kind="side"]:pressed { background: $pressed; }
 QPushButton[kind="side"]:focus { border: 2px solid $focus; padding: 5px 7px; }
+QPushButton[kind="legend"] { background: transparent; border: 1px solid transparent; border-radius: 4px;
+  padding: 0; min-height: 16px; }
+QPushButton[kind="legend"]:hover { background: $hover; }
+QPushButton[kind="legend"]:checked { background: $selected; }
+QPushButton[kind="legend"]:focus { border: 1px solid $focus; }
 QToolButton { background: transparent; border: 1px solid transparent; border-radius: 6px; padding: 4px; }
 QToolButton:hover { background: $hover; }
 QToolButton:pressed, QToolButton:open { background: $pressed; }

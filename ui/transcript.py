@@ -6,67 +6,22 @@ Long conversations are built from the end in slices, so that the event loop neve
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from PySide6.QtCore import QEvent, QSize, Qt, QTimer, Signal
 from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import QApplication, QFrame, QHBoxLayout, QScrollArea, QToolButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QApplication, QFrame, QScrollArea, QToolButton, QWidget
 
+from engine.records import Source, TokenSpan
 from ui.message_card import AnswerCard, MessageCard, UserCard
+from ui.message_column import COLUMN_PX, MessageColumn, MessagePages
 from ui.records import MessageState, MessageView
 from ui.theme import Theme
 
-COLUMN_PX = 760
 NEAR_END_PX = 32
 SLICE_S = 0.008
 FIRST_SLICE_S = 0.030  # what is in sight appears at once where it can
 CARD_PADDING_PX = 76  # column and card margins around the text
-
-
-class _Column(QWidget):
-    """The cards from top to bottom, at most `COLUMN_PX` wide."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.cards: list[MessageCard] = []
-        column = QWidget()
-        column.setMaximumWidth(COLUMN_PX)
-        self._layout = QVBoxLayout(column)
-        self._layout.setContentsMargins(24, 20, 24, 16)
-        self._layout.setSpacing(12)
-        self._layout.addStretch(1)
-        outer = QHBoxLayout(self)
-        outer.setContentsMargins(0, 0, 0, 0)
-        outer.addStretch(1)
-        outer.addWidget(column, 1000)
-        outer.addStretch(1)
-
-    def add(self, card: MessageCard, index: int | None = None) -> None:
-        """Put a card at the end, or before the others at ``index``."""
-        place = len(self.cards) if index is None else index
-        self.cards.insert(place, card)
-        self._layout.insertWidget(place, card)
-
-
-class _Pages(QWidget):
-    """Holds the column in sight. A replaced one is hidden, not taken out: that would restyle all of it."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.setObjectName("transcriptContent")
-        self._layout = QVBoxLayout(self)
-        self._layout.setContentsMargins(0, 0, 0, 0)
-        self.column = _Column()
-        self._layout.addWidget(self.column)
-
-    def replace(self) -> list[QWidget]:
-        """Begin with an empty column; returns what may be deleted, the last first."""
-        old = self.column
-        old.hide()
-        self._layout.removeWidget(old)
-        self.column = _Column()
-        self._layout.addWidget(self.column)
-        return [old, *old.cards]
 
 
 class Transcript(QScrollArea):
@@ -86,6 +41,7 @@ class Transcript(QScrollArea):
         self._stick = True
         self._last_maximum = 0
         self._grows_above = False
+        self._marked: frozenset[Source] = frozenset()
         self._waiting: list[MessageView] = []  # older messages not built yet, oldest first
         self._building: MessageCard | None = None
         self._discarded: list[QWidget] = []
@@ -99,7 +55,7 @@ class Transcript(QScrollArea):
         self.setWidgetResizable(True)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
-        self._pages = _Pages()
+        self._pages = MessagePages()
         self.setWidget(self._pages)
         self._make_jump()
         bar = self.verticalScrollBar()
@@ -123,9 +79,12 @@ class Transcript(QScrollArea):
 
     def _recolor(self) -> None:
         self.jump.setIcon(self._theme.icon("arrow-down", size=14))
+        if self._marked:
+            # After the answers have taken the palette themselves.
+            QTimer.singleShot(0, self, lambda: self.mark_sources(self._marked))
 
     @property
-    def _column(self) -> _Column:
+    def _column(self) -> MessageColumn:
         return self._pages.column
 
     # ---- messages ----------------------------------------------------------------------------------------------
@@ -167,11 +126,11 @@ class Transcript(QScrollArea):
         card = self._column.cards[-1]
         self._streaming = card if isinstance(card, AnswerCard) else None
 
-    def append_text(self, text: str) -> None:
+    def append_text(self, text: str, spans: Iterable[TokenSpan] = ()) -> None:
         """More of the answer that is being made."""
         if self._streaming is not None:
             self._grows_above = False
-            self._streaming.append(text)
+            self._streaming.append(text, spans)
             self._lay_out()
 
     def show_prefill(self, done: int, total: int) -> None:
@@ -191,6 +150,13 @@ class Transcript(QScrollArea):
         """Whether an answer is being made."""
         return self._streaming is not None
 
+    def mark_sources(self, wanted: frozenset[Source]) -> None:
+        """Mark the tokens of these sources in every answer, until others are wanted."""
+        self._marked = wanted
+        for card in self._column.cards:
+            if isinstance(card, AnswerCard):
+                card.mark_sources(wanted)
+
     def last_answer(self) -> AnswerCard | None:
         """The last answer, if there is one."""
         answers = (card for card in reversed(self._column.cards) if isinstance(card, AnswerCard))
@@ -203,6 +169,7 @@ class Transcript(QScrollArea):
             card = answer = AnswerCard(self._theme, view, self._text_width())
             answer.regenerate_requested.connect(self.regenerate_requested)
             answer.link_activated.connect(self.link_activated)
+            answer.mark_sources(self._marked)
             if view.state is MessageState.STREAMING:
                 self._streaming = answer
         return card

@@ -1,0 +1,115 @@
+"""Where shown characters came from, and how that is marked in the answers."""
+
+from __future__ import annotations
+
+from itertools import groupby
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QTextBrowser
+from pytestqt.qtbot import QtBot
+
+from engine.records import Source, TokenSpan
+from tests.ui.conftest import STATS
+from ui.main_window import MainWindow
+from ui.marks import UNDERLINES
+from ui.palette import DARK, LIGHT
+from ui.provenance import SourceRuns
+from ui.records import MessageState, MessageView
+
+SPANS = (TokenSpan(4, Source.DRAFT), TokenSpan(6, Source.RECOVERED), TokenSpan(6, Source.DRAFT))
+RAW = "One **two** tree"
+
+
+def runs(*spans: TokenSpan) -> SourceRuns:
+    result = SourceRuns()
+    result.extend(spans)
+    return result
+
+
+def test_marks_of_formatting_are_skipped() -> None:
+    located = runs(*SPANS).locate(RAW, ["One two tree"])[0]
+    shown = [("One two tree"[item.start : item.start + item.length], item.source) for item in located]
+    assert shown == [("One ", Source.DRAFT), ("two ", Source.RECOVERED), ("tree", Source.DRAFT)]
+
+
+def test_positions_are_counted_as_qt_counts() -> None:
+    located = runs(TokenSpan(1, Source.DRAFT), TokenSpan(1, Source.BONUS)).locate("😀x", ["😀x"])[0]
+    assert [(r.start, r.length) for r in located] == [(0, 2), (2, 1)]
+
+
+def test_no_range_crosses_a_line() -> None:
+    located = runs(TokenSpan(5, Source.DRAFT)).locate("ab\ncd", ["ab\ncd"])[0]
+    assert [(r.start, r.length) for r in located] == [(0, 2), (3, 2)]
+
+
+def test_spans_that_do_not_fit_mark_nothing() -> None:
+    assert runs(TokenSpan(2, Source.DRAFT)).locate("three", ["three"]) == [[]]
+
+
+@settings(max_examples=100, deadline=None)
+@given(
+    st.lists(st.tuples(st.text(alphabet="abc de\n😀", min_size=1, max_size=5), st.sampled_from(Source)), max_size=20)
+)
+def test_plain_text_is_located_exactly(pieces: list[tuple[str, Source]]) -> None:
+    raw = "".join(text for text, _ in pieces)
+    located = runs(*(TokenSpan(len(text), source) for text, source in pieces)).locate(raw, [raw])[0]
+    units = [source for text, source in pieces for char in text for _ in range(len(char.encode("utf-16-le")) // 2)]
+    shown = [char for char in raw for _ in range(len(char.encode("utf-16-le")) // 2)]
+    marked: list[Source | None] = [None] * len(units)
+    for item in located:
+        marked[item.start : item.start + item.length] = [item.source] * item.length
+    solid = [place for place, char in enumerate(shown) if not char.isspace()]
+    assert [marked[place] for place in solid] == [units[place] for place in solid]
+    assert all(a.start + a.length <= b.start for a, b in zip(located, located[1:], strict=False))
+
+
+def _marked_words(window: MainWindow) -> dict[str, str]:
+    card = window.transcript.last_answer()
+    assert card is not None
+    prose = card.body.segments[0]
+    assert isinstance(prose, QTextBrowser)
+    marks = [(item.cursor.selectedText().strip(), item.format) for item in prose.extraSelections()]
+    return {text: form.underlineColor().name() for text, form in marks if text}
+
+
+def test_the_legend_marks_tokens_of_its_source(window: MainWindow, qtbot: QtBot) -> None:
+    window.show_conversation("t", [MessageView(1, "assistant", RAW, stats=STATS, spans=SPANS)])
+    qtbot.waitUntil(lambda: not window.transcript.is_building)
+    assert _marked_words(window) == {}
+    qtbot.mouseClick(window.stats.sources[Source.RECOVERED], Qt.MouseButton.LeftButton)
+    assert _marked_words(window) == {"two": LIGHT.recovered}
+    window.set_theme("dark")
+    qtbot.waitUntil(lambda: _marked_words(window) == {"two": DARK.recovered})
+    qtbot.mouseClick(window.stats.sources[Source.RECOVERED], Qt.MouseButton.LeftButton)
+    assert _marked_words(window) == {}
+
+
+def test_a_streaming_answer_is_marked_as_it_grows(window: MainWindow) -> None:
+    window.stats.sources[Source.DRAFT].click()
+    window.begin_answer(MessageView(1, "assistant", "", MessageState.STREAMING))
+    place = 0
+    for span in SPANS:
+        window.append_text(RAW[place : place + span.num_chars], (span,))
+        place += span.num_chars
+    assert set(_marked_words(window)) == {"One", "tree"}
+    window.finish_answer(MessageView(1, "assistant", RAW, stats=STATS))
+    assert set(_marked_words(window)) == {"One", "tree"}
+
+
+def test_marking_leaves_the_text_alone(window: MainWindow, qtbot: QtBot) -> None:
+    window.show_conversation("t", [MessageView(1, "assistant", RAW, stats=STATS, spans=SPANS)])
+    qtbot.waitUntil(lambda: not window.transcript.is_building)
+    card = window.transcript.last_answer()
+    assert card is not None
+    before = card.body.segments[0].toHtml()  # type: ignore[union-attr]
+    for row in window.stats.sources.values():
+        row.click()
+    assert card.body.segments[0].toHtml() == before  # type: ignore[union-attr]
+    assert card.text == RAW
+
+
+def test_each_source_has_an_underline_of_its_own() -> None:
+    styles = sorted(style.name for style in UNDERLINES.values())
+    assert [len(list(group)) for _, group in groupby(styles)] == [1] * len(Source)
