@@ -37,7 +37,7 @@ class Shape:
 
 
 TARGET_SHAPE = Shape()
-DRAFT_SHAPE = Shape(num_layers=3, width=96, num_heads=3, ffn_width=256)
+DRAFT_SHAPE = Shape(num_layers=4, width=96, num_heads=3, ffn_width=192)
 
 
 EMBEDDING_STD = 0.7

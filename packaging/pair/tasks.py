@@ -43,13 +43,13 @@ def sums(_material: Material, rng: Random) -> Messages:
     """One to four sums in a conversation."""
     messages: Messages = []
     for _ in range(rng.choice((1, 1, 2, 3, 4))):
-        kind, size = rng.random(), rng.choice((10, 100, 100, 1000))
+        kind, size = rng.random(), rng.choice((10, 100, 100, 100, 1000))
         a, b = rng.randrange(size), rng.randrange(size)
         if kind < 0.5:
-            sign, spoken, answer = "+", "plus", add_by_column(a, b) if size == 1000 else f"{a} + {b} = {a + b}."
+            sign, spoken, answer = "+", "plus", add_by_column(a, b) if max(a, b) > 9 else f"{a} + {b} = {a + b}."
         elif kind < 0.78:
             a, b = max(a, b), min(a, b)
-            sign, spoken, answer = "-", "minus", subtract_by_column(a, b) if size == 1000 else f"{a} - {b} = {a - b}."
+            sign, spoken, answer = "-", "minus", subtract_by_column(a, b) if max(a, b) > 9 else f"{a} - {b} = {a - b}."
         else:
             a, b = rng.randrange(13), rng.randrange(13)
             sign, spoken = rng.choice(("*", "x")), "times"
@@ -59,7 +59,8 @@ def sums(_material: Material, rng: Random) -> Messages:
         )
         wording = rng.choice(
             ("What is {}?", "{}", "{} = ?", "{}?", "Calculate {}.", "How much is {}?", "what's {}", "Compute {}",
-             "And {}?", "Can you work out {}?", "Please add up: {}" if sign == "+" else "Solve {}", "Tell me {}.", "{} ="),
+             "And {}?", "Can you work out {}?", "Please add up: {}" if sign == "+" else "Solve {}", "Tell me {}.",
+             "{} ="),
         )  # fmt: skip
         messages += [("user", wording.format(text)), ("assistant", answer)]
     return messages
@@ -205,7 +206,8 @@ def snippets(material: Material, rng: Random) -> Messages:
     code = SNIPPETS[what]
     wording = rng.choice(
         ("Write a Python function that {}", "Python function that {}", "Write a function that {}",
-         "Can you write code that {}?", "Show me a Python function that {}", "I need a function that {}", "Code a function that {}."),
+         "Can you write code that {}?", "Show me a Python function that {}", "I need a function that {}",
+         "Code a function that {}."),
     )  # fmt: skip
     messages = [("user", wording.format(what)), ("assistant", fence("python", code))]
     if rng.random() < 0.35:

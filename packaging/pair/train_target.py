@@ -66,7 +66,7 @@ def row_length(progress: float, context: int, rng: Random) -> int:
     elif progress < 0.75:
         length = rng.choice((256, 256, 256, 512))
     else:
-        length = rng.choice((256, 256, 256, 512, 512, 1024, 2048))
+        length = rng.choice((256, 256, 256, 512, 2048))
     return min(length, context)
 
 
@@ -130,7 +130,7 @@ def train(options: argparse.Namespace, shape: Shape) -> None:
                 length=length,
                 loss=loss.item(),
             )
-        if time.monotonic() - saved > 150:
+        if time.monotonic() - saved > 120:
             save(checkpoint, network, optimizers, clock)
             report(log, step=clock.step, validation=validate(network, sources, tokenizer, (8, min(512, shape.context))))
             saved = time.monotonic()
