@@ -18,9 +18,7 @@ ALPHABET = "abSTOP<>é€😀 \n"
 SOURCES = tuple(Source)
 
 
-def run(
-    pieces: Sequence[bytes], stop: tuple[str, ...], blocks: Sequence[int] = ()
-) -> tuple[list[Piece], int]:
+def run(pieces: Sequence[bytes], stop: tuple[str, ...], blocks: Sequence[int] = ()) -> tuple[list[Piece], int]:
     """Feed the pieces in blocks of these sizes, then one by one; also how many tokens counted."""
     detokenizer = Detokenizer(TinyTokenizer(words=list(pieces)), stop)
     ids = [256 + index for index in range(len(pieces))]
@@ -62,9 +60,7 @@ def test_any_segmentation_decodes_as_the_whole(pieces: list[bytes], blocks: list
     st.lists(st.text(ALPHABET, max_size=4), max_size=3).map(tuple),
     st.lists(st.integers(1, 5)),
 )
-def test_stop_strings_never_leak(
-    data: bytes, cuts: list[int], stop: tuple[str, ...], blocks: list[int]
-) -> None:
+def test_stop_strings_never_leak(data: bytes, cuts: list[int], stop: tuple[str, ...], blocks: list[int]) -> None:
     edges = [0, *cuts, len(data)]
     pieces = [data[begin:end] for begin, end in pairwise(edges)]
     given_out, _ = run(pieces, stop, blocks)
