@@ -1,4 +1,3 @@
-# ruff: noqa: D102 - the protocol that it implements says what the methods do
 """A scripted tokenizer for tests: a list of pieces, some of them control tokens. No weights, no library."""
 
 from __future__ import annotations
