@@ -78,6 +78,7 @@ class LegendRow(QPushButton):
     def set_value(self, text: str) -> None:
         """Show a count."""
         self.value_label.setText(text)
+        self.value_label.setAccessibleName(f"{self._name}: {text}")
         self.setAccessibleName(f"Mark {self._name} tokens: {text}")
 
     def sizeHint(self) -> QSize:

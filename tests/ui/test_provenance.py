@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import groupby
+from itertools import groupby, pairwise
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -18,6 +18,7 @@ from ui.palette import DARK, LIGHT
 from ui.provenance import SourceRuns
 from ui.records import MessageState, MessageView
 
+WORDS = st.text(alphabet="abc de\n😀", min_size=1, max_size=5)
 SPANS = (TokenSpan(4, Source.DRAFT), TokenSpan(6, Source.RECOVERED), TokenSpan(6, Source.DRAFT))
 RAW = "One **two** tree"
 
@@ -49,9 +50,7 @@ def test_spans_that_do_not_fit_mark_nothing() -> None:
 
 
 @settings(max_examples=100, deadline=None)
-@given(
-    st.lists(st.tuples(st.text(alphabet="abc de\n😀", min_size=1, max_size=5), st.sampled_from(Source)), max_size=20)
-)
+@given(st.lists(st.tuples(WORDS, st.sampled_from(Source)), max_size=20))
 def test_plain_text_is_located_exactly(pieces: list[tuple[str, Source]]) -> None:
     raw = "".join(text for text, _ in pieces)
     located = runs(*(TokenSpan(len(text), source) for text, source in pieces)).locate(raw, [raw])[0]
@@ -62,7 +61,7 @@ def test_plain_text_is_located_exactly(pieces: list[tuple[str, Source]]) -> None
         marked[item.start : item.start + item.length] = [item.source] * item.length
     solid = [place for place, char in enumerate(shown) if not char.isspace()]
     assert [marked[place] for place in solid] == [units[place] for place in solid]
-    assert all(a.start + a.length <= b.start for a, b in zip(located, located[1:], strict=False))
+    assert all(a.start + a.length <= b.start for a, b in pairwise(located))
 
 
 def _marked_words(window: MainWindow) -> dict[str, str]:
@@ -70,8 +69,10 @@ def _marked_words(window: MainWindow) -> dict[str, str]:
     assert card is not None
     prose = card.body.segments[0]
     assert isinstance(prose, QTextBrowser)
-    marks = [(item.cursor.selectedText().strip(), item.format) for item in prose.extraSelections()]
-    return {text: form.underlineColor().name() for text, form in marks if text}
+    marks = {}
+    for item in prose.extraSelections():
+        marks[item.cursor.selectedText().strip()] = item.format.underlineColor().name()
+    return marks
 
 
 def test_the_legend_marks_tokens_of_its_source(window: MainWindow, qtbot: QtBot) -> None:
