@@ -31,6 +31,12 @@ def test_the_longest_match_wins() -> None:
     assert propose(history(1, 2, 3, 7, 9, 2, 3, 8, 1, 2, 3), 1) == [7]
 
 
+def test_a_proposal_tells_how_much_matched_and_claims_no_estimate() -> None:
+    drafter = PromptLookupDrafter(2, 3)
+    draft = drafter.propose(history(7, 2, 3, 8, 9, 2, 3), 1)
+    assert (draft.match_length, draft.scores) == (2, None)
+
+
 def test_of_equal_matches_the_most_recent_wins() -> None:
     assert propose(history(2, 3, 7, 2, 3, 8, 2, 3), 1) == [8]
 
