@@ -107,7 +107,7 @@ class StatsRecorder:
             pass_ms_p50=_percentile_ms(pass_s, 50),
             inter_token_ms_p50=_percentile_ms(per_token_s, 50),
             inter_token_ms_p95=_percentile_ms(per_token_s, 95),
-            context_used=self.prompt_tokens + self.tokens,
+            context_used=min(self.prompt_tokens + self.tokens, self.context_size),
             context_size=self.context_size,
             decisions=tuple(self.decisions),
         )
