@@ -33,6 +33,7 @@ class AnswerBody(QWidget):
         self._open_blocks: list[Block] = []  # final, but in a run that may still take more
         self._sealed = 0  # widgets that will not change any more
         self._widgets: list[ProseView | CodeBlock] = []
+        self._places: list[int] = []  # in the raw text, behind each marked widget that will not change
         self._waiting: list[Segment] = []  # of a whole text, not built yet
         self._layout = QVBoxLayout(self)
         self._layout.setContentsMargins(0, 0, 0, 0)
@@ -75,12 +76,20 @@ class AnswerBody(QWidget):
         self._fill(self._make(segment, 0), segment)
         return True
 
-    def mark(self, raw: str, runs: SourceRuns, wanted: frozenset[Source]) -> None:
-        """Mark what came from the wanted sources; ``raw`` is the whole text."""
-        views = [part.view if isinstance(part, CodeBlock) else part for part in self._widgets]
-        located = runs.locate(raw, [view.toPlainText() for view in views]) if wanted else [[] for _ in views]
-        for view, ranges in zip(views, located, strict=True):
-            paint_marks(view, (item for item in ranges if item.source in wanted), self._theme.tokens)
+    def mark(self, raw: str, runs: SourceRuns, wanted: frozenset[Source], *, afresh: bool = True) -> None:
+        """Mark what came from the wanted sources; ``raw`` is the whole text.
+
+        While an answer grows, ``afresh`` False leaves the widgets that will not change any more as they are marked.
+        """
+        if afresh:
+            self._places = []
+        done = len(self._places)
+        views = [part.view if isinstance(part, CodeBlock) else part for part in self._widgets[done:]]
+        start = self._places[-1] if done else 0
+        located = runs.locate(raw, [view.toPlainText() for view in views], start)
+        for view, found in zip(views, located, strict=True):
+            paint_marks(view, (item for item in found.ranges if item.source in wanted), self._theme.tokens)
+        self._places += [found.place for found in located[: max(self._sealed - done, 0)]]
 
     def _show(self) -> None:
         plan = plan_segments([*self._open_blocks, *self._stream.tail])

@@ -187,8 +187,8 @@ class AnswerCard(MessageCard):
             self._marked = wanted
             self._mark()
 
-    def _mark(self) -> None:
-        self.body.mark(self._text, self._runs, self._marked)
+    def _mark(self, *, afresh: bool = True) -> None:
+        self.body.mark(self._text, self._runs, self._marked, afresh=afresh)
 
     @property
     def text(self) -> str:
@@ -206,7 +206,7 @@ class AnswerCard(MessageCard):
         self._runs.extend(spans)
         self.body.append(text)
         if self._marked:
-            self._mark()
+            self._mark(afresh=False)
         self.progress.hide()
         self.progress_label.hide()
 

@@ -23,6 +23,14 @@ class MarkedRange:
     source: Source
 
 
+@dataclass(frozen=True, slots=True)
+class Located:
+    """The ranges of one shown text, and where the raw text goes on behind it."""
+
+    ranges: list[MarkedRange]
+    place: int
+
+
 @dataclass(slots=True)
 class SourceRuns:
     """The sources of a raw text, one for each of its characters."""
@@ -34,16 +42,18 @@ class SourceRuns:
         for span in spans:
             self.sources.extend([span.source] * span.num_chars)
 
-    def locate(self, raw: str, shown: Sequence[str]) -> list[list[MarkedRange]]:
-        """For each shown text, in order, the ranges of one source each. Empty where the spans do not fit the text."""
+    def locate(self, raw: str, shown: Sequence[str], place: int = 0) -> list[Located]:
+        """For each shown text, in order, its ranges of one source each; the first begins at ``place`` of the raw text.
+
+        No ranges where the spans do not fit the text.
+        """
         if len(self.sources) != len(raw):
-            return [[] for _ in shown]
-        ranges = []
-        place = 0
+            return [Located([], place) for _ in shown]
+        result = []
         for text in shown:
-            found, place = self._locate_one(raw, text, place)
-            ranges.append(found)
-        return ranges
+            ranges, place = self._locate_one(raw, text, place)
+            result.append(Located(ranges, place))
+        return result
 
     def _locate_one(self, raw: str, text: str, place: int) -> tuple[list[MarkedRange], int]:
         found: list[MarkedRange] = []

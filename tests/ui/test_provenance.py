@@ -30,30 +30,30 @@ def runs(*spans: TokenSpan) -> SourceRuns:
 
 
 def test_marks_of_formatting_are_skipped() -> None:
-    located = runs(*SPANS).locate(RAW, ["One two tree"])[0]
+    located = runs(*SPANS).locate(RAW, ["One two tree"])[0].ranges
     shown = [("One two tree"[item.start : item.start + item.length], item.source) for item in located]
     assert shown == [("One ", Source.DRAFT), ("two ", Source.RECOVERED), ("tree", Source.DRAFT)]
 
 
 def test_positions_are_counted_as_qt_counts() -> None:
-    located = runs(TokenSpan(1, Source.DRAFT), TokenSpan(1, Source.BONUS)).locate("😀x", ["😀x"])[0]
+    located = runs(TokenSpan(1, Source.DRAFT), TokenSpan(1, Source.BONUS)).locate("😀x", ["😀x"])[0].ranges
     assert [(r.start, r.length) for r in located] == [(0, 2), (2, 1)]
 
 
 def test_no_range_crosses_a_line() -> None:
-    located = runs(TokenSpan(5, Source.DRAFT)).locate("ab\ncd", ["ab\ncd"])[0]
+    located = runs(TokenSpan(5, Source.DRAFT)).locate("ab\ncd", ["ab\ncd"])[0].ranges
     assert [(r.start, r.length) for r in located] == [(0, 2), (3, 2)]
 
 
 def test_spans_that_do_not_fit_mark_nothing() -> None:
-    assert runs(TokenSpan(2, Source.DRAFT)).locate("three", ["three"]) == [[]]
+    assert runs(TokenSpan(2, Source.DRAFT)).locate("three", ["three"])[0].ranges == []
 
 
 @settings(max_examples=100, deadline=None)
 @given(st.lists(st.tuples(WORDS, st.sampled_from(Source)), max_size=20))
 def test_plain_text_is_located_exactly(pieces: list[tuple[str, Source]]) -> None:
     raw = "".join(text for text, _ in pieces)
-    located = runs(*(TokenSpan(len(text), source) for text, source in pieces)).locate(raw, [raw])[0]
+    located = runs(*(TokenSpan(len(text), source) for text, source in pieces)).locate(raw, [raw])[0].ranges
     units = [source for text, source in pieces for char in text for _ in range(len(char.encode("utf-16-le")) // 2)]
     shown = [char for char in raw for _ in range(len(char.encode("utf-16-le")) // 2)]
     marked: list[Source | None] = [None] * len(units)
@@ -97,6 +97,28 @@ def test_a_streaming_answer_is_marked_as_it_grows(window: MainWindow) -> None:
     assert set(_marked_words(window)) == {"One", "tree"}
     window.finish_answer(MessageView(1, "assistant", RAW, stats=STATS))
     assert set(_marked_words(window)) == {"One", "tree"}
+
+
+def test_marks_while_growing_equal_marks_at_the_end(window: MainWindow) -> None:
+    text = "\n\n".join(f"word{number} `code`" for number in range(30)) + "\n\n```py\nx = 1\n```\n\nend"
+    window.stats.sources[Source.DRAFT].click()
+    window.begin_answer(MessageView(1, "assistant", "", MessageState.STREAMING))
+    for number, place in enumerate(range(0, len(text), 3)):
+        piece = text[place : place + 3]
+        source = Source.DRAFT if number % 2 else Source.BONUS
+        window.append_text(piece, (TokenSpan(len(piece), source),))
+    card = window.transcript.last_answer()
+    assert card is not None
+    window.transcript.finish_answer(MessageView(1, "assistant", text))
+    views = [getattr(part, "view", part) for part in card.body.segments]
+
+    def ranges() -> list[list[tuple[int, int]]]:
+        return [[(item.cursor.anchor(), item.cursor.position()) for item in view.extraSelections()] for view in views]
+
+    grown = ranges()
+    card.body.mark(card.text, card._runs, frozenset({Source.DRAFT}))
+    assert grown == ranges()
+    assert min(len(part) for part in grown[:3]) > 3
 
 
 def test_marking_leaves_the_text_alone(window: MainWindow, qtbot: QtBot) -> None:
