@@ -98,28 +98,13 @@ class EmptyState(QScrollArea):
         self.demo_button.clicked.connect(self.use_demo)
 
     def _arrange(self) -> None:
-        prompts = QGridLayout()
-        prompts.setSpacing(8)
-        for place, card in enumerate(self.prompt_cards):
-            prompts.addWidget(card, place // 2, place % 2)
-        self.prompts = QWidget()
-        self.prompts.setLayout(prompts)
-        prompts.setContentsMargins(0, 0, 0, 0)
         first = QHBoxLayout()
         first.setSpacing(8)
         first.addWidget(self.builtin_button)
         first.addWidget(self.open_button)
         first.addStretch(1)
-        self.demo = QWidget()
-        demo = QHBoxLayout(self.demo)
-        demo.setContentsMargins(0, 0, 0, 0)
-        demo.setSpacing(16)
-        words = QVBoxLayout()
-        words.setSpacing(8)
-        words.addWidget(self.demo_text)
-        words.addWidget(self.demo_progress)
-        demo.addLayout(words, 1)
-        demo.addWidget(self.demo_button, 0, Qt.AlignmentFlag.AlignVCenter)
+        self.prompts = self._make_prompts()
+        self.demo = self._make_demo()
         column = QWidget()
         column.setMaximumWidth(WIDTH_PX)
         inner = QVBoxLayout(column)
@@ -144,6 +129,28 @@ class EmptyState(QScrollArea):
         outer.addWidget(column, 1000)
         outer.addStretch(1)
         self.setWidget(page)
+
+    def _make_prompts(self) -> QWidget:
+        holder = QWidget()
+        grid = QGridLayout(holder)
+        grid.setContentsMargins(0, 0, 0, 0)
+        grid.setSpacing(8)
+        for place, card in enumerate(self.prompt_cards):
+            grid.addWidget(card, place // 2, place % 2)
+        return holder
+
+    def _make_demo(self) -> QWidget:
+        holder = QWidget()
+        row = QHBoxLayout(holder)
+        row.setContentsMargins(0, 0, 0, 0)
+        row.setSpacing(16)
+        words = QVBoxLayout()
+        words.setSpacing(8)
+        words.addWidget(self.demo_text)
+        words.addWidget(self.demo_progress)
+        row.addLayout(words, 1)
+        row.addWidget(self.demo_button, 0, Qt.AlignmentFlag.AlignVCenter)
+        return holder
 
     def set_engine(self, view: EngineView, *, builtin: bool = True) -> None:
         """Offer a model where there is none, prompts where there is one. ``builtin`` tells whose model it is."""

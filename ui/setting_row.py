@@ -1,0 +1,81 @@
+"""What every row of the settings dialog shares: words at the left, a control at the right, a complaint below it."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import Signal
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QVBoxLayout, QWidget
+
+from ui.records import SettingField, SettingValue
+
+CONTROL_PX = 240
+
+
+class SettingRow(QWidget):
+    """Label and help at the left, the control at the right, a complaint below it.
+
+    Signals:
+        changed: the value was edited.
+    """
+
+    changed = Signal()
+
+    def __init__(self, field: SettingField) -> None:
+        super().__init__()
+        self.field = field
+        self.label = QLabel(field.label)
+        self.help = QLabel(field.help)
+        self.help.setProperty("kind", "caption")
+        self.help.setWordWrap(True)
+        self.complaint = QLabel()
+        self.complaint.setProperty("kind", "error")
+        self.complaint.setWordWrap(True)
+        self.complaint.hide()
+        self.control = self.make_control()
+        words = QVBoxLayout()
+        words.setSpacing(2)
+        words.addWidget(self.label)
+        words.addWidget(self.help)
+        words.addStretch(1)
+        right = QVBoxLayout()
+        right.setSpacing(4)
+        right.addWidget(self.control)
+        right.addWidget(self.complaint)
+        right.addStretch(1)
+        self.arrange(words, right)
+        self.changed.connect(self._show_complaint)
+
+    def arrange(self, words: QVBoxLayout, right: QVBoxLayout) -> None:
+        """Side by side; a wide control goes below its words."""
+        row = QHBoxLayout(self)
+        row.setContentsMargins(0, 0, 0, 0)
+        row.setSpacing(24)
+        self.control.setFixedWidth(CONTROL_PX)
+        self.complaint.setFixedWidth(CONTROL_PX)
+        row.addLayout(words, 1)
+        row.addLayout(right)
+
+    def make_control(self) -> QWidget:
+        """The widget that edits the value."""
+        raise NotImplementedError
+
+    def value(self) -> SettingValue:
+        """The value as edited."""
+        raise NotImplementedError
+
+    def set_value(self, value: SettingValue) -> None:
+        """Show a value."""
+        raise NotImplementedError
+
+    def problem(self) -> str:
+        """Why the value cannot be saved; empty where it can."""
+        return ""
+
+    def _show_complaint(self) -> None:
+        text = self.problem()
+        self.complaint.setText(text)
+        self.complaint.setVisible(bool(text))
+
+    def name(self, widget: QWidget, suffix: str = "") -> None:
+        """Give a control its name and its help for screen readers and the pointer."""
+        widget.setAccessibleName(f"{self.field.label}{suffix}")
+        widget.setAccessibleDescription(self.field.help)
