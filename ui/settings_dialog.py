@@ -19,7 +19,8 @@ from PySide6.QtWidgets import (
 )
 
 from ui.records import SettingField, SettingValue
-from ui.setting_rows import SettingRow, make_row
+from ui.setting_row import SettingRow
+from ui.setting_rows import make_row
 
 
 class SettingsDialog(QDialog):
