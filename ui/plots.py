@@ -90,19 +90,24 @@ class Sparkline(_Plot):
         painter.drawPolyline(QPolygonF(line))
 
 
+MOST_DEPTHS = 8  # more lines would push everything else out of the pane: then some stand for all
+STANDING_DEPTHS = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32)
+
+
 class DepthBars(_Plot):
     """Acceptance by depth: a bar, a number and the depth on each line."""
 
     def __init__(self, theme: Theme, name: str) -> None:
         super().__init__(theme, name, DEPTH_ROW_PX)
-        self._shares: tuple[float | None, ...] = ()
+        self._lines: tuple[tuple[int, float | None], ...] = ()
         self.set_shares(())
 
     def set_shares(self, shares: Sequence[float | None]) -> None:
         """Shares of 1 from depth 1 on; None where a depth was never proposed."""
-        self._shares = tuple(shares)
-        self.setFixedHeight(max(len(self._shares), 1) * DEPTH_ROW_PX)
-        lines = (f"depth {i}: {percent(share)}" for i, share in enumerate(self._shares, 1))
+        few = len(shares) <= MOST_DEPTHS
+        self._lines = tuple((i, share) for i, share in enumerate(shares, 1) if few or i in STANDING_DEPTHS)
+        self.setFixedHeight(max(len(self._lines), 1) * DEPTH_ROW_PX)
+        lines = (f"depth {i}: {percent(share)}" for i, share in self._lines)
         self.say(", ".join(lines) or "Nothing proposed yet")
 
     def paintEvent(self, event: QPaintEvent) -> None:  # noqa: ARG002
@@ -114,11 +119,11 @@ class DepthBars(_Plot):
         painter.setFont(font)
         right = QFontMetricsF(font).horizontalAdvance("100 %")
         left = QFontMetricsF(font).horizontalAdvance("16") + 8
-        for row, share in enumerate(self._shares or (None,)):
+        for row, (depth, share) in enumerate(self._lines or ((0, None),)):
             top = row * DEPTH_ROW_PX
             line = QRectF(0, top, self.width(), DEPTH_ROW_PX)
             painter.setPen(QColor(tokens.text_muted))
-            label = str(row + 1) if self._shares else "-"
+            label = str(depth) if depth else "-"
             painter.drawText(line, int(Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft), label)
             painter.drawText(line, int(Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignRight), percent(share))
             track = QRectF(left, top + (DEPTH_ROW_PX - BAR_PX) / 2, self.width() - left - right - 8, BAR_PX)

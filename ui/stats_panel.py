@@ -24,6 +24,7 @@ HELP = {
     "p95": "19 of 20 tokens came faster than this. A pass's time is spread over the tokens that it gave.",
     "prompt": "Tokens of the prompt, and how many of them were kept from the turn before.",
     "split": "Where the time of a pass goes, summed over this answer and measured around each step.",
+    "why": "Why the engine drafts as it does now. Earlier reasons of this answer:",
     "source": "Where each token of this answer came from.",
 }
 SOURCES = {
@@ -67,6 +68,10 @@ class StatsPanel(QFrame):
         self.accepted = LineFigure(theme, "Accepted", HELP["accepted"])
         self.by_depth = DepthBars(theme, "Acceptance by depth")
         self.by_depth.setToolTip(hover(HELP["depth"]))
+        self.why = QLabel()
+        self.why.setWordWrap(True)
+        self.why.setProperty("kind", "caption")
+        self.why.setAccessibleName("Why it drafts as it does")
         self.rows = {
             key: LineFigure(theme, name, HELP[key])
             for key, name in (
@@ -111,6 +116,7 @@ class StatsPanel(QFrame):
         column.addLayout(large)
         column.addLayout(_inset(self.spark))
         self._section(column, "Acceptance", [self.accepted, self.by_depth])
+        self._section(column, "Why", [self.why])
         self._section(column, "This answer", list(self.rows.values()))
         self._section(column, "Time of a pass", [self.split, *self.split_parts.values()])
         self._section(column, "Where tokens came from", [self.origin, *self.sources.values()])
@@ -187,6 +193,9 @@ class StatsPanel(QFrame):
         self.per_pass.set_value(per_pass(stats.tokens_per_pass))
         self.accepted.set_value(acceptance(stats))
         self.by_depth.set_shares(stats.acceptance_by_depth)
+        reasons = [reason[:1].upper() + reason[1:] for reason in stats.decisions]
+        self.why.setText(f"{reasons[-1]}." if reasons else UNKNOWN)
+        self.why.setToolTip(hover(" ".join([HELP["why"], *(f"{reason}." for reason in reasons)])))
         known = stats.passes > 0
         prompt = f"{count(stats.prompt_tokens)}, {count(stats.prompt_cached_tokens)} kept"
         texts = {
