@@ -242,7 +242,7 @@ class Pacer:
     def _explain(self, choice: Choice, *, has_model: bool) -> None:
         """Keep a sentence for a change between drafting and not; probes and single text matches change nothing."""
         if choice is Choice.MODEL and self._model.gain(self.plain_ms) > 0.0:
-            state, reason = Choice.MODEL, f"draft on: {self.by_depth.chance(0):.0%} accepted at depth 1"
+            state, reason = Choice.MODEL, f"draft on: {_percent(self.by_depth.chance(0))} accepted at depth 1"
         elif choice is Choice.MODEL and not self._may_rest:
             state, reason = Choice.PLAIN, f"draft on as asked, but it does not pay: {self._shortfall()}"
         elif choice is Choice.TEXT and self._last_choice is Choice.TEXT:
@@ -263,5 +263,9 @@ class Pacer:
 
     def _shortfall(self) -> str:
         needed = self.break_even()
-        needs = f"needs {needed:.0%} here" if needed is not None else "and cannot pay here at any acceptance"
-        return f"{self.by_depth.chance(0):.0%} accepted at depth 1, {needs}"
+        needs = f"needs {_percent(needed)} here" if needed is not None else "and cannot pay here at any acceptance"
+        return f"{_percent(self.by_depth.chance(0))} accepted at depth 1, {needs}"
+
+
+def _percent(share: float) -> str:
+    return f"{share * 100:.0f} %"

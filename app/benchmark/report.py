@@ -63,7 +63,7 @@ def _line(row: Row) -> str:
         _figure(row.tokens_per_second, 1),
         f"{_figure(row.speedup, 2)} ({_figure(row.speedup_low, 2)}-{_figure(row.speedup_high, 2)})",
         _figure(row.tokens_per_pass, 2),
-        "-" if row.acceptance_rate is None else f"{row.acceptance_rate:.0%}",
+        "-" if row.acceptance_rate is None else f"{row.acceptance_rate * 100:.0f} %",
         _figure(row.inter_token_ms_p50, 1),
         _figure(row.inter_token_ms_p95, 1),
     )
