@@ -17,7 +17,14 @@ from pathlib import Path
 import pytest
 
 from engine import probe as probe_module
-from engine.errors import EngineError, ModelFileError, ModelLoadError, ModelNotFoundError, NotEnoughMemoryError
+from engine.errors import (
+    DecodeError,
+    EngineError,
+    ModelFileError,
+    ModelLoadError,
+    ModelNotFoundError,
+    NotEnoughMemoryError,
+)
 from engine.hyperparameters import read_checked_header
 from engine.probe import CACHE_FILE, probe
 from engine.records import ChatRequest, Finished, LoadRequest, SamplingParams
@@ -87,6 +94,21 @@ def test_a_bad_file_is_a_sentence_or_answers(name: str, tmp_path: Path, session:
     if session.ready().target.path != good.target:
         session.load(good)
     assert answer(session) == before
+
+
+def test_damage_that_the_probe_does_not_meet_ends_the_answer(
+    tmp_path: Path, session: Session, good: LoadRequest
+) -> None:
+    embedding = GOOD.tensors[0]
+    row_bytes = len(embedding.data) // embedding.dims[1]
+    intact = embedding.data[: -4 * row_bytes]  # all but the four tokens of letters
+    path = GOOD.with_tensor(embedding.name, data=intact + b"\xff\x7f" * (2 * row_bytes)).write(tmp_path / "bad.gguf")
+    session.load(LoadRequest(str(path)))
+    for temperature in (0.0, 1.0):
+        with pytest.raises(DecodeError, match="not numbers"):
+            answer(session, temperature)
+    session.load(good)
+    assert len(answer(session)) == 12
 
 
 def test_a_crash_of_llama_cpp_is_a_sentence(tmp_path: Path) -> None:
