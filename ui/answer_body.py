@@ -132,6 +132,7 @@ class AnswerBody(QWidget):
             widget.link_activated.connect(self.link_activated)
         self._widgets.insert(index, widget)
         self._layout.insertWidget(index, widget)
+        widget.show()  # a layout would show it one turn of the event loop later
         return widget
 
     def _drop(self, index: int) -> None:

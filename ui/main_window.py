@@ -186,8 +186,8 @@ class MainWindow(QMainWindow):
         """Replace the page; an empty conversation shows what to try."""
         self.header.set_title(title)
         self.setWindowTitle(f"{title} – Paceline" if title else "Paceline")
-        self.transcript.show_messages(messages)
         self.pages.setCurrentWidget(self.transcript if messages else self.empty)
+        self.transcript.show_messages(messages)
         last = next((view.stats for view in reversed(messages) if view.stats is not None), None)
         self.stats.clear()
         if last is not None:

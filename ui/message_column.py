@@ -32,6 +32,7 @@ class MessageColumn(QWidget):
         place = len(self.cards) if index is None else index
         self.cards.insert(place, card)
         self._layout.insertWidget(place, card)
+        card.show()  # a layout would show it one turn of the event loop later
 
 
 class MessagePages(QWidget):
@@ -52,4 +53,5 @@ class MessagePages(QWidget):
         self._layout.removeWidget(old)
         self.column = MessageColumn()
         self._layout.addWidget(self.column)
+        self.column.show()
         return [old, *old.cards]

@@ -96,8 +96,7 @@ class ProseView(QTextBrowser):
         super().keyPressEvent(event)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """A new width means a new height."""
-        super().resizeEvent(event)
+        """A new width means a new height. Qt's own handler would only lay out the text once more."""
         if event.size().width() != self._width:
             self.fit(event.size().width())
 

@@ -264,3 +264,17 @@ def test_modes_stay_as_the_app_says_while_the_engine_changes(window: MainWindow)
     assert window.composer.modes.mode is Mode.DRAFT
     window.set_engine(replace(READY, target=model("other")))
     assert window.composer.modes.mode is Mode.DRAFT
+
+
+def test_the_system_theme_follows_the_system(window: MainWindow, monkeypatch: pytest.MonkeyPatch) -> None:
+    schemes = {"now": Qt.ColorScheme.Light}
+    hints = type("Hints", (), {"colorScheme": lambda _self: schemes["now"]})()
+    monkeypatch.setattr(QApplication, "styleHints", lambda: hints)
+    window.set_theme("system")
+    assert window.theme.tokens is LIGHT
+    schemes["now"] = Qt.ColorScheme.Dark
+    window.theme._follow_system()
+    assert window.theme.tokens is DARK
+    window.set_theme("light")
+    window.theme._follow_system()
+    assert window.theme.tokens is LIGHT

@@ -162,3 +162,20 @@ def test_wheel_over_code_scrolls_the_page(window: MainWindow, qtbot: QtBot) -> N
     qtbot.waitUntil(lambda: window.transcript.verticalScrollBar().maximum() > 300)
     block = window.transcript.last_answer().body.segments[0]  # type: ignore[union-attr]
     assert block.view.verticalScrollBar().maximum() == 0  # type: ignore[union-attr]
+
+
+def test_nothing_half_laid_out_can_be_painted(window: MainWindow, qtbot: QtBot) -> None:
+    qtbot.wait(20)
+    text = "words that wrap " * 60
+    window.show_conversation(
+        "t", [MessageView(1, "user", text), MessageView(2, "assistant", text + "\n\n```\ncode\n```")]
+    )
+    while window.transcript.is_building:
+        window.transcript._work()
+    first, second = window.transcript.cards
+    body = first.body  # type: ignore[attr-defined]
+    assert body.height() == round(body.document().size().height() + 0.49)
+    assert first.height() >= body.height() > 60
+    assert second.y() >= first.y() + first.height()
+    prose, code = second.body.segments  # type: ignore[attr-defined]
+    assert code.y() >= prose.y() + prose.height()
