@@ -42,13 +42,14 @@ class EmptyState(QScrollArea):
 
     Signals:
         prompt_chosen(str): an example is to be sent.
-        use_builtin, open_target, use_demo: buttons.
+        use_builtin, open_target, use_demo, stop_demo: buttons.
     """
 
     prompt_chosen = Signal(str)
     use_builtin = Signal()
     open_target = Signal()
     use_demo = Signal()
+    stop_demo = Signal()
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -95,7 +96,7 @@ class EmptyState(QScrollArea):
         self.demo_progress.setAccessibleName("Making the padded copy")
         self.builtin_button.clicked.connect(self.use_builtin)
         self.open_button.clicked.connect(self.open_target)
-        self.demo_button.clicked.connect(self.use_demo)
+        self.demo_button.clicked.connect(self._on_demo)
 
     def _arrange(self) -> None:
         first = QHBoxLayout()
@@ -178,12 +179,17 @@ class EmptyState(QScrollArea):
         """How far the padded copy is: "absent", "making", "ready" or "active"."""
         self._demo = state if state in DEMO_TEXTS else "absent"
         self.demo_text.setText(DEMO_TEXTS[self._demo])
-        self.demo_button.setVisible(self._demo in ("absent", "ready"))
+        self.demo_button.setVisible(self._demo != "active")
+        self.demo_button.setText(" Cancel" if self._demo == "making" else DEMO_BUTTON)
+        self.demo_button.setAccessibleName(self.demo_button.text().strip())
         self.demo_progress.setVisible(self._demo == "making")
         self.demo_progress.setRange(0, 0 if fraction is None else 1000)
         self.demo_progress.setValue(round((fraction or 0.0) * 1000))
         self.demo_progress.setAccessibleDescription(percent(fraction))
         self._show_demo(self._missing)
+
+    def _on_demo(self) -> None:
+        (self.stop_demo if self._demo == "making" else self.use_demo).emit()
 
     def _show_demo(self, missing: bool) -> None:
         self.demo.setVisible(self._builtin and not missing)

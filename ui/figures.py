@@ -9,7 +9,7 @@ from ui.formatting import UNKNOWN, hover
 from ui.plots import Swatch
 from ui.theme import Theme
 
-LEGEND_PX = 20
+LEGEND_PX = 18
 INSET_PX = 6  # what can be clicked has its ground drawn this far around it
 
 

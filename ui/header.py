@@ -31,7 +31,8 @@ class Header(QFrame):
 
     Signals:
         show_sidebar, toggle_stats: the panes' switches.
-        open_target, open_draft, remove_draft, use_builtin, use_demo: from the menu of models.
+        open_target, open_draft, remove_draft, use_builtin: from the menu of models.
+        use_demo, stop_demo, delete_demo: the padded copy of the built-in target.
     """
 
     show_sidebar = Signal()
@@ -41,12 +42,15 @@ class Header(QFrame):
     remove_draft = Signal()
     use_builtin = Signal()
     use_demo = Signal()
+    stop_demo = Signal()
+    delete_demo = Signal()
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._theme = theme
         self._view = EngineView()
         self._note = ""
+        self._making_demo = False
         self.setObjectName("header")
         self.sidebar_button = IconButton(theme, "panel-left", "Show the sidebar (Ctrl+B)")
         self.stats_button = IconButton(theme, "panel-right", "Show or hide the statistics (Ctrl+Shift+B)")
@@ -80,8 +84,10 @@ class Header(QFrame):
         menu.addSeparator()
         self.builtin_action = menu.addAction("Use the built-in pair", self.use_builtin.emit)
         self.builtin_action.setToolTip(hover(TINY_NOTE))
-        self.demo_action = menu.addAction("Show it at real weight", self.use_demo.emit)
+        self.demo_action = menu.addAction("Show it at real weight", self._on_demo)
         self.demo_action.setToolTip(hover(DEMO_NOTE))
+        self.delete_action = menu.addAction("Delete the real-weight copy (200 MB)", self.delete_demo.emit)
+        self.delete_action.setToolTip("Frees the disk space; it can be made again at any time.")
         self.model_button.setMenu(menu)
         self.sidebar_button.clicked.connect(self.show_sidebar)
         self.stats_button.clicked.connect(self.toggle_stats)
@@ -118,12 +124,17 @@ class Header(QFrame):
         """What the demo at real weight can do now: "absent", "making", "ready", "active"."""
         texts = {
             "absent": "Show it at real weight (makes 200 MB)",
-            "making": "Making the real-weight demo…",
+            "making": "Stop making the real-weight copy",
             "ready": "Show it at real weight",
             "active": "Showing it at real weight",
         }
         self.demo_action.setText(texts.get(state, texts["absent"]))
-        self.demo_action.setEnabled(state in ("absent", "ready"))
+        self.demo_action.setEnabled(state != "active")
+        self.delete_action.setVisible(state in ("ready", "active"))
+        self._making_demo = state == "making"
+
+    def _on_demo(self) -> None:
+        (self.stop_demo if self._making_demo else self.use_demo).emit()
 
     def _show(self) -> None:
         view = self._view
@@ -143,6 +154,7 @@ class Header(QFrame):
             (self.remove_action, "unlink"),
             (self.builtin_action, "package"),
             (self.demo_action, "weight"),
+            (self.delete_action, "trash-2"),
         ):
             action.setIcon(self._theme.icon(icon))
         self.model_button.setIcon(self._theme.icon("chevron-down", size=14))

@@ -50,7 +50,7 @@ class MainWindow(QMainWindow):
         conversation_delete_requested(int): the list; deleting has been confirmed.
         settings_changed(dict): only the changed keys.
         model_file_chosen(str, str), draft_removed, builtin_pair_requested(bool): models; path and "target" or "draft";
-        True is the padded demo.
+        True is the padded demo. padded_demo_cancelled, padded_demo_deleted: its making, its file.
         draft_text_changed(str): what stands in the composer.
         closing: the window is about to close.
     """
@@ -68,6 +68,8 @@ class MainWindow(QMainWindow):
     model_file_chosen = Signal(str, str)
     draft_removed = Signal()
     builtin_pair_requested = Signal(bool)
+    padded_demo_cancelled = Signal()
+    padded_demo_deleted = Signal()
     draft_text_changed = Signal(str)
     closing = Signal()
 
@@ -149,6 +151,9 @@ class MainWindow(QMainWindow):
         self.header.use_demo.connect(lambda: self.builtin_pair_requested.emit(True))
         self.empty.use_builtin.connect(lambda: self.builtin_pair_requested.emit(False))
         self.empty.use_demo.connect(lambda: self.builtin_pair_requested.emit(True))
+        for part in (self.header, self.empty):
+            part.stop_demo.connect(self.padded_demo_cancelled)
+        self.header.delete_demo.connect(self.padded_demo_deleted)
         self.empty.open_target.connect(lambda: self._browse("target"))
         self.empty.prompt_chosen.connect(self._try_prompt)
         self.composer.submitted.connect(self.message_submitted)

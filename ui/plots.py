@@ -50,7 +50,7 @@ class Sparkline(_Plot):
     """The last values as a line over a soft area; the scale starts at 0."""
 
     def __init__(self, theme: Theme, name: str) -> None:
-        super().__init__(theme, name, 36)
+        super().__init__(theme, name, 30)
         self._values: list[float] = []
 
     def clear(self) -> None:

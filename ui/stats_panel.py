@@ -98,7 +98,7 @@ class StatsPanel(QFrame):
         content = QWidget()
         content.setObjectName("statsContent")
         column = QVBoxLayout(content)
-        column.setContentsMargins(10, 16, 10, 16)
+        column.setContentsMargins(10, 14, 10, 10)
         column.setSpacing(4)
         top = QHBoxLayout()
         top.addWidget(self._heading("Speed"))
@@ -116,10 +116,10 @@ class StatsPanel(QFrame):
         column.addLayout(large)
         column.addLayout(_inset(self.spark))
         self._section(column, "Acceptance", [self.accepted, self.by_depth])
-        self._section(column, "Why", [self.why])
         self._section(column, "This answer", list(self.rows.values()))
         self._section(column, "Time of a pass", [self.split, *self.split_parts.values()])
         self._section(column, "Where tokens came from", [self.origin, *self.sources.values()])
+        self._section(column, "Why", [self.why])  # last: it may take one line or three
         column.addStretch(1)
         scroll = QScrollArea()
         scroll.setWidget(content)
@@ -137,7 +137,7 @@ class StatsPanel(QFrame):
         return label
 
     def _section(self, column: QVBoxLayout, title: str, widgets: list[QWidget]) -> None:
-        column.addSpacing(14)
+        column.addSpacing(10)
         column.addLayout(_inset(self._heading(title)))
         column.addSpacing(2)
         for widget in widgets:

@@ -88,7 +88,7 @@ QPushButton[kind="side"]:hover { background: $hover; }
 QPushButton[kind="side"]:pressed { background: $pressed; }
 QPushButton[kind="side"]:focus { border: 2px solid $focus; padding: 5px 7px; }
 QPushButton[kind="legend"] { background: transparent; border: 1px solid transparent; border-radius: 4px;
-  padding: 0; min-height: 16px; }
+  padding: 0; min-height: 14px; }
 QPushButton[kind="legend"]:hover { background: $hover; }
 QPushButton[kind="legend"]:checked { background: $selected; }
 QPushButton[kind="legend"]:focus { border: 1px solid $focus; }
