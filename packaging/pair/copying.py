@@ -93,23 +93,23 @@ def alphabetical(words: list[str]) -> list[str]:
 
 
 EDITS: tuple[tuple[tuple[str, ...], Callable[[list[str]], str], int, float], ...] = (
-    (LINES, "\n".join, 60, 3.0),
+    (LINES, "\n".join, 60, 7.0),
     (NUMBER, numbered, 40, 2.0),
     (BULLETS, lambda words: "\n".join(f"- {word}" for word in words), 40, 2.0),
     (COMMAS, ", ".join, 40, 1.0),
     (REVERSE, lambda words: " ".join(reversed(words)), 12, 1.0),
     (SORT, lambda words: " ".join(alphabetical(words)), 10, 2.0),
-    (JSON_LIST, json.dumps, 25, 1.0),
+    (JSON_LIST, json.dumps, 25, 2.0),
     (TABLE, table, 20, 1.0),
     (UPPER, lambda words: " ".join(words).upper(), 6, 0.4),
     (QUOTE, lambda words: '"' + " ".join(words) + '"', 40, 1.0),
     (CODE, lambda words: "```\n" + " ".join(words) + "\n```", 40, 1.0),
-    (FIRST, lambda words: words[0], 20, 0.5),
-    (LAST, lambda words: words[-1], 20, 0.5),
+    (FIRST, lambda words: words[0], 20, 2.0),
+    (LAST, lambda words: words[-1], 20, 2.0),
     (COUNT, lambda words: str(len(words)), 9, 0.4),
 )
 ARRANGEMENTS = ("{}: {}", "{}:\n{}", "{}:\n\n{}", '{}: "{}"', "{}:\n```\n{}\n```", "{} '{}'", "{} {}")
-ARRANGEMENT_WEIGHTS = (50, 12, 8, 10, 5, 5, 10)
+ARRANGEMENT_WEIGHTS = (56, 10, 6, 8, 4, 4, 12)
 EDIT_WEIGHTS = [weight for *_, weight in EDITS]
 FOLLOW_UPS = (
     (("Now one per line", "One word per line", "Each on its own line, please", "Now each word on a new line"), 0),

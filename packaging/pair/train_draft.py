@@ -13,6 +13,7 @@ import time
 from collections.abc import Callable
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
+from functools import cache
 from pathlib import Path
 from random import Random
 
@@ -29,6 +30,7 @@ from wiring import wire
 
 TOY_SHAPE = Shape(num_layers=2, width=32, num_heads=1, ffn_width=32, context=256)
 CE_SHARE = 0.1
+ROW = 384  # one length of rows: one compilation
 ALONE = 0.3  # the first share of the training learns from text only: many times cheaper than asking the teacher
 
 
@@ -40,7 +42,7 @@ def parse() -> argparse.Namespace:
     parser.add_argument("--samples", type=Path, nargs="*", default=[], help="files of sample.py")
     parser.add_argument("--steps", type=int)
     parser.add_argument("--minutes", type=float)
-    parser.add_argument("--tokens-per-step", type=int, default=8192)
+    parser.add_argument("--tokens-per-step", type=int, default=4096)
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--seed", type=int, default=2)
     parser.add_argument("--toy", action="store_true")
@@ -57,8 +59,9 @@ class Samples:
     prompts: tuple[int, ...]
 
     @classmethod
-    def load(cls, paths: list[Path]) -> Samples:
-        """Read files of sample.py."""
+    @cache
+    def load(cls, paths: tuple[Path, ...]) -> Samples:
+        """Read files of sample.py; called when they are first needed, so that they may be written meanwhile."""
         records = [json.loads(line) for path in paths for line in path.read_text(encoding="utf-8").splitlines()]
         return cls(tuple(np.array(record["ids"]) for record in records), tuple(record["prompt"] for record in records))
 
@@ -92,17 +95,15 @@ def compare(target: Network, draft: Network, ids: Tensor, mask: Tensor) -> tuple
     return (p.argmax(-1) == q.argmax(-1)).float().mean().item(), torch.minimum(p, q).sum(-1).mean().item()
 
 
-def draw(
-    options: argparse.Namespace, sources: Sources, tokenizer: Tokenizer, samples: Samples, step: int
-) -> tuple[Tensor, Tensor]:
-    """One batch: of the target's samples every other step where there are any, otherwise of the mixture."""
-    rng = Random(options.seed * 1_000_000 + step)
-    length = 256 if options.toy else rng.choice((256, 256, 512, 512, 512, 1024))
+def draw(options: argparse.Namespace, sources: Sources, tokenizer: Tokenizer, clock: Clock) -> tuple[Tensor, Tensor]:
+    """One batch: once the teacher is asked, every other step of its own samples, otherwise of the mixture."""
+    rng = Random(options.seed * 1_000_000 + clock.step)
+    length = 256 if options.toy else ROW
     size = (max(1, options.tokens_per_step // length), length)
-    if samples.ids and step % 2:
-        ids, mask = samples.rows(size, rng)
+    if options.samples and clock.progress >= ALONE and clock.step % 2:
+        ids, mask = Samples.load(tuple(options.samples)).rows(size, rng)
     else:
-        ids, mask = make_batch(sources, tokenizer, size, 0.3 if step < 150 else 0.02, rng.getrandbits(29))
+        ids, mask = make_batch(sources, tokenizer, size, 0.2 if clock.progress < 0.05 else 0.0, rng.getrandbits(29))
     return torch.from_numpy(ids), torch.from_numpy(mask)
 
 
@@ -110,7 +111,7 @@ def train(options: argparse.Namespace) -> None:
     """The whole distillation."""
     torch.set_num_threads(options.threads)
     torch.manual_seed(options.seed)
-    sources, samples = Sources.load(options.data), Samples.load(options.samples)
+    sources = Sources.load(options.data)
     tokenizer = Tokenizer.load(options.out / "tokenizer.json")
     target, _ = load_network(options.out / "target.pt")
     shape = TOY_SHAPE if options.toy else DRAFT_SHAPE
@@ -121,9 +122,7 @@ def train(options: argparse.Namespace) -> None:
     checkpoint, log = options.out / options.checkpoint, options.out / "draft.jsonl"
     resume(checkpoint, draft, optimizers, clock)
     with rounded(target.feed_forward()):
-        distil(
-            options, (target, draft), (optimizers, clock), lambda step: draw(options, sources, tokenizer, samples, step)
-        )
+        distil(options, (target, draft), (optimizers, clock), lambda: draw(options, sources, tokenizer, clock))
     save(checkpoint, draft, optimizers, clock)
     report(log, step=clock.step, tokens=clock.tokens, seconds=clock.seconds)
 
@@ -132,7 +131,7 @@ def distil(
     options: argparse.Namespace,
     networks: tuple[Network, Network],
     state: tuple[Optimizers, Clock],
-    batch: Callable[[int], tuple[Tensor, Tensor]],
+    batch: Callable[[], tuple[Tensor, Tensor]],
 ) -> None:
     """Steps until the clock ends; a log line every 20, a checkpoint every two minutes."""
     (target, draft), (optimizers, clock) = networks, state
@@ -144,7 +143,7 @@ def distil(
     saved = time.monotonic()
     clock.start()
     while clock.progress < 1.0:
-        ids, mask = batch(clock.step)
+        ids, mask = batch()
         learned = mask[:, 1:]
         labels = ids[:, 1:][learned]
         with cast:
