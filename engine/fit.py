@@ -15,7 +15,7 @@ import psutil
 from engine.errors import NotEnoughMemoryError
 from engine.gguf_header import GgufHeader, Value
 
-N_BATCH = 512  # tokens of the largest pass
+N_BATCH = 128  # tokens that a processor computes at once
 NUM_ROWS = 64  # rows of logits of the largest pass
 _CACHE_BYTES = 2  # a value in the cache is F16
 _TIGHT = 0.85  # above this share of the free memory, other programs will feel it

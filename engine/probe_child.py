@@ -65,7 +65,7 @@ def examine(path: Path) -> dict[str, Any]:
     if not library.supports_gpu():  # with one, the weights may lie there
         check_fit([header], N_CTX)
     _limit_memory(header)
-    with LlamaModel(path) as model:
+    with LlamaModel(path, repack=False) as model:
         facts = {
             "architecture": model.architecture,
             "name": model.name,

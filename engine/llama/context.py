@@ -14,6 +14,9 @@ from engine.llama import library
 from engine.llama.model import LlamaModel
 
 N_BATCH = 512  # tokens a prefill pass may carry
+# Of these, so many are computed at once. Buffers grow with it; a processor gains nothing from more, a GPU does.
+CPU_UBATCH, GPU_UBATCH = 128, 512
+_N_CTX_STEP = 256  # llama.cpp rounds a context up to this, but not the batch that it then asserts
 MAX_ROWS = 64  # logits rows a pass may ask for: bounds the output buffer, which is rows x vocabulary
 
 
@@ -39,6 +42,7 @@ class LlamaContext:
         self._handle = self._make(params)
         self._memory = self._lib.llama_get_memory(self._handle)
         self._n_ctx = int(self._lib.llama_n_ctx(self._handle))
+        self._n_batch = int(self._lib.llama_n_batch(self._handle))
         self._num_past = 0
         self._batch = self._lib.llama_batch_init(N_BATCH, 0, 1)
         self._ids = np.ctypeslib.as_array(self._batch.token, (N_BATCH,))
@@ -54,8 +58,9 @@ class LlamaContext:
 
     def _make(self, params: ContextParams) -> int:
         native = self._lib.llama_context_default_params()
-        native.n_ctx = params.n_ctx
-        native.n_batch = native.n_ubatch = N_BATCH
+        native.n_ctx = -(-params.n_ctx // _N_CTX_STEP) * _N_CTX_STEP
+        native.n_batch = min(N_BATCH, native.n_ctx)
+        native.n_ubatch = min(GPU_UBATCH if self._model.gpu_layers else CPU_UBATCH, native.n_batch)
         native.n_outputs_max = MAX_ROWS
         native.n_threads = native.n_threads_batch = params.threads
         # A cache of the window's size only would have overwritten cells that a rollback brings back into the window.
@@ -112,7 +117,7 @@ class LlamaContext:
         """
         count = len(ids)
         end = count - num_padding
-        if not (0 < count <= N_BATCH and 0 <= n_rows <= min(end, MAX_ROWS)):
+        if not (0 < count <= self._n_batch and 0 <= n_rows <= min(end, MAX_ROWS)):
             raise ValueError(f"a pass of {count} tokens with {n_rows} rows is outside the batch")
         past = self._num_past
         self._ids[:count] = ids

@@ -19,6 +19,9 @@ import psutil
 if not {"GOMP_SPINCOUNT", "OMP_WAIT_POLICY"} & os.environ.keys():
     os.environ["GOMP_SPINCOUNT"] = "10000"
 
+# A failed assertion in a build with a debugger at hand would start it and hang the window.
+os.environ.setdefault("GGML_NO_BACKTRACE", "1")
+
 import llama_cpp.llama_cpp as lib
 
 log = logging.getLogger(__name__)

@@ -26,19 +26,22 @@ class LlamaModel:
         gpu_layers: int = 0,
         vocab_only: bool = False,
         progress: Callable[[float], bool] | None = None,
+        repack: bool = True,
     ) -> None:
+        """``repack`` lays weights out for this processor's fastest kernels, which takes time and memory once."""
         self._lib = library.start()
         self.path = Path(path)
         self.gpu_layers = gpu_layers
-        self.handle = self._load(vocab_only, progress)
+        self.handle = self._load(vocab_only, progress, repack)
         self.vocab = Vocab(self)
 
-    def _load(self, vocab_only: bool, progress: Callable[[float], bool] | None) -> int:
+    def _load(self, vocab_only: bool, progress: Callable[[float], bool] | None, repack: bool) -> int:
         if not self.path.is_file():
             raise ModelNotFoundError(f"There is no file at {self.path}.")
         params = self._lib.llama_model_default_params()
         params.n_gpu_layers = self.gpu_layers
         params.vocab_only = vocab_only
+        params.use_extra_bufts = repack
         cancelled: list[bool] = []
 
         @self._lib.llama_progress_callback  # type: ignore[untyped-decorator]

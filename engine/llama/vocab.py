@@ -61,9 +61,10 @@ class Vocab:
 
     @property
     def control_texts(self) -> tuple[str, ...]:
-        """The texts of all control tokens."""
+        """The texts of all control tokens, and of the unknown token, which llama.cpp parses like one."""
         if self._control_texts is None:
-            ids = (i for i in range(self._n_vocab) if self._lib.llama_vocab_is_control(self._handle, i))
+            flags = self._lib.LLAMA_TOKEN_ATTR_CONTROL | self._lib.LLAMA_TOKEN_ATTR_UNKNOWN
+            ids = (i for i in range(self._n_vocab) if self._lib.llama_vocab_get_attr(self._handle, i) & flags)
             self._control_texts = tuple(text for i in ids if (text := self.token_text(i)))
         return self._control_texts
 

@@ -129,3 +129,15 @@ def test_a_vocabulary_without_bytes_replaces_what_it_cannot_spell() -> None:
 def test_a_long_text_is_tokenized_whole(qwen: LlamaModel) -> None:
     long = "word " * 20_000
     assert len(qwen.vocab.tokenize(long, special=False)) == 20_000 + 1
+
+
+@pytest.mark.parametrize("n_ctx", [1, 100, 300])
+def test_a_context_of_any_size_takes_passes_up_to_its_end(model: LlamaModel, n_ctx: int) -> None:
+    with LlamaContext(model, ContextParams(n_ctx, 1)) as context:
+        context.forward([1] * min(context.n_ctx, N_BATCH), 0)
+        assert context.num_past == context.n_ctx
+
+
+def test_what_is_parsed_like_a_control_token_is_among_the_control_texts() -> None:
+    with LlamaModel(shared_file("vocabs/ggml-vocab-llama-spm.gguf"), vocab_only=True) as spm:
+        assert {"<unk>", "<s>", "</s>"} <= set(spm.vocab.control_texts)
