@@ -97,6 +97,8 @@ class Controller(QObject):
         window.model_file_chosen.connect(self._then_show_engine(models.choose_file))
         window.draft_removed.connect(self._then_show_engine(models.remove_draft))
         window.builtin_pair_requested.connect(self._then_show_engine(lambda padded: models.use_builtin(padded=padded)))
+        window.padded_demo_cancelled.connect(models.stop_demo)
+        window.padded_demo_deleted.connect(self._then_show_engine(models.delete_demo))
         window.closing.connect(self.close)
         self._bridge.event_arrived.connect(self._on_event)
         self.padding_told.connect(self._then_show_engine(models.on_padding, of_models=False))

@@ -46,6 +46,7 @@ class ModelController:
         self._progress: float | None = None
         # The engine answers each command exactly once and in order.
         self._pending: deque[_Pending] = deque()
+        self._deleting_demo = False
 
     @property
     def usable(self) -> bool:
@@ -113,14 +114,40 @@ class ModelController:
             self._window.set_padded_demo("making", 0.0)
             self._demo.make()
 
+    def stop_demo(self) -> None:
+        """Stop making the padded file."""
+        self._demo.stop()
+
+    def delete_demo(self) -> None:
+        """Remove the padded file; one that is in use gives way to the built-in pair as it is first."""
+        self._deleting_demo = True
+        if self._demo_is_loaded:
+            self.use_builtin(padded=False)
+        else:
+            self._delete_demo_if_free()
+
+    @property
+    def _demo_is_loaded(self) -> bool:
+        return self._ready is not None and Path(self._ready.target.path) == self._demo.file
+
+    def _delete_demo_if_free(self) -> None:
+        if not self._deleting_demo or self._demo_is_loaded:
+            return
+        self._deleting_demo = False
+        problem = self._demo.delete()
+        if problem is not None:
+            self._window.show_problem(problem)
+        self.show_demo()
+
     # ---- reports ----------------------------------------------------------------------------------------------------
 
     def show_demo(self) -> None:
         """Show whether the padded file is there, being made, or in use."""
         if self._demo.making:
             return
-        loaded = self._ready is not None and Path(self._ready.target.path) == self._demo.file
-        self._window.set_padded_demo("active" if loaded else "ready" if self._demo.exists else "absent", None)
+        self._window.set_padded_demo(
+            "active" if self._demo_is_loaded else "ready" if self._demo.exists else "absent", None
+        )
 
     def on_padding(self, report: PaddingReport) -> None:
         """Take what the thread that pads says."""
@@ -148,6 +175,7 @@ class ModelController:
     def _on_ready(self, event: EngineReady, pending: _Pending) -> None:
         self._ready = event
         self._keeper.change(pending.wanted)
+        self._delete_demo_if_free()
         self.show_demo()
         self._window.set_settings(self._keeper.current.values)
         if pending.request is not None and pending.request.draft and event.draft is None:

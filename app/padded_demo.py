@@ -57,6 +57,18 @@ class PaddedDemo:
             self._thread = threading.Thread(target=self._run, name="padding", daemon=True)
             self._thread.start()
 
+    def stop(self) -> None:
+        """Stop making, soon; the last report tells."""
+        self._stop.set()
+
+    def delete(self) -> Problem | None:
+        """Remove the file; the reason where that cannot be."""
+        try:
+            self.file.unlink(missing_ok=True)
+        except OSError as error:
+            return Problem("The padded model was not removed", f"{error}.", "Remove the file by hand.")
+        return None
+
     def cancel(self, timeout_s: float) -> bool:
         """Stop making; False if that takes longer."""
         self._stop.set()

@@ -27,6 +27,7 @@ PROMPTS = (
     ("circle-question-mark", "Ask about drafting", "What is speculative decoding?"),
     ("feather", "Hear a story", "Write a short story about a fox."),
 )
+DEMO_BUTTON = " Show it at real weight"
 DEMO_TEXTS = {
     "absent": "Drafting cannot pay on a model this small. A copy padded to the cost of about 400 million parameters "
     "shows the true gain on your machine: about 200 MB, made here in seconds, removable.",
@@ -68,7 +69,7 @@ class EmptyState(QScrollArea):
         self.open_button = QPushButton(" Open a GGUF file…")
         self.demo_text = QLabel()
         self.demo_text.setProperty("kind", "caption")
-        self.demo_button = QPushButton(" Show it at real weight")
+        self.demo_button = QPushButton(DEMO_BUTTON)
         self.demo_progress = QProgressBar()
         self.prompt_cards = [self._card(*prompt) for prompt in PROMPTS]
         self._make()

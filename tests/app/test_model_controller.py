@@ -233,6 +233,34 @@ class TestPaddedDemo:
         assert len(started.engine.loads) == 1
         started.close()
 
+    def test_a_copy_in_use_is_deleted_once_the_pair_as_it_is_has_taken_over(
+        self, started: Desk, qtbot: QtBot, padding: list[Path]
+    ) -> None:
+        started.window.builtin_pair_requested.emit(True)
+        qtbot.waitUntil(lambda: len(started.engine.loads) == 2)
+        started.engine.ready(started.engine.loads[-1].target, str(builtin_draft()))
+        qtbot.waitUntil(lambda: started.window.demo[-1] == ("active", None))
+        started.window.padded_demo_deleted.emit()
+        assert started.engine.loads[-1].target == str(builtin_target())
+        assert started.paths.padded_demo_file.exists()
+        started.engine.ready(str(builtin_target()), str(builtin_draft()))
+        qtbot.waitUntil(lambda: started.window.demo[-1] == ("absent", None))
+        assert not started.paths.padded_demo_file.exists()
+        started.close()
+
+    def test_the_user_can_stop_it(self, started: Desk, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch) -> None:
+        def slow(source: Path, destination: Path, progress: object, stop: Callable[[], bool]) -> Path:
+            while not stop():
+                pass
+            raise ToolError("cancelled")
+
+        monkeypatch.setattr(app.padded_demo, "make_padded", slow)
+        started.window.builtin_pair_requested.emit(True)
+        started.window.padded_demo_cancelled.emit()
+        qtbot.waitUntil(lambda: started.window.demo[-1] == ("absent", None))
+        assert started.window.problems == []
+        started.close()
+
     def test_closing_cancels_it(self, started: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
         ended = []
 

@@ -213,9 +213,10 @@ def test_the_demo_at_real_weight(window: MainWindow, qtbot: QtBot) -> None:
     window.set_padded_demo("making", 0.4)
     assert window.empty.demo_progress.isVisible()
     assert window.empty.demo_progress.value() == 400
+    assert window.empty.demo_button.text() == " Cancel"
+    window.set_padded_demo("active", None)
     assert not window.empty.demo_button.isVisible()
     assert not window.header.demo_action.isEnabled()
-    window.set_padded_demo("active", None)
     assert not window.empty.demo_progress.isVisible()
     assert "padded" in window.empty.demo_text.text()
 
@@ -278,3 +279,15 @@ def test_the_system_theme_follows_the_system(window: MainWindow, monkeypatch: py
     window.set_theme("light")
     window.theme._follow_system()
     assert window.theme.tokens is LIGHT
+
+
+def test_making_the_padded_copy_can_be_stopped_and_its_file_deleted(window: MainWindow, qtbot: QtBot) -> None:
+    window.set_padded_demo("making", 0.4)
+    with qtbot.waitSignal(window.padded_demo_cancelled):
+        window.header.demo_action.trigger()
+    with qtbot.waitSignal(window.padded_demo_cancelled):
+        window.empty.demo_button.click()
+    assert not window.header.delete_action.isVisible()
+    window.set_padded_demo("ready", None)
+    with qtbot.waitSignal(window.padded_demo_deleted):
+        window.header.delete_action.trigger()
