@@ -6,13 +6,12 @@ import argparse
 import json
 from pathlib import Path
 
-from engine.probe import probe
-
 from app.command_line.output import fail_with
 from app.paths import find_paths
 from engine.errors import DraftRefusedError, EngineError
 from engine.llama.model import LlamaModel
 from engine.pairing import check_pair
+from engine.probe import probe
 
 
 def command(options: argparse.Namespace) -> int:
