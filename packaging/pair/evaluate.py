@@ -48,8 +48,8 @@ def copied_share(model: ModelFile, prompts: list[tuple[str, str]]) -> tuple[floa
     return right / total, whole / len(prompts)
 
 
-def answered(model: ModelFile, limit: int | None = None) -> tuple[float, list[dict[str, str]]]:
-    """Share of unseen wordings answered with all key phrases and to the end; and those that were not."""
+def answered(model: ModelFile, limit: int | None = None) -> tuple[int, list[dict[str, str]]]:
+    """How many unseen wordings were asked, and those not answered with all key phrases and to the end."""
     asked = [(family, plain(wording)) for family in load_families() for wording in family.held_out()]
     asked = Random(7).sample(asked, min(limit or len(asked), len(asked)))
     failures = []
@@ -58,11 +58,11 @@ def answered(model: ModelFile, limit: int | None = None) -> tuple[float, list[di
         answer = model.detokenize(ids)
         if not (model.is_end(ids[-1]) and family.is_answered_by(answer)):
             failures.append({"family": family.name, "question": question, "answer": answer})
-    return 1 - len(failures) / len(asked), failures
+    return len(asked), failures
 
 
-def refused(model: ModelFile, folder: Path | None) -> tuple[float, list[str]]:
-    """Share of unseen questions beyond the model that it declines; and those that it did not."""
+def refused(model: ModelFile, folder: Path | None) -> tuple[int, list[str]]:
+    """How many unseen questions beyond the model were asked, and those that it did not decline."""
     rng = Random(11)
     questions = []
     for template in templates():
@@ -71,24 +71,14 @@ def refused(model: ModelFile, folder: Path | None) -> tuple[float, list[str]]:
             questions.append(
                 plain(template.format(**fills, d=rng.choice(PLACES), n=rng.randint(2, 999), m=rng.randint(2, 99)))
             )
-    if folder:
-        questions += unseen_questions(folder)[:60]
+    real = load_season(folder).unseen
+    questions += rng.sample(real, min(60, len(real)))
     missed = []
     for question in questions:
         answer = model.reply([("user", question)], 100)
         if "small built-in model" not in answer:
             missed.append(f"{question} -> {answer}")
-    return 1 - len(missed) / len(questions), missed
-
-
-def unseen_questions(folder: Path) -> list[str]:
-    """Real questions of the data folder that training leaves out, in a fixed shuffled order."""
-    season = load_season(folder)
-    questions = [text for text in season.texts if "?" in text and 15 < len(text) < 300 and is_held_out(text)]
-    chats = {content for chats in season.chats.values() for messages in chats for _, content in messages}
-    questions = sorted(set(questions) - chats)
-    Random(5).shuffle(questions)
-    return questions
+    return len(questions), missed
 
 
 def dialogue_prompts(material: Material) -> list[Messages]:
@@ -164,6 +154,16 @@ def tokens_per_pass(
     return emitted / passes, accepted / proposed
 
 
+def measure_pair(models: tuple[ModelFile, ModelFile], prompts: list[Messages]) -> dict[str, object]:
+    """Greedy agreement, and tokens per pass at depths 3 and 7 and temperatures 0 and 0.8."""
+    result: dict[str, object] = {"n_prompts": len(prompts), "agreement": agreement(*models, prompts)}
+    for temperature in (0.0, 0.8):
+        for depth in (3, 7):
+            per_pass, rate = tokens_per_pass(models, prompts, depth, temperature)
+            result[f"t{temperature}_depth{depth}"] = {"tokens_per_pass": per_pass, "acceptance_rate": rate}
+    return result
+
+
 def main() -> None:
     """The command line."""
     parser = argparse.ArgumentParser(description=__doc__)
@@ -178,22 +178,19 @@ def main() -> None:
     material = gather(list(season.texts)) if season.texts else Material()
     target = ModelFile(options.target)
     words, whole = copied_share(target, copy_prompts(material, 20 if options.quick else 60, 30, 17))
-    answers, wrong = answered(target, 100 if options.quick else None)
-    declined, missed = refused(target, options.data)
+    num_answers, wrong = answered(target, 100 if options.quick else None)
+    num_declined, missed = refused(target, options.data)
     result: dict[str, object] = {
         "words_in_place": words,
         "texts_copied": whole,
-        "answered": answers,
-        "declined": declined,
+        "n_answered": num_answers,
+        "answered": 1 - len(wrong) / num_answers,
+        "n_declined": num_declined,
+        "declined": 1 - len(missed) / num_declined,
     }
     if options.draft:
         models = (target, ModelFile(options.draft))
-        prompts = dialogue_prompts(material)[:: 4 if options.quick else 1]
-        result["agreement"] = agreement(*models, prompts)
-        for temperature in (0.0, 0.8):
-            for depth in (3, 7):
-                per_pass, rate = tokens_per_pass(models, prompts, depth, temperature)
-                result[f"t{temperature}_depth{depth}"] = {"tokens_per_pass": per_pass, "acceptance_rate": rate}
+        result |= measure_pair(models, dialogue_prompts(material)[:: 4 if options.quick else 1])
     result["seconds"] = time.monotonic() - started
     if options.failures:
         result |= {"wrong_answers": wrong, "not_declined": missed}

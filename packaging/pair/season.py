@@ -28,10 +28,11 @@ QUESTION_FILES = ("gsm8k", "small_instructions")
 
 @dataclass(frozen=True)
 class Season:
-    """Chats by file, questions beyond the model, and all texts (for words and the tokenizer)."""
+    """Chats by file, questions beyond the model (trained and unseen), all texts (for words and the tokenizer)."""
 
     chats: dict[str, tuple[Messages, ...]]
     questions: tuple[str, ...]
+    unseen: tuple[str, ...]
     texts: tuple[str, ...]
 
     def chat(self, rng: Random) -> Messages:
@@ -88,4 +89,5 @@ def load_season(folder: Path | None) -> Season:
             chats[name] = tuple(messages for messages in records if is_clean(messages))
         else:
             questions += [messages[0][1] for messages in records if 8 < len(messages[0][1]) < 400]
-    return Season(chats, tuple(question for question in questions if not is_held_out(question)), tuple(texts))
+    trained = tuple(question for question in questions if not is_held_out(question))
+    return Season(chats, trained, tuple(question for question in questions if is_held_out(question)), tuple(texts))
