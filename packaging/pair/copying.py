@@ -97,8 +97,8 @@ EDITS: tuple[tuple[tuple[str, ...], Callable[[list[str]], str], int, float], ...
     (NUMBER, numbered, 40, 2.0),
     (BULLETS, lambda words: "\n".join(f"- {word}" for word in words), 40, 2.0),
     (COMMAS, ", ".join, 40, 1.0),
-    (REVERSE, lambda words: " ".join(reversed(words)), 12, 1.0),
-    (SORT, lambda words: " ".join(alphabetical(words)), 10, 2.0),
+    (REVERSE, lambda words: " ".join(reversed(words)), 12, 2.0),
+    (SORT, lambda words: " ".join(alphabetical(words)), 8, 3.0),
     (JSON_LIST, json.dumps, 25, 2.0),
     (TABLE, table, 20, 1.0),
     (UPPER, lambda words: " ".join(words).upper(), 6, 0.4),
@@ -248,7 +248,7 @@ def spell(material: Material, rng: Random) -> Messages:
 
 
 TASKS = (repeat, edit, replace, remove, several_times, spell)
-TASK_WEIGHTS = (6.0, 4.0, 1.6, 0.5, 0.4, 0.15)
+TASK_WEIGHTS = (3.0, 4.0, 2.2, 0.5, 0.3, 0.15)
 
 
 def copying(material: Material, rng: Random) -> Messages:

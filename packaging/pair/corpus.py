@@ -34,7 +34,7 @@ SYSTEM_PROMPTS = (
     "Follow the instructions of the user exactly.",
 )
 MORE = ("Say that again", "Repeat your answer", "Can you repeat that?", "Once more, please", "What did you say?")
-SHARES = {"copying": 0.57, "about": 0.18, "tasks": 0.11, "talk": 0.05, "story": 0.02, "outside": 0.04, "season": 0.03}
+SHARES = {"copying": 0.48, "about": 0.16, "tasks": 0.22, "talk": 0.04, "story": 0.02, "outside": 0.05, "season": 0.03}
 MAKERS = {"copying": copying, "tasks": tasks, "talk": small_talk, "story": story}
 TYPICAL_TOKENS = {"copying": 90, "about": 75, "tasks": 75, "talk": 45, "story": 130, "outside": 60, "season": 100}
 
