@@ -30,10 +30,10 @@ from ui.records import EngineState
 ROOT = Path(__file__).resolve().parents[1]
 QUESTIONS = (
     "What is speculative decoding?",
-    "Repeat this list: green river, old stone, quiet lamp, paper boat, winter apple, silver bell.",
+    "Make a Markdown table of these words: river, stone, lamp, boat, apple, bell.",
     "Write a Python function that reverses a string.",
 )
-STREAMED = "Write one word per line: north, seven, candle, bridge, honey, marble, violet, anchor, button, feather."
+STREAMED = "Write a short story about a child and a boat."
 TIMEOUT_S = 240.0
 
 

@@ -22,8 +22,8 @@ from ui.records import EngineState, EngineView
 from ui.theme import Theme
 
 PROMPTS = (
-    ("list", "Repeat a list", "Repeat this list: apples, bread, cheese, dates"),
-    ("arrow-down-a-z", "Sort words", "Sort these words: pear, apple, melon, fig"),
+    ("copy", "Repeat a text", "Repeat this text exactly: The quiet river runs past the old stone bridge."),
+    ("list", "Make a table", "Make a Markdown table of these words: river, stone, lamp, boat, apple, bell."),
     ("circle-question-mark", "Ask about drafting", "What is speculative decoding?"),
     ("feather", "Hear a story", "Write a short story about a fox."),
 )
