@@ -14,14 +14,16 @@ from pathlib import Path
 from random import Random
 
 import numpy as np
-from copying import AFTER, REPEAT
+from copying import AFTER, REPEAT, edit, replace
 from families import load_families, plain
 from model_file import ModelFile, softmax
 from outside import PEOPLE, PLACES, TOPICS, is_held_out, templates
 from season import load_season
+from tasks import counting, lists, objects, snippets, sums, tables
 from words import COMMON, Material, gather, pick_word
 
 Messages = list[tuple[str, str]]
+EXACT_SEED = 3_000_000_000
 COPY_FORMS = ("{ask}: {text}", "{ask}:\n{text}", '{ask}: "{text}"', "{ask}:\n\n{text}", "{text}\n\n{after}")
 
 
@@ -46,6 +48,26 @@ def copied_share(model: ModelFile, prompts: list[tuple[str, str]]) -> tuple[floa
         total += len(wanted)
         whole += wanted == got
     return right / total, whole / len(prompts)
+
+
+def exact_shares(model: ModelFile, material: Material, count: int) -> dict[str, float]:
+    """For each kind of editing and task, the share of `count` first answers that are right to the letter."""
+    makers = {
+        "one of the edits": edit,
+        "replace a word": replace,
+        "sums": sums,
+        "lists": lists,
+        "tables": tables,
+        "JSON objects": objects,
+        "Python snippets": snippets,
+        "counting": counting,
+    }
+    shares = {}
+    for name, make in makers.items():
+        asked = [make(material, Random(EXACT_SEED + at))[:2] for at in range(count)]
+        right = sum(model.reply(messages[:1], 400) == messages[1][1] for messages in asked)
+        shares[name] = right / count
+    return shares
 
 
 def answered(model: ModelFile, limit: int | None = None) -> tuple[int, list[dict[str, str]]]:
@@ -187,6 +209,7 @@ def main() -> None:
         "answered": 1 - len(wrong) / num_answers,
         "n_declined": num_declined,
         "declined": 1 - len(missed) / num_declined,
+        "exact": exact_shares(target, material, 20 if options.quick else 60),
     }
     if options.draft:
         models = (target, ModelFile(options.draft))
