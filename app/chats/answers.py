@@ -102,7 +102,8 @@ class GrowingAnswers:
                 del self._growing[snapshot.message_id]
                 return
             answer.num_written = snapshot.num_changes
-            answer.due_s = self._clock() + FLUSH_S
+            if answer.ending is None:  # one that ended while it was written is due at once
+                answer.due_s = self._clock() + FLUSH_S
 
     def failed(self, snapshot: Snapshot) -> None:
         """Note that writing failed; it is due again in a while."""

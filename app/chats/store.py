@@ -122,7 +122,8 @@ class ChatStore:
 
     def messages(self, conversation_id: int) -> tuple[MessageView, ...]:
         """List the messages in order; an answer in the making with all its text so far."""
-        return tuple(self._current(view) for view in self._read(lambda db: rows.list_messages(db, conversation_id)))
+        # Merged on the writer's thread: between reading and merging elsewhere an answer could be written and forgotten.
+        return self._read(lambda db: tuple(self._current(view) for view in rows.list_messages(db, conversation_id)))
 
     def add_message(self, conversation_id: int, role: str, text: str) -> MessageView:
         """Store a message; the first of the user names a conversation that has no name. Returning acknowledges it."""
@@ -136,7 +137,7 @@ class ChatStore:
             if conversation is None:
                 conversation = rows.insert_conversation(db, "", mode, depth, self._now())
             self._insert(db, conversation, MessageView(0, "user", text))
-            history = rows.list_texts(db, conversation)
+            history = tuple(self._current(view) for view in rows.list_texts(db, conversation))
             stored = rows.read_conversation(db, conversation)
             title = stored.title if stored else ""
             return Turn(conversation, title, history, self._insert(db, conversation, _EMPTY_ANSWER))
@@ -242,8 +243,12 @@ class ChatStore:
     # ---- between the threads ----------------------------------------------------------------------------------------
 
     def _read(self, job: Job[Result]) -> Result:
+        def settled(db: sqlite3.Connection) -> Result:
+            self._write_due(db)  # an answer that has ended is seen as it ended
+            return job(db)
+
         try:
-            return self._writer.call(job)
+            return self._writer.call(settled)
         except (sqlite3.Error, UnicodeDecodeError) as error:
             raise as_storage_error(error, self._place.file) from error
 
