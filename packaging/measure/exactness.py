@@ -290,7 +290,8 @@ class DropsUnsureTail:
 def mutants(options: argparse.Namespace) -> int:
     """Break it on purpose; 1 where the test does not notice."""
     print("residual replaced by p:")
-    with mock.patch("engine.verifier.residual", lambda p, _q: p):
+    broken = mock.Mock(side_effect=lambda p, *_others: p)
+    with mock.patch("engine.verifier.residual", broken), mock.patch("engine.block_verifier.residual", broken):
         first = sampling_report(options, (Mode.NGRAM, Mode.DRAFT), lambda drafter: drafter)
     print("drawn tail dropped for its low confidence:")
     second = sampling_report(options, (Mode.DRAFT,), DropsUnsureTail)
