@@ -8,7 +8,12 @@ from pathlib import Path
 import hypothesis
 import pytest
 
-hypothesis.settings.register_profile("paceline", deadline=None, suppress_health_check=[hypothesis.HealthCheck.too_slow])
+hypothesis.settings.register_profile(
+    "paceline",
+    deadline=None,
+    derandomize=bool(os.environ.get("CI")),  # a machine that decides over changes must decide the same twice
+    suppress_health_check=[hypothesis.HealthCheck.too_slow],
+)
 hypothesis.settings.load_profile("paceline")
 os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 

@@ -19,6 +19,8 @@ from ui.records import MessageState, MessageView
 from ui.theme import Theme
 
 NEAR_END_PX = 32
+# A layout that has grown asks the one around it, up to the page, whose scroll bar may then narrow them all again.
+LAYOUT_ROUNDS = 6
 SLICE_S = 0.008
 FIRST_SLICE_S = 0.030  # what is in sight appears at once where it can
 CARD_PADDING_PX = 76  # column and card margins around the text
@@ -203,7 +205,8 @@ class Transcript(QScrollArea):
 
     def _lay_out(self) -> None:
         """Carry out what the layouts have asked for: nothing half laid out is ever painted."""
-        QApplication.sendPostedEvents(None, QEvent.Type.LayoutRequest.value)
+        for _ in range(LAYOUT_ROUNDS):
+            QApplication.sendPostedEvents(None, QEvent.Type.LayoutRequest.value)
 
     def _build_one(self) -> bool:
         if self._building is not None:

@@ -157,12 +157,12 @@ def margin_at_difference(pair: Pair, prompt: History, plain: list[int], other: l
 
 def sampling_prompts(pair: Pair) -> list[History]:
     """Prompts in the middle of an answer, where matches exist and the target is neither sure nor clueless."""
-    listed = "river, stone, lamp, river, stone, boat, river, stone, bell"
+    story = "Once upon a time there was a little fox named Tom. One morning Tom found a red key under a bridge."
     return [
-        pair.ids(f"Repeat this list: {listed}.", "river, stone, lamp, river, stone,"),
-        pair.ids("Write a short story about a fox.", "Once upon a time there was a fox. The fox"),
-        pair.ids("Write a short story about a dog and a dog.", "Once upon a time there was a dog. The dog and the"),
-        pair.ids("What is speculative decoding?", "In speculative decoding a small draft model"),
+        pair.ids(f"Tell me another story like this: {story}", "Once upon a time there was a"),
+        pair.ids(f"Tell me another story like this: {story}", "Once upon a time there was a kind owl. One morning"),
+        pair.ids("Write a short story about a dog and a dog.", "There was once a dog. There was once a"),
+        pair.ids("Write a story about friends.", "The friends found a lamp. The friends found a"),
     ]
 
 
@@ -172,7 +172,7 @@ def sample(
     """Counts [NUM_POSITIONS, n_vocab] of the tokens at the first positions."""
     counts = np.zeros((NUM_POSITIONS, pair.target.sequence.n_vocab), dtype=np.int64)
     for seed in seeds:
-        sampling = SamplingParams(temperature=temperature, top_k=40, top_p=0.95, min_p=0.0, seed=seed)
+        sampling = SamplingParams(temperature=temperature, top_k=40, top_p=1.0, min_p=0.0, seed=seed)
         ids = decode(pair, drafter, prompt, sampling, NUM_POSITIONS, totals)
         counts[np.arange(NUM_POSITIONS), ids] += 1
     return counts
@@ -185,7 +185,7 @@ def exact_first(pair: Pair, prompt: History, temperature: float) -> NDArray[np.f
     for _ in target.prefill(prompt[target.num_past : -1]):
         pass
     row = target.forward(prompt[-1:], 1)[0]
-    params = SamplingParams(temperature=temperature, top_k=40, top_p=0.95, min_p=0.0)
+    params = SamplingParams(temperature=temperature, top_k=40, top_p=1.0, min_p=0.0)
     p = Sampler(params).distribution(row, prompt, [])
     result = np.zeros(target.n_vocab)
     result[slice(None) if p.ids is None else p.ids] = p.probs

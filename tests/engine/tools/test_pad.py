@@ -31,10 +31,10 @@ class Greedy(NamedTuple):
     logits: np.ndarray
 
 
-def greedy(path: Path, num_tokens: int = 64) -> Greedy:
+def greedy(path: Path, prompt: str = "Once upon a time", num_tokens: int = 64) -> Greedy:
     with LlamaModel(path) as model, LlamaContext(model, ContextParams(n_ctx=128, threads=1)) as context:
         ids, rows = [], []
-        given = model.vocab.tokenize("Once upon a time", special=False, add_bos=True)
+        given = model.vocab.tokenize(prompt, special=True, add_bos=True)
         for _ in range(num_tokens):
             rows.append(context.forward(given, 1)[0].copy())
             ids.append(int(rows[-1].argmax()))
@@ -42,8 +42,8 @@ def greedy(path: Path, num_tokens: int = 64) -> Greedy:
     return Greedy(ids, np.array(rows))
 
 
-def assert_same_words(source: Path, padded: Path) -> None:
-    before, after = greedy(source), greedy(padded)
+def assert_same_words(source: Path, padded: Path, prompt: str = "Once upon a time") -> None:
+    before, after = greedy(source, prompt), greedy(padded, prompt)
     assert len(set(before.ids)) > 3
     assert after.ids == before.ids
     # Longer rows are summed in other groups: up to 0.007 where the old length was no multiple of the group (F16).
@@ -66,7 +66,8 @@ def test_stories_say_the_same(tmp_path: Path) -> None:
 
 @pytest.mark.skipif(not BUILT_IN.exists(), reason="the built-in pair has not been trained yet")
 def test_the_built_in_target_says_the_same(tmp_path: Path) -> None:
-    assert_same_words(BUILT_IN, make_padded(BUILT_IN, tmp_path / "padded.gguf", target_params=60_000_000))
+    chat = "<|im_start|>user\nWrite a short story about a fox.<|im_end|>\n<|im_start|>assistant\n"
+    assert_same_words(BUILT_IN, make_padded(BUILT_IN, tmp_path / "padded.gguf", target_params=60_000_000), chat)
 
 
 def test_only_the_feed_forward_layers_and_two_entries_change(tmp_path: Path) -> None:
