@@ -91,7 +91,7 @@ class Sparkline(_Plot):
 
 
 MOST_DEPTHS = 8  # more lines would push everything else out of the pane: then some stand for all
-STANDING_DEPTHS = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32)
+STANDING_DEPTHS = (1, 2, 3, 4, 6, 8, 16, 32)
 
 
 class DepthBars(_Plot):
@@ -106,7 +106,13 @@ class DepthBars(_Plot):
         """Shares of 1 from depth 1 on; None where a depth was never proposed."""
         few = len(shares) <= MOST_DEPTHS
         self._lines = tuple((i, share) for i, share in enumerate(shares, 1) if few or i in STANDING_DEPTHS)
-        self.setFixedHeight(max(len(self._lines), 1) * DEPTH_ROW_PX)
+        height = max(len(self._lines), 1) * DEPTH_ROW_PX
+        if height != self.height():
+            self.setFixedHeight(height)
+            parent = self.parentWidget()
+            layout = parent.layout() if parent is not None else None
+            if layout is not None:
+                layout.activate()  # at once: a frame with two lines on one another must not be painted
         lines = (f"depth {i}: {percent(share)}" for i, share in self._lines)
         self.say(", ".join(lines) or "Nothing proposed yet")
 

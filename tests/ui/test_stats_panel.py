@@ -98,7 +98,7 @@ def test_plots_paint_what_they_hold(panel: StatsPanel, theme: Theme) -> None:
 def test_many_depths_are_shown_by_some_that_stand_for_all(panel: StatsPanel) -> None:
     panel.show_stats(RunStats(tokens=24, passes=1, proposed_by_depth=(10,) * 24, accepted_by_depth=(9,) * 24))
     words = panel.by_depth.accessibleDescription().split(", ")
-    assert [word.split(":")[0] for word in words] == [f"depth {n}" for n in (1, 2, 3, 4, 6, 8, 12, 16, 24)]
+    assert [word.split(":")[0] for word in words] == [f"depth {n}" for n in (1, 2, 3, 4, 6, 8, 16)]
 
 
 def test_the_newest_reason_is_shown_and_the_earlier_ones_on_hover(panel: StatsPanel) -> None:
@@ -106,3 +106,11 @@ def test_the_newest_reason_is_shown_and_the_earlier_ones_on_hover(panel: StatsPa
     panel.show_stats(RunStats(decisions=("auto, paced by measured costs", "draft paused: 31% accepted at depth 1")))
     assert panel.why.text() == "Draft paused: 31% accepted at depth 1."
     assert "Auto, paced by measured costs." in panel.why.toolTip()
+
+
+def test_a_depth_more_pushes_the_rest_down_at_once(panel: StatsPanel) -> None:
+    panel.resize(260, 900)
+    panel.show()
+    panel.show_stats(RunStats(tokens=2, passes=1, proposed_by_depth=(1,) * 7, accepted_by_depth=(1,) * 7))
+    below = panel.rows["tokens"]
+    assert below.y() >= panel.by_depth.y() + panel.by_depth.height()
