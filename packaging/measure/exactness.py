@@ -37,6 +37,7 @@ from engine.speculate import Speculation
 from engine.stats import StatsRecorder
 
 NUM_POSITIONS = 3
+SEEDS_APART = 10**7
 PLAIN_SEEDS = 10**6  # plain decoding, to compare with, draws from seeds of its own
 WORDS = ("river", "stone", "lamp", "boat", "apple", "bell", "cloud", "garden", "needle", "pocket", "ribbon", "wagon")
 
@@ -178,6 +179,11 @@ def sample(
     return counts
 
 
+def seeds(number: int, count: int, first: int = 0) -> range:
+    """Seeds of a prompt's own: with the same ones for all prompts their statistics would not be independent."""
+    return range(first + number * SEEDS_APART, first + number * SEEDS_APART + count)
+
+
 def exact_first(pair: Pair, prompt: History, temperature: float) -> NDArray[np.float64]:
     """The target's own distribution of the first token [n_vocab], after the whole chain."""
     target = pair.target.sequence
@@ -238,7 +244,7 @@ def sampling_report(options: argparse.Namespace, modes: tuple[Mode, ...], wrap: 
     smallest = 1.0
     plain = {
         (temperature, number): sample(
-            pair, NoDrafter(), prompt, temperature, range(PLAIN_SEEDS, PLAIN_SEEDS + each), Totals()
+            pair, NoDrafter(), prompt, temperature, seeds(number, each, PLAIN_SEEDS), Totals()
         )
         for temperature, (number, prompt) in itertools.product(options.temperatures, enumerate(prompts))
     }
@@ -248,7 +254,7 @@ def sampling_report(options: argparse.Namespace, modes: tuple[Mode, ...], wrap: 
         against_plain: list[list[tuple[float, int]]] = [[] for _ in range(NUM_POSITIONS)]
         drafter = wrap(pair.drafter(mode))
         for number, prompt in enumerate(prompts):
-            counts = sample(pair, drafter, prompt, temperature, range(each), totals)
+            counts = sample(pair, drafter, prompt, temperature, seeds(number, each), totals)
             first.append(chi_square(np.stack([counts[0], exact_first(pair, prompt, temperature)])))
             for position in range(NUM_POSITIONS):
                 against_plain[position].append(
@@ -267,7 +273,8 @@ def sampling_report(options: argparse.Namespace, modes: tuple[Mode, ...], wrap: 
 
 def sampling(options: argparse.Namespace) -> int:
     """Test the distributions; 1 where one is off."""
-    return 0 if sampling_report(options, (Mode.OFF, Mode.NGRAM, Mode.DRAFT), lambda drafter: drafter) > 0.001 else 1
+    modes = tuple(Mode(name) for name in options.modes)
+    return 0 if sampling_report(options, modes, lambda drafter: drafter) > 0.001 else 1
 
 
 class DropsUnsureTail:
@@ -306,6 +313,7 @@ def main() -> int:
     parser.add_argument("--draft", required=True)
     parser.add_argument("--tokens", type=int, default=128)
     parser.add_argument("--samples", type=int, default=20_000)
+    parser.add_argument("--modes", nargs="+", default=[Mode.OFF.value, Mode.NGRAM.value, Mode.DRAFT.value])
     parser.add_argument("--temperatures", type=float, nargs="+", default=[0.8, 1.0])
     options = parser.parse_args()
     return {"greedy": greedy, "sampling": sampling, "mutants": mutants}[options.what](options)
