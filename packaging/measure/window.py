@@ -1,0 +1,172 @@
+"""Measures what the window costs the engine, and the engine the window, on a real pair.
+
+    QT_QPA_PLATFORM=offscreen python packaging/measure/window.py --target PADDED.gguf --draft D.gguf
+
+Answers of the same question are alternated: once streamed into the real window, once by the same kind of engine thread
+without a window. Reported are the ratio of their tokens per second, with a 95 % interval, and the longest turn of the
+event loop while an answer streamed. Answers go on past their end, so that all have the same length.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
+
+import numpy as np
+from PySide6.QtCore import QEventLoop, QTimer
+from PySide6.QtWidgets import QApplication
+
+from app.paths import assets_dir, find_paths
+from app.settings import read_settings, write_settings
+from app.settings_table import FIELDS
+from app.window import Reports, assemble
+from engine.records import ChatRequest, EngineFailed, Event, Finished, LoadRequest, Message, Mode, SamplingParams
+from engine.session import Session
+from engine.worker import EngineWorker
+from ui.main_window import MainWindow
+from ui.records import EngineState, EngineView
+
+QUESTION = "Tell me a short story about a fox and a river."
+PATIENCE_S = 600.0
+
+
+class EndlessWorker(EngineWorker):
+    """The real engine thread, whose answers end at a length only; keeps the last answer's speed."""
+
+    def __init__(self, on_event: Callable[[Event], None], max_tokens: int) -> None:
+        self._max_tokens = max_tokens
+        self._tell = on_event
+        self.done = threading.Event()
+        self.tokens_per_second = 0.0
+        super().__init__(self._note, Session)
+
+    def generate(self, request: ChatRequest) -> None:
+        """Answer without looking at the end-of-generation token."""
+        self.done.clear()
+        super().generate(replace(request, ignore_eos=True, max_tokens=self._max_tokens))
+
+    def _note(self, event: Event) -> None:
+        if isinstance(event, EngineFailed):
+            raise SystemExit(event.problem.message)
+        if isinstance(event, Finished):
+            self.tokens_per_second = event.stats.tokens_per_second or 0.0
+        self._tell(event)
+        if isinstance(event, Finished):
+            self.done.set()
+
+
+class Heartbeat:
+    """The longest gap between two turns of the event loop, in milliseconds by the wall."""
+
+    def __init__(self) -> None:
+        self.worst_ms = 0.0
+        self._last_s = time.perf_counter()
+        self._timer = QTimer(interval=1)
+        self._timer.timeout.connect(self._beat)
+
+    def start(self) -> None:
+        """Begin anew."""
+        self.worst_ms, self._last_s = 0.0, time.perf_counter()
+        self._timer.start()
+
+    def stop(self) -> float:
+        """Return the longest gap since the start."""
+        self._timer.stop()
+        return self.worst_ms
+
+    def _beat(self) -> None:
+        now_s = time.perf_counter()
+        self.worst_ms = max(self.worst_ms, (now_s - self._last_s) * 1000.0)
+        self._last_s = now_s
+
+
+def wait_for(condition: Callable[[], bool]) -> None:
+    """Turn the event loop until ``condition`` holds."""
+    loop = QEventLoop()
+    end_s = time.monotonic() + PATIENCE_S
+    timer = QTimer(interval=20)
+    timer.timeout.connect(lambda: loop.quit() if condition() or time.monotonic() > end_s else None)
+    timer.start()
+    loop.exec()
+    if not condition():
+        raise SystemExit("It took too long.")
+
+
+def measure(options: argparse.Namespace) -> None:
+    """Alternate window and terminal, and print what they gave."""
+    workers: list[EndlessWorker] = []
+
+    def make_worker(on_event: Callable[[Event], None]) -> EndlessWorker:
+        workers.append(EndlessWorker(on_event, options.tokens))
+        return workers[-1]
+
+    paths = find_paths()
+    changes = {"target_path": options.target, "draft_path": options.draft, "mode": options.mode, "temperature": 0.0}
+    paths.settings_file.parent.mkdir(parents=True, exist_ok=True)
+    write_settings(paths.settings_file, read_settings(paths.settings_file).settings.changed(changes)[0])
+    window = MainWindow(assets_dir(), FIELDS)
+    states: list[EngineState] = []
+    show = window.set_engine
+
+    def note_and_show(view: EngineView) -> None:
+        states.append(view.state)
+        show(view)
+
+    window.set_engine = note_and_show  # type: ignore[method-assign]
+    controller = assemble(window, paths, Reports(), make_worker)
+    window.show()
+    wait_for(lambda: bool(states) and states[-1] is EngineState.READY)
+    bare = EndlessWorker(lambda _event: None, options.tokens)
+    bare.start()
+    bare.load(LoadRequest(options.target, options.draft))
+    request = ChatRequest((Message("user", QUESTION),), Mode(options.mode), None, SamplingParams(temperature=0.0))
+    heartbeat, ratios, stalls = Heartbeat(), [], []
+    for number in range(options.repeat + 1):
+        bare.generate(request)
+        bare.done.wait(PATIENCE_S)
+        window.new_chat_requested.emit()
+        wait_for(lambda: states[-1] is EngineState.READY)
+        heartbeat.start()
+        window.message_submitted.emit(QUESTION)
+        wait_for(workers[0].done.is_set)
+        worst_ms = heartbeat.stop()
+        if number:  # the first round measures the costs and warms up
+            ratios.append(workers[0].tokens_per_second / bare.tokens_per_second)
+            stalls.append(worst_ms)
+        print(f"window {workers[0].tokens_per_second:.1f} tok/s, without {bare.tokens_per_second:.1f} tok/s, ", end="")
+        print(f"longest turn {worst_ms:.1f} ms", flush=True)
+    bare.shutdown(5.0)
+    controller.close()
+    medians = np.median(np.random.default_rng(0).choice(ratios, (2000, len(ratios))), axis=1)
+    low, high = np.percentile(medians, [2.5, 97.5])
+    print(f"window over terminal: {np.median(ratios):.3f} ({low:.3f} to {high:.3f})")
+    print(f"longest turn of the event loop: {max(stalls):.1f} ms")
+
+
+def main() -> None:
+    """Read the options and measure in a folder of its own."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--target", required=True)
+    parser.add_argument("--draft", required=True)
+    parser.add_argument("--mode", default="auto")
+    parser.add_argument("--tokens", type=int, default=400)
+    parser.add_argument("--repeat", type=int, default=8)
+    options = parser.parse_args()
+    with tempfile.TemporaryDirectory() as home:
+        os.environ["PACELINE_HOME"] = home
+        application = QApplication(["paceline"])
+        measure(options)
+        application.quit()
+
+
+if __name__ == "__main__":
+    main()
