@@ -1,0 +1,124 @@
+"""Every failure of the hub's room that a person can meet: what happened, why, and what to do.
+
+AppError
+├── HubError                  the hub could not answer
+│   ├── HubOfflineError       offline mode is on
+│   ├── HubUnreachableError   no connection, or it broke (worth another attempt)
+│   ├── HubBusyError          too many requests, or the hub is out of order (worth another attempt, later)
+│   ├── HubAccessError        a token, or the publisher's consent, is needed
+│   ├── HubNotFoundError      no such repository or file
+│   └── HubAnswerError        the answer makes no sense
+├── DownloadError             a download could not be completed
+│   ├── DiskFullError         no space; what is here is kept
+│   ├── ChecksumError         the bytes are not those that the hub promised
+│   └── DownloadBusyError     another Paceline is fetching this file
+├── LibraryError              a model could not be added, found or removed
+│   └── UnsafeNameError       a name that would lead out of the library folder
+└── TokenStoreError           the system keyring could not be used
+
+Knows no network: who raises them says what happened.
+"""
+
+from __future__ import annotations
+
+from app.errors import AppError
+
+
+class HubError(AppError):
+    """The hub could not answer."""
+
+    title = "The hub could not be asked"
+
+
+class HubOfflineError(HubError):
+    """Offline mode is on."""
+
+    title = "Offline mode is on"
+    default_advice = "Unset HF_HUB_OFFLINE to reach the hub; models on this machine work without it."
+
+
+class HubUnreachableError(HubError):
+    """No connection, or it broke."""
+
+    title = "The hub cannot be reached"
+    default_advice = "Check the network, the proxy and HF_ENDPOINT; downloads go on where they stopped."
+
+
+class HubBusyError(HubError):
+    """Too many requests, or the hub is out of order; ``retry_after_s`` where the hub said."""
+
+    title = "The hub is busy"
+    default_advice = "Try again in a few minutes."
+
+    def __init__(self, message: str, advice: str | None = None, retry_after_s: float | None = None) -> None:
+        super().__init__(message, advice)
+        self.retry_after_s = retry_after_s
+
+
+class HubAccessError(HubError):
+    """A token, or the publisher's consent, is needed."""
+
+    title = "This repository asks for permission"
+    default_advice = "Accept its terms on its page at the hub, and give Paceline an access token (or set HF_TOKEN)."
+
+
+class HubNotFoundError(HubError):
+    """No such repository or file."""
+
+    title = "Not found on the hub"
+    default_advice = "Check the spelling; it may also have been renamed, removed or made private."
+
+
+class HubAnswerError(HubError):
+    """The answer makes no sense."""
+
+    title = "The hub's answer could not be understood"
+    default_advice = "Try again later; if HF_ENDPOINT names a mirror, check that it is one."
+
+
+class DownloadError(AppError):
+    """A download could not be completed."""
+
+    title = "The download could not be completed"
+
+
+class DiskFullError(DownloadError):
+    """No space; what is here is kept."""
+
+    title = "There is not enough space"
+    default_advice = "Make some space and resume: the part that is here is kept."
+
+
+class ChecksumError(DownloadError):
+    """The bytes are not those that the hub promised."""
+
+    title = "The file arrived damaged"
+    default_advice = "Try again; if it happens again, a proxy or a mirror on the way changes the bytes."
+
+
+class DownloadBusyError(DownloadError):
+    """Another Paceline is fetching this file."""
+
+    title = "This file is being downloaded already"
+    default_advice = "Wait for the other Paceline, or stop its download."
+
+
+class LibraryError(AppError):
+    """A model could not be added, found or removed."""
+
+    title = "The library could not do this"
+    default_advice = "Check the name and the folder's permissions."
+
+
+class UnsafeNameError(LibraryError):
+    """A name that would lead out of the library folder."""
+
+    title = "This name is refused"
+    default_advice = "Nothing was written. Report the repository to the hub: such names serve attacks only."
+
+
+class TokenStoreError(AppError):
+    """The system keyring could not be used."""
+
+    title = "The token cannot be kept"
+    default_advice = "Set the environment variable HF_TOKEN instead; Paceline writes no token into a file."
