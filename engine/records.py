@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
+from itertools import pairwise
 
 
 class Mode(StrEnum):
@@ -103,15 +104,36 @@ class ChatRequest:
     request_id: int = 0
 
 
+class CacheType(StrEnum):
+    """How keys and values are kept in a model's cache: smaller types take less memory and change the numbers a little."""
+
+    F16 = "f16"
+    Q8_0 = "q8_0"
+    Q4_0 = "q4_0"
+
+
+class FlashAttention(StrEnum):
+    """Whether attention runs in one fused kernel. A quantized cache needs it."""
+
+    AUTO = "auto"
+    ON = "on"
+    OFF = "off"
+
+
 @dataclass(frozen=True, slots=True)
 class LoadRequest:
-    """What to load. ``None`` means a sensible automatic value."""
+    """What to load and where. ``None`` means a sensible automatic value."""
 
     target: str
     draft: str | None = None
     n_ctx: int | None = None
     threads: int | None = None
     gpu_layers: int | None = None  # None: all that fit
+    cache_type: CacheType = CacheType.F16
+    flash_attention: FlashAttention = FlashAttention.AUTO
+    draft_threads: int | None = None
+    draft_gpu_layers: int | None = None  # None: as for the target
+    draft_cache_type: CacheType = CacheType.F16
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,6 +160,7 @@ class ModelInfo:
     threads: int
     gpu_layers: int
     template_name: str  # "from the model", or the name of the fallback
+    cache_type: CacheType = CacheType.F16
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,6 +201,8 @@ class RunStats:
     pass_ms_p50: float | None = None
     inter_token_ms_p50: float | None = None
     inter_token_ms_p95: float | None = None
+    inter_token_ms_p99: float | None = None
+    plain_ms: float | None = None  # what a token of plain decoding costs here, as measured; None if it was not
     context_used: int = 0
     context_size: int = 0
     decisions: tuple[str, ...] = ()
@@ -186,6 +211,20 @@ class RunStats:
     def tokens_per_second(self) -> float | None:
         """From the end of prefill to the last token, the first included; None before it is known."""
         return self.tokens / self.decode_s if self.tokens and self.decode_s > 0 else None
+
+    @property
+    def speedup(self) -> float | None:
+        """Tokens per second over those of plain decoding, whose cost was measured on this model and machine."""
+        speed = self.tokens_per_second
+        return None if speed is None or self.plain_ms is None else speed * self.plain_ms / 1000.0
+
+    @property
+    def accepted_lengths(self) -> tuple[int, ...]:
+        """How many passes kept exactly 0, 1, 2 ... of their proposed tokens; passes without a proposal are left out."""
+        if not self.proposed_by_depth:
+            return ()
+        reached = (self.proposed_by_depth[0], *self.accepted_by_depth, 0)
+        return tuple(here - further for here, further in pairwise(reached))
 
     @property
     def tokens_per_pass(self) -> float | None:

@@ -26,6 +26,7 @@ class StatsRecorder:
         self.mode = mode
         self.context_size = context_size
         self.depth = 0
+        self.plain_ms: float | None = None
         self.prompt_tokens = self.prompt_cached_tokens = 0
         self.started = time.perf_counter()
         self.prefilled: float | None = None
@@ -72,7 +73,8 @@ class StatsRecorder:
             self._provenance[source] += 1
 
     def follow(self, pacer: Pacer) -> None:
-        """Note a new reason of the pacer's, and the depth that it used last."""
+        """Note a new reason of the pacer's, the depth that it used last, and what plain decoding would cost."""
+        self.plain_ms = pacer.plain_ms
         self.depth = self._last_proposed
         if pacer.reason and pacer.reason != self._last_reason:
             self._last_reason = pacer.reason
@@ -107,6 +109,8 @@ class StatsRecorder:
             pass_ms_p50=_percentile_ms(pass_s, 50),
             inter_token_ms_p50=_percentile_ms(per_token_s, 50),
             inter_token_ms_p95=_percentile_ms(per_token_s, 95),
+            inter_token_ms_p99=_percentile_ms(per_token_s, 99),
+            plain_ms=self.plain_ms,
             context_used=min(self.prompt_tokens + self.tokens, self.context_size),
             context_size=self.context_size,
             decisions=tuple(self.decisions),

@@ -72,6 +72,11 @@ def per_pass(tokens_per_pass: float | None) -> str:
     return UNKNOWN if tokens_per_pass is None else figure(tokens_per_pass)
 
 
+def times_plain(speedup: float | None) -> str:
+    """A speed as a multiple of plain decoding's."""
+    return UNKNOWN if speedup is None else f"{speedup:.2f}\N{MULTIPLICATION SIGN}"
+
+
 def acceptance(stats: RunStats) -> str:
     """The acceptance rate with what it is a share of: ``68 % of 210``."""
     if not stats.proposed:
@@ -84,8 +89,24 @@ def footer(stats: RunStats | None) -> str:
     if stats is None or not stats.tokens:
         return ""
     kept = f"{acceptance(stats)} accepted" if stats.proposed else "nothing proposed"
-    parts = (speed(stats.tokens_per_second), f"{per_pass(stats.tokens_per_pass)} per pass", kept)
+    parts = [speed(stats.tokens_per_second), f"{per_pass(stats.tokens_per_pass)} per pass", kept]
+    if stats.proposed and stats.speedup is not None:
+        parts.append(f"{times_plain(stats.speedup)} plain")
     return " · ".join((*parts, MODE_WORDS[stats.mode]))
+
+
+def footer_help(stats: RunStats | None) -> str:
+    """What the line of figures means, for its hover."""
+    if stats is None or not stats.tokens:
+        return ""
+    sentences = [
+        "Tokens per second, from the end of reading the prompt to the last token; tokens per forward pass of the",
+        "target; how many of the drafted tokens were kept.",
+    ]
+    if stats.proposed and stats.speedup is not None:
+        cost = milliseconds(stats.plain_ms)
+        sentences.append(f"Against plain decoding, whose passes were measured here at {cost} a token.")
+    return " ".join(sentences)
 
 
 def context(used: int, size: int) -> str:

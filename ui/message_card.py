@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QApplication, QFrame, QHBoxLayout, QLabel, QProgre
 
 from engine.records import Source, TokenSpan
 from ui.answer_body import AnswerBody
-from ui.formatting import count, footer, hover
+from ui.formatting import count, footer, footer_help, hover
 from ui.icon_button import IconButton
 from ui.prose_view import ProseView
 from ui.provenance import SourceRuns
@@ -245,6 +245,7 @@ class AnswerCard(MessageCard):
         self.progress_label.setVisible(streaming and not self._text)
         self.progress.hide()
         self.figures.setText(footer(view.stats))
+        self.figures.setToolTip(hover(footer_help(view.stats)))
         self.figures.setVisible(bool(self.figures.text()))
         notice = " ".join(part for part in (STATE_NOTICES.get(view.state, ""), view.notice) if part)
         self.notice.setText(notice)

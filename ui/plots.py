@@ -138,6 +138,54 @@ class DepthBars(_Plot):
                 self.bar(painter, QRectF(track.x(), track.y(), track.width() * share, BAR_PX), tokens.accent)
 
 
+class LengthBars(_Plot):
+    """How many passes kept exactly 0, 1, 2 ... proposed tokens: a column each, the highest fills the height."""
+
+    MOST_COLUMNS = 17  # longer runs are counted with the last
+
+    def __init__(self, theme: Theme, name: str) -> None:
+        super().__init__(theme, name, 58)
+        self._counts: tuple[int, ...] = ()
+        self.set_counts(())
+
+    @property
+    def counts(self) -> tuple[int, ...]:
+        """What is drawn."""
+        return self._counts
+
+    def set_counts(self, counts: Sequence[int]) -> None:
+        """``counts[i]`` passes kept exactly i tokens."""
+        most = self.MOST_COLUMNS
+        self._counts = tuple(counts) if len(counts) <= most else (*counts[: most - 1], sum(counts[most - 1 :]))
+        words = (f"{i} kept: {count} passes" for i, count in enumerate(self._counts) if count)
+        self.say(", ".join(words) or "Nothing proposed yet")
+
+    def paintEvent(self, event: QPaintEvent) -> None:  # noqa: ARG002
+        """Columns over their lengths; every fourth length is written."""
+        painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        tokens = self.theme.tokens
+        font = self.theme.font(-1)
+        painter.setFont(font)
+        words = QFontMetricsF(font).height()
+        base = self.height() - words - 2
+        painter.setPen(self.pen(tokens.border))
+        painter.drawLine(QPointF(0, base), QPointF(self.width(), base))
+        columns = max(len(self._counts), 8)
+        step = self.width() / columns
+        top = max(self._counts, default=0)
+        for i in range(columns):
+            count = self._counts[i] if i < len(self._counts) else 0
+            if count:
+                height = max((base - 2) * count / top, 2.0)
+                self.bar(painter, QRectF(i * step + 1, base - height, step - 2, height), tokens.accent)
+            if columns <= 9 or i % 4 == 0:
+                more = "+" if i == self.MOST_COLUMNS - 1 else ""
+                painter.setPen(QColor(tokens.text_muted))
+                place = QRectF(i * step - step, base + 2, step * 3, words)
+                painter.drawText(place, int(Qt.AlignmentFlag.AlignCenter), f"{i}{more}")
+
+
 @dataclass(frozen=True, slots=True)
 class Part:
     """One part of a stacked bar: its name, how much, and the palette field of its colour."""

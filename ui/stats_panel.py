@@ -7,14 +7,28 @@ from PySide6.QtWidgets import QFrame, QGridLayout, QHBoxLayout, QLabel, QScrollA
 
 from engine.records import RunStats, Source
 from ui.figures import INSET_PX, LargeFigure, LegendRow, LineFigure
-from ui.formatting import UNKNOWN, acceptance, count, duration, figure, hover, milliseconds, per_pass, percent
-from ui.plots import DepthBars, Part, Sparkline, StackedBar
+from ui.formatting import (
+    UNKNOWN,
+    acceptance,
+    count,
+    duration,
+    figure,
+    hover,
+    milliseconds,
+    per_pass,
+    percent,
+    times_plain,
+)
+from ui.plots import DepthBars, LengthBars, Part, Sparkline, StackedBar
 from ui.theme import Theme
 
 HELP = {
     "speed": "Tokens of this answer per second, measured from the end of reading the prompt to the last token.",
     "per_pass": "Tokens this answer gained per forward pass of the target. Plain decoding is exactly 1.",
     "spark": "Tokens per pass between two updates, over the course of this answer.",
+    "speedup": "Speed against plain decoding, whose cost was measured on this model and machine while it was idle "
+    "and is corrected while it runs.",
+    "lengths": "How many passes kept exactly so many of the drafted tokens.",
     "accepted": "Share of the drafted tokens that the target kept, and how many were drafted.",
     "depth": "Of the passes that drafted this far, the share in which every token up to here was kept.",
     "passes": "Forward passes of the target for this answer.",
@@ -22,6 +36,7 @@ HELP = {
     "first": "Time from the start of the request to the first token, reading the prompt included.",
     "p50": "Half of the tokens came faster than this. A pass's time is spread over the tokens that it gave.",
     "p95": "19 of 20 tokens came faster than this. A pass's time is spread over the tokens that it gave.",
+    "p99": "99 of 100 tokens came faster than this. A pass's time is spread over the tokens that it gave.",
     "prompt": "Tokens of the prompt, and how many of them were kept from the turn before.",
     "split": "Where the time of a pass goes, summed over this answer and measured around each step.",
     "why": "Why the engine drafts as it does now. Earlier reasons of this answer:",
@@ -63,11 +78,14 @@ class StatsPanel(QFrame):
         self.state.setProperty("kind", "caption")
         self.speed = LargeFigure(theme, "tok/s", HELP["speed"])
         self.per_pass = LargeFigure(theme, "tokens per pass", HELP["per_pass"])
+        self.speedup = LargeFigure(theme, "times plain", HELP["speedup"])
         self.spark = Sparkline(theme, "Tokens per pass over time")
         self.spark.setToolTip(hover(HELP["spark"]))
         self.accepted = LineFigure(theme, "Accepted", HELP["accepted"])
         self.by_depth = DepthBars(theme, "Acceptance by depth")
         self.by_depth.setToolTip(hover(HELP["depth"]))
+        self.lengths = LengthBars(theme, "Passes by tokens kept")
+        self.lengths.setToolTip(hover(HELP["lengths"]))
         self.why = QLabel()
         self.why.setWordWrap(True)
         self.why.setProperty("kind", "caption")
@@ -80,6 +98,7 @@ class StatsPanel(QFrame):
                 ("first", "First token"),
                 ("p50", "Between tokens, p50"),
                 ("p95", "Between tokens, p95"),
+                ("p99", "Between tokens, p99"),
                 ("prompt", "Prompt"),
             )
         }
@@ -110,12 +129,14 @@ class StatsPanel(QFrame):
         large.setContentsMargins(INSET_PX, 0, INSET_PX, 0)
         large.setHorizontalSpacing(16)
         large.addWidget(self.speed, 0, 0)
-        large.addWidget(self.per_pass, 0, 1)
+        large.addWidget(self.speedup, 0, 1)
+        large.addWidget(self.per_pass, 1, 0)
+        large.addWidget(self.spark, 1, 1)
         large.setColumnStretch(0, 1)
         large.setColumnStretch(1, 1)
         column.addLayout(large)
-        column.addLayout(_inset(self.spark))
         self._section(column, "Acceptance", [self.accepted, self.by_depth])
+        self._section(column, "Passes by tokens kept", [self.lengths])
         self._section(column, "This answer", list(self.rows.values()))
         self._section(column, "Time of a pass", [self.split, *self.split_parts.values()])
         self._section(column, "Where tokens came from", [self.origin, *self.sources.values()])
@@ -193,6 +214,8 @@ class StatsPanel(QFrame):
         self.per_pass.set_value(per_pass(stats.tokens_per_pass))
         self.accepted.set_value(acceptance(stats))
         self.by_depth.set_shares(stats.acceptance_by_depth)
+        self.lengths.set_counts(stats.accepted_lengths)
+        self.speedup.set_value(times_plain(stats.speedup))
         reasons = [reason[:1].upper() + reason[1:] for reason in stats.decisions]
         self.why.setText(f"{reasons[-1]}." if reasons else UNKNOWN)
         self.why.setToolTip(hover(" ".join([HELP["why"], *(f"{reason}." for reason in reasons)])))
@@ -204,6 +227,7 @@ class StatsPanel(QFrame):
             "first": duration(stats.time_to_first_token_s),
             "p50": milliseconds(stats.inter_token_ms_p50),
             "p95": milliseconds(stats.inter_token_ms_p95),
+            "p99": milliseconds(stats.inter_token_ms_p99),
             "prompt": prompt if stats.prompt_tokens else UNKNOWN,
         }
         for key, text in texts.items():

@@ -37,6 +37,16 @@ def test_rates_are_derived() -> None:
     assert stats.acceptance_by_depth == (1.0, 0.5, 0.5)
 
 
+def test_passes_by_the_number_of_tokens_kept() -> None:
+    assert recorded().accepted_lengths == (0, 1, 0, 1)
+    assert RunStats().accepted_lengths == ()
+
+
+def test_the_gain_over_plain_decoding_needs_its_cost() -> None:
+    assert RunStats(tokens=10, decode_s=1.0).speedup is None
+    assert RunStats(tokens=10, decode_s=1.0, plain_ms=150.0).speedup == pytest.approx(1.5)
+
+
 def test_a_passs_time_is_spread_over_its_tokens() -> None:
     stats = recorded()
     # four tokens of 10 ms, two of 15 ms, one of 20 ms

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from datetime import date
 
 import pytest
@@ -68,6 +69,16 @@ def test_duration(seconds: float | None, text: str) -> None:
 def test_footer_tells_speed_passes_and_acceptance() -> None:
     stats = RunStats(mode=Mode.DRAFT, tokens=412, passes=152, proposed=210, accepted=143, decode_s=10.0)
     assert formatting.footer(stats) == "41.2 tok/s · 2.71 per pass · 68 % of 210 accepted · draft"
+
+
+def test_footer_tells_the_gain_over_plain_where_it_was_measured() -> None:
+    stats = RunStats(mode=Mode.DRAFT, tokens=388, passes=143, proposed=210, accepted=143, decode_s=9.42, plain_ms=39.3)
+    assert (
+        formatting.footer(stats)
+        == "41.2 tok/s · 2.71 per pass · 68 % of 210 accepted · 1.62\N{MULTIPLICATION SIGN} plain · draft"
+    )
+    assert "39.3 ms" in formatting.footer_help(stats)
+    assert "plain" not in formatting.footer_help(replace(stats, plain_ms=None))
 
 
 def test_footer_of_plain_decoding_claims_no_acceptance() -> None:

@@ -37,6 +37,16 @@ def test_figures_of_an_answer(panel: StatsPanel) -> None:
     assert panel.sources[Source.RECOVERED].value_label.text() == "200"
 
 
+def test_gain_and_lengths(panel: StatsPanel) -> None:
+    panel.show_stats(replace(STATS, plain_ms=39.3))
+    assert panel.speedup.value_label.text() == "1.62\N{MULTIPLICATION SIGN}"
+    assert panel.lengths.counts == (12, 93, 25)
+    assert panel.lengths.accessibleDescription() == "0 kept: 12 passes, 1 kept: 93 passes, 2 kept: 25 passes"
+    panel.lengths.set_counts([1] * 33)
+    assert len(panel.lengths.counts) == panel.lengths.MOST_COLUMNS
+    assert sum(panel.lengths.counts) == 33
+
+
 def test_the_split_adds_up(panel: StatsPanel) -> None:
     panel.show_stats(STATS)
     shown = [line.value_label.text() for line in panel.split_parts.values()]
@@ -62,8 +72,15 @@ def test_the_sparkline_shows_what_each_update_gained(panel: StatsPanel) -> None:
 
 
 def test_every_figure_explains_itself(panel: StatsPanel) -> None:
-    figures = [panel.speed, panel.per_pass, panel.accepted, *panel.rows.values(), *panel.sources.values()]
-    plots = [panel.spark, panel.by_depth, panel.split, panel.origin]
+    figures = [
+        panel.speed,
+        panel.speedup,
+        panel.per_pass,
+        panel.accepted,
+        *panel.rows.values(),
+        *panel.sources.values(),
+    ]
+    plots = [panel.spark, panel.by_depth, panel.lengths, panel.split, panel.origin]
     for widget in [*figures, *panel.split_parts.values(), *plots]:
         assert widget.toolTip().endswith(".")
 

@@ -16,6 +16,7 @@ KEYS = {
     "text", "token_ids", "finish_reason", "mode", "prompt_tokens", "prompt_cached_tokens", "tokens", "passes",
     "tokens_per_pass", "proposed", "accepted", "acceptance_rate", "accepted_by_depth", "seconds", "tokens_per_second",
     "prompt_tokens_per_second", "time_to_first_token_ms", "pass_ms_p50", "inter_token_ms_p50", "inter_token_ms_p95",
+    "inter_token_ms_p99", "plain_ms", "speedup",
     "draft_ms", "verify_ms", "sample_ms", "rollback_ms", "rolled_back", "proposed_by_depth", "provenance", "decisions",
 }  # fmt: skip
 Capture = pytest.CaptureFixture[str]
