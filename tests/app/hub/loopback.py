@@ -8,9 +8,9 @@ How to use it::
         hub.describe("tiny/pair-GGUF", downloads=12, tags=["license:mit"], gguf={"architecture": "llama"})
         client = HubClient(hub.url)                   # in another process: HF_ENDPOINT=hub.url
 
-Faults: each GET of a file's bytes takes the next entry of ``hub.faults`` (a deque; empty: all goes well), e.g.
+Faults: each GET of a file's bytes takes the next entry of ``hub.faults`` (a deque; empty: all goes well), as in
 ``hub.faults.append(Fault(cut_after=1000))``. ``hub.refusals`` is the same for HEAD and API requests. Switches:
-Faults: each GET of a file's bytes takes the next entry of ``hub.faults`` (a deque; empty: all goes well), for example
+``honours_range`` (False: always 200 and the whole file), ``gated[repo] = token``, ``cdn`` (another hub that file
 requests are redirected to), ``bytes_per_s``, and ``answers[path]`` (a raw body for an API path: garbage, fuzz).
 Seen: ``hub.requests`` (method, path, headers) and ``hub.bytes_sent`` (by repository/path).
 
