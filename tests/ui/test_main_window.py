@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import PySide6
 import pytest
 from PySide6.QtCore import QMimeData, QPoint, QPointF, Qt, QTimer, QUrl
 from PySide6.QtGui import QDragEnterEvent, QDropEvent
@@ -104,7 +105,9 @@ def _drop(window: MainWindow, path: str) -> bool:
     mime = QMimeData()
     mime.setUrls([QUrl.fromLocalFile(path)])
     buttons, keys = Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier
-    enter = QDragEnterEvent(QPoint(9, 9), Qt.DropAction.CopyAction, mime, buttons, keys)
+    # The constructor with whole numbers went out of use with 6.12, which brought the one without.
+    place = QPointF(9, 9) if PySide6.__version_info__ >= (6, 12) else QPoint(9, 9)
+    enter = QDragEnterEvent(place, Qt.DropAction.CopyAction, mime, buttons, keys)
     enter.ignore()
     QApplication.sendEvent(window, enter)
     if enter.isAccepted():
