@@ -7,7 +7,7 @@ from pathlib import Path
 
 from app.paths import Paths, builtin_draft, builtin_target
 from app.settings import Settings
-from engine.records import ChatRequest, LoadRequest, Message, Mode, SamplingParams
+from engine.records import CacheType, ChatRequest, FlashAttention, LoadRequest, Message, Mode, SamplingParams
 from ui.records import MessageState, MessageView
 
 
@@ -76,4 +76,9 @@ def load_request(settings: Settings, paths: Paths) -> LoadRequest:
         n_ctx=settings.whole("n_ctx"),
         threads=settings.whole("threads"),
         gpu_layers=settings.whole("gpu_layers"),
+        cache_type=CacheType(settings.text("cache_type")),
+        flash_attention=FlashAttention(settings.text("flash_attention")),
+        draft_threads=settings.whole("draft_threads"),
+        draft_gpu_layers=settings.whole("draft_gpu_layers"),
+        draft_cache_type=CacheType(settings.text("draft_cache_type")),
     )

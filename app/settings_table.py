@@ -8,17 +8,11 @@ from __future__ import annotations
 import math
 from types import MappingProxyType
 
+from app.engine_fields import ENGINE_FIELDS
 from engine.records import Mode
 from ui.records import FieldKind, SettingField, SettingValue
 
-MODELS, SPECULATION, SAMPLING, CHAT, ENGINE, LOOK = (
-    "Models",
-    "Speculation",
-    "Sampling",
-    "Chat",
-    "Engine",
-    "Look",
-)
+MODELS, SPECULATION, SAMPLING, CHAT, LOOK = "Models", "Speculation", "Sampling", "Chat", "Look"
 MAX_TEXT_CHARS = 100_000
 
 _MODE_LABELS = {"off": "Off (plain)", "ngram": "N-gram", "draft": "Draft model", "auto": "Automatic"}
@@ -175,43 +169,7 @@ FIELDS: tuple[SettingField, ...] = (
         "Told to the model before the conversation; empty leaves it out.",
         maximum=MAX_TEXT_CHARS,
     ),
-    SettingField(
-        "n_ctx",
-        ENGINE,
-        "Context",
-        FieldKind.INTEGER,
-        None,
-        "How many tokens of a conversation the model can see; more takes more memory.",
-        minimum=256,
-        maximum=10_000_000,
-        step=256,
-        automatic="automatic",
-        unit="tokens",
-    ),
-    SettingField(
-        "threads",
-        ENGINE,
-        "Threads",
-        FieldKind.INTEGER,
-        None,
-        "Processor threads that compute; more than the physical cores rarely helps.",
-        minimum=1,
-        maximum=512,
-        step=1,
-        automatic="automatic",
-    ),
-    SettingField(
-        "gpu_layers",
-        ENGINE,
-        "GPU layers",
-        FieldKind.INTEGER,
-        None,
-        "Layers of the model kept on the GPU; 0 computes on the processor only.",
-        minimum=0,
-        maximum=10_000,
-        step=1,
-        automatic="all that fit",
-    ),
+    *ENGINE_FIELDS,
     SettingField(
         "theme",
         LOOK,
@@ -225,7 +183,7 @@ FIELDS: tuple[SettingField, ...] = (
 
 FIELD_BY_KEY = MappingProxyType({field.key: field for field in FIELDS})
 DEFAULTS = MappingProxyType({field.key: field.default for field in FIELDS})
-RELOAD_KEYS = frozenset({"target_path", "n_ctx", "threads", "gpu_layers"})
+RELOAD_KEYS = frozenset({"target_path", *(field.key for field in ENGINE_FIELDS)})
 
 
 def complaint(field: SettingField, value: object) -> str:

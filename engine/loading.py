@@ -10,12 +10,12 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from engine.errors import ContextError, ModelFileError, ModelLoadError
-from engine.fit import Verdict, check_fit, estimate
+from engine.fit import CacheShape, Verdict, check_fit, estimate
 from engine.gguf_header import read_header
 from engine.llama import library
 from engine.llama.context import ContextParams, LlamaContext
 from engine.llama.model import LlamaModel
-from engine.records import ModelInfo
+from engine.records import CacheType, FlashAttention, LoadRequest, ModelInfo
 from engine.sequence import CachedSequence
 
 SMALLEST_AUTOMATIC_N_CTX = 2048
@@ -30,6 +30,28 @@ class LoadOptions:
     n_ctx: int | None = None
     threads: int | None = None
     gpu_layers: int | None = None
+    cache_type: CacheType = CacheType.F16
+    flash_attention: FlashAttention = FlashAttention.AUTO
+
+
+def target_options(request: LoadRequest) -> LoadOptions:
+    """What a request asks for the target."""
+    return LoadOptions(request.n_ctx, request.threads, request.gpu_layers, request.cache_type, request.flash_attention)
+
+
+def draft_options(request: LoadRequest, n_ctx: int) -> LoadOptions:
+    """What a request asks for the draft: as long a context as the target's, on the same device unless it says so."""
+    gpu_layers = request.gpu_layers if request.draft_gpu_layers is None else request.draft_gpu_layers
+    return LoadOptions(n_ctx, request.draft_threads, gpu_layers, request.draft_cache_type, request.flash_attention)
+
+
+def placement_notices(request: LoadRequest) -> tuple[str, ...]:
+    """What of a request cannot be followed as it is, in one sentence."""
+    kinds = (request.cache_type, request.draft_cache_type if request.draft else CacheType.F16)
+    quantized = [kind.value for kind in dict.fromkeys(kinds) if kind is not CacheType.F16]
+    if request.flash_attention is not FlashAttention.OFF or not quantized:
+        return ()
+    return (f"Flash attention is on, since a cache of type {' or '.join(quantized)} needs it.",)
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,11 +86,15 @@ def fitting(paths: Sequence[str], options: LoadOptions) -> LoadOptions:
     if library.supports_gpu() and options.gpu_layers != 0:
         return replace(options, n_ctx=n_ctx)
     while options.n_ctx is None and n_ctx > SMALLEST_AUTOMATIC_N_CTX:
-        if estimate(headers, n_ctx).verdict is not Verdict.TOO_LARGE:
+        if estimate(headers, _fit_options(options, n_ctx)).verdict is not Verdict.TOO_LARGE:
             break
         n_ctx //= 2
-    check_fit(headers, n_ctx)
+    check_fit(headers, _fit_options(options, n_ctx))
     return replace(options, n_ctx=n_ctx)
+
+
+def _fit_options(options: LoadOptions, n_ctx: int) -> CacheShape:
+    return CacheShape(n_ctx, options.cache_type, fused=options.flash_attention is not FlashAttention.OFF)
 
 
 def open_model(path: str | Path, options: LoadOptions, progress: Callable[[float], bool] | None = None) -> LoadedModel:
@@ -104,7 +130,8 @@ def _open_with(
     except Exception:
         model.close()
         raise
-    return LoadedModel(model, context, CachedSequence(context), _describe(model, context), _try_rollback(context))
+    info = replace(_describe(model, context), cache_type=options.cache_type)
+    return LoadedModel(model, context, CachedSequence(context), info, _try_rollback(context))
 
 
 def _check_kind(model: LlamaModel) -> None:
@@ -116,7 +143,9 @@ def _make_context(model: LlamaModel, options: LoadOptions) -> LlamaContext:
     trained = model.n_ctx_train or AUTOMATIC_N_CTX
     n_ctx = min(options.n_ctx or AUTOMATIC_N_CTX, trained)
     threads = options.threads or library.default_threads(model.num_params)
-    return LlamaContext(model, ContextParams(n_ctx, threads))
+    return LlamaContext(
+        model, ContextParams(n_ctx, threads, cache_type=options.cache_type, flash_attention=options.flash_attention)
+    )
 
 
 def _try_rollback(context: LlamaContext) -> bool:

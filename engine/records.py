@@ -105,7 +105,7 @@ class ChatRequest:
 
 
 class CacheType(StrEnum):
-    """How keys and values are kept in a model's cache: smaller types take less memory and change the numbers a little."""
+    """How keys and values are kept in a model's cache; smaller types change its numbers a little."""
 
     F16 = "f16"
     Q8_0 = "q8_0"

@@ -18,7 +18,14 @@ from engine.drafters.paced import PacedDrafter
 from engine.drafters.prompt_lookup import PromptLookupDrafter
 from engine.drafters.suffix import SuffixDrafter
 from engine.errors import DraftRefusedError, EngineError, ModeUnavailableError, TemplateError
-from engine.loading import LoadedModel, LoadOptions, fitting, open_model
+from engine.loading import (
+    LoadedModel,
+    draft_options,
+    fitting,
+    open_model,
+    placement_notices,
+    target_options,
+)
 from engine.measuring import measure_passes, step_ms
 from engine.pacer import Pacer
 from engine.pairing import check_pair
@@ -38,7 +45,7 @@ class Session:
 
     def __init__(self, inspect: Inspect | None = None) -> None:
         self._inspect: Inspect = inspect or (lambda _path: None)
-        self._options = LoadOptions()
+        self._request = LoadRequest("")
         self._target: LoadedModel | None = None
         self._draft: LoadedModel | None = None
         self._prompt: PromptBuilder | None = None
@@ -55,19 +62,18 @@ class Session:
         Raises:
             EngineError: the target cannot be loaded; what was loaded before still answers.
         """
-        options = LoadOptions(request.n_ctx, request.threads, request.gpu_layers)
         self._inspect(Path(request.target))
-        options = fitting([request.target], options)
+        options = fitting([request.target], target_options(request))
         target = open_model(request.target, options, lambda fraction: progress(request.target, fraction))
         try:
             prompt = PromptBuilder(target.model.vocab, target.model.chat_template)
-            notices = _try_template(prompt)
+            notices = (*_try_template(prompt), *placement_notices(request))
         except EngineError:
             target.close()
             raise
         self.close()
         info = replace(target.info, template_name=prompt.template_name)
-        self._options, self._prompt = options, prompt
+        self._request, self._prompt = request, prompt
         self._target = replace(target, info=info)
         if request.draft:
             try:
@@ -89,7 +95,7 @@ class Session:
             self._close_draft("No draft model is chosen.")
             return self.ready()
         self._inspect(Path(path))
-        options = fitting([path], replace(self._options, n_ctx=target.context.n_ctx, threads=None))
+        options = fitting([path], draft_options(self._request, target.context.n_ctx))
         draft = open_model(path, options, lambda fraction: progress(path, fraction))
         try:
             check_pair(target.model.vocab, draft.model.vocab)
@@ -134,6 +140,7 @@ class Session:
         drafter = self._drafter(mode, pacer)
         request = replace(request, mode=mode)
         answer = Answer(target.sequence, target.model.vocab, drafter, request, self._prompt, pacer)
+        answer.stats.plain_ms = self._pacer.plain_ms if self._pacer else None
         if reason:
             answer.stats.decisions.append(f"plain decoding instead: {reason}")
         yield from answer.events(should_stop)

@@ -8,8 +8,9 @@ import sys
 from collections.abc import Sequence
 
 import app
-from engine.records import Mode, SamplingParams
+from engine.records import CacheType, FlashAttention, Mode, SamplingParams
 
+ALL_LAYERS = 10_000  # more than any model has
 DESCRIPTION = "Chat with local language models, with exact speculative decoding. Without a command: open the window."
 
 
@@ -56,6 +57,16 @@ def _add_models(group: argparse._ArgumentGroup) -> None:
     group.add_argument("--ctx", type=int, metavar="N", help="context in tokens")
     group.add_argument("--threads", type=int, metavar="N", help="threads for the target")
     group.add_argument("--gpu-layers", type=_layers, metavar="N|all", help="layers on the GPU; default all that fit")
+    _add_placement(group)
+
+
+def _add_placement(group: argparse._ArgumentGroup) -> None:
+    types, flash = [kind.value for kind in CacheType], [kind.value for kind in FlashAttention]
+    group.add_argument("--cache-type", choices=types, default="f16", help="keys and values of the target; default f16")
+    group.add_argument("--flash-attention", choices=flash, default="auto", help="a quantized cache has it on")
+    group.add_argument("--draft-threads", type=int, metavar="N", help="threads for the draft")
+    group.add_argument("--draft-gpu-layers", type=_draft_layers, metavar="N|all", help="default as for the target")
+    group.add_argument("--draft-cache-type", choices=types, default="f16", help="keys and values of the draft")
 
 
 def _add_bench(parser: argparse.ArgumentParser) -> None:
@@ -130,3 +141,9 @@ def _layers(text: str) -> int | None:
     if not text.isdecimal():
         raise argparse.ArgumentTypeError("must be a number or all")
     return int(text)
+
+
+def _draft_layers(text: str) -> int:
+    """Read ``N`` or ``all``, whatever the target has."""
+    layers = _layers(text)
+    return ALL_LAYERS if layers is None else layers

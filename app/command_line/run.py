@@ -20,7 +20,18 @@ from app.paths import builtin_draft, builtin_target, find_paths
 from engine.errors import EngineError
 from engine.pacing import choose_pace
 from engine.probe import probe
-from engine.records import ChatRequest, Finished, LoadRequest, Message, Mode, Problem, SamplingParams, TextChunk
+from engine.records import (
+    CacheType,
+    ChatRequest,
+    Finished,
+    FlashAttention,
+    LoadRequest,
+    Message,
+    Mode,
+    Problem,
+    SamplingParams,
+    TextChunk,
+)
 from engine.session import Session
 
 MEASURE_S = 0.7  # for one answer, a rough curve now is worth more than a fine one later
@@ -60,7 +71,18 @@ def load_request(options: argparse.Namespace) -> LoadRequest:
     target, draft = options.model, options.draft
     if target is None:
         target, draft = str(builtin_target()), draft or str(builtin_draft())
-    return LoadRequest(target, draft, options.ctx, options.threads, options.gpu_layers)
+    return LoadRequest(
+        target,
+        draft,
+        options.ctx,
+        options.threads,
+        options.gpu_layers,
+        cache_type=CacheType(options.cache_type),
+        flash_attention=FlashAttention(options.flash_attention),
+        draft_threads=options.draft_threads,
+        draft_gpu_layers=options.draft_gpu_layers,
+        draft_cache_type=CacheType(options.draft_cache_type),
+    )
 
 
 def make_request(options: argparse.Namespace) -> ChatRequest:

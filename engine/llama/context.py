@@ -12,20 +12,35 @@ from engine.errors import ContextError, DecodeError
 from engine.interfaces import Rows, TokenIds
 from engine.llama import library
 from engine.llama.model import LlamaModel
+from engine.records import CacheType, FlashAttention
 
 N_BATCH = 512  # tokens a prefill pass may carry
 # Of these, so many are computed at once. Buffers grow with it; a processor gains nothing from more, a GPU does.
 CPU_UBATCH, GPU_UBATCH = 128, 512
 _N_CTX_STEP = 256  # llama.cpp rounds a context up to this, but not the batch that it then asserts
 MAX_ROWS = 64  # logits rows a pass may ask for: bounds the output buffer, which is rows x vocabulary
+# The binding's names of the kinds of a cache, and of flash attention.
+_CACHE_TYPES = {
+    CacheType.F16: "GGML_TYPE_F16",
+    CacheType.Q8_0: "GGML_TYPE_Q8_0",
+    CacheType.Q4_0: "GGML_TYPE_Q4_0",
+}
+_FLASH_TYPES = {
+    FlashAttention.AUTO: "LLAMA_FLASH_ATTN_TYPE_AUTO",
+    FlashAttention.ON: "LLAMA_FLASH_ATTN_TYPE_ENABLED",
+    FlashAttention.OFF: "LLAMA_FLASH_ATTN_TYPE_DISABLED",
+}
 
 
 @dataclass(frozen=True, slots=True)
 class ContextParams:
-    """Size in tokens and threads of a context."""
+    """Size in tokens, threads, and how the cache is kept. A quantized cache switches flash attention on."""
 
     n_ctx: int
     threads: int
+    snapshots: int = 0  # states to keep of a recurrent memory, so that it can forget that many tokens; may give fewer
+    cache_type: CacheType = CacheType.F16
+    flash_attention: FlashAttention = FlashAttention.AUTO
 
 
 class LlamaContext:
@@ -44,6 +59,13 @@ class LlamaContext:
         self._n_ctx = int(self._lib.llama_n_ctx(self._handle))
         self._n_batch = int(self._lib.llama_n_batch(self._handle))
         self._num_past = 0
+        self.num_snapshots = self._snapshots()
+        self._reach = 0  # so many tokens could be forgotten by snapshots now
+        self._state = (ctypes.c_uint8 * 0)()
+        self._state_bytes, self._state_past = 0, -1
+        self._state_flags = self._lib.LLAMA_STATE_SEQ_FLAGS_PARTIAL_ONLY
+        if model.gpu_layers:
+            self._state_flags |= self._lib.LLAMA_STATE_SEQ_FLAGS_ON_DEVICE
         self._batch = self._lib.llama_batch_init(N_BATCH, 0, 1)
         self._ids = np.ctypeslib.as_array(self._batch.token, (N_BATCH,))
         self._positions = np.ctypeslib.as_array(self._batch.pos, (N_BATCH,))
@@ -66,6 +88,13 @@ class LlamaContext:
         # A cache of the window's size only would have overwritten cells that a rollback brings back into the window.
         native.swa_full = True
         native.no_perf = True
+        native.n_rs_seq = params.snapshots
+        native.type_k = native.type_v = getattr(self._lib, _CACHE_TYPES[params.cache_type])
+        quantized = params.cache_type is not CacheType.F16  # only the fused kernels read quantized values
+        flash = FlashAttention.ON if quantized else params.flash_attention
+        native.flash_attn_type = getattr(self._lib, _FLASH_TYPES[flash])
+        if not self._model.gpu_layers:  # no layer there, nothing lent to it
+            native.offload_kqv = native.op_offload = False
         with library.errors():
             handle = self._lib.llama_init_from_model(self._model.handle, native)
             reason = library.last_error()
@@ -75,6 +104,11 @@ class LlamaContext:
                 f"{': ' + reason if reason else ''}."
             )
         return int(handle)
+
+    def _snapshots(self) -> int | None:
+        """What `LanguageModel.num_snapshots` says; llama.cpp clamps what was asked to 0 where it cannot do it."""
+        confirmed = int(self._lib.llama_n_rs_seq(self._handle))
+        return confirmed if confirmed or self._model.is_recurrent else None
 
     def close(self) -> None:
         """Free the cache and the buffers."""
@@ -129,6 +163,8 @@ class LlamaContext:
         if code != 0:
             self._after_failure(code, past)
         self._num_past = past + count
+        # A pass leaves snapshots of its own tokens only: what lies beyond is of an older pass, and wrong.
+        self._reach = min(count - 1, self.num_snapshots or 0)
         return self._view(n_rows)
 
     def _view(self, n_rows: int) -> NDArray[np.float32]:
@@ -160,12 +196,48 @@ class LlamaContext:
         if num_past == 0:
             self.clear()
             return True
+        if self.num_snapshots is not None and self._num_past - num_past > self._reach:
+            return False
         if not self._lib.llama_memory_seq_rm(self._memory, 0, num_past, -1):
             return False
-        self._num_past = num_past
+        self._num_past, self._reach = num_past, 0
+        if num_past < self._state_past:
+            self._state_past = -1
+        return True
+
+    def save(self) -> bool:
+        """See `LanguageModel.save`. Keeps the recurrent part only: the tail of a cache can be dropped without it."""
+        self._state_past = -1
+        size = int(self._lib.llama_state_seq_get_size_ext(self._handle, 0, self._state_flags))
+        if size > len(self._state):
+            self._state = (ctypes.c_uint8 * size)()
+        self._state_bytes = int(
+            self._lib.llama_state_seq_get_data_ext(self._handle, self._state, size, 0, self._state_flags)
+        )
+        if size == 0 or self._state_bytes == 0:
+            return False
+        self._state_past = self._num_past
+        return True
+
+    def restore(self) -> bool:
+        """See `LanguageModel.restore`."""
+        past = self._state_past
+        if past <= 0:
+            self.clear()
+            self._state_past = past
+            return past == 0
+        read = self._lib.llama_state_seq_set_data_ext(
+            self._handle, self._state, self._state_bytes, 0, self._state_flags
+        )
+        # Of a hybrid memory the other part, a cache, still holds what followed.
+        if read == 0 or not self._lib.llama_memory_seq_rm(self._memory, 0, past, -1):
+            self.clear()
+            return False
+        self._num_past, self._reach = past, 0
         return True
 
     def clear(self) -> None:
         """Forget everything."""
         self._lib.llama_memory_clear(self._memory, False)
-        self._num_past = 0
+        self._num_past = self._reach = 0
+        self._state_past = -1

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from app.paths import builtin_draft, builtin_target, find_paths
 from app.requests import chat_request, load_request, prompt_messages
 from app.settings import Settings
-from engine.records import LoadRequest, Message, Mode
-from ui.records import MessageState, MessageView
+from engine.records import CacheType, FlashAttention, LoadRequest, Message, Mode
+from ui.records import MessageState, MessageView, SettingValue
 
 
 def views(*pairs: tuple[str, str]) -> list[MessageView]:
@@ -79,3 +79,13 @@ def test_the_padded_target_gets_the_builtin_draft(tmp_path: Path) -> None:
     paths = find_paths({"PACELINE_HOME": str(tmp_path)})
     settings = Settings().changed({"target_path": str(paths.padded_demo_file)})[0]
     assert load_request(settings, paths).draft == str(builtin_draft())
+
+
+def test_the_placement_reaches_the_load_request(tmp_path: Path) -> None:
+    changes: dict[str, SettingValue] = {
+        "cache_type": "q8_0", "flash_attention": "off", "draft_threads": 2, "draft_gpu_layers": 0,
+        "draft_cache_type": "q4_0",
+    }  # fmt: skip
+    asked = load_request(Settings().changed(changes)[0], find_paths({"PACELINE_HOME": str(tmp_path)}))
+    assert (asked.cache_type, asked.flash_attention) == (CacheType.Q8_0, FlashAttention.OFF)
+    assert (asked.draft_threads, asked.draft_gpu_layers, asked.draft_cache_type) == (2, 0, CacheType.Q4_0)

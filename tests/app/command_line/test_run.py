@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 from app.command_line.parser import main, make_parser
-from engine.records import Source
+from app.command_line.run import load_request
+from engine.records import CacheType, FlashAttention, LoadRequest, Source
 from tests.shared_files import shared_model
 
 KEYS = {
@@ -156,3 +157,13 @@ def test_without_a_display_the_window_points_to_the_terminal(capsys: Capture, mo
     monkeypatch.setattr("app.command_line.window.has_display", lambda: False, raising=False)
     assert main([]) == 1
     assert "paceline run" in capsys.readouterr().err
+
+
+def test_the_placement_reaches_the_engine() -> None:
+    given = "--cache-type q8_0 --flash-attention on --draft-threads 2 --draft-gpu-layers all --draft-cache-type q4_0"
+    asked = load_request(make_parser().parse_args(["run", "--model", "T.gguf", "--draft", "D.gguf", *given.split()]))
+    assert (asked.cache_type, asked.flash_attention) == (CacheType.Q8_0, FlashAttention.ON)
+    assert (asked.draft_threads, asked.draft_gpu_layers) == (2, 10_000)
+    assert asked.draft_cache_type is CacheType.Q4_0
+    plain = load_request(make_parser().parse_args(["bench", "--model", "T.gguf"]))
+    assert plain == LoadRequest("T.gguf")
