@@ -56,6 +56,7 @@ class Controller(QObject):
         window, settings = self._window, self._parts.keeper.current
         window.set_settings(settings.values)
         window.set_theme(settings.text("theme"))
+        window.set_text_size(settings.text("text_size"))
         layout = read_layout(self._parts.paths.layout_file)
         if layout:
             window.restore_layout(layout)
@@ -132,6 +133,8 @@ class Controller(QObject):
         self._window.set_settings(keeper.current.values)
         if "theme" in changed:
             self._window.set_theme(keeper.current.text("theme"))
+        if "text_size" in changed:
+            self._window.set_text_size(keeper.current.text("text_size"))
         if changed & {"mode", "depth"}:
             mode, depth = Mode(keeper.current.text("mode")), keeper.current.whole("depth")
             self._window.set_mode(mode)

@@ -179,6 +179,15 @@ FIELDS: tuple[SettingField, ...] = (
         "Light, dark, or as the system is set.",
         choices=(("system", "As the system"), ("light", "Light"), ("dark", "Dark")),
     ),
+    SettingField(
+        "text_size",
+        LOOK,
+        "Text size",
+        FieldKind.CHOICE,
+        "normal",
+        "Of everything in the window, around the size of the system's own text.",
+        choices=(("small", "Small"), ("normal", "As the system"), ("large", "Large"), ("larger", "Larger")),
+    ),
 )
 
 FIELD_BY_KEY = MappingProxyType({field.key: field for field in FIELDS})

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from PySide6.QtCore import Qt, Signal
+from PySide6.QtCore import QEvent, Qt, Signal
 from PySide6.QtGui import QFontMetricsF, QKeyEvent, QResizeEvent, QTextCursor, QWheelEvent
 from PySide6.QtWidgets import (
     QApplication,
@@ -42,7 +42,7 @@ class _CodeView(QPlainTextEdit):
         self.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAsNeeded)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
-        self.setFont(theme.code_font())
+        theme.dress(self, code=True)
         self.document().setDocumentMargin(0)
         self.setViewportMargins(12, 8, 12, 8)
         self.setTabStopDistance(4 * QFontMetricsF(self.font()).horizontalAdvance(" "))
@@ -61,6 +61,13 @@ class _CodeView(QPlainTextEdit):
         """A new width may bring or remove the scroll bar."""
         super().resizeEvent(event)
         self.fit()
+
+    def changeEvent(self, event: QEvent) -> None:
+        """A new font means a new height."""
+        super().changeEvent(event)
+        if event.type() == QEvent.Type.FontChange:
+            self.setTabStopDistance(4 * QFontMetricsF(self.font()).horizontalAdvance(" "))
+            self.fit()
 
     def wheelEvent(self, event: QWheelEvent) -> None:
         """Up and down scroll the transcript, left and right the code."""

@@ -23,7 +23,7 @@ class _Figure(QWidget):
         self.name_label = QLabel(name)
         self.name_label.setProperty("kind", "caption")
         self.value_label = QLabel(UNKNOWN)
-        self.value_label.setFont(theme.font())
+        theme.dress(self.value_label)
         self.value_label.setAccessibleDescription(help_text)
         self.set_value(UNKNOWN)
 
@@ -61,7 +61,7 @@ class LegendRow(QPushButton):
         self.setToolTip(hover(f"{help_text} Click to mark these tokens in the answers."))
         self.setAccessibleDescription(help_text)
         self.value_label = QLabel(UNKNOWN)
-        self.value_label.setFont(theme.font())
+        theme.dress(self.value_label)
         name_label = QLabel(name)
         name_label.setProperty("kind", "caption")
         row = QHBoxLayout(self)

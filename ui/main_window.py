@@ -264,6 +264,10 @@ class MainWindow(QMainWindow):
         """Take a theme: "system", "light" or "dark"."""
         self.theme.apply(name, self)
 
+    def set_text_size(self, name: str) -> None:
+        """Take a text size: "small", "normal", "large" or "larger"."""
+        self.theme.set_text_size(name, self)
+
     def set_padded_demo(self, state: str, fraction: float | None) -> None:
         """How far the demo at real weight is: "absent", "making", "ready" or "active"."""
         self._demo_active = state == "active"

@@ -139,7 +139,7 @@ class AnswerCard(MessageCard):
         self.notice.setTextFormat(Qt.TextFormat.PlainText)
         self.figures = QLabel()
         self.figures.setProperty("kind", "caption")
-        self.figures.setFont(theme.font(-1))
+        theme.dress(self.figures, -1)
         self.figures.setToolTip(hover(FIGURES_HELP))
         self.figures.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         self.copy_button = self.add_action("copy", "Copy answer")

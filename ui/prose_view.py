@@ -64,7 +64,7 @@ class ProseView(QTextBrowser):
         self.document().setDocumentMargin(0)
         self.document().setIndentWidth(INDENT_PX)
         self.anchorClicked.connect(self._on_anchor)
-        self.setFont(theme.font(1))
+        theme.dress(self, 1)
         self._set_style()
         theme.changed.connect(self._restyle)
 

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from pathlib import Path
+from weakref import WeakKeyDictionary
 
 from PySide6.QtCore import QObject, Qt, Signal
 from PySide6.QtGui import QColor, QFont, QFontDatabase, QFontInfo, QFontMetricsF, QIcon, QPalette, QPixmap
 from PySide6.QtWidgets import QApplication, QStyleFactory, QWidget
+from shiboken6 import isValid
 
 from ui.icons import IconSet
 from ui.palette import DARK, LIGHT, Palette
 from ui.stylesheet import TypeScale, stylesheet
 
 THEME_NAMES = ("system", "light", "dark")
+TEXT_SIZES = {"small": -1, "normal": 0, "large": 2, "larger": 5}  # pixels from the system's own size
 SMALLEST_BASE_PX = 13
 SEMIBOLD = QFont.Weight.DemiBold
 
@@ -66,7 +69,9 @@ class Theme(QObject):
         self._name = "system"
         self.tokens = LIGHT
         base = max(QFontInfo(QApplication.font()).pixelSize(), SMALLEST_BASE_PX)
+        self._system_base = base
         self.type = TypeScale(base)
+        self._dressed: WeakKeyDictionary[QWidget, tuple[int, bool]] = WeakKeyDictionary()
         QApplication.styleHints().colorSchemeChanged.connect(self._follow_system)
 
     @property
@@ -86,6 +91,23 @@ class Theme(QObject):
         QApplication.setPalette(qt_palette(self.tokens))
         window.setStyleSheet(stylesheet(self.tokens, self.type, self._images()))
         self.changed.emit()
+
+    def set_text_size(self, name: str, window: QWidget) -> None:
+        """Make all text smaller or larger: a key of `TEXT_SIZES`."""
+        size = TypeScale(max(self._system_base + TEXT_SIZES.get(name, 0), SMALLEST_BASE_PX - 1))
+        if size == self.type:
+            return
+        self.type = size
+        window.setStyleSheet(stylesheet(self.tokens, self.type, self._images()))
+        for widget, (step, code) in list(self._dressed.items()):
+            if isValid(widget):
+                widget.setFont(self.code_font() if code else self.font(step))
+        self.changed.emit()
+
+    def dress(self, widget: QWidget, step: int = 0, *, code: bool = False) -> None:
+        """Give a widget `font` or `code_font`, and keep it so when the text size changes."""
+        widget.setFont(self.code_font() if code else self.font(step))
+        self._dressed[widget] = (step, code)
 
     def _resolve(self) -> Palette:
         if self._name == "system":
