@@ -6,16 +6,23 @@ Knows the window, the store and the engine's events about answers; knows no mode
 from __future__ import annotations
 
 import logging
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import TypeVar
 
+from app.chats.answers import Ending
+from app.chats.store import Turn
 from app.conversation_controller import ConversationController
 from app.errors import StorageError
 from app.parts import Parts
 from app.requests import chat_request
+from app.stats_sum import summed
 from engine.records import (
     EngineFailed,
     Finished,
     FinishReason,
+    Message,
+    Mode,
     PrefillProgress,
     Problem,
     RunStats,
@@ -26,8 +33,11 @@ from ui.records import EngineState, MessageState, MessageView
 
 log = logging.getLogger(__name__)
 
+Result = TypeVar("Result")
+
 AnswerEvent = PrefillProgress | TextChunk | StatsUpdate | Finished | EngineFailed
 
+ONE_AT_A_TIME = "One answer at a time: wait for the other one, or stop it."
 _NOTICES = {
     FinishReason.LENGTH: "Ended at the longest answer that the settings allow.",
     FinishReason.CONTEXT: "Ended because the context is full: start a new chat, or choose a larger context.",
@@ -36,12 +46,16 @@ _NOTICES = {
 
 @dataclass(slots=True)
 class _Growing:
-    """The answer in the making. ``abandoned``: its conversation is deleted, only its end is awaited."""
+    """The answer in the making. ``abandoned``: its conversation is deleted, only its end is awaited.
+
+    ``instead_of``: the version that it stands beside. ``before``: the answer as it was, where one goes on.
+    """
 
     request_id: int
     conversation_id: int
     answer_id: int
-    replaces: int | None = None
+    instead_of: int | None = None
+    before: MessageView | None = None
     state: EngineState = EngineState.READING
     stats: RunStats | None = None
     has_text: bool = False
@@ -65,17 +79,15 @@ class AnswerController:
         """What the engine does for the answer in the making; None where there is none."""
         return self._growing.state if self._growing else None
 
+    def is_growing_in(self, conversation_id: int | None) -> bool:
+        """Whether an answer is in the making in this conversation."""
+        return self._growing is not None and self._growing.conversation_id == conversation_id
+
     def submit(self, text: str) -> None:
         """Store the question and ask for its answer; where that cannot be, the text goes back to the composer."""
         chat = self._conversations
-        if self._growing is not None:
-            self._window.show_notice("One answer at a time: wait for the other one, or stop it.")
-            self._window.restore_composer(text)
-            return
-        try:
-            turn = self._store.begin_turn(chat.current_id, text, chat.mode, chat.depth)
-        except StorageError as error:
-            self._window.show_problem(error.problem)
+        turn = self._begin(lambda: self._store.begin_turn(chat.current_id, text, chat.mode, chat.depth))
+        if turn is None:
             self._window.restore_composer(text)
             return
         if chat.current_id is None:
@@ -83,26 +95,47 @@ class AnswerController:
         else:
             self._window.add_message(turn.question)
         self._window.begin_answer(turn.answer)
-        self._ask(_Growing(self._next_id(), turn.conversation_id, turn.answer.id), turn.history)
+        self._ask(_Growing(self._next_id(), turn.conversation_id, turn.answer.id), turn, chat.mode)
         chat.refresh()
 
-    def regenerate(self, answer_id: int) -> None:
-        """Ask again for the last answer of the open conversation; the old one stays until the new one is whole."""
-        conversation_id = self._conversations.current_id
-        if self._growing is not None or conversation_id is None:
-            self._window.show_notice("One answer at a time: wait for the other one, or stop it.")
+    def edit(self, message_id: int, text: str) -> None:
+        """Ask an edited question: it becomes another version beside the one that was edited."""
+        chat = self._conversations
+        turn = self._begin(
+            lambda: self._store.begin_turn(chat.current_id, text, chat.mode, chat.depth, instead_of=message_id)
+        )
+        if turn is not None:
+            chat.show()
+            self._ask(_Growing(self._next_id(), turn.conversation_id, turn.answer.id), turn, chat.mode)
+            chat.refresh()
+
+    def regenerate(self, answer_id: int, mode: Mode | None = None) -> None:
+        """Ask again for an answer of the open conversation, in another mode if one is given; the old one stays."""
+        chat = self._conversations
+        conversation_id = chat.current_id
+        if conversation_id is None:
             return
-        try:
-            views = self._store.messages(conversation_id)
-            if not views or views[-1].id != answer_id:
-                self._window.show_notice("Only the last answer can be given again.")
-                return
-            answer = self._store.begin_answer(conversation_id, replaces=answer_id)
-        except StorageError as error:
-            self._window.show_problem(error.problem)
+        turn = self._begin(lambda: self._store.begin_answer(conversation_id, answer_id))
+        if turn is not None:
+            chat.show()
+            growing = _Growing(self._next_id(), conversation_id, turn.answer.id, instead_of=answer_id)
+            self._ask(growing, turn, chat.mode if mode is None else chat.runnable(mode))
+
+    def go_on(self, answer_id: int) -> None:
+        """Let an answer that was cut short go on in the same message."""
+        chat = self._conversations
+        conversation_id = chat.current_id
+        if conversation_id is None:
             return
-        self._conversations.show()
-        self._ask(_Growing(self._next_id(), conversation_id, answer.id, replaces=answer_id), views[:-1])
+        views = self._tell(lambda: self._store.messages(conversation_id)) or ()
+        before = views[-1] if views and views[-1].id == answer_id else None
+        if before is None or not before.can_go_on:
+            self._window.show_notice("Only a last answer that was cut short can go on.")
+            return
+        turn = self._begin(lambda: self._store.continue_answer(conversation_id, answer_id))
+        if turn is not None:
+            chat.show()
+            self._ask(_Growing(self._next_id(), conversation_id, answer_id, before=before), turn, chat.mode)
 
     def stop(self) -> None:
         """Stop the answer in the making; what is there stays."""
@@ -118,10 +151,10 @@ class AnswerController:
     def close(self) -> None:
         """Store the answer in the making as interrupted: the app is closing."""
         growing = self._growing
-        # One that was to replace another is left to the next start, which keeps both.
-        if growing is not None and not growing.abandoned and growing.replaces is None:
+        if growing is not None and not growing.abandoned:
             notice = "Interrupted: Paceline was closed in the middle of this answer."
-            self._store.finish_answer(growing.answer_id, MessageState.INTERRUPTED, growing.stats, notice)
+            stats = self._stats_of(growing, growing.stats)
+            self._store.finish_answer(growing.answer_id, Ending(MessageState.INTERRUPTED, stats, notice))
         self._growing = None
 
     def on_event(self, event: AnswerEvent) -> None:
@@ -142,10 +175,27 @@ class AnswerController:
         else:
             self._on_end(growing, event)
 
-    def _ask(self, growing: _Growing, views: tuple[MessageView, ...]) -> None:
+    def _begin(self, store_it: Callable[[], Turn]) -> Turn | None:
+        """Store what an answer needs; None where another is in the making or nothing could be stored."""
+        if self._growing is not None:
+            self._window.show_notice(ONE_AT_A_TIME)
+            return None
+        return self._tell(store_it)
+
+    def _tell(self, job: Callable[[], Result]) -> Result | None:
+        try:
+            return job()
+        except StorageError as error:
+            self._window.show_problem(error.problem)
+            return None
+
+    def _ask(self, growing: _Growing, turn: Turn, mode: Mode) -> None:
         self._growing = growing
-        chat = self._conversations
-        request = chat_request(self._keeper.current, views, chat.mode, chat.depth, growing.request_id)
+        depth = self._conversations.depth
+        request = chat_request(self._keeper.current, turn.history, mode, depth, growing.request_id)
+        if turn.answer.text:
+            begun = Message("assistant", turn.answer.text)
+            request = replace(request, messages=(*request.messages, begun))
         self._worker.generate(request)
 
     def _on_text(self, growing: _Growing, event: TextChunk) -> None:
@@ -163,29 +213,41 @@ class AnswerController:
             self._store.discard_answer(growing.answer_id)
         elif isinstance(event, EngineFailed):
             self._fail(growing, event.problem)
-        elif growing.replaces is not None and not growing.has_text:
-            self._give_back(growing)
-        else:
+        elif growing.has_text or (growing.instead_of is None and growing.before is None):
             state = MessageState.STOPPED if event.reason is FinishReason.CANCELLED else MessageState.COMPLETE
-            self._end(growing, state, event.stats, _NOTICES.get(event.reason, ""))
+            cut = event.reason is FinishReason.LENGTH
+            self._end(growing, Ending(state, event.stats, _NOTICES.get(event.reason, ""), cut=cut))
+        else:
+            self._give_back(growing)
 
-    def _end(self, growing: _Growing, state: MessageState, stats: RunStats | None, notice: str) -> None:
-        view = self._store.finish_answer(growing.answer_id, state, stats, notice)
+    def _end(self, growing: _Growing, ending: Ending) -> None:
+        ending = replace(ending, stats=self._stats_of(growing, ending.stats))
+        view = self._store.finish_answer(growing.answer_id, ending)
         if self._is_shown(growing):
             self._window.finish_answer(view)
 
     def _fail(self, growing: _Growing, problem: Problem) -> None:
-        if growing.replaces is None:
-            self._end(growing, MessageState.FAILED, growing.stats, problem.message)
+        if growing.has_text or (growing.instead_of is None and growing.before is None):
+            self._end(growing, Ending(MessageState.FAILED, growing.stats, problem.message))
         else:
             self._give_back(growing)
         self._window.show_problem(problem)
 
     def _give_back(self, growing: _Growing) -> None:
-        """Drop an answer that was to replace another, which is back."""
-        self._store.discard_answer(growing.answer_id)
+        """Leave everything as it was before an answer that brought no word."""
+        before = growing.before
+        if before is None:
+            self._store.discard_answer(growing.answer_id)
+        else:
+            ending = Ending(before.state, before.stats, before.notice, cut=before.cut)
+            self._store.finish_answer(growing.answer_id, ending)
         if self._is_shown(growing):
             self._conversations.show()
+
+    @staticmethod
+    def _stats_of(growing: _Growing, stats: RunStats | None) -> RunStats | None:
+        """The figures of the whole answer, where it was made in several runs."""
+        return stats if growing.before is None else summed(growing.before.stats, stats)
 
     def _is_shown(self, growing: _Growing) -> bool:
         return growing.conversation_id == self._conversations.current_id and not growing.abandoned

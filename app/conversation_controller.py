@@ -110,6 +110,13 @@ class ConversationController:
         if conversation_id is not None:
             self._tell(lambda: self._store.set_conversation_mode(conversation_id, mode, depth))
 
+    def runnable(self, mode: Mode) -> Mode:
+        """Give the mode that can run in place of a wanted one; where it is another, say why."""
+        possible, reason = self._runnable(mode)
+        if reason:
+            self._window.show_notice(reason)
+        return possible
+
     def models_changed(self) -> None:
         """Leave a mode that cannot run now, and say why; come back to it when it can again."""
         before = self.mode

@@ -59,6 +59,9 @@ class PromptBuilder:
     def build(self, messages: Sequence[Message]) -> list[int]:
         """Ids of the conversation up to where the assistant's answer begins.
 
+        Where the last message is the assistant's, it is a beginning that goes on: its words follow the place where an
+        answer begins, and nothing ends them.
+
         A template that refuses the messages as they are gets them once more in the plainest form: the system
         prompt in front of the first user message, neighbours of one role joined. One that leaves the system
         prompt out without a word gets it so from the start.
@@ -68,12 +71,17 @@ class PromptBuilder:
             TemplateError: the template is broken, refuses both forms, or took too long.
         """
         self._check(messages)
-        mark = self._typed.mark_for([self._source, *(message.content for message in messages)])
+        begun = ""
+        if messages[-1].role == "assistant":
+            begun, messages = messages[-1].content, messages[:-1]
+            self._check(messages)
+        mark = self._typed.mark_for([self._source, begun, *(message.content for message in messages)])
         given = [Message(m.role, self._typed.protect(m.content, mark)) for m in messages]
         forms = [given, _plainest(given)]
         if messages[0].role == "system" and not self._system_is_used():
             forms = forms[1:]
-        return self._with_bos(self._typed.tokenize(self._render_first(forms), mark))
+        text = self._render_first(forms) + self._typed.protect(begun, mark)
+        return self._with_bos(self._typed.tokenize(text, mark))
 
     def raw(self, text: str) -> list[int]:
         """Ids of ``text`` without a template: control tokens parsed, BOS first where the GGUF says so."""

@@ -21,16 +21,48 @@ class MessageState(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class ConversationRow:
-    """One line of the conversation list."""
+    """One line of the conversation list. ``place`` orders the pinned ones and those of a folder, by hand."""
 
     id: int
     title: str
     updated_at: datetime
+    pinned: bool = False
+    archived: bool = False
+    folder_id: int | None = None
+    place: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class FolderRow:
+    """A folder of the conversation list; ``folded``: its conversations are out of sight."""
+
+    id: int
+    name: str
+    folded: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class SearchHit:
+    """A place where the words of a search were found: a message, or a title where ``message_id`` is None.
+
+    ``parts`` are pieces of text, each with whether it matches.
+    """
+
+    conversation_id: int
+    title: str
+    message_id: int | None
+    role: str
+    parts: tuple[tuple[str, bool], ...]
+    archived: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class MessageView:
-    """One message of the transcript. ``notice`` is a line below it: why it failed, or what was interrupted."""
+    """One message of the transcript. ``notice`` is a line below it: why it failed, or what was interrupted.
+
+    ``versions``: the ids of all versions of the message, itself among them, where there are several. ``cut``: it
+    ended at the longest allowed length.
+    """
 
     id: int
     role: str
@@ -39,6 +71,14 @@ class MessageView:
     stats: RunStats | None = None
     spans: tuple[TokenSpan, ...] = ()
     notice: str = ""
+    versions: tuple[int, ...] = ()
+    cut: bool = False
+
+    @property
+    def can_go_on(self) -> bool:
+        """Whether this is an answer that did not end by itself and has a beginning."""
+        unfinished = (MessageState.STOPPED, MessageState.INTERRUPTED, MessageState.FAILED)
+        return self.role == "assistant" and bool(self.text.strip()) and (self.cut or self.state in unfinished)
 
 
 class EngineState(StrEnum):

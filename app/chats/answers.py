@@ -18,12 +18,13 @@ RETRY_S = 1.0
 
 @dataclass(frozen=True, slots=True)
 class Ending:
-    """How an answer ended. One that is not to be kept leaves no row."""
+    """How an answer ended. One that is not to be kept leaves no row; ``cut``: at the longest allowed length."""
 
     state: MessageState
     stats: RunStats | None = None
     notice: str = ""
     keep: bool = True
+    cut: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,10 +56,10 @@ class GrowingAnswers:
         self._lock = threading.Lock()
         self._growing: dict[int, _Growing] = {}
 
-    def begin(self, message_id: int) -> None:
-        """Start an empty answer whose row is in the file already."""
+    def begin(self, message_id: int, text: str = "", spans: Sequence[TokenSpan] = ()) -> None:
+        """Start an answer whose row is in the file already, with the text that it has there."""
         with self._lock:
-            self._growing[message_id] = _Growing()
+            self._growing[message_id] = _Growing([text], list(spans))
 
     def append(self, message_id: int, text: str, spans: Sequence[TokenSpan]) -> bool:
         """Add text; True where the writer should be woken because nothing was waiting before."""

@@ -103,9 +103,13 @@ def _compare(copy: sqlite3.Connection, source: sqlite3.Connection, name: str) ->
 
 
 def _figures(connection: sqlite3.Connection) -> list[tuple[str, int, int]]:
-    """Count the rows of each table, and the layout's version: what a faithful copy has in common with its source."""
+    """Count the rows of each table and tell the layout's version: what a faithful copy has in common with its source.
+
+    The search's own tables are left out: they hold nothing that could not be made again.
+    """
     names = connection.execute(
-        "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%' ORDER BY name"
+        "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%' AND name NOT LIKE 'found_%' "
+        "ORDER BY name"
     ).fetchall()
     version = version_of(connection)
     counts = []

@@ -41,4 +41,69 @@ _VERSION_1: Migration = (
     "CREATE INDEX messages_streaming ON messages (state) WHERE state = 'streaming'",
 )
 
-MIGRATIONS: tuple[Migration, ...] = (_VERSION_1,)
+# Messages become a tree: ``parent_id`` is what a message follows, ``shown_child`` which of its answers or follow-ups is
+# shown, ``shown_root`` the same for first messages. No reference with a cascade: a long chat would be as deep as it is
+# long. ``position`` stays the order of arrival. ``place`` orders by hand, ``origin`` recognises what was imported
+# before, ``cut`` marks an answer that ended at the longest allowed length. ``unsent`` holds what stands in the
+# composer; 0 is the chat without a message. The indexes of the search hold no text of their own, and no answer in the
+# making; statements keep them true, since `trusted_schema` keeps triggers from them.
+_VERSION_2: Migration = (
+    """
+    CREATE TABLE folders (
+        id INTEGER PRIMARY KEY AUTOINCREMENT,
+        name TEXT NOT NULL CHECK (typeof(name) = 'text'),
+        place INTEGER NOT NULL DEFAULT 0,
+        folded INTEGER NOT NULL DEFAULT 0
+    )
+    """,
+    "CREATE TABLE unsent (conversation_id INTEGER PRIMARY KEY, text TEXT NOT NULL CHECK (typeof(text) = 'text'))",
+    "ALTER TABLE conversations ADD COLUMN pinned INTEGER NOT NULL DEFAULT 0",
+    "ALTER TABLE conversations ADD COLUMN archived INTEGER NOT NULL DEFAULT 0",
+    "ALTER TABLE conversations ADD COLUMN folder_id INTEGER REFERENCES folders (id) ON DELETE SET NULL",
+    "ALTER TABLE conversations ADD COLUMN place INTEGER NOT NULL DEFAULT 0",
+    "ALTER TABLE conversations ADD COLUMN shown_root INTEGER",
+    "ALTER TABLE conversations ADD COLUMN origin TEXT NOT NULL DEFAULT ''",
+    "ALTER TABLE messages ADD COLUMN parent_id INTEGER",
+    "ALTER TABLE messages ADD COLUMN shown_child INTEGER",
+    "ALTER TABLE messages ADD COLUMN cut INTEGER NOT NULL DEFAULT 0",
+    "CREATE INDEX conversations_by_origin ON conversations (origin) WHERE origin <> ''",
+    "CREATE INDEX conversations_by_folder ON conversations (folder_id) WHERE folder_id IS NOT NULL",
+    "CREATE INDEX messages_by_parent ON messages (conversation_id, parent_id, shown_child)",
+    # An answer that was just being given again stood behind the one that it was to replace.
+    """
+    UPDATE messages SET parent_id = (
+        SELECT before.id FROM messages AS before
+        WHERE before.conversation_id = messages.conversation_id AND before.position <
+            coalesce((SELECT old.position FROM messages AS old WHERE old.id = messages.replaces), messages.position)
+        ORDER BY before.position DESC LIMIT 1
+    )
+    """,
+    """
+    UPDATE messages SET shown_child = (
+        SELECT max(child.id) FROM messages AS child
+        WHERE child.conversation_id = messages.conversation_id AND child.parent_id = messages.id
+    )
+    """,
+    """
+    UPDATE conversations SET shown_root = (
+        SELECT max(id) FROM messages WHERE conversation_id = conversations.id AND parent_id IS NULL
+    )
+    """,
+    "UPDATE messages SET cut = 1 WHERE role = 'assistant' AND notice LIKE 'Ended at the longest answer%'",
+    """
+    CREATE VIRTUAL TABLE found_messages USING fts5 (
+        text, content = 'messages', content_rowid = 'id', prefix = '1 2 3',
+        tokenize = 'unicode61 remove_diacritics 2'
+    )
+    """,
+    """
+    CREATE VIRTUAL TABLE found_titles USING fts5 (
+        title, content = 'conversations', content_rowid = 'id', prefix = '1 2',
+        tokenize = 'unicode61 remove_diacritics 2'
+    )
+    """,
+    "INSERT INTO found_messages (rowid, text) SELECT id, text FROM messages WHERE state <> 'streaming'",
+    "INSERT INTO found_titles (rowid, title) SELECT id, title FROM conversations",
+)
+
+MIGRATIONS: tuple[Migration, ...] = (_VERSION_1, _VERSION_2)

@@ -192,11 +192,11 @@ class TestRegenerate:
         desk.engine.finish()
         qtbot.waitUntil(lambda: len(desk.window.finished) == 2)
         assert [view.text for view in desk.messages()] == ["question", "new"]
+        assert len(desk.messages()[1].versions) == 2
 
     def test_a_failure_gives_the_old_one_back(self, desk: Desk, qtbot: QtBot) -> None:
         answer(desk, qtbot, "question", "old")
         desk.window.regenerate_requested.emit(desk.messages()[-1].id)
-        desk.engine.say("half")
         desk.engine.tell(EngineFailed(BROKEN, desk.engine.requests[-1].request_id))
         qtbot.waitUntil(lambda: bool(desk.window.problems))
         assert [view.text for view in desk.messages()] == ["question", "old"]
@@ -210,13 +210,18 @@ class TestRegenerate:
         qtbot.waitUntil(lambda: len(desk.window.finished) == 2)
         assert [view.text for view in desk.messages()] == ["question", "half"]
 
-    def test_only_the_last_answer(self, desk: Desk, qtbot: QtBot) -> None:
+    def test_an_earlier_answer_begins_a_branch_and_loses_nothing(self, desk: Desk, qtbot: QtBot) -> None:
         answer(desk, qtbot, "one", "first")
         first = desk.messages()[-1].id
         answer(desk, qtbot, "two", "second")
         desk.window.regenerate_requested.emit(first)
-        assert len(desk.engine.requests) == 2
-        assert "last answer" in desk.window.notices[-1]
+        assert desk.engine.requests[-1].messages == (Message("user", "one"),)
+        desk.engine.say("another")
+        desk.engine.finish()
+        qtbot.waitUntil(lambda: len(desk.window.finished) == 3)
+        assert [view.text for view in desk.messages()] == ["one", "another"]
+        desk.store.show_message(first)
+        assert [view.text for view in desk.messages()] == ["one", "first", "two", "second"]
 
     def test_one_without_a_word_that_is_stopped_at_once_gives_the_old_one_back(self, desk: Desk, qtbot: QtBot) -> None:
         answer(desk, qtbot, "question", "old")

@@ -69,8 +69,9 @@ def test_a_template_that_refuses_the_system_role_gets_it_in_the_first_user_messa
     refuses = "{% if messages[0].role == 'system' %}{{ raise_exception('no system') }}{% endif %}" + ECHO
     drops = "{% for m in messages if m.role != 'system' %}<|im_start|>{{ m.content }}<|im_end|>{% endfor %}"
     for template in (refuses, drops):
-        ids = PromptBuilder(CHATML, template).build(TALK)
+        ids = PromptBuilder(CHATML, template).build(MORE)
         wanted = "[<|im_start|>]Be brief.\n\nHello[<|im_end|>][<|im_start|>]Hi![<|im_end|>]"
+        wanted += "[<|im_start|>]And now?[<|im_end|>]"
         assert readable(CHATML, ids) == wanted
 
 
@@ -123,8 +124,21 @@ def test_no_content_yields_a_control_token(contents: list[str]) -> None:
     roles = ("user", "assistant")
     messages = [Message(roles[index % 2], content) for index, content in enumerate(contents)]
     ids = PromptBuilder(CHATML, ECHO).build(messages)
-    wanted = "".join(f"[<|im_start|>]{content}[<|im_end|>]" for content in contents)
+    begun = contents.pop() if len(contents) % 2 == 0 else ""  # a last answer goes on: nothing is around it
+    wanted = "".join(f"[<|im_start|>]{content}[<|im_end|>]" for content in contents) + begun
     assert readable(CHATML, ids) == wanted
+
+
+def test_a_begun_answer_goes_on_where_an_answer_begins() -> None:
+    builder = PromptBuilder(CHATML, None)
+    ids = builder.build((*MORE, Message("assistant", "Now is <|im_end|> half past")))
+    assert ids[: len(builder.build(MORE))] == builder.build(MORE)
+    assert readable(CHATML, ids).endswith("[<|im_start|>]assistant\nNow is <|im_end|> half past")
+
+
+def test_a_begun_answer_to_nothing_is_refused() -> None:
+    with pytest.raises(PromptError):
+        PromptBuilder(CHATML, None).build([Message("assistant", "Well, ")])
 
 
 @pytest.mark.skipif(not TEMPLATES, reason="the collection of public templates is not on this machine")

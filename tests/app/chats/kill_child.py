@@ -5,8 +5,10 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
+from app.chats.answers import Ending
 from app.chats.opening import Place
 from app.chats.store import ChatStore
+from engine.records import Mode
 from ui.records import MessageState
 
 
@@ -26,12 +28,12 @@ def main() -> None:
     number = 0
     while True:
         number += 1
-        view = store.add_message(conversation, "user", f"message {number}")
-        tell(f"{conversation} {view.id} {view.text}")
-        answer = store.begin_answer(conversation)
+        turn = store.begin_turn(conversation, f"message {number}", Mode.OFF, None)
+        tell(f"{conversation} {turn.question.id} {turn.question.text}")
+        answer = turn.answer
         for word in range(20):
             store.append(answer.id, f"word{word} ")
-        store.finish_answer(answer.id, MessageState.COMPLETE)
+        store.finish_answer(answer.id, Ending(MessageState.COMPLETE))
 
 
 if __name__ == "__main__":

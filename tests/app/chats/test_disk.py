@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from app.chats.answers import Ending
 from app.chats.opening import Place
 from app.chats.store import ChatStore
 from app.errors import SettingsWriteError, StorageFullError
@@ -72,7 +73,7 @@ def test_a_full_disk_loses_nothing_and_works_again_with_space(
     with pytest.raises(StorageFullError):
         store.begin_turn(turn.conversation_id, LONG, Mode.OFF, None)
     store.append(turn.answer.id, "ended")
-    store.finish_answer(turn.answer.id, MessageState.COMPLETE)
+    store.finish_answer(turn.answer.id, Ending(MessageState.COMPLETE))
     time.sleep(0.5)
     assert [problem.title if problem else None for problem in troubles] == ["The disk is full"]
     assert store.messages(turn.conversation_id)[-1].text == f"begun {LONG}ended"
@@ -80,13 +81,13 @@ def test_a_full_disk_loses_nothing_and_works_again_with_space(
     ballast.unlink()
     wait_for(lambda: troubles[-1] is None)
     second = store.begin_turn(turn.conversation_id, "and now?", Mode.OFF, None)
-    store.finish_answer(second.answer.id, MessageState.COMPLETE)
+    store.finish_answer(second.answer.id, Ending(MessageState.COMPLETE))
     before = store.messages(turn.conversation_id)
     assert store.close()
     again = ChatStore(place, troubles.append)
     assert again.open() is None
     assert again.messages(turn.conversation_id) == before
-    assert again._read(lambda db: db.execute("PRAGMA integrity_check").fetchall()) == [("ok",)]
+    assert again.read(lambda db: db.execute("PRAGMA integrity_check").fetchall()) == [("ok",)]
     again.close()
 
 

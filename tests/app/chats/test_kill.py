@@ -52,10 +52,10 @@ def test_every_acknowledged_message_survives_a_kill(tmp_path: Path) -> None:
         acknowledged += run_and_kill(tmp_path, rng.uniform(0.0, 0.4))
         store = ChatStore(Place(tmp_path / "chats.db", tmp_path / "backups"), [].append)
         assert store.open() is None
-        found = store._read(lambda db: db.execute("SELECT conversation_id, id, text FROM messages").fetchall())
-        assert store._read(lambda db: db.execute("PRAGMA integrity_check").fetchall()) == [("ok",)]
+        found = store.read(lambda db: db.execute("SELECT conversation_id, id, text FROM messages").fetchall())
+        assert store.read(lambda db: db.execute("PRAGMA integrity_check").fetchall()) == [("ok",)]
         assert set(acknowledged) <= set(found)
-        states = store._read(lambda db: db.execute("SELECT DISTINCT state FROM messages").fetchall())
+        states = store.read(lambda db: db.execute("SELECT DISTINCT state FROM messages").fetchall())
         assert MessageState.STREAMING.value not in {state for (state,) in states}
         assert store.close()
     assert len(acknowledged) >= NUM_KILLS

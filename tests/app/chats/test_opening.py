@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from app.chats.answers import Ending
 from app.chats.backups import backup_is_due, backups_in, make_backup, rotate
 from app.chats.database import connect, version_of
 from app.chats.opening import Opened, Place, open_chats
@@ -29,7 +30,7 @@ def fill(place: Place, num_turns: int = 30) -> None:
     for number in range(num_turns):
         turn = store.begin_turn(None, f"question {number}", Mode.OFF, None)
         store.append(turn.answer.id, f"answer {number} " * 40)
-        store.finish_answer(turn.answer.id, MessageState.COMPLETE)
+        store.finish_answer(turn.answer.id, Ending(MessageState.COMPLETE))
     assert store.close()
 
 
@@ -135,7 +136,7 @@ def test_a_newer_file_is_kept_untouched(place: Place) -> None:
 
 FAILS_ON_DATA = "INSERT INTO conversations SELECT * FROM conversations"
 STEPS = (
-    "ALTER TABLE conversations ADD COLUMN pinned INTEGER NOT NULL DEFAULT 0",
+    "ALTER TABLE conversations ADD COLUMN colour INTEGER NOT NULL DEFAULT 0",
     "CREATE TABLE tags (id INTEGER PRIMARY KEY, name TEXT) STRICT",
     "UPDATE conversations SET title = upper(title)",
 )
@@ -148,7 +149,7 @@ def test_a_failing_migration_leaves_what_was_there(place: Place, failing: int) -
     steps = (*STEPS[:failing], FAILS_ON_DATA, *STEPS[failing:])
     opened = open_chats(Place(place.file, place.backups, (*MIGRATIONS, steps)), NOW)
     assert num_messages(opened) == 0
-    assert version_of(opened.connection) == 2
+    assert version_of(opened.connection) == len(MIGRATIONS) + 1
     opened.connection.close()
     assert opened.problem is not None
     assert opened.problem.title == "The chats could not be updated to this version"
@@ -161,11 +162,11 @@ def test_a_migration_makes_a_verified_copy_first(place: Place) -> None:
     before = dump(place.file)
     opened = open_chats(Place(place.file, place.backups, (*MIGRATIONS, STEPS, ("SELECT 1",))), NOW)
     assert opened.problem is None
-    assert version_of(opened.connection) == 3
+    assert version_of(opened.connection) == len(MIGRATIONS) + 2
     titles = {row[0] for row in opened.connection.execute("SELECT title FROM conversations")}
     opened.connection.close()
     assert titles == {"QUESTION 0", "QUESTION 1", "QUESTION 2"}
-    copies = backups_in(place.backups, "before_layout_2")
+    copies = backups_in(place.backups, f"before_layout_{len(MIGRATIONS) + 1}")
     assert [dump(path) for path in copies] == [before]
     assert len(backups_in(place.backups)) == 2
 

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from app.chats.answers import Ending
 from app.chats.opening import Place
 from app.chats.store import INTERRUPTED_NOTICE, ChatStore
 from app.errors import StorageError
@@ -38,7 +39,7 @@ def test_a_turn_is_stored_whole_and_reads_back_after_a_restart(store: ChatStore,
     turn = store.begin_turn(None, "Name three colours.", Mode.DRAFT, 3)
     store.append(turn.answer.id, "Red, ", SPANS[:2])
     store.append(turn.answer.id, "blue", SPANS[2:])
-    finished = store.finish_answer(turn.answer.id, MessageState.COMPLETE, STATS, "A line below.")
+    finished = store.finish_answer(turn.answer.id, Ending(MessageState.COMPLETE, STATS, "A line below."))
     assert store.messages(turn.conversation_id) == (turn.question, finished)
     assert store.close()
     again = reopen(place)
@@ -76,18 +77,18 @@ def test_streamed_text_is_in_the_file_half_a_second_later(store: ChatStore, plac
 
 def test_streaming_commits_at_most_four_times_a_second(store: ChatStore) -> None:
     turn = store.begin_turn(None, "Hello", Mode.OFF, None)
-    before = store._read(lambda db: db.total_changes)
+    before = store.read(lambda db: db.total_changes)
     started = time.monotonic()
     while time.monotonic() - started < 1.0:
         store.append(turn.answer.id, "word ")
         time.sleep(0.005)
-    assert 2 <= store._read(lambda db: db.total_changes) - before <= 6
+    assert 2 <= store.read(lambda db: db.total_changes) - before <= 6
 
 
 def test_nothing_ticks_while_nothing_is_due(store: ChatStore) -> None:
     turn = store.begin_turn(None, "Hello", Mode.OFF, None)
     store.append(turn.answer.id, "text")
-    store.finish_answer(turn.answer.id, MessageState.COMPLETE)
+    store.finish_answer(turn.answer.id, Ending(MessageState.COMPLETE))
     store.conversations()
     assert store._answers.wait_s() is None
     assert store._answers.num_unwritten == 0
@@ -103,22 +104,25 @@ def test_an_answer_left_streaming_is_interrupted_at_the_next_start(store: ChatSt
     again.close()
 
 
-def test_an_answer_given_again_replaces_the_old_one_when_it_ends(store: ChatStore) -> None:
+def test_an_answer_given_again_stands_beside_the_old_one(store: ChatStore) -> None:
     turn = store.begin_turn(None, "Hello", Mode.OFF, None)
     store.append(turn.answer.id, "old")
-    store.finish_answer(turn.answer.id, MessageState.COMPLETE)
-    new = store.begin_answer(turn.conversation_id, replaces=turn.answer.id)
+    store.finish_answer(turn.answer.id, Ending(MessageState.COMPLETE))
+    new = store.begin_answer(turn.conversation_id, turn.answer.id).answer
     assert [view.id for view in store.messages(turn.conversation_id)] == [turn.question.id, new.id]
     store.append(new.id, "new")
-    store.finish_answer(new.id, MessageState.COMPLETE)
+    store.finish_answer(new.id, Ending(MessageState.COMPLETE))
     assert [view.text for view in store.messages(turn.conversation_id)] == ["Hello", "new"]
+    assert store.messages(turn.conversation_id)[1].versions == (turn.answer.id, new.id)
+    assert store.show_message(turn.answer.id) == turn.conversation_id
+    assert [view.text for view in store.messages(turn.conversation_id)] == ["Hello", "old"]
 
 
 def test_a_discarded_answer_gives_the_old_one_back(store: ChatStore) -> None:
     turn = store.begin_turn(None, "Hello", Mode.OFF, None)
     store.append(turn.answer.id, "old")
-    store.finish_answer(turn.answer.id, MessageState.COMPLETE)
-    new = store.begin_answer(turn.conversation_id, replaces=turn.answer.id)
+    store.finish_answer(turn.answer.id, Ending(MessageState.COMPLETE))
+    new = store.begin_answer(turn.conversation_id, turn.answer.id).answer
     store.append(new.id, "begun")
     store.discard_answer(new.id)
     assert [view.text for view in store.messages(turn.conversation_id)] == ["Hello", "old"]
@@ -127,15 +131,16 @@ def test_a_discarded_answer_gives_the_old_one_back(store: ChatStore) -> None:
 def test_a_kill_while_answering_again_keeps_both_answers(store: ChatStore, place: Place) -> None:
     turn = store.begin_turn(None, "Hello", Mode.OFF, None)
     store.append(turn.answer.id, "old")
-    store.finish_answer(turn.answer.id, MessageState.COMPLETE)
-    new = store.begin_answer(turn.conversation_id, replaces=turn.answer.id)
+    store.finish_answer(turn.answer.id, Ending(MessageState.COMPLETE))
+    new = store.begin_answer(turn.conversation_id, turn.answer.id).answer
     store.append(new.id, "half a new one")
     store.close()
     again = reopen(place)
-    assert [(view.text, view.state) for view in again.messages(turn.conversation_id)[1:]] == [
-        ("old", MessageState.COMPLETE),
-        ("half a new one", MessageState.INTERRUPTED),
-    ]
+    shown = again.messages(turn.conversation_id)[1]
+    assert (shown.text, shown.state) == ("half a new one", MessageState.INTERRUPTED)
+    again.show_message(turn.answer.id)
+    shown = again.messages(turn.conversation_id)[1]
+    assert (shown.text, shown.state, len(shown.versions)) == ("old", MessageState.COMPLETE, 2)
     again.close()
 
 
@@ -164,9 +169,9 @@ def test_a_deleted_conversation_takes_its_messages_and_a_growing_answer_along(st
     store.append(turn.answer.id, "text")
     store.delete_conversation(turn.conversation_id)
     store.append(turn.answer.id, " more")
-    store.finish_answer(turn.answer.id, MessageState.STOPPED)
+    store.finish_answer(turn.answer.id, Ending(MessageState.STOPPED))
     assert store.conversations() == ()
-    assert store._read(lambda db: db.execute("SELECT count(*) FROM messages").fetchone()[0]) == 0
+    assert store.read(lambda db: db.execute("SELECT count(*) FROM messages").fetchone()[0]) == 0
 
 
 def test_an_id_is_never_used_twice(store: ChatStore) -> None:
@@ -206,19 +211,19 @@ def test_trouble_is_told_once_and_so_is_its_end(
 ) -> None:
     monkeypatch.setattr("app.chats.answers.RETRY_S", 0.05)
     turn = store.begin_turn(None, "Hello", Mode.OFF, None)
-    page_size = store._read(lambda db: db.execute("PRAGMA page_size").fetchone()[0])
-    pages = store._read(lambda db: db.execute("PRAGMA page_count").fetchone()[0])
+    page_size = store.read(lambda db: db.execute("PRAGMA page_size").fetchone()[0])
+    pages = store.read(lambda db: db.execute("PRAGMA page_count").fetchone()[0])
     assert page_size * pages < 1_000_000
-    store._read(lambda db: db.execute(f"PRAGMA max_page_count = {pages}").fetchall())
+    store.read(lambda db: db.execute(f"PRAGMA max_page_count = {pages}").fetchall())
     long_text = "much more than a page holds. " * 2000
     store.append(turn.answer.id, long_text)
-    store.finish_answer(turn.answer.id, MessageState.COMPLETE)
+    store.finish_answer(turn.answer.id, Ending(MessageState.COMPLETE))
     time.sleep(0.3)
     assert [problem.title if problem else None for problem in troubles] == ["The disk is full"]
     assert store.messages(turn.conversation_id)[-1].text == long_text
     with pytest.raises(StorageError):
         store.add_message(turn.conversation_id, "user", long_text)
-    store._read(lambda db: db.execute("PRAGMA max_page_count = 100000").fetchall())
+    store.read(lambda db: db.execute("PRAGMA max_page_count = 100000").fetchall())
     time.sleep(0.3)
     assert troubles[-1] is None
     assert store._answers.num_unwritten == 0

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+import sqlite3
 import tempfile
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -11,6 +12,7 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import Bundle, RuleBasedStateMachine, consumes, initialize, invariant, multiple, rule
 
+from app.chats.answers import Ending
 from app.chats.opening import Place
 from app.chats.store import ChatStore
 from app.chats.titles import title_from
@@ -40,7 +42,9 @@ class ModelMessage:
     state: MessageState = MessageState.COMPLETE
     spans: tuple[TokenSpan, ...] = ()
     stats: RunStats | None = None
-    replaces: int | None = None
+    parent: int | None = None
+    instead_of: int | None = None
+    before: RunStats | None = None
 
 
 @dataclass
@@ -52,6 +56,36 @@ class ModelChat:
     mode: Mode = Mode.OFF
     depth: int | None = None
     messages: dict[int, ModelMessage] = field(default_factory=dict)
+    shown: dict[int | None, int] = field(default_factory=dict)
+
+    def versions(self, parent: int | None) -> list[int]:
+        return [number for number, message in self.messages.items() if message.parent == parent]
+
+    def path(self) -> list[int]:
+        path: list[int] = []
+        while versions := self.versions(path[-1] if path else None):
+            wanted = self.shown.get(path[-1] if path else None)
+            path.append(wanted if wanted in versions else versions[-1])
+        return path
+
+    def add(self, number: int, message: ModelMessage) -> None:
+        self.messages[number] = message
+        self.shown[message.parent] = number
+
+    def remove(self, number: int) -> None:
+        parent = self.messages[number].parent
+        versions = self.versions(parent)
+        at = versions.index(number)
+        doomed = [number]
+        for each in doomed:
+            doomed += self.versions(each)
+            del self.messages[each]
+            self.shown.pop(each, None)
+        if self.shown.get(parent, number) == number:
+            self.shown.pop(parent, None)
+            others = versions[:at][-1:] + versions[at + 1 :]
+            if others:
+                self.shown[parent] = others[0]
 
 
 class StoreMachine(RuleBasedStateMachine):
@@ -106,20 +140,75 @@ class StoreMachine(RuleBasedStateMachine):
         model = self.model[chat]
         if not model.title and not model.named:
             model.title = title_from(text)
-        model.messages[turn.question.id] = ModelMessage("user", text)
-        model.messages[turn.answer.id] = ModelMessage("assistant", "", MessageState.STREAMING)
+        path = model.path()
+        model.add(turn.question.id, ModelMessage("user", text, parent=path[-1] if path else None))
+        self.add_answer(model, turn.answer.id, turn.question.id, None)
         return chat, turn.answer.id
+
+    @staticmethod
+    def add_answer(model: ModelChat, number: int, parent: int | None, instead_of: int | None) -> None:
+        answer = ModelMessage("assistant", "", MessageState.STREAMING, parent=parent, instead_of=instead_of)
+        model.add(number, answer)
+
+    @rule(target=growing, chat=chats, data=st.data(), text=TEXT)
+    def edit(self, chat: int, data: st.DataObject, text: str) -> tuple[int, int] | object:
+        model = self.model.get(chat)
+        questions = [number for number, message in model.messages.items() if message.role == "user"] if model else []
+        if model is None or not questions:
+            return multiple()
+        old = data.draw(st.sampled_from(questions))
+        turn = self.store.begin_turn(chat, text, Mode.OFF, None, instead_of=old)
+        model.add(turn.question.id, ModelMessage("user", text, parent=model.messages[old].parent))
+        self.add_answer(model, turn.answer.id, turn.question.id, None)
+        if not model.title and not model.named:
+            model.title = title_from(text)
+        return chat, turn.answer.id
+
+    @rule(chat=chats, data=st.data())
+    def show(self, chat: int, data: st.DataObject) -> None:
+        model = self.model.get(chat)
+        if model is None or not model.messages:
+            return
+        number: int | None = data.draw(st.sampled_from(list(model.messages)))
+        assert number is not None
+        assert self.store.show_message(number) == chat
+        while number is not None:
+            parent = model.messages[number].parent
+            model.shown[parent] = number
+            number = parent
+
+    @rule(chat=chats, data=st.data())
+    def delete_branch(self, chat: int, data: st.DataObject) -> None:
+        model = self.model.get(chat)
+        if model is None or not model.messages:
+            return
+        number = data.draw(st.sampled_from(list(model.messages)))
+        before = len(model.messages)
+        model.remove(number)
+        assert self.store.num_below(number) == before - len(model.messages)
+        assert self.store.delete_message(number) == before - len(model.messages)
 
     @rule(target=growing, old=consumes(finished))
     def ask_again(self, old: tuple[int, int]) -> tuple[int, int] | object:
         chat, answer = old
         messages = self.model[chat].messages if chat in self.model else {}
-        replaced = {message.replaces for message in messages.values()}
-        if answer not in messages or answer in replaced:
+        if answer not in messages:
             return multiple()
-        new = self.store.begin_answer(chat, replaces=answer)
-        messages[new.id] = ModelMessage("assistant", "", MessageState.STREAMING, replaces=answer)
+        new = self.store.begin_answer(chat, answer).answer
+        self.add_answer(self.model[chat], new.id, messages[answer].parent, answer)
         return chat, new.id
+
+    @rule(target=growing, old=consumes(finished))
+    def go_on(self, old: tuple[int, int]) -> tuple[int, int] | object:
+        chat, answer = old
+        message = self.model[chat].messages.get(answer) if chat in self.model else None
+        if message is None:
+            return multiple()
+        turn = self.store.continue_answer(chat, answer)
+        message.state, message.text, message.spans = MessageState.STREAMING, message.text.rstrip(), turn.answer.spans
+        message.before, message.stats = message.stats, None
+        assert turn.answer.text == message.text
+        return old
 
     @rule(target=finished, chat=chats, text=TEXT, state=STATES)
     def ask_and_answer(self, chat: int, text: str, state: MessageState) -> tuple[int, int] | object:
@@ -149,17 +238,21 @@ class StoreMachine(RuleBasedStateMachine):
         message = self.streaming(answer)
         if message is None:
             return multiple()
-        view = self.store.finish_answer(answer[1], state, stats)
+        view = self.store.finish_answer(answer[1], Ending(state, stats))
         assert (view.text, view.spans) == (message.text, message.spans)
-        self.model[answer[0]].messages.pop(message.replaces or 0, None)
-        message.state, message.stats, message.replaces = state, stats, None
+        message.state, message.stats, message.instead_of = state, stats, None
+        message.before = None
         return answer
 
     @rule(answer=consumes(growing))
     def discard(self, answer: tuple[int, int]) -> None:
         if self.streaming(answer) is not None:
             self.store.discard_answer(answer[1])
-            del self.model[answer[0]].messages[answer[1]]
+            model = self.model[answer[0]]
+            message = model.messages[answer[1]]
+            model.remove(answer[1])
+            if message.instead_of in model.messages:
+                model.shown[message.parent] = message.instead_of
 
     @rule()
     def restart(self) -> None:
@@ -167,7 +260,8 @@ class StoreMachine(RuleBasedStateMachine):
         for chat in self.model.values():
             for message in chat.messages.values():
                 if message.state is MessageState.STREAMING:
-                    message.state, message.replaces = MessageState.INTERRUPTED, None
+                    message.state, message.instead_of = MessageState.INTERRUPTED, None
+                    message.stats = message.before
         self.open()
 
     def streaming(self, answer: tuple[int, int]) -> ModelMessage | None:
@@ -186,15 +280,29 @@ class StoreMachine(RuleBasedStateMachine):
             found = self.store.conversation(chat_id)
             assert found is not None
             assert (found.mode, found.depth) == (chat.mode, chat.depth)
-            hidden = {message.replaces for message in chat.messages.values()}
             assert [
-                (view.id, view.role, view.text, view.state, view.spans, view.stats)
+                (view.id, view.role, view.text, view.state, view.spans, view.stats, len(view.versions) or 1)
                 for view in self.store.messages(chat_id)
             ] == [
-                (message_id, message.role, message.text, message.state, message.spans, message.stats)
-                for message_id, message in chat.messages.items()
-                if message_id not in hidden
+                (
+                    *self.told(message_id, chat.messages[message_id]),
+                    len(chat.versions(chat.messages[message_id].parent)),
+                )
+                for message_id in chat.path()
             ]
+        self.store.read(self.index_fits)
+
+    def index_fits(self, db: sqlite3.Connection) -> None:
+        messages = [message for chat in self.model.values() for message in chat.messages.values()]
+        ended = [message for message in messages if message.state is not MessageState.STREAMING]
+        assert db.execute("SELECT count(*) FROM found_messages_docsize").fetchone()[0] == len(ended)
+        db.execute("INSERT INTO found_titles (found_titles, rank) VALUES ('integrity-check', 1)")
+        if len(ended) == len(messages):  # the check compares with all messages
+            db.execute("INSERT INTO found_messages (found_messages, rank) VALUES ('integrity-check', 1)")
+
+    @staticmethod
+    def told(number: int, message: ModelMessage) -> tuple[object, ...]:
+        return number, message.role, message.text, message.state, message.spans, message.stats
 
 
 TestStoreMachine = StoreMachine.TestCase

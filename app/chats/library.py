@@ -1,0 +1,134 @@
+"""What keeps many conversations in order: folders, pins, the archive, places by hand, unsent texts, and the search.
+
+Knows the statements; on which thread they run is the store's affair.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Sequence
+from concurrent.futures import Future
+from typing import Protocol
+
+from app.chats.search import find
+from app.chats.writer import Job, Result
+from ui.records import FolderRow, SearchHit
+
+NEW_CHAT = 0  # the key of what is typed before there is a conversation
+
+
+class Access(Protocol):
+    """How jobs reach the connection."""
+
+    def read(self, job: Job[Result]) -> Result:
+        """Run a job that changes nothing."""
+
+    def write(self, job: Job[Result]) -> Result:
+        """Run a job in a transaction; its change is safe when this returns."""
+
+    def post(self, job: Job[Result]) -> Future[Result]:
+        """Run a job without waiting for it."""
+
+
+class Library:
+    """The order that the user gives to the conversations."""
+
+    def __init__(self, access: Access) -> None:
+        self._access = access
+        self._num_searches = 0
+
+    # ---- folders ----------------------------------------------------------------------------------------------------
+
+    def folders(self) -> tuple[FolderRow, ...]:
+        """List the folders in their order."""
+
+        def job(db: sqlite3.Connection) -> tuple[FolderRow, ...]:
+            rows = db.execute("SELECT id, name, folded FROM folders ORDER BY place, id")
+            return tuple(FolderRow(number, name, bool(folded)) for number, name, folded in rows)
+
+        return self._access.read(job)
+
+    def create_folder(self, name: str) -> int:
+        """Add a folder at the end and return its id."""
+        sql = "INSERT INTO folders (name, place) SELECT ?, coalesce(max(place), 0) + 1 FROM folders"
+        return self._access.write(lambda db: int(db.execute(sql, (name,)).lastrowid or 0))
+
+    def rename_folder(self, folder_id: int, name: str) -> None:
+        """Give a folder another name."""
+        self._change("UPDATE folders SET name = ? WHERE id = ?", name, folder_id)
+
+    def fold(self, folder_id: int, folded: bool) -> None:
+        """Remember whether a folder's conversations are out of sight."""
+        self._change("UPDATE folders SET folded = ? WHERE id = ?", folded, folder_id)
+
+    def delete_folder(self, folder_id: int) -> None:
+        """Remove a folder; its conversations stay, outside of any."""
+        self._change("DELETE FROM folders WHERE id = ?", folder_id)
+
+    # ---- places -----------------------------------------------------------------------------------------------------
+
+    def set_pinned(self, conversation_id: int, pinned: bool) -> None:
+        """Pin a conversation, after the other pinned ones, or let it go."""
+        sql = """
+            UPDATE conversations SET pinned = ?1, archived = CASE WHEN ?1 THEN 0 ELSE archived END,
+                place = (SELECT coalesce(max(place), 0) + 1 FROM conversations WHERE pinned) WHERE id = ?2
+        """
+        self._change(sql, pinned, conversation_id)
+
+    def set_archived(self, conversation_id: int, archived: bool) -> None:
+        """Put a conversation into the archive, or take it back."""
+        sql = "UPDATE conversations SET archived = ?1, pinned = CASE WHEN ?1 THEN 0 ELSE pinned END WHERE id = ?2"
+        self._change(sql, archived, conversation_id)
+
+    def move_to_folder(self, conversation_id: int, folder_id: int | None) -> None:
+        """Put a conversation at the end of a folder, or outside of any."""
+        sql = """
+            UPDATE conversations SET folder_id = ?1, pinned = 0, archived = 0,
+                place = (SELECT coalesce(max(place), 0) + 1 FROM conversations WHERE folder_id = ?1) WHERE id = ?2
+        """
+        self._change(sql, folder_id, conversation_id)
+
+    def arrange(self, conversation_ids: Sequence[int], *, folder_id: int | None = None) -> None:
+        """Put these conversations into a folder, or among the pinned ones, in this order."""
+        sql = "UPDATE conversations SET place = ?, archived = 0, pinned = 1 WHERE id = ?"
+        values: list[tuple[int | None, ...]] = [(place, number) for place, number in enumerate(conversation_ids)]
+        if folder_id is not None:
+            sql = "UPDATE conversations SET place = ?, archived = 0, pinned = 0, folder_id = ? WHERE id = ?"
+            values = [(place, folder_id, number) for place, number in enumerate(conversation_ids)]
+        self._access.write(lambda db: db.executemany(sql, values))
+
+    # ---- unsent texts -----------------------------------------------------------------------------------------------
+
+    def keep_unsent(self, conversation_id: int | None, text: str) -> Future[None]:
+        """Remember what stands in the composer, without waiting; empty forgets it."""
+        return self._access.post(lambda db: write_unsent(db, conversation_id, text))
+
+    def unsent(self, conversation_id: int | None) -> str:
+        """Give back what stood in the composer; empty where nothing did."""
+        sql = "SELECT text FROM unsent WHERE conversation_id = ?"
+        key = conversation_id or NEW_CHAT
+        return self._access.read(lambda db: str((db.execute(sql, (key,)).fetchone() or ("",))[0]))
+
+    # ---- search -----------------------------------------------------------------------------------------------------
+
+    def search(self, typed: str) -> Future[tuple[SearchHit, ...] | None]:
+        """Look for words in all titles and messages without waiting; None where a later search overtook this one."""
+        self._num_searches += 1
+        number = self._num_searches
+
+        def job(db: sqlite3.Connection) -> tuple[SearchHit, ...] | None:
+            return find(db, typed) if number == self._num_searches else None
+
+        return self._access.post(job)
+
+    def _change(self, sql: str, *values: int | str | None) -> None:
+        self._access.write(lambda db: db.execute(sql, values))
+
+
+def write_unsent(db: sqlite3.Connection, conversation_id: int | None, text: str) -> None:
+    """Remember or forget an unsent text."""
+    key = conversation_id or NEW_CHAT
+    if not text:
+        db.execute("DELETE FROM unsent WHERE conversation_id = ?", (key,))
+    elif key == NEW_CHAT or db.execute("SELECT 1 FROM conversations WHERE id = ?", (key,)).fetchone():
+        db.execute("INSERT OR REPLACE INTO unsent (conversation_id, text) VALUES (?, ?)", (key, text))

@@ -1,0 +1,183 @@
+"""The statements on messages and on the tree that they form, on an open connection. Knows no thread and no file."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator, Sequence
+from datetime import datetime
+from typing import Any
+
+from app.chats import index, rows
+from app.chats.answers import Snapshot
+from app.chats.codec import spans_from_text, spans_to_text, stats_from_text, stats_to_text
+from app.chats.tree import Tree
+from ui.records import MessageState, MessageView
+
+_CHUNK = 500  # ids in one statement; SQLite takes at least 999
+_ALL = "id, role, text, state, stats, spans, notice, cut"
+
+
+def read_tree(db: sqlite3.Connection, conversation_id: int) -> Tree:
+    """Read who follows whom in a conversation."""
+    root = db.execute("SELECT shown_root FROM conversations WHERE id = ?", (conversation_id,)).fetchone()
+    links = db.execute(
+        "SELECT id, parent_id, shown_child FROM messages WHERE conversation_id = ? ORDER BY id",
+        (conversation_id,),
+    )
+    return Tree.of(links, root[0] if root else None)
+
+
+def insert_message(
+    db: sqlite3.Connection,
+    conversation_id: int,
+    view: MessageView,
+    now: datetime,
+    parent_id: int | None,
+    replaces: int | None = None,
+) -> int:
+    """Add a message below ``parent_id`` and show it; return its id. The conversation becomes the last changed one."""
+    sql = """
+        INSERT INTO messages (conversation_id, position, role, text, state, created_at, notice, replaces, parent_id)
+        SELECT ?, coalesce(max(position), -1) + 1, ?, ?, ?, ?, ?, ?, ? FROM messages WHERE conversation_id = ?
+    """
+    values = (
+        conversation_id,
+        view.role,
+        view.text,
+        view.state.value,
+        rows.to_us(now),
+        view.notice,
+        replaces,
+        parent_id,
+        conversation_id,
+    )
+    message_id = int(db.execute(sql, values).lastrowid or 0)
+    index.add_message(db, message_id)
+    show_below(db, conversation_id, parent_id, message_id)
+    rows.touch(db, conversation_id, now)
+    return message_id
+
+
+def show_below(db: sqlite3.Connection, conversation_id: int, parent_id: int | None, child_id: int | None) -> None:
+    """Remember which message is shown below another; below None: which first message."""
+    if parent_id is None:
+        db.execute("UPDATE conversations SET shown_root = ? WHERE id = ?", (child_id, conversation_id))
+    else:
+        db.execute("UPDATE messages SET shown_child = ? WHERE id = ?", (child_id, parent_id))
+
+
+def show_message(db: sqlite3.Connection, message_id: int) -> int | None:
+    """Make the shown path lead through a message; return its conversation, None where the message is gone."""
+    conversation_id = conversation_of(db, message_id)
+    if conversation_id is None:
+        return None
+    tree = read_tree(db, conversation_id)
+    for child in tree.ancestors(message_id):
+        if tree.shown.get(tree.parents[child]) != child:
+            show_below(db, conversation_id, tree.parents[child], child)
+    return conversation_id
+
+
+def conversation_of(db: sqlite3.Connection, message_id: int) -> int | None:
+    """Find a message's conversation; None where the message is gone."""
+    row = db.execute("SELECT conversation_id FROM messages WHERE id = ?", (message_id,)).fetchone()
+    return int(row[0]) if row else None
+
+
+def delete_branch(db: sqlite3.Connection, message_id: int) -> int:
+    """Remove a message and all that follows it, in all branches; show another version if there is one. Count them."""
+    conversation_id = conversation_of(db, message_id)
+    if conversation_id is None:
+        return 0
+    tree = read_tree(db, conversation_id)
+    gone = tree.below(message_id)
+    for number in gone:
+        index.forget_message(db, number)
+        db.execute("DELETE FROM messages WHERE id = ?", (number,))
+    siblings, parent = tree.siblings(message_id), tree.parents[message_id]
+    if tree.shown.get(parent) in (message_id, None):
+        at = siblings.index(message_id)
+        others = (*siblings[:at][-1:], *siblings[at + 1 :])
+        show_below(db, conversation_id, parent, others[0] if others else None)
+    return len(gone)
+
+
+def list_messages(db: sqlite3.Connection, conversation_id: int) -> tuple[MessageView, ...]:
+    """List the messages of the shown path, each with the ids of all its versions."""
+    tree = read_tree(db, conversation_id)
+    versions = {parent: tuple(children) for parent, children in tree.children().items() if len(children) > 1}
+    path = tree.path()
+    found = {row[0]: row for row in _select(db, _ALL, path)}
+    return tuple(_view(found[number], versions.get(tree.parents[number], ())) for number in path)
+
+
+def list_texts(db: sqlite3.Connection, path: Sequence[int]) -> tuple[MessageView, ...]:
+    """List messages with their words only: what a prompt needs of a long conversation."""
+    found = {row[0]: row for row in _select(db, "id, role, text, state", path)}
+    return tuple(
+        MessageView(number, found[number][1], found[number][2], MessageState(found[number][3])) for number in path
+    )
+
+
+def read_message(db: sqlite3.Connection, message_id: int) -> MessageView | None:
+    """Read one message; None where it is gone."""
+    return next((_view(row, ()) for row in _select(db, _ALL, (message_id,))), None)
+
+
+def reopen_answer(db: sqlite3.Connection, view: MessageView) -> None:
+    """Let an ended answer grow again from this text."""
+    sql = "UPDATE messages SET state = ?, text = ?, spans = ?, notice = '', cut = 0 WHERE id = ?"
+    index.forget_message(db, view.id)
+    db.execute(sql, (MessageState.STREAMING.value, view.text, spans_to_text(view.spans), view.id))
+
+
+def write_answer(db: sqlite3.Connection, snapshot: Snapshot, now: datetime) -> None:
+    """Write an answer as far as it is. One that is not to be kept goes, and the version before it is shown again."""
+    ending = snapshot.ending
+    if ending is not None and not ending.keep:
+        _discard(db, snapshot.message_id)
+        return
+    values = (snapshot.text, spans_to_text(snapshot.spans), snapshot.message_id)
+    index.forget_message(db, snapshot.message_id)
+    db.execute("UPDATE messages SET text = ?, spans = ? WHERE id = ?", values)
+    if ending is None:
+        return
+    db.execute(
+        "UPDATE messages SET state = ?, stats = ?, notice = ?, cut = ?, replaces = NULL WHERE id = ?",
+        (ending.state.value, stats_to_text(ending.stats), ending.notice, ending.cut, snapshot.message_id),
+    )
+    index.add_message(db, snapshot.message_id)
+    conversation_id = conversation_of(db, snapshot.message_id)
+    if conversation_id is not None:
+        rows.touch(db, conversation_id, now)
+
+
+def interrupt_streaming(db: sqlite3.Connection, notice: str) -> int:
+    """Mark the answers that nobody is giving any more; other versions stay beside them. Return how many."""
+    streaming = db.execute("SELECT id FROM messages WHERE state = ?", (MessageState.STREAMING.value,)).fetchall()
+    for (message_id,) in streaming:
+        sql = "UPDATE messages SET state = ?, notice = ?, replaces = NULL WHERE id = ?"
+        db.execute(sql, (MessageState.INTERRUPTED.value, notice, message_id))
+        index.add_message(db, message_id)
+    return len(streaming)
+
+
+def _discard(db: sqlite3.Connection, message_id: int) -> None:
+    row = db.execute("SELECT conversation_id, parent_id, replaces FROM messages WHERE id = ?", (message_id,)).fetchone()
+    if row is not None:
+        delete_branch(db, message_id)
+        if row[2] is not None and conversation_of(db, row[2]) is not None:
+            show_below(db, *row)
+
+
+def _select(db: sqlite3.Connection, columns: str, ids: Sequence[int]) -> Iterator[tuple[Any, ...]]:
+    for begin in range(0, len(ids), _CHUNK):
+        chunk = tuple(ids[begin : begin + _CHUNK])
+        marks = ",".join("?" * len(chunk))
+        yield from db.execute(f"SELECT {columns} FROM messages WHERE id IN ({marks})", chunk)  # noqa: S608 (our words)
+
+
+def _view(row: Sequence[Any], versions: tuple[int, ...]) -> MessageView:
+    message_id, role, text, state, stats, spans, notice, cut = row
+    figures, sources = stats_from_text(stats), spans_from_text(spans)
+    return MessageView(message_id, role, text, MessageState(state), figures, sources, notice, versions, bool(cut))

@@ -1,0 +1,73 @@
+"""The messages of a conversation as a tree: what follows what, and which path through it is shown.
+
+Works on ids alone: whatever the file says, no path is endless. Knows no text and no SQL.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+Link = tuple[int, int | None, int | None]  # id, parent, shown child
+
+
+@dataclass(frozen=True, slots=True)
+class Tree:
+    """``parents`` in the order of arrival; ``shown`` gives the child shown below a message (None: the roots)."""
+
+    parents: dict[int, int | None]
+    shown: dict[int | None, int | None]
+
+    @classmethod
+    def of(cls, links: Iterable[Link], shown_root: int | None) -> Tree:
+        """Take a conversation's links, in the order of arrival."""
+        links = tuple(links)
+        known = {link[0] for link in links}
+        parents = {message_id: parent if parent in known else None for message_id, parent, _ in links}
+        shown: dict[int | None, int | None] = {message_id: child for message_id, _, child in links}
+        return cls(parents, {**shown, None: shown_root})
+
+    def children(self) -> dict[int | None, list[int]]:
+        """Give the children of each message in the order of arrival; those of None are the roots."""
+        found: dict[int | None, list[int]] = {}
+        for message_id, parent in self.parents.items():
+            found.setdefault(parent, []).append(message_id)
+        return found
+
+    def path(self) -> tuple[int, ...]:
+        """Give the shown path; where a choice is missing or broken, the last child counts."""
+        children = self.children()
+        path: list[int] = []
+        parent: int | None = None
+        while below := children.get(parent):
+            wanted = self.shown.get(parent)
+            child = wanted if wanted is not None and wanted in below else below[-1]
+            path.append(child)
+            parent = child
+        return tuple(path)
+
+    def ancestors(self, message_id: int) -> tuple[int, ...]:
+        """Give the message and what it follows, up to a root."""
+        line: dict[int, None] = {}
+        at: int | None = message_id
+        while at is not None and at not in line and at in self.parents:
+            line[at] = None
+            at = self.parents[at]
+        return tuple(line)
+
+    def below(self, message_id: int) -> tuple[int, ...]:
+        """Give the message and everything that follows it, in all branches."""
+        children = self.children()
+        found: dict[int, None] = {message_id: None}
+        waiting = [message_id]
+        while waiting:
+            for child in children.get(waiting.pop(), ()):
+                if child not in found:
+                    found[child] = None
+                    waiting.append(child)
+        return tuple(found)
+
+    def siblings(self, message_id: int) -> tuple[int, ...]:
+        """Give all versions of a message, itself among them, in the order of arrival."""
+        parent = self.parents.get(message_id)
+        return tuple(other for other, above in self.parents.items() if above == parent)
