@@ -8,8 +8,10 @@ from collections.abc import Callable, Mapping
 from PySide6.QtCore import QObject, Signal
 
 from app.answer_controller import AnswerController
+from app.branch_controller import BranchController
 from app.conversation_controller import ConversationController
 from app.engine_bridge import EngineBridge
+from app.help_desk import HelpDesk
 from app.layout_file import read_layout, write_layout
 from app.model_controller import NO_BUILTIN, ModelController
 from app.padded_demo import PaddedDemo
@@ -49,6 +51,8 @@ class Controller(QObject):
         self.models = ModelController(parts, self._demo)
         self.conversations = ConversationController(parts, self.models.runnable)
         self.answers = AnswerController(parts, self.conversations)
+        self.branches = BranchController(parts, self.conversations, self.answers)
+        self.help = HelpDesk(parts, self._window.sidebar.help_button, lambda: self.models.view(self.answers.state))
         self._connect()
 
     def start(self) -> None:

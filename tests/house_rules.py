@@ -19,8 +19,8 @@ MAX_FILE_LINES = 400
 MAX_FUNCTION_LINES = 60
 
 # What each room may import of the others, of Qt and of the window's two text libraries. A name stands for all below it.
-QT_IN_APP = re.compile(r"app/(\w*controller\w*|engine_bridge|window|qt_logs|single_instance)\.py")
-UI_MAY = {"ui", "engine.records", "PySide6", "markdown_it", "pygments"} | set(sys.stdlib_module_names)
+QT_IN_APP = re.compile(r"app/(\w*controller\w*|engine_bridge|window|help_desk|qt_logs|single_instance)\.py")
+UI_MAY = {"ui", "engine.records", "PySide6", "shiboken6", "markdown_it", "pygments"} | set(sys.stdlib_module_names)
 ENGINE_MAY_NOT = {"app", "ui", "PySide6", "shiboken6"}
 LLAMA_DOOR = "engine/llama/"
 LITERAL_IMPORTS = {"import_module", "__import__"}

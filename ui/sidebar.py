@@ -9,6 +9,7 @@ from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QLineEdit, QPushButton, QVBoxLayout, QWidget
 
 from ui.conversation_list import ConversationList
+from ui.help_menu import HelpButton
 from ui.icon_button import IconButton
 from ui.records import ConversationRow
 from ui.theme import Theme
@@ -18,11 +19,12 @@ class Sidebar(QFrame):
     """Values in by methods.
 
     Signals:
-        new_chat, settings, hide_requested: buttons.
+        new_chat, models, settings, hide_requested: buttons.
         chosen(int), rename_requested(int, str), delete_requested(int, str): from the list.
     """
 
     new_chat = Signal()
+    models = Signal()
     settings = Signal()
     hide_requested = Signal()
     chosen = Signal(int)
@@ -37,7 +39,9 @@ class Sidebar(QFrame):
         self.search = QLineEdit()
         self.list = ConversationList(theme)
         self.empty = QLabel()
+        self.models_button = QPushButton(" Models")
         self.settings_button = QPushButton(" Settings")
+        self.help_button = HelpButton(theme)
         self.hide_button = IconButton(theme, "panel-left", "Hide the sidebar (Ctrl+B)")
         self._make()
         self._arrange()
@@ -51,7 +55,10 @@ class Sidebar(QFrame):
         self.settings_button.setProperty("kind", "side")
         self.settings_button.setAccessibleName("Settings")
         self.settings_button.setToolTip("Open the settings (Ctrl+,)")
-        for button in (self.new_button, self.settings_button):
+        self.models_button.setProperty("kind", "side")
+        self.models_button.setAccessibleName("Models")
+        self.models_button.setToolTip("Find, judge and download models (Ctrl+M)")
+        for button in (self.new_button, self.models_button, self.settings_button):
             button.setIconSize(QSize(16, 16))
             button.setCursor(Qt.CursorShape.PointingHandCursor)
         self.search.setObjectName("search")
@@ -65,6 +72,7 @@ class Sidebar(QFrame):
         self.empty.setContentsMargins(10, 8, 10, 8)
         self.search.textChanged.connect(self._on_search)
         self.new_button.clicked.connect(self.new_chat)
+        self.models_button.clicked.connect(self.models)
         self.settings_button.clicked.connect(self.settings)
         self.hide_button.clicked.connect(self.hide_requested)
         self.list.chosen.connect(self.chosen)
@@ -83,7 +91,12 @@ class Sidebar(QFrame):
         layout.addWidget(self.search)
         layout.addWidget(self.empty)
         layout.addWidget(self.list, 1)
-        layout.addWidget(self.settings_button)
+        layout.addWidget(self.models_button)
+        foot = QHBoxLayout()
+        foot.setSpacing(8)
+        foot.addWidget(self.settings_button, 1)
+        foot.addWidget(self.help_button)
+        layout.addLayout(foot)
 
     def set_rows(self, rows: Sequence[ConversationRow], current_id: int | None) -> None:
         """Show the conversations, newest first."""
@@ -108,5 +121,6 @@ class Sidebar(QFrame):
     def _recolor(self) -> None:
         tokens = self._theme.tokens
         self.new_button.setIcon(self._theme.icon("plus", tokens.text))
+        self.models_button.setIcon(self._theme.icon("library", tokens.text_muted))
         self.settings_button.setIcon(self._theme.icon("settings", tokens.text_muted))
         self._search_icon.setIcon(self._theme.icon("search"))

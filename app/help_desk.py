@@ -1,0 +1,45 @@
+"""Answers the help menu: opens the log folder, copies diagnostics, says what this is. Thin Qt wiring."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from PySide6.QtCore import QObject, QUrl
+from PySide6.QtGui import QDesktopServices, QGuiApplication
+
+import app
+from app.diagnostics import diagnostics
+from app.logs import LOG_NAME
+from app.parts import Parts
+from ui.help_menu import HelpButton
+from ui.records import EngineView
+
+ABOUT = (
+    "Paceline {version}: chat with local language models, sped up by speculative decoding that leaves every answer the "
+    "model's own. MIT licence; third-party licences are in assets/THIRD_PARTY.md."
+)
+COPIED = "The diagnostics are on the clipboard. They hold nothing that was said in a chat."
+
+
+class HelpDesk(QObject):
+    """Lives as long as the window."""
+
+    def __init__(self, parts: Parts, button: HelpButton, engine: Callable[[], EngineView]) -> None:
+        super().__init__(parts.window)
+        self._parts = parts
+        self._engine = engine
+        button.shortcuts.connect(parts.window.open_shortcuts)
+        button.log_folder.connect(self._open_logs)
+        button.diagnostics.connect(self._copy_diagnostics)
+        button.about.connect(lambda: parts.window.show_notice(ABOUT.format(version=app.__version__)))
+
+    def _open_logs(self) -> None:
+        folder = self._parts.paths.logs
+        if not QDesktopServices.openUrl(QUrl.fromLocalFile(str(folder))):
+            self._parts.window.show_notice(f"The logs are in {folder}.")
+
+    def _copy_diagnostics(self) -> None:
+        view = self._engine()
+        text = diagnostics(self._parts.keeper.current, (view.target, view.draft), self._parts.paths.logs / LOG_NAME)
+        QGuiApplication.clipboard().setText(text)
+        self._parts.window.show_notice(COPIED)
