@@ -2,6 +2,7 @@
 
     AppError
     ├── SettingsWriteError      the settings could not be saved
+    ├── PeerError               another engine that we measure ourselves against failed
     └── StorageError            the chats could not be read or written
         ├── StorageFullError    no space is left
         ├── StorageBusyError    another program holds the file
@@ -41,6 +42,13 @@ class SettingsWriteError(AppError):
 
     title = "The settings could not be saved"
     default_advice = "They hold until Paceline is closed. Check the free space and the folder's permissions."
+
+
+class PeerError(AppError):
+    """Another engine that we measure ourselves against could not be started, or failed."""
+
+    title = "The peer could not be measured"
+    default_advice = "Check its path and its configurations, or leave it out."
 
 
 class StorageError(AppError):
