@@ -7,7 +7,8 @@ AppError
 │   ├── HubBusyError          too many requests, or the hub is out of order (worth another attempt, later)
 │   ├── HubAccessError        a token, or the publisher's consent, is needed
 │   ├── HubNotFoundError      no such repository or file
-│   └── HubAnswerError        the answer makes no sense
+│   ├── HubRangeError         the file has no such bytes
+    │   └── HubAnswerError        the answer makes no sense
 ├── DownloadError             a download could not be completed
 │   ├── DiskFullError         no space; what is here is kept
 │   ├── ChecksumError         the bytes are not those that the hub promised
@@ -67,6 +68,13 @@ class HubNotFoundError(HubError):
 
     title = "Not found on the hub"
     default_advice = "Check the spelling; it may also have been renamed, removed or made private."
+
+
+class HubRangeError(HubError):
+    """The file has no such bytes."""
+
+    title = "The file has changed on the hub"
+    default_advice = "Start the download again."
 
 
 class HubAnswerError(HubError):

@@ -1,0 +1,104 @@
+"""Which address is the hub's, which may see a token, and where a redirect may lead. Knows URLs only, no connection."""
+
+from __future__ import annotations
+
+import ipaddress
+import os
+import re
+import urllib.parse
+
+from app.hub.errors import HubAnswerError, HubOfflineError, HubUnreachableError
+
+DEFAULT_ENDPOINT = "https://huggingface.co"
+ENDPOINT_VARIABLE = "HF_ENDPOINT"
+OFFLINE_VARIABLES = ("HF_HUB_OFFLINE", "TRANSFORMERS_OFFLINE")
+MAX_URL_CHARS = 8192
+
+_PORTS = {"http": 80, "https": 443}
+_CONTENT_RANGE = re.compile(r"bytes (\d{1,19})-(\d{1,19})/(\d{1,19}|\*)")
+
+
+def find_endpoint() -> str:
+    """The hub's address: HF_ENDPOINT, or the real one.
+
+    Raises:
+        HubUnreachableError: HF_ENDPOINT is no address.
+    """
+    text = os.environ.get(ENDPOINT_VARIABLE, "").strip().rstrip("/") or DEFAULT_ENDPOINT
+    try:
+        origin(text)
+    except HubAnswerError as error:
+        message = f"{ENDPOINT_VARIABLE} is set to something that is no http or https address."
+        raise HubUnreachableError(message, f"Correct {ENDPOINT_VARIABLE}, or unset it.") from error
+    return text
+
+
+def refuse_offline() -> None:
+    """Stop before a connection is tried.
+
+    Raises:
+        HubOfflineError: a variable says so.
+    """
+    for name in OFFLINE_VARIABLES:
+        if os.environ.get(name, "").strip().upper() in ("1", "ON", "YES", "TRUE"):
+            raise HubOfflineError(f"{name} is set, so nothing is asked of the hub.", f"Unset {name} to reach the hub.")
+
+
+def origin(url: str) -> tuple[str, str, int]:
+    """Scheme, host and port of an address.
+
+    Raises:
+        HubAnswerError: it is no http or https address, or names a user.
+    """
+    try:
+        parts = urllib.parse.urlsplit(url)
+        host, port = (parts.hostname or "").lower(), parts.port
+    except ValueError as error:
+        raise HubAnswerError("The hub named an address that is none.") from error
+    if parts.scheme not in _PORTS or not host or "@" in parts.netloc or len(url) > MAX_URL_CHARS:
+        raise HubAnswerError("The hub named an address that is none.")
+    return parts.scheme, host, _PORTS[parts.scheme] if port is None else port
+
+
+def may_carry_token(url: str, endpoint: str) -> bool:
+    """Whether a token may be sent there: to the hub itself only, and never in the clear over a network."""
+    scheme, host, _ = origin(url)
+    return origin(url) == origin(endpoint) and (scheme == "https" or _is_this_machine(host))
+
+
+def redirected(url: str, target: str) -> str:
+    """The address that a redirect from ``url`` leads to.
+
+    Raises:
+        HubAnswerError: it is no address, or gives up encryption.
+    """
+    try:
+        joined = urllib.parse.urljoin(url, target)
+    except ValueError as error:
+        raise HubAnswerError("The hub redirects to an address that is none.") from error
+    if origin(joined)[0] == "http" and origin(url)[0] == "https":
+        raise HubAnswerError("The hub redirects to an address without encryption.")
+    return joined
+
+
+def content_range(text: str) -> tuple[int, int, int | None] | None:
+    """First byte, end (exclusive) and total of a Content-Range header; None where it is none."""
+    match = _CONTENT_RANGE.fullmatch(text.strip())
+    if match is None:
+        return None
+    first, last, total = int(match[1]), int(match[2]), None if match[3] == "*" else int(match[3])
+    return (first, last + 1, total) if first <= last and (total is None or last < total) else None
+
+
+def host_of(url: str) -> str:
+    """The host, for a sentence or as the name of a key."""
+    return origin(url)[1]
+
+
+def _is_this_machine(host: str) -> bool:
+    if host == "localhost":
+        return True
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False

@@ -1,0 +1,85 @@
+"""What status and headers of an answer mean: a refusal as a sentence, or where a file lies. Knows no connection.
+
+The codes are those of the hub's header X-Error-Code (https://huggingface.co/docs/huggingface_hub/package_reference/utilities).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from app.hub.errors import (
+    HubAccessError,
+    HubAnswerError,
+    HubBusyError,
+    HubError,
+    HubNotFoundError,
+    HubRangeError,
+    HubUnreachableError,
+)
+from app.hub.records import RemoteLocation
+
+MAX_SIZE_BYTES = 1 << 46
+MAX_WAIT_S = 3600.0
+_ETAG_CHARS = 200
+
+
+def of_status(status: int, headers: Mapping[str, str], what: str, *, own: bool, had_token: bool) -> HubError | None:
+    """Say why an answer is a refusal; None where it is none. ``own``: the hub itself gave it, not a store behind it."""
+    code = headers.get("X-Error-Code", "")
+    error: HubError | None
+    if status in (200, 206) or 300 <= status < 400:
+        error = None
+    elif status == 416:
+        error = HubRangeError(f"The hub no longer has these bytes of {what}.")
+    elif not own and status in (401, 403, 404, 410):
+        error = HubUnreachableError(f"The link to {what} has expired.")
+    elif status in (401, 403):
+        error = _no_access(status, code, what, had_token=had_token)
+    elif status in (404, 410):
+        error = HubNotFoundError(f"{what} {'has no such revision' if code == 'RevisionNotFound' else 'is not there'}.")
+    elif status == 429:
+        error = HubBusyError(f"The hub takes no more requests for now: {what} has to wait.", None, _wait_s(headers))
+    elif status == 408 or status >= 500:
+        error = HubBusyError(f"The hub is out of order (HTTP {status}).", None, _wait_s(headers))
+    else:
+        error = HubAnswerError(f"The hub answered {what} with HTTP {status}.")
+    return error
+
+
+def _no_access(status: int, code: str, what: str, *, had_token: bool) -> HubError:
+    if code == "RepoNotFound":
+        return HubNotFoundError(f"{what} does not exist, or is private.")
+    if code == "GatedRepo":
+        asked = "and this account has not been admitted" if had_token else "and no access token is set"
+        return HubAccessError(f"{what} is shared only with those who accepted its terms, {asked}.")
+    if had_token:
+        return HubAccessError(f"The hub does not take the access token for {what} (HTTP {status}).")
+    return HubAccessError(f"The hub gives {what} only with an access token (HTTP {status}).")
+
+
+def location_of(
+    headers: Mapping[str, str], repo_id: str, path: str, url: str, pinned: Callable[[str, str, str], str]
+) -> RemoteLocation:
+    """Read the answer to a HEAD. ``pinned`` makes the address of a file in a commit.
+
+    Raises:
+        HubAnswerError: it names no size or no ETag.
+    """
+    what = f"{repo_id}/{path}"
+    linked = "X-Linked-Size" in headers
+    size = headers.get("X-Linked-Size" if linked else "Content-Length", "")
+    etag = (headers.get("X-Linked-Etag") or headers.get("ETag", "")).removeprefix("W/").strip('"')
+    if not size.isascii() or not size.isdecimal() or len(size) > 18 or int(size) > MAX_SIZE_BYTES:
+        raise HubAnswerError(f"The hub does not say how big {what} is.")
+    if not etag or len(etag) > _ETAG_CHARS or not etag.isascii() or not etag.isprintable():
+        raise HubAnswerError(f"The hub does not name the bytes of {what}.")
+    commit = headers.get("X-Repo-Commit", "").lower()
+    if len(commit) != 40 or not set(commit) <= set("0123456789abcdef"):
+        commit = ""
+    address = pinned(repo_id, path, commit) if commit and not linked else url
+    return RemoteLocation(repo_id, path, address, etag, int(size), commit)
+
+
+def _wait_s(headers: Mapping[str, str]) -> float | None:
+    text = headers.get("Retry-After", "")
+    return min(float(text), MAX_WAIT_S) if text.isascii() and text.isdecimal() and len(text) < 9 else None

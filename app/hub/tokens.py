@@ -1,0 +1,93 @@
+"""The access token for gated models: in HF_TOKEN or in the system's keyring, for one host each, and in no file of ours.
+
+Knows no connection: who may be told the token is decided in `app/hub/addresses.py`.
+"""
+
+from __future__ import annotations
+
+import importlib
+import logging
+import os
+import string
+from typing import Any
+
+from app.hub.errors import TokenStoreError
+
+VARIABLE = "HF_TOKEN"
+SERVICE = "paceline hub"
+MAX_TOKEN_CHARS = 512
+
+log = logging.getLogger(__name__)
+
+
+class TokenStore:
+    """The token for one host. The keyring is loaded when it is first needed: it takes a while, and may ask the user."""
+
+    def __init__(self, host: str) -> None:
+        self._host = host
+
+    def from_environment(self) -> str:
+        """The token of HF_TOKEN, or an empty text."""
+        return _usable(os.environ.get(VARIABLE, ""))
+
+    def find(self) -> str:
+        """The token of HF_TOKEN or of the keyring; empty where there is none or the keyring cannot be asked."""
+        token = self.from_environment()
+        if token:
+            return token
+        try:
+            return _usable(_keyring().get_password(SERVICE, self._host) or "")
+        except TokenStoreError:
+            return ""
+        except _keyring_errors() as error:
+            log.warning("The keyring could not be asked for the hub's token: %s", type(error).__name__)
+            return ""
+
+    def save(self, token: str) -> None:
+        """Keep a token in the keyring.
+
+        Raises:
+            TokenStoreError: it is no token, or there is no keyring.
+        """
+        if not _usable(token):
+            raise TokenStoreError("This is no access token: it is empty, or holds characters that no token has.", "")
+        try:
+            _keyring().set_password(SERVICE, self._host, token.strip())
+        except _keyring_errors() as error:
+            raise TokenStoreError(f"The system's keyring refused ({type(error).__name__}).") from error
+
+    def forget(self) -> None:
+        """Remove the token from the keyring; none there is fine.
+
+        Raises:
+            TokenStoreError: the keyring cannot be used.
+        """
+        try:
+            if _keyring().get_password(SERVICE, self._host) is not None:
+                _keyring().delete_password(SERVICE, self._host)
+        except _keyring_errors() as error:
+            raise TokenStoreError(f"The system's keyring refused ({type(error).__name__}).") from error
+
+
+def _usable(token: str) -> str:
+    """The token without blanks around it; empty where it could not stand in a header."""
+    token = token.strip()
+    good = set(string.ascii_letters + string.digits + string.punctuation)
+    return token if len(token) <= MAX_TOKEN_CHARS and set(token) <= good else ""
+
+
+def _keyring() -> Any:  # noqa: ANN401 (a module)
+    try:
+        keyring = importlib.import_module("keyring")
+        backend = keyring.get_keyring()
+    except Exception as error:
+        raise TokenStoreError(f"The system's keyring could not be opened ({type(error).__name__}).") from error
+    # Without a system keyring the library chooses one that fails, and with others installed it may choose plain files.
+    if backend.priority <= 0 or "file" in type(backend).__module__.lower():
+        raise TokenStoreError("This system has no keyring that Paceline could use.")
+    return keyring
+
+
+def _keyring_errors() -> tuple[type[Exception], ...]:
+    # Backends let errors of their own system libraries through, so any of them means: refused.
+    return (importlib.import_module("keyring.errors").KeyringError, OSError, RuntimeError, ValueError)
