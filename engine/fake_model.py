@@ -41,6 +41,7 @@ class MarkovModel:
         self._logits = logits
         self._can_rollback = can_rollback
         self._ids: list[int] = []
+        self.num_snapshots: int | None = None
         self.n_vocab = int(logits.shape[1])
         self.n_ctx = n_ctx
         self.num_forwards = 0
@@ -66,9 +67,61 @@ class MarkovModel:
         del self._ids[num_past:]
         return True
 
+    def save(self) -> bool:
+        """See `LanguageModel.save`. There is nothing to keep."""
+        return False
+
+    def restore(self) -> bool:
+        """See `LanguageModel.restore`."""
+        return False
+
     def clear(self) -> None:
         """Forget everything."""
         self._ids.clear()
+
+
+class RecurrentModel(MarkovModel):
+    """The same over a state that cannot forget a tail, but for ``num_snapshots`` tokens of the last pass."""
+
+    def __init__(self, logits: NDArray[np.float32], n_ctx: int = 256, *, num_snapshots: int = 0) -> None:
+        super().__init__(logits, n_ctx)
+        self.num_snapshots = num_snapshots
+        self._reach = 0
+        self._kept: list[int] | None = None
+        self.num_saves = self.num_restores = 0
+
+    def forward(self, ids: TokenIds, n_rows: int, num_padding: int = 0) -> Rows:
+        """See `LanguageModel.forward`."""
+        self._reach = min(len(ids) - 1, self.num_snapshots or 0)
+        return super().forward(ids, n_rows, num_padding)
+
+    def rollback(self, num_past: int) -> bool:
+        """See `LanguageModel.rollback`."""
+        if num_past < self.num_past and self.num_past - num_past > self._reach:
+            return False
+        self._reach = 0
+        return super().rollback(num_past)
+
+    def save(self) -> bool:
+        """See `LanguageModel.save`."""
+        self._kept = list(self._ids)
+        self.num_saves += 1
+        return True
+
+    def restore(self) -> bool:
+        """See `LanguageModel.restore`."""
+        if self._kept is None:
+            self.clear()
+            return False
+        self._ids[:] = self._kept
+        self._reach = 0
+        self.num_restores += 1
+        return True
+
+    def clear(self) -> None:
+        """Forget everything, the kept state too."""
+        super().clear()
+        self._reach, self._kept = 0, None
 
 
 @dataclass(frozen=True, slots=True)

@@ -39,8 +39,24 @@ class LanguageModel(Protocol):
             DecodeError: the pass failed; the cache is as before the call.
         """
 
+    @property
+    def num_snapshots(self) -> int | None:
+        """How many of a pass's last tokens (never all of them) can be forgotten right after it.
+
+        None where the memory can forget any tail at any time; 0 where it is a state that only `restore` can bring back.
+        """
+
     def rollback(self, num_past: int) -> bool:
         """Forget all but the first ``num_past`` tokens. False where the memory cannot (recurrent models): unchanged."""
+
+    def save(self) -> bool:
+        """Keep the state as it is now, in place of one kept before; False where this memory's cannot be kept."""
+
+    def restore(self) -> bool:
+        """Go back to the kept state, as often as wanted. False where there is none: then all is forgotten.
+
+        Only tokens that followed it may have been decoded or forgotten since.
+        """
 
     def clear(self) -> None:
         """Forget everything."""

@@ -1,6 +1,7 @@
 """A model together with the ids that its cache holds, so that the next prompt decodes only what is new.
 
-Knows neither text nor drafts.
+Gives every memory a rollback: one that cannot forget a tail is taken back to a checkpoint, and the tokens that stay are
+decoded again with the next pass. Knows neither text nor drafts.
 """
 
 from __future__ import annotations
@@ -10,12 +11,15 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from engine.errors import DecodeError
 from engine.interfaces import LanguageModel, Rows, TokenIds
 from engine.sampling import History
 
 FIRST_CHUNK = 32  # tokens of the first prefill pass: small, because nothing is known yet of this machine's speed
 LARGEST_CHUNK = 512
 CHUNK_S = 0.25  # a stop is noticed after about this long
+MOST_PENDING = 8  # tokens to decode again that may ride along with the next pass; more get a pass of their own
+_LARGEST_RIDE = 64  # a pass of more tokens than this takes nobody along
 
 
 class CachedSequence:
@@ -25,43 +29,123 @@ class CachedSequence:
         self._model = model
         self._ids: History = np.zeros(model.n_ctx, dtype=np.int32)
         self._forward = model.forward
+        self._kept: int | None = None  # how many tokens the model's kept state stands for
         self.n_vocab = model.n_vocab
         self.n_ctx = model.n_ctx
         self.num_past = model.num_past
+        self.num_snapshots = model.num_snapshots
+        self.num_replayed = 0
+
+    @property
+    def num_pending(self) -> int:
+        """How many tokens the next pass has to decode again, because a rollback went back to a checkpoint."""
+        return self.num_past - self._model.num_past
 
     def forward(self, ids: TokenIds, n_rows: int, num_padding: int = 0) -> Rows:
-        """See `LanguageModel.forward`."""
-        rows = self._forward(ids, n_rows, num_padding)
-        past = self.num_past
+        """See `LanguageModel.forward`. Pending tokens ride along."""
+        past, pending = self.num_past, self.num_pending
+        if pending and pending + len(ids) > _LARGEST_RIDE:
+            self.replay()
+            pending = 0
+        all_ids = [*self._ids[past - pending : past].tolist(), *ids] if pending else ids
+        try:
+            rows = self._forward(all_ids, n_rows, num_padding)
+        except DecodeError:
+            self._catch_up()
+            raise
+        self.num_replayed += pending
         self.num_past = past + len(ids)
         self._ids[past : self.num_past] = ids
         return rows
 
+    def replay(self) -> None:
+        """Decode the pending tokens now, in passes of their own.
+
+        Raises:
+            DecodeError: the pass failed.
+        """
+        while pending := self.num_pending:
+            first = self.num_past - pending
+            chunk = self._ids[first : min(first + LARGEST_CHUNK, self.num_past)]
+            try:
+                self._forward(chunk, 0)
+            except DecodeError:
+                self._catch_up()
+                raise
+            self.num_replayed += len(chunk)
+
+    def checkpoint(self, num_uncertain: int | None = None) -> None:
+        """Say that what follows may be forgotten: at most the last ``num_uncertain`` tokens of one pass.
+
+        None: more than one pass. Costs something only where the memory could not do it otherwise.
+        """
+        snapshots, past = self.num_snapshots, self._model.num_past
+        if snapshots is None or (num_uncertain is not None and num_uncertain <= snapshots) or self._kept == past:
+            return
+        self._kept = past if self._model.save() else None
+
     def rollback(self, num_past: int) -> bool:
-        """See `LanguageModel.rollback`."""
+        """See `LanguageModel.rollback`. After `checkpoint` this works for every model whose state can be kept."""
         if num_past >= self.num_past:
             return True
-        if not self._model.rollback(num_past):
-            return False
+        if num_past < self._model.num_past and not self._model.rollback(num_past):
+            if self._kept is None or self._kept > num_past:
+                return False
+            if not self._model.restore():
+                self._catch_up()
+                return False
+        if self._kept is not None and num_past < self._kept:
+            self._kept = None
         self.num_past = num_past
+        if self.num_pending > MOST_PENDING:
+            self.replay()
         return True
+
+    def save(self) -> bool:
+        """See `LanguageModel.save`."""
+        self.replay()
+        self._kept = self.num_past if self._model.save() else None
+        return self._kept is not None
+
+    def restore(self) -> bool:
+        """See `LanguageModel.restore`."""
+        restored = self._kept is not None and self._model.restore()
+        self._catch_up()
+        return restored
 
     def clear(self) -> None:
         """Forget everything."""
         self._model.clear()
         self.num_past = 0
+        self._kept = None
 
     def reuse(self, ids: History) -> int:
         """Keep what the cache shares with the beginning of ``ids``, forget the rest; return how many tokens stay.
 
-        At least the last of ``ids`` is left to decode: its row is needed. A memory that cannot drop a tail is cleared.
+        At least the last of ``ids`` is left to decode: its row is needed. A memory that cannot go back is cleared.
         """
         limit = min(self.num_past, len(ids) - 1)
         differs = np.flatnonzero(self._ids[:limit] != ids[:limit])
         shared = int(differs[0]) if len(differs) else max(0, limit)
-        if not self.rollback(shared):
+        if not self._go_back(shared):
             self.clear()
         return self.num_past
+
+    def _go_back(self, num_past: int) -> bool:
+        """Like `rollback`, but what would have to be decoded again is forgotten as well: a prompt follows anyway."""
+        stays = num_past >= self._model.num_past or self._model.rollback(num_past)
+        if not stays and (self._kept is None or self._kept > num_past or not self._model.restore()):
+            return False
+        if self._kept is not None and self._kept > self._model.num_past:
+            self._kept = None
+        self.num_past = self._model.num_past
+        return True
+
+    def _catch_up(self) -> None:
+        """After a failure the model's memory is what it says it is."""
+        self.num_past = self._model.num_past
+        if self._kept is not None and self.num_past < self._kept:
+            self._kept = None
 
     def prefill(self, ids: History) -> Iterator[int]:
         """Decode ``ids`` without rows, in chunks of about `CHUNK_S` seconds; yield how many are done after each."""

@@ -143,6 +143,10 @@ class LlamaContext:
         """Threads that a pass uses on the CPU."""
         return int(self._lib.llama_n_threads(self._handle))
 
+    def set_threads(self, threads: int) -> None:
+        """Use so many threads from the next pass on."""
+        self._lib.llama_set_n_threads(self._handle, threads, threads)
+
     def forward(self, ids: TokenIds, n_rows: int, num_padding: int = 0) -> Rows:
         """See `LanguageModel.forward`. At most `N_BATCH` ids and `MAX_ROWS` rows.
 
