@@ -43,12 +43,13 @@ class EmptyState(QScrollArea):
 
     Signals:
         prompt_chosen(str): an example is to be sent.
-        use_builtin, open_target, use_demo, stop_demo: buttons.
+        use_builtin, open_target, browse, use_demo, stop_demo: buttons.
     """
 
     prompt_chosen = Signal(str)
     use_builtin = Signal()
     open_target = Signal()
+    browse = Signal()
     use_demo = Signal()
     stop_demo = Signal()
 
@@ -67,6 +68,7 @@ class EmptyState(QScrollArea):
         self.text.setProperty("kind", "muted")
         self.builtin_button = QPushButton("Use the built-in pair")
         self.open_button = QPushButton(" Open a GGUF file…")
+        self.browse_button = QPushButton(" Find models")
         self.demo_text = QLabel()
         self.demo_text.setProperty("kind", "caption")
         self.demo_button = QPushButton(DEMO_BUTTON)
@@ -91,7 +93,9 @@ class EmptyState(QScrollArea):
         self.builtin_button.setToolTip(hover(TINY_NOTE))
         self.open_button.setToolTip("Choose a model file on this computer")
         self.demo_button.setToolTip(hover(DEMO_NOTE))
-        for button in (self.builtin_button, self.open_button, self.demo_button):
+        self.browse_button.setToolTip("Pairs for this machine, search and library (Ctrl+M)")
+        self.browse_button.clicked.connect(self.browse)
+        for button in (self.builtin_button, self.open_button, self.browse_button, self.demo_button):
             button.setAccessibleName(button.text().strip())
         self.demo_progress.setTextVisible(False)
         self.demo_progress.setAccessibleName("Making the padded copy")
@@ -104,6 +108,7 @@ class EmptyState(QScrollArea):
         first.setSpacing(8)
         first.addWidget(self.builtin_button)
         first.addWidget(self.open_button)
+        first.addWidget(self.browse_button)
         first.addStretch(1)
         self.prompts = self._make_prompts()
         self.demo = self._make_demo()
@@ -161,6 +166,7 @@ class EmptyState(QScrollArea):
         missing = view.target is None
         self.builtin_button.setVisible(missing and not loading)
         self.open_button.setVisible(missing and not loading)
+        self.browse_button.setVisible(missing or builtin)
         self.prompts.setVisible(not missing)
         ready = view.state is EngineState.READY
         for card in self.prompt_cards:
@@ -209,4 +215,5 @@ class EmptyState(QScrollArea):
         for card in self.prompt_cards:
             card.recolor()
         self.open_button.setIcon(self._theme.icon("folder-open", self._theme.tokens.text))
+        self.browse_button.setIcon(self._theme.icon("search", self._theme.tokens.text))
         self.demo_button.setIcon(self._theme.icon("weight", self._theme.tokens.text))

@@ -31,7 +31,7 @@ class Header(QFrame):
 
     Signals:
         show_sidebar, toggle_stats: the panes' switches.
-        open_target, open_draft, remove_draft, use_builtin: from the menu of models.
+        open_target, open_draft, remove_draft, use_builtin, browse: from the menu of models.
         use_demo, stop_demo, delete_demo: the padded copy of the built-in target.
     """
 
@@ -41,6 +41,7 @@ class Header(QFrame):
     open_draft = Signal()
     remove_draft = Signal()
     use_builtin = Signal()
+    browse = Signal()
     use_demo = Signal()
     stop_demo = Signal()
     delete_demo = Signal()
@@ -78,6 +79,9 @@ class Header(QFrame):
         menu.setToolTipsVisible(True)
         menu.setLayoutDirection(Qt.LayoutDirection.LeftToRight)  # only the button's arrow stands at its right
         self.menu = menu
+        self.browse_action = menu.addAction("Find and download models…", self.browse.emit)
+        self.browse_action.setToolTip("Recommended pairs, search, drafts, library, downloads (Ctrl+M)")
+        menu.addSeparator()
         self.target_action = menu.addAction("Open a GGUF as target…", self.open_target.emit)
         self.draft_action = menu.addAction("Open a GGUF as draft…", self.open_draft.emit)
         self.remove_action = menu.addAction("Remove the draft", self.remove_draft.emit)
@@ -93,7 +97,7 @@ class Header(QFrame):
         self.stats_button.clicked.connect(self.toggle_stats)
 
     def _arrange(self) -> None:
-        row = QHBoxLayout(self)
+        self.bar = row = QHBoxLayout(self)
         row.setContentsMargins(12, 8, 12, 8)
         row.setSpacing(8)
         row.addWidget(self.sidebar_button)
@@ -104,6 +108,10 @@ class Header(QFrame):
         row.addWidget(self.model_button)
         row.addWidget(self.stats_button)
         self.setFixedHeight(48)
+
+    def add_indicator(self, indicator: QWidget) -> None:
+        """Put a sign of something under way beside the models."""
+        self.bar.insertWidget(self.bar.indexOf(self.model_button), indicator)
 
     def set_title(self, title: str) -> None:
         """Name the conversation."""
@@ -149,6 +157,7 @@ class Header(QFrame):
         self.remove_action.setVisible(view.draft is not None)
         self.draft_action.setEnabled(view.target is not None)
         for action, icon in (
+            (self.browse_action, "search"),
             (self.target_action, "folder-open"),
             (self.draft_action, "file-box"),
             (self.remove_action, "unlink"),

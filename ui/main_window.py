@@ -26,6 +26,7 @@ from ui.drop_overlay import DropOverlay, gguf_path
 from ui.empty_state import EmptyState
 from ui.formatting import footer
 from ui.header import DEMO_NOTE, TINY_NOTE, Header
+from ui.hub.doors import HubDoors
 from ui.message_column import COLUMN_PX
 from ui.records import ConversationRow, EngineView, MessageView, SettingField, SettingValue
 from ui.setting_rows import ask_model_file
@@ -34,6 +35,7 @@ from ui.sidebar import Sidebar
 from ui.stats_panel import StatsPanel
 from ui.theme import Theme
 from ui.transcript import Transcript
+from ui.transcript_keys import TranscriptKeys
 from ui.window_layout import WindowLayout
 
 DEFAULT_SIZE = QSize(1280, 800)
@@ -96,6 +98,7 @@ class MainWindow(QMainWindow):
         self.drop_overlay = DropOverlay(self)
         self._connect()
         self._add_shortcuts()
+        TranscriptKeys(self.transcript)
         self.setAcceptDrops(True)
         self.setMinimumHeight(MINIMUM_HEIGHT)
         self.resize(DEFAULT_SIZE)
@@ -132,10 +135,12 @@ class MainWindow(QMainWindow):
         self.splitter.setHandleWidth(1)
         for pane in (self.sidebar, middle, self.stats):
             self.splitter.addWidget(pane)
-        self.setCentralWidget(self.splitter)
+        self.hub = HubDoors(self.theme, self.splitter)
+        self.setCentralWidget(self.hub.stack)
         self.layout_state = WindowLayout(self, self.splitter, self.sidebar, self.stats, self.header)
 
     def _connect(self) -> None:
+        self.hub.connect_doors(self.header, self.sidebar, (self.empty,))
         self.sidebar.new_chat.connect(self._new_chat)
         self.sidebar.settings.connect(self.open_settings)
         self.sidebar.chosen.connect(self.conversation_selected)
@@ -174,6 +179,7 @@ class MainWindow(QMainWindow):
             "Ctrl+,": self.open_settings,
             "Ctrl+D": self.composer.modes.cycle,
             "Ctrl+K": self._focus_search,
+            "Ctrl+M": self.hub.toggle,
             "Ctrl+/": self.open_shortcuts,
             "Ctrl+Shift+C": self.copy_last_answer,
             "Esc": self._escape,
@@ -325,6 +331,7 @@ class MainWindow(QMainWindow):
         self.new_chat_requested.emit()
 
     def _focus_search(self) -> None:
+        self.hub.leave()
         self.layout_state.show_sidebar()
         self.sidebar.focus_search()
 
@@ -332,6 +339,8 @@ class MainWindow(QMainWindow):
         if self.drop_overlay.isVisible():
             self.drop_overlay.hide()
             self.composer.setFocus()
+        elif self.hub.is_open:
+            self.hub.place.leave()
         elif self.composer.is_busy:
             self.stop_requested.emit()
 

@@ -34,6 +34,7 @@ class Palette:
     warning_surface: str
     warning_border: str
     warning_text: str
+    caution: str  # a word or an icon that warns, on a surface
     good: str
     ngram: str
     draft: str
@@ -85,6 +86,7 @@ LIGHT = Palette(
     warning_surface="#fdf6e7",
     warning_border="#ecd9ab",
     warning_text="#6b4a06",
+    caution="#8a5a00",
     good="#1a7f4b",
     ngram="#0072b2",
     draft="#00815e",
@@ -126,6 +128,7 @@ DARK = Palette(
     warning_surface="#2c2617",
     warning_border="#4f4322",
     warning_text="#eccf8e",
+    caution="#e3b341",
     good="#4cc38a",
     ngram="#56b4e9",
     draft="#2fb98f",

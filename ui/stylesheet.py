@@ -45,6 +45,7 @@ QMainWindow, QDialog, #page, #transcript, #transcriptContent { background: $page
 #sidebar, #statsPanel, #statsContent, #settingsNav { background: $pane; }
 #sidebar { border: none; border-right: 1px solid $border; }
 #statsPanel { border: none; border-left: 1px solid $border; }
+#hubList { background: $page; border: none; border-right: 1px solid $border; }
 #header { background: $page; border-bottom: 1px solid $border; }
 QWidget { color: $text; font-size: ${base}px; }
 QScrollArea, QAbstractScrollArea { border: none; background: transparent; }
@@ -59,6 +60,10 @@ QLabel[kind="strong"] { font-weight: 600; }
 QLabel[kind="title"] { font-size: ${title}px; font-weight: 600; }
 QLabel[kind="figure"] { font-size: ${figure}px; font-weight: 600; }
 QLabel[kind="live"] { color: $good; font-size: ${caption}px; }
+QLabel[kind="tone-good"] { color: $good; }
+QLabel[kind="tone-warn"] { color: $caution; }
+QLabel[kind="tone-bad"] { color: $danger; }
+QLabel[kind="tone-muted"] { color: $text_muted; }
 QLabel[kind="error"] { color: $danger; font-size: ${caption}px; }
 QToolTip { background: $raised; color: $text; border: 1px solid $border_strong; padding: 6px 8px; }
 QSplitter::handle { background: transparent; }
@@ -160,6 +165,10 @@ QListWidget#settingsNav::item { padding: 7px 10px; border-radius: 6px; color: $t
 QListWidget#settingsNav::item:hover { background: $hover; }
 QListWidget#settingsNav::item:selected { background: $selected; color: $text; }
 QListWidget#settingsNav::item:focus { border: 2px solid $focus; padding: 5px 8px; }
+QListWidget#hubNav::item { padding: 7px 8px; border-radius: 6px; color: $text; }
+QListWidget#hubNav::item:hover { background: $hover; }
+QListWidget#hubNav::item:selected { background: $selected; color: $text; }
+QListWidget#hubNav::item:focus { border: 2px solid $focus; padding: 5px 6px; }
 QScrollBar:vertical { background: transparent; width: 12px; margin: 0; }
 QScrollBar::handle:vertical { background: $border_strong; border-radius: 3px; min-height: 32px; margin: 2px 3px; }
 QScrollBar::handle:vertical:hover { background: $text_disabled; }

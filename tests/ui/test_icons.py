@@ -19,7 +19,7 @@ UI = Path(__file__).parents[2] / "ui"
 
 def _used_names() -> set[str]:
     """Every word in ui/ that is also the name of a bundled icon."""
-    words = re.findall(r'"([a-z0-9-]+)"', "".join(path.read_text("utf-8") for path in UI.glob("*.py")))
+    words = re.findall(r'"([a-z0-9-]+)"', "".join(path.read_text("utf-8") for path in UI.rglob("*.py")))
     return set(words) & {path.stem for path in ICONS.glob("*.svg")}
 
 

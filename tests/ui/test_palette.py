@@ -43,6 +43,7 @@ def test_warnings_errors_and_the_live_mark(palette: Palette) -> None:
     assert contrast(palette.warning_text, palette.warning_surface) >= 4.5
     assert contrast(palette.danger, palette.page) >= 4.5
     assert contrast(palette.good, palette.pane) >= 4.5
+    assert min(contrast(getattr(palette, ink), palette.raised) for ink in ("good", "caution", "danger")) >= 4.5
 
 
 @BOTH

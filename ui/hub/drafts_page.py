@@ -1,0 +1,161 @@
+"""The draft finder: what may draft for one target, what may not and why, and the verdict on the chosen pair."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QHBoxLayout, QStackedWidget, QVBoxLayout, QWidget
+
+from engine.records import Problem
+from ui.elided_label import ElidedLabel
+from ui.hub.choice_list import Choice, ChoiceList
+from ui.hub.intentions import Intentions
+from ui.hub.pair_card import PairCard
+from ui.hub.parts import Invitation, button, label, scrolled
+from ui.hub.search_page import LIST_PX
+from ui.hub.words import MATCH_ICONS, MATCH_WORDS, bytes_or_unknown
+from ui.hub_records import DraftList, DraftRow, Match, PairView
+from ui.theme import Theme
+
+CARD_PX = 640
+_TONES = {Match.YES: "good", Match.NO: "bad"}
+
+
+def draft_rows(rows: Sequence[DraftRow]) -> list[Choice]:
+    """Matching ones first, then those not checked, then the rejected ones with their reasons."""
+    groups = (
+        ("Matching", (Match.YES,)),
+        ("Not checked", (Match.UNCHECKED, Match.CHECKING)),
+        ("Rejected, and why", (Match.NO,)),
+    )
+    choices: list[Choice] = []
+    for heading, matches in groups:
+        members = [(number, row) for number, row in enumerate(rows) if row.match in matches]
+        if members:
+            choices.append(Choice("", heading))
+        choices += [_choice(number, row) for number, row in members]
+    return choices
+
+
+def _choice(number: int, row: DraftRow) -> Choice:
+    second = " · ".join(piece for piece in (row.place, row.side.detail) if piece)
+    return Choice(
+        key=str(number),
+        title=row.side.name,
+        lines=(second, row.reason) if row.reason else (second,),
+        side=bytes_or_unknown(row.side.size_bytes),
+        icon=MATCH_ICONS[row.match],
+        tone=_TONES.get(row.match, "muted"),
+        spoken=MATCH_WORDS[row.match],
+    )
+
+
+class DraftsPage(QWidget):
+    """For the target in use, or one that was chosen elsewhere."""
+
+    def __init__(self, theme: Theme, wants: Intentions, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._wants = wants
+        self._found = DraftList()
+        self.heading = label("Drafts for", "caption")
+        self.target = ElidedLabel("")
+        self.target.setProperty("kind", "heading")
+        self.words = label("", "caption", wrap=True)
+        self.list = ChoiceList(theme, "Drafts")
+        self.nothing = Invitation(theme, "search")
+        self.nothing.text.setFixedWidth(LIST_PX - 72)
+        self.card = PairCard(theme, wants)
+        self.empty = Invitation(theme, "puzzle")
+        self.list.chosen.connect(self._on_chosen)
+        self._arrange()
+        self.set_drafts(DraftList())
+
+    def _arrange(self) -> None:
+        self.found = QStackedWidget()
+        self.found.addWidget(self.list)
+        self.found.addWidget(self.nothing)
+        left = QWidget()
+        left.setObjectName("hubList")
+        left.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
+        left.setFixedWidth(LIST_PX)
+        column = QVBoxLayout(left)
+        column.setContentsMargins(12, 14, 12, 0)
+        column.setSpacing(4)
+        for piece in (self.heading, self.target, self.words):
+            piece.setContentsMargins(10, 0, 8, 0)
+            column.addWidget(piece)
+        column.addWidget(self.found, 1)
+        content = QWidget()
+        inner = QVBoxLayout(content)
+        inner.setContentsMargins(24, 20, 24, 24)
+        self.card.setMaximumWidth(CARD_PX)
+        inner.addWidget(self.card)
+        inner.addStretch(1)
+        self.right = QStackedWidget()
+        self.right.addWidget(self.empty)
+        self.right.addWidget(scrolled(content, "Verdict"))
+        row = QHBoxLayout(self)
+        row.setContentsMargins(0, 0, 0, 0)
+        row.setSpacing(0)
+        row.addWidget(left)
+        row.addWidget(self.right, 1)
+
+    def start(self) -> None:
+        """The page is seen."""
+        self.list.setFocus(Qt.FocusReason.OtherFocusReason)
+        if self._found.target is None:
+            self._wants.drafts_wanted.emit(None)
+
+    def set_drafts(self, found: DraftList) -> None:
+        """Show what was found so far; never an empty list without words."""
+        other = found.target != self._found.target
+        self._found = found
+        self.target.setText(found.target.name if found.target else "No target")
+        self.words.setText("Looking…" if found.busy else found.words)
+        self.words.setVisible(bool(self.words.text()))
+        self.list.set_rows(draft_rows(found.rows))
+        self.found.setCurrentWidget(self.list if found.rows else self.nothing)
+        if not found.rows:
+            self._say_nothing(found)
+        if other:
+            self.right.setCurrentIndex(0)
+            if found.target is not None:
+                self.empty.say(
+                    "Choose a draft", "Whether it matches, and whether the pair fits this machine, is shown here."
+                )
+
+    def _say_nothing(self, found: DraftList) -> None:
+        search = button("Search models", lambda: self._wants.page_wanted.emit("search"))
+        library = button("Choose from the library", lambda: self._wants.page_wanted.emit("library"))
+        if found.target is None:
+            self.nothing.say("No target chosen", "Choose a model that answers; its drafts are found here.", library)
+            self.empty.say("Nothing to pair yet", "A draft is a small model that proposes words for a large one.")
+        elif found.busy:
+            self.nothing.say("Looking for drafts", "On this computer, among the recommendations, and on the hub.")
+        else:
+            words = found.words or "No candidate was found on this computer, among the recommendations or on the hub."
+            self.words.hide()
+            self.nothing.say("No drafts found", f"{words} N-grams need no draft: they work with every model.", search)
+
+    def set_problem(self, problem: Problem) -> None:
+        """The finder could not do its work."""
+        again = button("Try again", lambda: self._wants.drafts_wanted.emit(self._target_ref()))
+        self.nothing.say(problem.title, f"{problem.message} {problem.advice}".strip(), again)
+        self.found.setCurrentWidget(self.nothing)
+        self.words.hide()
+
+    def _target_ref(self) -> object:
+        return self._found.target.ref if self._found.target else None
+
+    def set_pair(self, pair: PairView) -> None:
+        """Show the verdict on the chosen pair."""
+        self.card.set_pair(pair)
+        self.right.setCurrentIndex(1)
+
+    def _on_chosen(self, key: str) -> None:
+        row = self._found.rows[int(key)]
+        if self._found.target is None:
+            return
+        self.set_pair(PairView(self._found.target, row.side, row.match, row.reason))
+        self._wants.pair_wanted.emit(self._found.target.ref, row.side.ref)

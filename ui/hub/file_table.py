@@ -1,0 +1,124 @@
+"""The files of a repository in aligned columns: quantization, size, verdict, and what can be done with each."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QLabel, QPushButton, QWidget
+
+from ui.formatting import hover
+from ui.hub.intentions import Intentions
+from ui.hub.parts import Mark, button, empty_layout, label, rule
+from ui.hub.words import KIND_HELP, KIND_WORDS, bytes_or_unknown, plural
+from ui.hub_records import FileKind, FileRow, Presence
+from ui.theme import Theme
+
+_LEFT = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
+_RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
+LOADABLE = (FileKind.MODEL, FileKind.DRAFTER)
+NUM_COLUMNS = 5
+
+
+class FileTable(QWidget):
+    """Values in by `set_files`; the deeds go to the shared intentions."""
+
+    def __init__(self, theme: Theme, wants: Intentions, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._theme, self._wants = theme, wants
+        self.deeds: dict[str, list[QPushButton]] = {}  # by file, in the order of the row
+        self.grid = QGridLayout(self)
+        self.grid.setContentsMargins(0, 0, 0, 0)
+        self.grid.setHorizontalSpacing(16)
+        self.grid.setVerticalSpacing(6)
+
+    def set_files(self, files: Sequence[FileRow]) -> None:
+        """Models first, then what only goes with them."""
+        focused = next((file for file, row in self.deeds.items() if any(one.hasFocus() for one in row)), "")
+        empty_layout(self.grid)
+        self.deeds = {}
+        models = [file for file in files if file.kind in LOADABLE]
+        others = [file for file in files if file.kind not in LOADABLE]
+        line = 0
+        for file in models:
+            line = self._add_model(line, file)
+        if others:
+            self.grid.addWidget(self._section("Goes with a model"), line, 0, 1, NUM_COLUMNS)
+            line += 1
+        for file in others:
+            line = self._add_other(line, file)
+        self.grid.setColumnStretch(0, 1)
+        if self.deeds.get(focused):
+            self.deeds[focused][-1].setFocus()
+
+    def _section(self, text: str) -> QLabel:
+        made = label(text, "section")
+        made.setContentsMargins(0, 14, 0, 2)
+        return made
+
+    def _add_model(self, line: int, file: FileRow) -> int:
+        if line:
+            self.grid.addWidget(rule(), line, 0, 1, NUM_COLUMNS)
+            line += 1
+        self.grid.addWidget(self._name(file), line, 0, _LEFT)
+        mark = Mark(self._theme)
+        mark.show_fit(file.fit)
+        if file.fit_words:
+            mark.setToolTip(hover(file.fit_words))
+            mark.setAccessibleDescription(file.fit_words)
+        self.grid.addWidget(mark, line, 1, _LEFT)
+        self.grid.addWidget(self._size(file), line, 2, _RIGHT)
+        deeds = self._deeds(file)
+        self.deeds[file.ref.file] = deeds
+        for column, made in enumerate(deeds, NUM_COLUMNS - len(deeds)):
+            self.grid.addWidget(made, line, column)
+        return line + 1
+
+    def _deeds(self, file: FileRow) -> list[QPushButton]:
+        ref, what = file.ref, file.label or file.ref.name
+        drafts = button(
+            "Find a draft…",
+            lambda: self._wants.drafts_wanted.emit(ref),
+            name=f"Find a draft for {what}",
+            tip="Lists the drafts that match this model, and says why others do not, before anything is downloaded.",
+        )
+        if file.presence is Presence.HERE:
+            last = button("Chat", lambda: self._wants.chat_wanted.emit(ref, None), name=f"Chat with {what}")
+        elif file.presence is Presence.DOWNLOADING:
+            last = button("Downloading", lambda: None, name=f"{what} is downloading")
+            last.setEnabled(False)
+        else:
+            last = button("Download", lambda: self._wants.pull_wanted.emit((ref,), False), name=f"Download {what}")
+        if file.kind is FileKind.DRAFTER:
+            return [last]
+        return [drafts, last]
+
+    def _add_other(self, line: int, file: FileRow) -> int:
+        self.grid.addWidget(self._name(file), line, 0, _LEFT)
+        kind = label(KIND_WORDS[file.kind], "muted")
+        kind.setToolTip(hover(KIND_HELP[file.kind]))
+        self.grid.addWidget(kind, line, 1, _LEFT)
+        self.grid.addWidget(self._size(file), line, 2, _RIGHT)
+        return line + 1
+
+    def _name(self, file: FileRow) -> QWidget:
+        holder = QWidget()
+        row = QHBoxLayout(holder)
+        row.setContentsMargins(0, 4, 0, 4)
+        row.setSpacing(8)
+        name = label(file.label or file.ref.name, "strong" if file.kind in LOADABLE else "")
+        name.setToolTip(file.ref.file)
+        row.addWidget(name)
+        if file.num_parts > 1:
+            row.addWidget(label(plural(file.num_parts, "part"), "caption"))
+        if file.kind is FileKind.DRAFTER:
+            tag = label("draft model", "key")
+            tag.setToolTip(hover(KIND_HELP[file.kind]))
+            row.addWidget(tag)
+        row.addStretch(1)
+        return holder
+
+    def _size(self, file: FileRow) -> QLabel:
+        made = label(bytes_or_unknown(file.size_bytes))
+        made.setFont(self._theme.font(0))
+        return made

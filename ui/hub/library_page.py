@@ -1,0 +1,229 @@
+"""The library: the models on this computer, what can be done with each, and what other apps have to offer."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QMenu, QToolButton, QVBoxLayout, QWidget
+
+from ui.dialogs import Question
+from ui.elided_label import ElidedLabel
+from ui.formatting import size
+from ui.hub.intentions import Intentions
+from ui.hub.parts import Invitation, Mark, button, empty_layout, label, scrolled
+from ui.hub.words import plural, used
+from ui.hub_records import LibraryRow, ModelRef, OfferRow
+from ui.icon_button import IconButton
+from ui.setting_rows import ask_model_file
+from ui.theme import Theme
+
+WIDTH_PX = 860
+
+
+def facts(row: LibraryRow) -> str:
+    """``qwen2 · Q4_K_M · used yesterday · drafted by Qwen2.5 0.5B``."""
+    today = datetime.now().astimezone().date()
+    pieces = [row.architecture, row.quantization, used(row.last_used, today)]
+    if row.paired_with:
+        pieces.append(f"paired with {row.paired_with}")
+    return " · ".join(piece for piece in pieces if piece)
+
+
+class LibraryLine(QFrame):
+    """One model."""
+
+    def __init__(self, theme: Theme, wants: Intentions, row: LibraryRow) -> None:
+        super().__init__()
+        self._theme, self._wants, self.row = theme, wants, row
+        self.setObjectName("card")
+        self.name = ElidedLabel(row.name)
+        self.name.setProperty("kind", "strong")
+        self.name.setToolTip(row.path)
+        self.facts = ElidedLabel(facts(row))
+        self.facts.setProperty("kind", "caption")
+        self.mark = Mark(theme)
+        self.mark.setSizePolicy(self.mark.sizePolicy().Policy.Maximum, self.mark.sizePolicy().Policy.Preferred)
+        self.weight = label(size(row.size_bytes))
+        self.weight.setFont(theme.font(0))
+        self.chat = button("Chat", self._chat, name=f"Chat with {row.name}")
+        self.chat.setEnabled(not row.missing)
+        self.more = IconButton(theme, "ellipsis", f"More for {row.name}")
+        self.menu = QMenu(self.more)
+        self._fill_menu()
+        self._show_mark()
+        self._arrange()
+
+    def _arrange(self) -> None:
+        words = QVBoxLayout()
+        words.setSpacing(1)
+        words.addWidget(self.name)
+        words.addWidget(self.facts)
+        layout = QHBoxLayout(self)
+        layout.setContentsMargins(16, 10, 10, 10)
+        layout.setSpacing(16)
+        layout.addLayout(words, 1)
+        layout.addWidget(self.mark)
+        layout.addWidget(self.weight)
+        deeds = QHBoxLayout()
+        deeds.setSpacing(4)
+        deeds.addWidget(self.chat)
+        deeds.addWidget(self.more)
+        layout.addLayout(deeds)
+
+    def _show_mark(self) -> None:
+        if self.row.missing:
+            self.mark.show_mark("triangle-alert", "Missing", "bad")
+            self.mark.setToolTip("The file is not where it was. Plug in its disk, or remove it from the list.")
+        elif self.row.in_use:
+            self.mark.show_mark("circle-check", f"In use as {self.row.in_use}", "good")
+        elif self.row.in_place:
+            self.mark.show_mark("link-2", "Used in place", "muted")
+            self.mark.setToolTip("The file stays where it is; removing it here does not delete it.")
+        else:
+            self.mark.hide()
+
+    def _fill_menu(self) -> None:
+        row, wants = self.row, self._wants
+        ref = ModelRef(path=row.path)
+        self.draft_action = self.menu.addAction("Use as the draft", lambda: wants.draft_wanted.emit(ref))
+        self.find_action = self.menu.addAction("Find a draft for it…", lambda: wants.drafts_wanted.emit(ref))
+        self.reveal_action = self.menu.addAction("Reveal in its folder", lambda: wants.reveal_wanted.emit(row.path))
+        self.menu.addSeparator()
+        self.remove_action = self.menu.addAction("Remove…", self.ask_remove)
+        for action in (self.draft_action, self.find_action, self.reveal_action):
+            action.setEnabled(not row.missing)
+        icons = ("file-box", "search", "folder-open", "trash-2")
+        actions = (self.draft_action, self.find_action, self.reveal_action, self.remove_action)
+        for action, icon in zip(actions, icons, strict=True):
+            action.setIcon(self._theme.icon(icon))
+        self.more.setMenu(self.menu)
+        self.more.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
+
+    def _chat(self) -> None:
+        self._wants.chat_wanted.emit(ModelRef(path=self.row.path), None)
+
+    def ask_remove(self) -> Question:
+        """Ask before the files go, and say how much space that frees."""
+        row = self.row
+        if row.in_place or row.missing:
+            text = f"“{row.name}” is taken off the list. No file is deleted."
+            question = Question(self.window(), "Remove this model from the list?", text, "Remove", danger=True)
+        else:
+            text = f"“{row.name}” is deleted from this computer; {size(row.size_bytes)} become free."
+            question = Question(self.window(), "Delete this model?", text, "Delete", danger=True)
+        question.accepted.connect(lambda: self._wants.remove_wanted.emit(row.key))
+        question.open()
+        return question
+
+
+class LibraryPage(QWidget):
+    """Models and offers in, intentions out."""
+
+    def __init__(self, theme: Theme, wants: Intentions, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._theme, self._wants = theme, wants
+        self.lines: list[LibraryLine] = []
+        self.offer_buttons: list[QWidget] = []
+        self._shown: tuple[tuple[LibraryRow, ...], tuple[OfferRow, ...]] | None = None
+        self.words = label("", "caption")
+        self.add_button = button(
+            "Add a GGUF file…", self._ask_file, tip="The file stays where it is; nothing is copied."
+        )
+        self.look_button = button("Look again", wants.look_again.emit, tip="Looks for models in other apps' folders.")
+        self.models = QVBoxLayout()
+        self.models.setSpacing(8)
+        self.offers = QVBoxLayout()
+        self.offers.setSpacing(8)
+        self.offers_heading = label("Found on this computer, in other apps' folders", "section")
+        self.empty = Invitation(theme, "library")
+        self.empty.setMinimumHeight(280)
+        pairs = button("See recommended pairs", lambda: wants.page_wanted.emit("recommended"), kind="primary")
+        own = button("Add a GGUF file…", self._ask_file)
+        self.empty.say(
+            "No models yet", "Download a pair, or add a GGUF file that you have; it is not copied.", pairs, own
+        )
+        self._arrange()
+
+    def _arrange(self) -> None:
+        head = QHBoxLayout()
+        head.setSpacing(8)
+        names = QVBoxLayout()
+        names.setSpacing(2)
+        names.addWidget(label("Library", "heading"))
+        names.addWidget(self.words)
+        head.addLayout(names, 1)
+        head.addWidget(self.look_button)
+        head.addWidget(self.add_button)
+        content = QWidget()
+        holder = QWidget()
+        holder.setMaximumWidth(WIDTH_PX)
+        column = QVBoxLayout(holder)
+        column.setContentsMargins(24, 20, 24, 24)
+        column.setSpacing(8)
+        column.addLayout(head)
+        column.addSpacing(8)
+        column.addWidget(self.empty)
+        column.addLayout(self.models)
+        column.addSpacing(12)
+        column.addWidget(self.offers_heading)
+        column.addLayout(self.offers)
+        column.addStretch(1)
+        outer = QHBoxLayout(content)
+        outer.setContentsMargins(0, 0, 0, 0)
+        outer.addWidget(holder, 1000)
+        outer.addStretch(1)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.addWidget(scrolled(content, "Library"))
+
+    def start(self) -> None:
+        """The page is seen."""
+        first = next((line.chat for line in self.lines if line.chat.isEnabled()), self.add_button)
+        first.setFocus(Qt.FocusReason.OtherFocusReason)
+
+    def set_library(self, rows: Sequence[LibraryRow], offers: Sequence[OfferRow]) -> None:
+        """Show what is here and what was found."""
+        shown = (tuple(rows), tuple(offers))
+        if shown == self._shown:
+            return
+        self._shown = shown
+        empty_layout(self.models)
+        empty_layout(self.offers)
+        self.lines = [LibraryLine(self._theme, self._wants, row) for row in rows]
+        for line in self.lines:
+            self.models.addWidget(line)
+        self.offer_buttons = []
+        for offer in offers:
+            self.offers.addWidget(self._offer(offer))
+        self.empty.setVisible(not rows)
+        self.offers_heading.setVisible(bool(offers))
+        total = size(sum(row.size_bytes for row in rows if not row.in_place and not row.missing))
+        self.words.setText(f"{plural(len(rows), 'model')} · {total} in the models folder" if rows else "")
+
+    def _offer(self, offer: OfferRow) -> QFrame:
+        frame = QFrame()
+        frame.setObjectName("card")
+        name = ElidedLabel(offer.name)
+        name.setToolTip(offer.path)
+        place = ElidedLabel(offer.owner)
+        place.setProperty("kind", "caption")
+        words = QVBoxLayout()
+        words.setSpacing(1)
+        words.addWidget(name)
+        words.addWidget(place)
+        add = button("Add", lambda: self._wants.offer_taken.emit(offer.path), name=f"Add {offer.name}")
+        self.offer_buttons.append(add)
+        row = QHBoxLayout(frame)
+        row.setContentsMargins(16, 10, 10, 10)
+        row.setSpacing(16)
+        row.addLayout(words, 1)
+        figure = label(size(offer.size_bytes))
+        figure.setFont(self._theme.font(0))
+        row.addWidget(figure)
+        row.addWidget(add)
+        return frame
+
+    def _ask_file(self) -> None:
+        ask_model_file(self.window(), "Model", self._wants.add_wanted.emit)

@@ -1,0 +1,133 @@
+"""A target and a draft judged before anything is downloaded: do they match, do they fit, and what can be done now."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QFrame, QGridLayout, QHBoxLayout, QVBoxLayout, QWidget
+
+from ui.elided_label import ElidedLabel
+from ui.formatting import size
+from ui.hub.fit_view import FitView
+from ui.hub.intentions import Intentions
+from ui.hub.parts import Mark, button, empty_layout, label, rule
+from ui.hub.words import MATCH_ICONS, MATCH_WORDS, bytes_or_unknown
+from ui.hub_records import FitLevel, Match, PairSide, PairView, Presence
+from ui.theme import Theme
+
+_TONES = {Match.YES: "good", Match.NO: "bad", Match.CHECKING: "muted", Match.UNCHECKED: "muted"}
+_PLACES = {Presence.HERE: "on this computer", Presence.DOWNLOADING: "downloading"}
+_RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
+_TOP = Qt.AlignmentFlag.AlignTop
+
+
+class PairCard(QFrame):
+    """Values in by `set_pair`; the deeds go to the shared intentions."""
+
+    def __init__(self, theme: Theme, wants: Intentions, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._theme, self._wants = theme, wants
+        self.setObjectName("card")
+        self.sides = QGridLayout()
+        self.sides.setHorizontalSpacing(16)
+        self.sides.setVerticalSpacing(10)
+        self.verdict = Mark(theme)
+        self.words = label("", "", wrap=True)
+        self.fit = FitView(theme)
+        self.note = label("", "caption", wrap=True)
+        self.deeds = QHBoxLayout()
+        self.deeds.setSpacing(8)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(16, 14, 16, 14)
+        column.setSpacing(12)
+        column.addLayout(self.sides)
+        column.addWidget(rule())
+        judged = QVBoxLayout()
+        judged.setSpacing(4)
+        judged.addWidget(self.verdict)
+        judged.addWidget(self.words)
+        self.words.setContentsMargins(22, 0, 0, 0)
+        column.addLayout(judged)
+        self.line = rule()
+        column.addWidget(self.line)
+        column.addWidget(self.fit)
+        column.addWidget(self.note)
+        column.addLayout(self.deeds)
+
+    def set_pair(self, pair: PairView) -> None:
+        """Show two models and the verdicts on them."""
+        empty_layout(self.sides)
+        self._add_side(0, "Target", pair.target)
+        if pair.draft is not None:
+            self._add_side(1, "Draft", pair.draft)
+        self.sides.setColumnStretch(1, 1)
+        self._show_verdict(pair)
+        self.line.setVisible(pair.fit is not None)
+        self.fit.setVisible(pair.fit is not None)
+        if pair.fit is not None:
+            self.fit.set_table(pair.fit)
+        self.note.setText(pair.note)
+        self.note.setVisible(bool(pair.note))
+        self._show_deeds(pair)
+
+    def _add_side(self, line: int, role: str, side: PairSide) -> None:
+        name = ElidedLabel(side.name)
+        name.setProperty("kind", "strong")
+        detail = ElidedLabel(" · ".join(text for text in (side.detail, _PLACES.get(side.presence, "")) if text))
+        detail.setProperty("kind", "caption")
+        for shown in (name, detail):
+            shown.setToolTip(side.ref.path or f"{side.ref.repo}\n{side.ref.file}")
+        words = QVBoxLayout()
+        words.setSpacing(1)
+        words.addWidget(name)
+        words.addWidget(detail)
+        figure = label(bytes_or_unknown(side.size_bytes))
+        figure.setFont(self._theme.font(0))
+        self.sides.addWidget(label(role, "muted"), line, 0, _TOP)
+        self.sides.addLayout(words, line, 1)
+        self.sides.addWidget(figure, line, 2, _RIGHT | _TOP)
+
+    def _show_verdict(self, pair: PairView) -> None:
+        if pair.draft is None:
+            self.verdict.show_mark("info", "No draft: plain decoding and n-grams", "muted")
+        else:
+            self.verdict.show_mark(MATCH_ICONS[pair.match], MATCH_WORDS[pair.match], _TONES[pair.match])
+        self.words.setText(pair.match_words)
+        self.words.setVisible(bool(pair.match_words))
+        self.setAccessibleName(f"{self.verdict.text.text()}. {pair.match_words}".strip())
+
+    def _show_deeds(self, pair: PairView) -> None:
+        empty_layout(self.deeds)
+        target = pair.target
+        draft = pair.draft if pair.match is not Match.NO else None
+        wanted = [side for side in (target, draft) if side is not None]
+        missing = [side for side in wanted if side.presence is Presence.ABSENT]
+        self.deeds.addStretch(1)
+        if missing:
+            refs = tuple(side.ref for side in wanted)
+            what = _what(missing, target, pair.draft is not None)
+            sizes = [side.size_bytes for side in missing]
+            weight = f" ({size(sum(one or 0 for one in sizes))})" if None not in sizes else ""
+            self._offer(
+                f"Download {what}{weight}", lambda: self._wants.pull_wanted.emit(refs, False), f"Download {what}"
+            )
+            if pair.fit is None or pair.fit.level is not FitLevel.TOO_LARGE:
+                self._offer("Download and chat", lambda: self._wants.pull_wanted.emit(refs, True), primary=True)
+        elif all(side.presence is Presence.HERE for side in wanted):
+            other = draft.ref if draft else None
+            text = "Chat with this pair" if draft else "Chat with the target alone" if pair.draft else "Chat with it"
+            self._offer(text, lambda: self._wants.chat_wanted.emit(target.ref, other), primary=True)
+        else:
+            self._offer("See the downloads", lambda: self._wants.page_wanted.emit("downloads"))
+
+    def _offer(self, text: str, deed: Callable[[], object], name: str = "", *, primary: bool = False) -> None:
+        self.deeds.addWidget(button(text, deed, kind="primary" if primary else "", name=name))
+
+
+def _what(missing: list[PairSide], target: PairSide, had_draft: bool) -> str:
+    if len(missing) > 1:
+        return "both"
+    if missing[0] is not target:
+        return "the draft"
+    return "the target" if had_draft else "it"

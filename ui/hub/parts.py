@@ -1,0 +1,194 @@
+"""Small pieces that the pages share: labels, buttons, marks with an icon and a word, invitations of empty pages."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from PySide6.QtCore import QSize, Qt
+from PySide6.QtGui import QShowEvent
+from PySide6.QtWidgets import (
+    QFrame,
+    QHBoxLayout,
+    QLabel,
+    QLayout,
+    QProgressBar,
+    QPushButton,
+    QScrollArea,
+    QVBoxLayout,
+    QWidget,
+)
+
+from ui.formatting import hover
+from ui.hub.words import FIT_ICONS, FIT_WORDS
+from ui.hub_records import FitLevel
+from ui.theme import Theme
+
+
+def label(text: str = "", kind: str = "", *, wrap: bool = False) -> QLabel:
+    """A label of plain text; nothing from the hub is ever interpreted."""
+    made = QLabel(text)
+    made.setTextFormat(Qt.TextFormat.PlainText)
+    made.setWordWrap(wrap)
+    if kind:
+        made.setProperty("kind", kind)
+    return made
+
+
+def button(text: str, deed: Callable[[], object], *, kind: str = "", name: str = "", tip: str = "") -> QPushButton:
+    """A button with its name for screen readers."""
+    made = QPushButton(text)
+    if kind:
+        made.setProperty("kind", kind)
+    made.setAccessibleName(name or text.strip())
+    made.setAutoDefault(False)
+    made.setCursor(Qt.CursorShape.PointingHandCursor)
+    if tip:
+        made.setToolTip(hover(tip))
+    made.clicked.connect(lambda _checked=False: deed())
+    return made
+
+
+def bar(name: str) -> QProgressBar:
+    """A thin line of progress; the words beside it carry the figures."""
+    made = QProgressBar()
+    made.setTextVisible(False)
+    made.setRange(0, 1000)
+    made.setAccessibleName(name)
+    return made
+
+
+def rule() -> QFrame:
+    """A thin line across."""
+    made = QFrame()
+    made.setObjectName("rule")
+    return made
+
+
+def card() -> tuple[QFrame, QVBoxLayout]:
+    """A raised frame and its column."""
+    frame = QFrame()
+    frame.setObjectName("card")
+    column = QVBoxLayout(frame)
+    column.setContentsMargins(16, 14, 16, 14)
+    column.setSpacing(8)
+    return frame, column
+
+
+def scrolled(content: QWidget, name: str) -> QScrollArea:
+    """``content`` in an area that scrolls up and down only."""
+    area = QScrollArea()
+    content.setObjectName("page")
+    area.setWidget(content)
+    area.setWidgetResizable(True)
+    area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+    area.setAccessibleName(name)
+    area.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+    return area
+
+
+def empty_layout(layout: QLayout) -> None:
+    """Take everything out; widgets go when Qt is back in its loop."""
+    while (item := layout.takeAt(0)) is not None:
+        widget, inner = item.widget(), item.layout()
+        if widget is not None:
+            widget.hide()
+            widget.deleteLater()
+        elif inner is not None:
+            empty_layout(inner)
+
+
+class Mark(QWidget):
+    """An icon and a word in one colour: never the colour alone."""
+
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._theme = theme
+        self._icon, self._tone = "", "muted"
+        self.picture = QLabel()
+        self.picture.setFixedSize(16, 16)
+        self.text = label()
+        row = QHBoxLayout(self)
+        row.setContentsMargins(0, 0, 0, 0)
+        row.setSpacing(6)
+        row.addWidget(self.picture)
+        row.addWidget(self.text)
+        row.addStretch(1)
+        theme.changed.connect(self._recolor)
+
+    def show_mark(self, icon: str, text: str, tone: str) -> None:
+        """``tone`` is "good", "warn", "bad" or "muted"."""
+        self._icon, self._tone = icon, tone
+        self.text.setText(text)
+        self.setAccessibleName(text)
+        self._recolor()
+
+    def show_fit(self, level: FitLevel, text: str = "") -> None:
+        """Show a verdict on size; ``text`` replaces its usual word."""
+        tones = {FitLevel.FITS: "good", FitLevel.TIGHT: "warn", FitLevel.TOO_LARGE: "bad"}
+        self.show_mark(FIT_ICONS[level], text or FIT_WORDS[level], tones.get(level, "muted"))
+
+    def _recolor(self) -> None:
+        if not self._icon:
+            return
+        tokens = self._theme.tokens
+        colors = {"good": tokens.good, "warn": tokens.caution, "bad": tokens.danger}
+        color = colors.get(self._tone, tokens.text_muted)
+        self.picture.setPixmap(self._theme.pixmap(self._icon, color, 16, self.devicePixelRatioF()))
+        self.text.setProperty("kind", f"tone-{self._tone}")
+        self.text.style().unpolish(self.text)
+        self.text.style().polish(self.text)
+
+    def showEvent(self, event: QShowEvent) -> None:
+        """The icon is drawn for the screen it appears on."""
+        super().showEvent(event)
+        self._recolor()
+
+
+class Invitation(QWidget):
+    """What an empty page says, and the one or two things it offers."""
+
+    def __init__(self, theme: Theme, icon: str, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._theme, self._icon = theme, icon
+        self.picture = QLabel()
+        self.title = label("", "heading")
+        self.text = label("", "muted", wrap=True)
+        self.buttons = QHBoxLayout()
+        self.buttons.setSpacing(8)
+        for piece in (self.picture, self.title, self.text):
+            piece.setAlignment(Qt.AlignmentFlag.AlignCenter)
+        self.text.setFixedWidth(420)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(24, 24, 24, 24)
+        column.setSpacing(8)
+        column.addStretch(2)
+        column.addWidget(self.picture)
+        column.addSpacing(4)
+        column.addWidget(self.title)
+        column.addWidget(self.text, 0, Qt.AlignmentFlag.AlignHCenter)
+        column.addSpacing(8)
+        column.addLayout(self.buttons)
+        column.addStretch(3)
+        theme.changed.connect(self._recolor)
+        self._recolor()
+
+    def say(self, title: str, text: str, *offers: QPushButton) -> None:
+        """Show the words and put the offers below them."""
+        self.title.setText(title)
+        self.text.setText(text)
+        empty_layout(self.buttons)
+        self.buttons.addStretch(1)
+        for offer in offers:
+            self.buttons.addWidget(offer)
+        self.buttons.addStretch(1)
+
+    def set_icon_name(self, icon: str) -> None:
+        """Show another icon."""
+        self._icon = icon
+        self._recolor()
+
+    def _recolor(self) -> None:
+        tokens = self._theme.tokens
+        self.picture.setPixmap(
+            self._theme.icon(self._icon, tokens.text_disabled, 32).pixmap(QSize(32, 32), self.devicePixelRatioF())
+        )

@@ -1,0 +1,204 @@
+"""The Models place: its pages beside the chat in one window, how to get there, and what is on its way meanwhile."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from PySide6.QtCore import QEvent, QObject, QSize, Qt, Signal
+from PySide6.QtWidgets import (
+    QFrame,
+    QHBoxLayout,
+    QListWidget,
+    QListWidgetItem,
+    QPushButton,
+    QStackedWidget,
+    QVBoxLayout,
+    QWidget,
+)
+
+from engine.records import Problem
+from ui.banner import Banner
+from ui.hub.downloads_page import DownloadsPage
+from ui.hub.drafts_page import DraftsPage
+from ui.hub.intentions import Intentions
+from ui.hub.library_page import LibraryPage
+from ui.hub.parts import label
+from ui.hub.recommended_page import RecommendedPage
+from ui.hub.search_page import SearchPage
+from ui.hub.welcome_page import WelcomePage
+from ui.hub_records import DownloadRow, DownloadState
+from ui.theme import Theme
+
+NAV_PX = 200
+PAGES = (
+    ("recommended", "Recommended", "sparkles"),
+    ("search", "Search", "search"),
+    ("drafts", "Drafts", "puzzle"),
+    ("library", "Library", "library"),
+    ("downloads", "Downloads", "download"),
+)
+WELCOME = "welcome"
+Page = RecommendedPage | SearchPage | DraftsPage | LibraryPage | DownloadsPage | WelcomePage
+
+
+class HubPlace(QWidget):
+    """The whole place. Its intentions are in `wants`.
+
+    Signals:
+        back: the chat is wanted.
+    """
+
+    back = Signal()
+
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._theme = theme
+        self._page = ""
+        self.setObjectName("page")
+        self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
+        self.wants = Intentions(self)
+        self.recommended = RecommendedPage(theme, self.wants)
+        self.search = SearchPage(theme, self.wants)
+        self.drafts = DraftsPage(theme, self.wants)
+        self.library = LibraryPage(theme, self.wants)
+        self.downloads = DownloadsPage(theme, self.wants)
+        self.welcome = WelcomePage(theme, self.wants)
+        self._by_name: dict[str, Page] = {
+            "recommended": self.recommended,
+            "search": self.search,
+            "drafts": self.drafts,
+            "library": self.library,
+            "downloads": self.downloads,
+            WELCOME: self.welcome,
+        }
+        self.back_button = QPushButton(" Back to the chat")
+        self.welcome_button = QPushButton(" First steps")
+        self.nav = QListWidget()
+        self.problem = Banner(theme, problem=True)
+        self.notice = Banner(theme, problem=False)
+        self.pages = QStackedWidget()
+        self._make()
+        self._arrange()
+        theme.changed.connect(self._recolor)
+        self._recolor()
+
+    def _make(self) -> None:
+        self.back_button.setAccessibleName("Back to the chat")
+        self.back_button.setToolTip("Back to the chat (Esc)")
+        self.welcome_button.setAccessibleName("First steps")
+        self.welcome_button.setToolTip("What this machine has, and which pairs suit it")
+        for made in (self.back_button, self.welcome_button):
+            made.setProperty("kind", "side")
+            made.setIconSize(QSize(16, 16))
+            made.setCursor(Qt.CursorShape.PointingHandCursor)
+        self.back_button.clicked.connect(self.leave)
+        self.welcome_button.clicked.connect(lambda: self.show_page(WELCOME))
+        self.nav.setObjectName("hubNav")
+        self.nav.setAccessibleName("Models")
+        self.nav.setIconSize(QSize(16, 16))
+        for key, name, _icon in PAGES:
+            item = QListWidgetItem(name)
+            item.setData(Qt.ItemDataRole.UserRole, key)
+            self.nav.addItem(item)
+        self.nav.itemClicked.connect(lambda item: self.show_page(item.data(Qt.ItemDataRole.UserRole)))
+        self.nav.itemActivated.connect(lambda item: self.show_page(item.data(Qt.ItemDataRole.UserRole)))
+        self.nav.currentRowChanged.connect(self._on_row)
+        self.wants.page_wanted.connect(self.show_page)
+
+    def _arrange(self) -> None:
+        side = QFrame()
+        side.setObjectName("sidebar")
+        side.setFixedWidth(NAV_PX)
+        column = QVBoxLayout(side)
+        column.setContentsMargins(12, 12, 12, 12)
+        column.setSpacing(8)
+        column.addWidget(self.back_button)
+        heading = label("Models", "section")
+        heading.setContentsMargins(10, 10, 0, 0)
+        column.addWidget(heading)
+        column.addWidget(self.nav, 1)
+        column.addWidget(self.welcome_button)
+        for page in self._by_name.values():
+            self.pages.addWidget(page)
+        foot = QVBoxLayout()
+        foot.setContentsMargins(24, 0, 24, 12)
+        foot.setSpacing(8)
+        foot.addWidget(self.problem)
+        foot.addWidget(self.notice)
+        self.foot = QWidget()
+        self.foot.setLayout(foot)
+        self.foot.hide()
+        for banner in (self.problem, self.notice):
+            banner.installEventFilter(self)
+        right = QVBoxLayout()
+        right.setSpacing(0)
+        right.addWidget(self.pages, 1)
+        right.addWidget(self.foot)
+        row = QHBoxLayout(self)
+        row.setContentsMargins(0, 0, 0, 0)
+        row.setSpacing(0)
+        row.addWidget(side)
+        row.addLayout(right, 1)
+
+    @property
+    def page(self) -> str:
+        """Which page is shown."""
+        return self._page
+
+    def open(self, page: str = "") -> None:
+        """Come in by a page, or where one was last."""
+        self.show_page(page or self._page or "recommended")
+
+    def leave(self) -> None:
+        """Back to the chat."""
+        if self._page == WELCOME:
+            self.wants.welcome_done.emit()
+        self.wants.closed.emit()
+        self.back.emit()
+
+    def show_page(self, page: str) -> None:
+        """Show a page and let it begin."""
+        self._page = page
+        self.problem.hide()
+        shown = self._by_name[page]
+        row = next((row for row, (key, _name, _icon) in enumerate(PAGES) if key == page), -1)
+        had_focus = self.nav.hasFocus()
+        self.nav.blockSignals(True)
+        self.nav.setCurrentRow(row)
+        self.nav.blockSignals(False)
+        self.pages.setCurrentWidget(shown)
+        self.wants.page_shown.emit(page)
+        shown.start()
+        if had_focus:  # arrows walk through the pages
+            self.nav.setFocus()
+
+    def show_problem(self, problem: Problem) -> None:
+        """Say what went wrong and what to do."""
+        self.problem.show_problem(problem)
+
+    def show_notice(self, text: str) -> None:
+        """Say something that needs nothing done."""
+        self.notice.show_notice(text)
+
+    def set_downloads(self, rows: Sequence[DownloadRow]) -> None:
+        """Fill the page and the number beside its name."""
+        self.downloads.set_rows(rows)
+        open_rows = [row for row in rows if row.state is not DownloadState.DONE]
+        self.nav.item(len(PAGES) - 1).setText(f"Downloads  {len(open_rows)}" if open_rows else "Downloads")
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """The foot takes room only while one of its banners speaks."""
+        if event.type() in (QEvent.Type.ShowToParent, QEvent.Type.HideToParent):
+            self.foot.setVisible(not (self.problem.isHidden() and self.notice.isHidden()))
+        return super().eventFilter(watched, event)
+
+    def _on_row(self, row: int) -> None:
+        if row >= 0:
+            self.show_page(PAGES[row][0])
+
+    def _recolor(self) -> None:
+        tokens = self._theme.tokens
+        self.back_button.setIcon(self._theme.icon("arrow-left", tokens.text_muted))
+        self.welcome_button.setIcon(self._theme.icon("circle-question-mark", tokens.text_muted))
+        for row, (_key, _name, icon) in enumerate(PAGES):
+            self.nav.item(row).setIcon(self._theme.icon(icon, tokens.text_muted))

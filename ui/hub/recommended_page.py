@@ -1,0 +1,155 @@
+"""The recommended pairs: what each is good for at the left, its verdicts and its download at the right."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QStackedWidget, QVBoxLayout, QWidget
+
+from engine.records import Problem
+from ui.hub.choice_list import Choice, ChoiceList
+from ui.hub.drafts_page import CARD_PX
+from ui.hub.intentions import Intentions
+from ui.hub.pair_card import PairCard
+from ui.hub.parts import Invitation, button, empty_layout, label, scrolled
+from ui.hub.search_page import LIST_PX
+from ui.hub.words import FIT_ICONS, FIT_WORDS, bytes_or_unknown
+from ui.hub_records import CatalogRow, FitLevel, PairView
+from ui.theme import Theme
+
+_TONES = {FitLevel.FITS: "good", FitLevel.TIGHT: "warn", FitLevel.TOO_LARGE: "bad"}
+_TOP = Qt.AlignmentFlag.AlignTop
+
+
+def catalog_rows(rows: Sequence[CatalogRow]) -> list[Choice]:
+    """Pairs that fit first, then the rest."""
+    groups = (
+        ("Fit this machine", (FitLevel.FITS,)),
+        ("A tight fit", (FitLevel.TIGHT,)),
+        ("Not judged yet", (FitLevel.UNKNOWN,)),
+        ("Too large for this machine", (FitLevel.TOO_LARGE,)),
+    )
+    choices: list[Choice] = []
+    for heading, levels in groups:
+        members = [row for row in rows if row.fit in levels]
+        if members:
+            choices.append(Choice("", heading))
+        choices += [_choice(row) for row in members]
+    return choices
+
+
+def _choice(row: CatalogRow) -> Choice:
+    return Choice(
+        key=row.key,
+        title=row.name,
+        lines=(row.good_for,),
+        side=bytes_or_unknown(row.pair.missing_bytes) if not row.pair.is_here else "here",
+        icon=FIT_ICONS[row.fit],
+        tone=_TONES.get(row.fit, "muted"),
+        spoken=FIT_WORDS[row.fit],
+    )
+
+
+class RecommendedPage(QWidget):
+    """Pairs in, intentions out."""
+
+    def __init__(self, theme: Theme, wants: Intentions, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._wants = wants
+        self._rows: dict[str, CatalogRow] = {}
+        self.heading = label("Recommended pairs", "heading")
+        self.words = label("A large model and a small one that drafts for it.", "caption", wrap=True)
+        self.list = ChoiceList(theme, "Recommended pairs")
+        self.list.chosen.connect(self._on_chosen)
+        self.empty = Invitation(theme, "sparkles")
+        self.title = label("", "heading", wrap=True)
+        self.good_for = label("", "", wrap=True)
+        self.facts_box = QWidget()
+        self.facts = QGridLayout(self.facts_box)
+        self.facts.setContentsMargins(0, 0, 0, 0)
+        self.facts.setHorizontalSpacing(16)
+        self.facts.setVerticalSpacing(6)
+        self.card = PairCard(theme, wants)
+        self._arrange()
+        self.empty.say("Choose a pair", "What it is good for, whether it matches and fits, is shown here.")
+
+    def _arrange(self) -> None:
+        left = QWidget()
+        left.setObjectName("hubList")
+        left.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
+        left.setFixedWidth(LIST_PX)
+        column = QVBoxLayout(left)
+        column.setContentsMargins(12, 14, 12, 0)
+        column.setSpacing(4)
+        for words in (self.heading, self.words):
+            words.setContentsMargins(10, 0, 8, 0)
+            column.addWidget(words)
+        column.addWidget(self.list, 1)
+        content = QWidget()
+        inner = QVBoxLayout(content)
+        inner.setContentsMargins(24, 20, 24, 24)
+        inner.setSpacing(12)
+        pieces: tuple[QWidget, ...] = (self.title, self.good_for, self.facts_box, self.card)
+        for piece in pieces:
+            piece.setMaximumWidth(CARD_PX)
+        inner.addWidget(self.title)
+        inner.addWidget(self.good_for)
+        inner.addWidget(self.facts_box)
+        inner.addWidget(self.card)
+        inner.addStretch(1)
+        self.right = QStackedWidget()
+        self.right.addWidget(self.empty)
+        self.right.addWidget(scrolled(content, "Pair"))
+        row = QHBoxLayout(self)
+        row.setContentsMargins(0, 0, 0, 0)
+        row.setSpacing(0)
+        row.addWidget(left)
+        row.addWidget(self.right, 1)
+
+    def start(self) -> None:
+        """The page is seen."""
+        self.list.setFocus(Qt.FocusReason.OtherFocusReason)
+        if not self._rows:
+            self._wants.all_wanted.emit()
+
+    def set_rows(self, rows: Sequence[CatalogRow]) -> None:
+        """Show the pairs."""
+        self._rows = {row.key: row for row in rows}
+        self.list.set_rows(catalog_rows(rows))
+        current = self._rows.get(self.list.current_key())
+        if current is not None and self.right.currentIndex() == 1:
+            self._show(current)
+        if not rows:
+            search = button("Search models", lambda: self._wants.page_wanted.emit("search"), kind="primary")
+            text = "The list of recommended pairs is empty. Search for models of your own choice."
+            self.empty.say("No recommendations", text, search)
+            self.right.setCurrentIndex(0)
+
+    def set_problem(self, problem: Problem) -> None:
+        """The list cannot be shown."""
+        again = button("Try again", self._wants.all_wanted.emit, kind="primary")
+        self.empty.say(problem.title, f"{problem.message} {problem.advice}".strip(), again)
+        self.right.setCurrentIndex(0)
+
+    def set_pair(self, key: str, pair: PairView) -> None:
+        """The verdicts on one pair; another may be shown by now."""
+        if key == self.list.current_key():
+            self.card.set_pair(pair)
+
+    def _on_chosen(self, key: str) -> None:
+        self._show(self._rows[key])
+        self._wants.catalog_wanted.emit(key)
+
+    def _show(self, row: CatalogRow) -> None:
+        self.title.setText(row.name)
+        self.good_for.setText(row.good_for)
+        empty_layout(self.facts)
+        lines = (("Licence", row.licence), ("Speed-up", row.speedup), ("Source", row.source), ("Hub", row.checked))
+        for line, (name, text) in enumerate(pair for pair in lines if pair[1]):
+            words = label(text, "", wrap=True)
+            self.facts.addWidget(label(name, "muted"), line, 0, _TOP)
+            self.facts.addWidget(words, line, 1)
+        self.facts.setColumnStretch(1, 1)
+        self.card.set_pair(row.pair)
+        self.right.setCurrentIndex(1)

@@ -1,0 +1,179 @@
+"""Searching the hub: query, order and filter at the left with the results, the chosen repository at the right."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+
+from PySide6.QtCore import Qt, QTimer
+from PySide6.QtGui import QAction
+from PySide6.QtWidgets import QCheckBox, QComboBox, QHBoxLayout, QLineEdit, QStackedWidget, QVBoxLayout, QWidget
+
+from engine.records import Problem
+from ui.hub.choice_list import Choice, ChoiceList
+from ui.hub.intentions import Intentions
+from ui.hub.parts import Invitation, button, label
+from ui.hub.repo_pane import RepoPane
+from ui.hub.words import FIT_ICONS, FIT_WORDS, compact, day, plural
+from ui.hub_records import FitLevel, RepoRow, SearchQuery
+from ui.theme import Theme
+
+SORTS = (("downloads", "Most downloads"), ("updated", "Last updated"), ("name", "Name"))
+LIST_PX = 340
+TYPING_MS = 450
+_TONES = {FitLevel.FITS: "good", FitLevel.TIGHT: "warn", FitLevel.TOO_LARGE: "bad"}
+
+
+def result_row(row: RepoRow) -> Choice:
+    """A result as a line of the list."""
+    today = datetime.now().astimezone().date()
+    known = row.fit is not FitLevel.UNKNOWN
+    second = [f"{compact(row.downloads)} downloads", day(row.updated, today) if row.updated else "", row.licence]
+    return Choice(
+        key=row.repo,
+        title=row.name,
+        lines=(row.author, " · ".join(piece for piece in second if piece)),
+        side="Gated" if row.gated else "",
+        icon=FIT_ICONS[row.fit] if known else "",
+        tone=_TONES.get(row.fit, "muted"),
+        spoken=FIT_WORDS[row.fit] if known else "",
+    )
+
+
+class SearchPage(QWidget):
+    """Asks while typing, after a pause."""
+
+    def __init__(self, theme: Theme, wants: Intentions, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._theme, self._wants = theme, wants
+        self._asked: SearchQuery | None = None
+        self.field = QLineEdit()
+        self.sort = QComboBox()
+        self.fitting = QCheckBox("Fits this machine")
+        self.status = label("", "caption")
+        self.list = ChoiceList(theme, "Results")
+        self.nothing = Invitation(theme, "search")
+        self.pane = RepoPane(theme, wants)
+        self._typing = QTimer(self, singleShot=True, interval=TYPING_MS)
+        self._make()
+        self._arrange()
+        theme.changed.connect(self._recolor)
+        self._recolor()
+
+    def _make(self) -> None:
+        self.field.setObjectName("search")
+        self.field.setPlaceholderText("Search models on Hugging Face")
+        self.field.setAccessibleName("Search models")
+        self._icon = QAction(self.field)
+        self._clear_action = QAction("Clear the search", self.field)
+        self._clear_action.setVisible(False)
+        self._clear_action.triggered.connect(self._clear)
+        self.field.addAction(self._clear_action, QLineEdit.ActionPosition.TrailingPosition)
+        self.field.textChanged.connect(lambda text: self._clear_action.setVisible(bool(text)))
+        self.field.addAction(self._icon, QLineEdit.ActionPosition.LeadingPosition)
+        for key, words in SORTS:
+            self.sort.addItem(words, key)
+        self.sort.setAccessibleName("Order")
+        self.fitting.setAccessibleName("Only models that fit this machine")
+        self.nothing.text.setFixedWidth(LIST_PX - 72)
+        self.field.textEdited.connect(lambda _text: self._typing.start())
+        self.field.returnPressed.connect(self._on_enter)
+        self._typing.timeout.connect(self.search)
+        self.sort.currentIndexChanged.connect(lambda _index: self.search())
+        self.fitting.toggled.connect(lambda _on: self.search())
+        self.list.chosen.connect(self._on_chosen)
+        self.list.opened.connect(lambda _key: self.pane.page_button.setFocus())
+
+    def _arrange(self) -> None:
+        filters = QHBoxLayout()
+        filters.setSpacing(8)
+        filters.addWidget(self.sort)
+        filters.addStretch(1)
+        filters.addWidget(self.fitting)
+        self.results = QStackedWidget()
+        self.results.addWidget(self.list)
+        self.results.addWidget(self.nothing)
+        left = QWidget()
+        left.setObjectName("hubList")
+        left.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
+        left.setFixedWidth(LIST_PX)
+        column = QVBoxLayout(left)
+        column.setContentsMargins(12, 12, 12, 0)
+        column.setSpacing(8)
+        column.addWidget(self.field)
+        column.addLayout(filters)
+        column.addWidget(self.status)
+        column.addWidget(self.results, 1)
+        row = QHBoxLayout(self)
+        row.setContentsMargins(0, 0, 0, 0)
+        row.setSpacing(0)
+        row.addWidget(left)
+        row.addWidget(self.pane, 1)
+
+    @property
+    def query(self) -> SearchQuery:
+        """What the controls say."""
+        return SearchQuery(self.field.text().strip(), str(self.sort.currentData()), self.fitting.isChecked())
+
+    def start(self) -> None:
+        """The page is seen: the first time, look for what is most used."""
+        self.field.setFocus(Qt.FocusReason.OtherFocusReason)
+        if self._asked is None:
+            self.search()
+
+    def search(self) -> None:
+        """Ask for what the controls say."""
+        self._typing.stop()
+        self._asked = self.query
+        self.status.setText("Searching…")
+        self._wants.search_wanted.emit(self._asked)
+
+    def set_results(self, query: SearchQuery, rows: Sequence[RepoRow]) -> None:
+        """The answer to a search; one that is no longer wanted is ignored."""
+        if query != self._asked:
+            return
+        self.list.set_rows([result_row(row) for row in rows])
+        self.status.setText(plural(len(rows), "model"))
+        if rows:
+            self.results.setCurrentWidget(self.list)
+            return
+        offers = [button("Clear the search", self._clear)] if query.text else []
+        if query.only_fitting:
+            offers.append(button("Show all sizes", lambda: self.fitting.setChecked(False)))
+        self.nothing.set_icon_name("search")
+        self.nothing.say("Nothing found", _advice(query), *offers)
+        self.results.setCurrentWidget(self.nothing)
+
+    def set_problem(self, problem: Problem) -> None:
+        """The hub did not answer."""
+        self.status.setText("")
+        self.nothing.set_icon_name("cloud-off")
+        again = button("Try again", self.search, kind="primary")
+        self.nothing.say(problem.title, f"{problem.message} {problem.advice}".strip(), again)
+        self.results.setCurrentWidget(self.nothing)
+
+    def _clear(self) -> None:
+        self.field.clear()
+        self.search()
+
+    def _on_enter(self) -> None:
+        if self._asked == self.query and self.list.rows.rowCount():
+            self.list.setFocus(Qt.FocusReason.OtherFocusReason)
+            self.list.choose_first()
+        else:
+            self.search()
+
+    def _on_chosen(self, repo: str) -> None:
+        self.pane.say("Asking the hub", repo)
+        self._wants.repo_wanted.emit(repo)
+
+    def _recolor(self) -> None:
+        self._icon.setIcon(self._theme.icon("search"))
+        self._clear_action.setIcon(self._theme.icon("x"))
+
+
+def _advice(query: SearchQuery) -> str:
+    filtered = " that fits this machine" if query.only_fitting else ""
+    if query.text:
+        return f"No repository with GGUF files{filtered} answers to “{query.text}”. Try fewer or other words."
+    return f"The hub names no repository with GGUF files{filtered}."

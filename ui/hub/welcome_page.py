@@ -1,0 +1,188 @@
+"""The first run: what this machine has, three pairs that fit it, the built-in pair, or a file of one's own."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from PySide6.QtCore import QSize, Qt
+from PySide6.QtGui import QShowEvent
+from PySide6.QtWidgets import QFrame, QGridLayout, QHBoxLayout, QLabel, QVBoxLayout, QWidget
+
+from ui.formatting import hover, size
+from ui.header import TINY_NOTE
+from ui.hub.intentions import Intentions
+from ui.hub.parts import Mark, button, empty_layout, label, scrolled
+from ui.hub.words import FIT_WORDS, bytes_or_unknown, plural
+from ui.hub_records import CatalogRow, Hardware, ModelRef
+from ui.setting_rows import ask_model_file
+from ui.theme import Theme
+
+WIDTH_PX = 860
+NUM_SUGGESTED = 3
+OFFLINE = (
+    "The hub cannot be reached just now, so sizes are those of the list. The built-in pair and your own files work."
+)
+NONE_FITS = "None of the recommended pairs fits the memory that is free now. Begin with the built-in pair."
+
+
+def hardware_lines(hardware: Hardware) -> list[tuple[str, str, str]]:
+    """Icon, name and words of each thing found."""
+    memory = f"{size(hardware.memory_bytes)}, {size(hardware.free_memory_bytes)} free"
+    lines = [("cpu", "Processor", plural(hardware.num_cores, "core")), ("memory-stick", "Memory", memory)]
+    for gpu in hardware.gpus:
+        figures = bytes_or_unknown(gpu.total_bytes)
+        free = f", {size(gpu.free_bytes)} free" if gpu.free_bytes is not None else ""
+        lines.append(("layers", "Graphics", f"{gpu.name}, {figures}{free}"))
+    if not hardware.gpus:
+        lines.append(("layers", "Graphics", "none that this build can use: the processor computes"))
+    lines.append(("hard-drive", "Disk", f"{bytes_or_unknown(hardware.free_disk_bytes)} free"))
+    return lines
+
+
+class SuggestionCard(QFrame):
+    """One pair with one click to have it."""
+
+    def __init__(self, theme: Theme, wants: Intentions, row: CatalogRow) -> None:
+        super().__init__()
+        self.setObjectName("card")
+        pair = row.pair
+        mark = Mark(theme)
+        mark.show_fit(row.fit, f"{FIT_WORDS[row.fit]} this machine" if row.fit.value == "fits" else "")
+        weight = label(f"{bytes_or_unknown(pair.missing_bytes)} to download" if not pair.is_here else "here already")
+        weight.setFont(theme.font(0))
+        licence = label(f"Licence {row.licence}" if row.licence else "", "caption", wrap=True)
+        refs = (pair.target.ref, pair.draft.ref) if pair.draft else (pair.target.ref,)
+        self.deed = button(
+            "Download and chat" if not pair.is_here else "Chat",
+            lambda: wants.pull_wanted.emit(refs, True),
+            name=f"Download {row.name} and chat",
+        )
+        column = QVBoxLayout(self)
+        column.setContentsMargins(16, 14, 16, 14)
+        column.setSpacing(6)
+        column.addWidget(label(row.name, "strong", wrap=True))
+        column.addWidget(label(row.good_for, "muted", wrap=True))
+        column.addStretch(1)
+        column.addWidget(mark)
+        column.addWidget(weight)
+        column.addWidget(licence)
+        column.addSpacing(4)
+        column.addWidget(self.deed)
+
+
+class WelcomePage(QWidget):
+    """Shown once, and again when asked for."""
+
+    def __init__(self, theme: Theme, wants: Intentions, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._theme, self._wants = theme, wants
+        self.mark = QLabel()
+        self.hardware = QGridLayout()
+        self.hardware.setHorizontalSpacing(12)
+        self.hardware.setVerticalSpacing(8)
+        self.pairs = QHBoxLayout()
+        self.pairs.setSpacing(12)
+        self.cards: list[SuggestionCard] = []
+        self.words = label("", "muted", wrap=True)
+        self.builtin_button = button("Use the built-in pair", wants.builtin_wanted.emit, tip=TINY_NOTE)
+        self.own_button = button("I have a GGUF file…", self._ask_file)
+        self.skip_button = button("Skip", wants.welcome_done.emit)
+        self._icons: list[tuple[QLabel, str]] = []
+        self._arrange()
+        theme.changed.connect(self._recolor)
+
+    def _arrange(self) -> None:
+        frame = QFrame()
+        frame.setObjectName("card")
+        frame.setLayout(self.hardware)
+        self.hardware.setContentsMargins(16, 14, 16, 14)
+        self.hardware.setColumnStretch(2, 1)
+        others = QHBoxLayout()
+        others.setSpacing(8)
+        others.addWidget(self.builtin_button)
+        others.addWidget(self.own_button)
+        others.addStretch(1)
+        others.addWidget(self.skip_button)
+        holder = QWidget()
+        holder.setMaximumWidth(WIDTH_PX)
+        column = QVBoxLayout(holder)
+        column.setContentsMargins(24, 32, 24, 24)
+        column.setSpacing(8)
+        column.addStretch(1)
+        column.addWidget(self.mark)
+        column.addSpacing(8)
+        column.addWidget(label("Welcome to Paceline", "title"))
+        text = (
+            "Choose what answers you. A small model drafts, the large one checks every word: the same answers, sooner."
+        )
+        column.addWidget(label(text, "muted", wrap=True))
+        column.addSpacing(16)
+        column.addWidget(label("This machine", "section"))
+        column.addWidget(frame)
+        column.addSpacing(16)
+        column.addWidget(label("Pairs for it", "section"))
+        column.addLayout(self.pairs)
+        column.addWidget(self.words)
+        column.addSpacing(16)
+        column.addWidget(label("Or without a download", "section"))
+        column.addLayout(others)
+        column.addStretch(2)
+        content = QWidget()
+        outer = QHBoxLayout(content)
+        outer.setContentsMargins(0, 0, 0, 0)
+        outer.addStretch(1)
+        outer.addWidget(holder, 1000)
+        outer.addStretch(1)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.addWidget(scrolled(content, "Welcome"))
+
+    def start(self) -> None:
+        """The page is seen."""
+        first = self.cards[0].deed if self.cards else self.builtin_button
+        first.setFocus(Qt.FocusReason.OtherFocusReason)
+
+    def set_hardware(self, hardware: Hardware) -> None:
+        """Say what was found."""
+        empty_layout(self.hardware)
+        self._icons = []
+        for line, (icon, name, words) in enumerate(hardware_lines(hardware)):
+            picture = QLabel()
+            picture.setFixedSize(16, 16)
+            self._icons.append((picture, icon))
+            figures = label(words, "", wrap=True)
+            figures.setFont(self._theme.font(0))
+            self.hardware.addWidget(picture, line, 0)
+            self.hardware.addWidget(label(name, "muted"), line, 1)
+            self.hardware.addWidget(figures, line, 2)
+        self._recolor()
+
+    def set_pairs(self, rows: Sequence[CatalogRow], words: str = "") -> None:
+        """Suggest up to three; ``words`` say why there are fewer, or what is not known."""
+        empty_layout(self.pairs)
+        self.cards = [SuggestionCard(self._theme, self._wants, row) for row in rows[:NUM_SUGGESTED]]
+        for number, made in enumerate(self.cards):
+            made.deed.setProperty("kind", "primary" if number == 0 else "")
+            self.pairs.addWidget(made, 1)
+        self.words.setText(words)
+        self.words.setVisible(bool(words))
+        self.builtin_button.setProperty("kind", "" if self.cards else "primary")
+
+    def _ask_file(self) -> None:
+        ask_model_file(self.window(), "Target", self._take)
+
+    def _take(self, path: str) -> None:
+        self._wants.add_wanted.emit(path)
+        self._wants.chat_wanted.emit(ModelRef(path=path), None)
+
+    def showEvent(self, event: QShowEvent) -> None:
+        """Icons are drawn for the screen they appear on."""
+        super().showEvent(event)
+        self._recolor()
+
+    def _recolor(self) -> None:
+        ratio = self.devicePixelRatioF()
+        self.mark.setPixmap(self._theme.application_icon().pixmap(QSize(44, 44), ratio))
+        for picture, icon in self._icons:
+            picture.setPixmap(self._theme.pixmap(icon, self._theme.tokens.text_muted, 16, ratio))
+        self.builtin_button.setToolTip(hover(TINY_NOTE))

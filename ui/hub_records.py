@@ -1,0 +1,301 @@
+"""What the Models place shows: results, files, pairs, downloads and the library, as plain data filled by the app.
+
+Knows nothing of where it is fetched, stored or computed. Sizes are in bytes; None means not known.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import date, datetime
+from enum import StrEnum
+
+
+class FitLevel(StrEnum):
+    """Whether something fits this machine."""
+
+    FITS = "fits"
+    TIGHT = "tight"
+    TOO_LARGE = "too large"
+    UNKNOWN = "unknown"
+
+
+class FileKind(StrEnum):
+    """What a file of a repository is for."""
+
+    MODEL = "model"
+    DRAFTER = "drafter"
+    MMPROJ = "mmproj"
+    MTP = "mtp"
+    EAGLE = "eagle"
+    DFLASH = "dflash"
+    IMATRIX = "imatrix"
+    VOCAB = "vocab"
+    ADAPTER = "adapter"
+    OTHER = "other"
+
+
+class Presence(StrEnum):
+    """Where a file of the hub is by now."""
+
+    ABSENT = "absent"
+    DOWNLOADING = "downloading"
+    HERE = "here"
+
+
+class DownloadState(StrEnum):
+    """What a download is doing."""
+
+    WAITING = "waiting"
+    RUNNING = "running"
+    CHECKING = "checking"
+    PAUSED = "paused"
+    FAILED = "failed"
+    DONE = "done"
+
+
+class Match(StrEnum):
+    """Whether a draft may serve a target."""
+
+    YES = "yes"
+    NO = "no"
+    CHECKING = "checking"
+    UNCHECKED = "unchecked"
+
+
+@dataclass(frozen=True, slots=True)
+class SearchQuery:
+    """What is looked for. ``sort`` is "downloads", "updated" or "name"."""
+
+    text: str = ""
+    sort: str = "downloads"
+    only_fitting: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class ModelRef:
+    """One model file, on the hub (``repo`` and ``file``) or here (``path``)."""
+
+    repo: str = ""
+    file: str = ""
+    path: str = ""
+
+    @property
+    def name(self) -> str:
+        """The file's own name."""
+        return (self.path or self.file).replace("\\", "/").rsplit("/", 1)[-1]
+
+
+@dataclass(frozen=True, slots=True)
+class RepoRow:
+    """One result of a search."""
+
+    repo: str
+    author: str
+    name: str
+    downloads: int | None = None
+    updated: date | None = None
+    licence: str = ""
+    gated: bool = False
+    fit: FitLevel = FitLevel.UNKNOWN
+
+
+@dataclass(frozen=True, slots=True)
+class FileRow:
+    """One model or side file of a repository; the shards of one model are one row."""
+
+    ref: ModelRef
+    kind: FileKind
+    label: str  # the quantization, or what it is
+    size_bytes: int | None = None
+    num_parts: int = 1
+    fit: FitLevel = FitLevel.UNKNOWN
+    fit_words: str = ""
+    presence: Presence = Presence.ABSENT
+
+
+@dataclass(frozen=True, slots=True)
+class RepoDetails:
+    """All of one repository. ``readme`` is Markdown as it came: untrusted. ``gated_words`` says what access needs."""
+
+    row: RepoRow
+    summary: str = ""
+    readme: str = ""
+    files: tuple[FileRow, ...] = ()
+    gated_words: str = ""
+    has_token: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class FitPart:
+    """A line of the fit table."""
+
+    label: str
+    target_bytes: int | None
+    draft_bytes: int | None
+
+    @property
+    def total_bytes(self) -> int | None:
+        """Both together; None where neither is known."""
+        known = [size for size in (self.target_bytes, self.draft_bytes) if size is not None]
+        return sum(known) if known else None
+
+
+@dataclass(frozen=True, slots=True)
+class FitPlace:
+    """A room that has to hold something: main memory, GPU memory or the disk."""
+
+    label: str
+    needed_bytes: int
+    free_bytes: int | None
+    level: FitLevel
+
+
+@dataclass(frozen=True, slots=True)
+class FitTable:
+    """What a pair takes on this machine, what is free, and what to change where that is not enough."""
+
+    n_ctx: int
+    parts: tuple[FitPart, ...]
+    places: tuple[FitPlace, ...]
+    level: FitLevel
+    sentence: str = ""
+    advice: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class PairSide:
+    """One half of a pair."""
+
+    ref: ModelRef
+    name: str
+    detail: str = ""  # quantization, repository
+    size_bytes: int | None = None
+    presence: Presence = Presence.ABSENT
+
+
+@dataclass(frozen=True, slots=True)
+class PairView:
+    """A target, perhaps a draft, and the verdicts on both together."""
+
+    target: PairSide
+    draft: PairSide | None = None
+    match: Match = Match.UNCHECKED
+    match_words: str = ""  # the first differing token or setting
+    fit: FitTable | None = None
+    note: str = ""
+
+    @property
+    def is_here(self) -> bool:
+        """Whether every file is on this computer."""
+        sides = [self.target] + ([self.draft] if self.draft else [])
+        return all(side.presence is Presence.HERE for side in sides)
+
+    @property
+    def missing_bytes(self) -> int | None:
+        """What would be downloaded; None where a size is not known."""
+        sides = [self.target] + ([self.draft] if self.draft else [])
+        sizes = [side.size_bytes for side in sides if side.presence is not Presence.HERE]
+        return None if None in sizes else sum(size for size in sizes if size is not None)
+
+
+@dataclass(frozen=True, slots=True)
+class CatalogRow:
+    """A recommended pair. ``speedup`` is the range that its source gives; ``checked`` is what the hub said."""
+
+    key: str
+    name: str
+    good_for: str
+    pair: PairView
+    licence: str = ""
+    speedup: str = ""
+    source: str = ""
+    checked: str = ""
+    fit: FitLevel = FitLevel.UNKNOWN
+
+
+@dataclass(frozen=True, slots=True)
+class DraftRow:
+    """One candidate for a target. ``place`` is "on this computer", "recommended" or "on the hub"."""
+
+    side: PairSide
+    place: str
+    match: Match
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class DraftList:
+    """What the finder found for one target. ``words`` says what was looked at and where it could not look."""
+
+    target: PairSide | None = None
+    rows: tuple[DraftRow, ...] = ()
+    busy: bool = False
+    words: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class DownloadRow:
+    """One file on its way."""
+
+    key: str
+    name: str
+    repo: str
+    state: DownloadState
+    done_bytes: int = 0
+    total_bytes: int | None = None
+    bytes_per_s: float | None = None
+    left_s: float | None = None
+    error: str = ""
+    path: str = ""  # where the model is, once it is complete
+
+    @property
+    def fraction(self) -> float | None:
+        """Share that has arrived."""
+        return min(self.done_bytes / self.total_bytes, 1.0) if self.total_bytes else None
+
+
+@dataclass(frozen=True, slots=True)
+class LibraryRow:
+    """A model of the library."""
+
+    key: str
+    path: str
+    name: str
+    size_bytes: int
+    architecture: str = ""
+    quantization: str = ""
+    last_used: datetime | None = None
+    paired_with: str = ""
+    in_place: bool = False
+    missing: bool = False
+    in_use: str = ""  # "target", "draft" or nothing
+
+
+@dataclass(frozen=True, slots=True)
+class OfferRow:
+    """A model found in another app's folder."""
+
+    path: str
+    name: str
+    size_bytes: int
+    owner: str
+
+
+@dataclass(frozen=True, slots=True)
+class Gpu:
+    """One graphics processor."""
+
+    name: str
+    total_bytes: int | None
+    free_bytes: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Hardware:
+    """What this machine has."""
+
+    num_cores: int
+    memory_bytes: int
+    free_memory_bytes: int
+    free_disk_bytes: int | None
+    gpus: tuple[Gpu, ...] = ()
