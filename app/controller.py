@@ -14,6 +14,7 @@ from app.engine_bridge import EngineBridge
 from app.help_desk import HelpDesk
 from app.layout_file import read_layout, write_layout
 from app.model_controller import NO_BUILTIN, ModelController
+from app.notification_controller import NotificationController
 from app.padded_demo import PaddedDemo
 from app.parts import Parts
 from app.paths import builtin_target
@@ -53,6 +54,7 @@ class Controller(QObject):
         self.answers = AnswerController(parts, self.conversations)
         self.branches = BranchController(parts, self.conversations, self.answers)
         self.help = HelpDesk(parts, self._window.sidebar.help_button, lambda: self.models.view(self.answers.state))
+        self._notifications = NotificationController(parts)
         self._connect()
 
     def start(self) -> None:
@@ -159,6 +161,7 @@ class Controller(QObject):
             self.models.on_event(event)
         else:
             self.answers.on_event(event)
+            self._notifications.on_event(event)
         self._show_engine()
 
     def on_trouble(self, problem: Problem | None) -> None:

@@ -188,6 +188,14 @@ FIELDS: tuple[SettingField, ...] = (
         "Of everything in the window, around the size of the system's own text.",
         choices=(("small", "Small"), ("normal", "As the system"), ("large", "Large"), ("larger", "Larger")),
     ),
+    SettingField(
+        "notify",
+        LOOK,
+        "Tray message",
+        FieldKind.SWITCH,
+        True,
+        "Says in the tray that a long answer has ended while another window is in front; never what it says.",
+    ),
 )
 
 FIELD_BY_KEY = MappingProxyType({field.key: field for field in FIELDS})

@@ -29,6 +29,8 @@ def good_values(field: SettingField) -> st.SearchStrategy[SettingValue]:
         return automatic | st.floats(field.minimum, field.maximum)
     if field.kind is FieldKind.CHOICE:
         return st.sampled_from([value for value, _ in field.choices])
+    if field.kind is FieldKind.SWITCH:
+        return st.booleans()
     return TEXT
 
 

@@ -1,0 +1,66 @@
+"""Tells somebody who looks elsewhere that a long answer has ended: by the taskbar, and by a tray message if wanted.
+
+Knows no chat: what was said never leaves the window.
+"""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QObject
+from PySide6.QtWidgets import QApplication, QSystemTrayIcon
+
+from app.parts import Parts
+from engine.records import EngineFailed, Event, Finished, FinishReason, RunStats
+
+LONG_ANSWER_S = 10.0
+SHOWN_MS = 8_000
+
+
+class NotificationController(QObject):
+    """Lives as long as the window; the tray icon is there only while a message stands."""
+
+    def __init__(self, parts: Parts) -> None:
+        super().__init__(parts.window)
+        self._parts = parts
+        self.tray: QSystemTrayIcon | None = None
+
+    def on_event(self, event: Event) -> None:
+        """Look whether an answer has ended unseen."""
+        if isinstance(event, EngineFailed) and event.request_id:
+            self._tell("The answer could not be finished", event.problem.message)
+        elif (
+            isinstance(event, Finished)
+            and event.reason is not FinishReason.CANCELLED
+            and _seconds(event.stats) > LONG_ANSWER_S
+        ):
+            speed = event.stats.tokens_per_second
+            words = f"{event.stats.tokens:,} tokens" + (f" at {speed:.1f} tok/s" if speed else "")
+            self._tell("The answer is there", words)
+
+    def _tell(self, title: str, words: str) -> None:
+        window = self._parts.window
+        if window.isActiveWindow():
+            return
+        QApplication.alert(window)
+        if self._parts.keeper.current.values["notify"] and QSystemTrayIcon.isSystemTrayAvailable():
+            self._show_tray(title, words)
+
+    def _show_tray(self, title: str, words: str) -> None:
+        window = self._parts.window
+        if self.tray is None:
+            self.tray = QSystemTrayIcon(window.windowIcon(), self)
+            self.tray.setToolTip("Paceline")
+            self.tray.messageClicked.connect(self._come_forward)
+            self.tray.activated.connect(self._come_forward)
+        self.tray.show()
+        self.tray.showMessage(title, words, window.windowIcon(), SHOWN_MS)
+
+    def _come_forward(self) -> None:
+        window = self._parts.window
+        window.raise_()
+        window.activateWindow()
+        if self.tray is not None:
+            self.tray.hide()
+
+
+def _seconds(stats: RunStats) -> float:
+    return stats.prompt_s + stats.decode_s
