@@ -23,8 +23,13 @@ SHORTCUTS = (
     ("Esc", "Stop the answer"),
     ("Ctrl+D", "Next mode: off, n-gram, draft, auto"),
     ("Ctrl+Shift+C", "Copy the last answer"),
+    ("Ctrl+E", "Edit the last question"),
+    ("Ctrl+R", "Regenerate the last answer"),
+    ("Ctrl+Shift+Enter", "Continue an answer that was cut"),
+    ("Alt+Left, Alt+Right", "Other versions of a message"),
     ("Ctrl+N", "New chat"),
     ("Ctrl+K", "Search chats"),
+    ("Ctrl+M", "Models, and back to the chat"),
     ("F2", "Rename the chosen chat"),
     ("Del", "Delete the chosen chat"),
     ("Ctrl+B", "Show or hide the sidebar"),
@@ -77,6 +82,12 @@ def delete_question(parent: QWidget, title: str) -> Question:
     """Ask before a conversation goes."""
     text = f"“{title}” and its messages will be gone for good."
     return Question(parent, "Delete this chat?", text, "Delete", danger=True)
+
+
+def delete_messages_question(parent: QWidget, number: int) -> Question:
+    """Ask before a message goes with all that follows it."""
+    rest = "It will" if number == 1 else f"It and all that follows it, {number} messages in all branches, will"
+    return Question(parent, "Delete this message?", f"{rest} be gone for good.", "Delete", danger=True)
 
 
 def link_question(parent: QWidget, address: str) -> Question | None:

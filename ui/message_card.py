@@ -6,16 +6,18 @@ from collections.abc import Iterable
 
 from PySide6.QtCore import QEvent, Qt, Signal
 from PySide6.QtGui import QEnterEvent
-from PySide6.QtWidgets import QApplication, QFrame, QHBoxLayout, QLabel, QProgressBar, QVBoxLayout
+from PySide6.QtWidgets import QApplication, QFrame, QHBoxLayout, QLabel, QProgressBar, QPushButton, QVBoxLayout
 
 from engine.records import Source, TokenSpan
 from ui.answer_body import AnswerBody
 from ui.formatting import count, footer, footer_help, hover
 from ui.icon_button import IconButton
+from ui.message_editor import MessageEditor
 from ui.prose_view import ProseView
 from ui.provenance import SourceRuns
 from ui.records import MessageState, MessageView
 from ui.theme import Theme
+from ui.version_switch import VersionSwitch
 
 STATE_NOTICES = {
     MessageState.STOPPED: "Stopped.",
@@ -29,7 +31,16 @@ FIGURES_HELP = (
 
 
 class MessageCard(QFrame):
-    """What both kinds share: the author's line, and actions that appear on hover and on keyboard focus."""
+    """What both kinds share: the author's line, and actions that appear on hover and on keyboard focus.
+
+    Signals:
+        version_wanted(int): another version of this message is to be shown.
+        delete_requested(int), menu_requested(object): the message and all after it; this card.
+    """
+
+    version_wanted = Signal(int)
+    delete_requested = Signal(int)
+    menu_requested = Signal(object)
 
     def __init__(self, theme: Theme, view: MessageView, author: str) -> None:
         super().__init__()
@@ -39,6 +50,10 @@ class MessageCard(QFrame):
         self.author = QLabel(author)
         self.author.setProperty("kind", "section")
         self.setAccessibleName(f"Message from {author}")
+        self.versions: VersionSwitch | None = None
+        if len(view.versions) > 1:
+            self.versions = VersionSwitch(theme, view.versions, view.id)
+            self.versions.wanted.connect(self.version_wanted)
 
     @property
     def text(self) -> str:
@@ -50,6 +65,12 @@ class MessageCard(QFrame):
         button = IconButton(self.theme, icon, name)
         button.set_revealed(False)
         self._actions.append(button)
+        return button
+
+    def add_menu_button(self) -> IconButton:
+        """The button of everything that is wanted less often."""
+        button = self.add_action("ellipsis", "More for this message")
+        button.clicked.connect(lambda: self.menu_requested.emit(self))
         return button
 
     def copy_text(self) -> None:
@@ -78,7 +99,13 @@ class MessageCard(QFrame):
 
 
 class UserCard(MessageCard):
-    """What the user wrote, as plain text."""
+    """What the user wrote, as plain text, editable in its place.
+
+    Signals:
+        edited(int, str): the message is to be asked in other words.
+    """
+
+    edited = Signal(int, str)
 
     def __init__(self, theme: Theme, view: MessageView, text_width: int = 0) -> None:
         super().__init__(theme, view, "You")
@@ -91,18 +118,44 @@ class UserCard(MessageCard):
         copy = self.add_action("copy", "Copy message")
         copy.clicked.connect(self.copy_text)
         copy.clicked.connect(lambda: copy.confirm("Copied"))
+        self.edit_button = self.add_action("pencil", "Edit message")
+        self.edit_button.clicked.connect(self.begin_edit)
+        self.more_button = self.add_menu_button()
+        self.editor: MessageEditor | None = None
         top = QHBoxLayout()
+        top.setSpacing(2)
         top.addWidget(self.author)
         top.addStretch(1)
-        top.addWidget(copy)
+        for widget in (self.versions, copy, self.edit_button, self.more_button):
+            if widget is not None:
+                top.addWidget(widget)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(14, 6, 8, 12)
         layout.setSpacing(0)
-        text = QHBoxLayout()
-        text.setContentsMargins(0, 0, 6, 0)
-        text.addWidget(self.body)
+        self._place = QHBoxLayout()
+        self._place.setContentsMargins(0, 0, 6, 0)
+        self._place.addWidget(self.body)
         layout.addLayout(top)
-        layout.addLayout(text)
+        layout.addLayout(self._place)
+
+    def begin_edit(self) -> None:
+        """Put an editor in the place of the text."""
+        if self.editor is None:
+            self.editor = MessageEditor(self.theme, self._text)
+            self.editor.sent.connect(lambda text: self.edited.emit(self.message_id, text))
+            self.editor.left.connect(self.end_edit)
+            self.body.hide()
+            self._place.addWidget(self.editor)
+        self.editor.edit.setFocus(Qt.FocusReason.OtherFocusReason)
+
+    def end_edit(self) -> None:
+        """Show the text again, as it was."""
+        if self.editor is not None:
+            self.editor.hide()
+            self.editor.deleteLater()
+            self.editor = None
+            self.body.show()
+            self.edit_button.setFocus(Qt.FocusReason.OtherFocusReason)
 
     @property
     def text(self) -> str:
@@ -114,11 +167,14 @@ class AnswerCard(MessageCard):
     """What the model wrote. A finished answer is filled by `build_one`, so that long ones can be made in slices.
 
     Signals:
-        regenerate_requested(int): another answer is wanted in place of this message.
+        regenerate_requested(int), regenerate_in_mode(int, object): another version is wanted; the `Mode`.
+        continue_requested(int): an answer that was cut short is to go on.
         link_activated(str): a link of the answer was activated.
     """
 
     regenerate_requested = Signal(int)
+    regenerate_in_mode = Signal(int, object)
+    continue_requested = Signal(int)
     link_activated = Signal(str)
 
     def __init__(self, theme: Theme, view: MessageView, text_width: int = 0) -> None:
@@ -147,17 +203,24 @@ class AnswerCard(MessageCard):
         self.copy_button.clicked.connect(lambda: self.copy_button.confirm("Copied"))
         self.regenerate_button = self.add_action("refresh-cw", "Regenerate this answer")
         self.regenerate_button.clicked.connect(lambda: self.regenerate_requested.emit(self.message_id))
+        self.more_button = self.add_menu_button()
+        self.continue_button: QPushButton | None = None
+        self._is_last = False
+        self.can_go_on = False
         self._arrange()
         self._show_text(view)
         self._set_state(view)
 
     def _arrange(self) -> None:
-        bottom = QHBoxLayout()
+        self._bottom = bottom = QHBoxLayout()
         bottom.setSpacing(2)
+        if self.versions is not None:
+            bottom.addWidget(self.versions)
+            bottom.addSpacing(4)
         bottom.addWidget(self.figures)
         bottom.addSpacing(8)
-        bottom.addWidget(self.copy_button)
-        bottom.addWidget(self.regenerate_button)
+        for button in (self.copy_button, self.regenerate_button, self.more_button):
+            bottom.addWidget(button)
         bottom.addStretch(1)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(14, 0, 14, 0)
@@ -236,8 +299,21 @@ class AnswerCard(MessageCard):
         self._set_state(view)
 
     def set_last(self, last: bool) -> None:
-        """Only the last answer can be made again: what follows an earlier one rests on it."""
-        self.regenerate_button.setVisible(last)
+        """Only the last answer can go on: what follows an earlier one rests on it."""
+        self._is_last = last
+        self._offer_to_go_on()
+
+    def _offer_to_go_on(self) -> None:
+        self.can_go_on = self._is_last and self._unfinished
+        if self.can_go_on and self.continue_button is None:
+            button = self.continue_button = QPushButton(" Continue")
+            button.setIcon(self.theme.icon("play", size=14))
+            button.setAccessibleName("Continue this answer")
+            button.setToolTip("Let the answer go on where it was cut")
+            button.clicked.connect(lambda: self.continue_requested.emit(self.message_id))
+            self._bottom.insertWidget(self._bottom.count() - 1, button)
+        if self.continue_button is not None:
+            self.continue_button.setVisible(self.can_go_on)
 
     def _set_state(self, view: MessageView) -> None:
         streaming = view.state is MessageState.STREAMING
@@ -252,3 +328,6 @@ class AnswerCard(MessageCard):
         self.notice.setVisible(bool(notice))
         self.copy_button.setEnabled(not streaming)
         self.regenerate_button.setEnabled(not streaming)
+        self.more_button.setEnabled(not streaming)
+        self._unfinished = view.can_go_on
+        self._offer_to_go_on()

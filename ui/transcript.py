@@ -9,12 +9,13 @@ import time
 from collections.abc import Iterable, Sequence
 
 from PySide6.QtCore import QEvent, QSize, Qt, QTimer, Signal
-from PySide6.QtGui import QResizeEvent
+from PySide6.QtGui import QCursor, QResizeEvent
 from PySide6.QtWidgets import QApplication, QFrame, QScrollArea, QToolButton, QWidget
 
 from engine.records import Source, TokenSpan
 from ui.message_card import AnswerCard, MessageCard, UserCard
 from ui.message_column import COLUMN_PX, MessageColumn, MessagePages
+from ui.message_menu import make_menu
 from ui.records import MessageState, MessageView
 from ui.theme import Theme
 
@@ -23,6 +24,7 @@ NEAR_END_PX = 32
 LAYOUT_ROUNDS = 6
 SLICE_S = 0.008
 FIRST_SLICE_S = 0.030  # what is in sight appears at once where it can
+GO_TO_MARGIN_PX = 16
 CARD_PADDING_PX = 76  # column and card margins around the text
 
 
@@ -30,11 +32,19 @@ class Transcript(QScrollArea):
     """Shows the messages.
 
     Signals:
-        regenerate_requested(int): another answer is wanted in place of this message.
+        regenerate_requested(int), regenerate_in_mode(int, object): another version of an answer is wanted.
+        continue_requested(int): an answer that was cut short is to go on.
+        edited(int, str): a question is to be asked in other words, as another version.
+        version_wanted(int), delete_requested(int): another version is to be shown; a message and all after it goes.
         link_activated(str): a link was activated; nothing has been opened.
     """
 
     regenerate_requested = Signal(int)
+    regenerate_in_mode = Signal(int, object)
+    continue_requested = Signal(int)
+    edited = Signal(int, str)
+    version_wanted = Signal(int)
+    delete_requested = Signal(int)
     link_activated = Signal(str)
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
@@ -48,6 +58,7 @@ class Transcript(QScrollArea):
         self._building: MessageCard | None = None
         self._discarded: list[QWidget] = []
         self._streaming: AnswerCard | None = None
+        self._wanted: int | None = None  # a message to scroll to
         self._slice = QTimer(self)
         self._slice.setSingleShot(True)
         self._slice.timeout.connect(self._work)
@@ -106,6 +117,7 @@ class Transcript(QScrollArea):
         self._discarded.extend(self._pages.replace())
         self._streaming = self._building = None
         self._stick, self._last_maximum, self._grows_above = True, 0, True
+        self._wanted = None
         self.jump.hide()
         self._waiting = list(messages)
         self._work(FIRST_SLICE_S)
@@ -167,14 +179,39 @@ class Transcript(QScrollArea):
     def _make(self, view: MessageView) -> MessageCard:
         if view.role == "user":
             card: MessageCard = UserCard(self._theme, view, self._text_width())
+            card.edited.connect(self.edited)  # type: ignore[attr-defined]
         else:
             card = answer = AnswerCard(self._theme, view, self._text_width())
             answer.regenerate_requested.connect(self.regenerate_requested)
+            answer.regenerate_in_mode.connect(self.regenerate_in_mode)
+            answer.continue_requested.connect(self.continue_requested)
             answer.link_activated.connect(self.link_activated)
             answer.mark_sources(self._marked)
             if view.state is MessageState.STREAMING:
                 self._streaming = answer
+        card.version_wanted.connect(self.version_wanted)
+        card.delete_requested.connect(self.delete_requested)
+        card.menu_requested.connect(self._open_menu)
         return card
+
+    def _open_menu(self, card: MessageCard) -> None:
+        menu = make_menu(card)
+        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        menu.popup(QCursor.pos() if card.underMouse() else card.mapToGlobal(card.rect().bottomLeft()))
+
+    def go_to(self, message_id: int) -> None:
+        """Scroll to a message as soon as it is there, and stay."""
+        self._wanted = message_id
+        self._scroll_to_wanted()
+
+    def _scroll_to_wanted(self) -> None:
+        card = next((card for card in self._column.cards if card.message_id == self._wanted), None)
+        if card is None or self.is_building:
+            return
+        self._wanted, self._stick = None, False
+        self._lay_out()
+        self.verticalScrollBar().setValue(max(0, card.mapTo(self._pages, card.rect().topLeft()).y() - GO_TO_MARGIN_PX))
+        card.set_revealed(True)
 
     def _remove(self, message_id: int) -> None:
         self._waiting = [view for view in self._waiting if view.id != message_id]
@@ -200,6 +237,8 @@ class Transcript(QScrollArea):
         if not self.is_building and self._discarded:
             self._discarded.pop().deleteLater()  # one a turn: the deleting itself happens after this one
         self._lay_out()
+        if self._wanted is not None:
+            self._scroll_to_wanted()
         if self.is_building or self._discarded:
             self._slice.start(0)
 

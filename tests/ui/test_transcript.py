@@ -133,12 +133,22 @@ def test_copy_and_regenerate_appear_on_hover_and_focus(window: MainWindow, qtbot
     assert not card.copy_button._revealed
 
 
-def test_only_the_last_answer_can_be_made_again(window: MainWindow, qtbot: QtBot) -> None:
-    views = [MessageView(1, "assistant", "a"), MessageView(2, "user", "b"), MessageView(3, "assistant", "c")]
+def test_only_a_last_answer_that_was_cut_can_go_on(window: MainWindow, qtbot: QtBot) -> None:
+    cut = MessageView(3, "assistant", "c", MessageState.STOPPED)
+    views = [MessageView(1, "assistant", "a", MessageState.STOPPED), MessageView(2, "user", "b"), cut]
     window.show_conversation("t", views)
     qtbot.waitUntil(lambda: not window.transcript.is_building)
     answers = [card for card in window.transcript.cards if isinstance(card, AnswerCard)]
-    assert [not card.regenerate_button.isHidden() for card in answers] == [False, True]
+    assert [card.can_go_on for card in answers] == [False, True]
+    button = answers[1].continue_button
+    assert button is not None
+    with qtbot.waitSignal(window.transcript.continue_requested) as caught:
+        qtbot.mouseClick(button, Qt.MouseButton.LeftButton)
+    assert caught.args == [3]
+    window.show_conversation("t", [replace(cut, state=MessageState.COMPLETE)])
+    answer = window.transcript.last_answer()
+    assert answer is not None
+    assert not answer.can_go_on
 
 
 def test_a_regenerated_answer_replaces_the_old_one(window: MainWindow, qtbot: QtBot) -> None:

@@ -1,0 +1,80 @@
+"""The versions of messages: which one is shown, and what is deleted with all that follows it.
+
+Knows the window and the store; knows no engine.
+"""
+
+from __future__ import annotations
+
+from app.answer_controller import ONE_AT_A_TIME, AnswerController
+from app.conversation_controller import ConversationController
+from app.errors import StorageError
+from app.parts import Parts
+from ui.dialogs import delete_messages_question
+
+
+class BranchController:
+    """Moves the shown path of the open conversation."""
+
+    def __init__(self, parts: Parts, conversations: ConversationController, answers: AnswerController) -> None:
+        self._window = parts.window
+        self._store = parts.store
+        self._conversations = conversations
+        self._answers = answers
+        page = parts.window.transcript
+        page.edited.connect(answers.edit)
+        page.regenerate_in_mode.connect(answers.regenerate)
+        page.continue_requested.connect(answers.go_on)
+        page.version_wanted.connect(self.show_version)
+        page.delete_requested.connect(self.ask_delete)
+
+    def show_version(self, message_id: int) -> None:
+        """Show another version of a message, with what followed it."""
+        if self._is_free():
+            try:
+                self._store.show_message(message_id)
+            except StorageError as error:
+                self._window.show_problem(error.problem)
+                return
+            self._conversations.show()
+            self._window.transcript.go_to(message_id)
+
+    def open_at(self, conversation_id: int, message_id: int | None) -> None:
+        """Open a conversation where a message is, in whatever branch it stands."""
+        if message_id is not None and not self._answers.is_growing_in(conversation_id):
+            try:
+                self._store.show_message(message_id)
+            except StorageError as error:
+                self._window.show_problem(error.problem)
+                return
+        self._conversations.select(conversation_id)
+        if message_id is not None:
+            self._window.transcript.go_to(message_id)
+
+    def ask_delete(self, message_id: int) -> None:
+        """Ask before a message goes with everything that follows it."""
+        if self._is_free():
+            try:
+                number = self._store.num_below(message_id)
+            except StorageError as error:
+                self._window.show_problem(error.problem)
+                return
+            question = delete_messages_question(self._window, number)
+            question.accepted.connect(lambda: self.delete(message_id))
+            question.open()
+
+    def delete(self, message_id: int) -> None:
+        """Remove a message and what follows it, in all branches."""
+        if self._is_free():
+            try:
+                self._store.delete_message(message_id)
+            except StorageError as error:
+                self._window.show_problem(error.problem)
+                return
+            self._conversations.show()
+
+    def _is_free(self) -> bool:
+        """Whether nothing is being written here; say so where something is."""
+        if self._answers.is_growing_in(self._conversations.current_id):
+            self._window.show_notice(ONE_AT_A_TIME)
+            return False
+        return True

@@ -1,0 +1,158 @@
+"""Editing in place, switching versions and the menu of a message, with real keys and clicks."""
+
+from __future__ import annotations
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QAction
+from PySide6.QtWidgets import QApplication, QMenu
+from pytestqt.qtbot import QtBot
+
+from engine.records import Mode
+from tests.ui.conftest import STATS
+from ui.main_window import MainWindow
+from ui.message_card import AnswerCard, UserCard
+from ui.message_menu import make_menu, plain_text
+from ui.records import MessageState, MessageView
+
+VIEWS = (
+    MessageView(1, "user", "First words"),
+    MessageView(2, "assistant", "An *early* answer", stats=STATS),
+    MessageView(3, "user", "More words", versions=(3, 7, 9)),
+    MessageView(4, "assistant", "The answer", MessageState.STOPPED, stats=STATS, versions=(2, 4)),
+)
+
+
+@pytest.fixture
+def page(window: MainWindow, qtbot: QtBot) -> MainWindow:
+    window.show_conversation("t", VIEWS)
+    qtbot.waitUntil(lambda: not window.transcript.is_building)
+    return window
+
+
+def user_card(page: MainWindow, index: int) -> UserCard:
+    card = page.transcript.cards[index]
+    assert isinstance(card, UserCard)
+    return card
+
+
+def answer_card(page: MainWindow, index: int) -> AnswerCard:
+    card = page.transcript.cards[index]
+    assert isinstance(card, AnswerCard)
+    return card
+
+
+def actions(menu: QMenu) -> dict[str, QAction]:
+    return {action.text(): action for action in menu.actions() if action.text()}
+
+
+def test_editing_happens_in_place_and_enter_sends(page: MainWindow, qtbot: QtBot) -> None:
+    card = user_card(page, 0)
+    qtbot.mouseClick(card.edit_button, Qt.MouseButton.LeftButton)
+    assert card.editor is not None
+    assert card.body.isHidden()
+    assert card.editor.edit.hasFocus()
+    qtbot.keyClicks(card.editor.edit, " and")
+    qtbot.keyClick(card.editor.edit, Qt.Key.Key_Return, Qt.KeyboardModifier.ShiftModifier)
+    qtbot.keyClicks(card.editor.edit, "more")
+    with qtbot.waitSignal(page.transcript.edited) as caught:
+        qtbot.keyClick(card.editor.edit, Qt.Key.Key_Return)
+    assert caught.args == [1, "First words and\nmore"]
+
+
+def test_escape_leaves_the_message_as_it_was(page: MainWindow, qtbot: QtBot) -> None:
+    card = user_card(page, 0)
+    qtbot.keyClick(page, Qt.Key.Key_E, Qt.KeyboardModifier.ControlModifier)
+    last = user_card(page, 2)
+    assert last.editor is not None
+    qtbot.keyClicks(last.editor.edit, "xyz")
+    qtbot.keyClick(last.editor.edit, Qt.Key.Key_Escape)
+    assert last.editor is None
+    assert last.body.isVisible()
+    assert last.text == "More words"
+    assert card.editor is None
+
+
+def test_an_empty_edit_is_not_sent(page: MainWindow, qtbot: QtBot) -> None:
+    card = user_card(page, 0)
+    card.begin_edit()
+    assert card.editor is not None
+    card.editor.edit.clear()
+    with qtbot.assertNotEmitted(page.transcript.edited):
+        qtbot.keyClick(card.editor.edit, Qt.Key.Key_Return)
+
+
+def test_versions_switch_by_click_and_by_key(page: MainWindow, qtbot: QtBot) -> None:
+    switch = user_card(page, 2).versions
+    assert switch is not None
+    assert switch.label.text() == "1 of 3"
+    assert not switch.back.isEnabled()
+    with qtbot.waitSignal(page.transcript.version_wanted) as caught:
+        qtbot.mouseClick(switch.forth, Qt.MouseButton.LeftButton)
+    assert caught.args == [7]
+    page.composer.edit.setFocus()
+    with qtbot.waitSignal(page.transcript.version_wanted) as caught:  # the last message with versions
+        qtbot.keyClick(page, Qt.Key.Key_Left, Qt.KeyboardModifier.AltModifier)
+    assert caught.args == [2]
+    switch.forth.setFocus()
+    with qtbot.waitSignal(page.transcript.version_wanted) as caught:  # the one in focus
+        qtbot.keyClick(page, Qt.Key.Key_Right, Qt.KeyboardModifier.AltModifier)
+    assert caught.args == [7]
+    assert user_card(page, 0).versions is None
+
+
+def test_ctrl_r_gives_the_last_answer_again_and_ctrl_shift_enter_continues_it(page: MainWindow, qtbot: QtBot) -> None:
+    with qtbot.waitSignal(page.regenerate_requested) as caught:
+        qtbot.keyClick(page, Qt.Key.Key_R, Qt.KeyboardModifier.ControlModifier)
+    assert caught.args == [4]
+    both = Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.ShiftModifier
+    with qtbot.waitSignal(page.transcript.continue_requested) as caught:
+        qtbot.keyClick(page, Qt.Key.Key_Return, both)
+    assert caught.args == [4]
+
+
+def test_the_menu_copies_in_two_forms(page: MainWindow) -> None:
+    menu = actions(make_menu(answer_card(page, 1)))
+    menu["Copy as Markdown"].trigger()
+    assert QApplication.clipboard().text() == "An *early* answer"
+    menu["Copy as text"].trigger()
+    assert QApplication.clipboard().text() == "An early answer"
+    assert "Continue" not in menu
+    assert plain_text("# Head\n\n- one\n- `two`") == "Head\none\ntwo"
+
+
+def test_the_menu_regenerates_in_another_mode_and_deletes(page: MainWindow, qtbot: QtBot) -> None:
+    menu = actions(make_menu(answer_card(page, 3)))
+    again = menu["Regenerate in mode"].menu()
+    assert isinstance(again, QMenu)
+    assert len(again.actions()) == len(Mode)
+    with qtbot.waitSignal(page.transcript.regenerate_in_mode) as caught:
+        again.actions()[0].trigger()
+    assert caught.args == [4, Mode.OFF]
+    with qtbot.waitSignal(page.transcript.continue_requested):
+        menu["Continue"].trigger()
+    with qtbot.waitSignal(page.transcript.delete_requested) as caught:
+        menu["Delete from here on…"].trigger()
+    assert caught.args == [4]
+
+
+def test_the_menu_button_opens_the_menu(page: MainWindow, qtbot: QtBot) -> None:
+    qtbot.mouseClick(user_card(page, 0).more_button, Qt.MouseButton.LeftButton)
+    menu = user_card(page, 0).findChild(QMenu)
+    assert menu is not None
+    assert menu.isVisible()
+    menu.close()
+
+
+def test_going_to_a_message_shows_it_and_stays(window: MainWindow, qtbot: QtBot) -> None:
+    views = [
+        MessageView(number, "user" if number % 2 else "assistant", f"message {number}\n\n" * 5)
+        for number in range(1, 121)
+    ]
+    window.show_conversation("t", views)
+    window.transcript.go_to(21)
+    qtbot.waitUntil(lambda: not window.transcript.is_building)
+    card = next(card for card in window.transcript.cards if card.message_id == 21)
+    top = card.mapTo(window.transcript.viewport(), card.rect().topLeft()).y()
+    assert 0 <= top < window.transcript.viewport().height() // 2
+    assert not window.transcript.sticks

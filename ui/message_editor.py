@@ -1,0 +1,103 @@
+"""Edits a message in its place: Enter sends it as another version, Esc leaves it as it was."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QEvent, Qt, Signal
+from PySide6.QtGui import QFontMetricsF, QKeyEvent
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPlainTextEdit, QPushButton, QVBoxLayout
+
+from ui.theme import Theme
+
+MAX_LINES = 16
+HINT = "Enter sends it as another version. What is there stays."
+
+
+class _Text(QPlainTextEdit):
+    """Grows with its lines.
+
+    Signals:
+        send, give_up: Enter and Esc.
+    """
+
+    send = Signal()
+    give_up = Signal()
+
+    def __init__(self, theme: Theme, text: str) -> None:
+        super().__init__()
+        self.setObjectName("composerText")
+        self.setAccessibleName("Edit your message")
+        self.setTabChangesFocus(True)
+        self.setFont(theme.font(1))
+        self.document().setDocumentMargin(0)
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.setPlainText(text)
+        self.moveCursor(self.textCursor().MoveOperation.End)
+        self.document().documentLayout().documentSizeChanged.connect(self._fit)
+        self._fit()
+
+    def _fit(self) -> None:
+        lines = min(max(round(self.document().size().height()), 1), MAX_LINES)
+        self.setFixedHeight(round(lines * QFontMetricsF(self.font()).lineSpacing()) + 4)
+
+    def event(self, event: QEvent) -> bool:
+        """Esc is this text's own while it is edited; elsewhere the window has it."""
+        if (
+            event.type() == QEvent.Type.ShortcutOverride
+            and isinstance(event, QKeyEvent)
+            and event.key() == Qt.Key.Key_Escape
+        ):
+            event.accept()
+            return True
+        return super().event(event)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Enter sends, Shift+Enter breaks the line, Esc gives up."""
+        enter = event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter)
+        if enter and not event.modifiers() & Qt.KeyboardModifier.ShiftModifier:
+            self.send.emit()
+        elif event.key() == Qt.Key.Key_Escape:
+            self.give_up.emit()
+        else:
+            super().keyPressEvent(event)
+
+
+class MessageEditor(QFrame):
+    """The text with its two buttons.
+
+    Signals:
+        sent(str): the edited text.
+        left: nothing is to change.
+    """
+
+    sent = Signal(str)
+    left = Signal()
+
+    def __init__(self, theme: Theme, text: str) -> None:
+        super().__init__()
+        self.setObjectName("composerCard")
+        self.edit = _Text(theme, text)
+        hint = QLabel(HINT)
+        hint.setProperty("kind", "caption")
+        self.cancel_button = QPushButton("Cancel")
+        self.send_button = QPushButton("Send")
+        self.send_button.setProperty("kind", "primary")
+        row = QHBoxLayout()
+        row.setSpacing(8)
+        row.addWidget(hint, 1)
+        for button in (self.cancel_button, self.send_button):
+            button.setAccessibleName(f"{button.text()} the edited message")
+            row.addWidget(button)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(12, 10, 8, 8)
+        layout.setSpacing(8)
+        layout.addWidget(self.edit)
+        layout.addLayout(row)
+        self.edit.send.connect(self._send)
+        self.edit.give_up.connect(self.left)
+        self.send_button.clicked.connect(self._send)
+        self.cancel_button.clicked.connect(self.left)
+
+    def _send(self) -> None:
+        text = self.edit.toPlainText().strip("\n")
+        if text.strip():
+            self.sent.emit(text)

@@ -1,0 +1,57 @@
+"""Keys for the messages: versions, regenerate, continue, edit; on the message in focus, or else on the last one."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QObject
+from PySide6.QtGui import QKeySequence, QShortcut
+from PySide6.QtWidgets import QApplication
+
+from ui.message_card import AnswerCard, MessageCard, UserCard
+from ui.transcript import Transcript
+
+
+class TranscriptKeys(QObject):
+    """Lives as long as its transcript."""
+
+    def __init__(self, transcript: Transcript) -> None:
+        super().__init__(transcript)
+        self._transcript = transcript
+        deeds = {
+            "Alt+Left": lambda: self._step(-1),
+            "Alt+Right": lambda: self._step(1),
+            "Ctrl+R": self._regenerate,
+            "Ctrl+E": self._edit,
+            "Ctrl+Shift+Return": self._continue,
+        }
+        for keys, deed in deeds.items():
+            QShortcut(QKeySequence(keys), transcript.window()).activated.connect(deed)
+
+    def _cards(self) -> list[MessageCard]:
+        """The card in focus, then the others from the last up."""
+        cards = self._transcript.cards[::-1]
+        focus = QApplication.focusWidget()
+        return sorted(cards, key=lambda card: focus is None or not card.isAncestorOf(focus))
+
+    def _step(self, by: int) -> None:
+        switch = next((card.versions for card in self._cards() if card.versions is not None), None)
+        if switch is not None:
+            switch.step(by)
+
+    def _answer(self) -> AnswerCard | None:
+        return next((card for card in self._cards() if isinstance(card, AnswerCard)), None)
+
+    def _regenerate(self) -> None:
+        answer = self._answer()
+        if answer is not None and answer.regenerate_button.isEnabled():
+            answer.regenerate_requested.emit(answer.message_id)
+
+    def _continue(self) -> None:
+        answer = self._transcript.last_answer()
+        if answer is not None and answer.can_go_on:
+            answer.continue_requested.emit(answer.message_id)
+
+    def _edit(self) -> None:
+        question = next((card for card in self._cards() if isinstance(card, UserCard)), None)
+        if question is not None:
+            self._transcript.ensureWidgetVisible(question)
+            question.begin_edit()

@@ -1,0 +1,46 @@
+"""`‹ 2 of 3 ›`: which version of a message is shown, and the ones beside it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from PySide6.QtCore import Signal
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QWidget
+
+from ui.icon_button import IconButton
+from ui.theme import Theme
+
+
+class VersionSwitch(QWidget):
+    """Always in sight where there is something to switch: hidden versions would seem lost.
+
+    Signals:
+        wanted(int): the id of the version to show.
+    """
+
+    wanted = Signal(int)
+
+    def __init__(self, theme: Theme, versions: Sequence[int], current: int) -> None:
+        super().__init__()
+        self._versions = tuple(versions)
+        self._at = self._versions.index(current)
+        self.back = IconButton(theme, "chevron-left", "Previous version (Alt+Left)")
+        self.forth = IconButton(theme, "chevron-right", "Next version (Alt+Right)")
+        self.label = QLabel(f"{self._at + 1} of {len(self._versions)}")
+        self.label.setProperty("kind", "caption")
+        self.label.setFont(theme.font(-1))
+        self.label.setAccessibleName(f"Version {self._at + 1} of {len(self._versions)}")
+        self.back.setEnabled(self._at > 0)
+        self.forth.setEnabled(self._at + 1 < len(self._versions))
+        self.back.clicked.connect(lambda: self.step(-1))
+        self.forth.clicked.connect(lambda: self.step(1))
+        row = QHBoxLayout(self)
+        row.setContentsMargins(0, 0, 0, 0)
+        row.setSpacing(0)
+        for widget in (self.back, self.label, self.forth):
+            row.addWidget(widget)
+
+    def step(self, by: int) -> None:
+        """Ask for the version before (-1) or after (1) this one, if there is one."""
+        if 0 <= self._at + by < len(self._versions):
+            self.wanted.emit(self._versions[self._at + by])
