@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +28,7 @@ MAX_DIMS = 4  # ggml's own limit
 MAX_NUM_VALUES = 2**53  # in one tensor; keeps every product below 64 bits, whatever the type
 MAX_ALIGNMENT = 65_536  # real files use 32
 SMALL_ARRAY_ITEMS = 4096  # arrays of numbers up to this are kept: one number a layer, rope sections
+MAX_KEPT_ITEMS = 2**18  # of all those arrays together; real files have some hundreds
 _MAGIC = b"GGUF"
 
 Value = int | float | bool | str | tuple[int | float, ...]
@@ -63,7 +64,8 @@ class TensorInfo:
 class GgufHeader:
     """What a GGUF file says about itself; consistent in itself and with the file's size.
 
-    ``arrays`` tells where every array lies; the short ones of numbers are in ``metadata``, too.
+    ``arrays`` tells where every array lies; the short ones of numbers are in ``metadata``, too. ``entries`` tells from
+    where to where each metadata entry reaches, its key included.
     """
 
     version: int
@@ -72,6 +74,7 @@ class GgufHeader:
     tensors: tuple[TensorInfo, ...]
     data_offset: int
     file_size: int
+    entries: Mapping[str, tuple[int, int]] = field(default_factory=dict)
 
     @property
     def architecture(self) -> str:
@@ -119,21 +122,26 @@ def parse_header(read_at: ReadAt, file_size: int) -> GgufHeader:
     check(num_entries <= MAX_ENTRIES, f"it claims {num_entries:,} metadata entries")
     metadata: dict[str, Value] = {}
     arrays: dict[str, ArrayRef] = {}
+    entries: dict[str, tuple[int, int]] = {}
+    num_kept = 0
     for _ in range(num_entries):
+        begin = cursor.position
         key = cursor.text(MAX_KEY_BYTES, "a metadata key")
-        check(key not in metadata and key not in arrays, f"the entry {key[:80]!r} appears twice")
+        check(key not in entries, f"the entry {key[:80]!r} appears twice")
         value = _read_value(cursor, key)
         if not isinstance(value, ArrayRef):
             metadata[key] = value
-            continue
-        arrays[key] = value
-        if (numbers := _small_array(cursor, value)) is not None:
-            metadata[key] = numbers
+        else:
+            arrays[key] = value
+            if (numbers := _small_array(cursor, value, MAX_KEPT_ITEMS - num_kept)) is not None:
+                metadata[key] = numbers
+                num_kept += len(numbers)
+        entries[key] = (begin, cursor.position)
     alignment = _alignment(metadata)
     tensors = tuple(_read_tensor(cursor, alignment) for _ in range(num_tensors))
     data_offset = cursor.position + -cursor.position % alignment
     _check_layout(tensors, file_size - data_offset)
-    return GgufHeader(version, metadata, arrays, tensors, data_offset, file_size)
+    return GgufHeader(version, metadata, arrays, tensors, data_offset, file_size, entries)
 
 
 def read_numbers(read_at: ReadAt, array: ArrayRef) -> NDArray[Any]:
@@ -186,11 +194,11 @@ def _read_array(cursor: Cursor, key: str) -> ArrayRef:
     return ArrayRef(kind, length, begin, length * struct.calcsize("<" + FORMATS[kind]))
 
 
-def _small_array(cursor: Cursor, array: ArrayRef) -> tuple[int | float, ...] | None:
+def _small_array(cursor: Cursor, array: ArrayRef, max_items: int) -> tuple[int | float, ...] | None:
     """Read an array of numbers if it is short, pass over it if not; the cursor is already behind one of strings."""
     if array.item_type is ValueType.STRING:
         return None
-    if array.length > SMALL_ARRAY_ITEMS:
+    if array.length > min(SMALL_ARRAY_ITEMS, max_items):
         cursor.skip(array.num_bytes)
         return None
     return struct.unpack(f"<{array.length}{FORMATS[array.item_type]}", cursor.take(array.num_bytes))

@@ -12,7 +12,7 @@ import re
 import signal
 import subprocess
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, fields
 from importlib import metadata
 from pathlib import Path
@@ -77,7 +77,7 @@ def probe(
     if key in known:
         return known[key]
     limit_s = _START_LIMIT_S + size / _SLOWEST_BYTES_PER_S if timeout_s is None else timeout_s
-    report = _ask_child(path, limit_s, should_stop)
+    report = ProbeReport(**ask_child("probe", [path], limit_s, should_stop)["report"])
     if _identity(path)[0] == key:
         _write_cache(cache_dir, {**known, key: report})
     return report
@@ -99,10 +99,19 @@ def _identity(path: Path) -> tuple[str, int]:
     return f"{whole}|{facts.st_size}|{facts.st_mtime_ns}|{facts.st_ino}|{version}", facts.st_size
 
 
-def _ask_child(path: Path, limit_s: float, should_stop: Callable[[], bool]) -> ProbeReport:
+def ask_child(
+    helper: str, paths: Sequence[Path], limit_s: float, should_stop: Callable[[], bool] = lambda: False
+) -> dict[str, Any]:
+    """Let a child process open ``paths``; return its answer. Sentences about what went wrong name the first.
+
+    Raises:
+        ModelFileError: the child refused one of them, crashed, or was too slow; or it was asked to stop.
+        NotEnoughMemoryError: it asked for more memory than it may.
+    """
+    name = paths[0].name
     its_end, our_end = os.pipe()  # the child ends when ours closes, so it does not outlive us
     child = subprocess.Popen(  # noqa: S603  (our own interpreter and module)
-        child_command("probe", str(path.resolve())),
+        child_command(helper, *(str(path.resolve()) for path in paths)),
         stdin=its_end,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
@@ -111,21 +120,21 @@ def _ask_child(path: Path, limit_s: float, should_stop: Callable[[], bool]) -> P
     )
     os.close(its_end)
     try:
-        output, complaints = _wait(child, path.name, limit_s, should_stop)
+        output, complaints = _wait(child, name, limit_s, should_stop)
     finally:
         child.kill()
         child.communicate()
         os.close(our_end)
     if child.returncode != 0:
-        log.info("the probe of %s ended with %s: %s", path.name, child.returncode, complaints.strip()[-2000:])
-        raise _crash(path.name, child.returncode, complaints)
+        log.info("the probe of %s ended with %s: %s", name, child.returncode, complaints.strip()[-2000:])
+        raise _crash(name, child.returncode, complaints)
     try:
         answer: dict[str, Any] = json.loads(output.strip().splitlines()[-1])
     except (ValueError, IndexError) as error:
-        raise ModelLoadError(f"The process that opened {path.name} ended without an answer.") from error
+        raise ModelLoadError(f"The process that opened {name} ended without an answer.") from error
     if "error" in answer:
         raise _retell(answer["error"])
-    return ProbeReport(**answer["report"])
+    return answer
 
 
 def _wait(

@@ -9,6 +9,7 @@ import json
 import os
 import sys
 import threading
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -18,7 +19,6 @@ import psutil
 
 from engine.errors import EngineError, ModelLoadError
 from engine.fit import check_fit, estimate
-from engine.gguf_header import GgufHeader
 from engine.hyperparameters import read_checked_header
 from engine.llama import library
 from engine.llama.context import ContextParams, LlamaContext
@@ -40,15 +40,20 @@ _ONE_FOR_EACH_FIRST_BYTE = (
 
 def main(arguments: list[str]) -> int:
     """Open the file that ``arguments`` name; the status is 0 also where the answer is an error."""
-    _end_with_parent()
-    _quiet_crashes()
     path = Path(arguments[0])
+    return answer_as_json(lambda: {"report": examine(path)}, path.name)
+
+
+def answer_as_json(work: Callable[[], dict[str, Any]], name: str) -> int:
+    """Do the ``work`` of a helper process and print its answer, or its error, as one line."""
+    end_with_parent()
+    quiet_crashes()
     try:
-        answer = {"report": examine(path)}
+        answer = work()
     except EngineError as error:
         answer = {"error": {"kind": type(error).__name__, "message": error.message, "advice": error.advice}}
     except MemoryError:
-        answer = {"error": {"kind": "NotEnoughMemoryError", "message": f"{path.name} needs more memory than it may."}}
+        answer = {"error": {"kind": "NotEnoughMemoryError", "message": f"{name} needs more memory than it may."}}
     sys.stdout.write("\n" + json.dumps(answer) + "\n")
     sys.stdout.flush()
     return 0
@@ -64,7 +69,7 @@ def examine(path: Path) -> dict[str, Any]:
     check_writes_text(header, path.name)
     if not library.supports_gpu():  # with one, the weights may lie there
         check_fit([header], N_CTX)
-    _limit_memory(header)
+    limit_memory(estimate([header], N_CTX).needed_bytes + 2 * header.file_size)
     with LlamaModel(path, repack=False) as model:
         facts = {
             "architecture": model.architecture,
@@ -105,8 +110,8 @@ def _try_vocabulary(model: LlamaModel) -> None:
         vocab.token_text(token_id)
 
 
-def _end_with_parent() -> None:
-    """The parent holds the other end of our standard input; when it is gone, nobody waits for an answer."""
+def end_with_parent() -> None:
+    """End when the parent does: it holds the other end of our standard input, and nobody else waits for an answer."""
 
     def watch() -> None:
         os.read(0, 1)  # not sys.stdin: its lock would be held at the interpreter's end
@@ -115,8 +120,8 @@ def _end_with_parent() -> None:
     threading.Thread(target=watch, name="parent-watch", daemon=True).start()
 
 
-def _quiet_crashes() -> None:
-    """No core file and no dialogue box for a crash that is expected here."""
+def quiet_crashes() -> None:
+    """Leave no core file and no dialogue box for a crash that is expected here."""
     if sys.platform == "win32":
         import ctypes  # noqa: PLC0415
 
@@ -128,13 +133,12 @@ def _quiet_crashes() -> None:
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
 
 
-def _limit_memory(header: GgufHeader) -> None:
-    """Let absurd sizes fail here: bound the address space by what this file can need (Linux; others cannot)."""
+def limit_memory(needed_bytes: int) -> None:
+    """Let absurd sizes fail here: bound the address space by what the files can need (Linux; others cannot)."""
     if not sys.platform.startswith("linux"):
         return
     import resource  # noqa: PLC0415
 
-    needed = estimate([header], N_CTX).needed_bytes + 2 * header.file_size
-    limit = psutil.Process().memory_info().vms + needed + _SPARE_BYTES
+    limit = psutil.Process().memory_info().vms + needed_bytes + _SPARE_BYTES
     with suppress(ValueError, OSError):
         resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
