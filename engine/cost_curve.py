@@ -21,15 +21,30 @@ _PAD_GAIN = (
 )
 _LARGEST_PAD = 3
 _CLIP = 1.5  # one pass says at most so much against the curve: the machine was busy, or a page was missing
+_GUESS_CLIP = 6.0  # the same while the curve is only guessed
 _OWN_RATE, _LEVEL_RATE = 0.1, 0.02
+_TRUSTED = 50  # passes seen until a guessed curve is as good as a measured one
 _REFRESH_EVERY = 32
 
 
 class CostCurve:
     """Milliseconds of a pass by its number of tokens, 1 to `MAX_PASS`."""
 
-    def __init__(self, measured_ms: Mapping[int, float]) -> None:
+    def __init__(self, measured_ms: Mapping[int, float], *, guessed: bool = False) -> None:
         """``measured_ms`` holds at least the pass of one token; what lies between is interpolated.
+
+        A ``guessed`` curve has the right shape at best: the first passes that are observed set its level.
+
+        Raises:
+            ValueError: there is no positive cost of one token.
+        """
+        self._num_seen = 0 if guessed else _TRUSTED
+        self._cheapest = list(range(MAX_PASS + 1))
+        self._since_refresh = 0
+        self.replace(measured_ms)
+
+    def replace(self, measured_ms: Mapping[int, float]) -> None:
+        """Take a newer measurement.
 
         Raises:
             ValueError: there is no positive cost of one token.
@@ -37,8 +52,6 @@ class CostCurve:
         if measured_ms.get(1, 0.0) <= 0.0:
             raise ValueError("a cost curve needs the cost of one token")
         self._ms = _interpolate(measured_ms)
-        self._since_refresh = 0
-        self._cheapest = list(range(MAX_PASS + 1))
         self._refresh()
 
     @property
@@ -58,10 +71,14 @@ class CostCurve:
         """A pass of this many tokens took so long: correct its own point, and the level of all a little."""
         if num_tokens > MAX_PASS:
             return
-        ratio = min(max(milliseconds / self._ms[num_tokens], 1 / _CLIP), _CLIP)
-        self._ms[num_tokens] *= ratio**_OWN_RATE
+        trusted = self._num_seen >= _TRUSTED
+        clip = _CLIP if trusted else _GUESS_CLIP
+        ratio = min(max(milliseconds / self._ms[num_tokens], 1 / clip), clip)
         self._since_refresh += 1
-        level = ratio**_LEVEL_RATE
+        self._num_seen += 1
+        # While it is guessed, the level is the mean of what was seen.
+        level = ratio ** (_LEVEL_RATE if trusted else 1.0 / self._num_seen)
+        self._ms[num_tokens] *= (ratio / level) ** _OWN_RATE
         self._ms = [value * level for value in self._ms]
         if self._since_refresh >= _REFRESH_EVERY:
             self._refresh()

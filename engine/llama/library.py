@@ -6,9 +6,12 @@ import collections
 import ctypes
 import logging
 import os
+import platform
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
+from importlib import metadata
+from pathlib import Path
 from typing import Any
 
 import psutil
@@ -86,8 +89,31 @@ def system_info() -> str:
     return str(start().llama_print_system_info().decode("utf-8", "replace"))
 
 
+def physical_cores() -> int:
+    """Cores that this process may compute on, two threads of one core counted once."""
+    physical = psutil.cpu_count(logical=False) or os.cpu_count() or 1
+    allowed = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else physical
+    return max(1, min(physical, allowed))
+
+
 def default_threads(num_params: int) -> int:
-    """Threads for a model of this size: physical cores, but one for a tiny model."""
-    if num_params < TINY_MODEL_PARAMS:
-        return 1
-    return psutil.cpu_count(logical=False) or os.cpu_count() or 1
+    """Threads for a model of this size before anything was measured: physical cores, but one for a tiny model."""
+    return 1 if num_params < TINY_MODEL_PARAMS else physical_cores()
+
+
+def machine_facts() -> tuple[object, ...]:
+    """What of this machine and build changes what a pass costs: for keys of measured costs."""
+    try:
+        build = metadata.version("llama-cpp-python")
+    except metadata.PackageNotFoundError:  # a frozen program may carry no package metadata
+        build = "unknown"
+    spin = os.environ.get("GOMP_SPINCOUNT", os.environ.get("OMP_WAIT_POLICY", ""))
+    return (build, system_info(), _processor_name(), physical_cores(), spin)
+
+
+def _processor_name() -> str:
+    try:
+        lines = Path("/proc/cpuinfo").read_text("utf-8", "replace").splitlines()
+    except OSError:  # not Linux
+        return platform.processor()
+    return next((line for line in lines if line.startswith("model name")), platform.machine())

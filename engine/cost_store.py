@@ -1,0 +1,112 @@
+"""Keeps measured costs for the next start: a small JSON file in a folder that the caller names.
+
+A damaged or foreign file is as good as none. Knows no model: whoever measures says under which key.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import logging
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+log = logging.getLogger(__name__)
+
+FILE_NAME = "pass-costs.json"
+_FORMAT = 1  # of what is in it; another number forgets it all
+MAX_KEPT = 64
+_MAX_BYTES = 2_000_000
+_SLOWEST_MS = 3_600_000.0
+
+
+@dataclass(frozen=True, slots=True)
+class SavedCosts:
+    """Costs with so many threads, by band of the cache's fill: milliseconds by tokens of a pass."""
+
+    threads: int
+    bands: dict[int, dict[int, float]]
+
+
+def key_of(*facts: object) -> str:
+    """A key from everything that changes the costs."""
+    return hashlib.sha256("\n".join(map(str, facts)).encode()).hexdigest()[:32]
+
+
+def file_facts(path: str) -> tuple[object, ...]:
+    """What makes a file this very file: its name, size and time; nothing of it where it cannot be read."""
+    try:
+        facts = Path(path).stat()
+    except OSError:
+        return (path,)
+    return (Path(path).name, facts.st_size, facts.st_mtime_ns)
+
+
+class CostStore:
+    """Costs by key: in memory, and in ``folder`` where one is given."""
+
+    def __init__(self, folder: Path | None = None) -> None:
+        self._file = folder / FILE_NAME if folder is not None else None
+        self._kept = _read(self._file) if self._file is not None else {}
+
+    def get(self, key: str) -> SavedCosts | None:
+        """What was kept under ``key``."""
+        return self._kept.get(key)
+
+    def put(self, key: str, costs: SavedCosts) -> None:
+        """Keep ``costs``; of more than `MAX_KEPT` the oldest goes. A folder that cannot be written is only logged."""
+        self._kept.pop(key, None)
+        self._kept[key] = costs
+        for old in list(self._kept)[:-MAX_KEPT]:
+            del self._kept[old]
+        if self._file is not None:
+            _write(self._file, self._kept)
+
+
+def _read(file: Path) -> dict[str, SavedCosts]:
+    try:
+        text = file.read_bytes()[:_MAX_BYTES]  # cut where it is too large to be ours: then it cannot be read
+        saved = json.loads(text)
+        entries = saved["costs"] if saved["format"] == _FORMAT else {}
+        kept = {str(key): _costs(entry) for key, entry in entries.items()}
+    except FileNotFoundError:
+        return {}
+    except (OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
+        log.info("%s is not used: %r", FILE_NAME, error)
+        return {}
+    return dict(list(kept.items())[-MAX_KEPT:])
+
+
+def _costs(entry: dict[str, Any]) -> SavedCosts:
+    threads = entry["threads"]
+    bands = {
+        int(band): {int(num_tokens): float(ms) for num_tokens, ms in points.items()}
+        for band, points in entry["bands"].items()
+    }
+    good = all(0.0 < ms < _SLOWEST_MS for points in bands.values() for ms in points.values())
+    if not (type(threads) is int and 1 <= threads <= 4096 and good and bands and all(1 in p for p in bands.values())):
+        raise ValueError("a figure is outside its range")
+    return SavedCosts(threads, bands)
+
+
+def _rounded(points: dict[int, float]) -> dict[int, float]:
+    return {num_tokens: float(f"{ms:.4g}") for num_tokens, ms in points.items()}
+
+
+def _write(file: Path, kept: dict[str, SavedCosts]) -> None:
+    entries = {
+        key: {
+            "threads": costs.threads,
+            "bands": {band: _rounded(points) for band, points in costs.bands.items()},
+        }
+        for key, costs in kept.items()
+    }
+    part = file.with_name(f"{file.name}.{os.getpid()}.part")
+    try:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        part.write_text(json.dumps({"format": _FORMAT, "costs": entries}), "utf-8")
+        part.replace(file)
+    except OSError as error:  # they will be measured again
+        log.info("%s could not be written: %s", FILE_NAME, error)

@@ -1,0 +1,95 @@
+"""Kept costs: given back as they were, bounded, and a file that is not ours changes nothing."""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from engine.cost_store import FILE_NAME, MAX_KEPT, CostStore, SavedCosts, file_facts, key_of
+
+COSTS = SavedCosts(2, {0: {1: 7.0, 8: 19.25}, 2: {1: 9.5}})
+
+
+def test_what_was_put_is_there_after_a_restart(tmp_path: Path) -> None:
+    CostStore(tmp_path / "cache").put("a", COSTS)
+    again = CostStore(tmp_path / "cache")
+    assert again.get("a") == COSTS
+    assert again.get("b") is None
+    assert [file.name for file in (tmp_path / "cache").iterdir()] == [FILE_NAME]
+
+
+def test_without_a_folder_it_is_kept_in_memory() -> None:
+    store = CostStore()
+    store.put("a", COSTS)
+    assert store.get("a") == COSTS
+
+
+def test_the_oldest_go_first(tmp_path: Path) -> None:
+    store = CostStore(tmp_path)
+    for i in range(MAX_KEPT + 5):
+        store.put(f"key {i}", COSTS)
+    again = CostStore(tmp_path)
+    assert again.get("key 4") is None
+    assert again.get("key 5") == COSTS
+    assert len(json.loads((tmp_path / FILE_NAME).read_text())["costs"]) == MAX_KEPT
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"",
+        b"\xff\xfe not text",
+        b"[]",
+        b"[" * 100_000,
+        b'{"format": 2, "costs": {"a": 1}}',
+        b'{"format": 1, "costs": {"a": {"threads": 0, "bands": {"0": {"1": 7.0}}}}}',
+        b'{"format": 1, "costs": {"a": {"threads": 2, "bands": {"0": {"2": 7.0}}}}}',
+        b'{"format": 1, "costs": {"a": {"threads": 2, "bands": {"0": {"1": -7.0}}}}}',
+        b'{"format": 1, "costs": {"a": {"threads": 2, "bands": {"0": {"1": NaN}}}}}',
+        b'{"format": 1, "costs": {"a": {"threads": 2, "bands": {}}}}',
+        b'{"format": 1, "costs": {"a": {"threads": 2}}}',
+    ],
+)
+def test_a_damaged_or_foreign_file_is_as_good_as_none(
+    tmp_path: Path, content: bytes, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.INFO, "engine.cost_store")
+    (tmp_path / FILE_NAME).write_bytes(content)
+    store = CostStore(tmp_path)
+    assert store.get("a") is None
+    assert len(caplog.records) <= 1
+    store.put("a", COSTS)
+    assert CostStore(tmp_path).get("a") == COSTS
+
+
+@given(st.binary(max_size=200))
+def test_no_content_raises(tmp_path_factory: pytest.TempPathFactory, content: bytes) -> None:
+    folder = tmp_path_factory.mktemp("costs")
+    (folder / FILE_NAME).write_bytes(content)
+    assert CostStore(folder).get("a") is None
+
+
+def test_a_folder_that_cannot_be_written_is_only_logged(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.INFO, "engine.cost_store")
+    (tmp_path / "file").write_text("in the way")
+    store = CostStore(tmp_path / "file")
+    store.put("a", COSTS)
+    assert store.get("a") == COSTS
+    assert "could not be written" in caplog.text
+
+
+def test_another_file_or_fact_has_another_key(tmp_path: Path) -> None:
+    file = tmp_path / "model.gguf"
+    file.write_bytes(b"one")
+    first = file_facts(str(file))
+    os.utime(file, ns=(1, 1))
+    assert file_facts(str(file)) != first
+    assert key_of("target", 2) != key_of("target", 1)
+    assert key_of("ab", "c") != key_of("a", "bc")
+    assert file_facts(str(tmp_path / "absent")) == (str(tmp_path / "absent"),)
