@@ -14,7 +14,13 @@ import pytest
 
 from engine.errors import ModelHeaderError
 from engine.gguf_header import GgufHeader, parse_header
-from engine.gguf_ranges import FIRST_BLOCK_BYTES, LARGEST_BLOCK_BYTES, CancelledReadError, RangeSource
+from engine.gguf_ranges import (
+    FIRST_BLOCK_BYTES,
+    LARGEST_BLOCK_BYTES,
+    MAX_FETCHED_BYTES,
+    CancelledReadError,
+    RangeSource,
+)
 from engine.gguf_stub import write_stub
 from engine.hyperparameters import check_header, check_tokens
 from engine.pair_probe import judge_pairs
@@ -45,8 +51,8 @@ class Far:
         return sum(end - start for start, end in self.asked)
 
 
-def read(far: Far, **limits: int) -> tuple[GgufHeader, RangeSource]:
-    source = RangeSource(far.fetch, far.size, **limits)
+def read(far: Far, max_bytes: int = MAX_FETCHED_BYTES) -> tuple[GgufHeader, RangeSource]:
+    source = RangeSource(far.fetch, far.size, max_bytes)
     return parse_header(source.read_at, far.size), source
 
 
