@@ -11,9 +11,19 @@ from bisect import bisect_right
 from dataclasses import dataclass
 from itertools import pairwise
 
+from engine.records import Source
+
 CONFIDENCE_EDGES = (0.2, 0.35, 0.5, 0.65, 0.8, 0.9, 0.97, 0.995)
 _FORGET = 0.985  # a look weighs half after about 46 more of its class
 _PRIOR_WEIGHT = 2.0  # looks that the first guess is worth
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """Proposed tokens in a row of one source, as the confidence in each of them."""
+
+    source: Source
+    confidences: list[float]
 
 
 @dataclass(slots=True)

@@ -14,8 +14,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from enum import Enum
 
-from engine.acceptance import AcceptanceByDepth, AcceptanceEstimate
+from engine.acceptance import AcceptanceByDepth, AcceptanceEstimate, Part
 from engine.cost_curve import MAX_PASS, CostCurve
+from engine.records import Source
+from engine.recovery import Recovery
 
 MAX_DEPTH = MAX_PASS - 1
 _LOOK_AHEAD = 16  # how many more tokens a decision to go on considers
@@ -70,17 +72,20 @@ class _Trial:
 class Pacer:
     """One for a loaded target and draft."""
 
-    def __init__(self, curve: CostCurve, draft_step_ms: float = 0.0) -> None:
+    def __init__(self, curve: CostCurve, draft_step_ms: float = 0.0, recovery: Recovery | None = None) -> None:
+        """``recovery`` knows what rejected tokens cost, where the target's memory cannot simply forget them."""
         self.curve = curve
+        self.recovery = recovery
         self.draft_step_ms = draft_step_ms
         self.text_chances = AcceptanceEstimate()
+        self.tail_chances = AcceptanceEstimate(0.6)  # of text after tokens that the draft model has drawn
         self.model_chances = AcceptanceEstimate()
         self.by_depth = AcceptanceByDepth(0.7, MAX_DEPTH)
         self.overhead_ms = _FIRST_OVERHEAD_MS
         self._text = _Trial(self.plain_ms)
         self._model = _Trial(self.plain_ms)
         self._rate_tokens, self._rate_ms = 1.0, self.plain_ms
-        self._last_choice = self.state = Choice.PLAIN
+        self._choice = self._last_choice = self.state = Choice.PLAIN
         self._probing, self._may_rest = False, True
         self.reason = ""
 
@@ -94,6 +99,16 @@ class Pacer:
         """Tokens per millisecond that this answer's kind of text reaches, never less than plain decoding's."""
         return max(self._rate_tokens / self._rate_ms, 1.0 / self.plain_ms)
 
+    def use(self, curve: CostCurve) -> None:
+        """Go on with another curve: the cache has grown, or other threads compute. What was learnt is scaled to it."""
+        if curve is self.curve:
+            return
+        factor = curve.cost_ms(1) / self.curve.cost_ms(1)
+        self.curve = curve
+        self._rate_ms *= factor
+        for trial in (self._text, self._model):
+            trial.cost_ms *= factor
+
     # ---- before a pass ----------------------------------------------------------------------------------------------
 
     def choose(
@@ -103,12 +118,12 @@ class Pacer:
 
         Without ``may_rest`` drafting was asked for by name: then at least one token is proposed where one can be.
         """
-        text_worth, text_depth = self._best_text(text_confidences[:limit])
+        text_gain, text_depth = self.text_gain(text_confidences[:limit])
         plain_worth = 1.0 - self.rate * self.plain_ms
         can_draft = bool(text_depth) or (has_model and limit > 0)
         options = [] if can_draft and not may_rest else [(plain_worth, Choice.PLAIN, 0)]
         if text_depth:
-            options.append((text_worth, Choice.TEXT, text_depth))
+            options.append((plain_worth + text_gain, Choice.TEXT, text_depth))
         if has_model and limit > 0:
             model_worth = self._model.tokens - self.rate * self._model.cost_ms
             options.append((model_worth, Choice.MODEL, min(limit, MAX_DEPTH)))
@@ -117,19 +132,29 @@ class Pacer:
         if choice is Choice.PLAIN and may_rest:
             choice, depth = self._probe(len(text_confidences), limit if has_model else 0)
             self._probing = choice is not Choice.PLAIN
+        self._choice = choice
         self._explain(choice, has_model=has_model)
         return choice, depth
 
-    def _best_text(self, confidences: Sequence[float]) -> tuple[float, int]:
-        """Worth of the best number of these tokens to submit; they are there already, only verifying costs."""
-        best, best_depth = float("-inf"), 0
-        expected = alive = 1.0
-        for depth, confidence in enumerate(confidences[:MAX_DEPTH], 1):
-            alive *= self.text_chances.chance(confidence)
+    def text_gain(self, confidences: Sequence[float], start: int = 0, alive: float = 1.0) -> tuple[float, int]:
+        """What the best number of these tokens gains, and that number; they are there already, only verifying costs.
+
+        Args:
+            confidences: of the text that would follow.
+            start: tokens proposed already in this pass.
+            alive: chance that all of them are kept.
+        """
+        best, best_depth, expected = float("-inf"), 0, 0.0
+        rate, curve = self.rate, self.curve
+        chances = self.tail_chances if start else self.text_chances
+        here_ms = curve.cost_ms(start + 1) + self._risk_ms(start, alive)
+        for depth, confidence in enumerate(confidences[: MAX_DEPTH - start], 1):
+            alive *= chances.chance(confidence)
             expected += alive
-            worth = expected - self.rate * (self.curve.cost_ms(depth + 1) + self.overhead_ms)
-            if worth > best:
-                best, best_depth = worth, depth
+            cost_ms = curve.cost_ms(start + depth + 1) + self._risk_ms(start + depth, alive)
+            gain = expected - rate * (cost_ms - here_ms)
+            if gain > best:
+                best, best_depth = gain, depth
         return best, best_depth
 
     def _probe(self, num_text: int, model_limit: int) -> tuple[Choice, int]:
@@ -146,36 +171,46 @@ class Pacer:
         """Chance that a token that the draft model draws with this confidence is kept."""
         return self.model_chances.chance(confidence)
 
-    def worth_drawing(self, drawn: int, alive: float, confidence: float, limit: int) -> bool:
+    def worth_drawing(self, drawn: int, alive: float, confidence: float, room: int) -> bool:
         """Whether to draw and submit one more token, whose distribution is known already.
 
         Args:
             drawn: tokens drawn so far in this pass.
             alive: chance that all of them are kept.
             confidence: the draft's, in its next token, before that is drawn.
-            limit: at most so many tokens in this pass.
+            room: at most so many more tokens in this pass.
         """
         alive *= self.model_chances.chance(confidence)
         if self._probing or (drawn == 0 and not self._may_rest):
             return True
-        return self._gain_of_going_on(drawn, alive, limit, 0) > 0.0
+        return self._gain_of_going_on(drawn, alive, room) > 0.0
 
-    def worth_running(self, drawn: int, alive: float, limit: int) -> bool:
-        """Whether to run the draft model once more to learn the distribution of one more token."""
+    def gain_of_running(self, drawn: int, alive: float, room: int) -> float:
+        """What running the draft model once more gains, to learn the distribution of one more token."""
+        if self._probing:
+            return float("inf")
         alive *= self.by_depth.chance(drawn)
-        return self._probing or self._gain_of_going_on(drawn, alive, limit, 1) > 0.0
+        return self._gain_of_going_on(drawn, alive, room, self.draft_step_ms)
 
-    def _gain_of_going_on(self, drawn: int, alive: float, limit: int, steps_now: int) -> float:
+    def _gain_of_going_on(self, drawn: int, alive: float, room: int, first_ms: float = 0.0) -> float:
         """The best worth of 1, 2, ... more tokens over stopping here; ``alive`` includes the first of them."""
         rate, curve, step_ms = self.rate, self.curve, self.draft_step_ms
-        here_ms = curve.cost_ms(drawn + 1)
+        here = drawn + 1
+        here_ms = curve.cost_ms(here) + self._risk_ms(here - 1, alive) - first_ms
         best, expected = float("-inf"), 0.0
-        for more in range(1, min(limit - drawn, _LOOK_AHEAD) + 1):
+        for more in range(1, min(room, _LOOK_AHEAD) + 1):
             expected += alive
-            cost_ms = curve.cost_ms(drawn + more + 1) - here_ms + (more - 1 + steps_now) * step_ms
+            risk_ms = self._risk_ms(here + more - 1, alive)
+            cost_ms = curve.cost_ms(here + more) + risk_ms - here_ms + (more - 1) * step_ms
             best = max(best, expected - rate * cost_ms)
             alive *= self.by_depth.chance(drawn + more)
         return best
+
+    def _risk_ms(self, num_proposed: int, alive: float) -> float:
+        """What proposing so many costs beside the pass, all of them kept with the chance ``alive``."""
+        if self.recovery is None or num_proposed == 0:
+            return 0.0
+        return self.recovery.risk_ms(self.curve, num_proposed, alive)
 
     # ---- after a pass -----------------------------------------------------------------------------------------------
 
@@ -183,22 +218,28 @@ class Pacer:
         """A pass proposed nothing."""
         self._count_rate(1.0, self.plain_ms)
 
-    def observe_text(self, confidences: Sequence[float], num_accepted: int) -> None:
-        """Text of these confidences was submitted, and so many tokens of it kept."""
-        self._learn(self.text_chances, confidences, num_accepted)
-        cost_ms = self.curve.cost_ms(len(confidences) + 1) + self.overhead_ms
-        self._text.observe(1.0 + num_accepted, cost_ms, self.plain_ms, probed=self._probing)
-        self._count_rate(1.0 + num_accepted, cost_ms)
-
-    def observe_model(self, confidences: Sequence[float], num_accepted: int, draft_ms: float) -> None:
-        """The draft model proposed tokens of these confidences in ``draft_ms``; so many were kept."""
-        self._learn(self.model_chances, confidences, num_accepted)
-        self.by_depth.observe(len(confidences), num_accepted, self._weight)
-        if confidences:
-            step_ms = draft_ms / len(confidences)
+    def observe(self, parts: Sequence[Part], num_accepted: int, draft_ms: float = 0.0) -> None:
+        """These were proposed, in this order, the draft model taking ``draft_ms``; so many tokens were kept."""
+        left = num_accepted
+        for i, part in enumerate(parts):
+            of_model = part.source is Source.DRAFT
+            of_text = self.tail_chances if i else self.text_chances
+            self._learn(self.model_chances if of_model else of_text, part.confidences, left)
+            if of_model:
+                self.by_depth.observe(len(part.confidences), left, self._weight)
+            if left < len(part.confidences):
+                break
+            left -= len(part.confidences)
+        num_drawn = sum(len(part.confidences) for part in parts if part.source is Source.DRAFT)
+        if num_drawn:
+            step_ms = draft_ms / num_drawn
             self.draft_step_ms += (min(step_ms, 3.0 * self.draft_step_ms or step_ms) - self.draft_step_ms) * 0.05
-        cost_ms = self.curve.cost_ms(len(confidences) + 1) + self.overhead_ms + draft_ms
-        self._model.observe(1.0 + num_accepted, cost_ms, self.plain_ms, probed=self._probing)
+        num_proposed = sum(len(part.confidences) for part in parts)
+        cost_ms = self.curve.cost_ms(num_proposed + 1) + self.overhead_ms + draft_ms
+        if self.recovery is not None:
+            cost_ms += self.recovery.spent_ms(self.curve, num_proposed, num_accepted)
+        trial = self._text if self._choice is Choice.TEXT else self._model
+        trial.observe(1.0 + num_accepted, cost_ms, self.plain_ms, probed=self._probing)
         self._count_rate(1.0 + num_accepted, cost_ms)
 
     def observe_overhead(self, milliseconds: float) -> None:
@@ -235,6 +276,7 @@ class Pacer:
             alive *= acceptance
             expected += alive
             cost_ms = self.curve.cost_ms(depth + 1) + self.overhead_ms + depth * self.draft_step_ms
+            cost_ms += self._risk_ms(depth, alive)
             if expected * self.plain_ms > cost_ms:
                 return True
         return False
@@ -264,6 +306,8 @@ class Pacer:
     def _shortfall(self) -> str:
         needed = self.break_even()
         needs = f"needs {_percent(needed)} here" if needed is not None else "and cannot pay here at any acceptance"
+        if self.recovery is not None and self.recovery.num_snapshots == 0:
+            needs += f", where a rejection costs {self.recovery.rejection_ms(self.curve):.1f} ms"
         return f"{_percent(self.by_depth.chance(0))} accepted at depth 1, {needs}"
 
 

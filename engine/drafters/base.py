@@ -18,7 +18,8 @@ class Draft:
 
     ``scores[i]`` estimates, before the target has looked, the probability that ``ids[i]`` is right given that those
     before it are; None where nothing is known. ``match_length`` is how many tokens at the end of the history were found
-    elsewhere; 0 where nothing was looked up.
+    elsewhere; 0 where nothing was looked up. ``sources`` names each token's provenance where a proposal is chained from
+    several; without it all came from ``source``.
     """
 
     ids: list[int]
@@ -26,6 +27,12 @@ class Draft:
     q: list[Distribution] | None = None
     scores: list[float] | None = None
     match_length: int = 0
+    sources: list[Source] | None = None
+
+    @property
+    def provenance(self) -> list[Source]:
+        """Where each token came from."""
+        return self.sources if self.sources is not None else [self.source] * len(self.ids)
 
 
 class Drafter(Protocol):

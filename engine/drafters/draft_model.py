@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Protocol
+
+import numpy as np
 
 from engine.drafters.base import Draft
 from engine.records import Source
@@ -13,16 +16,13 @@ _EMPTY = Draft([], Source.DRAFT)
 
 
 class Gate(Protocol):
-    """Decides how far to draft. It may look at what was known before a token is drawn, never at the drawn token."""
+    """Decides how far to draft, asked in turn. Whether a token is drawn never depends on the token itself."""
 
-    def worth_drawing(self, drawn: int, alive: float, confidence: float, limit: int) -> bool:
-        """Whether to draw one more token, whose distribution is known already."""
+    def worth_drawing(self, confidence: float) -> bool:
+        """Whether to draw one more token, whose distribution is known already; what is drawn is proposed."""
 
-    def worth_running(self, drawn: int, alive: float, limit: int) -> bool:
-        """Whether to run the draft model once more."""
-
-    def chance(self, confidence: float) -> float:
-        """Chance that a token drawn with this confidence is kept."""
+    def worth_running(self, drawn_id: int) -> bool:
+        """Whether to run the draft model once more, after this token was drawn."""
 
 
 class DraftModelDrafter:
@@ -47,43 +47,48 @@ class DraftModelDrafter:
         self._sampler = sampler
         self._model.reuse(history)
 
-    def propose(self, history: History, limit: int, gate: Gate | None = None) -> Draft:
-        """Run over what is new in ``history``, then up to ``limit`` tokens ahead, as far as ``gate`` finds it worth."""
+    def propose(self, history: History, limit: int, gate: Gate | None = None, pending: Sequence[int] = ()) -> Draft:
+        """Run over what is new, then up to ``limit`` tokens ahead, as far as ``gate`` finds it worth.
+
+        ``pending`` are tokens of the same proposal that come before its own, from whatever drafter.
+        """
         model = self._model
-        limit = min(limit, model.n_ctx - len(history) + 1)
+        limit = min(limit, model.n_ctx - len(history) - len(pending) + 1)
         if limit <= 0 or self._sampler is None:
             return _EMPTY
         self._num_history = len(history)
-        fresh = history[model.num_past :]
+        before = np.concatenate((history, np.asarray(pending, dtype=np.int32))) if pending else history
+        if pending:  # what comes before may be rejected as well
+            model.checkpoint()
+        fresh = before[model.num_past :]
         if len(fresh) > FIRST_CHUNK:
             for _ in model.prefill(fresh[:-1]):
                 pass
             fresh = fresh[-1:]
         row = model.forward(fresh, 1)[0]
-        return self._run_ahead(row, history, limit, gate)
+        if limit > 1 and not pending:
+            model.checkpoint()
+        return self._run_ahead(row, before, limit, gate)
 
-    def _run_ahead(self, row: Row, history: History, limit: int, gate: Gate | None) -> Draft:
+    def _run_ahead(self, row: Row, before: History, limit: int, gate: Gate | None) -> Draft:
         ids: list[int] = []
         scores: list[float] = []
         q: list[Distribution] = []
-        alive = 1.0
         while True:
-            next_id, confidence, distribution = self._look(row[: self._n_vocab], history, ids, gate)
-            if gate is not None:
-                if not gate.worth_drawing(len(ids), alive, confidence, limit):
-                    break
-                alive *= gate.chance(confidence)
-                scores.append(confidence)
+            next_id, confidence, distribution = self._look(row[: self._n_vocab], before, ids, gate)
+            if gate is not None and not gate.worth_drawing(confidence):
+                break
             if distribution is not None:
                 next_id = distribution.draw(self._uniform())
                 q.append(distribution)
             ids.append(next_id)
+            scores.append(confidence)
             if len(ids) == limit or next_id in self._eog_ids:
                 break
-            if gate is not None and not gate.worth_running(len(ids), alive, limit):
+            if gate is not None and not gate.worth_running(next_id):
                 break
             row = self._model.forward((next_id,), 1)[0]
-        return Draft(ids, self.source, q or None, scores or None)
+        return Draft(ids, self.source, q or None, scores if gate is not None else None)
 
     def observe(self, num_accepted: int) -> None:
         """Forget the proposed tokens that were not kept. The last proposed one need not be in the cache."""

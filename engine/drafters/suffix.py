@@ -6,6 +6,7 @@ here, one for the conversation and, if given, one for what came before it.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
@@ -41,6 +42,7 @@ class SuffixDrafter:
         self._index = SuffixIndex()
         self._past = past
         self._past_match = NO_MATCH
+        self._ahead = self._past_ahead = NO_MATCH  # the same, some tokens ahead of the history
 
     def begin(self, history: History, sampler: Sampler) -> None:  # noqa: ARG002  (q = 1 whatever the sampling)
         """Keep the index where ``history`` continues what is indexed, else start over."""
@@ -54,10 +56,24 @@ class SuffixDrafter:
     def propose(self, history: History, limit: int) -> Draft:
         """The most frequent continuation of the longest match, token by token, for as long as the rules allow."""
         self._follow(history)
+        self._ahead = self._index.suffix(self._rules.max_match)
+        self._past_ahead = self._past_match
+        return self._proposal(limit)
+
+    def propose_after(self, ids: Iterable[int], limit: int) -> Draft:
+        """What would follow if ``ids`` came after the history of the last `propose` and those of calls since then."""
+        max_match = self._rules.max_match
+        for token_id in ids:
+            self._ahead = self._index.follow(self._ahead, token_id, max_match)
+            if self._past is not None:
+                self._past_ahead = self._past.follow(self._past_ahead, token_id, max_match)
+        return self._proposal(limit)
+
+    def _proposal(self, limit: int) -> Draft:
         rules = self._rules
-        index, match = self._index, self._index.suffix(rules.max_match)
+        index, match = self._index, self._index.matched(self._ahead)
         if self._past is not None:
-            past_match = self._past.matched(self._past_match)
+            past_match = self._past.matched(self._past_ahead)
             if past_match.length > match.length:
                 index, match = self._past, past_match
         if match.length < rules.min_match:

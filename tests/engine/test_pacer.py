@@ -5,8 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from engine.acceptance import Part
 from engine.cost_curve import CostCurve
 from engine.pacer import Choice, Pacer
+from engine.records import Source
 
 STAIRCASE = {1: 7.0, 2: 11.5, 3: 15.7, 4: 11.0, 5: 15.7, 6: 20.0, 8: 19.0, 12: 26.7, 16: 26.1, 32: 55.0}
 FLAT = {1: 20.0, 16: 21.0, 32: 22.0}
@@ -36,11 +38,11 @@ class Simulation:
             if choice is Choice.MODEL:
                 depth, draft_ms = self.draft(limit)
                 accepted = self.kept(depth, self.acceptance)
-                self.pacer.observe_model([0.9] * depth, accepted, draft_ms)
+                self.pacer.observe([Part(Source.DRAFT, [0.9] * depth)], accepted, draft_ms)
             elif choice is Choice.TEXT:
                 depth = limit
                 accepted = self.kept(depth, self.text)
-                self.pacer.observe_text([0.9] * depth, accepted)
+                self.pacer.observe([Part(Source.NGRAM, [0.9] * depth)], accepted)
             else:
                 self.pacer.observe_plain()
             tokens += accepted + 1
@@ -51,10 +53,10 @@ class Simulation:
 
     def draft(self, limit: int) -> tuple[int, float]:
         drawn, alive, draft_ms = 0, 1.0, self.step_ms
-        while self.pacer.worth_drawing(drawn, alive, 0.9, limit):
+        while self.pacer.worth_drawing(drawn, alive, 0.9, limit - drawn):
             alive *= self.pacer.chance(0.9)
             drawn += 1
-            if drawn == limit or not self.pacer.worth_running(drawn, alive, limit):
+            if drawn == limit or self.pacer.gain_of_running(drawn, alive, limit - drawn) <= 0.0:
                 break
             draft_ms += self.step_ms
         return drawn, draft_ms
