@@ -29,6 +29,8 @@ from engine.speculate import Block, Speculation
 from engine.stats import StatsRecorder
 
 STATS_INTERVAL_S = 0.15  # between two updates of the counters: live to the eye, nothing to the loop
+# Hears of every pass of the target: its tokens and milliseconds; a sentence where that changes how the model runs.
+OnPass = Callable[[int, float], str]
 LEAST_ROOM = 16  # tokens that a prompt must leave for the answer
 
 
@@ -56,6 +58,7 @@ class Answer:
         self._piece = Piece("", (), stopped=False, num_tokens=0)
         self._pacer = pacer
         self._pace = choose_pace(request.mode, request.depth, can_pace=pacer is not None)
+        self.on_pass: OnPass | None = None
         self.stats = StatsRecorder(request.mode, target.n_ctx)
         self.stats.depth = 0 if self._pace.paced else self._pace.depth
         self.stats.decisions.append(self._pace.reason)
@@ -104,6 +107,7 @@ class Answer:
         sampler = Sampler(request.sampling, banned)
         pacer = self._pacer if self._pace.paced else None
         speculation = Speculation(self._target, self._drafter, sampler, stats, prompt, pacer)
+        speculation.on_pass = self._passed if self.on_pass is not None else None
         wanted = request.max_tokens if request.max_tokens is not None else self._target.n_ctx
         next_stats = 0.0
         while wanted > 0:
@@ -126,6 +130,10 @@ class Answer:
                 yield StatsUpdate(request.request_id, stats.snapshot())
         return FinishReason.LENGTH
 
+    def _passed(self, num_tokens: int, milliseconds: float) -> None:
+        if self.on_pass is not None and (news := self.on_pass(num_tokens, milliseconds)):
+            self.stats.tell(news)
+
     def _take(self, block: Block) -> FinishReason | None:
         """Count the block and turn it into text, up to an end inside it; return what ended the answer, if any."""
         ids, sources = block.ids, block.sources
@@ -135,7 +143,8 @@ class Answer:
                 ids, sources, ended = ids[: i + 1], sources[: i + 1], FinishReason.END
                 break
         shown = len(ids) - (ended is not None)
-        self._piece = self._detokenizer.feed(ids[:shown], sources[:shown])
+        rejected = block.rejected if ended is None else ()
+        self._piece = self._detokenizer.feed(ids[:shown], sources[:shown], rejected)
         if self._piece.stopped:
             ended = FinishReason.STOP
             ids, sources = ids[: self._piece.num_tokens], sources[: self._piece.num_tokens]

@@ -49,14 +49,18 @@ class Detokenizer:
         self._last_source = Source.TARGET
         self._stopped = False
 
-    def feed(self, ids: Sequence[int], sources: Sequence[Source]) -> Piece:
-        """Take the tokens of one pass; return what may be shown now: nothing more after a stop string."""
+    def feed(self, ids: Sequence[int], sources: Sequence[Source], rejected: Sequence[int] = ()) -> Piece:
+        """Take the tokens of one pass; return what may be shown now: nothing more after a stop string.
+
+        ``rejected`` are the proposed tokens whose place the last of ``ids`` took; their text is only told along.
+        """
         if self._stopped:
             return Piece("", (), stopped=True, num_tokens=0)
         for index, (token_id, source) in enumerate(zip(ids, sources, strict=True)):
             text = self._decode(token_id)
             self._last_source = source
-            self._tokens.append(TokenSpan(len(text), source))
+            instead = self._join(rejected) if rejected and index == len(ids) - 1 else ""
+            self._tokens.append(TokenSpan(len(text), source, instead))
             self._text += text
             if self._stops and text and self._cut_at_stop(len(text)):
                 return self._release(len(self._text), index + 1)
@@ -90,6 +94,10 @@ class Detokenizer:
         text = self._decoder.decode(piece)
         self._mid_character = bool(self._decoder.getstate()[0])
         return text
+
+    def _join(self, ids: Sequence[int]) -> str:
+        """The text of tokens that were not kept, as far as it can be read on its own."""
+        return b"".join(self._tokenizer.piece(token_id) for token_id in ids).decode("utf-8", "replace")
 
     def _cut_at_stop(self, num_new: int) -> bool:
         """Cut the held text before the stop string that ends first (the longest such), if there is one.
@@ -136,4 +144,4 @@ def _shorten(spans: Iterable[TokenSpan], num_chars: int) -> Iterable[TokenSpan]:
     for span in spans:
         kept = min(span.num_chars, left)
         left -= kept
-        yield TokenSpan(kept, span.source)
+        yield TokenSpan(kept, span.source, span.rejected)

@@ -101,6 +101,7 @@ class ChatRequest:
     stop: tuple[str, ...] = ()
     raw_prompt: str | None = None
     ignore_eos: bool = False
+    tie_safe: bool = False  # at temperature 0: near ties are decided as plain decoding decides them, at a cost
     request_id: int = 0
 
 
@@ -165,10 +166,15 @@ class ModelInfo:
 
 @dataclass(frozen=True, slots=True)
 class TokenSpan:
-    """``num_chars`` characters of a chunk that came from one token (0 where a character is still incomplete)."""
+    """``num_chars`` characters of a chunk that came from one token (0 where a character is still incomplete).
+
+    A pass gives its accepted tokens and then one recovered, bonus or target token, so the sources alone tell the
+    passes apart. ``rejected`` is on a recovered token: the text of the proposed tokens whose place it took.
+    """
 
     num_chars: int
     source: Source
+    rejected: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,6 +196,10 @@ class RunStats:
     proposed: int = 0
     accepted: int = 0
     rolled_back: int = 0
+    replayed: int = 0  # tokens decoded again, because the memory had to be taken back to before them
+    tie_checks: int = 0  # near ties decided again in the plain shape
+    tie_tokens: int = 0  # tokens decoded again for that, and the seconds it took
+    tie_s: float = 0.0
     proposed_by_depth: tuple[int, ...] = ()
     accepted_by_depth: tuple[int, ...] = ()
     provenance: Mapping[Source, int] = field(default_factory=dict)

@@ -6,10 +6,12 @@ the one that feeds the statistics.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from time import perf_counter
 
 import numpy as np
+from numpy.typing import NDArray
 
 from engine.block_verifier import verify_block
 from engine.drafters.base import Draft, Drafter
@@ -20,15 +22,17 @@ from engine.records import Source
 from engine.sampling import History, Sampler
 from engine.sequence import CachedSequence
 from engine.stats import StatsRecorder
+from engine.tie_safe import TieSafe
 from engine.verifier import Verdict, verify_greedy
 
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """The tokens that one pass gave, at least one, and where each came from."""
+    """The tokens that one pass gave, at least one, where each came from, and the proposed ones that were not kept."""
 
     ids: list[int]
     sources: list[Source]
+    rejected: list[int]
 
 
 class Speculation:
@@ -46,12 +50,15 @@ class Speculation:
         """``pacer`` knows the costs: with it passes are padded where that is cheaper, and it hears what they took."""
         self._target = target
         self._pacer = pacer
+        self._recovery = pacer.recovery if pacer is not None else None
         self._drafter = drafter
         self._sampler = sampler
         self._stats = stats
         self._tokens: History = np.empty(target.n_ctx + 1, dtype=np.int32)
         self._tokens[: len(prompt)] = prompt
         self._count = len(prompt)
+        self.tie_safe: TieSafe | None = None  # at temperature 0 only
+        self.on_pass: Callable[[int, float], None] | None = None  # hears the tokens and milliseconds of every pass
         drafter.begin(self.history, sampler)
 
     @property
@@ -70,44 +77,78 @@ class Speculation:
         Raises:
             DecodeError: the pass failed, or the model computes no numbers.
         """
-        stats, target, count = self._stats, self._target, self._count
-        started = perf_counter()
+        target, count = self._target, self._count
+        times = [perf_counter()]
         history = self._tokens[:count]
+        num_pending, num_replayed = target.num_pending, target.num_replayed
+        if self._recovery is not None:
+            self._recovery.num_pending = num_pending
         draft = self._drafter.propose(history, max(0, min(depth, wanted - 1, self.room - 1)))
+        times.append(perf_counter())
         num_proposed = len(draft.ids)
-        drafted = perf_counter()
-        num_padding = self._padding(num_proposed + 1)
+        num_padding = self._padding(num_proposed)
+        if num_proposed:
+            target.checkpoint(num_proposed + num_padding)
+        times.append(perf_counter())
         ids = [int(history[-1]), *draft.ids, *([int(history[-1])] * num_padding)]
+        if self.tie_safe is not None:
+            self.tie_safe.begin_pass(len(ids))
         rows = target.forward(ids, num_proposed + 1, num_padding)
-        passed = perf_counter()
+        times.append(perf_counter())
         verdict = self._verify(draft, rows, history)
-        sampled = perf_counter()
+        times.append(perf_counter())
         kept = verdict.num_accepted
         if kept < num_proposed + num_padding and not target.rollback(count + kept):
             raise DecodeError(
                 "The model's memory could not forget the rejected tokens.",
                 "Switch the mode to off for this model.",
             )
+        times.append(perf_counter())
         block = self._emit(draft, verdict)
         self._drafter.observe(kept)
-        ended = perf_counter()
-        stats.draft_s += drafted - started
-        stats.verify_s += passed - drafted
-        stats.sample_s += sampled - passed
-        stats.rollback_s += ended - sampled
-        stats.count_pass(num_proposed, kept, ended - started)
-        if self._pacer is not None:
-            self._pacer.curve.observe(len(ids), (passed - drafted) * 1000.0)
-            self._pacer.observe_overhead((ended - passed) * 1000.0)
+        times.append(perf_counter())
+        self._stats.replayed += target.num_replayed - num_replayed
+        self._stats.count_pass(num_proposed, kept, times[-1] - times[0])
+        self._count_times(np.diff(times), num_pending, len(ids), num_proposed)
+        if self.on_pass is not None:
+            self.on_pass(num_pending + len(ids), (times[3] - times[2]) * 1000.0)
         return block
 
-    def _padding(self, num_tokens: int) -> int:
+    def _count_times(self, seconds: NDArray[np.float64], num_pending: int, num_tokens: int, num_proposed: int) -> None:
+        """Where the time went: drafting, checkpoint, pass, sampling, rollback, and what is left."""
+        stats, pacer = self._stats, self._pacer
+        drafting, saving, passing, sampling, undoing, rest = seconds.tolist()
+        stats.draft_s += drafting
+        stats.verify_s += passing
+        stats.sample_s += sampling
+        stats.rollback_s += saving + undoing + rest
+        if pacer is None:
+            return
+        pacer.curve.observe(num_pending + num_tokens, passing * 1000.0)
+        if self._recovery is None:
+            pacer.observe_overhead((sampling + undoing + rest) * 1000.0)
+            return
+        pacer.observe_overhead((sampling + rest) * 1000.0)
+        if num_proposed > self._recovery.num_snapshots:
+            if not num_pending:
+                self._recovery.observe_save(saving * 1000.0)
+            if self._target.num_pending:  # it was taken back, and has not yet caught up
+                self._recovery.observe_restore(undoing * 1000.0)
+
+    def _padding(self, num_proposed: int) -> int:
+        """Tokens that only make the pass a cheaper size; none where forgetting them would cost more."""
         if self._pacer is None:
             return 0
-        return max(0, min(self._pacer.curve.padded(num_tokens), self._target.n_ctx - self._count + 1) - num_tokens)
+        num_tokens, snapshots = num_proposed + 1, self._target.num_snapshots
+        room = self._target.n_ctx - self._count + 1
+        if snapshots is not None:
+            room = min(room, snapshots + 1)
+        return max(0, min(self._pacer.curve.padded(num_tokens), room) - num_tokens)
 
     def _verify(self, draft: Draft, rows: Rows, history: History) -> Verdict:
         sampler, ids = self._sampler, draft.ids
+        if self.tie_safe is not None:
+            return self.tie_safe.verify(draft, rows, history)
         if sampler.greedy:
             return verify_greedy(draft, lambda i: sampler.argmax(rows[i], history, ids[:i]))
         return verify_block(draft, lambda i: sampler.distribution(rows[i], history, ids[:i]), sampler.uniform)
@@ -117,4 +158,5 @@ class Speculation:
         ids = [*draft.ids[:kept], verdict.next_id]
         self._tokens[count : count + kept + 1] = ids
         self._count = count + kept + 1
-        return Block(ids, [draft.source] * kept + [verdict.next_source])
+        rejected = draft.ids[kept:] if verdict.next_source is Source.RECOVERED else []
+        return Block(ids, [*draft.provenance[:kept], verdict.next_source], rejected)

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import Signal
-from PySide6.QtWidgets import QVBoxLayout, QWidget
+from PySide6.QtCore import QEvent, QObject, Signal
+from PySide6.QtGui import QHelpEvent
+from PySide6.QtWidgets import QPlainTextEdit, QTextEdit, QToolTip, QVBoxLayout, QWidget
 
 from engine.records import Source
 from ui.code_block import CodeBlock
 from ui.markdown_blocks import Block, BlockStream, Segment, plan_segments
 from ui.marks import paint_marks
+from ui.pass_tip import pass_tip
 from ui.prose_view import ProseView
 from ui.provenance import SourceRuns
 from ui.theme import Theme
@@ -35,6 +37,7 @@ class AnswerBody(QWidget):
         self._widgets: list[ProseView | CodeBlock] = []
         self._places: list[int] = []  # in the raw text, behind each marked widget that will not change
         self._waiting: list[Segment] = []  # of a whole text, not built yet
+        self._told: tuple[str, SourceRuns, frozenset[Source]] = ("", SourceRuns(), frozenset())
         self._layout = QVBoxLayout(self)
         self._layout.setContentsMargins(0, 0, 0, 0)
         self._layout.setSpacing(SEGMENT_SPACING)
@@ -83,13 +86,39 @@ class AnswerBody(QWidget):
         """
         if afresh:
             self._places = []
+        self._told = (raw, runs, wanted)
         done = len(self._places)
-        views = [part.view if isinstance(part, CodeBlock) else part for part in self._widgets[done:]]
+        views = self._views()[done:]
         start = self._places[-1] if done else 0
         located = runs.locate(raw, [view.toPlainText() for view in views], start)
         for view, found in zip(views, located, strict=True):
             paint_marks(view, (item for item in found.ranges if item.source in wanted), self._theme.tokens)
         self._places += [found.place for found in located[: max(self._sealed - done, 0)]]
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """While sources are marked, the pointer on a token tells of its pass."""
+        if event.type() == QEvent.Type.ToolTip and isinstance(event, QHelpEvent) and self._told[2]:
+            for index, view in enumerate(self._views()):
+                if view.viewport() is watched:
+                    self._tell_pass(index, view, event)
+                    return True
+        return super().eventFilter(watched, event)
+
+    def _tell_pass(self, index: int, view: QTextEdit | QPlainTextEdit, event: QHelpEvent) -> None:
+        raw, runs, _wanted = self._told
+        cursor = view.cursorForPosition(event.pos())
+        # A cursor stands between characters: the one before it is under the pointer where the pointer is left of it.
+        right_of = event.pos().x() >= view.cursorRect(cursor).x()
+        position = cursor.position() - (0 if right_of else 1)
+        place = runs.place_of(raw, [part.toPlainText() for part in self._views()], index, position)
+        found = None if place is None else runs.pass_at(raw, place)
+        if found is None:
+            QToolTip.hideText()
+        else:
+            QToolTip.showText(event.globalPos(), pass_tip(found), view)
+
+    def _views(self) -> list[ProseView | QPlainTextEdit]:
+        return [part.view if isinstance(part, CodeBlock) else part for part in self._widgets]
 
     def _show(self) -> None:
         plan = plan_segments([*self._open_blocks, *self._stream.tail])
@@ -130,6 +159,8 @@ class AnswerBody(QWidget):
             widget.fit(self._text_width)
             widget.setAccessibleName("Answer text")
             widget.link_activated.connect(self.link_activated)
+        view = widget.view if isinstance(widget, CodeBlock) else widget
+        view.viewport().installEventFilter(self)
         self._widgets.insert(index, widget)
         self._layout.insertWidget(index, widget)
         widget.show()  # a layout would show it one turn of the event loop later

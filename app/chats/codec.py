@@ -1,6 +1,7 @@
 """Figures and provenance of an answer as compact JSON, and back; what cannot be read is left out and logged.
 
-Spans: ``["target",5,3,"draft",4]`` means tokens of 5 and 3 characters from the target, then one of 4 from the draft.
+Spans: ``["target",5,3,"draft",4,"recovered",[2," cat"]]`` means tokens of 5 and 3 characters from the target, one of 4
+from the draft, and a recovered one of 2 characters in the place of a rejected " cat".
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from engine.records import Mode, RunStats, Source, TokenSpan
 
 log = logging.getLogger(__name__)
 
+MAX_REJECTED_CHARS = 200  # more of what was not said is not worth keeping
 _STATS_FIELDS = {field.name for field in dataclasses.fields(RunStats)}
 # Few different ones occur thousands of times.
 _span = functools.lru_cache(maxsize=4096)(TokenSpan)
@@ -24,13 +26,13 @@ _TUPLES = ("proposed_by_depth", "accepted_by_depth", "decisions")
 
 def spans_to_text(spans: Iterable[TokenSpan]) -> str:
     """Encode provenance; the source is written only where it changes."""
-    items: list[str | int] = []
+    items: list[str | int | list[int | str]] = []
     source = None
     for span in spans:
         if span.source is not source:
             source = span.source
             items.append(source.value)
-        items.append(span.num_chars)
+        items.append([span.num_chars, span.rejected[:MAX_REJECTED_CHARS]] if span.rejected else span.num_chars)
     return json.dumps(items, separators=(",", ":"))
 
 
@@ -43,9 +45,11 @@ def spans_from_text(text: str | None) -> tuple[TokenSpan, ...]:
         for item in json.loads(text):
             if isinstance(item, str):
                 source = Source(item)
+            elif isinstance(item, list):
+                spans.append(TokenSpan(int(item[0]), source, str(item[1])[:MAX_REJECTED_CHARS]))
             else:
                 spans.append(_span(int(item), source))
-    except (ValueError, TypeError):
+    except (ValueError, TypeError, IndexError):
         log.warning("The provenance of a stored answer cannot be read and is left out.")
         return ()
     return tuple(spans)

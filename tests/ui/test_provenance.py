@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from itertools import groupby, pairwise
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QTextBrowser
+from PySide6.QtCore import QEvent, QPoint, Qt
+from PySide6.QtGui import QHelpEvent
+from PySide6.QtWidgets import QApplication, QTextBrowser, QToolTip
 from pytestqt.qtbot import QtBot
 
 from engine.records import Source, TokenSpan
@@ -15,7 +17,8 @@ from tests.ui.conftest import STATS
 from ui.main_window import MainWindow
 from ui.marks import UNDERLINES
 from ui.palette import DARK, LIGHT
-from ui.provenance import SourceRuns
+from ui.pass_tip import pass_tip
+from ui.provenance import PassView, SourceRuns
 from ui.records import MessageState, MessageView
 
 WORDS = st.text(alphabet="abc de\n😀", min_size=1, max_size=5)
@@ -136,3 +139,71 @@ def test_marking_leaves_the_text_alone(window: MainWindow, qtbot: QtBot) -> None
 def test_each_source_has_an_underline_of_its_own() -> None:
     styles = sorted(style.name for style in UNDERLINES.values())
     assert [len(list(group)) for _, group in groupby(styles)] == [1] * len(Source)
+
+
+PASSES = (
+    TokenSpan(3, Source.DRAFT),
+    TokenSpan(3, Source.DRAFT),
+    TokenSpan(4, Source.RECOVERED, " sat on"),
+    TokenSpan(1, Source.TARGET),
+    TokenSpan(4, Source.NGRAM),
+)
+PASSES_RAW = "The cat lay.The"
+
+
+def test_the_sources_tell_the_passes_apart() -> None:
+    told = runs(*PASSES)
+    first = PassView(("The", " ca"), " sat on", "t la", Source.RECOVERED)
+    assert [told.pass_at(PASSES_RAW, place) for place in (0, 5, 9)] == [first] * 3
+    assert told.pass_at(PASSES_RAW, 10) == PassView((), "", "y", Source.TARGET)
+    assert told.pass_at(PASSES_RAW, 12) == PassView((".The",), "", "", Source.NGRAM)
+    assert told.pass_at(PASSES_RAW, 99) is None
+
+
+@given(st.lists(st.sampled_from(["a", "**", "😀", " ", "b\n", "`"]), min_size=1, max_size=30))
+def test_a_shown_character_is_found_again_in_the_raw_text(parts: list[str]) -> None:
+    raw = "".join(parts)
+    told = runs(*(TokenSpan(len(part), Source.DRAFT) for part in parts))
+    unit = 0
+    for place, char in enumerate(raw):
+        found = told.place_of(raw, [raw], 0, unit)
+        assert found == (None if char.isspace() else place)
+        unit += 2 if ord(char) > 0xFFFF else 1
+
+
+def test_the_tip_tells_the_pass_and_quotes_safely() -> None:
+    tip = pass_tip(PassView(("The", " <b>"), " sat\n", " lay", Source.RECOVERED))
+    assert "Kept 2 proposed tokens: <b>The | \N{OPEN BOX}&lt;b&gt;</b>" in tip
+    assert "Refused: <s>\N{OPEN BOX}sat\N{DOWNWARDS ARROW WITH CORNER LEFTWARDS}</s>" in tip
+    assert "<b>\N{OPEN BOX}lay</b>: drawn in its place" in tip
+    assert "nothing was proposed" in pass_tip(PassView((), "", "y", Source.TARGET))
+
+
+def test_the_pointer_on_a_marked_token_tells_its_pass(
+    window: MainWindow, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shown: list[str] = []
+    monkeypatch.setattr(QToolTip, "showText", lambda _place, text, _view: shown.append(text))
+    view = MessageView(2, "assistant", PASSES_RAW, stats=STATS, spans=PASSES)
+    window.show_conversation("Title", [MessageView(1, "user", "Question"), view])
+    window.show()
+    card = window.transcript.last_answer()
+    assert card is not None
+    qtbot.waitUntil(lambda: bool(card.body.segments))
+    prose = card.body.segments[0]
+    assert isinstance(prose, QTextBrowser)
+
+    def hover(position: int) -> None:
+        cursor = prose.textCursor()
+        cursor.setPosition(position)
+        place = prose.cursorRect(cursor).center() + QPoint(3, 0)
+        event = QHelpEvent(QEvent.Type.ToolTip, place, prose.viewport().mapToGlobal(place))
+        QApplication.sendEvent(prose.viewport(), event)
+
+    hover(1)
+    assert shown == []
+    window.stats.sources[Source.DRAFT].click()
+    hover(1)
+    assert "Refused" in shown[-1]
+    hover(10)
+    assert "nothing was proposed" in shown[-1]
