@@ -1,0 +1,157 @@
+"""Headers of models that may not be here: read by ranges from the hub, or from a file of this disk in the same way.
+
+Owns the requests and their bound. What a header means is the engine's question; nothing is written anywhere.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from app.hub.client import HubClient
+from app.hub.errors import HubAnswerError, HubUnreachableError
+from app.hub.file_names import all_shards, model_name
+from app.hub.records import RemoteLocation, RemoteModel
+from engine.errors import ModelHeaderError, ModelNotFoundError
+from engine.gguf_header import GgufHeader, parse_header
+from engine.gguf_ranges import FetchRange, RangeSource
+from engine.gguf_source import ReadAt, named
+from engine.hyperparameters import check_header, check_tokens
+from engine.model_kind import check_writes_text
+
+MAX_FETCHED_BYTES = 32 * 2**20
+_ATTEMPTS = 3  # of one range, when the connection breaks
+_EXPERTS = "_exps."
+
+
+@dataclass(frozen=True, slots=True)
+class KnownModel:
+    """A model of which the header is known, whether its weights are here or not. ``num_fetched``: bytes it cost."""
+
+    name: str
+    header: GgufHeader
+    read_at: ReadAt  # reaches as far as the header
+    size_bytes: int  # of all parts
+    num_parts: int = 1
+    num_fetched: int = 0
+    path: Path | None = None
+
+    @property
+    def weights_bytes(self) -> int:
+        """Bytes of all tensors, of all parts."""
+        return self.header.weights_bytes if self.num_parts == 1 else max(self.size_bytes - self.header.data_offset, 0)
+
+    @property
+    def bytes_per_token(self) -> int:
+        """Bytes of weights that a pass of one token reads, which is its cost: of experts only those in use."""
+        used, number = (self.header.own(key) for key in ("expert_used_count", "expert_count"))
+        share = used / number if isinstance(used, int) and isinstance(number, int) and number else 1.0
+        tensors = self.header.tensors
+        has_output = any(tensor.name == "output.weight" for tensor in tensors)
+        read = sum(
+            tensor.num_bytes * (share if _EXPERTS in tensor.name else 1.0)
+            for tensor in tensors
+            if not (has_output and tensor.name == "token_embd.weight")
+        )
+        known = self.header.weights_bytes
+        return round(read * self.weights_bytes / known) if known else self.weights_bytes
+
+
+def read_remote_header(
+    client: HubClient,
+    repo_id: str,
+    model: RemoteModel,
+    revision: str = "main",
+    should_stop: Callable[[], bool] = lambda: False,
+) -> KnownModel:
+    """Read the header of a model of the hub; of several parts only the first is asked.
+
+    Raises:
+        HubError: the hub could not give it.
+        ModelFileError: it is no model that writes text, or damaged; or it was asked to stop.
+    """
+    location = client.locate(repo_id, model.files[0].path, revision)
+    size = model.size_bytes if model.size_bytes is not None and len(model.files) > 1 else location.size_bytes
+    source = RangeSource(_Ranges(client, location).fetch, location.size_bytes, MAX_FETCHED_BYTES, should_stop)
+    return _read(source, location.size_bytes, KnownFile(model.name, max(size, 1), len(model.files)))
+
+
+def read_local_header(path: Path) -> KnownModel:
+    """Read the header of a file of this disk.
+
+    Raises:
+        ModelFileError: it is no model that writes text, damaged, or not there.
+    """
+    try:
+        with path.open("rb") as file:
+            size = file.seek(0, 2)
+
+            def fetch(start: int, end: int) -> bytes:
+                file.seek(start)
+                return file.read(end - start)
+
+            parts = all_shards(path)
+            total = sum(part.stat().st_size for part in parts if part.exists())
+            return _read(RangeSource(fetch, size), size, KnownFile(model_name(path.name), total, len(parts), path))
+    except OSError as error:
+        raise ModelNotFoundError(f"{path} cannot be read: {error.strerror or error}.") from error
+
+
+@dataclass(frozen=True, slots=True)
+class KnownFile:
+    """What is known of a model before its header: all parts together."""
+
+    name: str
+    size_bytes: int
+    num_parts: int
+    path: Path | None = None
+
+
+def _read(source: RangeSource, file_size: int, file: KnownFile) -> KnownModel:
+    try:
+        header = parse_header(source.read_at, file_size)
+        check_writes_text(header, file.name)
+        if file.num_parts == 1:  # the first of several may hold no weights at all
+            check_header(header)
+        check_tokens(header, source.read_at)
+    except ModelHeaderError as error:
+        raise named(error, file.name) from error
+    return KnownModel(file.name, header, source.read_at, file.size_bytes, file.num_parts, source.num_fetched, file.path)
+
+
+class _Ranges:
+    """Ranges of one remote file, all of the same version of it."""
+
+    def __init__(self, client: HubClient, location: RemoteLocation) -> None:
+        self._client = client
+        self._location = location
+        self._etag = ""
+
+    @property
+    def fetch(self) -> FetchRange:
+        return self._fetch
+
+    def _fetch(self, start: int, end: int) -> bytes:
+        for attempt in range(_ATTEMPTS):
+            try:
+                return self._once(start, end)
+            except HubUnreachableError:
+                if attempt + 1 == _ATTEMPTS:
+                    raise
+        raise AssertionError("the last attempt returns or raises")
+
+    def _once(self, start: int, end: int) -> bytes:
+        data = bytearray()
+        with self._client.open(self._location, start, end) as stream:
+            if stream.start not in (0, start) or (self._etag and stream.etag != self._etag):
+                raise HubAnswerError(f"{self._location.path} changed on the hub while its header was read.")
+            self._etag = stream.etag
+            skipped = start - stream.start  # a server that knows no ranges begins at the beginning
+            if skipped + end - start > MAX_FETCHED_BYTES:
+                raise HubAnswerError("The hub cannot give parts of files, so the header cannot be read alone.")
+            for chunk in stream.chunks():
+                data += chunk
+                if len(data) >= skipped + end - start:
+                    break
+        return bytes(data[skipped : skipped + end - start])
