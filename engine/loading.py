@@ -15,6 +15,7 @@ from engine.gguf_header import read_header
 from engine.llama import library
 from engine.llama.context import ContextParams, LlamaContext
 from engine.llama.model import LlamaModel
+from engine.llama.snapshots import affordable_snapshots
 from engine.records import CacheType, FlashAttention, LoadRequest, ModelInfo
 from engine.sequence import CachedSequence
 
@@ -56,7 +57,7 @@ def placement_notices(request: LoadRequest) -> tuple[str, ...]:
 
 @dataclass(frozen=True, slots=True)
 class LoadedModel:
-    """A model that can run. ``can_rollback`` was tried, not assumed."""
+    """A model that can run. ``can_rollback`` was tried, not assumed; without it the model decodes plain."""
 
     model: LlamaModel
     context: LlamaContext
@@ -131,7 +132,8 @@ def _open_with(
         model.close()
         raise
     info = replace(_describe(model, context), cache_type=options.cache_type)
-    return LoadedModel(model, context, CachedSequence(context), info, _try_rollback(context))
+    sequence = CachedSequence(context)
+    return LoadedModel(model, context, sequence, info, _try_rollback(sequence))
 
 
 def _check_kind(model: LlamaModel) -> None:
@@ -143,16 +145,17 @@ def _make_context(model: LlamaModel, options: LoadOptions) -> LlamaContext:
     trained = model.n_ctx_train or AUTOMATIC_N_CTX
     n_ctx = min(options.n_ctx or AUTOMATIC_N_CTX, trained)
     threads = options.threads or library.default_threads(model.num_params)
-    return LlamaContext(
-        model, ContextParams(n_ctx, threads, cache_type=options.cache_type, flash_attention=options.flash_attention)
-    )
+    snapshots = affordable_snapshots(model)
+    return LlamaContext(model, ContextParams(n_ctx, threads, snapshots, options.cache_type, options.flash_attention))
 
 
-def _try_rollback(context: LlamaContext) -> bool:
-    """Whether the memory can forget a tail: tried on two tokens, which also wakes the compute buffers up."""
-    context.forward((0, 0), 1)
-    possible = context.rollback(1)
-    context.clear()
+def _try_rollback(sequence: CachedSequence) -> bool:
+    """Whether the memory can forget a tail, or be taken back: tried on three tokens, which also wakes buffers up."""
+    sequence.forward((0,), 0)
+    sequence.checkpoint()
+    sequence.forward((0, 0), 1)
+    possible = sequence.rollback(1)
+    sequence.clear()
     return possible
 
 

@@ -18,6 +18,7 @@ from engine.sampling import History
 FIRST_CHUNK = 32  # tokens of the first prefill pass: small, because nothing is known yet of this machine's speed
 LARGEST_CHUNK = 512
 CHUNK_S = 0.25  # a stop is noticed after about this long
+CANONICAL_CHUNK = 64  # tokens of a prefill pass where its shape must not depend on the clock
 MOST_PENDING = 8  # tokens to decode again that may ride along with the next pass; more get a pass of their own
 _LARGEST_RIDE = 64  # a pass of more tokens than this takes nobody along
 
@@ -35,6 +36,7 @@ class CachedSequence:
         self.num_past = model.num_past
         self.num_snapshots = model.num_snapshots
         self.num_replayed = 0
+        self._canonical = 0  # tokens that `prefill` read in the chunks that it would read them in again
 
     @property
     def num_pending(self) -> int:
@@ -97,6 +99,7 @@ class CachedSequence:
         if self._kept is not None and num_past < self._kept:
             self._kept = None
         self.num_past = num_past
+        self._canonical = min(self._canonical, num_past)
         if self.num_pending > MOST_PENDING:
             self.replay()
         return True
@@ -116,17 +119,20 @@ class CachedSequence:
     def clear(self) -> None:
         """Forget everything."""
         self._model.clear()
-        self.num_past = 0
+        self.num_past = self._canonical = 0
         self._kept = None
 
-    def reuse(self, ids: History) -> int:
+    def reuse(self, ids: History, *, canonical: bool = False) -> int:
         """Keep what the cache shares with the beginning of ``ids``, forget the rest; return how many tokens stay.
 
         At least the last of ``ids`` is left to decode: its row is needed. A memory that cannot go back is cleared.
+        With ``canonical`` only what `prefill` would read in the same chunks stays.
         """
         limit = min(self.num_past, len(ids) - 1)
         differs = np.flatnonzero(self._ids[:limit] != ids[:limit])
         shared = int(differs[0]) if len(differs) else max(0, limit)
+        if canonical:
+            shared = min(shared, self._canonical) // CANONICAL_CHUNK * CANONICAL_CHUNK
         if not self._go_back(shared):
             self.clear()
         return self.num_past
@@ -139,16 +145,25 @@ class CachedSequence:
         if self._kept is not None and self._kept > self._model.num_past:
             self._kept = None
         self.num_past = self._model.num_past
+        self._canonical = min(self._canonical, self.num_past)
         return True
 
     def _catch_up(self) -> None:
         """After a failure the model's memory is what it says it is."""
         self.num_past = self._model.num_past
+        self._canonical = min(self._canonical, self.num_past)
         if self._kept is not None and self.num_past < self._kept:
             self._kept = None
 
-    def prefill(self, ids: History) -> Iterator[int]:
-        """Decode ``ids`` without rows, in chunks of about `CHUNK_S` seconds; yield how many are done after each."""
+    def prefill(self, ids: History, *, canonical: bool = False) -> Iterator[int]:
+        """Decode ``ids`` without rows, in chunks of about `CHUNK_S` seconds; yield how many are done after each.
+
+        With ``canonical`` the chunks depend on the place in the sequence only, neither on the machine's speed nor on
+        what was in the cache before, and so do the last bits of what they leave in it.
+        """
+        if canonical:
+            yield from self._prefill_canonical(ids)
+            return
         done, size = 0, FIRST_CHUNK
         while done < len(ids):
             started = time.perf_counter()
@@ -157,4 +172,15 @@ class CachedSequence:
             done += len(chunk)
             seconds = max(time.perf_counter() - started, 1e-6)
             size = max(FIRST_CHUNK, min(LARGEST_CHUNK, 2 * size, int(len(chunk) * CHUNK_S / seconds)))
+            yield done
+
+    def _prefill_canonical(self, ids: History) -> Iterator[int]:
+        done = 0
+        while done < len(ids):
+            begin = self.num_past
+            chunk = ids[done : done + CANONICAL_CHUNK - begin % CANONICAL_CHUNK]
+            self.forward(chunk, 0)
+            done += len(chunk)
+            if self._canonical == begin and len(chunk) == CANONICAL_CHUNK:
+                self._canonical = self.num_past
             yield done

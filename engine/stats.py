@@ -33,6 +33,8 @@ class StatsRecorder:
         self.first_token: float | None = None
         self.last_token: float | None = None
         self.tokens = self.passes = self.proposed = self.accepted = self.rolled_back = 0
+        self.replayed = self.tie_checks = self.tie_tokens = 0
+        self.tie_s = 0.0
         self.draft_s = self.verify_s = self.sample_s = self.rollback_s = 0.0
         self.decisions: list[str] = []
         self._last_reason = ""
@@ -78,8 +80,12 @@ class StatsRecorder:
         self.depth = self._last_proposed
         if pacer.reason and pacer.reason != self._last_reason:
             self._last_reason = pacer.reason
-            if len(self.decisions) < MAX_DECISIONS:
-                self.decisions.append(f"token {self.tokens}: {pacer.reason}")
+            self.tell(pacer.reason)
+
+    def tell(self, reason: str) -> None:
+        """Note why something runs differently from this token on."""
+        if len(self.decisions) < MAX_DECISIONS:
+            self.decisions.append(f"token {self.tokens}: {reason}")
 
     def snapshot(self) -> RunStats:
         """The counters as plain data. Costs tens of microseconds: a few times a second, not each pass."""
@@ -98,6 +104,10 @@ class StatsRecorder:
             proposed=self.proposed,
             accepted=self.accepted,
             rolled_back=self.rolled_back,
+            replayed=self.replayed,
+            tie_checks=self.tie_checks,
+            tie_tokens=self.tie_tokens,
+            tie_s=self.tie_s,
             proposed_by_depth=tuple(self._proposed_by_depth[:deepest]),
             accepted_by_depth=tuple(self._accepted_by_depth[:deepest]),
             provenance={source: count for source, count in self._provenance.items() if count},

@@ -56,6 +56,10 @@ def run_as_dict(text: str, finished: Finished) -> dict[str, object]:
         "sample_ms": _ms(stats.sample_s),
         "rollback_ms": _ms(stats.rollback_s),
         "rolled_back": stats.rolled_back,
+        "replayed": stats.replayed,
+        "tie_checks": stats.tie_checks,
+        "tie_tokens": stats.tie_tokens,
+        "tie_ms": stats.tie_s * 1000.0,
         "provenance": {source.value: stats.provenance.get(source, 0) for source in Source},
         "decisions": list(stats.decisions),
     }

@@ -164,13 +164,16 @@ def test_a_draft_of_another_vocabulary_is_refused_by_name() -> None:
     session.close()
 
 
-def test_a_recurrent_model_runs_plain_and_says_why() -> None:
+def test_a_memory_that_can_neither_forget_nor_be_taken_back_runs_plain_and_says_why(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("engine.llama.context.LlamaContext.save", lambda _context: False)
     session = Session()
     ready = session.load(LoadRequest(shared_model("tiny-rwkv7-834K-f32.gguf"), n_ctx=256))
-    assert "recurrent" in ready.unavailable[Mode.NGRAM]
+    assert "taken back" in ready.unavailable[Mode.NGRAM]
     end = finished(list(session.generate(request(Mode.NGRAM, max_tokens=12))))
     assert (end.stats.mode, end.stats.tokens) == (Mode.OFF, 12)
-    assert any("recurrent" in reason for reason in end.stats.decisions)
+    assert any("taken back" in reason for reason in end.stats.decisions)
     again = finished(list(session.generate(request(Mode.OFF, max_tokens=12))))
     assert again.token_ids == end.token_ids
     session.close()

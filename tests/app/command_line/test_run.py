@@ -18,7 +18,8 @@ KEYS = {
     "tokens_per_pass", "proposed", "accepted", "acceptance_rate", "accepted_by_depth", "seconds", "tokens_per_second",
     "prompt_tokens_per_second", "time_to_first_token_ms", "pass_ms_p50", "inter_token_ms_p50", "inter_token_ms_p95",
     "inter_token_ms_p99", "plain_ms", "speedup",
-    "draft_ms", "verify_ms", "sample_ms", "rollback_ms", "rolled_back", "proposed_by_depth", "provenance", "decisions",
+    "draft_ms", "verify_ms", "sample_ms", "rollback_ms", "rolled_back", "replayed", "tie_checks",
+    "tie_tokens", "tie_ms", "proposed_by_depth", "provenance", "decisions",
 }  # fmt: skip
 Capture = pytest.CaptureFixture[str]
 
@@ -123,11 +124,15 @@ def test_an_unfitting_draft_is_refused_with_the_token(capsys: Capture) -> None:
     assert "Token 259 is" in capsys.readouterr().err
 
 
-def test_a_recurrent_model_answers_plain_and_says_why(capsys: Capture) -> None:
+def test_a_recurrent_model_speculates(capsys: Capture) -> None:
     model = shared_model("tiny-rwkv7-834K-f32.gguf")
-    options = ["--prompt", "x", "--raw", "--max-tokens", "5", "--ctx", "256", "--mode", "ngram"]
-    assert main(["run", "--model", model, *options]) == 0
-    assert "recurrent" in capsys.readouterr().err
+    options = ["--prompt", "the cat and the", "--raw", "--max-tokens", "40", "--ctx", "256", "--temperature", "0"]
+    answers = []
+    for mode in ("off", "ngram"):
+        assert main(["run", "--model", model, *options, "--mode", mode, "--json"]) == 0
+        answers.append(json.loads(capsys.readouterr().out))
+    assert answers[0]["token_ids"] == answers[1]["token_ids"]
+    assert (answers[1]["mode"], answers[1]["proposed"] > 0) == ("ngram", True)
 
 
 def test_check_says_yes_and_no(capsys: Capture) -> None:
