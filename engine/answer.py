@@ -11,6 +11,7 @@ from engine.detokenizer import Detokenizer, Piece
 from engine.drafters.base import Drafter
 from engine.errors import PromptError, PromptTooLongError
 from engine.interfaces import Tokenizer
+from engine.overflow import without_oldest
 from engine.pacer import Pacer
 from engine.pacing import choose_pace
 from engine.prompt import PromptBuilder
@@ -19,6 +20,7 @@ from engine.records import (
     Event,
     Finished,
     FinishReason,
+    Overflow,
     PrefillProgress,
     StatsUpdate,
     TextChunk,
@@ -27,11 +29,13 @@ from engine.sampling import History, Sampler
 from engine.sequence import CachedSequence
 from engine.speculate import Block, Speculation
 from engine.stats import StatsRecorder
+from engine.tie_safe import TieBound, TieSafe
 
 STATS_INTERVAL_S = 0.15  # between two updates of the counters: live to the eye, nothing to the loop
 # Hears of every pass of the target: its tokens and milliseconds; a sentence where that changes how the model runs.
 OnPass = Callable[[int, float], str]
 LEAST_ROOM = 16  # tokens that a prompt must leave for the answer
+ROOM_SHARE = 8  # where turns are left out, this part of the context is free for the answer
 
 
 class Answer:
@@ -59,6 +63,8 @@ class Answer:
         self._pacer = pacer
         self._pace = choose_pace(request.mode, request.depth, can_pace=pacer is not None)
         self.on_pass: OnPass | None = None
+        self.tie_bound: TieBound | None = None  # where near ties are to be decided in the plain shape
+        self._canonical = request.tie_safe and request.sampling.greedy
         self.stats = StatsRecorder(request.mode, target.n_ctx)
         self.stats.depth = 0 if self._pace.paced else self._pace.depth
         self.stats.decisions.append(self._pace.reason)
@@ -72,6 +78,8 @@ class Answer:
         rest = self._detokenizer.flush()
         if rest.text:
             yield self._chunk(rest)
+        if self.tie_bound is not None:
+            self.stats.decisions.append(self._tie_summary(self.tie_bound))
         yield Finished(self._request.request_id, reason, self.stats.snapshot(), tuple(self._ids))
 
     def _prompt_ids(self) -> History:
@@ -84,18 +92,35 @@ class Answer:
             raise PromptError("The prompt is empty.", "Type a message.")
         size = self._target.n_ctx
         if len(ids) > size - LEAST_ROOM:
-            raise PromptTooLongError(
-                f"The conversation has {len(ids):,} tokens, but the context holds {size:,} and the answer needs room."
-            )
+            shorter = self._shortened(request) if request.overflow is Overflow.DROP else None
+            if shorter is None:
+                raise PromptTooLongError(
+                    f"The conversation has {len(ids):,} tokens, but the context holds {size:,} "
+                    "and the answer needs room."
+                )
+            ids = shorter
         return np.asarray(ids, dtype=np.int32)
+
+    def _shortened(self, request: ChatRequest) -> list[int] | None:
+        """The prompt without as many of the oldest turns as it takes; None where even the last question is too long."""
+        size = self._target.n_ctx
+        for kept in without_oldest(request.messages, lambda text: len(self._tokenizer.tokenize(text)), size):
+            ids = self._prompt.build(kept.messages)
+            if len(ids) <= size - max(LEAST_ROOM, size // ROOM_SHARE):
+                self.stats.left_out = kept.num_left_out
+                self.stats.decisions.append(
+                    f"the {kept.num_left_out} oldest messages are left out: the context holds {size:,} tokens"
+                )
+                return ids
+        return None
 
     def _prefill(self, prompt: History, should_stop: Callable[[], bool]) -> Generator[Event, None, bool]:
         """Decode what the cache does not hold yet, all but the last token. True if it was cancelled."""
-        cached = self._target.reuse(prompt)
+        cached = self._target.reuse(prompt, canonical=self._canonical)
         self.stats.prompt_tokens, self.stats.prompt_cached_tokens = len(prompt), cached
         if should_stop():
             return True
-        for done in self._target.prefill(prompt[cached:-1]):
+        for done in self._target.prefill(prompt[cached:-1], canonical=self._canonical):
             yield PrefillProgress(self._request.request_id, cached + done, len(prompt))
             if should_stop():
                 return True
@@ -108,6 +133,8 @@ class Answer:
         pacer = self._pacer if self._pace.paced else None
         speculation = Speculation(self._target, self._drafter, sampler, stats, prompt, pacer)
         speculation.on_pass = self._passed if self.on_pass is not None else None
+        if self.tie_bound is not None:
+            speculation.tie_safe = TieSafe(self._target, sampler, self.tie_bound, stats)
         wanted = request.max_tokens if request.max_tokens is not None else self._target.n_ctx
         next_stats = 0.0
         while wanted > 0:
@@ -129,6 +156,13 @@ class Answer:
                 next_stats = now + STATS_INTERVAL_S
                 yield StatsUpdate(request.request_id, stats.snapshot())
         return FinishReason.LENGTH
+
+    def _tie_summary(self, bound: TieBound) -> str:
+        stats = self.stats
+        return (
+            f"tie-safe: {stats.tie_checks} near ties (margins under {bound.margin:.4f}) decided as plain decoding does, "
+            f"{stats.tie_tokens} tokens decoded again in {stats.tie_s * 1000.0:.0f} ms"
+        )
 
     def _passed(self, num_tokens: int, milliseconds: float) -> None:
         if self.on_pass is not None and (news := self.on_pass(num_tokens, milliseconds)):

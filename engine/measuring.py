@@ -2,27 +2,66 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from time import perf_counter
 
 from engine.cost_curve import MAX_PASS, measure
+from engine.recovery import Recovery
 from engine.sequence import CachedSequence
 
 _STEPS = 6
+_TRIES = 3
 
 
-def measure_passes(sequence: CachedSequence, budget_s: float) -> dict[int, float]:
-    """Milliseconds of passes of 1 to `MAX_PASS` tokens, all rows asked for, as verifying asks for them.
+@contextmanager
+def measurable(sequence: CachedSequence) -> Iterator[Callable[[int], None]]:
+    """Give a function that runs a pass of n tokens, all rows asked for, as verifying asks for them; forget them after.
 
     Raises:
         DecodeError: a pass failed.
     """
     past = _room_for(sequence, MAX_PASS)
+    sequence.checkpoint()
+    # The way back to a checkpoint is a cost of its own: it must not be in every pass that is measured.
+    last = past if sequence.num_snapshots is None else sequence.n_ctx - MAX_PASS
 
     def run_pass(num_tokens: int) -> None:
         sequence.forward([0] * num_tokens, num_tokens)
+        if sequence.num_past > last:
+            sequence.rollback(past)
+
+    try:
+        yield run_pass
+    finally:
         sequence.rollback(past)
 
-    return measure(run_pass, budget_s)
+
+def measure_passes(sequence: CachedSequence, budget_s: float) -> dict[int, float]:
+    """Milliseconds of passes of 1 to `MAX_PASS` tokens.
+
+    Raises:
+        DecodeError: a pass failed.
+    """
+    with measurable(sequence) as run_pass:
+        return measure(run_pass, budget_s)
+
+
+def few_passes_ms(sequence: CachedSequence, sizes: Sequence[int]) -> dict[int, float]:
+    """Milliseconds of passes of these sizes, the least of a few.
+
+    Raises:
+        DecodeError: a pass failed.
+    """
+    best = dict.fromkeys(sizes, float("inf"))
+    with measurable(sequence) as run_pass:
+        run_pass(1)
+        for _ in range(_TRIES):
+            for size in sizes:
+                started = perf_counter()
+                run_pass(size)
+                best[size] = min(best[size], (perf_counter() - started) * 1000.0)
+    return best
 
 
 def step_ms(sequence: CachedSequence) -> float:
@@ -32,6 +71,7 @@ def step_ms(sequence: CachedSequence) -> float:
         DecodeError: a pass failed.
     """
     past = _room_for(sequence, _STEPS + 1)
+    sequence.checkpoint()
     sequence.forward((0,), 1)
     best_s = float("inf")
     for _ in range(_STEPS):
@@ -42,8 +82,32 @@ def step_ms(sequence: CachedSequence) -> float:
     return best_s * 1000.0
 
 
+def measure_recovery(sequence: CachedSequence) -> Recovery | None:
+    """What rejected tokens cost beside the passes: the least of a few; None where the memory simply forgets them.
+
+    Raises:
+        DecodeError: a pass failed.
+    """
+    if sequence.num_snapshots is None:
+        return None
+    empty = sequence.num_past == 0  # an empty memory has no state to keep
+    if empty:
+        sequence.forward((0,), 0)
+    save_s = restore_s = float("inf")
+    for _ in range(_TRIES):
+        started = perf_counter()
+        sequence.save()
+        saved = perf_counter()
+        sequence.restore()
+        save_s, restore_s = min(save_s, saved - started), min(restore_s, perf_counter() - saved)
+    if empty:
+        sequence.clear()
+    return Recovery(sequence.num_snapshots, save_s * 1000.0, restore_s * 1000.0)
+
+
 def _room_for(sequence: CachedSequence, num_tokens: int) -> int:
     """Forget the end of a cache that is too full to measure in; return where the measured passes begin."""
     past = max(0, min(sequence.num_past, sequence.n_ctx - num_tokens))
-    sequence.rollback(past)
-    return past
+    if not sequence.rollback(past):
+        sequence.clear()
+    return sequence.num_past

@@ -10,7 +10,8 @@ from dataclasses import replace
 from pathlib import Path
 
 from engine.answer import Answer
-from engine.cost_curve import BUDGET_S, CostCurve
+from engine.cost_curve import BUDGET_S
+from engine.cost_store import CostStore
 from engine.drafters.base import Drafter
 from engine.drafters.draft_model import DraftModelDrafter
 from engine.drafters.none import NoDrafter
@@ -26,24 +27,25 @@ from engine.loading import (
     placement_notices,
     target_options,
 )
-from engine.measuring import measure_passes, step_ms
 from engine.pacer import Pacer
+from engine.pair_costs import PairCosts
 from engine.pairing import check_pair
 from engine.prompt import PromptBuilder
 from engine.records import ChatRequest, EngineReady, Event, LoadRequest, Message, Mode
+from engine.tie_safe import TieBound, measure_bound
 
 Progress = Callable[[str, float], bool]  # path, fraction -> go on?
-HURRIED_BUDGET_S = 0.3  # somebody waits for the answer
 Inspect = Callable[[Path], object]  # raises where a file must not be opened in this process
 
 
 class Session:
     """Loads, answers, switches drafts. Not thread-safe: one thread owns it.
 
-    ``inspect`` looks at every file before it is opened here; the probe in a child process is such a look.
+    ``inspect`` looks at every file before it is opened here; the probe in a child process is such a look. What passes
+    cost is kept in ``cost_folder`` for the next start.
     """
 
-    def __init__(self, inspect: Inspect | None = None) -> None:
+    def __init__(self, inspect: Inspect | None = None, cost_folder: Path | None = None) -> None:
         self._inspect: Inspect = inspect or (lambda _path: None)
         self._request = LoadRequest("")
         self._target: LoadedModel | None = None
@@ -51,8 +53,10 @@ class Session:
         self._prompt: PromptBuilder | None = None
         self._lookup = PromptLookupDrafter()
         self._suffix = SuffixDrafter()
-        self._pacer: Pacer | None = None
+        self._costs: PairCosts | None = None
+        self._store = CostStore(cost_folder)
         self._draft_reason = "No draft model is chosen."
+        self._tie_bound: TieBound | None = None
 
     # ---- loading ------------------------------------------------------------------------------------------------
 
@@ -105,7 +109,6 @@ class Session:
             raise
         self._close_draft("")
         self._draft = draft
-        self._pacer = None
         return self.ready()
 
     def ready(self) -> EngineReady:
@@ -119,7 +122,7 @@ class Session:
         self._close_draft("No draft model is chosen.")
         if self._target:
             self._target.close()
-        self._target = self._prompt = self._pacer = None
+        self._target = self._prompt = self._tie_bound = None
 
     # ---- answering ----------------------------------------------------------------------------------------------
 
@@ -134,16 +137,36 @@ class Session:
         target = self._loaded()
         if self._prompt is None:
             raise ModeUnavailableError("No model is loaded.", "Open a model first.")
+        tie_safe = request.tie_safe and request.sampling.greedy
         reason = self._unavailable(target).get(request.mode, "")
+        if tie_safe and request.mode is not Mode.OFF and target.sequence.num_snapshots is not None:
+            reason = "tie-safe needs a memory that can go back any distance, and this model's cannot."
         mode = Mode.OFF if reason else request.mode
-        pacer = self._pacer_for(mode, request.depth)
+        costs = self._pair_costs()
+        paced = mode is not Mode.OFF and request.depth is None
+        costs.prepare(paced=paced)
+        pacer = costs.pacer if paced else None
         drafter = self._drafter(mode, pacer)
         request = replace(request, mode=mode)
         answer = Answer(target.sequence, target.model.vocab, drafter, request, self._prompt, pacer)
-        answer.stats.plain_ms = self._pacer.plain_ms if self._pacer else None
+        answer.stats.plain_ms = costs.pacer.plain_ms if costs.pacer else None
+        answer.on_pass = None if tie_safe else costs.passed  # another number of threads would change the last bits
+        answer.tie_bound = self._tie_bound_of(target) if tie_safe and mode is not Mode.OFF else None
         if reason:
             answer.stats.decisions.append(f"plain decoding instead: {reason}")
         yield from answer.events(should_stop)
+
+    def prompt_ids(self, request: ChatRequest) -> list[int]:
+        """The ids that ``request`` would be answered from, for whoever asks another engine the same.
+
+        Raises:
+            EngineError: no model is loaded, or the template refuses the messages.
+        """
+        if self._prompt is None:
+            raise ModeUnavailableError("No model is loaded.", "Open a model first.")
+        if request.raw_prompt is not None:
+            return self._prompt.raw(request.raw_prompt)
+        return self._prompt.build(request.messages)
 
     def _drafter(self, mode: Mode, pacer: Pacer | None) -> Drafter:
         if mode is Mode.OFF:
@@ -169,29 +192,28 @@ class Session:
         Raises:
             EngineError: no model is loaded, or a pass failed.
         """
-        target = self._loaded()
-        if self._pacer is not None or not target.can_rollback:
-            return
-        draft_step_ms = step_ms(self._draft.sequence) if self._draft else 0.0
-        self._pacer = Pacer(CostCurve(measure_passes(target.sequence, budget_s)), draft_step_ms)
+        self._pair_costs().measure(budget_s)
 
     @property
     def needs_measuring(self) -> bool:
         """Whether `measure` has something to do."""
-        return self._target is not None and self._target.can_rollback and self._pacer is None
+        return self._target is not None and self._pair_costs().needs_measuring
 
-    def _pacer_for(self, mode: Mode, depth: int | None) -> Pacer | None:
-        """The pacer of an answer whose depth is left to it; measured quickly now if there was no time before."""
-        if mode is Mode.OFF or depth is not None:
-            return None
-        self.measure(HURRIED_BUDGET_S)
-        return self._pacer
+    def _pair_costs(self) -> PairCosts:
+        if self._costs is None:
+            self._costs = PairCosts(self._loaded(), self._draft, self._request, self._store)
+        return self._costs
+
+    def _tie_bound_of(self, target: LoadedModel) -> TieBound:
+        if self._tie_bound is None:
+            self._tie_bound = measure_bound(target.sequence, BUDGET_S)
+        return self._tie_bound
 
     def _unavailable(self, target: LoadedModel) -> dict[Mode, str]:
         if not target.can_rollback:
             reason = (
-                f"The memory of this model ({target.info.architecture}, recurrent) cannot forget rejected tokens, "
-                "so it runs plain."
+                f"The memory of this model ({target.info.architecture}) can neither forget rejected tokens nor be "
+                "taken back to before them, so it runs plain."
             )
             return dict.fromkeys((Mode.NGRAM, Mode.DRAFT, Mode.AUTO), reason)
         return {} if self._draft else {Mode.DRAFT: self._draft_reason}
@@ -203,7 +225,9 @@ class Session:
 
     def _close_draft(self, reason: str) -> None:
         self._draft_reason = reason
-        self._pacer = None
+        if self._costs:
+            self._costs.save()
+        self._costs = None
         if self._draft:
             self._draft.close()
             self._draft = None
@@ -221,5 +245,6 @@ def _try_template(prompt: PromptBuilder) -> tuple[str, ...]:
 def _check_memory(draft: LoadedModel) -> None:
     if not draft.can_rollback:
         raise DraftRefusedError(
-            f"The memory of {draft.info.name} ({draft.info.architecture}, recurrent) cannot forget rejected tokens."
+            f"The memory of {draft.info.name} ({draft.info.architecture}) can neither forget rejected tokens nor be "
+            "taken back to before them."
         )

@@ -58,6 +58,7 @@ class Speculation:
         self._tokens[: len(prompt)] = prompt
         self._count = len(prompt)
         self.tie_safe: TieSafe | None = None  # at temperature 0 only
+        self._told_tie_s = 0.0
         self.on_pass: Callable[[int, float], None] | None = None  # hears the tokens and milliseconds of every pass
         drafter.begin(self.history, sampler)
 
@@ -118,12 +119,16 @@ class Speculation:
         """Where the time went: drafting, checkpoint, pass, sampling, rollback, and what is left."""
         stats, pacer = self._stats, self._pacer
         drafting, saving, passing, sampling, undoing, rest = seconds.tolist()
+        again_s = stats.tie_s - self._told_tie_s
+        self._told_tie_s = stats.tie_s
+        sampling -= again_s
         stats.draft_s += drafting
         stats.verify_s += passing
         stats.sample_s += sampling
         stats.rollback_s += saving + undoing + rest
         if pacer is None:
             return
+        pacer.observe_rework(again_s * 1000.0, num_kept + 1 if num_proposed else 0)
         pacer.curve.observe(num_pending + num_tokens, passing * 1000.0)
         if self._recovery is None:
             pacer.observe_overhead((sampling + undoing + rest) * 1000.0)

@@ -27,6 +27,7 @@ class StatsRecorder:
         self.context_size = context_size
         self.depth = 0
         self.plain_ms: float | None = None
+        self.left_out = 0
         self.prompt_tokens = self.prompt_cached_tokens = 0
         self.started = time.perf_counter()
         self.prefilled: float | None = None
@@ -121,6 +122,7 @@ class StatsRecorder:
             inter_token_ms_p95=_percentile_ms(per_token_s, 95),
             inter_token_ms_p99=_percentile_ms(per_token_s, 99),
             plain_ms=self.plain_ms,
+            left_out=self.left_out,
             context_used=min(self.prompt_tokens + self.tokens, self.context_size),
             context_size=self.context_size,
             decisions=tuple(self.decisions),

@@ -141,7 +141,10 @@ class EngineWorker:
 
 
 def probing_session(cache_dir: Path | None) -> Session:
-    """Make a session that has every new or changed file opened by a short-lived child process first."""
+    """Make a session that has every new or changed file opened by a short-lived child process first.
+
+    What was found of files and of costs is kept in ``cache_dir``.
+    """
     from engine.probe import probe  # noqa: PLC0415  (starts nothing, but costs imports that a test may not want)
 
-    return Session(inspect=lambda path: probe(path, cache_dir))
+    return Session(inspect=lambda path: probe(path, cache_dir), cost_folder=cache_dir)

@@ -63,7 +63,7 @@ def command(options: argparse.Namespace) -> int:
 def open_session() -> Session:
     """Make a session that has new files looked at by a child process before they are opened here."""
     cache = find_paths().cache
-    return Session(inspect=lambda path: probe(path, cache))
+    return Session(inspect=lambda path: probe(path, cache), cost_folder=cache)
 
 
 def load_request(options: argparse.Namespace) -> LoadRequest:

@@ -1,0 +1,137 @@
+"""Costs of the built-in pair: measured once, kept, checked, corrected; a disturbed run steps down and says so."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from app.paths import builtin_draft, builtin_target
+from engine import pair_costs
+from engine.cost_store import FILE_NAME, CostStore
+from engine.loading import LoadedModel, LoadOptions, open_model
+from engine.pair_costs import PairCosts
+from engine.records import ChatRequest, LoadRequest, Mode, SamplingParams
+from engine.session import Session
+
+REQUEST = LoadRequest(str(builtin_target()), str(builtin_draft()), threads=2, draft_threads=1)
+
+
+@pytest.fixture(scope="module")
+def pair() -> Iterator[tuple[LoadedModel, LoadedModel]]:
+    target = open_model(builtin_target(), LoadOptions(2048, 2))
+    draft = open_model(builtin_draft(), LoadOptions(2048, 1))
+    yield target, draft
+    draft.close()
+    target.close()
+
+
+def forbidden(*_arguments: object) -> dict[int, float]:
+    raise AssertionError("this should not have been measured")
+
+
+def wants(costs: PairCosts) -> bool:
+    return costs.needs_measuring
+
+
+def points(costs: PairCosts) -> dict[int, float]:
+    assert costs.pacer is not None
+    return costs.pacer.curve.points_ms
+
+
+def test_the_first_start_measures_and_the_second_begins_with_that(
+    pair: tuple[LoadedModel, LoadedModel], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first = PairCosts(*pair, REQUEST, CostStore(tmp_path))
+    assert wants(first)
+    first.measure(0.2)
+    assert not wants(first)
+    monkeypatch.setattr(pair_costs, "measure_passes", forbidden)
+    monkeypatch.setattr(pair_costs, "few_passes_ms", forbidden)
+    second = PairCosts(*pair, REQUEST, CostStore(tmp_path))
+    second.prepare(paced=True)
+    assert points(second) == pytest.approx(points(first), rel=0.01)
+    assert wants(second)  # it is not checked yet
+    monkeypatch.setattr(pair_costs, "few_passes_ms", lambda _sequence, sizes: {n: points(second)[n] for n in sizes})
+    second.measure()
+    assert not wants(second)
+
+
+def test_a_stale_curve_is_measured_again(
+    pair: tuple[LoadedModel, LoadedModel], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    true_ms = {1: 1.0, 4: 2.0, 8: 3.0, 32: 9.0}
+    monkeypatch.setattr(pair_costs, "measure_passes", lambda *_: dict(true_ms))
+    PairCosts(*pair, REQUEST, CostStore(tmp_path)).measure(0.2)
+    monkeypatch.setattr(pair_costs, "few_passes_ms", lambda _sequence, sizes: {n: 2.0 * true_ms[n] for n in sizes})
+    monkeypatch.setattr(pair_costs, "measure_passes", lambda *_: {n: 2.0 * ms for n, ms in true_ms.items()})
+    again = PairCosts(*pair, REQUEST, CostStore(tmp_path))
+    again.prepare(paced=True)
+    pacer = again.pacer
+    assert points(again)[8] == pytest.approx(3.0)
+    again.measure(0.2)
+    assert again.pacer is pacer
+    assert points(again)[8] == pytest.approx(6.0)
+    kept = json.loads((tmp_path / FILE_NAME).read_text())["costs"].values()
+    assert any(entry["bands"]["0"].get("8") == pytest.approx(6.0) for entry in kept)
+
+
+def test_another_cache_type_or_number_of_threads_is_another_measurement(
+    pair: tuple[LoadedModel, LoadedModel], tmp_path: Path
+) -> None:
+    store = CostStore(tmp_path)
+    PairCosts(*pair, REQUEST, store).measure(0.2)
+    for request in (LoadRequest("", threads=1, draft_threads=1), LoadRequest("", threads=2, draft_threads=2)):
+        other = PairCosts(*pair, request, CostStore(tmp_path))
+        before = pair[0].context.threads
+        other.prepare(paced=False)
+        assert other.pacer is None
+        assert pair[0].context.threads == (request.threads or before)
+
+
+def test_a_filled_cache_has_a_curve_of_its_own(pair: tuple[LoadedModel, LoadedModel]) -> None:
+    costs = PairCosts(*pair, REQUEST, CostStore())
+    costs.measure(0.2)
+    empty = costs.pacer.curve if costs.pacer else None
+    sequence = pair[0].sequence
+    for _ in range(4):
+        sequence.forward([1] * 300, 0)
+    costs.passed(1, 5.0)
+    assert costs.pacer is not None
+    assert costs.pacer.curve is not empty
+    assert wants(costs)
+    costs.measure(0.2)
+    assert not wants(costs)
+    assert sequence.num_past == 1200
+    sequence.clear()
+    costs.passed(1, 5.0)
+    assert costs.pacer.curve is empty
+
+
+def test_a_collapse_is_answered_by_fewer_threads_and_told(pair: tuple[LoadedModel, LoadedModel]) -> None:
+    target = pair[0]
+    costs = PairCosts(*pair, LoadRequest("", threads=2, draft_threads=2), CostStore())
+    costs.measure(0.2)
+    assert [model.context.threads for model in pair] == [2, 2]
+    assert costs.pacer is not None
+    before = costs.pacer.curve
+    for _ in range(50):
+        assert costs.passed(1, 7.0) == ""
+    told = [costs.passed(1, 100.0 if target.context.threads == 2 else 20.0) for _ in range(12)]
+    assert "2 threads to 1: another program uses the cores" in told
+    assert [model.context.threads for model in pair] == [1, 1]
+    assert costs.pacer.curve is not before
+    assert not wants(costs)
+
+
+def test_the_reason_is_among_the_decisions_of_the_answer(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(PairCosts, "passed", lambda *_: "2 threads to 1: another program uses the cores")
+    session = Session()
+    session.load(LoadRequest(str(builtin_target()), n_ctx=512, threads=1))
+    request = ChatRequest(raw_prompt="Hello", mode=Mode.OFF, sampling=SamplingParams(temperature=0.0), max_tokens=2)
+    last = list(session.generate(request))[-1]
+    session.close()
+    decisions = last.stats.decisions  # type: ignore[union-attr]
+    assert "token 0: 2 threads to 1: another program uses the cores" in decisions
