@@ -55,7 +55,7 @@ class open_for_reading:  # noqa: N801  (used like open())
         if isinstance(error, MoreBytesNeededError):
             raise ModelHeaderError(f"{self._path.name} became shorter while it was read.") from error
         if isinstance(error, ModelHeaderError):
-            raise ModelHeaderError(self._path.name + error.message.removeprefix(_SUBJECT)) from None
+            raise named(error, self._path.name) from None
         if isinstance(error, OSError):
             raise ModelNotFoundError(f"{self._path} cannot be read: {error.strerror or error}.") from error
 
@@ -132,6 +132,13 @@ def check(good: bool, reason: str) -> None:
     """Raise `ModelHeaderError` for ``reason`` unless ``good``."""
     if not good:
         raise broken(reason)
+
+
+def named(error: ModelHeaderError, name: str) -> ModelHeaderError:
+    """Return the same error with ``name`` in place of "The file"."""
+    return type(error)(
+        error.message.replace(_SUBJECT, name, 1) if error.message.startswith(_SUBJECT) else error.message
+    )
 
 
 def broken(reason: str) -> ModelHeaderError:

@@ -40,10 +40,20 @@ def check_writes_text(header: GgufHeader, name: str) -> None:
         ModelFileError: it is something else; the sentence says what.
     """
     reason = _TYPES.get(str(header.metadata.get("general.type"))) or _OTHERS.get(header.architecture)
+    if reason is None and _is_head_only(header):
+        reason = "the next-token heads (MTP) of another model, which work only inside it"
     if reason is None and _is_encoder(header):
         reason = f"a text encoder ({header.architecture}): it turns texts into numbers, for searching"
     if reason is not None:
         raise ModelFileError(f"{name} is {reason}, and does not write text.", _ADVICE)
+
+
+def _is_head_only(header: GgufHeader) -> bool:
+    """Heads that predict several tokens ahead, in a file without the layers that they belong to."""
+    names = [tensor.name for tensor in header.tensors]
+    has_heads = any("nextn" in name for name in names)
+    is_part = header.metadata.get("split.count", 1) != 1
+    return has_heads and not is_part and not any(name.startswith("blk.0.") for name in names)
 
 
 def _is_encoder(header: GgufHeader) -> bool:

@@ -5,11 +5,12 @@ Owns the requests and their bound. What a header means is the engine's question;
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Protocol
 
-from app.hub.client import HubClient
 from app.hub.errors import HubAnswerError, HubUnreachableError
 from app.hub.file_names import all_shards, model_name
 from app.hub.records import RemoteLocation, RemoteModel
@@ -23,6 +24,31 @@ from engine.model_kind import check_writes_text
 MAX_FETCHED_BYTES = 32 * 2**20
 _ATTEMPTS = 3  # of one range, when the connection breaks
 _EXPERTS = "_exps."
+
+
+class Stream(Protocol):
+    """What is used of `app.hub.client.ByteStream`."""
+
+    start: int
+    etag: str
+
+    def chunks(self) -> Iterator[bytes]:
+        """Return the bytes as they arrive."""
+        ...
+
+
+class FileDoor(Protocol):
+    """What is used of `app.hub.client.HubClient`."""
+
+    def locate(self, repo_id: str, path: str, revision: str = "main") -> RemoteLocation:
+        """Say where a file lies, and how long it is."""
+        ...
+
+    def open(
+        self, location: RemoteLocation, start: int = 0, end: int | None = None, if_range: str = ""
+    ) -> AbstractContextManager[Stream]:
+        """Open a range of it."""
+        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +85,7 @@ class KnownModel:
 
 
 def read_remote_header(
-    client: HubClient,
+    client: FileDoor,
     repo_id: str,
     model: RemoteModel,
     revision: str = "main",
@@ -123,10 +149,11 @@ def _read(source: RangeSource, file_size: int, file: KnownFile) -> KnownModel:
 class _Ranges:
     """Ranges of one remote file, all of the same version of it."""
 
-    def __init__(self, client: HubClient, location: RemoteLocation) -> None:
+    def __init__(self, client: FileDoor, location: RemoteLocation) -> None:
         self._client = client
         self._location = location
         self._etag = ""
+        self._spent_bytes = 0
 
     @property
     def fetch(self) -> FetchRange:
@@ -148,10 +175,15 @@ class _Ranges:
                 raise HubAnswerError(f"{self._location.path} changed on the hub while its header was read.")
             self._etag = stream.etag
             skipped = start - stream.start  # a server that knows no ranges begins at the beginning
-            if skipped + end - start > MAX_FETCHED_BYTES:
+            self._spent_bytes += skipped + end - start
+            if self._spent_bytes > MAX_FETCHED_BYTES and skipped:
                 raise HubAnswerError("The hub cannot give parts of files, so the header cannot be read alone.")
-            for chunk in stream.chunks():
-                data += chunk
-                if len(data) >= skipped + end - start:
-                    break
+            try:
+                for chunk in stream.chunks():
+                    data += chunk
+                    if len(data) >= skipped + end - start:
+                        break
+            except HubUnreachableError:
+                if len(data) <= skipped:  # what has arrived is kept, and the rest asked for anew
+                    raise
         return bytes(data[skipped : skipped + end - start])
