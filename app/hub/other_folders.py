@@ -1,0 +1,93 @@
+"""Where other programs keep GGUF files on this disk, and what lies there. Looks only; bounded in depth and number.
+
+Places as the programs document them: the Hugging Face cache, LM Studio, Jan, llama.cpp.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+from app.hub.file_names import all_shards, is_gguf, kind_of, model_name, quantization_of, shard_of
+from app.hub.records import Offer
+
+MAX_DEPTH = 6
+MAX_SEEN = 20_000
+MAX_OFFERS = 2000
+MAGIC = b"GGUF"
+
+
+def known_places(environ: Mapping[str, str], home: Path, platform: str = sys.platform) -> tuple[tuple[str, Path], ...]:
+    """Program and folder, whether it exists or not."""
+    caches, data = _system_folders(environ, home, platform)
+    hf_home = _path(environ, "HF_HOME", Path(environ.get("XDG_CACHE_HOME") or home / ".cache") / "huggingface")
+    hub_cache = _path(environ, "HF_HUB_CACHE", _path(environ, "HUGGINGFACE_HUB_CACHE", hf_home / "hub"))
+    return (
+        ("Hugging Face cache", hub_cache),
+        ("LM Studio", home / ".lmstudio" / "models"),
+        ("LM Studio", home / ".cache" / "lm-studio" / "models"),
+        ("Jan", data / "Jan" / "data" / "llamacpp" / "models"),
+        ("Jan", data / "Jan" / "data" / "models"),
+        ("Jan", home / "jan" / "models"),
+        ("llama.cpp", _path(environ, "LLAMA_CACHE", caches / "llama.cpp")),
+    )
+
+
+def offers_in(program: str, folder: Path) -> Iterator[Offer]:
+    """The models below a folder. A shard counts with all others of its model; incomplete models are left out."""
+    seen: set[Path] = set()
+    for path in _gguf_files(folder):
+        shard = shard_of(path.name)
+        if (shard is not None and shard[1] != 1) or not is_model_file(path):
+            continue
+        files = all_shards(path)
+        real = path.resolve()
+        if real in seen or not all(file.is_file() for file in files):
+            continue
+        seen.add(real)
+        size = sum(file.stat().st_size for file in files)
+        yield Offer(model_name(path.name), files, kind_of(path.name), program, quantization_of(path.name), size)
+
+
+def is_model_file(path: Path) -> bool:
+    """Whether a file begins as a GGUF file does; one that cannot be read does not."""
+    try:
+        with path.open("rb") as file:
+            return file.read(len(MAGIC)) == MAGIC
+    except OSError:
+        return False
+
+
+def _gguf_files(folder: Path) -> Iterator[Path]:
+    num_seen = 0
+    base = len(folder.parts)
+    # Links to folders are not followed: they may lead in circles. Links to files are: the Hugging Face cache has them.
+    for place, folders, names in os.walk(folder, followlinks=False):
+        if len(Path(place).parts) - base >= MAX_DEPTH:
+            folders.clear()
+        folders.sort()
+        for name in sorted(names):
+            num_seen += 1
+            if num_seen > MAX_SEEN:
+                return
+            if is_gguf(name):
+                yield Path(place, name)
+
+
+def _system_folders(environ: Mapping[str, str], home: Path, platform: str) -> tuple[Path, Path]:
+    """Where programs keep caches and data."""
+    if platform == "win32":
+        return (
+            _path(environ, "LOCALAPPDATA", home / "AppData" / "Local"),
+            _path(environ, "APPDATA", home / "AppData" / "Roaming"),
+        )
+    if platform == "darwin":
+        return home / "Library" / "Caches", home / "Library" / "Application Support"
+    return _path(environ, "XDG_CACHE_HOME", home / ".cache"), _path(environ, "XDG_DATA_HOME", home / ".local" / "share")
+
+
+def _path(environ: Mapping[str, str], name: str, default: Path) -> Path:
+    value = environ.get(name, "")
+    return Path(value).expanduser() if value else default
