@@ -216,7 +216,7 @@ class AnswerController:
         elif growing.has_text or (growing.instead_of is None and growing.before is None):
             state = MessageState.STOPPED if event.reason is FinishReason.CANCELLED else MessageState.COMPLETE
             cut = event.reason is FinishReason.LENGTH
-            self._end(growing, Ending(state, event.stats, _NOTICES.get(event.reason, ""), cut=cut))
+            self._end(growing, Ending(state, event.stats, _notice(event), cut=cut))
         else:
             self._give_back(growing)
 
@@ -255,3 +255,11 @@ class AnswerController:
     def _next_id(self) -> int:
         self._num_requests += 1
         return self._num_requests
+
+
+def _notice(event: Finished) -> str:
+    """What a person should know of how an answer came about: what the model did not see, why it ended."""
+    count = event.stats.left_out
+    words = "message was" if count == 1 else "messages were"
+    left_out = f"The context is full: the {count} oldest {words} left out." if count else ""
+    return " ".join(part for part in (left_out, _NOTICES.get(event.reason, "")) if part)

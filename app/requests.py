@@ -7,7 +7,7 @@ from pathlib import Path
 
 from app.paths import Paths, builtin_draft, builtin_target
 from app.settings import Settings
-from engine.records import CacheType, ChatRequest, FlashAttention, LoadRequest, Message, Mode, SamplingParams
+from engine.records import CacheType, ChatRequest, FlashAttention, LoadRequest, Message, Mode, Overflow, SamplingParams
 from ui.records import MessageState, MessageView
 
 
@@ -21,6 +21,8 @@ def chat_request(
         depth=depth,
         sampling=sampling_params(settings),
         max_tokens=settings.whole("max_tokens"),
+        tie_safe=bool(settings.values["tie_safe"]),
+        overflow=Overflow(settings.text("overflow")),
         request_id=request_id,
     )
 

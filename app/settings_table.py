@@ -9,13 +9,20 @@ import math
 from types import MappingProxyType
 
 from app.engine_fields import ENGINE_FIELDS
-from engine.records import Mode
+from engine.records import Mode, Overflow
 from ui.records import FieldKind, SettingField, SettingValue
 
 MODELS, SPECULATION, SAMPLING, CHAT, LOOK = "Models", "Speculation", "Sampling", "Chat", "Look"
 MAX_TEXT_CHARS = 100_000
 
-_MODE_LABELS = {"off": "Off (plain)", "ngram": "N-gram", "draft": "Draft model", "auto": "Automatic"}
+_MODE_LABELS = {
+    "off": "Off (plain)",
+    "ngram": "N-gram (prompt lookup)",
+    "suffix": "Suffix decoding",
+    "draft": "Draft model",
+    "hybrid": "Hybrid (text and draft model)",
+    "auto": "Automatic",
+}
 
 FIELDS: tuple[SettingField, ...] = (
     SettingField(
@@ -57,6 +64,14 @@ FIELDS: tuple[SettingField, ...] = (
         step=1,
         automatic="automatic",
         unit="tokens",
+    ),
+    SettingField(
+        "tie_safe",
+        SPECULATION,
+        "Tie-safe",
+        FieldKind.SWITCH,
+        False,
+        "At temperature 0, near ties are decided as plain decoding decides them; the time it takes is shown.",
     ),
     SettingField(
         "temperature",
@@ -170,6 +185,15 @@ FIELDS: tuple[SettingField, ...] = (
         maximum=MAX_TEXT_CHARS,
     ),
     *ENGINE_FIELDS,
+    SettingField(
+        "overflow",
+        CHAT,
+        "Full context",
+        FieldKind.CHOICE,
+        Overflow.DROP.value,
+        "What happens when a conversation outgrows the context; either way you are told.",
+        choices=((Overflow.DROP.value, "Leave the oldest turns out"), (Overflow.STOP.value, "Stop and say so")),
+    ),
     SettingField(
         "theme",
         LOOK,

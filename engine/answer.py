@@ -104,7 +104,9 @@ class Answer:
     def _shortened(self, request: ChatRequest) -> list[int] | None:
         """The prompt without as many of the oldest turns as it takes; None where even the last question is too long."""
         size = self._target.n_ctx
-        for kept in without_oldest(request.messages, lambda text: len(self._tokenizer.tokenize(text)), size):
+        for kept in without_oldest(
+            request.messages, lambda text: len(self._tokenizer.tokenize(text, special=False)), size
+        ):
             ids = self._prompt.build(kept.messages)
             if len(ids) <= size - max(LEAST_ROOM, size // ROOM_SHARE):
                 self.stats.left_out = kept.num_left_out
@@ -135,6 +137,8 @@ class Answer:
         speculation.on_pass = self._passed if self.on_pass is not None else None
         if self.tie_bound is not None:
             speculation.tie_safe = TieSafe(self._target, sampler, self.tie_bound, stats)
+        if pacer is not None:
+            pacer.pays_rework = self.tie_bound is not None
         wanted = request.max_tokens if request.max_tokens is not None else self._target.n_ctx
         next_stats = 0.0
         while wanted > 0:

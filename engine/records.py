@@ -16,8 +16,10 @@ class Mode(StrEnum):
     """How tokens are proposed. ``OFF`` is plain decoding, the baseline of every comparison."""
 
     OFF = "off"
-    NGRAM = "ngram"
+    NGRAM = "ngram"  # prompt lookup: what followed the same few tokens last
+    SUFFIX = "suffix"  # suffix decoding: what most often followed the longest match
     DRAFT = "draft"
+    HYBRID = "hybrid"  # text where it matches well, the draft model elsewhere, chained where that pays
     AUTO = "auto"  # whatever is expected to be fastest, pass by pass, plain decoding included
 
 
@@ -29,6 +31,13 @@ class Source(StrEnum):
     DRAFT = "draft"
     RECOVERED = "recovered"
     BONUS = "bonus"
+
+
+class Overflow(StrEnum):
+    """What is done where a conversation does not fit the context any more."""
+
+    STOP = "stop"  # say so
+    DROP = "drop"  # leave the oldest turns out, and say so
 
 
 class FinishReason(StrEnum):
@@ -101,6 +110,7 @@ class ChatRequest:
     stop: tuple[str, ...] = ()
     raw_prompt: str | None = None
     ignore_eos: bool = False
+    overflow: Overflow = Overflow.STOP
     tie_safe: bool = False  # at temperature 0: near ties are decided as plain decoding decides them, at a cost
     request_id: int = 0
 
@@ -213,6 +223,7 @@ class RunStats:
     inter_token_ms_p95: float | None = None
     inter_token_ms_p99: float | None = None
     plain_ms: float | None = None  # what a token of plain decoding costs here, as measured; None if it was not
+    left_out: int = 0  # messages of the conversation that the context had no room for
     context_used: int = 0
     context_size: int = 0
     decisions: tuple[str, ...] = ()

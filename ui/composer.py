@@ -26,6 +26,11 @@ from ui.theme import Theme
 MAX_LINES = 9
 MAX_DEPTH = 16
 CONTEXT_HELP = "Tokens of this conversation that the model holds, and how many it can hold."
+NEARLY_FULL = 0.85
+OVERFLOW_HELP = {
+    "drop": "When it is full, the oldest turns are left out, and the answer says so.",
+    "stop": "When it is full, no answer is made until a new chat is started or the context is made larger.",
+}
 NOT_READY = {
     EngineState.EMPTY: "No model is loaded; open one or use the built-in pair.",
     EngineState.LOADING: "The model is loading; the message can be sent in a moment.",
@@ -227,8 +232,19 @@ class Composer(QWidget):
 
     def set_context(self, used: int, size: int) -> None:
         """How much of the context is taken."""
-        self.context_label.setText(f"Context {context(used, size)}" if size else "")
-        self.context_label.setAccessibleName(f"Context used: {context(used, size)} tokens")
+        full = size > 0 and used >= NEARLY_FULL * size
+        words = " · nearly full" if full else ""
+        self.context_label.setText(f"Context {context(used, size)}{words}" if size else "")
+        self.context_label.setAccessibleName(f"Context used: {context(used, size)} tokens{words}")
+        kind = "warning" if full else "caption"
+        if self.context_label.property("kind") != kind:
+            self.context_label.setProperty("kind", kind)
+            self.context_label.style().unpolish(self.context_label)
+            self.context_label.style().polish(self.context_label)
+
+    def set_overflow(self, policy: str) -> None:
+        """What will happen when the context is full: "drop" or "stop"."""
+        self.context_label.setToolTip(hover(f"{CONTEXT_HELP} {OVERFLOW_HELP.get(policy, '')}".strip()))
 
     # ---- intentions --------------------------------------------------------------------------------------------
 

@@ -28,7 +28,7 @@ from ui.formatting import footer
 from ui.header import DEMO_NOTE, TINY_NOTE, Header
 from ui.hub.doors import HubDoors
 from ui.message_column import COLUMN_PX
-from ui.records import ConversationRow, EngineView, MessageView, SettingField, SettingValue
+from ui.records import ConversationRow, EngineView, FolderRow, MessageView, SettingField, SettingValue
 from ui.setting_rows import ask_model_file
 from ui.settings_dialog import SettingsDialog
 from ui.sidebar import Sidebar
@@ -146,6 +146,7 @@ class MainWindow(QMainWindow):
         self.sidebar.chosen.connect(self.conversation_selected)
         self.sidebar.rename_requested.connect(self.conversation_rename_requested)
         self.sidebar.delete_requested.connect(self._ask_delete)
+        self.sidebar.left.connect(self.composer.setFocus)
         self.sidebar.hide_requested.connect(self.layout_state.toggle_sidebar)
         self.header.show_sidebar.connect(self.layout_state.toggle_sidebar)
         self.header.toggle_stats.connect(self.layout_state.toggle_stats)
@@ -189,9 +190,11 @@ class MainWindow(QMainWindow):
 
     # ---- conversations -----------------------------------------------------------------------------------------
 
-    def set_conversations(self, rows: Sequence[ConversationRow], current_id: int | None) -> None:
+    def set_conversations(
+        self, rows: Sequence[ConversationRow], current_id: int | None, folders: Sequence[FolderRow] | None = None
+    ) -> None:
         """Fill the list, newest first, and mark the open conversation."""
-        self.sidebar.set_rows(rows, current_id)
+        self.sidebar.set_rows(rows, current_id, folders)
 
     def show_conversation(self, title: str, messages: Sequence[MessageView]) -> None:
         """Replace the page; an empty conversation shows what to try."""
@@ -265,6 +268,7 @@ class MainWindow(QMainWindow):
     def set_settings(self, values: Mapping[str, SettingValue]) -> None:
         """The values in force, by key."""
         self._values.update(values)
+        self.composer.set_overflow(str(self._values.get("overflow", "")))
 
     def set_theme(self, name: str) -> None:
         """Take a theme: "system", "light" or "dark"."""

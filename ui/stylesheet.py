@@ -59,6 +59,7 @@ QLabel[kind="key"] { color: $text_muted; background: $hover; border-radius: 4px;
 QLabel[kind="strong"] { font-weight: 600; }
 QLabel[kind="title"] { font-size: ${title}px; font-weight: 600; }
 QLabel[kind="figure"] { font-size: ${figure}px; font-weight: 600; }
+QLabel[kind="warning"] { color: $caution; font-size: ${caption}px; }
 QLabel[kind="live"] { color: $good; font-size: ${caption}px; }
 QLabel[kind="tone-good"] { color: $good; }
 QLabel[kind="tone-warn"] { color: $caution; }
