@@ -122,7 +122,9 @@ class DownloadLine(QFrame):
             self.buttons.addWidget(made)
             self.deeds[deed] = made
         if had_focus:
-            next(iter(self.deeds.values())).setFocus()
+            first = next(iter(self.deeds.values()))
+            first.show()  # what is not shown yet cannot take the focus
+            first.setFocus()
 
 
 class DownloadsPage(QWidget):

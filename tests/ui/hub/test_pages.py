@@ -1,0 +1,436 @@
+"""The pages of the Models place by real clicks and keys: what they ask for and what they say."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QApplication, QLabel, QLineEdit, QMainWindow, QPushButton, QWidget
+from pytestqt.qtbot import QtBot
+
+from engine.records import Problem
+from tests.ui.conftest import ASSETS
+from tests.ui.hub import records as r
+from ui.dialogs import Question
+from ui.hub.doors import DownloadIndicator
+from ui.hub.downloads_page import progress_words
+from ui.hub.place import HubPlace
+from ui.hub.readme_view import readme_html
+from ui.hub_records import DownloadState, DraftList, FitLevel, Match, ModelRef, PairView, Presence, SearchQuery
+from ui.theme import Theme
+
+LEFT = Qt.MouseButton.LeftButton
+OFFLINE = Problem("The hub cannot be reached", "No connection.", "Check the network.")
+
+
+@pytest.fixture
+def place(qtbot: QtBot) -> Iterator[HubPlace]:
+    window = QMainWindow()
+    qtbot.addWidget(window)
+    theme = Theme(ASSETS / "icons", window)
+    theme.apply("light", window)
+    made = HubPlace(theme)
+    window.setCentralWidget(made)
+    window.resize(1280, 800)
+    window.show()
+    qtbot.waitExposed(window)
+    window.activateWindow()
+    qtbot.waitUntil(window.isActiveWindow)
+    yield made
+    window.close()
+
+
+def said(widget: QWidget) -> str:
+    QApplication.processEvents()  # what was just added to a layout is shown by its next event
+    return "\n".join(label.text() for label in widget.findChildren(QLabel) if label.isVisible())
+
+
+def pressed(widget: QWidget, name: str) -> QPushButton:
+    QApplication.processEvents()
+    found = [one for one in widget.findChildren(QPushButton) if one.accessibleName() == name and one.isVisible()]
+    assert found, f"no button {name!r} among {[one.accessibleName() for one in widget.findChildren(QPushButton)]}"
+    return found[0]
+
+
+def asked(signal: object) -> list[tuple[object, ...]]:
+    calls: list[tuple[object, ...]] = []
+    signal.connect(lambda *values: calls.append(values))  # type: ignore[attr-defined]
+    return calls
+
+
+# ---- search --------------------------------------------------------------------------------------------------------
+
+
+def test_typing_asks_after_a_pause_and_old_answers_are_ignored(place: HubPlace, qtbot: QtBot) -> None:
+    queries = asked(place.wants.search_wanted)
+    place.open("search")
+    assert queries == [(SearchQuery(),)]
+    qtbot.keyClicks(place.search.field, "qwen")
+    qtbot.waitUntil(lambda: len(queries) == 2, timeout=30_000)
+    assert queries[1] == (SearchQuery("qwen"),)
+    place.search.set_results(SearchQuery(), r.results())
+    assert place.search.list.rows.rowCount() == 0
+    place.search.set_results(SearchQuery("qwen"), r.results())
+    assert place.search.list.rows.rowCount() == len(r.results())
+    assert place.search.status.text() == "5 models"
+
+
+def test_enter_walks_into_the_results_and_arrows_open_them(place: HubPlace, qtbot: QtBot) -> None:
+    opened = asked(place.wants.repo_wanted)
+    place.open("search")
+    place.search.set_results(SearchQuery(), r.results())
+    qtbot.keyClick(place.search.field, Qt.Key.Key_Return)
+    assert place.search.list.hasFocus()
+    qtbot.keyClick(place.search.list, Qt.Key.Key_Down)
+    assert [repo for (repo,) in opened] == [r.results()[0].repo, r.results()[1].repo]
+
+
+def test_a_click_on_a_result_opens_it(place: HubPlace, qtbot: QtBot) -> None:
+    opened = asked(place.wants.repo_wanted)
+    place.open("search")
+    place.search.set_results(SearchQuery(), r.results())
+    view = place.search.list
+    spot = view.visualRect(view.rows.index(2, 0)).center()
+    qtbot.mouseClick(view.viewport(), LEFT, pos=spot)
+    assert opened == [(r.results()[2].repo,)]
+
+
+def test_order_and_filter_ask_again(place: HubPlace, qtbot: QtBot) -> None:
+    place.open("search")
+    queries = asked(place.wants.search_wanted)
+    place.search.sort.setCurrentIndex(2)
+    qtbot.mouseClick(
+        place.search.fitting,
+        LEFT,
+        pos=place.search.fitting.rect().center() - place.search.fitting.rect().center() / 1.2,
+    )
+    assert [query for (query,) in queries] == [SearchQuery("", "name"), SearchQuery("", "name", True)]
+
+
+def test_a_result_says_size_verdict_and_gate_in_words(place: HubPlace) -> None:
+    place.open("search")
+    place.search.set_results(SearchQuery(), r.results())
+    rows = place.search.list.rows
+    spoken = rows.data(rows.index(1, 0), Qt.ItemDataRole.AccessibleTextRole)
+    assert spoken is not None
+    assert all(word in spoken for word in ("gemma-3-12b-it-GGUF", "Tight", "Gated", "640 k downloads", "google"))
+
+
+def test_nothing_found_and_no_network_say_what_to_do(place: HubPlace, qtbot: QtBot) -> None:
+    place.open("search")
+    qtbot.keyClicks(place.search.field, "zzz")
+    place.search.search()
+    queries = asked(place.wants.search_wanted)
+    place.search.set_results(place.search.query, [])
+    assert "Nothing found" in said(place.search)
+    qtbot.mouseClick(pressed(place.search, "Clear the search"), LEFT)
+    assert queries == [(SearchQuery(),)]
+    place.search.set_problem(OFFLINE)
+    assert "No connection. Check the network." in said(place.search)
+    qtbot.mouseClick(pressed(place.search, "Try again"), LEFT)
+    assert len(queries) == 2
+
+
+def test_files_are_shown_as_what_they_are(place: HubPlace, qtbot: QtBot) -> None:
+    place.open("search")
+    place.search.pane.show_details(r.details())
+    shown = said(place.search.pane)
+    for words in ("Q4_K_M", "4.68 GB", "3 parts", "Too large", "Image reader (mmproj)", "Quantization data (imatrix)"):
+        assert words in shown
+    pulls, drafts = asked(place.wants.pull_wanted), asked(place.wants.drafts_wanted)
+    chats = asked(place.wants.chat_wanted)
+    qtbot.mouseClick(pressed(place, "Download Q2_K"), LEFT)
+    qtbot.mouseClick(pressed(place, "Find a draft for Q4_K_M"), LEFT)
+    qtbot.mouseClick(pressed(place, "Chat with Q4_K_M"), LEFT)
+    assert pulls == [((ModelRef(r.REPO, "qwen2.5-7b-instruct-q2_k.gguf"),), False)]
+    assert drafts == [(r.TARGET_REF,)]
+    assert chats == [(r.TARGET_REF, None)]
+    assert not any("mmproj" in one.accessibleName() for one in place.findChildren(QPushButton))
+
+
+def test_the_readme_has_no_html_no_scripts_and_loads_nothing() -> None:
+    html = readme_html(r.README)
+    assert "<script" not in html
+    assert "&lt;script&gt;" in html
+    assert "<img" not in html
+    assert "license: apache-2.0" not in html
+    assert "<h1>" in html
+
+
+def test_a_gated_model_takes_a_token_as_a_password_and_forgets_it(place: HubPlace, qtbot: QtBot) -> None:
+    place.open("search")
+    place.search.pane.show_details(r.details(gated_words="Accept the terms first."))
+    gate = place.search.pane.gate
+    assert gate.isVisible()
+    assert gate.field.echoMode() is QLineEdit.EchoMode.Password
+    tokens = asked(place.wants.token_given)
+    qtbot.keyClicks(gate.field, "hf_secret")
+    qtbot.keyClick(gate.field, Qt.Key.Key_Return)
+    assert tokens == [("hf_secret",)]
+    assert gate.field.text() == ""
+    place.search.pane.show_details(r.details(gated_words="Accept the terms first.", has_token=True))
+    assert not gate.field.isVisible()
+    assert gate.remove_button.isVisible()
+
+
+# ---- pairs ---------------------------------------------------------------------------------------------------------
+
+
+def test_drafts_list_matching_first_then_rejected_with_reasons(place: HubPlace, qtbot: QtBot) -> None:
+    place.open("drafts")
+    pairs = asked(place.wants.pair_wanted)
+    place.drafts.set_drafts(r.drafts())
+    titles = [(row.key, row.title) for row in place.drafts.list.rows.rows]
+    assert titles[0] == ("", "Matching")
+    assert [title for _key, title in titles].index("Rejected, and why") == 3
+    assert "Token 139 differs: “Ġthe” and “ĠThe”" in place.drafts.list.rows.rows[4].lines
+    place.drafts.list.setFocus()
+    place.drafts.list.choose_first()
+    assert pairs == [(r.TARGET_REF, r.DRAFT_REF)]
+    qtbot.keyClick(place.drafts.list, Qt.Key.Key_Down)
+    qtbot.keyClick(place.drafts.list, Qt.Key.Key_Down)
+    assert pairs[-1] == (r.TARGET_REF, r.OTHER_REF)
+
+
+def test_the_verdict_is_words_and_icon_and_the_fit_is_a_table(place: HubPlace, qtbot: QtBot) -> None:
+    place.open("drafts")
+    place.drafts.set_drafts(r.drafts())
+    place.drafts.set_pair(r.PAIR)
+    shown = said(place.drafts.card)
+    for words in ("The draft matches", "8,192 tokens", "Weights", "6.54 GB of 7.20 GB free", "Tight", "4,096 tokens"):
+        assert words in shown
+    assert not place.drafts.card.verdict.picture.pixmap().isNull()
+    pulls = asked(place.wants.pull_wanted)
+    qtbot.mouseClick(pressed(place.drafts, "Download both"), LEFT)
+    qtbot.mouseClick(pressed(place.drafts, "Download and chat"), LEFT)
+    assert pulls == [((r.TARGET_REF, r.DRAFT_REF), False), ((r.TARGET_REF, r.DRAFT_REF), True)]
+
+
+def test_a_refused_pair_names_the_token_and_is_not_offered(place: HubPlace, qtbot: QtBot) -> None:
+    place.open("drafts")
+    place.drafts.set_pair(r.REFUSED)
+    shown = said(place.drafts.card)
+    assert "The draft does not match" in shown
+    assert "Token 139 differs" in shown
+    pulls = asked(place.wants.pull_wanted)
+    qtbot.mouseClick(pressed(place.drafts, "Download the target"), LEFT)
+    assert pulls == [((r.TARGET_REF,), False)]
+
+
+def test_a_pair_that_is_here_can_be_chatted_with(place: HubPlace, qtbot: QtBot) -> None:
+    place.open("drafts")
+    here = replace(
+        r.PAIR, target=replace(r.TARGET, presence=Presence.HERE), draft=replace(r.DRAFT, presence=Presence.HERE)
+    )
+    place.drafts.set_pair(here)
+    chats = asked(place.wants.chat_wanted)
+    qtbot.mouseClick(pressed(place.drafts, "Chat with this pair"), LEFT)
+    assert chats == [(r.TARGET_REF, r.DRAFT_REF)]
+
+
+def test_what_is_too_large_is_not_pressed_on_anybody(place: HubPlace) -> None:
+    place.open("drafts")
+    place.drafts.set_pair(replace(r.PAIR, fit=r.TOO_LARGE))
+    names = [one.accessibleName() for one in place.drafts.card.findChildren(QPushButton) if one.isVisible()]
+    assert names == ["Download both"]
+    assert "Choose a smaller quantization" in said(place.drafts.card)
+
+
+def test_the_finder_is_never_empty_without_words(place: HubPlace, qtbot: QtBot) -> None:
+    place.open("drafts")
+    assert "No target chosen" in said(place.drafts)
+    place.drafts.set_drafts(DraftList(r.TARGET, busy=True))
+    assert "Looking for drafts" in said(place.drafts)
+    place.drafts.set_drafts(DraftList(r.TARGET, words="The hub cannot be reached."))
+    shown = said(place.drafts)
+    assert "No drafts found" in shown
+    assert "The hub cannot be reached. N-grams need no draft" in shown
+    place.drafts.set_problem(OFFLINE)
+    wanted = asked(place.wants.drafts_wanted)
+    qtbot.mouseClick(pressed(place.drafts, "Try again"), LEFT)
+    assert wanted == [(r.TARGET_REF,)]
+
+
+def test_recommended_pairs_are_grouped_by_fit(place: HubPlace) -> None:
+    wanted = asked(place.wants.all_wanted)
+    place.open("recommended")
+    assert wanted == [()]
+    place.recommended.set_rows(r.catalog())
+    headings = [row.title for row in place.recommended.list.rows.rows if not row.key]
+    assert headings == ["Fit this machine", "A tight fit", "Too large for this machine"]
+    opened = asked(place.wants.catalog_wanted)
+    place.recommended.list.choose_first()
+    assert opened == [("q3",)]
+    assert "1.3 to 2.2 times on code" in said(place.recommended)
+    place.recommended.set_pair("other", r.REFUSED)
+    assert "does not match" not in said(place.recommended)
+    place.recommended.set_pair("q3", r.PAIR)
+    assert "The draft matches" in said(place.recommended)
+    place.recommended.set_rows([])
+    assert "No recommendations" in said(place.recommended)
+
+
+# ---- downloads -----------------------------------------------------------------------------------------------------
+
+
+def test_downloads_say_progress_speed_and_time_left() -> None:
+    running, _, paused, failed, done = r.downloads()
+    assert progress_words(running) == "1.93 GB of 4.68 GB · 41 % · 18.4 MB/s · 2 min left"
+    assert progress_words(paused).startswith("Paused · 2.00 GB of 7.30 GB")
+    assert progress_words(failed).startswith("Stopped")
+    assert progress_words(done) == "Complete · 1.32 GB"
+
+
+def test_each_state_has_its_deeds_and_keeps_the_focus(place: HubPlace, qtbot: QtBot) -> None:
+    place.open("downloads")
+    assert "Nothing is downloading" in said(place.downloads)
+    place.set_downloads(r.downloads())
+    deeds = asked(place.wants.download_deed)
+    lines = place.downloads.lines
+    for key, deed in (("1", "pause"), ("3", "resume"), ("4", "retry"), ("1", "cancel"), ("5", "forget")):
+        qtbot.mouseClick(lines[key].deeds[deed], LEFT)
+    assert deeds == [("1", "pause"), ("3", "resume"), ("4", "retry"), ("1", "cancel"), ("5", "forget")]
+    assert "1.39 GB are missing" in said(place.downloads)
+    lines["1"].deeds["pause"].setFocus()
+    place.set_downloads([replace(r.downloads()[0], done_bytes=2 * r.GB), *r.downloads()[1:]])
+    assert lines["1"].deeds["pause"].hasFocus()
+    place.set_downloads([replace(r.downloads()[0], state=DownloadState.PAUSED), *r.downloads()[1:]])
+    assert lines["1"].deeds["resume"].hasFocus()
+    place.set_downloads(r.downloads()[1:])
+    assert "1" not in place.downloads.lines
+
+
+def test_the_indicator_speaks_while_something_is_on_its_way(theme: Theme, qtbot: QtBot) -> None:
+    indicator = DownloadIndicator(theme)
+    qtbot.addWidget(indicator)
+    indicator.set_rows([])
+    assert indicator.isHidden()
+    indicator.set_rows(r.downloads())
+    assert indicator.text() == " 47 %"
+    assert "2 on the way" in indicator.accessibleName()
+    indicator.set_rows([r.downloads()[3]])
+    assert indicator.text() == " stopped"
+
+
+# ---- library -------------------------------------------------------------------------------------------------------
+
+
+def test_the_library_offers_chat_draft_reveal_and_remove(place: HubPlace, qtbot: QtBot) -> None:
+    place.open("library")
+    place.library.set_library(r.library(), r.OFFERS)
+    shown = said(place.library)
+    for words in (
+        "4 models · 5.36 GB in the models folder",
+        "In use as target",
+        "Used in place",
+        "Missing",
+        "LM Studio",
+    ):
+        assert words in shown
+    line = place.library.lines[1]
+    chats, drafts = asked(place.wants.chat_wanted), asked(place.wants.draft_wanted)
+    reveals, taken = asked(place.wants.reveal_wanted), asked(place.wants.offer_taken)
+    qtbot.mouseClick(line.chat, LEFT)
+    line.draft_action.trigger()
+    line.reveal_action.trigger()
+    qtbot.mouseClick(pressed(place.library, "Add SmolLM2-360M-Instruct-Q8_0"), LEFT)
+    ref = ModelRef(path="/models/small.gguf")
+    assert chats == [(ref, None)]
+    assert drafts == [(ref,)]
+    assert reveals == [("/models/small.gguf",)]
+    assert taken == [("/hf/smol.gguf",)]
+    assert not place.library.lines[3].chat.isEnabled()
+
+
+@pytest.mark.parametrize(("line", "words"), [(0, "4.68 GB become free"), (2, "No file is deleted")])
+def test_removing_asks_first_and_says_what_it_frees(place: HubPlace, qtbot: QtBot, line: int, words: str) -> None:
+    place.open("library")
+    place.library.set_library(r.library(), [])
+    removed = asked(place.wants.remove_wanted)
+    place.library.lines[line].remove_action.trigger()
+    question = place.window().findChild(Question)
+    assert question is not None
+    assert words in said(question)
+    qtbot.keyClick(question, Qt.Key.Key_Escape)
+    assert removed == []
+    question = place.library.lines[line].ask_remove()
+    qtbot.mouseClick(question.deed_button, LEFT)
+    assert removed == [(r.library()[line].key,)]
+
+
+def test_an_empty_library_offers_pairs_and_files(place: HubPlace, qtbot: QtBot) -> None:
+    place.open("library")
+    place.library.set_library([], [])
+    assert "No models yet" in said(place.library)
+    qtbot.mouseClick(pressed(place.library, "See recommended pairs"), LEFT)
+    assert place.page == "recommended"
+
+
+# ---- first run -----------------------------------------------------------------------------------------------------
+
+
+def test_the_first_run_shows_the_machine_three_pairs_and_ways_around(place: HubPlace, qtbot: QtBot) -> None:
+    place.open("welcome")
+    place.welcome.set_hardware(r.HARDWARE)
+    place.welcome.set_pairs(r.catalog())
+    shown = said(place.welcome)
+    for words in ("8 cores", "16.0 GB, 9.31 GB free", "RTX 4060, 8.00 GB, 7.20 GB free", "212 GB free"):
+        assert words in shown
+    assert len(place.welcome.cards) == 3
+    pulls, builtin = asked(place.wants.pull_wanted), asked(place.wants.builtin_wanted)
+    done = asked(place.wants.welcome_done)
+    qtbot.mouseClick(place.welcome.cards[0].deed, LEFT)
+    qtbot.mouseClick(place.welcome.builtin_button, LEFT)
+    qtbot.mouseClick(place.welcome.skip_button, LEFT)
+    assert pulls == [((r.TARGET_REF, r.DRAFT_REF), True)]
+    assert len(builtin) == len(done) == 1
+    place.welcome.set_pairs([], "None of the recommended pairs fits.")
+    assert "None of the recommended pairs fits." in said(place.welcome)
+
+
+# ---- the place -----------------------------------------------------------------------------------------------------
+
+
+def test_arrows_walk_through_the_pages(place: HubPlace, qtbot: QtBot) -> None:
+    place.open("recommended")
+    place.nav.setFocus()
+    seen = [place.page]
+    for _ in range(4):
+        qtbot.keyClick(place.nav, Qt.Key.Key_Down)
+        seen.append(place.page)
+    assert seen == ["recommended", "search", "drafts", "library", "downloads"]
+    assert place.nav.hasFocus()
+
+
+def test_pages_are_reached_by_a_click(place: HubPlace, qtbot: QtBot) -> None:
+    place.open("recommended")
+    spot = place.nav.visualItemRect(place.nav.item(3)).center()
+    qtbot.mouseClick(place.nav.viewport(), LEFT, pos=spot)
+    assert place.page == "library"
+    qtbot.mouseClick(place.welcome_button, LEFT)
+    assert place.page == "welcome"
+
+
+def test_leaving_the_first_run_ends_it(place: HubPlace, qtbot: QtBot) -> None:
+    done, back = asked(place.wants.welcome_done), asked(place.back)
+    place.open("welcome")
+    qtbot.mouseClick(place.back_button, LEFT)
+    assert len(done) == len(back) == 1
+
+
+def test_problems_are_told_and_take_no_room_otherwise(place: HubPlace, qtbot: QtBot) -> None:
+    place.open("library")
+    assert place.foot.isHidden()
+    place.show_problem(OFFLINE)
+    assert place.foot.isVisible()
+    qtbot.mouseClick(place.problem.close_button, LEFT)
+    assert place.foot.isHidden()
+
+
+def test_a_pair_without_a_draft_says_so(place: HubPlace) -> None:
+    place.open("drafts")
+    place.drafts.set_pair(PairView(r.TARGET, fit=replace(r.FIT, level=FitLevel.FITS)))
+    assert "No draft: plain decoding and n-grams" in said(place.drafts.card)
+    assert Match.UNCHECKED.value not in said(place.drafts.card)
