@@ -21,9 +21,6 @@ class BranchController:
         self._conversations = conversations
         self._answers = answers
         page = parts.window.transcript
-        page.edited.connect(answers.edit)
-        page.regenerate_in_mode.connect(answers.regenerate)
-        page.continue_requested.connect(answers.go_on)
         page.version_wanted.connect(self.show_version)
         page.delete_requested.connect(self.ask_delete)
 

@@ -12,7 +12,11 @@ from app.branch_controller import BranchController
 from app.conversation_controller import ConversationController
 from app.engine_bridge import EngineBridge
 from app.help_desk import HelpDesk
+from app.hub.errors import HubError
+from app.hub_controller import HubController
+from app.hub_shelf import open_shelf
 from app.layout_file import read_layout, write_layout
+from app.library_controller import LibraryController
 from app.model_controller import NO_BUILTIN, ModelController
 from app.notification_controller import NotificationController
 from app.padded_demo import PaddedDemo
@@ -53,9 +57,21 @@ class Controller(QObject):
         self.conversations = ConversationController(parts, self.models.runnable)
         self.answers = AnswerController(parts, self.conversations)
         self.branches = BranchController(parts, self.conversations, self.answers)
+        self.library = LibraryController(parts, self.conversations, self.branches)
         self.help = HelpDesk(parts, self._window.sidebar.help_button, lambda: self.models.view(self.answers.state))
         self._notifications = NotificationController(parts)
+        self.hub = self._make_hub()
         self._connect()
+
+    def _make_hub(self) -> HubController | None:
+        """None where HF_ENDPOINT is no address; then the Models place says so, and all else works."""
+        parts = self._parts
+        try:
+            return HubController(parts, lambda tell: open_shelf(parts.paths, tell), self._then_show_engine(self._chat))
+        except HubError as error:
+            problem, place = error.problem, self._window.hub.place
+            place.wants.page_shown.connect(lambda _page: place.show_problem(problem))
+            return None
 
     def start(self) -> None:
         """Show what is stored, and have the models loaded."""
@@ -70,6 +86,8 @@ class Controller(QObject):
         self.models.show_demo()
         self.models.load_chosen()
         self._show_engine()
+        if self.hub is not None:
+            self.hub.start()
 
     def close(self) -> bool:
         """Keep the layout and the answer in the making, end the threads; False if something did not end well."""
@@ -78,7 +96,9 @@ class Controller(QObject):
         self._closed_well = True
         write_layout(self._parts.paths.layout_file, self._window.save_layout())
         self.answers.close()
+        self.conversations.unsent.keep()
         results = {
+            "hub ended": self.hub is None or self.hub.close(SHUTDOWN_S),
             "padding ended": self._demo.cancel(SHUTDOWN_S),
             "engine ended": self._bridge.shutdown(SHUTDOWN_S),
             "everything saved": self._parts.store.close(SHUTDOWN_S),
@@ -94,6 +114,10 @@ class Controller(QObject):
         window.message_submitted.connect(self._on_submitted)
         window.stop_requested.connect(self.answers.stop)
         window.regenerate_requested.connect(self._then_show_engine(self.answers.regenerate, of_models=False))
+        page = window.transcript
+        page.edited.connect(self._then_show_engine(self.answers.edit, of_models=False))
+        page.regenerate_in_mode.connect(self._then_show_engine(self.answers.regenerate, of_models=False))
+        page.continue_requested.connect(self._then_show_engine(self.answers.go_on, of_models=False))
         window.mode_changed.connect(lambda mode: conversations.change_mode(mode, conversations.depth))
         window.depth_changed.connect(lambda depth: conversations.change_mode(conversations.mode, depth))
         window.new_chat_requested.connect(conversations.new_chat)
@@ -129,6 +153,10 @@ class Controller(QObject):
         self.answers.submit(text)
         self._show_engine()
 
+    def _chat(self, target: str, draft: str) -> None:
+        self.models.load_pair(target, draft)
+        self.conversations.new_chat()
+
     def _on_delete(self, conversation_id: int) -> None:
         self.answers.abandon(conversation_id)
         self.conversations.delete(conversation_id)
@@ -157,6 +185,8 @@ class Controller(QObject):
             self.models.on_event(event)
             if isinstance(event, EngineReady):
                 self.conversations.models_changed()
+                if self.hub is not None:
+                    self.hub.models_loaded(event.target, event.draft)
         elif isinstance(event, EngineFailed) and event.request_id == 0:
             self.models.on_event(event)
         else:

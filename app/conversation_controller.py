@@ -12,6 +12,7 @@ from typing import TypeVar
 from app.chats.store import Turn
 from app.errors import StorageError
 from app.parts import Parts
+from app.unsent_controller import UnsentController
 from engine.records import Mode
 from ui.records import MessageState, MessageView
 
@@ -30,6 +31,7 @@ class ConversationController:
         self._store = parts.store
         self._keeper = parts.keeper
         self.current_id: int | None = None
+        self.unsent = UnsentController(parts)
         self._wanted_mode = Mode(self._keeper.current.text("mode"))
         self.mode = self._wanted_mode
         self.depth = self._keeper.current.whole("depth")
@@ -37,22 +39,25 @@ class ConversationController:
     def start(self) -> None:
         """Show the list, and the conversation that changed last."""
         listed = self._tell(self._store.conversations) or ()
-        if listed:
-            self.select(listed[0].id)
+        latest = next((row for row in listed if not row.archived), None)
+        if latest:
+            self.select(latest.id)
         else:
             self.new_chat()
 
     def refresh(self) -> None:
         """Show the list as it is stored."""
         listed = self._tell(self._store.conversations)
+        folders = self._tell(self._store.library.folders)
         if listed is not None:
-            self._window.set_conversations(listed, self.current_id)
+            self._window.set_conversations(listed, self.current_id, folders)
 
     def new_chat(self) -> None:
         """Open an empty chat, in the mode of the settings."""
         self.current_id = None
         self._show_mode(Mode(self._keeper.current.text("mode")), self._keeper.current.whole("depth"))
         self._window.show_conversation("", ())
+        self.unsent.open(None)
         self.refresh()
 
     def select(self, conversation_id: int) -> None:
@@ -64,6 +69,7 @@ class ConversationController:
         self.current_id = conversation_id
         self._show_mode(conversation.mode, conversation.depth)
         self.show(conversation.title)
+        self.unsent.open(conversation_id)
         self.refresh()
 
     def show(self, title: str | None = None) -> None:
@@ -84,6 +90,7 @@ class ConversationController:
         """Note that the open chat was stored with its first turn, and show it with its name."""
         self.current_id = turn.conversation_id
         self._window.show_conversation(turn.title, turn.history)
+        self.unsent.sent(turn.conversation_id)
 
     def rename(self, conversation_id: int, title: str) -> None:
         """Give a conversation the user's title; an empty one is not taken."""

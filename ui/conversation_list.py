@@ -1,20 +1,10 @@
-"""The conversations by day, drawn by a delegate: elided titles, rename in place, delete by key or menu."""
+"""The conversations as a list, drawn by a delegate: rename in place, fold, drag, delete by key or menu."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import date, datetime
 
-from PySide6.QtCore import (
-    QAbstractListModel,
-    QModelIndex,
-    QPersistentModelIndex,
-    QPoint,
-    QRect,
-    QSize,
-    Qt,
-    Signal,
-)
+from PySide6.QtCore import QModelIndex, QPoint, QRect, QSize, Qt, Signal
 from PySide6.QtGui import QColor, QFontMetrics, QKeyEvent, QPainter
 from PySide6.QtWidgets import (
     QAbstractItemView,
@@ -27,102 +17,12 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from ui.formatting import day_group
-from ui.records import ConversationRow
+from ui.conversation_menu import make_menu
+from ui.conversation_model import ConversationModel, Heading, Index
+from ui.records import ConversationRow, FolderRow
 from ui.theme import SEMIBOLD, Theme
 
-Index = QModelIndex | QPersistentModelIndex
-ROW_HEIGHT, HEADING_HEIGHT = 32, 30
-_NO_PARENT = QModelIndex()
-
-
-class ConversationModel(QAbstractListModel):
-    """Headings (a text) and conversations (a row), filtered by title.
-
-    Signals:
-        renamed(int, str): the user typed another title.
-    """
-
-    renamed = Signal(int, str)
-
-    def __init__(self) -> None:
-        super().__init__()
-        self._rows: list[ConversationRow] = []
-        self._items: list[str | ConversationRow] = []
-        self._filter = ""
-
-    def set_rows(self, rows: Sequence[ConversationRow]) -> None:
-        """Replace the list; newest first is the caller's order."""
-        self._rows = list(rows)
-        self._rebuild()
-
-    def set_filter(self, text: str) -> None:
-        """Show only titles that contain ``text``, whatever the case."""
-        self._filter = text.casefold().strip()
-        self._rebuild()
-
-    def _rebuild(self) -> None:
-        self.beginResetModel()
-        self._items = []
-        today = datetime.now().astimezone().date()
-        heading = ""
-        for row in self._rows:
-            if self._filter and self._filter not in row.title.casefold():
-                continue
-            group = day_group(_local_day(row.updated_at), today)
-            if group != heading:
-                heading = group
-                self._items.append(group)
-            self._items.append(row)
-        self.endResetModel()
-
-    def item(self, index: Index) -> str | ConversationRow | None:
-        """The heading or the conversation at ``index``."""
-        return self._items[index.row()] if index.isValid() and index.row() < len(self._items) else None
-
-    def index_of(self, conversation_id: int | None) -> QModelIndex:
-        """Where a conversation is listed; invalid where it is not."""
-        for line, item in enumerate(self._items):
-            if isinstance(item, ConversationRow) and item.id == conversation_id:
-                return self.index(line, 0)
-        return QModelIndex()
-
-    def rowCount(self, parent: Index = _NO_PARENT) -> int:
-        """Headings count as rows."""
-        return 0 if parent.isValid() else len(self._items)
-
-    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> str | None:
-        """Titles, also as tool tips and for screen readers."""
-        item = self.item(index)
-        wanted = (
-            Qt.ItemDataRole.DisplayRole,
-            Qt.ItemDataRole.EditRole,
-            Qt.ItemDataRole.ToolTipRole,
-            Qt.ItemDataRole.AccessibleTextRole,
-        )
-        if item is None or role not in wanted:
-            return None
-        return item if isinstance(item, str) else item.title
-
-    def flags(self, index: Index) -> Qt.ItemFlag:
-        """Headings can be neither chosen nor edited."""
-        if isinstance(self.item(index), ConversationRow):
-            return Qt.ItemFlag.ItemIsEnabled | Qt.ItemFlag.ItemIsSelectable | Qt.ItemFlag.ItemIsEditable
-        return Qt.ItemFlag.NoItemFlags
-
-    def setData(self, index: Index, value: object, role: int = Qt.ItemDataRole.EditRole) -> bool:
-        """A typed title is an intention; the list changes when the app says so."""
-        item = self.item(index)
-        title = str(value).strip()
-        if role != Qt.ItemDataRole.EditRole or not isinstance(item, ConversationRow):
-            return False
-        if title and title != item.title:
-            self.renamed.emit(item.id, title)
-        return True
-
-
-def _local_day(moment: datetime) -> date:
-    return (moment.astimezone() if moment.tzinfo else moment).date()
+ROW_HEIGHT = 32  # one height for all: the view then asks no row for its size
 
 
 class _Delegate(QStyledItemDelegate):
@@ -134,26 +34,38 @@ class _Delegate(QStyledItemDelegate):
         self._model = model
 
     def sizeHint(self, option: QStyleOptionViewItem, index: Index) -> QSize:  # noqa: ARG002
-        heading = isinstance(self._model.item(index), str)
-        return QSize(0, HEADING_HEIGHT if heading else ROW_HEIGHT)
+        return QSize(0, ROW_HEIGHT)
 
     def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
         item = self._model.item(index)
         rect: QRect = option.rect
         painter.save()
-        if isinstance(item, str):
+        if isinstance(item, Heading):
+            if item.can_fold:
+                self._paint_back(painter, rect, option.state)
+                self._paint_chevron(painter, rect, item)
             self._paint_heading(painter, rect, item)
         elif item is not None:
-            self._paint_title(painter, rect, item.title, option.state)
+            self._paint_back(painter, rect, option.state)
+            self._paint_title(painter, rect, item)
         painter.restore()
 
-    def _paint_heading(self, painter: QPainter, rect: QRect, text: str) -> None:
-        painter.setFont(self._theme.font(-1, SEMIBOLD))
+    def _paint_heading(self, painter: QPainter, rect: QRect, heading: Heading) -> None:
+        font = self._theme.font(-1, SEMIBOLD)
+        painter.setFont(font)
         painter.setPen(QColor(self._theme.tokens.text_muted))
-        bottom = Qt.AlignmentFlag.AlignBottom | Qt.AlignmentFlag.AlignLeft
-        painter.drawText(rect.adjusted(10, 0, -8, -5), int(bottom), text)
+        place = Qt.AlignmentFlag.AlignVCenter if heading.can_fold else Qt.AlignmentFlag.AlignBottom
+        box = rect.adjusted(30, 0, -8, 0) if heading.can_fold else rect.adjusted(10, 0, -8, -5)
+        text = f"{heading.text} · {heading.num_rows}" if heading.folded else heading.text
+        shown = QFontMetrics(font).elidedText(text, Qt.TextElideMode.ElideRight, box.width())
+        painter.drawText(box, int(place | Qt.AlignmentFlag.AlignLeft), shown)
 
-    def _paint_title(self, painter: QPainter, rect: QRect, title: str, state: QStyle.StateFlag) -> None:
+    def _paint_chevron(self, painter: QPainter, rect: QRect, heading: Heading) -> None:
+        name = "chevron-right" if heading.folded else "chevron-down"
+        icon = self._theme.icon(name, self._theme.tokens.text_muted, 14)
+        icon.paint(painter, QRect(rect.left() + 10, rect.center().y() - 6, 14, 14))
+
+    def _paint_back(self, painter: QPainter, rect: QRect, state: QStyle.StateFlag) -> None:
         tokens = self._theme.tokens
         selected = bool(state & QStyle.StateFlag.State_Selected)
         box = rect.adjusted(0, 1, 0, -1)
@@ -166,22 +78,31 @@ class _Delegate(QStyledItemDelegate):
             painter.setPen(QColor(tokens.focus))
             painter.setBrush(Qt.BrushStyle.NoBrush)
             painter.drawRoundedRect(box.adjusted(1, 1, -1, -1), 5, 5)
+
+    def _paint_title(self, painter: QPainter, rect: QRect, row: ConversationRow) -> None:
+        tokens = self._theme.tokens
         font = self._theme.font(0)
         painter.setFont(font)
-        painter.setPen(QColor(tokens.text))
-        text_box = box.adjusted(10, 0, -8, 0)
-        shown = QFontMetrics(font).elidedText(title, Qt.TextElideMode.ElideRight, text_box.width())
+        painter.setPen(QColor(tokens.text_muted if row.archived else tokens.text))
+        indent = 30 if row.folder_id is not None and not row.pinned and not row.archived else 10
+        text_box = rect.adjusted(indent, 0, -8, 0)
+        if row.pinned:
+            mark = QRect(text_box.right() - 13, rect.center().y() - 6, 14, 14)
+            self._theme.icon("pin", tokens.text_muted, 14).paint(painter, mark)
+            text_box.adjust(0, 0, -20, 0)
+        shown = QFontMetrics(font).elidedText(row.title, Qt.TextElideMode.ElideRight, text_box.width())
         painter.drawText(text_box, int(Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft), shown)
 
     def createEditor(self, parent: QWidget, option: QStyleOptionViewItem, index: Index) -> QWidget:  # noqa: ARG002
         editor = QLineEdit(parent)
-        editor.setAccessibleName("Title of the conversation")
+        heading = isinstance(self._model.item(index), Heading)
+        editor.setAccessibleName("Name of the folder" if heading else "Title of the conversation")
         editor.setMaxLength(200)
         return editor
 
 
 class ConversationList(QListView):
-    """The list itself.
+    """The list itself. What is wanted of the collection goes out by ``rows.wishes``.
 
     Signals:
         chosen(int): another conversation is wanted.
@@ -194,7 +115,7 @@ class ConversationList(QListView):
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._theme = theme
+        self.theme = theme
         self._current: int | None = None
         self.rows = ConversationModel()
         self.rows.renamed.connect(self.rename_requested)
@@ -202,62 +123,66 @@ class ConversationList(QListView):
         self.setItemDelegate(_Delegate(theme, self.rows, self))
         self.setAccessibleName("Conversations")
         self.setMouseTracking(True)
+        self.setUniformItemSizes(True)
         self.setVerticalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.setEditTriggers(QAbstractItemView.EditTrigger.EditKeyPressed)
         self.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
+        self.setDragDropMode(QAbstractItemView.DragDropMode.DragDrop)
+        self.setDefaultDropAction(Qt.DropAction.MoveAction)
+        self.setDropIndicatorShown(True)
         self.customContextMenuRequested.connect(self._open_menu)
-        self.clicked.connect(self._choose)
+        self.clicked.connect(self.choose)
         theme.changed.connect(self.viewport().update)
 
-    def set_rows(self, rows: Sequence[ConversationRow], current_id: int | None) -> None:
+    def set_rows(
+        self, rows: Sequence[ConversationRow], current_id: int | None, folders: Sequence[FolderRow] | None = None
+    ) -> None:
         """Show the conversations and mark the one that is open."""
         self._current = current_id
-        self.rows.set_rows(rows)
-        self._mark()
-
-    def set_filter(self, text: str) -> None:
-        """Show only matching titles."""
-        self.rows.set_filter(text)
+        self.rows.set_rows(rows, folders)
         self._mark()
 
     def _mark(self) -> None:
         index = self.rows.index_of(self._current)
-        self.setCurrentIndex(index)
+        if index != self.currentIndex() or not index.isValid():
+            self.setCurrentIndex(index)
         if index.isValid():
             self.scrollTo(index)
 
-    def _choose(self, index: QModelIndex) -> None:
+    def choose(self, index: QModelIndex) -> None:
+        """Open a conversation; open or close a folder."""
         item = self.rows.item(index)
         if isinstance(item, ConversationRow):
             self.chosen.emit(item.id)
+        elif item is not None and item.folder is not None:
+            self.rows.wishes.folder_folded.emit(item.folder.id, not item.folded)
+        elif item is not None and item.can_fold:
+            self.rows.toggle_archive()
 
-    def _ask_delete(self, index: QModelIndex) -> None:
+    def ask_delete(self, index: QModelIndex) -> None:
+        """Wish a conversation or a folder away."""
         item = self.rows.item(index)
         if isinstance(item, ConversationRow):
             self.delete_requested.emit(item.id, item.title)
+        elif item is not None and item.folder is not None:
+            self.rows.wishes.folder_deleted.emit(item.folder.id)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Enter opens, Del asks to delete, F2 renames."""
+        """Enter opens, Del asks to delete, F2 renames, Alt with Up or Down moves what is ordered by hand."""
+        moves = {Qt.Key.Key_Up: -1, Qt.Key.Key_Down: 1}
         if event.key() == Qt.Key.Key_Delete:
-            self._ask_delete(self.currentIndex())
+            self.ask_delete(self.currentIndex())
         elif event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
-            self._choose(self.currentIndex())
+            self.choose(self.currentIndex())
+        elif event.key() in moves and event.modifiers() & Qt.KeyboardModifier.AltModifier:
+            self.rows.move(self.currentIndex(), moves[Qt.Key(event.key())])
         else:
             super().keyPressEvent(event)
 
     def make_menu(self, index: QModelIndex) -> QMenu | None:
-        """The context menu of one conversation."""
-        if not isinstance(self.rows.item(index), ConversationRow):
-            return None
-        menu = QMenu(self)
-        open_action = menu.addAction(self._theme.icon("message-square"), "Open")
-        open_action.triggered.connect(lambda: self._choose(index))
-        rename = menu.addAction(self._theme.icon("pencil"), "Rename\tF2")
-        rename.triggered.connect(lambda: self.edit(index))
-        delete = menu.addAction(self._theme.icon("trash-2"), "Delete…\tDel")
-        delete.triggered.connect(lambda: self._ask_delete(index))
-        return menu
+        """The context menu of one conversation or folder."""
+        return make_menu(self, index)
 
     def _open_menu(self, place: QPoint) -> None:
         index = self.indexAt(place)

@@ -6,12 +6,15 @@ from collections.abc import Sequence
 
 from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtGui import QAction
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QLineEdit, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QLineEdit, QPushButton, QStackedWidget, QVBoxLayout, QWidget
 
 from ui.conversation_list import ConversationList
+from ui.conversation_menu import make_list_menu
 from ui.help_menu import HelpButton
 from ui.icon_button import IconButton
-from ui.records import ConversationRow
+from ui.records import ConversationRow, FolderRow, SearchHit
+from ui.search_box import SearchBox
+from ui.search_results import SearchResults
 from ui.theme import Theme
 
 
@@ -20,7 +23,9 @@ class Sidebar(QFrame):
 
     Signals:
         new_chat, models, settings, hide_requested: buttons.
-        chosen(int), rename_requested(int, str), delete_requested(int, str): from the list.
+        chosen(int), rename_requested(int, str), delete_requested(int, str): from the list; more by `wishes`.
+        search_wanted(str): words to look for, at every key. result_chosen(int, object): conversation and message.
+        left: the search was left by Esc.
     """
 
     new_chat = Signal()
@@ -30,14 +35,21 @@ class Sidebar(QFrame):
     chosen = Signal(int)
     rename_requested = Signal(int, str)
     delete_requested = Signal(int, str)
+    search_wanted = Signal(str)
+    result_chosen = Signal(int, object)
+    left = Signal()
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._theme = theme
         self.setObjectName("sidebar")
         self.new_button = QPushButton(" New chat")
-        self.search = QLineEdit()
+        self.search = SearchBox()
         self.list = ConversationList(theme)
+        self.wishes = self.list.rows.wishes
+        self.results = SearchResults(theme)
+        self.lists = QStackedWidget()
+        self.menu_button = IconButton(theme, "ellipsis", "Folders, import and export")
         self.empty = QLabel()
         self.models_button = QPushButton(" Models")
         self.settings_button = QPushButton(" Settings")
@@ -71,6 +83,12 @@ class Sidebar(QFrame):
         self.empty.setWordWrap(True)
         self.empty.setContentsMargins(10, 8, 10, 8)
         self.search.textChanged.connect(self._on_search)
+        self.search.taken.connect(self.results.choose_first)
+        self.search.left_downwards.connect(self._into_list)
+        self.search.left.connect(self._leave_search)
+        self.results.left_upwards.connect(self.focus_search)
+        self.results.chosen.connect(self.result_chosen)
+        self.menu_button.clicked.connect(self._open_menu)
         self.new_button.clicked.connect(self.new_chat)
         self.models_button.clicked.connect(self.models)
         self.settings_button.clicked.connect(self.settings)
@@ -83,6 +101,7 @@ class Sidebar(QFrame):
         top = QHBoxLayout()
         top.setSpacing(8)
         top.addWidget(self.new_button, 1)
+        top.addWidget(self.menu_button)
         top.addWidget(self.hide_button)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(12, 12, 12, 12)
@@ -90,7 +109,9 @@ class Sidebar(QFrame):
         layout.addLayout(top)
         layout.addWidget(self.search)
         layout.addWidget(self.empty)
-        layout.addWidget(self.list, 1)
+        for each in (self.list, self.results):
+            self.lists.addWidget(each)
+        layout.addWidget(self.lists, 1)
         layout.addWidget(self.models_button)
         foot = QHBoxLayout()
         foot.setSpacing(8)
@@ -98,10 +119,24 @@ class Sidebar(QFrame):
         foot.addWidget(self.help_button)
         layout.addLayout(foot)
 
-    def set_rows(self, rows: Sequence[ConversationRow], current_id: int | None) -> None:
-        """Show the conversations, newest first."""
-        self.list.set_rows(rows, current_id)
+    def set_rows(
+        self, rows: Sequence[ConversationRow], current_id: int | None, folders: Sequence[FolderRow] | None = None
+    ) -> None:
+        """Show the conversations, newest first, and the folders."""
+        self.list.set_rows(rows, current_id, folders)
         self._show_empty()
+
+    def show_results(self, hits: Sequence[SearchHit]) -> None:
+        """Show where the words of the search were found."""
+        if self.is_searching:
+            self.results.set_hits(hits)
+            self.lists.setCurrentWidget(self.results)
+            self._show_empty()
+
+    @property
+    def is_searching(self) -> bool:
+        """Whether there are words to look for."""
+        return bool(self.search.text().strip())
 
     def focus_search(self) -> None:
         """Put the caret in the search box."""
@@ -109,14 +144,32 @@ class Sidebar(QFrame):
         self.search.selectAll()
 
     def _on_search(self, text: str) -> None:
-        self.list.set_filter(text)
-        self._show_empty()
+        if not self.is_searching:
+            self.results.set_hits(())
+            self.lists.setCurrentWidget(self.list)
+            self._show_empty()
+        self.search_wanted.emit(text)
 
     def _show_empty(self) -> None:
-        nothing = self.list.rows.rowCount() == 0
-        searching = bool(self.search.text().strip())
-        self.empty.setText("No chat has this in its title." if searching else "Your chats will be listed here.")
+        searching = self.lists.currentWidget() is self.results
+        nothing = not self.results.hits if searching else self.list.rows.rowCount() == 0
+        self.empty.setText("These words are in no chat." if searching else "Your chats will be listed here.")
         self.empty.setVisible(nothing)
+
+    def _into_list(self) -> None:
+        if self.is_searching:
+            self.results.focus_first()
+        else:
+            self.list.setFocus(Qt.FocusReason.TabFocusReason)
+
+    def _leave_search(self) -> None:
+        self.search.clear()
+        self.left.emit()
+
+    def _open_menu(self) -> None:
+        menu = make_list_menu(self, self._theme, self.wishes)
+        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        menu.popup(self.menu_button.mapToGlobal(self.menu_button.rect().bottomLeft()))
 
     def _recolor(self) -> None:
         tokens = self._theme.tokens

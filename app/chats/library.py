@@ -8,10 +8,13 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Sequence
 from concurrent.futures import Future
+from datetime import UTC, datetime
 from typing import Protocol
 
+from app.chats.copies import duplicate
 from app.chats.search import find
 from app.chats.writer import Job, Result
+from app.errors import StorageError
 from ui.records import FolderRow, SearchHit
 
 NEW_CHAT = 0  # the key of what is typed before there is a conversation
@@ -96,6 +99,17 @@ class Library:
             sql = "UPDATE conversations SET place = ?, archived = 0, pinned = 0, folder_id = ? WHERE id = ?"
             values = [(place, folder_id, number) for place, number in enumerate(conversation_ids)]
         self._access.write(lambda db: db.executemany(sql, values))
+
+    def duplicate(self, conversation_id: int) -> int:
+        """Copy a conversation with all its branches and return the copy's id.
+
+        Raises:
+            StorageError: it is gone.
+        """
+        copy = self._access.write(lambda db: duplicate(db, conversation_id, datetime.now(UTC)))
+        if copy is None:
+            raise StorageError("This chat is not there any more.", "Choose another one.")
+        return copy
 
     # ---- unsent texts -----------------------------------------------------------------------------------------------
 

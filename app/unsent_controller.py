@@ -1,0 +1,75 @@
+"""What stands in the composer without being sent: kept for each conversation, also over a crash.
+
+Knows the window and the store; knows no engine.
+"""
+
+from __future__ import annotations
+
+import logging
+import sqlite3
+from concurrent.futures import Future
+
+from PySide6.QtCore import QObject, QTimer
+
+from app.errors import StorageError
+from app.parts import Parts
+
+log = logging.getLogger(__name__)
+
+KEEP_MS = 300
+
+
+class UnsentController(QObject):
+    """Follows the composer; writes a moment after the last key, and at once when another conversation is opened."""
+
+    def __init__(self, parts: Parts) -> None:
+        super().__init__()
+        self._composer = parts.window.composer
+        self._library = parts.store.library
+        self._conversation_id: int | None = None
+        self._kept = ""
+        self._timer = QTimer(self, singleShot=True, interval=KEEP_MS)
+        self._timer.timeout.connect(self.keep)
+        parts.window.draft_text_changed.connect(self._on_text)
+
+    def open(self, conversation_id: int | None) -> None:
+        """Put the unsent text of a conversation into the composer; None is the chat without a message."""
+        if conversation_id == self._conversation_id and self._composer.text:
+            return
+        self.keep()
+        self._conversation_id = conversation_id
+        try:
+            self._kept = self._library.unsent(conversation_id)
+        except StorageError as error:
+            log.warning("An unsent text could not be read: %s", error.message)
+            self._kept = ""
+        if self._composer.text != self._kept:
+            self._composer.set_text(self._kept)
+        self._timer.stop()
+
+    def sent(self, conversation_id: int | None) -> None:
+        """Note that the text was sent: it is forgotten in the file already."""
+        self._timer.stop()
+        self._conversation_id, self._kept = conversation_id, ""
+        if self._composer.text:
+            self._timer.start()
+
+    def keep(self) -> None:
+        """Write what stands there now, without waiting for the disk."""
+        self._timer.stop()
+        text = self._composer.text
+        if text != self._kept:
+            self._kept = text
+            try:
+                self._library.keep_unsent(self._conversation_id, text).add_done_callback(_log_failure)
+            except StorageError as error:
+                log.warning("An unsent text could not be kept: %s", error.message)
+
+    def _on_text(self, _text: str) -> None:
+        self._timer.start()
+
+
+def _log_failure(done: Future[None]) -> None:
+    error = done.exception()
+    if isinstance(error, sqlite3.Error | StorageError):
+        log.warning("An unsent text could not be kept: %s", error)

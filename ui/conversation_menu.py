@@ -1,0 +1,84 @@
+"""The menus of the conversation list: of one conversation, of a folder, and of the list as a whole."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QModelIndex, QPersistentModelIndex
+from PySide6.QtWidgets import QMenu, QWidget
+
+from ui.conversation_model import Heading
+from ui.library_signals import LibrarySignals
+from ui.records import ConversationRow
+from ui.theme import Theme
+
+if TYPE_CHECKING:
+    from ui.conversation_list import ConversationList
+
+
+def make_menu(listing: ConversationList, index: QModelIndex) -> QMenu | None:
+    """Make the menu of what stands at ``index``; None where it has none."""
+    item = listing.rows.item(index)
+    if isinstance(item, ConversationRow):
+        return _conversation_menu(listing, item, QPersistentModelIndex(index))
+    if isinstance(item, Heading) and item.folder is not None:
+        return _folder_menu(listing, item, QPersistentModelIndex(index))
+    return None
+
+
+def _conversation_menu(listing: ConversationList, row: ConversationRow, index: QPersistentModelIndex) -> QMenu:
+    menu, theme, wishes = QMenu(listing), listing.theme, listing.rows.wishes
+    menu.addAction(theme.icon("message-square"), "Open", lambda: listing.choose(_now(index)))
+    menu.addAction(theme.icon("pencil"), "Rename\tF2", lambda: listing.edit(_now(index)))
+    pin = "Unpin" if row.pinned else "Pin"
+    menu.addAction(theme.icon("pin"), pin, partial(wishes.pinned.emit, row.id, not row.pinned))
+    _add_folders(menu, listing, row)
+    menu.addAction(theme.icon("copy"), "Duplicate", partial(wishes.duplicated.emit, row.id))
+    _add_export(menu, theme, partial(wishes.exported.emit, row.id))
+    archive = "Take back from the archive" if row.archived else "Archive"
+    menu.addAction(theme.icon("archive"), archive, partial(wishes.archived.emit, row.id, not row.archived))
+    menu.addSeparator()
+    menu.addAction(theme.icon("trash-2"), "Delete…\tDel", lambda: listing.ask_delete(_now(index)))
+    return menu
+
+
+def _folder_menu(listing: ConversationList, heading: Heading, index: QPersistentModelIndex) -> QMenu:
+    menu, theme = QMenu(listing), listing.theme
+    menu.addAction("Open" if heading.folded else "Close", lambda: listing.choose(_now(index)))
+    menu.addAction(theme.icon("pencil"), "Rename\tF2", lambda: listing.edit(_now(index)))
+    menu.addAction(theme.icon("trash-2"), "Remove folder, keep chats\tDel", lambda: listing.ask_delete(_now(index)))
+    return menu
+
+
+def make_list_menu(parent: QWidget, theme: Theme, wishes: LibrarySignals) -> QMenu:
+    """Make the menu for all conversations."""
+    menu = QMenu(parent)
+    menu.addAction(theme.icon("folder"), "New folder", partial(wishes.folder_made.emit, None))
+    menu.addSeparator()
+    menu.addAction(theme.icon("download"), "Import chats…", wishes.imported.emit)
+    _add_export(menu, theme, partial(wishes.exported.emit, None), "Export all chats")
+    return menu
+
+
+def _add_folders(menu: QMenu, listing: ConversationList, row: ConversationRow) -> None:
+    wishes = listing.rows.wishes
+    folders = menu.addMenu(listing.theme.icon("folder"), "Move to folder")
+    for folder in listing.rows.folders:
+        if folder.id != row.folder_id:
+            folders.addAction(folder.name, partial(wishes.foldered.emit, row.id, folder.id))
+    folders.addAction("New folder", partial(wishes.folder_made.emit, row.id))
+    if row.folder_id is not None:
+        folders.addAction("No folder", partial(wishes.foldered.emit, row.id, None))
+
+
+def _add_export(menu: QMenu, theme: Theme, export: Callable[[str], object], words: str = "Export") -> None:
+    formats = menu.addMenu(theme.icon("upload"), words)
+    formats.addAction("As Markdown…", partial(export, "markdown"))
+    formats.addAction("As JSON, with branches and figures…", partial(export, "json"))
+
+
+def _now(index: QPersistentModelIndex) -> QModelIndex:
+    """Where the row stands now: the list may have changed while the menu was open."""
+    return QModelIndex(index)  # type: ignore[call-overload,no-any-return]

@@ -1,0 +1,263 @@
+"""The conversation list as a model: pinned ones, folders, days, the archive. Fetched in slices, moved by dragging."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import date, datetime
+
+from PySide6.QtCore import QAbstractListModel, QMimeData, QModelIndex, QPersistentModelIndex, Qt, Signal
+
+from ui.formatting import day_group
+from ui.library_signals import LibrarySignals
+from ui.records import ConversationRow, FolderRow
+
+Index = QModelIndex | QPersistentModelIndex
+BATCH = 300  # rows that the view is given at once
+MIME = "application/x-paceline-conversation"
+PINNED, ARCHIVED = "Pinned", "Archived"
+_NO_PARENT = QModelIndex()
+
+
+@dataclass(frozen=True, slots=True)
+class Heading:
+    """A line above conversations. One with a ``folder`` or the archive's can be chosen and folded."""
+
+    text: str
+    folder: FolderRow | None = None
+    folded: bool = False
+    num_rows: int = 0
+
+    @property
+    def can_fold(self) -> bool:
+        """Whether it opens and closes."""
+        return self.folder is not None or self.text == ARCHIVED
+
+
+Item = Heading | ConversationRow
+
+
+class ConversationModel(QAbstractListModel):
+    """Headings and conversations.
+
+    Signals:
+        renamed(int, str): the user typed another title.
+    """
+
+    renamed = Signal(int, str)
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.wishes = LibrarySignals(self)
+        self._rows: tuple[ConversationRow, ...] = ()
+        self.folders: tuple[FolderRow, ...] = ()
+        self._items: list[Item] = []
+        self._lines: dict[int, int] = {}
+        self._num_fetched = 0
+        self._today: date | None = None
+        self._archive_open = False
+
+    # ---- values ------------------------------------------------------------------------------------------------
+
+    def set_rows(self, rows: Iterable[ConversationRow], folders: Sequence[FolderRow] | None = None) -> None:
+        """Replace the list; newest first is the caller's order. Without ``folders`` they stay as they are."""
+        given = tuple(rows), self.folders if folders is None else tuple(folders)
+        today = datetime.now().astimezone().date()
+        if (*given, today) != (self._rows, self.folders, self._today):
+            self._rows, self.folders = given
+            self._today = today
+            self._rebuild()
+
+    def toggle_archive(self) -> None:
+        """Show or hide what is archived."""
+        self._archive_open = not self._archive_open
+        self._rebuild()
+
+    def _rebuild(self) -> None:
+        self.beginResetModel()
+        self._items = list(self._grouped())
+        self._lines = {item.id: line for line, item in enumerate(self._items) if isinstance(item, ConversationRow)}
+        self._num_fetched = min(len(self._items), max(BATCH, self._num_fetched))
+        self.endResetModel()
+
+    def _grouped(self) -> Iterable[Item]:
+        pinned = sorted((row for row in self._rows if row.pinned), key=lambda row: row.place)
+        archived = [row for row in self._rows if row.archived]
+        rest = [row for row in self._rows if not row.pinned and not row.archived]
+        if pinned:
+            yield Heading(PINNED)
+            yield from pinned
+        known = {folder.id for folder in self.folders}
+        for folder in self.folders:
+            inside = sorted((row for row in rest if row.folder_id == folder.id), key=lambda row: row.place)
+            yield Heading(folder.name, folder, folder.folded, len(inside))
+            if not folder.folded:
+                yield from inside
+        yield from self._by_day(row for row in rest if row.folder_id not in known)
+        if archived:
+            yield Heading(ARCHIVED, folded=not self._archive_open, num_rows=len(archived))
+            if self._archive_open:
+                yield from archived
+
+    def _by_day(self, rows: Iterable[ConversationRow]) -> Iterable[Item]:
+        heading = ""
+        today = self._today or datetime.now().astimezone().date()
+        for row in rows:
+            group = day_group(_local_day(row.updated_at), today)
+            if group != heading:
+                heading = group
+                yield Heading(group)
+            yield row
+
+    # ---- for the view ------------------------------------------------------------------------------------------
+
+    def item(self, index: Index) -> Item | None:
+        """The heading or the conversation at ``index``."""
+        return self._items[index.row()] if index.isValid() and index.row() < len(self._items) else None
+
+    def index_of(self, conversation_id: int | None) -> QModelIndex:
+        """Where a conversation is listed; invalid where it is not. Fetches as far as needed."""
+        line = self._lines.get(conversation_id or 0)
+        if line is None:
+            return QModelIndex()
+        if line >= self._num_fetched:
+            self._fetch(line + BATCH)
+        return self.index(line, 0)
+
+    def rowCount(self, parent: Index = _NO_PARENT) -> int:
+        """What is fetched; headings count as rows."""
+        return 0 if parent.isValid() else self._num_fetched
+
+    def canFetchMore(self, parent: Index) -> bool:
+        """Whether there is more to scroll to."""
+        return not parent.isValid() and self._num_fetched < len(self._items)
+
+    def fetchMore(self, parent: Index) -> None:
+        """Give the view another slice."""
+        if not parent.isValid():
+            self._fetch(self._num_fetched + BATCH)
+
+    def _fetch(self, wanted: int) -> None:
+        end = min(wanted, len(self._items))
+        if end > self._num_fetched:
+            self.beginInsertRows(QModelIndex(), self._num_fetched, end - 1)
+            self._num_fetched = end
+            self.endInsertRows()
+
+    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> str | None:
+        """Titles, also as tool tips and for screen readers."""
+        item = self.item(index)
+        if item is None:
+            return None
+        text = item.text if isinstance(item, Heading) else item.title
+        if role == Qt.ItemDataRole.AccessibleTextRole and isinstance(item, Heading) and item.can_fold:
+            return f"{'Folder ' if item.folder else ''}{text}, {item.num_rows} chats, {_state(item)}"
+        wanted = (
+            Qt.ItemDataRole.DisplayRole,
+            Qt.ItemDataRole.EditRole,
+            Qt.ItemDataRole.ToolTipRole,
+            Qt.ItemDataRole.AccessibleTextRole,
+        )
+        return text if role in wanted else None
+
+    def flags(self, index: Index) -> Qt.ItemFlag:
+        """Conversations and folders can be chosen and renamed; the names of days cannot."""
+        item, drop = self.item(index), Qt.ItemFlag.ItemIsDropEnabled
+        chosen = Qt.ItemFlag.ItemIsEnabled | Qt.ItemFlag.ItemIsSelectable
+        if isinstance(item, ConversationRow):
+            return chosen | Qt.ItemFlag.ItemIsEditable | Qt.ItemFlag.ItemIsDragEnabled
+        if isinstance(item, Heading) and item.can_fold:
+            return chosen | drop | (Qt.ItemFlag.ItemIsEditable if item.folder else Qt.ItemFlag.NoItemFlags)
+        return drop if not index.isValid() else Qt.ItemFlag.NoItemFlags
+
+    def setData(self, index: Index, value: object, role: int = Qt.ItemDataRole.EditRole) -> bool:
+        """A typed name is an intention; the list changes when the app says so."""
+        item, name = self.item(index), str(value).strip()
+        if role != Qt.ItemDataRole.EditRole or item is None:
+            return False
+        if isinstance(item, ConversationRow):
+            if name and name != item.title:
+                self.renamed.emit(item.id, name)
+        elif item.folder is not None and name and name != item.text:
+            self.wishes.folder_renamed.emit(item.folder.id, name)
+        return True
+
+    # ---- order by hand -----------------------------------------------------------------------------------------
+
+    def supportedDropActions(self) -> Qt.DropAction:
+        """Conversations move."""
+        return Qt.DropAction.MoveAction
+
+    def mimeTypes(self) -> list[str]:
+        """Conversations are dragged within the list only."""
+        return [MIME]
+
+    def mimeData(self, indexes: Sequence[QModelIndex]) -> QMimeData:
+        """Take the dragged conversation along by its id."""
+        data = QMimeData()
+        items = [self.item(index) for index in indexes]
+        dragged = next((item.id for item in items if isinstance(item, ConversationRow)), 0)
+        data.setData(MIME, str(dragged).encode())
+        return data
+
+    def dropMimeData(self, data: QMimeData, _action: Qt.DropAction, row: int, _column: int, parent: Index) -> bool:
+        """Say where a conversation is wanted. False: the rows move when the app says so, not by the view."""
+        conversation_id = int(bytes(data.data(MIME).data()) or b"0")
+        onto = self.item(parent)
+        if isinstance(onto, Heading):
+            self._drop_on(onto, conversation_id)
+        elif conversation_id in self._lines:
+            self.place(conversation_id, len(self._items) if row < 0 else row)
+        return False
+
+    def _drop_on(self, heading: Heading, conversation_id: int) -> None:
+        if heading.folder is not None:
+            self.wishes.foldered.emit(conversation_id, heading.folder.id)
+        elif heading.text == ARCHIVED:
+            self.wishes.archived.emit(conversation_id, True)
+
+    def place(self, conversation_id: int, line: int) -> None:
+        """Wish a conversation before what stands at ``line``: into the section that this place belongs to."""
+        above = next((at for at in range(min(line, len(self._items)) - 1, -1, -1) if self._is_heading(at)), None)
+        heading = self._items[above] if above is not None else None
+        if not isinstance(heading, Heading) or above is None:
+            return
+        if heading.folder is None and heading.text != PINNED:
+            if heading.text == ARCHIVED:
+                self.wishes.archived.emit(conversation_id, True)
+            else:
+                self.wishes.foldered.emit(conversation_id, None)
+            return
+        before, after = self._ids(above + 1, line), self._ids(line, len(self._items), stop_at_heading=True)
+        others = [[number for number in part if number != conversation_id] for part in (before, after)]
+        folder = heading.folder.id if heading.folder else None
+        self.wishes.arranged.emit([*others[0], conversation_id, *others[1]], folder)
+
+    def move(self, index: Index, by: int) -> None:
+        """Wish a pinned or foldered conversation one line up (-1) or down (1) in its section."""
+        item, line = self.item(index), index.row()
+        neighbour = self._items[line + by] if 0 <= line + by < len(self._items) else None
+        if not isinstance(item, ConversationRow) or not isinstance(neighbour, ConversationRow) or item.archived:
+            return
+        if item.pinned or (item.folder_id is not None and neighbour.folder_id == item.folder_id):
+            self.place(item.id, line - 1 if by < 0 else line + 2)
+
+    def _is_heading(self, line: int) -> bool:
+        return isinstance(self._items[line], Heading)
+
+    def _ids(self, begin: int, end: int, *, stop_at_heading: bool = False) -> list[int]:
+        found: list[int] = []
+        for item in self._items[begin:end]:
+            if isinstance(item, ConversationRow):
+                found.append(item.id)
+            elif stop_at_heading:
+                break
+        return found
+
+
+def _state(heading: Heading) -> str:
+    return "closed" if heading.folded else "open"
+
+
+def _local_day(moment: datetime) -> date:
+    return (moment.astimezone() if moment.tzinfo else moment).date()

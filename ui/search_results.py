@@ -1,0 +1,184 @@
+"""Where the words of a search were found: titles and, below them, messages with the words marked."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from PySide6.QtCore import QAbstractListModel, QModelIndex, QPersistentModelIndex, QPointF, QRectF, QSize, Qt, Signal
+from PySide6.QtGui import QColor, QFont, QKeyEvent, QPainter, QTextCharFormat, QTextLayout, QTextOption
+from PySide6.QtWidgets import (
+    QAbstractItemView,
+    QListView,
+    QStyle,
+    QStyledItemDelegate,
+    QStyleOptionViewItem,
+    QWidget,
+)
+
+from ui.records import SearchHit
+from ui.theme import SEMIBOLD, Theme
+
+Index = QModelIndex | QPersistentModelIndex
+TITLE_HEIGHT, SNIPPET_LINES = 30, 2
+_NO_PARENT = QModelIndex()
+
+
+class _Model(QAbstractListModel):
+    """A title for each conversation, then its messages."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.items: list[SearchHit] = []
+
+    def set_hits(self, hits: Sequence[SearchHit]) -> None:
+        self.beginResetModel()
+        self.items = []
+        last = None
+        for hit in hits:
+            if hit.conversation_id != last and hit.message_id is not None:
+                self.items.append(replace(hit, message_id=None, role="", parts=((hit.title, False),)))
+            last = hit.conversation_id
+            self.items.append(hit)
+        self.endResetModel()
+
+    def rowCount(self, parent: Index = _NO_PARENT) -> int:
+        return 0 if parent.isValid() else len(self.items)
+
+    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> str | None:
+        wanted = (Qt.ItemDataRole.DisplayRole, Qt.ItemDataRole.AccessibleTextRole, Qt.ItemDataRole.ToolTipRole)
+        if not index.isValid() or role not in wanted:
+            return None
+        return "".join(text for text, _ in self.items[index.row()].parts)
+
+
+class _Delegate(QStyledItemDelegate):
+    """Draws titles on one line and messages on two, the words that were found in the accent's colour."""
+
+    def __init__(self, theme: Theme, model: _Model, parent: QWidget) -> None:
+        super().__init__(parent)
+        self._theme = theme
+        self._model = model
+
+    def _font(self, hit: SearchHit) -> QFont:
+        return self._theme.font(0, SEMIBOLD) if hit.message_id is None else self._theme.font(-1)
+
+    def sizeHint(self, option: QStyleOptionViewItem, index: Index) -> QSize:  # noqa: ARG002
+        if self._model.items[index.row()].message_id is None:
+            return QSize(0, TITLE_HEIGHT)
+        return QSize(0, SNIPPET_LINES * self._line_height() + 8)
+
+    def _line_height(self) -> int:
+        return self._theme.font(-1).pixelSize() + 5
+
+    def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
+        hit, tokens = self._model.items[index.row()], self._theme.tokens
+        title = hit.message_id is None
+        painter.save()
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        box = option.rect.adjusted(0, 1, 0, -1)
+        chosen = option.state & QStyle.StateFlag.State_Selected
+        if chosen or option.state & QStyle.StateFlag.State_MouseOver:
+            painter.setPen(Qt.PenStyle.NoPen)
+            painter.setBrush(QColor(tokens.selected if chosen else tokens.hover))
+            painter.drawRoundedRect(box, 6, 6)
+        if option.state & QStyle.StateFlag.State_HasFocus:
+            painter.setPen(QColor(tokens.focus))
+            painter.setBrush(Qt.BrushStyle.NoBrush)
+            painter.drawRoundedRect(box.adjusted(1, 1, -1, -1), 5, 5)
+        painter.setPen(QColor(tokens.text if title else tokens.text_muted))
+        text_box = QRectF(option.rect.adjusted(10 if title else 18, 4, -8, -3))
+        self._draw_text(painter, text_box, hit, 1 if title else SNIPPET_LINES)
+        painter.restore()
+
+    def _draw_text(self, painter: QPainter, box: QRectF, hit: SearchHit, num_lines: int) -> None:
+        layout = QTextLayout("".join(text for text, _ in hit.parts), self._font(hit))
+        layout.setTextOption(QTextOption(Qt.AlignmentFlag.AlignLeft))
+        layout.setFormats(self._marks(hit))
+        layout.beginLayout()
+        height = 0.0
+        for _ in range(num_lines):
+            line = layout.createLine()
+            if not line.isValid():
+                break
+            line.setLineWidth(box.width())
+            line.setPosition(QPointF(0.0, height))
+            height += line.height()
+        layout.endLayout()
+        painter.setClipRect(box)
+        layout.draw(painter, box.topLeft())
+
+    def _marks(self, hit: SearchHit) -> list[QTextLayout.FormatRange]:
+        """A weight and a colour of its own for each match: never the colour alone."""
+        marks, at = [], 0
+        for text, found in hit.parts:
+            if found:
+                mark = QTextLayout.FormatRange()
+                mark.start, mark.length = at, len(text)
+                look = QTextCharFormat()
+                look.setForeground(QColor(self._theme.tokens.accent_text))
+                look.setFontWeight(QFont.Weight.Bold)
+                mark.format = look
+                marks.append(mark)
+            at += len(text)
+        return marks
+
+
+class SearchResults(QListView):
+    """The list of places.
+
+    Signals:
+        chosen(int, object): a conversation, and the message in it or None.
+        left_upwards: the caret should go back to the search box.
+    """
+
+    chosen = Signal(int, object)
+    left_upwards = Signal()
+
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._places = _Model()
+        self.setModel(self._places)
+        self.setItemDelegate(_Delegate(theme, self._places, self))
+        self.setAccessibleName("Search results")
+        self.setMouseTracking(True)
+        self.setVerticalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.clicked.connect(self._choose)
+        theme.changed.connect(self.viewport().update)
+
+    @property
+    def hits(self) -> list[SearchHit]:
+        """What is shown, titles included."""
+        return list(self._places.items)
+
+    def set_hits(self, hits: Sequence[SearchHit]) -> None:
+        """Show other places."""
+        self._places.set_hits(hits)
+        self.scrollToTop()
+
+    def choose_first(self) -> None:
+        """Take the first place where something was found."""
+        first = next((hit for hit in self._places.items if any(found for _, found in hit.parts)), None)
+        if first is not None:
+            self.chosen.emit(first.conversation_id, first.message_id)
+
+    def focus_first(self) -> None:
+        """Take the keyboard, at the first place."""
+        if self._places.items:
+            self.setCurrentIndex(self._places.index(0, 0))
+            self.setFocus(Qt.FocusReason.TabFocusReason)
+
+    def _choose(self, index: QModelIndex) -> None:
+        if index.isValid():
+            hit = self._places.items[index.row()]
+            self.chosen.emit(hit.conversation_id, hit.message_id)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Enter opens; Up from the first place leaves."""
+        if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
+            self._choose(self.currentIndex())
+        elif event.key() == Qt.Key.Key_Up and self.currentIndex().row() <= 0:
+            self.left_upwards.emit()
+        else:
+            super().keyPressEvent(event)
