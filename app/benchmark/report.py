@@ -1,16 +1,45 @@
-"""A benchmark as JSON and as Markdown: machine, models, rows. Knows no measuring."""
+"""A benchmark as data: machine, models, settings, rows, comparisons. Knows no measuring."""
 
 from __future__ import annotations
 
 import platform
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import psutil
 
 import app
-from app.benchmark.summary import ALL, Row
+from app.benchmark.comparisons import NAMES, Comparison, compare
+from app.benchmark.runs import Run
+from app.benchmark.summary import Row, summarise
 from engine.llama import library
 from engine.records import EngineReady, ModelInfo
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """Everything that is told about one measurement."""
+
+    machine: dict[str, object]
+    models: dict[str, object]
+    settings: dict[str, object]
+    rows: tuple[Row, ...]
+    comparisons: tuple[Comparison, ...]
+
+    def as_dict(self) -> dict[str, object]:
+        """The report as JSON keeps it; each kind of comparison under its own name."""
+        return {
+            "machine": self.machine,
+            "models": self.models,
+            "settings": self.settings,
+            "rows": [row.as_dict() for row in self.rows],
+            **{name: [one.as_dict() for one in self.comparisons if one.name == name] for name in NAMES},
+        }
+
+
+def make_report(ready: EngineReady, settings: dict[str, object], runs: Sequence[Run]) -> Report:
+    """Sum up what was measured."""
+    return Report(machine(), models(ready), settings, tuple(summarise(runs)), tuple(compare(runs)))
 
 
 def machine() -> dict[str, object]:
@@ -28,50 +57,6 @@ def machine() -> dict[str, object]:
 def models(ready: EngineReady) -> dict[str, object]:
     """The pair that was measured."""
     return {"target": _model(ready.target), "draft": _model(ready.draft) if ready.draft else None}
-
-
-def as_json(ready: EngineReady, settings: dict[str, object], rows: Sequence[Row]) -> dict[str, object]:
-    """The whole report."""
-    return {
-        "machine": machine(),
-        "models": models(ready),
-        "settings": settings,
-        "rows": [row.as_dict() for row in rows],
-    }
-
-
-def as_markdown(rows: Sequence[Row]) -> str:
-    """A table for each temperature: the speed-up of every mode and depth over plain, by category."""
-    lines: list[str] = []
-    for temperature in dict.fromkeys(row.temperature for row in rows):
-        lines += [f"### T = {temperature:g}", "", _HEAD, _RULE]
-        lines += [_line(row) for row in rows if row.temperature == temperature]
-        lines.append("")
-    return "\n".join(lines)
-
-
-_HEAD = "| workload | mode | depth | tokens/s | over plain (95 %) | tokens per pass | accepted | p50 ms | p95 ms |"
-_RULE = "|---|---|---|---:|---:|---:|---:|---:|---:|"
-
-
-def _line(row: Row) -> str:
-    paced = "-" if row.mode == "off" else "paced"
-    cells = (
-        f"**{row.category}**" if row.category == ALL else row.category,
-        row.mode,
-        paced if row.depth is None else str(row.depth),
-        _figure(row.tokens_per_second, 1),
-        f"{_figure(row.speedup, 2)} ({_figure(row.speedup_low, 2)}-{_figure(row.speedup_high, 2)})",
-        _figure(row.tokens_per_pass, 2),
-        "-" if row.acceptance_rate is None else f"{row.acceptance_rate * 100:.0f} %",
-        _figure(row.inter_token_ms_p50, 1),
-        _figure(row.inter_token_ms_p95, 1),
-    )
-    return f"| {' | '.join(cells)} |"
-
-
-def _figure(value: float | None, digits: int) -> str:
-    return "-" if value is None else f"{value:.{digits}f}"
 
 
 def _model(info: ModelInfo) -> dict[str, object]:

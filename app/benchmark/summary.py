@@ -1,7 +1,6 @@
-"""From measured answers to rows: speeds, speed-ups over plain with intervals, acceptance. Knows no file.
+"""From measured answers to rows: speeds, speed-ups over our plain decoding, acceptance, where the time went.
 
-The interval is a bootstrap over prompts (Efron 1979, https://doi.org/10.1214/aos/1176344552): prompts are drawn with
-replacement, each with all its variants, so what a prompt does to all variants alike cancels.
+Knows no file.
 """
 
 from __future__ import annotations
@@ -10,28 +9,37 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-from app.benchmark.runner import PLAIN, Run, Variant
+from app.benchmark.ratios import ratio_of
+from app.benchmark.runs import PLAIN, Run, Variant
 
 ALL = "all"
-_RESAMPLES = 2000
 
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One category (or ``all``) at one temperature, mode and depth; ``depth`` None is paced."""
+    """One category (or ``all``) at one temperature, engine, mode and depth; ``depth`` None is paced, or a peer's own.
 
+    ``speedup_low`` and ``speedup_high`` are the 95 % interval over prompts, ``measured_*`` the one over rounds.
+    ``same_answers`` is the share of answers that equal plain decoding's token for token, at temperature 0 only.
+    Times between tokens and the split of the time are our own engine's only.
+    """
+
+    engine: str
     category: str
     temperature: float
     mode: str
     depth: int | None
+    answers: int
     tokens: int
     seconds: float
+    wall_seconds: float | None
     tokens_per_second: float | None
     speedup: float | None
     speedup_low: float | None
     speedup_high: float | None
+    measured_low: float | None
+    measured_high: float | None
     tokens_per_pass: float | None
     acceptance_rate: float | None
     accepted_by_depth: tuple[int, ...]
@@ -40,6 +48,9 @@ class Row:
     inter_token_ms_p95: float | None
     draft_share: float | None
     verify_share: float | None
+    sample_share: float | None
+    rollback_share: float | None
+    same_answers: float | None
 
     def as_dict(self) -> dict[str, object]:
         """The row as JSON keeps it."""
@@ -47,7 +58,7 @@ class Row:
 
 
 def summarise(runs: Sequence[Run]) -> list[Row]:
-    """A row for each category and for all, temperature, mode and depth."""
+    """A row for each category and for all, temperature and variant."""
     categories = [*dict.fromkeys(run.category for run in runs), ALL]
     keys = list(dict.fromkeys((run.temperature, run.variant) for run in runs))
     rows = []
@@ -55,58 +66,68 @@ def summarise(runs: Sequence[Run]) -> list[Row]:
         chosen = [run for run in runs if category in (ALL, run.category)]
         for temperature, variant in keys:
             same = [run for run in chosen if run.temperature == temperature]
-            rows.append(_row(category, temperature, variant, same))
+            if any(run.variant == variant for run in same):
+                rows.append(_row(category, temperature, variant, same))
     return rows
 
 
 def _row(category: str, temperature: float, variant: Variant, runs: Sequence[Run]) -> Row:
-    own = [run.stats for run in runs if run.variant == variant]
+    mine = [run for run in runs if run.variant == variant]
+    own = [run.stats for run in mine]
     tokens, seconds = sum(stats.tokens for stats in own), sum(stats.decode_s for stats in own)
     passes, proposed = sum(stats.passes for stats in own), sum(stats.proposed for stats in own)
-    low, middle, high = _speedup(variant, runs)
+    ratio = ratio_of(runs, variant, PLAIN)
+    walls = [run.wall_s for run in mine if run.wall_s is not None]
+    split = _split(mine, seconds)
     return Row(
+        engine=variant.engine,
         category=category,
         temperature=temperature,
-        mode=variant.mode.value,
+        mode=variant.mode,
         depth=variant.depth,
+        answers=len(mine),
         tokens=tokens,
         seconds=seconds,
+        wall_seconds=sum(walls) if len(walls) == len(mine) else None,
         tokens_per_second=tokens / seconds if seconds else None,
-        speedup=middle,
-        speedup_low=low,
-        speedup_high=high,
+        speedup=ratio.value if ratio else None,
+        speedup_low=ratio.low if ratio else None,
+        speedup_high=ratio.high if ratio else None,
+        measured_low=ratio.measured_low if ratio else None,
+        measured_high=ratio.measured_high if ratio else None,
         tokens_per_pass=tokens / passes if passes else None,
         acceptance_rate=sum(stats.accepted for stats in own) / proposed if proposed else None,
         accepted_by_depth=_added([stats.accepted_by_depth for stats in own]),
         proposed_by_depth=_added([stats.proposed_by_depth for stats in own]),
         inter_token_ms_p50=_median([stats.inter_token_ms_p50 for stats in own]),
         inter_token_ms_p95=_median([stats.inter_token_ms_p95 for stats in own]),
-        draft_share=sum(stats.draft_s for stats in own) / seconds if seconds else None,
-        verify_share=sum(stats.verify_s for stats in own) / seconds if seconds else None,
+        draft_share=split[0],
+        verify_share=split[1],
+        sample_share=split[2],
+        rollback_share=split[3],
+        same_answers=_same_answers(variant, runs) if temperature == 0.0 else None,
     )
 
 
-def _speedup(variant: Variant, runs: Sequence[Run]) -> tuple[float | None, float | None, float | None]:
-    """Tokens per second over plain's, all prompts together, with its 95 % interval."""
-    prompts = list(dict.fromkeys(run.prompt_id for run in runs))
-    table = np.zeros((len(prompts), 4))  # own tokens, own seconds, plain tokens, plain seconds
-    place = {prompt_id: i for i, prompt_id in enumerate(prompts)}
-    for run in runs:
-        for first, wanted in ((0, variant), (2, PLAIN)):
-            if run.variant == wanted:
-                table[place[run.prompt_id], first : first + 2] += (run.stats.tokens, run.stats.decode_s)
-    if not (table.sum(axis=0) > 0).all():
-        return None, None, None
-    drawn = np.random.default_rng(0).integers(0, len(prompts), (_RESAMPLES, len(prompts)))
-    low, high = np.percentile(_ratio(table[drawn].sum(axis=1)), [2.5, 97.5])
-    return float(low), float(_ratio(table.sum(axis=0))), float(high)
+def _split(mine: Sequence[Run], seconds: float) -> tuple[float | None, ...]:
+    """Shares of drafting, verifying, sampling and rolling back; None where the engine does not tell them."""
+    own = [run.stats for run in mine]
+    sums = (
+        sum(stats.draft_s for stats in own),
+        sum(stats.verify_s for stats in own),
+        sum(stats.sample_s for stats in own),
+        sum(stats.rollback_s for stats in own),
+    )
+    known = seconds > 0 and any(sums)
+    return tuple(part / seconds if known else None for part in sums)
 
 
-def _ratio(sums: NDArray[np.float64]) -> NDArray[np.float64]:
-    own_tokens, own_s, plain_tokens, plain_s = np.moveaxis(sums, -1, 0)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        ratio: NDArray[np.float64] = (own_tokens / own_s) / (plain_tokens / plain_s)
-    return ratio
+def _same_answers(variant: Variant, runs: Sequence[Run]) -> float | None:
+    plain = {(run.prompt_id, run.round): run.token_ids for run in runs if run.variant == PLAIN}
+    mine = [run for run in runs if run.variant == variant and run.token_ids and plain.get((run.prompt_id, run.round))]
+    if not mine:
+        return None
+    return sum(run.token_ids == plain[run.prompt_id, run.round] for run in mine) / len(mine)
 
 
 def _added(counts: Sequence[tuple[int, ...]]) -> tuple[int, ...]:

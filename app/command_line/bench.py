@@ -1,108 +1,183 @@
-"""`paceline bench`: every mode against plain decoding on the same prompts, as a table and as JSON.
+"""`paceline bench`: every mode, and peers, against plain decoding on the same prompts, as tables and as JSON.
 
-Knows no window and keeps nothing but the report it is asked to write.
+Knows no window and keeps nothing but the reports it is asked to write.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import signal
 import sys
-from collections.abc import Sequence
-from dataclasses import replace
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
+from types import FrameType
 
+from app.benchmark.markdown import as_markdown, tables
+from app.benchmark.own_engine import OwnEngine, make_variants
+from app.benchmark.peers import Wish, open_peers, read_wishes
 from app.benchmark.prompts import Prompt, read_prompts
-from app.benchmark.report import as_json, as_markdown
-from app.benchmark.runner import Plan, Run, make_variants, run_plan
-from app.benchmark.summary import summarise
+from app.benchmark.report import Report, make_report
+from app.benchmark.runner import Plan, Runner
+from app.benchmark.runs import Run, Variant
 from app.command_line.output import fail, fail_with
-from app.command_line.run import load_request, open_session
+from app.command_line.run import INTERRUPTED, load_request, open_session
+from app.errors import PeerError
 from app.paths import assets_dir
 from engine.errors import EngineError
 from engine.pacing import choose_pace
 from engine.records import EngineReady, Mode, Problem, SamplingParams
+from engine.session import Session
 
 
 def command(options: argparse.Namespace) -> int:
-    """Measure and report; the exit code as `main` says."""
+    """Measure and report; the exit code as `main` says. Ctrl+C reports what was measured until then."""
     try:
         prompts = _prompts(options)
         plan = _plan(options)
+        wishes = read_wishes(options.peer, options.peer_configs)
     except (ValueError, OSError) as error:
         return fail(Problem("This cannot be measured", str(error), "Change the option or the file."))
-    session = open_session()
     try:
-        ready = session.load(load_request(options))
-        for notice in ready.notices:
-            print(f"paceline: {notice}", file=sys.stderr)
-        session.measure()
-        plan = _available(plan, options, ready)
-        progress = _Progress(len(prompts) * plan.runs_per_prompt)
-        runs = run_plan(session, prompts, plan, progress.on_run)
+        with _terminated_like_interrupted(), ExitStack() as stack:
+            session = open_session()
+            stack.callback(session.close)
+            report, interrupted = _measure(session, options, (prompts, plan, wishes), stack)
     except EngineError as error:
         return fail_with(error)
-    finally:
-        session.close()
-    rows = summarise(runs)
-    print(as_markdown(rows))
-    if options.json:
-        report = as_json(ready, _settings(plan, prompts), rows)
-        try:
-            Path(options.json).write_text(json.dumps(report, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
-        except OSError as error:
-            return fail(Problem("The report was not written", str(error), "Choose another file."))
-    return 0
+    except PeerError as error:
+        return fail(error.problem)
+    except KeyboardInterrupt:
+        return INTERRUPTED
+    written = _write(report, options)
+    return INTERRUPTED if interrupted else written
+
+
+def _measure(
+    session: Session,
+    options: argparse.Namespace,
+    task: tuple[list[Prompt], Plan, tuple[Wish, ...]],
+    stack: ExitStack,
+) -> tuple[Report, bool]:
+    """Load, measure, sum up; and whether somebody interrupted it.
+
+    Raises:
+        EngineError, PeerError: something failed.
+        KeyboardInterrupt: nothing was measured yet.
+    """
+    prompts, plan, wishes = task
+    load = load_request(options)
+    ready = session.load(load)
+    for notice in ready.notices:
+        print(f"paceline: {notice}", file=sys.stderr)
+    session.measure()
+    own = OwnEngine(session, _variants(options, ready))
+    peers = open_peers(wishes, load, ready, stack)
+    progress = _Progress()
+    runner = Runner(own, peers, prompts, plan, progress.on_run)
+    progress.total = runner.runs_per_round
+    interrupted = False
+    try:
+        runner.run()
+    except KeyboardInterrupt:
+        if not runner.runs:
+            raise
+        interrupted = True
+    progress.end()
+    return make_report(ready, _settings(runner, plan, prompts), runner.runs), interrupted
 
 
 class _Progress:
-    """One line on stderr that is written over, where somebody looks."""
+    """One line on stderr that is written over, where somebody looks. ``total`` is the answers of a round."""
 
-    def __init__(self, total: int) -> None:
-        self._total, self._done = total, 0
+    def __init__(self) -> None:
+        self.total = 1
+        self._done = 0
 
     def on_run(self, run: Run) -> None:
         """Count one answer."""
+        round_number, place = divmod(self._done, self.total)
         self._done += 1
         if sys.stderr.isatty():
-            print(f"\r{self._done} of {self._total}: {run.prompt_id:<30.30}", end="", file=sys.stderr, flush=True)
-            if self._done == self._total:
-                print(file=sys.stderr)
+            where = f"round {round_number + 1}: {place + 1} of {self.total}"
+            print(f"\r{where}: {run.prompt_id:<30.30}", end="", file=sys.stderr, flush=True)
+
+    def end(self) -> None:
+        """Leave the line."""
+        if self._done and sys.stderr.isatty():
+            print(file=sys.stderr)
+
+
+@contextmanager
+def _terminated_like_interrupted() -> Iterator[None]:
+    """Let a request to end take the way of Ctrl+C, so that peers end with us."""
+
+    def on_signal(_number: int, _frame: FrameType | None) -> None:
+        raise KeyboardInterrupt
+
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGTERM, on_signal)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
 
 
 def _prompts(options: argparse.Namespace) -> list[Prompt]:
     files = [Path(name) for name in options.prompts] or sorted((assets_dir() / "workloads").glob("*.jsonl"))
-    return [prompt for file in files for prompt in read_prompts(file)]
+    counts: dict[str, int] = {}
+    chosen = []
+    for prompt in (prompt for file in files for prompt in read_prompts(file)):
+        counts[prompt.category] = counts.get(prompt.category, 0) + 1
+        wanted = not options.categories or prompt.category in options.categories
+        if wanted and counts[prompt.category] <= (options.per_category or counts[prompt.category]):
+            chosen.append(prompt)
+    if not chosen:
+        raise ValueError(f"No prompt is of the categories {', '.join(options.categories)}.")
+    return chosen
 
 
 def _plan(options: argparse.Namespace) -> Plan:
     for depth in options.depths:
         choose_pace(Mode.NGRAM, depth, can_pace=True)
-    if options.max_tokens < 1 or options.repeat < 1:
-        raise ValueError("--max-tokens and --repeat must be 1 or more.")
-    sampling = SamplingParams(top_k=options.top_k, top_p=options.top_p, min_p=options.min_p, seed=options.seed)
-    for temperature in options.temperature:
-        replace(sampling, temperature=temperature)
+    counts = {"--max-tokens": options.max_tokens, "--repeat": options.repeat, "--per-category": options.per_category}
+    for name, count in counts.items():
+        if count is not None and count < 1:
+            raise ValueError(f"{name} must be 1 or more.")
+    for name, number in (("--until", options.until), ("--max-minutes", options.max_minutes)):
+        if number is not None and number <= 0:
+            raise ValueError(f"{name} must be more than 0.")
+    if options.until is not None and Mode.AUTO not in options.modes:
+        raise ValueError("--until looks at the mode auto: add it to --modes.")
+    samplings = [
+        SamplingParams(temperature, options.top_k, options.top_p, options.min_p, seed=options.seed)
+        for temperature in options.temperature
+    ]
     return Plan(
-        variants=make_variants(options.modes, options.depths, set()),
-        temperatures=tuple(options.temperature),
-        sampling=sampling,
+        temperatures=tuple(sampling.temperature for sampling in samplings),
+        sampling=samplings[0],
         max_tokens=options.max_tokens,
         repeat=options.repeat,
         raw=options.raw,
         ignore_eos=options.ignore_eos,
+        until_percent=options.until,
+        max_minutes=options.max_minutes,
     )
 
 
-def _available(plan: Plan, options: argparse.Namespace, ready: EngineReady) -> Plan:
-    """Leave out what cannot run, and say so."""
+def _variants(options: argparse.Namespace, ready: EngineReady) -> tuple[Variant, ...]:
+    """What can run; what cannot is said."""
     for mode, reason in ready.unavailable.items():
         if mode in options.modes:
             print(f"paceline: {mode.value} is left out: {reason}", file=sys.stderr)
-    return replace(plan, variants=make_variants(options.modes, options.depths, set(ready.unavailable)))
+    return make_variants(options.modes, options.depths, set(ready.unavailable))
 
 
-def _settings(plan: Plan, prompts: Sequence[Prompt]) -> dict[str, object]:
+def _settings(runner: Runner, plan: Plan, prompts: Sequence[Prompt]) -> dict[str, object]:
     sampling = plan.sampling
     return {
         "prompts": len(prompts),
@@ -115,4 +190,20 @@ def _settings(plan: Plan, prompts: Sequence[Prompt]) -> dict[str, object]:
         "repeat": plan.repeat,
         "raw": plan.raw,
         "ignore_eos": plan.ignore_eos,
+        "until_percent": plan.until_percent,
+        "max_minutes": plan.max_minutes,
+        "complete_rounds": runner.rounds,
+        "widest_interval_percent": runner.widest_percent,
     }
+
+
+def _write(report: Report, options: argparse.Namespace) -> int:
+    print(tables(report.rows))
+    as_json = json.dumps(report.as_dict(), indent=1, ensure_ascii=False) + "\n"
+    for name, text in ((options.json, as_json), (options.markdown, as_markdown(report))):
+        if name is not None:
+            try:
+                Path(name).write_text(text, encoding="utf-8")
+            except OSError as error:
+                return fail(Problem("The report was not written", str(error), "Choose another file."))
+    return 0

@@ -83,10 +83,30 @@ def _add_bench(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--min-p", type=float, default=default.min_p, metavar="P")
     group.add_argument("--seed", type=int, default=0, metavar="N")
     group.add_argument("--max-tokens", type=int, default=128, metavar="N")
-    group.add_argument("--repeat", type=int, default=1, metavar="R")
     group.add_argument("--raw", action="store_true", help="no chat template")
     group.add_argument("--ignore-eos", action="store_true", help="always --max-tokens tokens")
+    _add_bench_extent(parser.add_argument_group("how much"))
+    peers = parser.add_argument_group("peers")
+    peers.add_argument(
+        "--peer", action="append", default=[], metavar="NAME=PATH", help="llama-server=PATH or llama-cpp-python"
+    )
+    peers.add_argument(
+        "--peer-configs",
+        type=_words,
+        default=[],
+        metavar="C,C",
+        help="plain, draft-3, ngram-simple, lookup-10; default all",
+    )
     parser.add_argument("--json", metavar="OUT", help="also write the report as JSON")
+    parser.add_argument("--markdown", metavar="OUT", help="also write the report as Markdown")
+
+
+def _add_bench_extent(group: argparse._ArgumentGroup) -> None:
+    group.add_argument("--categories", type=_words, default=[], metavar="C,C", help="only these workloads")
+    group.add_argument("--per-category", type=int, metavar="N", help="only the first N prompts of each workload")
+    group.add_argument("--repeat", type=int, default=1, metavar="R", help="rounds at least; default 1")
+    group.add_argument("--until", type=float, metavar="PERCENT", help="more rounds until auto over plain is this sure")
+    group.add_argument("--max-minutes", type=float, metavar="M", help="stop then, with what there is")
 
 
 def _add_decoding(group: argparse._ArgumentGroup) -> None:
@@ -125,6 +145,10 @@ def _depths(text: str) -> list[int | None]:
     if not all(word == "auto" or word.isdecimal() for word in text.split(",")):
         raise argparse.ArgumentTypeError("must be numbers or auto")
     return [None if word == "auto" else int(word) for word in text.split(",")]
+
+
+def _words(text: str) -> list[str]:
+    return [word for word in text.split(",") if word]
 
 
 def _numbers(text: str) -> list[float]:

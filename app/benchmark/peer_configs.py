@@ -1,0 +1,72 @@
+"""The configurations of the peers by name, and what llama.cpp's server is told for each. Knows no process.
+
+``plain``, ``draft-3`` (draft model, that many tokens), ``ngram-simple`` and the other kinds that the server offers,
+with their own sizes or with given ones (``ngram-simple:4:16``: look up 4 tokens, propose 16), and sums like
+``draft-3+ngram-simple``.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+DRAFT_LENGTHS = (1, 3, 5, 7)
+_DRAFT = re.compile(r"draft-(\d+)")
+_NGRAM = re.compile(r"(ngram-[a-z0-9-]+?)(?::(\d+):(\d+))?")
+_KINDS = re.compile(r"^\s*--spec-type\s+(\S+)", re.MULTILINE)
+
+
+def offered_kinds(help_text: str) -> tuple[str, ...]:
+    """The n-gram kinds that a server's ``--help`` lists.
+
+    Raises:
+        ValueError: it knows no ``--spec-type`` at all.
+    """
+    found = _KINDS.search(help_text)
+    if found is None:
+        raise ValueError("it does not know --spec-type; a llama.cpp of 2026 does")
+    return tuple(kind for kind in found[1].split(",") if kind.startswith("ngram-"))
+
+
+def default_configs(kinds: Sequence[str], *, has_draft: bool) -> tuple[str, ...]:
+    """Plain, every draft length where there is a draft, every n-gram kind."""
+    return ("plain", *(f"draft-{length}" for length in DRAFT_LENGTHS if has_draft), *kinds)
+
+
+def server_arguments(config: str, draft: str | None, kinds: Sequence[str]) -> list[str]:
+    """What the server is told for ``config``.
+
+    Raises:
+        ValueError: the name means nothing, needs a draft that is not there, or a kind that the server does not offer.
+    """
+    if config == "plain":
+        return []
+    arguments, types = [], []
+    for part in config.split("+"):
+        drafted, ngram = _DRAFT.fullmatch(part), _NGRAM.fullmatch(part)
+        if drafted:
+            if draft is None:
+                raise ValueError(f"{part} needs a draft model")
+            types.append("draft-simple")
+            arguments += ["--spec-draft-model", draft, "--spec-draft-n-max", drafted[1]]
+        elif ngram and ngram[1] in kinds:
+            types.append(ngram[1])
+            arguments += _sizes(ngram[1], ngram[2], ngram[3])
+        else:
+            raise ValueError(f"{part!r} is none of plain, draft-N, {', '.join(kinds)}")
+    return ["--spec-type", ",".join(types), *arguments]
+
+
+def remembers(config: str) -> bool:
+    """Whether the server keeps what it learned from one answer for the next: it is started afresh for each round."""
+    return "ngram-mod" in config
+
+
+def _sizes(kind: str, lookup: str | None, proposed: str | None) -> list[str]:
+    if lookup is None or proposed is None:
+        return []
+    if kind == "ngram-cache":
+        raise ValueError("ngram-cache has no sizes")
+    if kind == "ngram-mod":
+        return [f"--spec-{kind}-n-match", lookup, f"--spec-{kind}-n-max", proposed, f"--spec-{kind}-n-min", "1"]
+    return [f"--spec-{kind}-size-n", lookup, f"--spec-{kind}-size-m", proposed]

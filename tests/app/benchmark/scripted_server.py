@@ -1,0 +1,78 @@
+"""A stand-in for llama.cpp's server: its command line, health and completions, scripted by its model's name.
+
+``dies`` ends at once with a reason, ``never-ready`` stays in loading, ``refuses`` answers an error, ``silent`` leaves
+the timings out, ``vanishes`` ends in the middle of an answer; anything else works after two looks at its health.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from http.server import BaseHTTPRequestHandler, HTTPServer
+from pathlib import Path
+from typing import Any
+
+HELP = "--spec-type none,draft-simple,ngram-simple,ngram-mod\n    comma-separated list of types\n"
+
+
+class Handler(BaseHTTPRequestHandler):
+    """One server's answers. ``looks`` counts how often its health was asked."""
+
+    script = ""
+    arguments: tuple[str, ...] = ()
+    looks = 0
+    answers = 0
+
+    def do_GET(self) -> None:
+        """`/health`: loading at first."""
+        Handler.looks += 1
+        ready = Handler.looks > 2 and self.script != "never-ready"
+        self.reply(200 if ready else 503, {"status": "ok" if ready else "loading"})
+
+    def do_POST(self) -> None:
+        """`/completion`: echoes what it was asked and told in `generation_settings`."""
+        asked = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        if self.script == "refuses":
+            self.reply(400, {"error": {"message": "the prompt is too long."}})
+            return
+        if self.script == "vanishes":
+            os._exit(3)
+        Handler.answers += 1
+        timings = {"predicted_n": 21, "predicted_ms": 400.0, "prompt_n": 5, "prompt_ms": 7.0}
+        if "--spec-type" in self.arguments:
+            timings |= {"draft_n": 15, "draft_n_accepted": 10}
+        answer = {
+            "tokens": [*asked["prompt"], self.answers],
+            "generation_settings": {"asked": asked, "arguments": self.arguments, "pid": os.getpid()},
+        }
+        self.reply(200, answer if self.script == "silent" else answer | {"timings": timings})
+
+    def reply(self, status: int, record: dict[str, Any]) -> None:
+        """Send a JSON object."""
+        body = json.dumps(record).encode()
+        self.send_response(status)
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, format: str, *args: object) -> None:  # noqa: A002  (the name of the base class)
+        """Say nothing."""
+
+
+def main(arguments: list[str]) -> int:
+    """Serve until ended."""
+    if "--help" in arguments:
+        sys.stdout.write(HELP)
+        return 0
+    script = Path(arguments[arguments.index("--model") + 1]).name
+    if script == "dies":
+        sys.stderr.write("loading\nerror: no such model\n")
+        return 4
+    Handler.script, Handler.arguments = script, tuple(arguments)
+    HTTPServer(("127.0.0.1", int(arguments[arguments.index("--port") + 1])), Handler).serve_forever()
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,94 @@
+"""`paceline bench` as a whole: it measures the built-in pair, writes its reports, and fails in one sentence."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from pathlib import Path
+
+import pytest
+
+from app.benchmark.runner import Runner
+from app.command_line.parser import main
+from tests.app.benchmark import scripted_server
+
+SHORT = ["--per-category", "1", "--max-tokens", "12", "--temperature", "0"]
+
+
+def test_it_measures_and_writes_both_reports(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    out, page = tmp_path / "report.json", tmp_path / "report.md"
+    options = [*SHORT, "--depths", "auto,3", "--repeat", "2", "--json", str(out), "--markdown", str(page)]
+    assert main(["bench", *options]) == 0
+    assert "| **all** | auto |" in capsys.readouterr().out
+    report = json.loads(out.read_text(encoding="utf-8"))
+    assert {row["mode"] for row in report["rows"]} == {"off", "ngram", "draft", "auto"}
+    needed = {"category", "temperature", "engine", "mode", "depth", "tokens", "seconds", "tokens_per_second"}
+    needed |= {"speedup", "speedup_low", "speedup_high", "tokens_per_pass", "acceptance_rate"}
+    needed |= {"inter_token_ms_p50", "inter_token_ms_p95"}
+    assert all(needed <= set(row) for row in report["rows"])
+    assert {row["engine"] for row in report["rows"]} == {"paceline"}
+    assert report["models"]["draft"]["architecture"] == "llama"
+    assert report["settings"]["complete_rounds"] == 2
+    overall = [one for one in report["auto_vs_best_fixed"] if one["category"] == "all"]
+    assert len(overall) == 1
+    assert overall[0]["low"] <= overall[0]["ratio"] <= overall[0]["high"]
+    assert overall[0]["measured_low"] <= overall[0]["ratio"] <= overall[0]["measured_high"]
+    assert page.read_text(encoding="utf-8").startswith("# Benchmark\n")
+
+
+@pytest.mark.skipif(os.name != "posix", reason="a script stands in for the server, run by its path")
+def test_a_peer_takes_part(tmp_path: Path) -> None:
+    program, out = tmp_path / "llama-server", tmp_path / "report.json"
+    program.write_text(f'#!/bin/sh\nexec {sys.executable} {scripted_server.__file__} "$@"\n', encoding="utf-8")
+    program.chmod(0o755)
+    options = [*SHORT, "--categories", "maths,chat", "--modes", "auto", "--json", str(out)]
+    peer = ["--peer", f"llama-server={program}", "--peer-configs", "plain,draft-3"]
+    assert main(["bench", *options, *peer]) == 0
+    report = json.loads(out.read_text(encoding="utf-8"))
+    rows = [row for row in report["rows"] if row["engine"] == "llama-server" and row["category"] == "all"]
+    assert [(row["mode"], row["tokens"]) for row in rows] == [("plain", 40), ("draft-3", 40)]
+    assert {one["against"][0] for one in report["auto_vs_peer"]} == {"plain", "draft-3"}
+    assert {one["category"] for one in report["plain_vs_peer_plain"]} == {"chat", "maths", "all"}
+
+
+def test_an_interrupted_measurement_is_reported_as_far_as_it_came(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    whole = Runner.run
+
+    def run_and_interrupt(runner: Runner) -> None:
+        whole(runner)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(Runner, "run", run_and_interrupt)
+    out = tmp_path / "report.json"
+    assert main(["bench", *SHORT, "--categories", "maths", "--modes", "off", "--json", str(out)]) == 130
+    assert [row["mode"] for row in json.loads(out.read_text(encoding="utf-8"))["rows"]] == ["off", "off"]
+
+
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        (["--prompts", "no/such.jsonl"], "no/such.jsonl"),
+        (["--depths", "99"], "The depth must be between 0 and 32"),
+        (["--temperature", "0,-1"], "The temperature must be between 0 and 100"),
+        (["--repeat", "0"], "--repeat must be 1 or more"),
+        (["--until", "0"], "--until must be more than 0"),
+        (["--until", "2", "--modes", "draft"], "--until looks at the mode auto"),
+        (["--categories", "poems"], "No prompt is of the categories poems"),
+        (["--peer", "ollama=x"], "There is no peer called ollama"),
+    ],
+)
+def test_bad_options_are_one_sentence(capsys: pytest.CaptureFixture[str], options: list[str], sentence: str) -> None:
+    assert main(["bench", *options]) == 1
+    said = capsys.readouterr().err
+    assert sentence in said
+    assert said.count("\n") == 1
+
+
+def test_a_peer_that_is_not_there_is_one_sentence(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["bench", *SHORT, "--modes", "off", "--peer", f"llama-server={tmp_path / 'none'}"]) == 1
+    said = capsys.readouterr().err
+    assert "The peer could not be measured: There is no llama-server at" in said
+    assert said.count("\n") == 1
