@@ -19,6 +19,12 @@ History = NDArray[np.int32]  # [num_tokens] ids, oldest first
 
 # Below this share of the most likely token a float64 sum does not change any more: exp(-40) is 4e-18.
 _NEGLIGIBLE_LOG = 40.0
+# A large row is first reduced to the maxima of so many rows of blocks: few blocks then hold all that matters.
+_BLOCK = 128
+_SMALLEST_BLOCKED = 4096
+_FEW_BLOCKS = 256
+_NEAR = 12.0  # the rest adds less than a 150,000th of the best each
+_SAMPLED = 8  # of a flat row one in so many tokens is looked at: a draft that is so unsure need not be known exactly
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,8 +152,17 @@ def _argmax(row: Row) -> int:
 def top_probability(row: Row, best: int) -> float:
     """The softmax probability of ``best``, the argmax of ``row``: how sure a greedy draft is."""
     highest = row[best]
-    near = row[row > highest - np.float32(12.0)]  # the rest adds less than a 150,000th of the best each
-    return 1.0 / float(np.exp(near - highest).sum())
+    if len(row) < _SMALLEST_BLOCKED:
+        near = row[row > highest - np.float32(_NEAR)]
+        return 1.0 / float(np.exp(near - highest).sum())
+    width = len(row) // _BLOCK
+    blocks, tail = row[: _BLOCK * width].reshape(_BLOCK, width), row[_BLOCK * width :]
+    columns = np.flatnonzero(np.maximum.reduce(blocks, axis=0) > highest - np.float32(_NEAR))
+    if len(columns) <= _FEW_BLOCKS:
+        total = float(np.exp(blocks[:, columns] - highest).sum()) + float(np.exp(tail - highest).sum())
+        return min(1.0, 1.0 / total)
+    sampled = float(np.exp(row[::_SAMPLED] - highest).sum()) - (best % _SAMPLED == 0)
+    return 1.0 / (1.0 + _SAMPLED * sampled)
 
 
 def _chain(row: Row, params: SamplingParams) -> Distribution:
@@ -169,24 +184,35 @@ def _chain(row: Row, params: SamplingParams) -> Distribution:
 
 
 def _candidates(row: Row, highest: float, params: SamplingParams) -> NDArray[np.int64] | None:
-    """Ids (ascending) that top-k or rounding leaves, or None for all of a small or flat row.
-
-    A threshold below the maximum first, so that top-k looks at few tokens: partitioning 152k costs a millisecond.
-    """
-    margin = np.float32(_NEGLIGIBLE_LOG * params.temperature)
+    """Ids (ascending) that top-k or rounding leaves, or None for all of a small or flat row."""
+    least = np.float32(highest) - np.float32(_NEGLIGIBLE_LOG * params.temperature)
     if params.top_k == 0:
-        ids = np.flatnonzero(row >= np.float32(highest) - margin)
+        ids = np.flatnonzero(row >= least)
         return ids if len(ids) * 4 < len(row) else None
-    step = np.float32(8.0)
-    ids = np.flatnonzero(row >= np.float32(highest) - step)
-    while len(ids) < params.top_k and step < margin:
-        step = min(step * np.float32(4.0), margin)
-        ids = np.flatnonzero(row >= np.float32(highest) - step)
+    ids = _at_least(row, least, params.top_k)
     if len(ids) <= params.top_k:
         return ids
     # Of equal logits at the border the lowest ids stay, so that the choice does not depend on the partition.
     order = np.argsort(-row[ids], kind="stable")[: params.top_k]
     return np.sort(ids[order])
+
+
+def _at_least(row: Row, least: np.float32, count: int) -> NDArray[np.int64]:
+    """Ids (ascending) of the ``count`` greatest values that reach ``least``, ties and some more included.
+
+    Of the blocks of a large row, those with the ``count`` greatest maxima hold them all: partitioning 152k values costs
+    a millisecond, this 35 microseconds.
+    """
+    width = len(row) // _BLOCK
+    if len(row) < _SMALLEST_BLOCKED or width <= count:
+        return np.flatnonzero(row >= least)
+    blocks = row[: _BLOCK * width].reshape(_BLOCK, width)
+    maxima = np.maximum.reduce(blocks, axis=0)
+    border = max(least, np.partition(maxima, width - count)[width - count])
+    columns = np.flatnonzero(maxima >= border)
+    rows, found = np.divmod(np.flatnonzero(blocks[:, columns] >= border), len(columns))
+    tail = np.flatnonzero(row[_BLOCK * width :] >= border) + _BLOCK * width
+    return np.concatenate((rows * width + columns[found], tail))
 
 
 def _keep_top_p(weights: NDArray[np.float64], top_p: float) -> NDArray[np.float64]:

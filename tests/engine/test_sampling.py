@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from engine.errors import DecodeError
 from engine.records import SamplingParams
-from engine.sampling import Distribution, Sampler, point_mass, residual
+from engine.sampling import Distribution, Sampler, point_mass, residual, top_probability
 
 NOTHING = 1e-16  # less than a float64 sum notices: the chain drops it early, the reference does not
 NO_HISTORY = np.array([], dtype=np.int32)
@@ -135,3 +135,34 @@ def test_the_residual_is_the_same_dense_and_sparse(p_weights: list[float], q_wei
 def test_the_residual_of_a_deterministic_proposal_is_the_rest() -> None:
     p = Distribution(np.array([0.5, 0.3, 0.2]))
     np.testing.assert_allclose(residual(p, point_mass(0)).probs, [0.0, 0.6, 0.4])
+
+
+@given(
+    st.integers(0, 2**32 - 1),
+    st.sampled_from([4096, 5000, 20_011]),
+    st.sampled_from([1, 40, 900]),
+    st.sampled_from([0.0, 0.5, 4.0]),
+)
+def test_top_k_of_a_large_row_is_that_of_a_sorted_one(seed: int, size: int, top_k: int, step: float) -> None:
+    rng = np.random.default_rng(seed)
+    row = (rng.standard_normal(size) * 4).astype(np.float32)
+    if step:  # many equal values
+        row = np.round(row / step).astype(np.float32) * np.float32(step)
+    row[rng.integers(size, size=50)] = -np.inf
+    found = Sampler(SamplingParams(1.0, top_k, 1.0, 0.0)).distribution(row.copy(), NO_HISTORY, [])
+    wanted = np.sort(np.argsort(-row, kind="stable")[:top_k])
+    wanted = wanted[row[wanted] >= row.max() - np.float32(40.0)]
+    assert found.ids is not None
+    np.testing.assert_array_equal(found.ids, wanted)
+
+
+@pytest.mark.parametrize("size", [500, 10_000])
+def test_how_sure_a_peaked_row_is_and_a_flat_one_about(size: int) -> None:
+    rng = np.random.default_rng(3)
+    peaked = rng.standard_normal(size).astype(np.float32)
+    peaked[7] = 13.0
+    flat = rng.standard_normal(size).astype(np.float32)
+    for row, tolerance in ((peaked, 0.02), (flat, 0.15)):
+        best = int(row.argmax())
+        exact = 1.0 / float(np.exp(row.astype(np.float64) - row[best]).sum())
+        assert top_probability(row, best) == pytest.approx(exact, rel=tolerance)
