@@ -74,7 +74,11 @@ def one_file(name: str = "m.gguf", size_bytes: int | None = None) -> RemoteModel
 
 def on_hub(hub: LoopbackHub, file: GgufFile | bytes, name: str = "m.gguf") -> KnownModel:
     hub.add_file(REPO, name, file if isinstance(file, bytes) else file.to_bytes())
-    return read_remote_header(HubClient(hub.url), REPO, one_file(name))
+    client = HubClient(hub.url)
+    try:
+        return read_remote_header(client, REPO, one_file(name))
+    finally:
+        client.close()
 
 
 def test_a_remote_header_is_the_local_one(hub: LoopbackHub, tmp_path: Path) -> None:

@@ -1,0 +1,229 @@
+"""The recommended pairs that come with the app: read from `assets/catalog.toml`, and compared with the hub when opened.
+
+Knows the file and what a hub says of a repository; judges no vocabulary and no machine.
+"""
+
+from __future__ import annotations
+
+import fnmatch
+import tomllib
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+from typing import Any, Protocol
+
+from app.hub.errors import HubAccessError, HubError, HubNotFoundError, UnsafeNameError
+from app.hub.file_names import check_repo_id, safe_parts
+from app.hub.records import FileKind, Gated, RemoteModel, RepoDetails
+
+FORMAT = 1
+SIZE_TOLERANCE = 0.1  # the catalog's sizes are approximate
+
+
+class Machine(StrEnum):
+    """What a pair is meant for."""
+
+    LAPTOP = "laptop"
+    DESKTOP = "desktop"
+    WORKSTATION = "workstation"
+
+
+@dataclass(frozen=True, slots=True)
+class CatalogModel:
+    """One half of a pair; ``file`` is a pattern as in `fnmatch`, ``size_bytes`` is approximate."""
+
+    repo: str
+    file: str
+    quantization: str
+    licence: str
+    size_bytes: int
+
+
+@dataclass(frozen=True, slots=True)
+class Speedup:
+    """What somebody measured elsewhere: never a promise."""
+
+    low: float
+    high: float
+    source: str
+    measured_on: str
+
+
+@dataclass(frozen=True, slots=True)
+class CatalogPair:
+    """One recommended pair. ``family`` is how the names of its targets begin."""
+
+    key: str
+    name: str
+    family: str
+    machine: Machine
+    good_for: str
+    target: CatalogModel
+    draft: CatalogModel
+    speedup: Speedup | None = None
+    verified: bool = False
+
+
+class EntryStatus(StrEnum):
+    """What the hub says of an entry, from good to bad."""
+
+    THERE = "there"
+    CHANGED = "changed"
+    GATED = "gated"
+    UNKNOWN = "unknown"  # the hub could not be asked
+    GONE = "gone"
+
+
+@dataclass(frozen=True, slots=True)
+class EntryCheck:
+    """The answer, in a sentence; the models where they were found."""
+
+    status: EntryStatus
+    sentence: str
+    target: RemoteModel | None = None
+    draft: RemoteModel | None = None
+
+
+class CatalogError(ValueError):
+    """The catalog that comes with the app is not well-formed: a mistake of ours."""
+
+
+class AsksHub(Protocol):
+    """What is used of `app.hub.client.HubClient`."""
+
+    def details(self, repo_id: str, revision: str = "main") -> RepoDetails:
+        """Describe one repository."""
+        ...
+
+
+def read_catalog(path: Path) -> tuple[CatalogPair, ...]:
+    """Read and check the catalog.
+
+    Raises:
+        CatalogError: it is not as it should be.
+    """
+    try:
+        table = tomllib.loads(path.read_text("utf-8"))
+        if table["format"] != FORMAT:
+            raise CatalogError(f"its format is {table['format']}")
+        pairs = tuple(_pair(entry) for entry in table["pair"])
+    except (OSError, LookupError, TypeError, ValueError, UnsafeNameError) as error:
+        raise CatalogError(f"{path.name}: {error}") from error
+    keys = [pair.key for pair in pairs]
+    if len(set(keys)) != len(keys):
+        raise CatalogError(f"{path.name}: two pairs have one key")
+    return pairs
+
+
+def check(pair: CatalogPair, client: AsksHub) -> EntryCheck:
+    """Compare an entry with what the hub has today."""
+    checks = [_check_model(model, client) for model in (pair.target, pair.draft)]
+    models = [check.target for check in checks]
+    bad = [check for check in checks if check.status is not EntryStatus.THERE]
+    if not bad:
+        return EntryCheck(EntryStatus.THERE, "The hub has both models as listed here.", *models)
+    worst = max((check.status for check in bad), key=list(EntryStatus).index)
+    sentences = dict.fromkeys(check.sentence for check in bad)  # one hub that does not answer is told once
+    return EntryCheck(worst, " ".join(sentences), *models)
+
+
+def _check_model(model: CatalogModel, client: AsksHub) -> EntryCheck:
+    """One half; the model that was found is in ``target``."""
+    try:
+        details = client.details(model.repo)
+    except HubNotFoundError:
+        return EntryCheck(EntryStatus.GONE, f"{model.repo} is no longer on the hub.")
+    except HubAccessError:
+        return EntryCheck(EntryStatus.GATED, _gated_words(model.repo))
+    except HubError as error:
+        return EntryCheck(EntryStatus.UNKNOWN, f"It could not be checked: {error.message}")
+    return _compare(model, details)
+
+
+def _compare(model: CatalogModel, details: RepoDetails) -> EntryCheck:
+    remote = pick(details, model.file)
+    if remote is None:
+        return EntryCheck(EntryStatus.GONE, f"{model.repo} no longer holds {model.file}.")
+    if notes := _differences(model, details, remote):
+        return EntryCheck(EntryStatus.CHANGED, " ".join(notes), remote)
+    if details.summary.gated is not Gated.NO:
+        return EntryCheck(EntryStatus.GATED, _gated_words(model.repo), remote)
+    return EntryCheck(EntryStatus.THERE, "", remote)
+
+
+def pick(details: RepoDetails, pattern: str) -> RemoteModel | None:
+    """The model of a repository whose first file fits the pattern; of shards, the name without number counts, too."""
+    for model in details.models:
+        first = model.files[0].path
+        names = (first, first.rsplit("/", 1)[-1], f"{model.name}.gguf")
+        if model.kind in (FileKind.MODEL, FileKind.DRAFT) and any(
+            fnmatch.fnmatchcase(name.lower(), pattern.lower()) for name in names
+        ):
+            return model
+    return None
+
+
+def _differences(listed: CatalogModel, details: RepoDetails, remote: RemoteModel) -> list[str]:
+    notes = []
+    size = remote.size_bytes
+    if size is not None and abs(size - listed.size_bytes) > SIZE_TOLERANCE * listed.size_bytes:
+        notes.append(f"{remote.name} has {size / 1e9:.1f} GB, not {listed.size_bytes / 1e9:.1f} GB as listed.")
+    licence = details.summary.licence
+    if licence and licence.lower() != listed.licence:
+        notes.append(f"{listed.repo} now says {licence} where {listed.licence} is listed.")
+    if remote.missing_shards:
+        notes.append(f"{remote.missing_shards} parts of {remote.name} are missing on the hub.")
+    return notes
+
+
+def _gated_words(repo: str) -> str:
+    return f"{repo} asks for permission: accept its terms on its page at the hub, and give Paceline an access token."
+
+
+def _pair(entry: dict[str, Any]) -> CatalogPair:
+    speedup = entry.get("speedup")
+    return CatalogPair(
+        key=_text(entry, "key"),
+        name=_text(entry, "name"),
+        family=_text(entry, "family"),
+        machine=Machine(entry["machine"]),
+        good_for=_text(entry, "good_for"),
+        target=_model(entry["target"]),
+        draft=_model(entry["draft"]),
+        speedup=_speedup(speedup) if speedup is not None else None,
+        verified=_flag(entry, "verified"),
+    )
+
+
+def _model(entry: dict[str, Any]) -> CatalogModel:
+    size = entry["size_bytes"]
+    if not isinstance(size, int) or size <= 0:
+        raise CatalogError(f"{size!r} is no size")
+    file = _text(entry, "file")
+    safe_parts(file.replace("*", "x"))
+    repo = check_repo_id(_text(entry, "repo"))
+    return CatalogModel(repo, file, _text(entry, "quantization"), _text(entry, "licence"), size)
+
+
+def _speedup(entry: dict[str, Any]) -> Speedup:
+    low, high = float(entry["low"]), float(entry["high"])
+    if not 0 < low <= high:
+        raise CatalogError(f"{low} to {high} is no range")
+    source = _text(entry, "source")
+    if not source.startswith("https://"):
+        raise CatalogError(f"{source!r} is no source")
+    return Speedup(low, high, source, _text(entry, "measured_on"))
+
+
+def _text(entry: dict[str, Any], key: str) -> str:
+    value = entry[key]
+    if not isinstance(value, str) or not value.strip():
+        raise CatalogError(f"{key} is no text")
+    return value
+
+
+def _flag(entry: dict[str, Any], key: str) -> bool:
+    value = entry[key]
+    if not isinstance(value, bool):
+        raise CatalogError(f"{key} is neither true nor false")
+    return value
