@@ -219,7 +219,7 @@ class ScriptedWorker:
         )
 
     def _ready(self, target: str) -> EngineReady:
-        unavailable = {} if self._draft else {Mode.DRAFT: "No draft model is chosen."}
+        unavailable = {} if self._draft else dict.fromkeys((Mode.DRAFT, Mode.HYBRID), "No draft model is chosen.")
         return EngineReady(self._info(target), self._draft, unavailable)
 
     def _info(self, path: str) -> ModelInfo:
@@ -231,4 +231,4 @@ def _source(mode: Mode, index: int, per_pass: int) -> Source:
         return Source.TARGET
     if index == per_pass - 1:
         return Source.BONUS
-    return Source.NGRAM if mode is Mode.NGRAM else Source.DRAFT
+    return Source.NGRAM if mode in (Mode.NGRAM, Mode.SUFFIX) else Source.DRAFT

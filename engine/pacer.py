@@ -28,6 +28,7 @@ _PROBE_RATE = 0.25  # the same for a probe: they are rare, so each must count
 _PROBE_WEIGHT = 6.0  # looks that a token of a probe is worth
 _PROBE_DEPTH = 3
 _FIRST_PROBE, _LAST_PROBE = 16, 512  # passes between probes of what was given up, doubling
+_REWORK_RATE = 0.01  # rare and large: the average must be long
 _OPTIMISM = 0.15  # tokens a pass that drafting is believed to gain before it was tried
 
 
@@ -76,6 +77,10 @@ class Pacer:
         """``recovery`` knows what rejected tokens cost, where the target's memory cannot simply forget them."""
         self.curve = curve
         self.recovery = recovery
+        self.pays_rework = (
+            False  # whether near ties are decided again: what was speculated may have to be decoded again
+        )
+        self._rework_ms = 0.0  # of a speculated token
         self.draft_step_ms = draft_step_ms
         self.text_chances = AcceptanceEstimate()
         self.tail_chances = AcceptanceEstimate(0.6)  # of text after tokens that the draft model has drawn
@@ -108,6 +113,11 @@ class Pacer:
         self._rate_ms *= factor
         for trial in (self._text, self._model):
             trial.cost_ms *= factor
+
+    def begin(self) -> None:
+        """Another answer begins: what did not pay in the last one is tried again soon."""
+        for trial in (self._text, self._model):
+            trial.interval, trial.waited = min(trial.interval, _FIRST_PROBE // 2), 0
 
     # ---- before a pass ----------------------------------------------------------------------------------------------
 
@@ -146,13 +156,14 @@ class Pacer:
         """
         best, best_depth, expected = float("-inf"), 0, 0.0
         rate, curve = self.rate, self.curve
+        value = 1.0 - rate * self.rework_ms
         chances = self.tail_chances if start else self.text_chances
         here_ms = curve.cost_ms(start + 1) + self._risk_ms(start, alive)
         for depth, confidence in enumerate(confidences[: MAX_DEPTH - start], 1):
             alive *= chances.chance(confidence)
             expected += alive
             cost_ms = curve.cost_ms(start + depth + 1) + self._risk_ms(start + depth, alive)
-            gain = expected - rate * (cost_ms - here_ms)
+            gain = expected * value - rate * (cost_ms - here_ms)
             if gain > best:
                 best, best_depth = gain, depth
         return best, best_depth
@@ -195,6 +206,7 @@ class Pacer:
     def _gain_of_going_on(self, drawn: int, alive: float, room: int, first_ms: float = 0.0) -> float:
         """The best worth of 1, 2, ... more tokens over stopping here; ``alive`` includes the first of them."""
         rate, curve, step_ms = self.rate, self.curve, self.draft_step_ms
+        value = 1.0 - rate * self.rework_ms
         here = drawn + 1
         here_ms = curve.cost_ms(here) + self._risk_ms(here - 1, alive) - first_ms
         best, expected = float("-inf"), 0.0
@@ -202,7 +214,7 @@ class Pacer:
             expected += alive
             risk_ms = self._risk_ms(here + more - 1, alive)
             cost_ms = curve.cost_ms(here + more) + risk_ms - here_ms + (more - 1) * step_ms
-            best = max(best, expected - rate * cost_ms)
+            best = max(best, expected * value - rate * cost_ms)
             alive *= self.by_depth.chance(drawn + more)
         return best
 
@@ -211,6 +223,11 @@ class Pacer:
         if self.recovery is None or num_proposed == 0:
             return 0.0
         return self.recovery.risk_ms(self.curve, num_proposed, alive)
+
+    @property
+    def rework_ms(self) -> float:
+        """What a speculated token costs later, on the average, where near ties are decided again."""
+        return self._rework_ms if self.pays_rework else 0.0
 
     # ---- after a pass -----------------------------------------------------------------------------------------------
 
@@ -238,9 +255,14 @@ class Pacer:
         cost_ms = self.curve.cost_ms(num_proposed + 1) + self.overhead_ms + draft_ms
         if self.recovery is not None:
             cost_ms += self.recovery.spent_ms(self.curve, num_proposed, num_accepted)
+        cost_ms += self.rework_ms * (1 + num_accepted)
         trial = self._text if self._choice is Choice.TEXT else self._model
         trial.observe(1.0 + num_accepted, cost_ms, self.plain_ms, probed=self._probing)
         self._count_rate(1.0 + num_accepted, cost_ms)
+
+    def observe_rework(self, milliseconds: float, num_tokens: int) -> None:
+        """So many tokens were speculated, and deciding near ties again took so long."""
+        self._rework_ms += (milliseconds - num_tokens * self._rework_ms) * _REWORK_RATE
 
     def observe_overhead(self, milliseconds: float) -> None:
         """What a pass took beside drafting and verifying."""

@@ -12,12 +12,8 @@ from pathlib import Path
 from engine.answer import Answer
 from engine.cost_curve import BUDGET_S
 from engine.cost_store import CostStore
-from engine.drafters.base import Drafter
+from engine.drafters.by_mode import DraftersByMode
 from engine.drafters.draft_model import DraftModelDrafter
-from engine.drafters.none import NoDrafter
-from engine.drafters.paced import PacedDrafter
-from engine.drafters.prompt_lookup import PromptLookupDrafter
-from engine.drafters.suffix import SuffixDrafter
 from engine.errors import DraftRefusedError, EngineError, ModeUnavailableError, TemplateError
 from engine.loading import (
     LoadedModel,
@@ -27,7 +23,6 @@ from engine.loading import (
     placement_notices,
     target_options,
 )
-from engine.pacer import Pacer
 from engine.pair_costs import PairCosts
 from engine.pairing import check_pair
 from engine.prompt import PromptBuilder
@@ -51,8 +46,7 @@ class Session:
         self._target: LoadedModel | None = None
         self._draft: LoadedModel | None = None
         self._prompt: PromptBuilder | None = None
-        self._lookup = PromptLookupDrafter()
-        self._suffix = SuffixDrafter()
+        self._drafters = DraftersByMode()
         self._costs: PairCosts | None = None
         self._store = CostStore(cost_folder)
         self._draft_reason = "No draft model is chosen."
@@ -146,7 +140,7 @@ class Session:
         paced = mode is not Mode.OFF and request.depth is None
         costs.prepare(paced=paced)
         pacer = costs.pacer if paced else None
-        drafter = self._drafter(mode, pacer)
+        drafter = self._drafters.drafter(mode, self._draft_model(), pacer)
         request = replace(request, mode=mode)
         answer = Answer(target.sequence, target.model.vocab, drafter, request, self._prompt, pacer)
         answer.stats.plain_ms = costs.pacer.plain_ms if costs.pacer else None
@@ -167,16 +161,6 @@ class Session:
         if request.raw_prompt is not None:
             return self._prompt.raw(request.raw_prompt)
         return self._prompt.build(request.messages)
-
-    def _drafter(self, mode: Mode, pacer: Pacer | None) -> Drafter:
-        if mode is Mode.OFF:
-            return NoDrafter()
-        texts: dict[Mode, Drafter] = {Mode.NGRAM: self._lookup, Mode.AUTO: self._suffix}
-        text = texts.get(mode)
-        model = None if mode is Mode.NGRAM else self._draft_model()
-        if pacer is not None:
-            return PacedDrafter(pacer, text, model, may_rest=mode is Mode.AUTO)
-        return model or text or NoDrafter()
 
     def _draft_model(self) -> DraftModelDrafter | None:
         if self._draft is None:
@@ -215,8 +199,8 @@ class Session:
                 f"The memory of this model ({target.info.architecture}) can neither forget rejected tokens nor be "
                 "taken back to before them, so it runs plain."
             )
-            return dict.fromkeys((Mode.NGRAM, Mode.DRAFT, Mode.AUTO), reason)
-        return {} if self._draft else {Mode.DRAFT: self._draft_reason}
+            return {mode: reason for mode in Mode if mode is not Mode.OFF}
+        return {} if self._draft else dict.fromkeys((Mode.DRAFT, Mode.HYBRID), self._draft_reason)
 
     def _loaded(self) -> LoadedModel:
         if self._target is None:

@@ -21,7 +21,7 @@ SHORTCUTS = (
     ("Enter", "Send the message"),
     ("Shift+Enter", "Break the line"),
     ("Esc", "Stop the answer"),
-    ("Ctrl+D", "Next mode: off, n-gram, draft, auto"),
+    ("Ctrl+D", "Next mode: off, n-gram, suffix, draft, hybrid, auto"),
     ("Ctrl+Shift+C", "Copy the last answer"),
     ("Ctrl+E", "Edit the last question"),
     ("Ctrl+R", "Regenerate the last answer"),

@@ -11,8 +11,22 @@ from engine.records import RunStats
 UNKNOWN = "-"
 HOVER_CHARS = 64
 
-MODE_LABELS: dict[str, str] = {"off": "Off", "ngram": "N-gram", "draft": "Draft", "auto": "Auto"}
-MODE_WORDS: dict[str, str] = {"off": "plain", "ngram": "n-gram", "draft": "draft", "auto": "auto"}
+MODE_LABELS: dict[str, str] = {
+    "off": "Off",
+    "ngram": "N-gram",
+    "suffix": "Suffix",
+    "draft": "Draft",
+    "hybrid": "Hybrid",
+    "auto": "Auto",
+}
+MODE_WORDS: dict[str, str] = {
+    "off": "plain",
+    "ngram": "n-gram",
+    "suffix": "suffix",
+    "draft": "draft",
+    "hybrid": "hybrid",
+    "auto": "auto",
+}
 
 
 def figure(value: float | None, digits: int = 3) -> str:

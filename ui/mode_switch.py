@@ -1,4 +1,4 @@
-"""Off, N-gram, Draft or Auto: one choice of how tokens are proposed, beside the composer."""
+"""Off, N-gram, Suffix, Draft, Hybrid or Auto: one choice of how tokens are proposed, beside the composer."""
 
 from __future__ import annotations
 
@@ -13,7 +13,9 @@ from ui.formatting import MODE_LABELS, hover
 MODE_HELP: dict[str, str] = {
     "off": "Plain decoding: one token per pass of the target. The baseline of every comparison.",
     "ngram": "Drafts what followed the same words earlier in this conversation; needs no second model.",
+    "suffix": "Drafts what most often followed the longest match in this conversation; needs no second model.",
     "draft": "A small model drafts tokens, and the target checks them all in one pass.",
+    "hybrid": "Drafts from text where it matches well, and with the draft model elsewhere or before a match.",
     "auto": "Takes whatever is expected to be fastest at each pass, plain decoding included.",
 }
 

@@ -95,8 +95,8 @@ def make_request(options: argparse.Namespace) -> ChatRequest:
     text = _prompt_text(options)
     has_draft = options.draft is not None or options.model is None
     mode = Mode(options.mode)
-    if mode is Mode.DRAFT and not has_draft:
-        raise ValueError("The draft mode needs a draft model: give one with --draft.")
+    if mode in (Mode.DRAFT, Mode.HYBRID) and not has_draft:
+        raise ValueError(f"The {mode.value} mode needs a draft model: give one with --draft.")
     choose_pace(mode, options.depth, can_pace=True)
     if options.max_tokens is not None and options.max_tokens < 1:
         raise ValueError("--max-tokens must be 1 or more.")
@@ -120,6 +120,7 @@ def make_request(options: argparse.Namespace) -> ChatRequest:
         max_tokens=options.max_tokens,
         stop=tuple(options.stop),
         ignore_eos=options.ignore_eos,
+        tie_safe=options.tie_safe,
     )
 
 

@@ -17,7 +17,6 @@ from engine.sampling import History, Sampler
 
 _NOTHING = Draft([], Source.TARGET)
 _TEXT_DEPTH = 24
-_TAIL_MATCH = 6  # text after drawn tokens needs a longer match than text alone: the model's next token is good, too
 # A text match says nothing about itself but its length; the pacer learns what each of these is really worth.
 _LENGTH_CONFIDENCE = ((2, 0.4), (3, 0.6), (4, 0.75), (8, 0.85), (16, 0.93))
 _LONGEST_CONFIDENCE = 0.98
@@ -46,6 +45,7 @@ class PacedDrafter:
 
     def begin(self, history: History, sampler: Sampler) -> None:
         """Prepare the drafters."""
+        self._pacer.begin()
         for drafter in (self._text, self._model):
             if drafter is not None:
                 drafter.begin(history, sampler)
@@ -112,12 +112,11 @@ class _Gate:
         gain = self._pacer.gain_of_running(self._drawn, self._alive, self._room)
         if self._text is not None:
             text = self._text.propose_after((drawn_id,), min(self._room, _TEXT_DEPTH))
-            if text.match_length >= _TAIL_MATCH:
-                confidences = confidences_of(text)
-                text_gain, depth = self._pacer.text_gain(confidences, self._drawn, self._alive)
-                if text_gain > max(gain, 0.0):
-                    self.following = (text, confidences[:depth])
-                    return False
+            confidences = confidences_of(text)
+            text_gain, depth = self._pacer.text_gain(confidences, self._drawn, self._alive)
+            if text_gain > max(gain, 0.0):
+                self.following = (text, confidences[:depth])
+                return False
         return gain > 0.0
 
 

@@ -22,6 +22,7 @@ class SuffixRules:
     """When to propose and how far. ``max_match`` is at most `suffix_index.DEPTH`."""
 
     min_match: int = 2  # a single token matches nearly always and is nearly always wrong
+    tail_match: int = 8  # the same after tokens that a draft model has drawn: its own next one is good, too
     max_match: int = 32
     tokens_per_match: float = 2.0  # the paper's alpha: how many tokens a matched one is good for
     min_probability: float = 0.1  # of the whole proposal, as the frequencies have it
@@ -58,25 +59,25 @@ class SuffixDrafter:
         self._follow(history)
         self._ahead = self._index.suffix(self._rules.max_match)
         self._past_ahead = self._past_match
-        return self._proposal(limit)
+        return self._proposal(limit, self._rules.min_match)
 
     def propose_after(self, ids: Iterable[int], limit: int) -> Draft:
-        """What would follow if ``ids`` came after the history of the last `propose` and those of calls since then."""
+        """What would follow if ``ids`` came after the history of the last `propose` and the ids of calls since then."""
         max_match = self._rules.max_match
         for token_id in ids:
             self._ahead = self._index.follow(self._ahead, token_id, max_match)
             if self._past is not None:
                 self._past_ahead = self._past.follow(self._past_ahead, token_id, max_match)
-        return self._proposal(limit)
+        return self._proposal(limit, self._rules.tail_match)
 
-    def _proposal(self, limit: int) -> Draft:
+    def _proposal(self, limit: int, min_match: int) -> Draft:
         rules = self._rules
         index, match = self._index, self._index.matched(self._ahead)
         if self._past is not None:
             past_match = self._past.matched(self._past_ahead)
             if past_match.length > match.length:
                 index, match = self._past, past_match
-        if match.length < rules.min_match:
+        if match.length < min_match:
             return Draft([], self.source)
         ids, scores = self._walk(index, match, min(limit, int(rules.tokens_per_match * match.length)))
         return Draft(ids, self.source, scores=scores, match_length=match.length)

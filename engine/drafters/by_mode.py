@@ -1,0 +1,38 @@
+"""Which drafter a mode means, with the text that is kept from answer to answer. Knows no costs but by their pacer."""
+
+from __future__ import annotations
+
+from engine.drafters.base import Drafter
+from engine.drafters.draft_model import DraftModelDrafter
+from engine.drafters.hybrid import HybridDrafter
+from engine.drafters.none import NoDrafter
+from engine.drafters.paced import PacedDrafter
+from engine.drafters.prompt_lookup import PromptLookupDrafter
+from engine.drafters.suffix import SuffixDrafter
+from engine.pacer import Pacer
+from engine.records import Mode
+
+_WITH_LOOKUP = frozenset({Mode.NGRAM})
+_WITH_SUFFIX = frozenset({Mode.SUFFIX, Mode.HYBRID, Mode.AUTO})
+_WITH_MODEL = frozenset({Mode.DRAFT, Mode.HYBRID, Mode.AUTO})
+
+
+class DraftersByMode:
+    """The drafters of a session."""
+
+    def __init__(self) -> None:
+        self._lookup = PromptLookupDrafter()
+        self._suffix = SuffixDrafter()
+
+    def drafter(self, mode: Mode, model: DraftModelDrafter | None, pacer: Pacer | None) -> Drafter:
+        """Make the drafter of one answer; without a ``pacer`` it drafts as far as it is let."""
+        if mode is Mode.OFF:
+            return NoDrafter()
+        model = model if mode in _WITH_MODEL else None
+        suffix = self._suffix if mode in _WITH_SUFFIX else None
+        text = self._lookup if mode in _WITH_LOOKUP else suffix
+        if pacer is not None:
+            return PacedDrafter(pacer, text, model, may_rest=mode is Mode.AUTO)
+        if suffix is not None and model is not None:
+            return HybridDrafter(suffix, model)
+        return model or text or NoDrafter()

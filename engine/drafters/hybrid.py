@@ -1,0 +1,107 @@
+"""Text where it matches well, a draft model elsewhere, in turn up to a fixed depth. Knows no costs.
+
+For answers whose depth is not paced: `engine.drafters.paced` chooses where costs are known.
+"""
+
+from __future__ import annotations
+
+from engine.acceptance import AcceptanceByDepth, AcceptanceEstimate
+from engine.drafters.base import Draft
+from engine.drafters.chain import Chain
+from engine.drafters.draft_model import DraftModelDrafter
+from engine.drafters.suffix import SuffixDrafter
+from engine.records import Source
+from engine.sampling import History, Sampler
+
+_NOTHING = Draft([], Source.TARGET)
+_FIRST_CHANCE = 0.6  # of a token of the draft model, before any was seen
+
+
+class HybridDrafter:
+    """Implements `Drafter`: each token from whichever was kept more often lately, as far as their history tells.
+
+    Which one that is depends on earlier passes and on the tokens before, never on the token itself.
+    """
+
+    source = Source.DRAFT
+
+    def __init__(self, text: SuffixDrafter, model: DraftModelDrafter) -> None:
+        self._text = text
+        self._model = model
+        self._text_chances = AcceptanceEstimate()
+        self._model_chance = AcceptanceByDepth(_FIRST_CHANCE, 1)
+        self._chain = Chain()
+        self._model_ran = False
+
+    def begin(self, history: History, sampler: Sampler) -> None:
+        """Prepare both."""
+        self._text.begin(history, sampler)
+        self._model.begin(history, sampler)
+
+    def propose(self, history: History, limit: int) -> Draft:
+        """As many tokens as ``limit`` allows, unless one of them ends the answer."""
+        self._chain = chain = Chain()
+        self._model_ran = False
+        text = self._text.propose(history, limit)
+        while True:
+            good = self.good(text)
+            chain.add(text, good)
+            room = limit - len(chain.ids)
+            if room <= 0:
+                break
+            self._text.propose_after(text.ids[: len(good)], 0)
+            gate, self._model_ran = _UntilText(self, self._text, room), True
+            drawn = self._model.propose(history, room, gate, chain.ids)
+            chain.add(drawn, drawn.scores or [])
+            text = gate.following
+            if not text.ids:
+                break
+        return chain.draft()
+
+    def observe(self, num_accepted: int) -> None:
+        """Learn which of the two is kept more often."""
+        self._text.observe(num_accepted)
+        if self._model_ran:
+            self._model.observe(num_accepted)
+        left = num_accepted
+        for part in self._chain.parts:
+            for i, confidence in enumerate(part.confidences[: left + 1]):
+                if part.source is Source.DRAFT:
+                    self._model_chance.observe(1, int(i < left))
+                else:
+                    self._text_chances.observe(confidence, kept=i < left)
+            left -= len(part.confidences)
+            if left < 0:
+                break
+
+    def good(self, text: Draft) -> list[float]:
+        """The confidences of as many of these tokens as are likelier to be kept than the draft model's."""
+        scores = text.scores or []
+        model_chance = self._model_chance.chance(0)
+        for i, score in enumerate(scores):
+            if self._text_chances.chance(score) < model_chance:
+                return scores[:i]
+        return scores
+
+
+class _UntilText:
+    """Implements `draft_model.Gate`: the model drafts until what it has drawn matches what came before."""
+
+    def __init__(self, hybrid: HybridDrafter, text: SuffixDrafter, room: int) -> None:
+        self._hybrid = hybrid
+        self._text = text
+        self._room = room
+        self.following = _NOTHING
+
+    def worth_drawing(self, confidence: float) -> bool:  # noqa: ARG002  (the protocol's signature)
+        """Draft up to the depth that was asked for."""
+        self._room -= 1
+        return True
+
+    def worth_running(self, drawn_id: int) -> bool:
+        """Whether no text promises more."""
+        text = self._text.propose_after((drawn_id,), self._room)
+        if not self._hybrid.good(text):
+            return True
+        self.following = text
+        return False
