@@ -157,6 +157,13 @@ class PartFile:
         write_atomically(self._label_path, json.dumps(asdict(label)).encode())
 
 
+def length_here(destination: Path) -> int:
+    """How many bytes of a file are on the disk, finished or not."""
+    part = PartFile(destination).path
+    found = destination if destination.is_file() else part
+    return found.stat().st_size if found.is_file() else 0
+
+
 def check_space(folder: Path, needed_bytes: int) -> None:
     """Stop before the disk is full.
 
