@@ -3,8 +3,9 @@
     python packaging/measure/speed.py loop --target T.gguf
     python packaging/measure/speed.py modes --target PADDED.gguf --draft D.gguf
 
-`loop` sets our plain loop, events included, against a bare loop of low-level calls on the same context; `modes` sets
-every mode and depth against plain decoding, prompt by prompt, at T = 0. Ratios come with a 95 % bootstrap interval.
+`loop` sets our plain loop, events included, against a bare loop of low-level calls on the same context, in many short
+pieces alternated within tenths of a second, so that a drift of the machine touches both alike; `modes` sets every mode
+and depth against plain decoding, prompt by prompt, at T = 0. Ratios come with a 95 % bootstrap interval.
 """
 
 from __future__ import annotations
@@ -22,6 +23,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 from engine.records import ChatRequest, Finished, LoadRequest, Message, Mode, RunStats, SamplingParams
 from engine.session import Session
 
+PIECE_TOKENS, PIECES = 32, 250
+MODE_TOKENS, MODE_REPEAT = 128, 20
 GREEDY = SamplingParams(temperature=0.0)
 RAW_PROMPT = "Once upon a time"
 SETTINGS: list[tuple[Mode, int | None]] = [
@@ -44,12 +47,12 @@ QUESTIONS = (
 )
 
 
-def interval(ratios: NDArray[np.float64]) -> str:
+def interval(ratios: NDArray[np.float64], digits: int = 3) -> str:
     """Median of paired ratios with its 95 % bootstrap interval."""
     rng = np.random.default_rng(0)
     medians = np.median(rng.choice(ratios, (2000, len(ratios))), axis=1)
     low, high = np.percentile(medians, [2.5, 97.5])
-    return f"{np.median(ratios):.3f} ({low:.3f} to {high:.3f})"
+    return f"{np.median(ratios):.{digits}f} ({low:.{digits}f} to {high:.{digits}f})"
 
 
 def answer(session: Session, request: ChatRequest) -> RunStats:
@@ -86,15 +89,20 @@ def loop(options: argparse.Namespace) -> int:
     """Our plain loop against the bare one."""
     session = Session()
     session.load(LoadRequest(options.target, threads=options.threads))
-    request = ChatRequest(raw_prompt=RAW_PROMPT, sampling=GREEDY, max_tokens=options.tokens, ignore_eos=True)
-    bare, ours = [], []
-    for _ in range(options.repeat):
-        bare.append(bare_seconds(session, options.tokens) / options.tokens)
-        ours.append(answer(session, request).decode_s / options.tokens)
-    bare_s, ours_s = np.array(bare), np.array(ours)
+    tokens, repeat = options.tokens or PIECE_TOKENS, options.repeat or PIECES
+    request = ChatRequest(raw_prompt=RAW_PROMPT, sampling=GREEDY, max_tokens=tokens, ignore_eos=True)
+    answer(session, request)
+    pairs = np.empty((repeat, 2))
+    for i in range(repeat):
+        for which in (0, 1) if i % 2 else (1, 0):
+            seconds = answer(session, request).decode_s if which else bare_seconds(session, tokens)
+            pairs[i, which] = seconds / tokens
+    bare_s, ours_s = pairs.T
     print(f"a pass: bare {np.median(bare_s) * 1e6:.0f} us, ours {np.median(ours_s) * 1e6:.0f} us")
     print(f"tokens per second, ours over bare: {interval(bare_s / ours_s)}")
-    print(f"added by us: {np.median(ours_s - bare_s) * 1e6:.0f} us a pass (median of alternated differences)")
+    print(
+        f"added by us: {interval((ours_s - bare_s) * 1e6, digits=0)} us a pass (median of {repeat} alternated pieces)"
+    )
     return 0
 
 
@@ -104,12 +112,17 @@ def modes(options: argparse.Namespace) -> int:
     session.load(LoadRequest(options.target, options.draft, threads=options.threads))
     speed: dict[tuple[Mode, int | None], list[float]] = {}
     passes: dict[tuple[Mode, int | None], list[float]] = {}
-    for _ in range(options.repeat):
+    for _ in range(options.repeat or MODE_REPEAT):
         for question in QUESTIONS:
             for mode, depth in ((Mode.OFF, None), *SETTINGS):
                 messages = (Message("user", question),)
                 request = ChatRequest(
-                    messages, mode, depth, GREEDY, max_tokens=options.tokens, ignore_eos=options.ignore_eos
+                    messages,
+                    mode,
+                    depth,
+                    GREEDY,
+                    max_tokens=options.tokens or MODE_TOKENS,
+                    ignore_eos=options.ignore_eos,
                 )
                 stats = answer(session, request)
                 speed.setdefault((mode, depth), []).append(stats.tokens_per_second or np.nan)
@@ -131,8 +144,8 @@ def main() -> int:
     parser.add_argument("what", choices=["loop", "modes"])
     parser.add_argument("--target", required=True)
     parser.add_argument("--draft")
-    parser.add_argument("--tokens", type=int, default=128)
-    parser.add_argument("--repeat", type=int, default=20)
+    parser.add_argument("--tokens", type=int, help=f"default {PIECE_TOKENS} for loop, {MODE_TOKENS} for modes")
+    parser.add_argument("--repeat", type=int, help=f"default {PIECES} for loop, {MODE_REPEAT} for modes")
     parser.add_argument("--threads", type=int)
     parser.add_argument("--ignore-eos", action="store_true")
     options = parser.parse_args()

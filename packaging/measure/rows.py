@@ -1,0 +1,191 @@
+"""Measures what Python costs a row of logits at a large vocabulary.
+
+    python packaging/measure/rows.py --vocab ggml-vocab-qwen2.gguf
+
+Makes a model of random weights (two tiny layers) with the vocabulary of that file, runs real passes and times what the
+engine does with each row: the argmax, the sampling chain, block verification (which asks for every row), and the
+draft's side. Then whole answers: all of Python's time for a pass of plain decoding.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from time import perf_counter
+
+import gguf
+import numpy as np
+from numpy.typing import NDArray
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
+
+from engine.block_verifier import verify_block
+from engine.drafters.base import Draft
+from engine.interfaces import Rows
+from engine.llama.context import ContextParams, LlamaContext
+from engine.llama.model import LlamaModel
+from engine.records import ChatRequest, Finished, LoadRequest, SamplingParams, Source
+from engine.sampling import Sampler, top_probability
+from engine.session import Session
+from engine.verifier import verify_greedy
+
+WIDTH, NUM_HEADS, NUM_LAYERS, FEED_FORWARD = 64, 2, 2, 128
+NO_HISTORY = np.zeros(1, dtype=np.int32)
+DEPTH = 7
+
+
+def make_model(vocab: Path, destination: Path, spread: float, seed: int = 0) -> Path:
+    """Write a model of random weights with the vocabulary of ``vocab``; its logits deviate by about ``spread``."""
+    reader = gguf.GGUFReader(vocab)
+    writer = gguf.GGUFWriter(destination, "qwen2")
+    for field in reader.fields.values():
+        if field.name.startswith("tokenizer."):
+            kind = field.types[0]
+            items = field.types[-1] if kind is gguf.GGUFValueType.ARRAY else None
+            writer.add_key_value(field.name, field.contents(), kind, items)
+    writer.add_context_length(4096)
+    writer.add_embedding_length(WIDTH)
+    writer.add_block_count(NUM_LAYERS)
+    writer.add_feed_forward_length(FEED_FORWARD)
+    writer.add_head_count(NUM_HEADS)
+    writer.add_head_count_kv(NUM_HEADS)
+    writer.add_layer_norm_rms_eps(1e-6)
+    num_tokens = len(reader.fields["tokenizer.ggml.tokens"].data)
+    for name, values in tensors(num_tokens, spread, np.random.default_rng(seed)).items():
+        writer.add_tensor(name, values)
+    writer.write_header_to_file()
+    writer.write_kv_data_to_file()
+    writer.write_tensors_to_file()
+    writer.close()
+    return destination
+
+
+def tensors(num_tokens: int, spread: float, rng: np.random.Generator) -> dict[str, NDArray[np.generic]]:
+    """All weights, [rows, columns] by name."""
+
+    def matrix(rows: int, columns: int, scale: float = 1.0) -> NDArray[np.float16]:
+        values: NDArray[np.float32] = rng.standard_normal((rows, columns), dtype=np.float32)
+        return (values * np.float32(scale / columns**0.5)).astype(np.float16)
+
+    weights: dict[str, NDArray[np.generic]] = {
+        "token_embd.weight": matrix(num_tokens, WIDTH),
+        "output.weight": matrix(num_tokens, WIDTH, spread),
+        "output_norm.weight": np.ones(WIDTH, np.float32),
+    }
+    for i in range(NUM_LAYERS):
+        for name in ("attn_q", "attn_k", "attn_v"):
+            weights[f"blk.{i}.{name}.weight"] = matrix(WIDTH, WIDTH)
+            weights[f"blk.{i}.{name}.bias"] = np.zeros(WIDTH, np.float32)
+        weights[f"blk.{i}.attn_output.weight"] = matrix(WIDTH, WIDTH)
+        weights[f"blk.{i}.ffn_gate.weight"] = matrix(FEED_FORWARD, WIDTH)
+        weights[f"blk.{i}.ffn_up.weight"] = matrix(FEED_FORWARD, WIDTH)
+        weights[f"blk.{i}.ffn_down.weight"] = matrix(WIDTH, FEED_FORWARD)
+        weights[f"blk.{i}.attn_norm.weight"] = np.ones(WIDTH, np.float32)
+        weights[f"blk.{i}.ffn_norm.weight"] = np.ones(WIDTH, np.float32)
+    return weights
+
+
+def per_row_us(context: LlamaContext, repeat: int, work: Callable[[Rows], object], num_rows: int) -> float:
+    """Microseconds that ``work`` takes for each row of a pass, right after real passes; the median."""
+    rng = np.random.default_rng(1)
+    spent = []
+    for _ in range(repeat):
+        rows = context.forward(rng.integers(0, 1000, num_rows).tolist(), num_rows)
+        started = perf_counter()
+        work(rows)
+        spent.append((perf_counter() - started) / num_rows)
+        context.clear()
+    return float(np.median(spent)) * 1e6
+
+
+def block(greedy: Sampler, sampler: Sampler, rows: Rows, *, sampled: bool) -> object:
+    """Verify a block as the loop does: here the draft is the target itself, so that every row is asked for."""
+    if not sampled:
+        draft = Draft([int(row.argmax()) for row in rows[:-1]], Source.DRAFT)
+        started = perf_counter()
+        verify_greedy(draft, lambda i: greedy.argmax(rows[i], NO_HISTORY, []))
+        return perf_counter() - started
+    q = [sampler.distribution(row, NO_HISTORY, []) for row in rows[:-1]]
+    draft = Draft([one.draw(sampler.uniform()) for one in q], Source.DRAFT, q)
+    started = perf_counter()
+    verify_block(draft, lambda i: sampler.distribution(rows[i], NO_HISTORY, []), sampler.uniform)
+    return perf_counter() - started
+
+
+def block_us(context: LlamaContext, repeat: int, *, sampled: bool) -> float:
+    """Microseconds for each row of verifying `DEPTH` proposed tokens; the median."""
+    greedy, sampler = Sampler(SamplingParams(temperature=0.0)), Sampler(SamplingParams(seed=1))
+    spent: list[float] = []
+
+    def work(rows: Rows) -> None:
+        spent.append(float(block(greedy, sampler, rows, sampled=sampled)) / len(rows))  # type: ignore[arg-type]
+
+    per_row_us(context, repeat, work, DEPTH + 1)
+    return float(np.median(spent)) * 1e6
+
+
+def rows_report(model: LlamaModel, repeat: int, threads: int) -> None:
+    """Print what each kind of use costs a row."""
+    greedy, sampler = Sampler(SamplingParams(temperature=0.0)), Sampler(SamplingParams(seed=1))
+
+    def argmaxes(rows: Rows) -> None:
+        for row in rows:
+            greedy.argmax(row, NO_HISTORY, [])
+
+    def chains(rows: Rows) -> None:
+        for row in rows:
+            sampler.distribution(row, NO_HISTORY, []).draw(sampler.uniform())
+
+    def confidences(rows: Rows) -> None:
+        for row in rows:
+            top_probability(row, greedy.argmax(row, NO_HISTORY, []))
+
+    with LlamaContext(model, ContextParams(512, threads)) as context:
+        for count in (1, DEPTH + 1):
+            print(f"{count} rows: argmax {per_row_us(context, repeat, argmaxes, count):.0f} us a row", end=", ")
+            print(f"sampling chain and draw {per_row_us(context, repeat, chains, count):.0f}", end=", ")
+            print(f"argmax and confidence of a greedy draft {per_row_us(context, repeat, confidences, count):.0f}")
+        print(f"verifying {DEPTH} greedy tokens: {block_us(context, repeat, sampled=False):.0f} us a row")
+        print(f"block verification of {DEPTH} drawn tokens: {block_us(context, repeat, sampled=True):.0f} us a row")
+
+
+def answers_report(path: Path, tokens: int, threads: int) -> None:
+    """Print all of Python's time for a pass of plain decoding: the answer's time less that of its passes."""
+    session = Session()
+    session.load(LoadRequest(str(path), n_ctx=1024, threads=threads))
+    for temperature in (0.0, 0.8):
+        request = ChatRequest(
+            raw_prompt="Hello", sampling=SamplingParams(temperature, seed=1), max_tokens=tokens, ignore_eos=True
+        )
+        *_, last = session.generate(request)
+        if isinstance(last, Finished):
+            stats = last.stats
+            rest_us = (stats.decode_s - stats.verify_s) / stats.passes * 1e6
+            sampling_us = stats.sample_s / stats.passes * 1e6
+            print(f"plain answer at T = {temperature}: {rest_us:.0f} us a pass beside it, sampling {sampling_us:.0f}")
+    session.close()
+
+
+def main() -> int:
+    """Make the model and report."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--vocab", required=True, help="a GGUF with the vocabulary, such as ggml-vocab-qwen2.gguf")
+    parser.add_argument("--spread", type=float, default=3.0, help="standard deviation of the logits")
+    parser.add_argument("--repeat", type=int, default=100)
+    parser.add_argument("--tokens", type=int, default=200)
+    parser.add_argument("--threads", type=int, default=1)
+    options = parser.parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        path = make_model(Path(options.vocab), Path(folder) / "large-vocabulary.gguf", options.spread)
+        with LlamaModel(path) as model:
+            print(f"{model.vocab.n_vocab} tokens, logits deviate by about {options.spread}")
+            rows_report(model, options.repeat, options.threads)
+        answers_report(path, options.tokens, options.threads)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
