@@ -53,6 +53,16 @@ class Paths:
         return self.data / "paceline.lock"
 
     @property
+    def library_file(self) -> Path:
+        """The index of the models, as JSON."""
+        return self.data / "library.json"
+
+    @property
+    def downloads_file(self) -> Path:
+        """The queue of downloads, as JSON."""
+        return self.data / "downloads.json"
+
+    @property
     def padded_demo_file(self) -> Path:
         """The built-in target padded to the cost of a real one: made here, removable."""
         return self.cache / "paceline-padded-target.gguf"

@@ -44,6 +44,16 @@ FIELDS: tuple[SettingField, ...] = (
         automatic="built-in or none",
     ),
     SettingField(
+        "models_dir",
+        MODELS,
+        "Library folder",
+        FieldKind.FOLDER,
+        "",
+        "Where downloaded models are kept; a change moves no file.",
+        maximum=4096,
+        automatic="in the app's own data",
+    ),
+    SettingField(
         "mode",
         SPECULATION,
         "Mode",

@@ -112,6 +112,7 @@ class FieldKind(StrEnum):
     CHOICE = "choice"
     SWITCH = "switch"
     MODEL_FILE = "model_file"
+    FOLDER = "folder"
 
 
 @dataclass(frozen=True, slots=True)

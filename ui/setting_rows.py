@@ -186,6 +186,8 @@ class SwitchRow(SettingRow):
 class ModelFileRow(SettingRow):
     """A path with Browse; empty leaves the choice to the app where the field says so."""
 
+    thing = "file"
+
     def make_control(self) -> QWidget:
         """An editor of this kind."""
         box = QWidget()
@@ -193,12 +195,12 @@ class ModelFileRow(SettingRow):
         row.setContentsMargins(0, 0, 0, 0)
         row.setSpacing(8)
         self.edit = QLineEdit()
-        self.edit.setPlaceholderText(self.field.automatic.capitalize() or "No file")
+        self.edit.setPlaceholderText(self.field.automatic.capitalize() or f"No {self.thing}")
         self.edit.setClearButtonEnabled(True)
         self.name(self.edit)
         self.edit.textChanged.connect(self.changed)
         self.browse = QPushButton("Browse…")
-        self.name(self.browse, ", browse for a file")
+        self.name(self.browse, f", browse for a {self.thing}")
         self.browse.clicked.connect(self._browse)
         row.addWidget(self.edit, 1)
         row.addWidget(self.browse)
@@ -223,6 +225,20 @@ class ModelFileRow(SettingRow):
     def set_value(self, value: SettingValue) -> None:
         """Show a value."""
         self.edit.setText(str(value or ""))
+
+
+class FolderRow(ModelFileRow):
+    """A folder with Browse."""
+
+    thing = "folder"
+
+    def _browse(self) -> None:
+        dialog = QFileDialog(self, self.field.label, self.edit.text())
+        dialog.setFileMode(QFileDialog.FileMode.Directory)
+        dialog.setOption(QFileDialog.Option.ShowDirsOnly)
+        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        dialog.fileSelected.connect(self.edit.setText)
+        dialog.open()
 
 
 def ask_model_file(parent: QWidget, what: str, take: Callable[[str], object]) -> QFileDialog:
@@ -257,6 +273,7 @@ _ROWS: dict[FieldKind, type[SettingRow]] = {
     FieldKind.CHOICE: ChoiceRow,
     FieldKind.SWITCH: SwitchRow,
     FieldKind.MODEL_FILE: ModelFileRow,
+    FieldKind.FOLDER: FolderRow,
 }
 
 

@@ -23,6 +23,7 @@ ASSETS = Path(__file__).parents[2] / "assets"
 
 FIELDS = (
     SettingField("target_path", "Models", "Target", FieldKind.MODEL_FILE, "", "The model.", automatic="built-in"),
+    SettingField("models_dir", "Models", "Library", FieldKind.FOLDER, "", "The folder.", automatic="the app's own"),
     SettingField(
         "mode", "Speculation", "Mode", FieldKind.CHOICE, "draft", "How.", choices=(("off", "Off"), ("draft", "Draft"))
     ),

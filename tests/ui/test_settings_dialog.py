@@ -10,11 +10,12 @@ from pytestqt.qtbot import QtBot
 from tests.ui.conftest import FIELDS
 from ui.main_window import MainWindow
 from ui.records import FieldKind, SettingField, SettingValue
-from ui.setting_rows import ChoiceRow, ModelFileRow, NumberRow, SwitchRow, TextRow
+from ui.setting_rows import ChoiceRow, FolderRow, ModelFileRow, NumberRow, SwitchRow, TextRow
 from ui.settings_dialog import SettingsDialog
 
 VALUES: dict[str, SettingValue] = {
     "target_path": "/models/a.gguf",
+    "models_dir": "/models",
     "mode": "off",
     "depth": 3,
     "temperature": 0.65,
@@ -45,6 +46,7 @@ def test_every_kind_of_field_has_its_row(dialog: SettingsDialog) -> None:
         FieldKind.CHOICE: ChoiceRow,
         FieldKind.SWITCH: SwitchRow,
         FieldKind.MODEL_FILE: ModelFileRow,
+        FieldKind.FOLDER: FolderRow,
     }
     assert set(kinds) == set(FieldKind)
     for field in FIELDS:
@@ -125,8 +127,9 @@ def test_sections_are_pages(dialog: SettingsDialog, qtbot: QtBot) -> None:
     assert dialog.pages.currentIndex() == 1
 
 
-def test_browse_fills_the_path(dialog: SettingsDialog, qtbot: QtBot) -> None:
-    row = dialog.rows["target_path"]
+@pytest.mark.parametrize("key", ["target_path", "models_dir"])
+def test_browse_fills_the_path(dialog: SettingsDialog, qtbot: QtBot, key: str) -> None:
+    row = dialog.rows[key]
     assert isinstance(row, ModelFileRow)
     qtbot.mouseClick(row.browse, Qt.MouseButton.LeftButton)
     chooser = row.findChild(QFileDialog)
