@@ -1,0 +1,326 @@
+"""Finds drafts for a target: those on this machine first, then recommended ones, then a search of the hub.
+
+Whoever is rejected is told with its reason, and an empty list never comes without words. Calls block (network, disk).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from enum import StrEnum
+from pathlib import Path
+from typing import Protocol
+
+from app.hub.catalog import CatalogPair, pick
+from app.hub.errors import HubError
+from app.hub.proof import prove_matches
+from app.hub.records import FileKind, Gated, LibraryModel, RemoteModel, RepoDetails, RepoSummary, SortBy
+from app.hub.remote_header import FileDoor, KnownModel, read_local_header, read_remote_header
+from engine.errors import EngineError
+from engine.pair_probe import PairVerdict
+
+LARGEST_SHARE = 0.5  # of the target's cost: a draft beyond can gain nothing
+LARGEST_HUB_SHARE = 0.12  # about a tenth is looked for
+MAX_FOUND = 30  # repositories of the search
+MAX_ASKED = 5  # of these, whose headers are read
+_PREFERRED = ("Q8_0", "Q6_K", "Q5_K_M", "Q4_K_M", "Q4_0", "Q4_K_S")
+_SIZE_WORD = re.compile(r"[-_ .]?\d+(?:\.\d+)?[xe]?\d*[bm]\b.*", re.IGNORECASE)
+_LETTERS = re.compile(r"[^a-z0-9]")
+_NO_DRAFT_NEEDED = "The n-gram mode needs no draft."
+_KINDS = {
+    FileKind.MMPROJ: "the image or sound part of another model",
+    FileKind.MTP: "the next-token heads of another model",
+    FileKind.EAGLE: "a draft head (EAGLE) that works only inside its own target",
+    FileKind.DFLASH: "a draft head (DFlash) that works only inside its own target",
+    FileKind.IMATRIX: "a table for quantizing another model",
+    FileKind.VOCAB: "a vocabulary without weights",
+    FileKind.ADAPTER: "an adapter (LoRA) for another model",
+}
+
+
+class Place(StrEnum):
+    """Where a candidate was found."""
+
+    HERE = "on this computer"
+    RECOMMENDED = "recommended"
+    HUB = "on the hub"
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """One possible draft. ``reason`` says why not; ``cost_share`` is its cost of a token beside the target's."""
+
+    name: str
+    place: Place
+    matches: bool = False
+    reason: str = ""
+    repo_id: str = ""
+    file: str = ""
+    path: Path | None = None
+    quantization: str = ""
+    size_bytes: int | None = None
+    cost_share: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class DraftSearch:
+    """What was found so far: drafts that match, in order; the others; and a sentence or more, never empty."""
+
+    matching: tuple[Candidate, ...]
+    rejected: tuple[Candidate, ...]
+    words: str
+
+
+class Hub(FileDoor, Protocol):
+    """What is used of `app.hub.client.HubClient`."""
+
+    def search(self, query: str, sort: SortBy = SortBy.DOWNLOADS, limit: int = 50) -> tuple[RepoSummary, ...]:
+        """Find repositories."""
+        ...
+
+    def details(self, repo_id: str, revision: str = "main") -> RepoDetails:
+        """Describe one."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Sources:
+    """Where to look. Without ``hub`` (offline) only this machine is searched."""
+
+    library: Sequence[LibraryModel]
+    catalog: Sequence[CatalogPair] = ()
+    hub: Hub | None = None
+
+
+@dataclass(slots=True)
+class _Found:
+    """Candidates as they come in."""
+
+    judged: list[Candidate] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+
+    def reject(self, candidate: Candidate, reason: str) -> None:
+        self.judged.append(replace(candidate, reason=reason))
+
+
+Progress = Callable[[DraftSearch], None]
+
+
+def find_drafts(
+    target: KnownModel,
+    sources: Sources,
+    should_stop: Callable[[], bool] = lambda: False,
+    on_progress: Progress = lambda _search: None,
+) -> DraftSearch:
+    """Look for drafts in every source, in order; ``on_progress`` gets what is known after each.
+
+    Raises:
+        ModelFileError: the target's vocabulary cannot be used, or it was asked to stop.
+    """
+    found = _Found()
+    _look_here(target, sources.library, found, should_stop)
+    on_progress(_result(target, found, "Still looking."))
+    if sources.hub is None:
+        found.notes.append("The hub was not asked.")
+    else:
+        _look_at_catalog(target, sources, found, should_stop)
+        on_progress(_result(target, found, "Still looking."))
+        _search_hub(target, sources.hub, found, should_stop)
+    return _result(target, found)
+
+
+def family_of(target: KnownModel) -> str:
+    """How the names of the target's family begin, for a search: "Qwen2.5"."""
+    for key in ("general.basename", "general.name"):
+        value = target.header.metadata.get(key)
+        if isinstance(value, str) and value.strip():
+            short = _SIZE_WORD.sub("", value.strip()).strip(" -_")
+            return (short or value.strip())[:60]
+    return _SIZE_WORD.sub("", target.name).strip(" -_")[:60] or target.header.architecture
+
+
+# ---- the three places --------------------------------------------------------------------------------------------
+
+
+def _look_here(
+    target: KnownModel, library: Iterable[LibraryModel], found: _Found, should_stop: Callable[[], bool]
+) -> None:
+    known: list[tuple[Candidate, KnownModel]] = []
+    for model in library:
+        if target.path is not None and model.path.resolve() == target.path.resolve():
+            continue
+        candidate = Candidate(
+            model.name, Place.HERE, path=model.path, quantization=model.quantization, size_bytes=model.size_bytes
+        )
+        if model.missing:
+            found.reject(candidate, "Its file is no longer where it was.")
+        elif not model.kind.runs_alone:
+            found.reject(candidate, f"It is {_KINDS[model.kind]}.")
+        else:
+            try:
+                known.append((candidate, read_local_header(model.path)))
+            except EngineError as error:
+                found.reject(candidate, error.message)
+    _judge(target, known, found, should_stop)
+
+
+def _look_at_catalog(target: KnownModel, sources: Sources, found: _Found, should_stop: Callable[[], bool]) -> None:
+    hub = sources.hub
+    listed = {(pair.draft.repo, pair.draft.file): pair.draft for pair in sources.catalog if _is_family(target, pair)}
+    known: list[tuple[Candidate, KnownModel]] = []
+    for draft in listed.values() if hub else ():
+        candidate = Candidate(
+            draft.repo.partition("/")[2], Place.RECOMMENDED, repo_id=draft.repo, file=draft.file,
+            quantization=draft.quantization, size_bytes=draft.size_bytes,
+        )  # fmt: skip
+        try:
+            model = pick(hub.details(draft.repo), draft.file) if hub else None
+        except HubError as error:
+            found.reject(candidate, error.message)
+            continue
+        if model is None:
+            found.reject(candidate, f"The hub no longer has {draft.file} in {draft.repo}.")
+        elif hub is not None:
+            _read(hub, candidate, model, known, found, should_stop)
+    _judge(target, known, found, should_stop)
+
+
+def _search_hub(target: KnownModel, hub: Hub, found: _Found, should_stop: Callable[[], bool]) -> None:
+    family = family_of(target)
+    try:
+        summaries = hub.search(family, limit=MAX_FOUND)
+    except HubError as error:
+        found.notes.append(f"The hub could not be searched: {error.message}")
+        return
+    seen = {candidate.repo_id for candidate in found.judged}
+    known: list[tuple[Candidate, KnownModel]] = []
+    asked = 0
+    for summary in summaries:
+        if summary.repo_id in seen:
+            continue
+        candidate = Candidate(summary.repo_id.partition("/")[2], Place.HUB, repo_id=summary.repo_id)
+        reason = _why_not(target, summary)
+        if reason:
+            found.reject(candidate, reason)
+        elif asked < MAX_ASKED:
+            asked += 1
+            _choose(target, hub, candidate, known, found, should_stop)
+    found.notes.append(f"The hub was searched for “{family}”: {len(summaries)} repositories, {asked} read closely.")
+    _judge(target, known, found, should_stop)
+
+
+def _why_not(target: KnownModel, summary: RepoSummary) -> str:
+    """Why a repository need not be read, from what the search says of it; empty where it may serve."""
+    if summary.gated is not Gated.NO:
+        return "Its publisher asks for permission first: accept the terms on its page at the hub."
+    if summary.architecture and summary.architecture != target.header.architecture:
+        return f"Its architecture is {summary.architecture}, the target's is {target.header.architecture}."
+    number, limit = summary.num_parameters, round(LARGEST_HUB_SHARE * _num_params(target))
+    if number is not None and number > limit:
+        return (
+            f"It has {number / 1e9:.1f} billion weights; a draft for this target should have {limit / 1e9:.1f} at most."
+        )
+    return ""
+
+
+def _choose(
+    target: KnownModel,
+    hub: Hub,
+    candidate: Candidate,
+    known: list[tuple[Candidate, KnownModel]],
+    found: _Found,
+    should_stop: Callable[[], bool],
+) -> None:
+    """Read the header of a repository's most fitting file."""
+    try:
+        details = hub.details(candidate.repo_id)
+    except HubError as error:
+        found.reject(candidate, error.message)
+        return
+    models = [model for model in details.models if model.kind.runs_alone and not model.missing_shards]
+    small = [model for model in models if (model.size_bytes or 0) <= LARGEST_HUB_SHARE * 2 * target.size_bytes]
+    if not small:
+        found.reject(candidate, "It holds no model that is small enough." if models else "It holds no model.")
+        return
+    rank = {name: number for number, name in enumerate(_PREFERRED)}
+    best = min(small, key=lambda model: (rank.get(model.quantization, len(rank)), model.size_bytes or 0))
+    _read(hub, candidate, best, known, found, should_stop)
+
+
+def _read(
+    hub: Hub,
+    candidate: Candidate,
+    model: RemoteModel,
+    known: list[tuple[Candidate, KnownModel]],
+    found: _Found,
+    should_stop: Callable[[], bool],
+) -> None:
+    candidate = replace(
+        candidate,
+        name=model.name,
+        file=model.files[0].path,
+        quantization=model.quantization or candidate.quantization,
+        size_bytes=model.size_bytes or candidate.size_bytes,
+    )
+    try:
+        known.append((candidate, read_remote_header(hub, candidate.repo_id, model, should_stop=should_stop)))
+    except (EngineError, HubError) as error:
+        found.reject(candidate, error.message)
+
+
+# ---- verdicts ----------------------------------------------------------------------------------------------------
+
+
+def _judge(
+    target: KnownModel,
+    known: Sequence[tuple[Candidate, KnownModel]],
+    found: _Found,
+    should_stop: Callable[[], bool],
+) -> None:
+    if not known:
+        return
+    verdicts = prove_matches(target, [model for _, model in known], should_stop)
+    for (candidate, model), verdict in zip(known, verdicts, strict=True):
+        share = model.bytes_per_token / target.bytes_per_token if target.bytes_per_token else None
+        found.judged.append(_verdict(replace(candidate, cost_share=share), verdict))
+
+
+def _verdict(candidate: Candidate, verdict: PairVerdict) -> Candidate:
+    share = candidate.cost_share
+    if not verdict.matches:
+        return replace(candidate, reason=verdict.reason)
+    if share is not None and share > LARGEST_SHARE:
+        words = "as much as the target itself or more" if share >= 1 else f"{share:.0%} of the target's own pass"
+        return replace(candidate, reason=f"It matches, but a token costs it {words}: nothing can be gained.")
+    return replace(candidate, matches=True)
+
+
+def _result(target: KnownModel, found: _Found, more: str = "") -> DraftSearch:
+    order = list(Place)
+    matching = sorted(
+        (one for one in found.judged if one.matches), key=lambda one: (order.index(one.place), one.cost_share or 0.0)
+    )
+    rejected = sorted((one for one in found.judged if not one.matches), key=lambda one: order.index(one.place))
+    if matching:
+        head = f"{len(matching)} of {len(found.judged)} can draft for {target.name}."
+    elif rejected:
+        head = f"None of {len(rejected)} can draft for {target.name}; each says why. {_NO_DRAFT_NEEDED}"
+    else:
+        head = f"There is no other model on this computer that could draft for {target.name}. {_NO_DRAFT_NEEDED}"
+    return DraftSearch(tuple(matching), tuple(rejected), " ".join([head, *found.notes, *([more] if more else [])]))
+
+
+def _is_family(target: KnownModel, pair: CatalogPair) -> bool:
+    """Whether the target's name begins or goes on as the family's do: "Qwen2.5-7B-Instruct" for "Qwen2.5"."""
+    names = [target.name, *(target.header.metadata.get(key) for key in ("general.basename", "general.name"))]
+    wanted = _LETTERS.sub("", pair.family.lower())
+    return any(wanted in _LETTERS.sub("", name.lower()) for name in names if isinstance(name, str))
+
+
+def _num_params(target: KnownModel) -> float:
+    """The target's weights in all parts that a token meets."""
+    if not target.header.weights_bytes:
+        return float(target.size_bytes)
+    per_byte = target.header.num_params / target.header.weights_bytes
+    return per_byte * target.bytes_per_token
