@@ -91,6 +91,10 @@ class ModelController:
         else:
             self._set_draft(path, {"draft_path": path})
 
+    def load_pair(self, target: str, draft: str) -> None:
+        """Use two files together; an empty ``draft`` is none."""
+        self._load({"target_path": target, "draft_path": draft})
+
     def remove_draft(self) -> None:
         """Go on without a draft."""
         self._set_draft(None, {"draft_path": ""})

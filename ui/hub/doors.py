@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from PySide6.QtCore import QObject, Qt
-from PySide6.QtWidgets import QStackedWidget, QWidget
+from PySide6.QtWidgets import QSizePolicy, QStackedWidget, QWidget
 
 from ui.formatting import percent
 from ui.header import Header
@@ -50,6 +50,8 @@ class HubDoors(QObject):
         self.stack = QStackedWidget()
         self.stack.addWidget(chat)
         self.stack.addWidget(self.place)
+        # A page that is not seen must not keep the window wide.
+        self.place.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Ignored)
         self.place.back.connect(self.leave)
 
     def connect_doors(self, header: Header, sidebar: Sidebar, buttons: Sequence[QObject]) -> None:

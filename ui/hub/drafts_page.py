@@ -13,7 +13,7 @@ from ui.hub.choice_list import Choice, ChoiceList
 from ui.hub.intentions import Intentions
 from ui.hub.pair_card import PairCard
 from ui.hub.parts import Invitation, button, label, scrolled
-from ui.hub.search_page import LIST_PX
+from ui.hub.search_page import LEAST_LIST_PX, LIST_PX
 from ui.hub.words import MATCH_ICONS, MATCH_WORDS, bytes_or_unknown
 from ui.hub_records import DraftList, DraftRow, Match, PairView
 from ui.theme import Theme
@@ -78,7 +78,8 @@ class DraftsPage(QWidget):
         left = QWidget()
         left.setObjectName("hubList")
         left.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
-        left.setFixedWidth(LIST_PX)
+        left.setMinimumWidth(LEAST_LIST_PX)
+        left.setMaximumWidth(LIST_PX)
         column = QVBoxLayout(left)
         column.setContentsMargins(12, 14, 12, 0)
         column.setSpacing(4)
@@ -98,8 +99,8 @@ class DraftsPage(QWidget):
         row = QHBoxLayout(self)
         row.setContentsMargins(0, 0, 0, 0)
         row.setSpacing(0)
-        row.addWidget(left)
-        row.addWidget(self.right, 1)
+        row.addWidget(left, 3)
+        row.addWidget(self.right, 5)
 
     def start(self) -> None:
         """The page is seen."""

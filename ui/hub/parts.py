@@ -80,7 +80,6 @@ def scrolled(content: QWidget, name: str) -> QScrollArea:
     content.setObjectName("page")
     area.setWidget(content)
     area.setWidgetResizable(True)
-    area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
     area.setAccessibleName(name)
     area.setFocusPolicy(Qt.FocusPolicy.NoFocus)
     return area

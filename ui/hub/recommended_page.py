@@ -13,7 +13,7 @@ from ui.hub.drafts_page import CARD_PX
 from ui.hub.intentions import Intentions
 from ui.hub.pair_card import PairCard
 from ui.hub.parts import Invitation, button, empty_layout, label, scrolled
-from ui.hub.search_page import LIST_PX
+from ui.hub.search_page import LEAST_LIST_PX, LIST_PX
 from ui.hub.words import FIT_ICONS, FIT_WORDS, bytes_or_unknown
 from ui.hub_records import CatalogRow, FitLevel, PairView
 from ui.theme import Theme
@@ -78,7 +78,8 @@ class RecommendedPage(QWidget):
         left = QWidget()
         left.setObjectName("hubList")
         left.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
-        left.setFixedWidth(LIST_PX)
+        left.setMinimumWidth(LEAST_LIST_PX)
+        left.setMaximumWidth(LIST_PX)
         column = QVBoxLayout(left)
         column.setContentsMargins(12, 14, 12, 0)
         column.setSpacing(4)
@@ -104,8 +105,8 @@ class RecommendedPage(QWidget):
         row = QHBoxLayout(self)
         row.setContentsMargins(0, 0, 0, 0)
         row.setSpacing(0)
-        row.addWidget(left)
-        row.addWidget(self.right, 1)
+        row.addWidget(left, 3)
+        row.addWidget(self.right, 5)
 
     def start(self) -> None:
         """The page is seen."""

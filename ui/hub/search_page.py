@@ -19,7 +19,7 @@ from ui.hub_records import FitLevel, RepoRow, SearchQuery
 from ui.theme import Theme
 
 SORTS = (("downloads", "Most downloads"), ("updated", "Last updated"), ("name", "Name"))
-LIST_PX = 340
+LIST_PX, LEAST_LIST_PX = 340, 280
 TYPING_MS = 450
 _TONES = {FitLevel.FITS: "good", FitLevel.TIGHT: "warn", FitLevel.TOO_LARGE: "bad"}
 
@@ -96,7 +96,8 @@ class SearchPage(QWidget):
         left = QWidget()
         left.setObjectName("hubList")
         left.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
-        left.setFixedWidth(LIST_PX)
+        left.setMinimumWidth(LEAST_LIST_PX)
+        left.setMaximumWidth(LIST_PX)
         column = QVBoxLayout(left)
         column.setContentsMargins(12, 12, 12, 0)
         column.setSpacing(8)
@@ -107,8 +108,8 @@ class SearchPage(QWidget):
         row = QHBoxLayout(self)
         row.setContentsMargins(0, 0, 0, 0)
         row.setSpacing(0)
-        row.addWidget(left)
-        row.addWidget(self.pane, 1)
+        row.addWidget(left, 3)
+        row.addWidget(self.pane, 5)
 
     @property
     def query(self) -> SearchQuery:

@@ -1,0 +1,301 @@
+"""Connects the Models place with the hub, the downloads and the library: intentions become jobs, results are shown.
+
+Knows how to start and cancel; what is asked of whom is `app.hub_shelf`'s, what may draft for what `app.hub_pairs`'s.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from PySide6.QtCore import QObject, Qt, QUrl, Signal
+from PySide6.QtGui import QDesktopServices
+
+from app.hub_jobs import Jobs
+from app.hub_pairs import PairJudge
+from app.hub_pairs_controller import HubPairsController
+from app.hub_shelf import LibraryAnswer, RepoAnswer, Shelf
+from app.parts import Parts
+from engine.records import ModelInfo, Problem
+from ui.dialogs import link_question
+from ui.formatting import size
+from ui.hub_records import DownloadRow, DownloadState, ModelRef, RepoRow, SearchQuery
+
+log = logging.getLogger(__name__)
+
+Chat = Callable[[str, str], None]
+WELCOMED_FILE = "welcomed"
+
+
+class HubController(QObject):
+    """Owns the jobs of the place. ``chat`` loads a target and a draft (or an empty text) and begins a chat.
+
+    Signals:
+        posted(object): a function to be called on the thread of the window; emitted by any thread.
+    """
+
+    posted = Signal(object)
+
+    def __init__(self, parts: Parts, make_shelf: Callable[[Callable[[], None]], Shelf], chat: Chat) -> None:
+        super().__init__()
+        self._parts = parts
+        self._window = parts.window
+        self._doors = parts.window.hub
+        self._place = self._doors.place
+        self._chat = chat
+        self._closed = False
+        self._target, self._draft = "", ""
+        self._repo: RepoAnswer | None = None
+        self._rows: tuple[DownloadRow, ...] = ()
+        self._looked_elsewhere = False
+        self._chat_after: tuple[ModelRef, ...] = ()
+        self.posted.connect(self._call, Qt.ConnectionType.QueuedConnection)
+        self.jobs = Jobs(self.posted.emit)
+        self.shelf = make_shelf(lambda: self.posted.emit(self._show_downloads))
+        judge = PairJudge(self.shelf, parts.paths, lambda: parts.keeper.current)
+        self.pairs = HubPairsController(self._place, self.jobs, judge, self.tell)
+        self._connect()
+
+    def _connect(self) -> None:
+        wants = self._place.wants
+        wants.page_shown.connect(self._on_page)
+        wants.search_wanted.connect(self._search)
+        wants.repo_wanted.connect(self._open_repo)
+        wants.token_given.connect(self._give_token)
+        wants.token_removed.connect(self._remove_token)
+        wants.pull_wanted.connect(self.pull)
+        wants.download_deed.connect(self._on_deed)
+        wants.chat_wanted.connect(self._start_chat)
+        wants.draft_wanted.connect(self._use_draft)
+        wants.reveal_wanted.connect(self._reveal)
+        wants.remove_wanted.connect(self._remove)
+        wants.add_wanted.connect(self._add)
+        wants.offer_taken.connect(self._add)
+        wants.look_again.connect(lambda: self.show_library(look_elsewhere=True))
+        wants.builtin_wanted.connect(self._use_builtin)
+        wants.welcome_done.connect(self._end_welcome)
+        wants.link_wanted.connect(self._ask_link)
+
+    def start(self) -> None:
+        """Go on with the downloads of last time; greet who is here for the first time."""
+        self.shelf.downloads.start()
+        self._show_downloads()
+        paths = self._parts.paths
+        if not paths.settings_file.exists() and not (paths.config / WELCOMED_FILE).exists():
+            self._doors.open("welcome")
+
+    def close(self, timeout_s: float) -> bool:
+        """End jobs and downloads; parts stay on the disk. False if something did not end in time."""
+        self._closed = True
+        self.shelf.downloads.close()
+        ended = self.jobs.close(timeout_s)
+        self.shelf.client.close()
+        return ended
+
+    def _call(self, function: Callable[[], None]) -> None:
+        if not self._closed:
+            function()
+
+    def models_loaded(self, target: ModelInfo | None, draft: ModelInfo | None) -> None:
+        """The engine has other models now."""
+        self._target, self._draft = (target.path if target else ""), (draft.path if draft else "")
+        self.pairs.set_target(target)
+        used = (self._target, self._draft)
+        self.jobs.run("use", lambda _stop: self.shelf.note_use(*used), lambda _none: None, self._log)
+        if self._doors.is_open:
+            self.show_library()
+
+    # ---- the hub ----------------------------------------------------------------------------------------------------
+
+    def _on_page(self, page: str) -> None:
+        if page == "library":
+            self.show_library(look_elsewhere=not self._looked_elsewhere)
+        elif page == "downloads":
+            self._show_downloads()
+
+    def _search(self, query: SearchQuery) -> None:
+        def done(rows: list[RepoRow]) -> None:
+            self._place.search.set_results(query, rows)
+
+        self.jobs.run("search", lambda _stop: self.shelf.search(query), done, self._place.search.set_problem)
+
+    def _open_repo(self, repo: str) -> None:
+        def failed(problem: Problem) -> None:
+            self._place.search.pane.say(problem.title, f"{problem.message} {problem.advice}".strip())
+
+        self.jobs.run("repo", lambda _stop: self.shelf.repo(repo), self._show_repo, failed)
+
+    def _show_repo(self, answer: RepoAnswer) -> None:
+        self._repo = answer
+        self._place.search.pane.show_details(answer.details, answer.page_url)
+
+    def _refresh_repo(self) -> None:
+        answer = self._repo
+        if answer is not None:
+            self.jobs.run("repo", lambda _stop: self.shelf.again(answer), self._show_repo, self._log)
+
+    def _give_token(self, token: str) -> None:
+        tokens = self.shelf.client.tokens
+        self.jobs.run("token", lambda _stop: tokens.save(token), lambda _none: self._token_changed(), self.tell)
+
+    def _remove_token(self) -> None:
+        tokens = self.shelf.client.tokens
+        self.jobs.run("token", lambda _stop: tokens.forget(), lambda _none: self._token_changed(), self.tell)
+
+    def _token_changed(self) -> None:
+        self.shelf.client.token_changed()
+        if self._repo is not None:
+            self._open_repo(self._repo.details.row.repo)
+
+    # ---- downloads --------------------------------------------------------------------------------------------------
+
+    def pull(self, refs: tuple[ModelRef, ...], then_chat: bool) -> None:
+        """Download what is missing; chat with it when all is here."""
+        self._chat_after = refs if then_chat else ()
+        if self._place.page == "welcome":
+            self._note_welcomed()
+
+        def done(_none: None) -> None:
+            self._show_downloads()
+            self._chat_if_complete()
+            if self._chat_after:
+                self._doors.open("downloads")
+
+        self.jobs.run("pull", lambda _stop: self.shelf.pull(refs), done, self.tell)
+
+    def _on_deed(self, key: str, deed: str) -> None:
+        downloads = self.shelf.downloads
+        deeds: dict[str, Callable[[str], None]] = {
+            "pause": downloads.pause,
+            "resume": downloads.resume,
+            "retry": downloads.retry,
+            "cancel": downloads.cancel,
+            "forget": downloads.remove,
+        }
+        # One after the other, but off this thread: cancelling deletes files.
+        self.jobs.run(f"{deed} {key}", lambda _stop: deeds[deed](key), lambda _none: self._show_downloads(), self.tell)
+
+    def _show_downloads(self) -> None:
+        self.jobs.run("downloads", lambda _stop: self.shelf.download_rows(), self._on_rows, self._log)
+
+    def _on_rows(self, rows: tuple[DownloadRow, ...]) -> None:
+        before = {row.key: row.state for row in self._rows}
+        self._rows = rows
+        self._doors.set_downloads(rows)
+        ended = [row for row in rows if row.state is DownloadState.DONE and before.get(row.key) is not row.state]
+        if ended and before:
+            self.show_library()
+            self._window.show_notice(_arrived(ended))
+        if {row.key: row.state for row in rows} != before:
+            self._refresh_repo()
+            self.pairs.models_changed()
+        self._chat_if_complete()
+
+    def _chat_if_complete(self) -> None:
+        refs = self._chat_after
+        if not refs:
+            return
+
+        def done(paths: list[str]) -> None:
+            if all(paths) and refs == self._chat_after:
+                self._chat_after = ()
+                self._chat_with(paths[0], paths[1] if len(paths) > 1 else "")
+
+        self.jobs.run("complete", lambda _stop: [self.shelf.path_of(ref) for ref in refs], done, self._log)
+
+    # ---- library ----------------------------------------------------------------------------------------------------
+
+    def show_library(self, *, look_elsewhere: bool = False) -> None:
+        """Read the library again; the folders of other apps when asked for."""
+        self._looked_elsewhere = self._looked_elsewhere or look_elsewhere
+        used, offers = (self._target, self._draft), self._looked_elsewhere
+
+        def done(answer: LibraryAnswer) -> None:
+            self._place.library.set_library(answer.rows, answer.offers)
+
+        self.jobs.run("library", lambda _stop: self.shelf.library_views(*used, offers=offers), done, self.tell)
+
+    def _add(self, path: str) -> None:
+        self.jobs.run(f"add {path}", lambda _stop: self.shelf.add(path), lambda _name: self._changed(), self.tell)
+
+    def _remove(self, name: str) -> None:
+        def done(freed: int) -> None:
+            self._place.show_notice(_freed(freed))
+            self._changed()
+
+        self.jobs.run(f"remove {name}", lambda _stop: self.shelf.library.remove(name), done, self.tell)
+
+    def _changed(self) -> None:
+        self.show_library()
+        self._refresh_repo()
+        self.pairs.models_changed()
+
+    def _reveal(self, path: str) -> None:
+        if not QDesktopServices.openUrl(QUrl.fromLocalFile(str(Path(path).parent))):
+            advice = "Open the folder with your file manager."
+            self.tell(Problem("The folder could not be opened", f"It is {Path(path).parent}.", advice))
+
+    # ---- chat -------------------------------------------------------------------------------------------------------
+
+    def _start_chat(self, target: ModelRef, draft: ModelRef | None) -> None:
+        def find(_stop: object) -> tuple[str, str]:
+            path = self.shelf.path_of(target)
+            return path, self.shelf.path_of(draft) if draft else self.shelf.draft_of(path)
+
+        def done(paths: tuple[str, str]) -> None:
+            if paths[0]:
+                self._chat_with(*paths)
+            else:
+                self.tell(Problem("This model is not here", f"{target.name} is gone.", "Download it again."))
+
+        self.jobs.run("chat", find, done, self.tell)
+
+    def _chat_with(self, target: str, draft: str) -> None:
+        self._note_welcomed()
+        self._doors.leave()
+        self._chat(target, draft)
+
+    def _use_draft(self, ref: ModelRef) -> None:
+        self._doors.leave()
+        self._window.model_file_chosen.emit(ref.path, "draft")
+
+    def _use_builtin(self) -> None:
+        self._end_welcome()
+        self._doors.leave()
+        self._window.builtin_pair_requested.emit(False)
+
+    # ---- first run --------------------------------------------------------------------------------------------------
+
+    def _end_welcome(self) -> None:
+        self._note_welcomed()
+        self._doors.leave()
+
+    def _note_welcomed(self) -> None:
+        try:
+            (self._parts.paths.config / WELCOMED_FILE).touch()
+        except OSError as error:
+            log.warning("the first run could not be noted: %s", error)
+
+    # ---- words ------------------------------------------------------------------------------------------------------
+
+    def tell(self, problem: Problem) -> None:
+        """Show a problem where the user looks."""
+        (self._place if self._doors.is_open else self._window).show_problem(problem)
+
+    def _log(self, problem: Problem) -> None:
+        log.warning("%s: %s", problem.title, problem.message)
+
+    def _ask_link(self, address: str) -> None:
+        question = link_question(self._window, address)
+        if question is not None:
+            question.open()
+
+
+def _arrived(rows: Sequence[DownloadRow]) -> str:
+    names = ", ".join(row.name for row in rows)
+    return f"Downloaded and checked: {names}."
+
+
+def _freed(num_bytes: int) -> str:
+    return f"{size(num_bytes)} of disk space are free again." if num_bytes else "Taken off the list."

@@ -1,0 +1,46 @@
+"""From the engine's fit table to the one that is shown. Pure."""
+
+from __future__ import annotations
+
+from engine.fit import Verdict
+from engine.fit_table import FitTable, ModelPlan, PairPlan
+from ui import hub_records as views
+from ui.hub_records import FitLevel, FitPart, FitPlace
+
+LEVELS = {Verdict.FITS: FitLevel.FITS, Verdict.TIGHT: FitLevel.TIGHT, Verdict.TOO_LARGE: FitLevel.TOO_LARGE}
+_TIGHT_SHARE = 0.85
+
+
+def fit_view(table: FitTable, pair: PairPlan) -> views.FitTable:
+    """Rows of target and draft side by side, and each room with its verdict."""
+    needed, room = table.needed, table.room
+    places = [_place("Memory", needed.main_bytes, room.main_bytes)]
+    if room.gpu_bytes:
+        places.append(_place("GPU memory", needed.gpu_bytes, room.gpu_bytes))
+    if needed.disk_bytes and room.disk_bytes is not None:
+        places.append(_place("Disk", needed.disk_bytes, room.disk_bytes))
+    return views.FitTable(
+        n_ctx=pair.target.setup.n_ctx,
+        parts=_parts(table, pair.draft),
+        places=tuple(places),
+        level=LEVELS[table.verdict],
+        advice=tuple(change.sentence for change in table.changes),
+    )
+
+
+def _parts(table: FitTable, draft: ModelPlan | None) -> tuple[FitPart, ...]:
+    sizes: dict[str, dict[str, int]] = {}
+    for row in table.rows:
+        who, _, what = row.name.partition(": ")
+        sizes.setdefault(what, {})[who] = row.main_bytes + row.gpu_bytes
+    return tuple(
+        FitPart(what[:1].upper() + what[1:], by_side.get("Target"), by_side.get("Draft") if draft else None)
+        for what, by_side in sizes.items()
+    )
+
+
+def _place(label: str, needed: int, free: int) -> FitPlace:
+    level = FitLevel.TOO_LARGE if needed > free else FitLevel.FITS
+    if level is FitLevel.FITS and needed > _TIGHT_SHARE * free and label != "Disk":
+        level = FitLevel.TIGHT
+    return FitPlace(label, needed, free, level)

@@ -1,0 +1,156 @@
+"""Judges pairs for the Models place: headers from the hub or the disk, verdicts and fit as they are shown.
+
+Calls block. Owns the memory of headers that were read; how a verdict is reached is `app.hub.proof`'s.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from pathlib import Path
+
+import psutil
+
+from app.hub.proof import LoadPlan, pair_plan, prove, prove_matches, this_room
+from app.hub.records import LibraryModel
+from app.hub.remote_header import KnownModel, read_local_header, read_remote_header
+from app.hub_fit_views import fit_view
+from app.hub_shelf import Shelf
+from app.paths import Paths
+from app.settings import Settings
+from engine.fit_table import Room
+from engine.llama.devices import find_gpus
+from engine.llama.library import physical_cores
+from engine.pair_probe import PairVerdict
+from ui.formatting import parameters
+from ui.hub_records import Gpu, Hardware, Match, ModelRef, PairSide, PairView, Presence
+
+ShouldStop = Callable[[], bool]
+DEFAULT_N_CTX = 8192
+MAX_HEADERS = 40  # each holds up to 20 MB
+AGREE = "The tokens and the settings of both vocabularies agree."
+
+
+def verdict_words(verdict: PairVerdict) -> str:
+    """The reason, or that all agrees."""
+    return verdict.reason or (AGREE if verdict.matches else "The vocabularies differ.")
+
+
+class PairJudge:
+    """Safe to use from several threads."""
+
+    def __init__(self, shelf: Shelf, paths: Paths, settings: Callable[[], Settings]) -> None:
+        self.shelf = shelf
+        self._paths = paths
+        self._settings = settings
+        self._lock = threading.Lock()
+        self._known: dict[ModelRef, KnownModel] = {}
+
+    def known(self, ref: ModelRef, should_stop: ShouldStop) -> KnownModel:
+        """The header of a model, read once.
+
+        Raises:
+            HubError, ModelFileError: it cannot be read.
+        """
+        path = self.shelf.path_of(ref)
+        key = ModelRef(path=path) if path else ref
+        with self._lock:
+            found = self._known.get(key)
+        if found is None:
+            if path:
+                found = read_local_header(Path(path))
+            else:
+                model = self.shelf.model(ref)
+                found = read_remote_header(self.shelf.client, ref.repo, model, should_stop=should_stop)
+            with self._lock:
+                self._known[key] = found
+                while len(self._known) > MAX_HEADERS:
+                    del self._known[next(iter(self._known))]
+        return found
+
+    def judge(self, target: ModelRef, draft: ModelRef | None, should_stop: ShouldStop) -> PairView:
+        """Both verdicts on a pair, or the fit of a target alone.
+
+        Raises:
+            HubError, ModelFileError: the target's header cannot be used, or it was asked to stop.
+        """
+        first = self.known(target, should_stop)
+        second = self.known(draft, should_stop) if draft else None
+        plan, room = self.plan(), self.room()
+        proof = prove(first, second, plan, room, should_stop)
+        match, words = Match.UNCHECKED, ""
+        if proof.match is not None:
+            match = Match.YES if proof.match.matches else Match.NO
+            words = verdict_words(proof.match)
+        return PairView(
+            target=self.side(target, first),
+            draft=self.side(draft, second) if draft else None,
+            match=match,
+            match_words=words,
+            fit=fit_view(proof.fit, pair_plan(first, second, plan)),
+            note=_cost(first, second),
+        )
+
+    def matches(self, target: ModelRef, drafts: list[ModelRef], should_stop: ShouldStop) -> tuple[PairVerdict, ...]:
+        """Verdicts on vocabularies alone.
+
+        Raises:
+            HubError, ModelFileError: a header cannot be read, or it was asked to stop.
+        """
+        known = [self.known(draft, should_stop) for draft in drafts]
+        return prove_matches(self.known(target, should_stop), known, should_stop)
+
+    def side(self, ref: ModelRef, known: KnownModel | None = None) -> PairSide:
+        """One half of a pair, named by its file."""
+        path = self.shelf.path_of(ref)
+        name = known.name if known else ref.name.removesuffix(".gguf")
+        facts = [known.header.architecture, parameters(known.header.num_params)] if known else []
+        facts.append(ref.repo)
+        return PairSide(
+            ref=ModelRef(ref.repo, ref.file, path),
+            name=name,
+            detail=" · ".join(fact for fact in facts if fact),
+            size_bytes=known.size_bytes if known else None,
+            presence=Presence.HERE if path else Presence.ABSENT,
+        )
+
+    def local_side(self, model: LibraryModel) -> PairSide:
+        """A model of the library."""
+        ref = ModelRef(path=str(model.path))
+        return PairSide(ref, Path(model.name).name, model.quantization, model.size_bytes, Presence.HERE)
+
+    def plan(self) -> LoadPlan:
+        """How the settings would load a pair; GPU layers that are left to the app are all."""
+        settings = self._settings()
+        layers = settings.whole("gpu_layers")
+        draft_layers = settings.whole("draft_gpu_layers")
+        everything = 10_000 if find_gpus() else 0
+        chosen = everything if layers is None else layers
+        return LoadPlan(
+            n_ctx=settings.whole("n_ctx") or DEFAULT_N_CTX,
+            cache_type=settings.text("cache_type"),
+            draft_cache_type=settings.text("draft_cache_type"),
+            gpu_layers=chosen if everything else 0,
+            draft_gpu_layers=(chosen if draft_layers is None else draft_layers) if everything else 0,
+        )
+
+    def room(self) -> Room:
+        """What is free here."""
+        return this_room(self._paths.models, sum(gpu.free_bytes or 0 for gpu in find_gpus()))
+
+    def hardware(self) -> Hardware:
+        """What this machine has."""
+        memory = psutil.virtual_memory()
+        gpus = tuple(Gpu(gpu.name, gpu.total_bytes, gpu.free_bytes) for gpu in find_gpus())
+        disk = this_room(self._paths.models).disk_bytes
+        return Hardware(physical_cores(), memory.total, memory.available, disk, gpus)
+
+
+def _cost(target: KnownModel, draft: KnownModel | None) -> str:
+    """What drafting costs beside a pass of the target, in words."""
+    if draft is None or not target.bytes_per_token:
+        return ""
+    share = draft.bytes_per_token / target.bytes_per_token
+    if share > 0.2:
+        return f"Drafting a token costs about {share:.0%} of the target's own pass: little gain is to be expected."
+    return f"Drafting a token costs about {share:.1%} of the target's own pass."

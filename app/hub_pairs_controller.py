@@ -1,0 +1,122 @@
+"""Connects recommended pairs, drafts and verdicts of the Models place with those who judge them.
+
+Knows which verdict is wanted now; who reaches it is `app.hub_pairs`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+from app.hub_jobs import Jobs
+from app.hub_pairs import PairJudge
+from app.hub_recommendations import Opened, Recommendations
+from app.paths import assets_dir
+from engine.records import ModelInfo, Problem
+from ui.hub.place import WELCOME, HubPlace
+from ui.hub.welcome_page import NONE_FITS
+from ui.hub_records import CatalogRow, DraftList, Hardware, Match, ModelRef, PairView
+
+CATALOG_FILE = "catalog.toml"
+Tell = Callable[[Problem], None]
+
+
+class HubPairsController:
+    """Lives on the window's thread; its work is done by ``jobs``."""
+
+    def __init__(self, place: HubPlace, jobs: Jobs, judge: PairJudge, tell: Tell) -> None:
+        self._place = place
+        self._jobs = jobs
+        self._judge = judge
+        self._tell = tell
+        self._pairs = Recommendations(assets_dir() / CATALOG_FILE, judge)
+        self._rows: dict[str, CatalogRow] = {}
+        self._opened: dict[str, CatalogRow] = {}
+        self._target: ModelRef | None = None  # in use
+        self._chosen: ModelRef | None = None  # drafts are looked for
+        self._pair: tuple[ModelRef, ModelRef | None] | None = None
+        wants = place.wants
+        wants.page_shown.connect(self._on_page)
+        wants.all_wanted.connect(self._show_all)
+        wants.catalog_wanted.connect(self._open)
+        wants.pair_wanted.connect(self._show_pair)
+        wants.drafts_wanted.connect(self._find_drafts)
+
+    def set_target(self, target: ModelInfo | None) -> None:
+        """The engine has another target; the finder follows unless one was chosen by hand."""
+        before, self._target = self._target, ModelRef(path=target.path) if target else None
+        if self._chosen == before and before != self._target and self._place.page == "drafts":
+            self._find_drafts(self._target)
+
+    def models_changed(self) -> None:
+        """Something came or went: what is shown says where it is."""
+        self._opened.clear()
+        if self._place.page == "recommended":
+            self._show_all()
+        if self._pair is not None and self._place.page == "drafts":
+            self._show_pair(*self._pair)
+
+    def _on_page(self, page: str) -> None:
+        if page == WELCOME:
+            self._jobs.run("hardware", lambda _stop: self._judge.hardware(), self._show_hardware, self._tell)
+            self._jobs.run("suggested", lambda _stop: self._pairs.suggested(), self._suggest, self._tell)
+        elif page == "recommended":
+            self._show_all()
+
+    # ---- recommendations --------------------------------------------------------------------------------------------
+
+    def _show_hardware(self, hardware: Hardware) -> None:
+        self._place.welcome.set_hardware(hardware)
+
+    def _suggest(self, rows: tuple[CatalogRow, ...]) -> None:
+        self._place.welcome.set_pairs(rows, "" if rows else NONE_FITS)
+
+    def _show_all(self) -> None:
+        page = self._place.recommended
+        self._jobs.run("recommended", lambda _stop: self._pairs.rows(), self._show_rows, page.set_problem)
+
+    def _show_rows(self, rows: tuple[CatalogRow, ...]) -> None:
+        # What the hub and the headers said of a pair is not forgotten for another look at the list.
+        self._rows = {row.key: self._opened.get(row.key, row) for row in rows}
+        self._place.recommended.set_rows(list(self._rows.values()))
+
+    def _open(self, key: str) -> None:
+        def done(opened: Opened) -> None:
+            self._opened[key] = opened.row
+            self._rows[key] = opened.row
+            self._place.recommended.set_rows(list(self._rows.values()))
+
+        def failed(problem: Problem) -> None:
+            row = self._rows[key]
+            words = f"{problem.title}: {problem.message} {problem.advice}".strip()
+            self._place.recommended.set_pair(key, replace(row.pair, match_words=words))
+
+        self._place.recommended.set_pair(key, replace(self._rows[key].pair, match=Match.CHECKING, match_words=""))
+        self._jobs.run("catalog", lambda stop: self._pairs.open(key, stop), done, failed)
+
+    # ---- a pair -----------------------------------------------------------------------------------------------------
+
+    def _show_pair(self, target: ModelRef, draft: ModelRef | None) -> None:
+        self._pair = (target, draft)
+
+        def failed(problem: Problem) -> None:
+            judge = self._judge
+            sides = judge.side(target), judge.side(draft) if draft else None
+            words = f"{problem.title}: {problem.message} {problem.advice}".strip()
+            self._place.drafts.set_pair(PairView(*sides, match=Match.UNCHECKED, match_words=words))
+
+        def done(pair: PairView) -> None:
+            self._place.drafts.set_pair(pair)
+
+        self._jobs.run("pair", lambda stop: self._judge.judge(target, draft, stop), done, failed)
+
+    # ---- drafts -----------------------------------------------------------------------------------------------------
+
+    def _find_drafts(self, target: ModelRef | None) -> None:
+        chosen = target or self._target
+        self._chosen = chosen
+        if chosen is None:
+            self._place.drafts.set_drafts(DraftList())
+            return
+        if self._place.page != "drafts":
+            self._place.show_page("drafts")

@@ -1,0 +1,150 @@
+"""The recommended pairs as they are shown: judged by size at once, by the hub and the headers when one is opened.
+
+Calls block. Knows no widget; what the catalog is, is `app.hub.catalog`'s.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from app.errors import AppError
+from app.hub.catalog import (
+    CatalogError,
+    CatalogModel,
+    CatalogPair,
+    EntryCheck,
+    EntryStatus,
+    Machine,
+    check,
+    read_catalog,
+)
+from app.hub.errors import HubError
+from app.hub.records import RemoteModel
+from app.hub_pairs import PairJudge, ShouldStop
+from app.hub_views import guess_fit
+from engine.errors import EngineError
+from ui.formatting import figure
+from ui.hub_records import CatalogRow, FitLevel, Hardware, Match, ModelRef, PairSide, PairView, Presence
+
+NUM_SUGGESTED = 3
+NOT_ASKED = "Not checked against the hub yet."
+
+
+class BrokenCatalogError(AppError):
+    """The list that came with the app cannot be read."""
+
+    title = "The recommendations cannot be shown"
+    default_advice = "Install Paceline again; searching the hub works without them."
+
+
+@dataclass(frozen=True, slots=True)
+class Opened:
+    """A pair that was asked for: its row with what the hub said, and its verdicts."""
+
+    row: CatalogRow
+    pair: PairView
+
+
+class Recommendations:
+    """Safe to use from several threads."""
+
+    def __init__(self, file: Path, judge: PairJudge) -> None:
+        self._file = file
+        self._judge = judge
+
+    def rows(self) -> tuple[CatalogRow, ...]:
+        """All pairs, judged by their listed sizes.
+
+        Raises:
+            BrokenCatalogError: the list cannot be read.
+        """
+        hardware = self._judge.hardware()
+        return tuple(self._row(pair, hardware) for pair in self._pairs())
+
+    def suggested(self) -> tuple[CatalogRow, ...]:
+        """Up to three that fit: the largest first, of different families where there are.
+
+        Raises:
+            BrokenCatalogError: the list cannot be read.
+        """
+        hardware = self._judge.hardware()
+        usual = {Machine.LAPTOP, Machine.DESKTOP} if hardware.gpus else {Machine.LAPTOP}
+        fitting = [
+            (pair, row)
+            for pair in self._pairs()
+            if (row := self._row(pair, hardware)).fit is FitLevel.FITS and (pair.machine in usual or row.pair.is_here)
+        ]
+        fitting.sort(key=lambda found: -(found[0].target.size_bytes + found[0].draft.size_bytes))
+        chosen: list[tuple[CatalogPair, CatalogRow]] = []
+        for found in fitting:
+            if all(found[0].family != other.family for other, _row in chosen):
+                chosen.append(found)
+        chosen += [found for found in fitting if found not in chosen]
+        return tuple(row for _pair, row in chosen[:NUM_SUGGESTED])
+
+    def open(self, key: str, should_stop: ShouldStop) -> Opened:
+        """Ask the hub about a pair, and judge it by its headers.
+
+        Raises:
+            BrokenCatalogError: the list cannot be read.
+        """
+        pair = next(one for one in self._pairs() if one.key == key)
+        checked = check(pair, self._judge.shelf.client)
+        row = replace(self._row(pair, self._judge.hardware()), checked=checked.sentence)
+        here = row.pair.is_here
+        if checked.target is None and not here:
+            words = "" if checked.status is EntryStatus.UNKNOWN else "It cannot be downloaded as listed."
+            return Opened(row, replace(row.pair, match_words=words))
+        refs = _refs(pair, checked)
+        try:
+            view = self._judge.judge(*refs, should_stop)
+        except (HubError, EngineError) as error:
+            return Opened(row, replace(row.pair, match_words=f"{error.problem.title}: {error.problem.message}"))
+        level = view.fit.level if view.fit else row.fit
+        return Opened(replace(row, fit=level, pair=view), view)
+
+    def _pairs(self) -> Sequence[CatalogPair]:
+        try:
+            return read_catalog(self._file)
+        except CatalogError as error:
+            raise BrokenCatalogError(f"{error}.") from error
+
+    def _row(self, pair: CatalogPair, hardware: Hardware) -> CatalogRow:
+        free = hardware.free_memory_bytes + sum(gpu.free_bytes or 0 for gpu in hardware.gpus)
+        speedup = pair.speedup
+        return CatalogRow(
+            key=pair.key,
+            name=pair.name,
+            good_for=pair.good_for,
+            pair=PairView(self._side(pair.target), self._side(pair.draft), Match.UNCHECKED, NOT_ASKED),
+            licence=_licences(pair),
+            speedup=f"{figure(speedup.low)} to {figure(speedup.high)} times, {speedup.measured_on}" if speedup else "",
+            source=speedup.source if speedup else "",
+            checked="" if pair.verified else NOT_ASKED,
+            fit=guess_fit(pair.target.size_bytes + pair.draft.size_bytes, free),
+        )
+
+    def _side(self, model: CatalogModel) -> PairSide:
+        ref = ModelRef(model.repo, model.file)
+        path = self._judge.shelf.path_of(ref)
+        return PairSide(
+            ref=ModelRef(model.repo, model.file, path),
+            name=model.repo.partition("/")[2].removesuffix("-GGUF"),
+            detail=f"{model.quantization} · {model.repo}",
+            size_bytes=model.size_bytes,
+            presence=Presence.HERE if path else Presence.ABSENT,
+        )
+
+
+def _refs(pair: CatalogPair, checked: EntryCheck) -> tuple[ModelRef, ModelRef]:
+    def ref(listed: CatalogModel, found: RemoteModel | None) -> ModelRef:
+        return ModelRef(listed.repo, found.files[0].path if found else listed.file)
+
+    return ref(pair.target, checked.target), ref(pair.draft, checked.draft)
+
+
+def _licences(pair: CatalogPair) -> str:
+    both = dict.fromkeys((pair.target.licence, pair.draft.licence))
+    return " and ".join(both)

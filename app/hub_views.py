@@ -1,0 +1,172 @@
+"""From the records of hub, downloads and library to those that the Models place shows. Pure: no file, no network."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from app.hub.records import (
+    DownloadState,
+    DownloadStatus,
+    FileKind,
+    Gated,
+    LibraryModel,
+    Offer,
+    Origin,
+    RemoteModel,
+    RepoDetails,
+    RepoSummary,
+)
+from ui import hub_records as views
+from ui.formatting import count, parameters, size
+from ui.hub_records import DownloadRow, FileRow, FitLevel, LibraryRow, ModelRef, OfferRow, Presence, RepoRow
+
+_KINDS = {
+    FileKind.MODEL: views.FileKind.MODEL,
+    FileKind.DRAFT: views.FileKind.DRAFTER,
+    FileKind.MMPROJ: views.FileKind.MMPROJ,
+    FileKind.MTP: views.FileKind.MTP,
+    FileKind.EAGLE: views.FileKind.EAGLE,
+    FileKind.DFLASH: views.FileKind.DFLASH,
+    FileKind.IMATRIX: views.FileKind.IMATRIX,
+    FileKind.VOCAB: views.FileKind.VOCAB,
+    FileKind.ADAPTER: views.FileKind.ADAPTER,
+}
+_STATES = {
+    DownloadStatus.QUEUED: views.DownloadState.WAITING,
+    DownloadStatus.RUNNING: views.DownloadState.RUNNING,
+    DownloadStatus.WAITING: views.DownloadState.WAITING,
+    DownloadStatus.VERIFYING: views.DownloadState.CHECKING,
+    DownloadStatus.PAUSED: views.DownloadState.PAUSED,
+    DownloadStatus.FAILED: views.DownloadState.FAILED,
+    DownloadStatus.DONE: views.DownloadState.DONE,
+}
+_GATED_WORDS = {
+    Gated.NO: "",
+    Gated.AUTOMATIC: "Its publisher asks you to accept terms before the files can be fetched. Accept them on the "
+    "model's page while signed in, then give Paceline an access token of your account.",
+    Gated.MANUAL: "Its publisher decides by hand who may have the files. Ask for access on the model's page; once you "
+    "have it, give Paceline an access token of your account.",
+}
+# A model of n parameters at about 4.8 bits each, the usual choice on the hub: what a search can be judged by.
+_USUAL_BYTES_PER_PARAMETER = 0.6
+_TIGHT_SHARE = 0.85
+# Beyond the weights: caches at the usual context, compute buffers, tables. Only until the header was read.
+_BEYOND_SHARE, _BEYOND_BYTES = 1.08, 500 * 10**6
+
+
+def guess_fit(weights_bytes: float | None, free_bytes: int) -> FitLevel:
+    """A first verdict from the size of the weights alone."""
+    if weights_bytes is None or weights_bytes <= 0:
+        return FitLevel.UNKNOWN
+    needed = weights_bytes * _BEYOND_SHARE + _BEYOND_BYTES
+    if needed > free_bytes:
+        return FitLevel.TOO_LARGE
+    return FitLevel.TIGHT if needed > _TIGHT_SHARE * free_bytes else FitLevel.FITS
+
+
+def repo_row(summary: RepoSummary, free_bytes: int) -> RepoRow:
+    """A result of a search."""
+    author, _, name = summary.repo_id.partition("/")
+    weights = summary.num_parameters * _USUAL_BYTES_PER_PARAMETER if summary.num_parameters else None
+    return RepoRow(
+        repo=summary.repo_id,
+        author=author if name else "",
+        name=name or author,
+        downloads=summary.downloads,
+        updated=summary.updated.date() if summary.updated else None,
+        licence=summary.licence,
+        gated=summary.gated is not Gated.NO,
+        fit=guess_fit(weights, free_bytes),
+    )
+
+
+def sorted_rows(rows: Sequence[RepoRow], order: str, *, only_fitting: bool) -> list[RepoRow]:
+    """In the order asked for, and without what is known not to fit where only fitting ones are wanted."""
+    kept = [row for row in rows if not only_fitting or row.fit in (FitLevel.FITS, FitLevel.TIGHT)]
+    return sorted(kept, key=lambda row: row.name.casefold()) if order == "name" else kept
+
+
+def file_row(repo: str, model: RemoteModel, presence: Presence, free_bytes: int) -> FileRow:
+    """A model of a repository, judged by its size."""
+    fit = guess_fit(model.size_bytes, free_bytes)
+    words = "Judged by its size; “Find a draft…” reads its header and shows what exactly it takes."
+    if model.size_bytes is not None:
+        words = f"{size(model.size_bytes)} of weights; {size(free_bytes)} of memory are free. {words}"
+    return FileRow(
+        ref=ModelRef(repo, model.files[0].path),
+        kind=_KINDS[model.kind],
+        label=model.quantization if model.kind.runs_alone else "",
+        size_bytes=model.size_bytes,
+        num_parts=len(model.files),
+        fit=fit,
+        fit_words=words,
+        presence=presence,
+    )
+
+
+def repo_details(
+    details: RepoDetails, readme: str, has_token: bool, presences: Mapping[str, Presence], free_bytes: int
+) -> views.RepoDetails:
+    """A repository with its files; ``presences`` tells by file path what is here already."""
+    summary = details.summary
+    facts = [summary.architecture]
+    if summary.num_parameters:
+        facts.append(parameters(summary.num_parameters))
+    if summary.context_length:
+        facts.append(f"context of {count(summary.context_length)} tokens")
+    repo = summary.repo_id
+    rows = [
+        file_row(repo, model, presences.get(model.files[0].path, Presence.ABSENT), free_bytes)
+        for model in details.models
+    ]
+    rows.sort(key=lambda row: (row.kind is not views.FileKind.MODEL, row.size_bytes or 0))
+    return views.RepoDetails(
+        row=repo_row(summary, free_bytes),
+        summary=" · ".join(fact for fact in facts if fact),
+        readme=readme,
+        files=tuple(rows),
+        gated_words=_GATED_WORDS[summary.gated],
+        has_token=has_token,
+    )
+
+
+def download_row(state: DownloadState, paths: Mapping[str, str]) -> DownloadRow:
+    """A download; ``paths`` gives the file of a model of the library by repository and file."""
+    request = state.request
+    first = request.model.files[0].path
+    return DownloadRow(
+        key=state.download_id,
+        name=request.model.name,
+        repo=request.repo_id,
+        state=_STATES[state.status],
+        done_bytes=state.done_bytes,
+        total_bytes=state.size_bytes,
+        bytes_per_s=state.bytes_per_s,
+        left_s=state.seconds_left,
+        error=f"{state.message} {state.advice}".strip() if state.status is not DownloadStatus.DONE else "",
+        path=paths.get(f"{request.repo_id}/{first}", "") if state.status is DownloadStatus.DONE else "",
+    )
+
+
+def library_row(model: LibraryModel, target: str, draft: str, architecture: str) -> LibraryRow:
+    """A model of the library; ``target`` and ``draft`` are the files in use."""
+    path = str(model.path)
+    return LibraryRow(
+        key=model.name,
+        path=path,
+        name=Path(model.name).name,
+        size_bytes=model.size_bytes,
+        architecture=architecture,
+        quantization=model.quantization,
+        last_used=model.last_used.astimezone() if model.last_used else None,
+        paired_with=Path(model.draft).name if model.draft else "",
+        in_place=model.origin is Origin.IN_PLACE,
+        missing=model.missing,
+        in_use="target" if path == target else "draft" if path == draft else "",
+    )
+
+
+def offer_row(offer: Offer) -> OfferRow:
+    """A model of another app."""
+    return OfferRow(str(offer.files[0]), offer.name, offer.size_bytes, offer.found_in)
