@@ -164,7 +164,7 @@ class Answer:
     def _tie_summary(self, bound: TieBound) -> str:
         stats = self.stats
         return (
-            f"tie-safe: {stats.tie_checks} near ties (margins under {bound.margin:.4f}) decided as plain decoding does, "
+            f"tie-safe: {stats.tie_checks} near ties (margins under {bound.margin:.4f}) decided as in plain decoding, "
             f"{stats.tie_tokens} tokens decoded again in {stats.tie_s * 1000.0:.0f} ms"
         )
 

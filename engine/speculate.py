@@ -58,7 +58,7 @@ class Speculation:
         self._tokens[: len(prompt)] = prompt
         self._count = len(prompt)
         self.tie_safe: TieSafe | None = None  # at temperature 0 only
-        self._told_tie_s = 0.0
+        self._told_tie_s = self._again_s = 0.0
         self.on_pass: Callable[[int, float], None] | None = None  # hears the tokens and milliseconds of every pass
         drafter.begin(self.history, sampler)
 
@@ -108,6 +108,8 @@ class Speculation:
         block = self._emit(draft, verdict)
         self._drafter.observe(kept)
         times.append(perf_counter())
+        if self.tie_safe is not None:
+            self._count_again(kept + 1 if num_proposed else 0)
         self._stats.replayed += target.num_replayed - num_replayed
         self._stats.count_pass(num_proposed, kept, times[-1] - times[0])
         self._count_times(np.diff(times), num_pending, len(ids), num_proposed)
@@ -115,20 +117,24 @@ class Speculation:
             self.on_pass(num_pending + len(ids), (times[3] - times[2]) * 1000.0)
         return block
 
+    def _count_again(self, num_tokens: int) -> None:
+        """What near ties took in this pass, which gave so many tokens that are not in the plain shape."""
+        self._again_s = self._stats.tie_s - self._told_tie_s
+        self._told_tie_s = self._stats.tie_s
+        if self._pacer is not None:
+            self._pacer.observe_rework(self._again_s * 1000.0, num_tokens)
+
     def _count_times(self, seconds: NDArray[np.float64], num_pending: int, num_tokens: int, num_proposed: int) -> None:
         """Where the time went: drafting, checkpoint, pass, sampling, rollback, and what is left."""
         stats, pacer = self._stats, self._pacer
         drafting, saving, passing, sampling, undoing, rest = seconds.tolist()
-        again_s = stats.tie_s - self._told_tie_s
-        self._told_tie_s = stats.tie_s
-        sampling -= again_s
+        sampling -= self._again_s
         stats.draft_s += drafting
         stats.verify_s += passing
         stats.sample_s += sampling
         stats.rollback_s += saving + undoing + rest
         if pacer is None:
             return
-        pacer.observe_rework(again_s * 1000.0, num_kept + 1 if num_proposed else 0)
         pacer.curve.observe(num_pending + num_tokens, passing * 1000.0)
         if self._recovery is None:
             pacer.observe_overhead((sampling + undoing + rest) * 1000.0)
