@@ -8,6 +8,7 @@ import sys
 from collections.abc import Sequence
 
 import app
+from app.command_line.models_parser import add_models_commands
 from engine.records import CacheType, FlashAttention, Mode, SamplingParams
 
 ALL_LAYERS = 10_000  # more than any model has
@@ -32,10 +33,22 @@ def make_parser() -> argparse.ArgumentParser:
     _add_run(commands.add_parser("run", help="answer one prompt in the terminal"))
     _add_check(commands.add_parser("check", help="say whether a draft can serve a target, and why"))
     _add_bench(commands.add_parser("bench", help="measure every mode against plain decoding on the same prompts"))
+    _add_chats(commands.add_parser("chats", help="export conversations to a file, or import them from one"))
+    _add_library(commands.add_parser("models", help="models of the hub and on this computer"))
+    add_models_commands(commands.add_parser("models", help="search, download and keep models and pairs"))
     shown = commands.add_parser("demo", help="one question to the built-in pair in each mode, with the figures")
     shown.add_argument("--light", action="store_true", help="the small target as it is, not padded to real weight")
     shown.set_defaults(module="demo")
     return parser
+
+
+def _add_library(parser: argparse.ArgumentParser) -> None:
+    commands = parser.add_subparsers(title="commands", metavar="", required=True)
+    pairs = commands.add_parser("pairs", help="drafts for a target, or the recommended pairs")
+    pairs.add_argument("target", nargs="?", metavar="TARGET", help="a GGUF file, or a model of the library")
+    pairs.add_argument("--offline", action="store_true", help="look on this computer only")
+    pairs.add_argument("--json", action="store_true")
+    pairs.set_defaults(module="pairs")
 
 
 def _add_run(parser: argparse.ArgumentParser) -> None:
@@ -125,6 +138,18 @@ def _add_decoding(group: argparse._ArgumentGroup) -> None:
     group.add_argument("--seed", type=int, metavar="N", help="repeats an answer at a fixed mode and depth")
     group.add_argument("--stop", action="append", default=[], metavar="TEXT", help="end at this text; repeatable")
     group.add_argument("--ignore-eos", action="store_true", help="go on where the model would end")
+    group.add_argument("--tie-safe", action="store_true", help="at temperature 0: near ties as plain decoding has them")
+
+
+def _add_chats(parser: argparse.ArgumentParser) -> None:
+    parser.set_defaults(module="chats")
+    deeds = parser.add_subparsers(dest="deed", required=True, metavar="export|import")
+    out = deeds.add_parser("export", help="write chats to a file")
+    out.add_argument("file", metavar="FILE", help="JSON with all branches; as Markdown a zip of one file for each chat")
+    out.add_argument("--format", choices=("json", "markdown"), default="json", help="default: json")
+    out.add_argument("--chat", type=int, metavar="ID", help="only this chat; as Markdown it is one plain file")
+    into = deeds.add_parser("import", help="read exports of Paceline, ChatGPT or LM Studio")
+    into.add_argument("files", nargs="+", metavar="FILE", help="JSON, or the zip that ChatGPT sends")
 
 
 def _add_check(parser: argparse.ArgumentParser) -> None:
