@@ -204,8 +204,10 @@ def _at_least(row: Row, least: np.float32, count: int) -> NDArray[np.int64]:
     a millisecond, this 35 microseconds.
     """
     width = len(row) // _BLOCK
-    if len(row) < _SMALLEST_BLOCKED or width <= count:
+    if len(row) <= count:
         return np.flatnonzero(row >= least)
+    if len(row) < _SMALLEST_BLOCKED or width <= 2 * count:
+        return np.flatnonzero(row >= max(least, np.partition(row, len(row) - count)[len(row) - count]))
     blocks = row[: _BLOCK * width].reshape(_BLOCK, width)
     maxima = np.maximum.reduce(blocks, axis=0)
     border = max(least, np.partition(maxima, width - count)[width - count])
