@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from itertools import pairwise
 from time import perf_counter
 
 import numpy as np
-from numpy.typing import NDArray
 
 from engine.block_verifier import verify_block
 from engine.drafters.base import Draft, Drafter
@@ -112,7 +112,7 @@ class Speculation:
             self._count_again(kept + 1 if num_proposed else 0)
         self._stats.replayed += target.num_replayed - num_replayed
         self._stats.count_pass(num_proposed, kept, times[-1] - times[0])
-        self._count_times(np.diff(times), num_pending, len(ids), num_proposed)
+        self._count_times(times, num_pending, len(ids), num_proposed)
         if self.on_pass is not None:
             self.on_pass(num_pending + len(ids), (times[3] - times[2]) * 1000.0)
         return block
@@ -124,10 +124,10 @@ class Speculation:
         if self._pacer is not None:
             self._pacer.observe_rework(self._again_s * 1000.0, num_tokens)
 
-    def _count_times(self, seconds: NDArray[np.float64], num_pending: int, num_tokens: int, num_proposed: int) -> None:
+    def _count_times(self, times: list[float], num_pending: int, num_tokens: int, num_proposed: int) -> None:
         """Where the time went: drafting, checkpoint, pass, sampling, rollback, and what is left."""
         stats, pacer = self._stats, self._pacer
-        drafting, saving, passing, sampling, undoing, rest = seconds.tolist()
+        drafting, saving, passing, sampling, undoing, rest = (after - before for before, after in pairwise(times))
         sampling -= self._again_s
         stats.draft_s += drafting
         stats.verify_s += passing
