@@ -15,9 +15,9 @@ from app.hub.catalog import CatalogModel, CatalogPair, read_catalog
 from app.hub.client import HubClient
 from app.hub.draft_finder import Candidate, DraftSearch, Sources, find_drafts
 from app.hub.library import Library
+from app.hub.opening import open_library
 from app.hub.remote_header import KnownModel, read_local_header
-from app.paths import Paths, assets_dir, find_paths
-from app.settings import read_settings
+from app.paths import assets_dir, find_paths
 from engine.errors import EngineError
 
 CATALOG_FILE = "catalog.toml"
@@ -30,7 +30,7 @@ def command(options: argparse.Namespace) -> int:
         _print_catalog(catalog, as_json=options.json)
         return 0
     try:
-        library = _library(find_paths())
+        library = open_library(find_paths())
         target = _target(options.target, library)
         with closing(HubClient()) as client:
             sources = Sources(library.models(), catalog, None if options.offline else client)
@@ -42,11 +42,6 @@ def command(options: argparse.Namespace) -> int:
     else:
         _print_search(search)
     return 0
-
-
-def _library(paths: Paths) -> Library:
-    chosen = read_settings(paths.settings_file).settings.text("models_dir")
-    return Library(Path(chosen).expanduser() if chosen else paths.models, paths.library_file)
 
 
 def _target(name: str, library: Library) -> KnownModel:

@@ -1,0 +1,17 @@
+"""Opens the hub's room on the app's folders: which folder is the library, where its index lies. Opens no connection."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from app.hub.library import Library
+from app.paths import Paths
+from app.settings import Settings, read_settings
+
+
+def open_library(paths: Paths, settings: Settings | None = None) -> Library:
+    """The library in the folder that the settings name, or in the app's own; ``None`` reads the settings' file."""
+    settings = read_settings(paths.settings_file).settings if settings is None else settings
+    chosen = settings.text("models_dir").strip()
+    folder = Path(chosen).expanduser() if chosen else paths.models
+    return Library(folder if folder.is_absolute() else paths.data / folder, paths.library_file)
