@@ -18,6 +18,8 @@ BOUNDARY = -1  # stands between conversations in one index; never matches a toke
 
 _ROOT = 0
 _NONE = 0  # no transition leads to the root, so its number is free to mean none
+_CROWDED = -1
+_MOST_EDGES = 8  # a state with more transitions keeps them in a dictionary
 
 
 class Match(NamedTuple):
@@ -34,9 +36,10 @@ class SuffixIndex:
     """Counts of all substrings of up to `DEPTH` tokens in linear memory; amortised constant time a token.
 
     A state is a set of substrings that end at the same places; the longest has ``_length`` tokens, the shorter ones go
-    on in the state at ``_link``. States live in flat arrays, five numbers each. A state with one transition keeps it in
-    ``_best`` alone, only a branching one has a dictionary. All transitions into a state carry the same token: the one
-    at the state's ``_last`` end.
+    on in the state at ``_link``. States live in flat arrays, six numbers each. A state with one transition keeps it in
+    ``_best`` alone, one with a few has them in a list of edges, in flat arrays too, and only a crowded one has a
+    dictionary: objects by the ten thousand would have Python's garbage collector stop the answer for looking at them.
+    All transitions into a state carry the same token: the one at the state's ``_last`` end.
 
     Example:
         After 1 2 3 1 2, the longest suffix that came before is (1, 2), and 3 followed it once out of once.
@@ -50,7 +53,10 @@ class SuffixIndex:
         self._last = array("i", [-1])  # where it ended last
         self._best = array("i", [_NONE])  # the transition taken most often; of equal ones the latest
         self._arrays = (self._ids, self._count, self._last, self._best, self._link, self._length)
-        self._branches: dict[int, dict[int, int]] = {}
+        self._edges = array("i", [_NONE])  # the first of the state's edges where it has more than one transition
+        self._edge_to = array("i", [_NONE])
+        self._edge_next = array("i", [_NONE])
+        self._crowded: dict[int, dict[int, int]] = {}
         self._whole = _ROOT
         self._suffix = NO_MATCH  # the last up to DEPTH tokens
         self.extend(ids)
@@ -161,8 +167,70 @@ class SuffixIndex:
         best = self._best[state]
         if best != _NONE and self._ids[self._last[best]] == token_id:
             return best
-        branches = self._branches.get(state)
-        return _NONE if branches is None else branches.get(token_id, _NONE)
+        return self._other_step(state, token_id)
+
+    def _other_step(self, state: int, token_id: int) -> int:
+        """The same where it is known not to be the transition taken most often."""
+        edge = self._edges[state]
+        if edge == _CROWDED:
+            return self._crowded[state].get(token_id, _NONE)
+        ids, last, edge_to, edge_next = self._ids, self._last, self._edge_to, self._edge_next
+        while edge != _NONE:
+            following = edge_to[edge]
+            if ids[last[following]] == token_id:
+                return following
+            edge = edge_next[edge]
+        return _NONE
+
+    def _add_step(self, state: int, following: int) -> None:
+        """Let another transition lead from ``state``, which has one at least, to ``following``."""
+        if self._edges[state] == _CROWDED:
+            self._crowded[state][self._ids[self._last[following]]] = following
+            return
+        if self._edges[state] == _NONE:
+            self._add_edge(state, self._best[state])
+        self._add_edge(state, following)
+        targets = self._targets(state)
+        if len(targets) > _MOST_EDGES:
+            self._edges[state] = _CROWDED
+            self._crowded[state] = {self._ids[self._last[target]]: target for target in targets}
+
+    def _add_edge(self, state: int, following: int) -> None:
+        self._edge_to.append(following)
+        self._edge_next.append(self._edges[state])
+        self._edges[state] = len(self._edge_to) - 1
+
+    def _targets(self, state: int) -> list[int]:
+        """Where the edges of a state that is not crowded lead."""
+        targets = []
+        edge = self._edges[state]
+        while edge != _NONE:
+            targets.append(self._edge_to[edge])
+            edge = self._edge_next[edge]
+        return targets
+
+    def _copy_steps(self, state: int, twin: int) -> None:
+        """``twin``, a new state, gets the transitions of ``state``; the best one it has already."""
+        if self._edges[state] == _CROWDED:
+            self._edges[twin] = _CROWDED
+            self._crowded[twin] = self._crowded[state].copy()
+            return
+        for following in self._targets(state):
+            self._add_edge(twin, following)
+
+    def _turn_step(self, state: int, following: int, shorter: int) -> None:
+        """Let the transition from ``state`` to ``following`` lead to ``shorter``."""
+        if self._best[state] == following:
+            self._best[state] = shorter
+        edge = self._edges[state]
+        if edge == _CROWDED:
+            self._crowded[state][self._ids[self._last[following]]] = shorter
+            return
+        while edge != _NONE:
+            if self._edge_to[edge] == following:
+                self._edge_to[edge] = shorter
+                return
+            edge = self._edge_next[edge]
 
     def _add_state(self, length: int, link: int, *, count: int, last: int, best: int) -> int:
         self._length.append(length)
@@ -170,12 +238,12 @@ class SuffixIndex:
         self._count.append(count)
         self._last.append(last)
         self._best.append(best)
+        self._edges.append(_NONE)
         return len(self._length) - 1
 
     def _grow(self, token_id: int) -> None:
         """The automaton of the sequence with one more token; counts apart."""
         ids, _, last, best, links, lengths = self._arrays
-        all_branches = self._branches
         end = len(ids)
         ids.append(token_id)
         whole = self._add_state(end + 1, _ROOT, count=0, last=end, best=_NONE)
@@ -187,14 +255,10 @@ class SuffixIndex:
             elif ids[last[following]] == token_id:
                 break
             else:
-                branches = all_branches.get(state)
-                if branches is None:
-                    all_branches[state] = {ids[last[following]]: following, token_id: whole}
-                elif token_id in branches:
-                    following = branches[token_id]
+                following = self._other_step(state, token_id)
+                if following != _NONE:
                     break
-                else:
-                    branches[token_id] = whole
+                self._add_step(state, whole)
             state = links[state]
         else:
             return
@@ -211,15 +275,9 @@ class SuffixIndex:
             last=self._last[following],
             best=self._best[following],
         )
-        branches = self._branches.get(following)
-        if branches is not None:
-            self._branches[shorter] = branches.copy()
+        self._copy_steps(following, shorter)
         while state >= 0 and self._step(state, token_id) == following:
-            if self._best[state] == following:
-                self._best[state] = shorter
-            branches = self._branches.get(state)
-            if branches is not None:
-                branches[token_id] = shorter
+            self._turn_step(state, following, shorter)
             state = self._link[state]
         self._link[following] = shorter
         return shorter
@@ -230,13 +288,12 @@ class SuffixIndex:
         Of equally frequent continuations the latest is the one just seen, so it only has to be compared with the best.
         """
         ids, counts, last, best, links, _ = self._arrays
-        all_branches = self._branches
         end = len(ids) - 1
         longest = counted = _NONE
         while state >= 0:
             most = following = best[state]
             if ids[last[most]] != token_id:
-                following = all_branches[state][token_id]
+                following = self._other_step(state, token_id)
             if following != counted:
                 counts[following] += 1
                 last[following] = end
