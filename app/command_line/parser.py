@@ -8,6 +8,7 @@ import sys
 from collections.abc import Sequence
 
 import app
+from app.command_line.models_parser import add_models_commands
 from engine.records import CacheType, FlashAttention, Mode, SamplingParams
 
 ALL_LAYERS = 10_000  # more than any model has
@@ -33,6 +34,7 @@ def make_parser() -> argparse.ArgumentParser:
     _add_check(commands.add_parser("check", help="say whether a draft can serve a target, and why"))
     _add_bench(commands.add_parser("bench", help="measure every mode against plain decoding on the same prompts"))
     _add_chats(commands.add_parser("chats", help="export conversations to a file, or import them from one"))
+    add_models_commands(commands.add_parser("models", help="search, download and keep models and pairs"))
     shown = commands.add_parser("demo", help="one question to the built-in pair in each mode, with the figures")
     shown.add_argument("--light", action="store_true", help="the small target as it is, not padded to real weight")
     shown.set_defaults(module="demo")
