@@ -23,6 +23,7 @@ from app.padded_demo import PaddedDemo
 from app.parts import Parts
 from app.paths import builtin_target
 from app.settings_table import RELOAD_KEYS
+from app.transfer_controller import TransferController
 from engine.records import EngineFailed, EngineReady, Event, LoadProgress, Mode, Problem
 from ui.records import EngineView, SettingValue
 
@@ -57,6 +58,7 @@ class Controller(QObject):
         self.conversations = ConversationController(parts, self.models.runnable)
         self.answers = AnswerController(parts, self.conversations)
         self.branches = BranchController(parts, self.conversations, self.answers)
+        self.transfer = TransferController(parts, self.conversations)
         self.library = LibraryController(parts, self.conversations, self.branches)
         self.help = HelpDesk(parts, self._window.sidebar.help_button, lambda: self.models.view(self.answers.state))
         self._notifications = NotificationController(parts)
@@ -101,6 +103,7 @@ class Controller(QObject):
             "hub ended": self.hub is None or self.hub.close(SHUTDOWN_S),
             "padding ended": self._demo.cancel(SHUTDOWN_S),
             "engine ended": self._bridge.shutdown(SHUTDOWN_S),
+            "transfer ended": self.transfer.close(SHUTDOWN_S),
             "everything saved": self._parts.store.close(SHUTDOWN_S),
         }
         for what, good in results.items():

@@ -3,6 +3,8 @@
     AppError
     ├── SettingsWriteError      the settings could not be saved
     ├── PeerError               another engine that we measure ourselves against failed
+    ├── ChatsExportError        conversations could not be written to a file
+    ├── ChatsImportError        a file holds no conversations that can be read
     └── StorageError            the chats could not be read or written
         ├── StorageFullError    no space is left
         ├── StorageBusyError    another program holds the file
@@ -49,6 +51,20 @@ class PeerError(AppError):
 
     title = "The peer could not be measured"
     default_advice = "Check its path and its configurations, or leave it out."
+
+
+class ChatsExportError(AppError):
+    """Conversations could not be written to a file."""
+
+    title = "The chats could not be exported"
+    default_advice = "Choose another place, or make some space."
+
+
+class ChatsImportError(AppError):
+    """A file holds no conversations that can be read."""
+
+    title = "The file could not be imported"
+    default_advice = "Choose a JSON export of Paceline or LM Studio, or the zip that ChatGPT sends."
 
 
 class StorageError(AppError):

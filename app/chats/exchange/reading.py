@@ -1,0 +1,74 @@
+"""From a file of unknown origin to conversations: bounded, known by its content, one sentence where it is neither."""
+
+from __future__ import annotations
+
+import json
+import re
+import zipfile
+from pathlib import Path
+from typing import IO
+
+from app.chats.exchange import chatgpt, lm_studio, own_format
+from app.chats.exchange.records import MAX_CHATS, OutsideChat
+from app.errors import ChatsImportError
+
+MAX_FILE_BYTES = 512 * 2**20  # unpacked
+_WANTED = re.compile(r"(^|/)(conversations[^/]*\.json|[^/]*conversation\.json|chats[^/]*\.json)$")
+_MAX_ENTRIES = 20_000
+
+
+def read_chats(file: Path) -> list[OutsideChat]:
+    """Read an export of Paceline, ChatGPT (its zip, or conversations.json) or LM Studio.
+
+    Raises:
+        ChatsImportError: it cannot be read, is too large, or is no such export.
+    """
+    try:
+        if zipfile.is_zipfile(file):
+            chats = _read_zip(file)
+        else:
+            with file.open("rb") as handle:
+                chats = _read_json(handle, file.name)
+    except (OSError, zipfile.BadZipFile, NotImplementedError, RuntimeError, EOFError) as error:
+        raise ChatsImportError(f"{file.name} cannot be read ({error}).") from error
+    chats = [chat for chat in chats if chat.messages]
+    if not chats:
+        raise ChatsImportError(f"{file.name} holds no conversation.")
+    if len(chats) > MAX_CHATS:
+        raise ChatsImportError(f"{file.name} holds more than {MAX_CHATS:,} conversations.")
+    return chats
+
+
+def _read_zip(file: Path) -> list[OutsideChat]:
+    chats: list[OutsideChat] = []
+    with zipfile.ZipFile(file) as archive:
+        entries = [entry for entry in archive.infolist()[:_MAX_ENTRIES] if _WANTED.search(entry.filename)]
+        if sum(entry.file_size for entry in entries) > MAX_FILE_BYTES:
+            raise ChatsImportError(f"{file.name} unpacks to more than {MAX_FILE_BYTES // 2**20} MB.")
+        for entry in entries:
+            with archive.open(entry) as handle:
+                chats += _read_json(handle, entry.filename)
+    return chats
+
+
+def _read_json(handle: IO[bytes], name: str) -> list[OutsideChat]:
+    raw = handle.read(MAX_FILE_BYTES + 1)  # what a header says of a size is not believed
+    if len(raw) > MAX_FILE_BYTES:
+        raise ChatsImportError(f"{name} is larger than {MAX_FILE_BYTES // 2**20} MB.")
+    try:
+        data = json.loads(raw.decode("utf-8-sig"))
+    except (ValueError, RecursionError) as error:
+        raise ChatsImportError(f"{name} is no JSON file that Paceline can read.") from error
+    return _chats(data, name)
+
+
+def _chats(data: object, name: str) -> list[OutsideChat]:
+    if isinstance(data, dict) and data.get("format") == own_format.FORMAT:
+        return own_format.from_data(data)
+    if isinstance(data, list) and any(chatgpt.is_chatgpt(each) for each in data):
+        return [chatgpt.from_data(each) for each in data[: MAX_CHATS + 1] if chatgpt.is_chatgpt(each)]
+    if isinstance(data, dict) and chatgpt.is_chatgpt(data):
+        return [chatgpt.from_data(data)]
+    if isinstance(data, dict) and lm_studio.is_lm_studio(data):
+        return [lm_studio.from_data(data)]
+    raise ChatsImportError(f"{name} is no export of Paceline, ChatGPT or LM Studio.")

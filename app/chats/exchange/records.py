@@ -1,0 +1,87 @@
+"""A conversation outside of the store, and the bounds that everything from a file must keep. Plain data."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from app.errors import ChatsImportError
+from engine.records import Mode, RunStats, TokenSpan
+from ui.records import MessageState
+
+MAX_CHATS = 50_000
+MAX_MESSAGES = 50_000  # of one conversation
+MAX_TEXT_CHARS = 4_000_000  # of one message
+MAX_TITLE_CHARS = 200
+EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+LATEST = datetime(2200, 1, 1, tzinfo=UTC)
+
+
+@dataclass(frozen=True, slots=True)
+class OutsideMessage:
+    """One message; ``key`` and ``parent`` tie the tree within its conversation. A parent stands before its children."""
+
+    key: int
+    parent: int | None
+    role: str
+    text: str
+    state: MessageState = MessageState.COMPLETE
+    created_at: datetime = EPOCH
+    stats: RunStats | None = None
+    spans: tuple[TokenSpan, ...] = ()
+    notice: str = ""
+    cut: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class OutsideChat:
+    """One conversation. ``shown``: the keys of the messages whose branches are shown, in any order."""
+
+    title: str
+    messages: tuple[OutsideMessage, ...]
+    created_at: datetime = EPOCH
+    updated_at: datetime = EPOCH
+    mode: Mode = Mode.OFF
+    depth: int | None = None
+    pinned: bool = False
+    archived: bool = False
+    folder: str = ""
+    shown: frozenset[int] = frozenset()
+
+    @property
+    def digest(self) -> str:
+        """The same for the same words in the same tree, wherever they come from."""
+        places: dict[int | None, int] = {message.key: place for place, message in enumerate(self.messages)}
+        told = [(places.get(each.parent), each.role, each.text) for each in self.messages]
+        return hashlib.sha256(json.dumps([self.title, told]).encode()).hexdigest()[:32]
+
+
+def clean_text(value: object, limit: int = MAX_TEXT_CHARS) -> str:
+    """Take a text as it can be stored; empty for anything else.
+
+    Raises:
+        ChatsImportError: it is longer than any message.
+    """
+    if not isinstance(value, str):
+        return ""
+    if len(value) > limit:
+        raise ChatsImportError(f"A message has more than {limit:,} characters.")
+    return value.encode("utf-8", errors="replace").decode("utf-8").replace("\x00", "")
+
+
+def clean_title(value: object) -> str:
+    """Take a title as one line of sensible length."""
+    text = clean_text(value[: 10 * MAX_TITLE_CHARS]) if isinstance(value, str) else ""
+    return " ".join(text.split())[:MAX_TITLE_CHARS]
+
+
+def clean_time(value: object, scale: float = 1.0) -> datetime:
+    """Take seconds (times ``scale``) since 1970; the beginning of time for anything else."""
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return EPOCH
+    seconds = value * scale
+    if not 0 <= seconds <= (LATEST - EPOCH).total_seconds():  # NaN fails this too
+        return EPOCH
+    return datetime.fromtimestamp(seconds, UTC)

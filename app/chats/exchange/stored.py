@@ -1,0 +1,139 @@
+"""Conversations out of the store and into it, on an open connection. Knows no file format."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Sequence
+from datetime import datetime
+
+from app.chats import index, rows
+from app.chats.codec import spans_from_text, spans_to_text, stats_from_text, stats_to_text
+from app.chats.exchange.records import EPOCH, OutsideChat, OutsideMessage
+from app.chats.messages import show_below
+from app.chats.titles import title_from
+from ui.records import MessageState
+
+
+def read_chat(db: sqlite3.Connection, conversation_id: int) -> OutsideChat | None:
+    """Read a conversation with all its branches; None where it is gone."""
+    known = rows.read_conversation(db, conversation_id)
+    if known is None:
+        return None
+    created, updated, pinned, archived, folder, root = db.execute(
+        "SELECT created_at, updated_at, pinned, archived, coalesce(folders.name, ''), shown_root FROM conversations "
+        "LEFT JOIN folders ON folders.id = folder_id WHERE conversations.id = ?",
+        (conversation_id,),
+    ).fetchone()
+    sql = (
+        "SELECT id, parent_id, role, text, state, created_at, stats, spans, notice, cut, shown_child FROM messages "
+        "WHERE conversation_id = ? AND role <> 'system' ORDER BY id"
+    )
+    found = db.execute(sql, (conversation_id,)).fetchall()
+    return OutsideChat(
+        known.title,
+        tuple(_message(row) for row in found),
+        rows.from_us(created),
+        rows.from_us(updated),
+        known.mode,
+        known.depth,
+        bool(pinned),
+        bool(archived),
+        folder,
+        frozenset({root, *(row[-1] for row in found)} - {None}),
+    )
+
+
+def _message(row: Sequence[object]) -> OutsideMessage:
+    number, parent, role, text, state, created, stats, spans, notice, cut, _ = row
+    known = MessageState(str(state))
+    return OutsideMessage(
+        number,  # type: ignore[arg-type]
+        parent,  # type: ignore[arg-type]
+        str(role),
+        str(text),
+        MessageState.INTERRUPTED if known is MessageState.STREAMING else known,
+        rows.from_us(created),  # type: ignore[arg-type]
+        stats_from_text(stats),  # type: ignore[arg-type]
+        spans_from_text(spans),  # type: ignore[arg-type]
+        str(notice),
+        bool(cut),
+    )
+
+
+def insert_chat(db: sqlite3.Connection, chat: OutsideChat, now: datetime) -> int | None:
+    """Take a conversation in; return its id, None where it is there already, imported before or written here."""
+    if _is_known(db, chat):
+        return None
+    first = next((message.text for message in chat.messages if message.role == "user"), "")
+    conversation_id = rows.insert_conversation(db, chat.title or title_from(first), chat.mode, chat.depth, now)
+    created = chat.created_at if chat.created_at > EPOCH else now
+    updated = max(chat.updated_at, created)
+    db.execute(
+        "UPDATE conversations SET title_by_user = 1, created_at = ?, updated_at = ?, pinned = ?, archived = ?, "
+        "folder_id = ?, origin = ? WHERE id = ?",
+        (
+            rows.to_us(created),
+            rows.to_us(min(updated, now)),
+            chat.pinned and not chat.archived,
+            chat.archived,
+            _folder(db, chat.folder),
+            chat.digest,
+            conversation_id,
+        ),
+    )
+    ids: dict[int | None, int] = {}
+    for position, message in enumerate(chat.messages):
+        ids[message.key] = _insert_message(db, conversation_id, position, message, ids.get(message.parent), created)
+    for message in chat.messages:
+        if message.key in chat.shown:
+            show_below(db, conversation_id, ids.get(message.parent), ids[message.key])
+    return conversation_id
+
+
+def _insert_message(
+    db: sqlite3.Connection,
+    conversation_id: int,
+    position: int,
+    message: OutsideMessage,
+    parent_id: int | None,
+    created: datetime,
+) -> int:
+    values = {
+        "conversation_id": conversation_id,
+        "position": position,
+        "parent_id": parent_id,
+        "role": message.role,
+        "text": message.text,
+        "state": message.state.value,
+        "created_at": rows.to_us(message.created_at if message.created_at > EPOCH else created),
+        "stats": stats_to_text(message.stats),
+        "spans": spans_to_text(message.spans) if message.spans else None,
+        "notice": message.notice,
+        "cut": message.cut,
+    }
+    names = ", ".join(values)
+    marks = ", ".join("?" * len(values))
+    cursor = db.execute(f"INSERT INTO messages ({names}) VALUES ({marks})", tuple(values.values()))  # noqa: S608 (our words)
+    message_id = int(cursor.lastrowid or 0)
+    index.add_message(db, message_id)
+    return message_id
+
+
+def _is_known(db: sqlite3.Connection, chat: OutsideChat) -> bool:
+    if db.execute("SELECT 1 FROM conversations WHERE origin = ?", (chat.digest,)).fetchone():
+        return True
+    same_age = db.execute(
+        "SELECT id FROM conversations WHERE created_at = ? AND title = ?", (rows.to_us(chat.created_at), chat.title)
+    ).fetchall()
+    stored = [read_chat(db, conversation_id) for (conversation_id,) in same_age]
+    return any(each is not None and each.digest == chat.digest for each in stored)
+
+
+def _folder(db: sqlite3.Connection, name: str) -> int | None:
+    if not name:
+        return None
+    row = db.execute("SELECT id FROM folders WHERE name = ?", (name,)).fetchone()
+    if row:
+        return int(row[0])
+    sql = "INSERT INTO folders (name, place) SELECT ?, coalesce(max(place), 0) + 1 FROM folders"
+    return int(db.execute(sql, (name,)).lastrowid or 0)

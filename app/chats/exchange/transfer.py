@@ -1,0 +1,103 @@
+"""Export and import as a whole: from a store to a file, and from a file into a store. Runs on any thread."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import zipfile
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from functools import partial
+from pathlib import Path
+
+from app.chats.exchange.markdown import file_name, to_markdown
+from app.chats.exchange.own_format import to_json
+from app.chats.exchange.reading import read_chats
+from app.chats.exchange.records import OutsideChat
+from app.chats.exchange.stored import insert_chat, read_chat
+from app.chats.store import ChatStore
+from app.errors import ChatsExportError
+
+BATCH = 20  # conversations in one transaction: the window waits for no longer than that
+MARKDOWN, JSON = "markdown", "json"
+
+
+@dataclass(frozen=True, slots=True)
+class Imported:
+    """What an import did; conversations that were there already are left alone."""
+
+    num_new: int
+    num_known: int
+
+    @property
+    def sentence(self) -> str:
+        """The same for a person."""
+        taken = f"{self.num_new:,} chat{'' if self.num_new == 1 else 's'} imported."
+        known = (
+            f" {self.num_known:,} {'was' if self.num_known == 1 else 'were'} here already." if self.num_known else ""
+        )
+        return taken + known
+
+
+def export_chats(store: ChatStore, file: Path, form: str, conversation_id: int | None = None) -> int:
+    """Write one conversation, or all, and return how many; several as Markdown become one zip.
+
+    Raises:
+        ChatsExportError: there is nothing to write, or the file cannot be written; what was there before stays.
+        StorageError: the chats cannot be read.
+    """
+    wanted = [row.id for row in store.conversations()] if conversation_id is None else [conversation_id]
+    chats = list(_stored(store, wanted))
+    if not chats:
+        raise ChatsExportError("There is no chat to export.")
+    part = file.with_name(file.name + ".part")
+    try:
+        if form == MARKDOWN and conversation_id is None:
+            _write_zip(part, chats)
+        else:
+            text = to_json(chats) if form == JSON else to_markdown(chats[0])
+            part.write_text(text, encoding="utf-8")
+        with part.open("rb") as handle:
+            os.fsync(handle.fileno())
+        part.replace(file)
+    except OSError as error:
+        part.unlink(missing_ok=True)
+        raise ChatsExportError(f"{file} cannot be written ({error.strerror or error}).") from error
+    return len(chats)
+
+
+def import_chats(store: ChatStore, file: Path) -> Imported:
+    """Take in what a file holds.
+
+    Raises:
+        ChatsImportError: the file cannot be used; nothing was taken in.
+        StorageError: the chats cannot be written; what was taken in before stays, and is known the next time.
+    """
+    chats = read_chats(file)
+    num_new = 0
+    for begin in range(0, len(chats), BATCH):
+        batch = chats[begin : begin + BATCH]
+        num_new += store.write(partial(_insert_all, batch))
+    return Imported(num_new, len(chats) - num_new)
+
+
+def _stored(store: ChatStore, conversation_ids: Sequence[int]) -> Iterator[OutsideChat]:
+    for conversation_id in conversation_ids:
+        chat = store.read(partial(_read_one, conversation_id))
+        if chat is not None:
+            yield chat
+
+
+def _read_one(conversation_id: int, db: sqlite3.Connection) -> OutsideChat | None:
+    return read_chat(db, conversation_id)
+
+
+def _insert_all(chats: Sequence[OutsideChat], db: sqlite3.Connection) -> int:
+    return sum(insert_chat(db, chat, datetime.now(UTC)) is not None for chat in chats)
+
+
+def _write_zip(file: Path, chats: Sequence[OutsideChat]) -> None:
+    with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
+        for number, chat in enumerate(chats, start=1):
+            archive.writestr(f"{number:04} {file_name(chat.title, 'md')}", to_markdown(chat))

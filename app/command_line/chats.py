@@ -1,0 +1,42 @@
+"""`paceline chats export|import`: conversations to a file and back, without a window. Knows no file format itself."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+
+from app.chats.exchange.transfer import export_chats, import_chats
+from app.chats.opening import Place
+from app.chats.store import ChatStore
+from app.command_line.output import fail
+from app.errors import AppError
+from app.paths import find_paths
+
+
+def command(options: argparse.Namespace) -> int:
+    """Do it; exit code 0, or 1 with one sentence where it could not be done."""
+    paths = find_paths()
+    store = ChatStore(Place(paths.chats_file, paths.backups), lambda _trouble: None)
+    problem = store.open()
+    try:
+        if problem is not None:
+            # Chats that were set aside or cannot be saved: nothing may be written to what stands in for them.
+            return fail(problem)
+        return _export(store, options) if options.deed == "export" else _import(store, options.files)
+    except AppError as error:
+        return fail(error.problem)
+    finally:
+        store.close()
+
+
+def _export(store: ChatStore, options: argparse.Namespace) -> int:
+    number = export_chats(store, Path(options.file), options.format, options.chat)
+    sys.stdout.write(f"{number:,} chat{'' if number == 1 else 's'} exported to {options.file}.\n")
+    return 0
+
+
+def _import(store: ChatStore, files: list[str]) -> int:
+    for name in files:
+        sys.stdout.write(f"{name}: {import_chats(store, Path(name)).sentence}\n")
+    return 0

@@ -1,0 +1,106 @@
+"""Export and import from the window: asks for the file, works on a thread of its own, says how it ended.
+
+Knows the window and the store; knows no file format.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Callable
+from pathlib import Path
+
+from PySide6.QtCore import QObject, Signal
+
+from app.chats.exchange.markdown import file_name
+from app.chats.exchange.transfer import JSON, export_chats, import_chats
+from app.conversation_controller import ConversationController
+from app.errors import AppError
+from app.parts import Parts
+from engine.records import Problem
+from ui.chat_files import ask_export_file, ask_import_file
+
+log = logging.getLogger(__name__)
+
+ALL_NAME = "Paceline chats"
+BUSY = "Another import or export is still at work."
+
+
+class TransferController(QObject):
+    """One transfer at a time.
+
+    Signals:
+        ended(object): a sentence, or a `Problem`; from the thread that worked.
+    """
+
+    ended = Signal(object)
+
+    def __init__(self, parts: Parts, conversations: ConversationController) -> None:
+        super().__init__()
+        self._window = parts.window
+        self._store = parts.store
+        self._conversations = conversations
+        self._thread: threading.Thread | None = None
+        wishes = parts.window.sidebar.wishes
+        wishes.exported.connect(self.ask_export)
+        wishes.imported.connect(self.ask_import)
+        self.ended.connect(self._on_ended)
+
+    def ask_export(self, conversation_id: int | None, form: str) -> None:
+        """Ask where to write one conversation, or all."""
+        ending = "json" if form == JSON else "zip" if conversation_id is None else "md"
+        name = file_name(self._title(conversation_id), ending)
+        ask_export_file(self._window, name, lambda path: self.export(Path(path), form, conversation_id))
+
+    def ask_import(self) -> None:
+        """Ask which file to read."""
+        ask_import_file(self._window, lambda path: self.import_file(Path(path)))
+
+    def export(self, file: Path, form: str, conversation_id: int | None) -> None:
+        """Write one conversation, or all."""
+
+        def work() -> str:
+            number = export_chats(self._store, file, form, conversation_id)
+            return f"{number:,} chat{'' if number == 1 else 's'} exported to {file.name}."
+
+        self._start(work)
+
+    def import_file(self, file: Path) -> None:
+        """Take in what a file holds."""
+        self._start(lambda: import_chats(self._store, file).sentence)
+
+    def close(self, timeout_s: float) -> bool:
+        """Wait for what is at work; False where it takes longer."""
+        if self._thread is not None:
+            self._thread.join(timeout_s)
+        return self._thread is None or not self._thread.is_alive()
+
+    def _title(self, conversation_id: int | None) -> str:
+        try:
+            chat = self._store.conversation(conversation_id) if conversation_id is not None else None
+        except AppError:
+            log.warning("The title of a chat could not be read for its export.")
+            return ALL_NAME
+        return chat.title if chat else ALL_NAME
+
+    def _start(self, work: Callable[[], str]) -> None:
+        if self._thread is not None and self._thread.is_alive():
+            self._window.show_notice(BUSY)
+            return
+
+        def run() -> None:
+            try:
+                result: str | Problem = work()
+            except AppError as error:
+                result = error.problem
+            self.ended.emit(result)
+
+        self._thread = threading.Thread(target=run, name="transfer", daemon=True)
+        self._thread.start()
+
+    def _on_ended(self, result: str | Problem) -> None:
+        if isinstance(result, Problem):
+            self._window.show_problem(result)
+        else:
+            self._window.show_notice(result)
+        self._conversations.refresh()

@@ -1,0 +1,58 @@
+"""`paceline chats`: out and in again, and one sentence where it cannot be."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from app.chats.opening import Place
+from app.chats.store import ChatStore
+from app.command_line.parser import main
+from app.paths import find_paths
+
+
+def fill() -> None:
+    paths = find_paths()
+    store = ChatStore(Place(paths.chats_file, paths.backups), [].append)
+    assert store.open() is None
+    store.add_message(store.create_conversation(), "user", "Hello there")
+    assert store.close()
+
+
+def test_out_and_in_again(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    fill()
+    file = tmp_path / "chats.json"
+    assert main(["chats", "export", str(file)]) == 0
+    monkeypatch.setenv("PACELINE_HOME", str(tmp_path / "elsewhere"))
+    assert main(["chats", "import", str(file), str(file)]) == 0
+    told = capsys.readouterr().out
+    assert "1 chat exported" in told
+    assert "1 chat imported." in told
+    assert "0 chats imported. 1 was here already." in told
+
+
+def test_one_chat_as_markdown(tmp_path: Path) -> None:
+    fill()
+    file = tmp_path / "chat.md"
+    assert main(["chats", "export", str(file), "--format", "markdown", "--chat", "1"]) == 0
+    assert "Hello there" in file.read_text("utf-8")
+
+
+def test_a_bad_file_is_one_sentence(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = tmp_path / "bad.json"
+    file.write_text("{}")
+    assert main(["chats", "import", str(file)]) == 1
+    told = capsys.readouterr().err
+    assert told.count("\n") == 1
+    assert "no export of Paceline" in told
+
+
+def test_chats_that_are_in_use_are_left_alone(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    fill()
+    paths = find_paths()
+    store = ChatStore(Place(paths.chats_file, paths.backups), [].append)
+    assert store.open() is None
+    assert main(["chats", "export", str(tmp_path / "out.json")]) == 1
+    assert "in use" in capsys.readouterr().err
+    store.close()

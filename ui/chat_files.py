@@ -1,0 +1,35 @@
+"""Asks where conversations are to be written and which file is to be read. Opens no file itself."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QFileDialog, QWidget
+
+ENDINGS = {"md": "Markdown (*.md)", "zip": "Zip of Markdown files (*.zip)", "json": "JSON (*.json)"}
+EXPORTS = "Exports (*.json *.zip);;All files (*)"
+
+
+def ask_export_file(parent: QWidget, name: str, take: Callable[[str], object]) -> QFileDialog:
+    """Let the user choose where to write; ``take`` gets the path, with the ending of ``name``."""
+    ending = name.rsplit(".", 1)[-1]
+    dialog = QFileDialog(parent, "Export chats", "", ENDINGS[ending])
+    dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
+    dialog.setDefaultSuffix(ending)
+    dialog.selectFile(name)
+    return _open(dialog, take)
+
+
+def ask_import_file(parent: QWidget, take: Callable[[str], object]) -> QFileDialog:
+    """Let the user choose an export; ``take`` gets its path."""
+    dialog = QFileDialog(parent, "Import chats from Paceline, ChatGPT or LM Studio", "", EXPORTS)
+    dialog.setFileMode(QFileDialog.FileMode.ExistingFile)
+    return _open(dialog, take)
+
+
+def _open(dialog: QFileDialog, take: Callable[[str], object]) -> QFileDialog:
+    dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+    dialog.fileSelected.connect(take)
+    dialog.open()
+    return dialog
