@@ -15,7 +15,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from types import FrameType
 
+from app.command_line.models_names import resolve_names
 from app.command_line.output import fail, fail_with, figures, run_as_dict
+from app.errors import AppError
 from app.paths import builtin_draft, builtin_target, find_paths
 from engine.errors import EngineError
 from engine.pacing import choose_pace
@@ -41,7 +43,10 @@ INTERRUPTED = 130  # what a shell gives for Ctrl+C
 def command(options: argparse.Namespace) -> int:
     """Answer the prompt of the options; the exit code as `main` says."""
     try:
+        resolve_names(options)
         request = make_request(options)
+    except AppError as error:
+        return fail(error.problem, as_json=options.json)
     except (ValueError, OSError) as error:
         return fail(Problem("This cannot be run", str(error), "Change the option."), as_json=options.json)
     session = open_session()
