@@ -6,6 +6,8 @@ does not grow with the conversation.
 
 from __future__ import annotations
 
+from array import array
+
 import numpy as np
 
 from engine.drafters.base import Draft
@@ -28,16 +30,17 @@ class PromptLookupDrafter:
 
     def __init__(self, min_match: int = MIN_MATCH, max_match: int = MAX_MATCH) -> None:
         self._sizes = range(max_match, min_match - 1, -1)
-        self._ids: list[int] = []
-        # For each size: the last tokens of a match -> where its most recent continuation begins.
-        self._continuations: dict[int, dict[tuple[int, ...], int]] = {size: {} for size in self._sizes}
+        self._ids = array("i")
+        # For each size: the last tokens of a match -> where its most recent continuation begins. Bytes, because the
+        # garbage collector looks at tuples, and there are five for each token.
+        self._continuations: dict[int, dict[bytes, int]] = {size: {} for size in self._sizes}
 
     def begin(self, history: History, sampler: Sampler) -> None:  # noqa: ARG002  (q = 1 whatever the sampling)
         """Keep the index where ``history`` continues what is indexed, else start over."""
         known = len(self._ids)
-        indexed = np.asarray(self._ids, dtype=np.int32)
+        indexed = np.array(self._ids, dtype=np.int32)
         if known > len(history) or not np.array_equal(history[:known], indexed):
-            self._ids.clear()
+            self._ids = array("i")
             for table in self._continuations.values():
                 table.clear()
         self._follow(history)
@@ -49,9 +52,9 @@ class PromptLookupDrafter:
         for size in self._sizes if limit > 0 else ():
             if len(ids) < size:
                 continue
-            start = self._continuations[size].get(tuple(ids[-size:]))
+            start = self._continuations[size].get(ids[-size:].tobytes())
             if start is not None:
-                proposed = ids[start : start + limit]
+                proposed = ids[start : start + limit].tolist()
                 # A match that reaches the end repeats with this period: go on around it.
                 while len(proposed) < limit:
                     proposed += proposed[: limit - len(proposed)]
@@ -68,5 +71,5 @@ class PromptLookupDrafter:
             end = len(ids)
             for size in self._sizes:
                 if end >= size:
-                    self._continuations[size][tuple(ids[end - size :])] = end
+                    self._continuations[size][ids[end - size :].tobytes()] = end
             ids.append(token_id)

@@ -11,7 +11,7 @@ from engine.drafters import paced
 from engine.drafters.draft_model import DraftModelDrafter
 from engine.drafters.paced import PacedDrafter
 from engine.drafters.prompt_lookup import PromptLookupDrafter
-from engine.drafters.suffix import SuffixDrafter
+from engine.drafters.suffix import SuffixDrafter, SuffixRules
 from engine.fake_model import MarkovModel
 from engine.pacer import Pacer
 from engine.records import Mode, SamplingParams
@@ -61,7 +61,7 @@ class Answering:
         self.pacer.observe_overhead(0.0)
         self.target = CachedSequence(MarkovModel(P_LOGITS))
         self.text = PromptLookupDrafter(1, 3)
-        self.suffix = SuffixDrafter()
+        self.suffix = SuffixDrafter(SuffixRules(min_match=1, tail_match=1))
         model = DraftModelDrafter(CachedSequence(MarkovModel(Q_LOGITS)), N_VOCAB, frozenset())
         self.drafters = {
             "both": PacedDrafter(self.pacer, self.suffix, model),
@@ -70,6 +70,7 @@ class Answering:
             "text": PacedDrafter(self.pacer, self.text, None),
         }
         self.depths: set[int] = set()
+        self.num_chained = 0
 
     def tokens(self, name: str, sampling: SamplingParams, count: int, prompt: list[int]) -> list[int]:
         ids = np.array(prompt, dtype=np.int32)
@@ -83,6 +84,7 @@ class Answering:
             before = stats.proposed
             given += speculation.step(32, count - len(given)).ids
             self.depths.add(stats.proposed - before)
+            self.num_chained += len(self.drafters[name]._chain.parts) > 1
             assert self.target.num_past == len(speculation.history) - 1
         return given
 
@@ -110,6 +112,7 @@ def test_sampled_output_is_distributed_as_plain_decoding_whatever_the_pace(name:
         for position, token_id in enumerate(answering.tokens(name, sampling, 4, prompt)):
             counts[position, token_id] += 1
     assert len(answering.depths) > 2
+    assert (answering.num_chained > 0) == (name == "both")
     for position in range(4):
         assert chi_square_p(counts[position], plain_distribution(prompt[-1], position)) > 0.001
 
