@@ -53,6 +53,10 @@ class Jobs:
             self._threads.add(thread)
         thread.start()
 
+    def post(self, function: Callable[[], None]) -> None:
+        """Have something called where things are shown; for what a job has to tell before it is done."""
+        self._deliver(function)
+
     def cancel(self, name: str) -> None:
         """Ask the job of this name to stop; its result is dropped."""
         with self._lock:

@@ -6,13 +6,14 @@ Calls block. Owns the memory of headers that were read; how a verdict is reached
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import psutil
 
-from app.hub.proof import LoadPlan, pair_plan, prove, prove_matches, this_room
-from app.hub.records import LibraryModel
+from app.hub.catalog import CatalogPair
+from app.hub.draft_finder import Candidate, DraftSearch, Sources, find_drafts
+from app.hub.proof import LoadPlan, pair_plan, prove, this_room
 from app.hub.remote_header import KnownModel, read_local_header, read_remote_header
 from app.hub_fit_views import fit_view
 from app.hub_shelf import Shelf
@@ -23,9 +24,10 @@ from engine.llama.devices import find_gpus
 from engine.llama.library import physical_cores
 from engine.pair_probe import PairVerdict
 from ui.formatting import parameters
-from ui.hub_records import Gpu, Hardware, Match, ModelRef, PairSide, PairView, Presence
+from ui.hub_records import DraftList, DraftRow, Gpu, Hardware, Match, ModelRef, PairSide, PairView, Presence
 
 ShouldStop = Callable[[], bool]
+Tell = Callable[[DraftList], None]
 DEFAULT_N_CTX = 8192
 MAX_HEADERS = 40  # each holds up to 20 MB
 AGREE = "The tokens and the settings of both vocabularies agree."
@@ -91,14 +93,23 @@ class PairJudge:
             note=_cost(first, second),
         )
 
-    def matches(self, target: ModelRef, drafts: list[ModelRef], should_stop: ShouldStop) -> tuple[PairVerdict, ...]:
-        """Verdicts on vocabularies alone.
+    def drafts(
+        self, target: ModelRef, catalog: Sequence[CatalogPair], tell: Tell, should_stop: ShouldStop
+    ) -> DraftList:
+        """Look everywhere for drafts; ``tell`` gets what is known meanwhile, on this thread.
 
         Raises:
-            HubError, ModelFileError: a header cannot be read, or it was asked to stop.
+            HubError, ModelFileError: the target's header cannot be used, or it was asked to stop.
         """
-        known = [self.known(draft, should_stop) for draft in drafts]
-        return prove_matches(self.known(target, should_stop), known, should_stop)
+        known = self.known(target, should_stop)
+        side = self.side(target, known)
+        tell(DraftList(side, busy=True))
+        sources = Sources(self.shelf.library.models(), catalog, self.shelf.client)
+
+        def on_progress(search: DraftSearch) -> None:
+            tell(_draft_list(side, search, busy=True))
+
+        return _draft_list(side, find_drafts(known, sources, should_stop, on_progress), busy=False)
 
     def side(self, ref: ModelRef, known: KnownModel | None = None) -> PairSide:
         """One half of a pair, named by its file."""
@@ -113,11 +124,6 @@ class PairJudge:
             size_bytes=known.size_bytes if known else None,
             presence=Presence.HERE if path else Presence.ABSENT,
         )
-
-    def local_side(self, model: LibraryModel) -> PairSide:
-        """A model of the library."""
-        ref = ModelRef(path=str(model.path))
-        return PairSide(ref, Path(model.name).name, model.quantization, model.size_bytes, Presence.HERE)
 
     def plan(self) -> LoadPlan:
         """How the settings would load a pair; GPU layers that are left to the app are all."""
@@ -144,6 +150,23 @@ class PairJudge:
         gpus = tuple(Gpu(gpu.name, gpu.total_bytes, gpu.free_bytes) for gpu in find_gpus())
         disk = this_room(self._paths.models).disk_bytes
         return Hardware(physical_cores(), memory.total, memory.available, disk, gpus)
+
+
+def _draft_list(target: PairSide, search: DraftSearch, *, busy: bool) -> DraftList:
+    rows = tuple(_draft_row(candidate) for candidate in (*search.matching, *search.rejected))
+    return DraftList(target, rows, busy=busy, words=search.words)
+
+
+def _draft_row(candidate: Candidate) -> DraftRow:
+    path = str(candidate.path) if candidate.path else ""
+    side = PairSide(
+        ref=ModelRef(candidate.repo_id, candidate.file, path),
+        name=Path(candidate.name).name,
+        detail=candidate.quantization,
+        size_bytes=candidate.size_bytes,
+        presence=Presence.HERE if path else Presence.ABSENT,
+    )
+    return DraftRow(side, candidate.place.value, Match.YES if candidate.matches else Match.NO, candidate.reason)
 
 
 def _cost(target: KnownModel, draft: KnownModel | None) -> str:

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from app.hub_jobs import Jobs
-from app.hub_pairs import PairJudge
+from app.hub_pairs import PairJudge, ShouldStop
 from app.hub_recommendations import Opened, Recommendations
 from app.paths import assets_dir
 from engine.records import ModelInfo, Problem
@@ -114,9 +114,22 @@ class HubPairsController:
 
     def _find_drafts(self, target: ModelRef | None) -> None:
         chosen = target or self._target
+        if chosen is not None and self._place.page != "drafts":
+            self._place.show_page("drafts")  # which may ask for the target in use first
         self._chosen = chosen
         if chosen is None:
             self._place.drafts.set_drafts(DraftList())
             return
-        if self._place.page != "drafts":
-            self._place.show_page("drafts")
+        page = self._place.drafts
+
+        def tell(found: DraftList) -> None:
+            self._jobs.post(lambda: self._show_drafts(chosen, found))
+
+        def work(stop: ShouldStop) -> DraftList:
+            return self._judge.drafts(chosen, self._pairs.pairs(), tell, stop)
+
+        self._jobs.run("drafts", work, lambda found: self._show_drafts(chosen, found), page.set_problem)
+
+    def _show_drafts(self, chosen: ModelRef, found: DraftList) -> None:
+        if chosen == self._chosen:
+            self._place.drafts.set_drafts(found)

@@ -61,7 +61,7 @@ class Recommendations:
             BrokenCatalogError: the list cannot be read.
         """
         hardware = self._judge.hardware()
-        return tuple(self._row(pair, hardware) for pair in self._pairs())
+        return tuple(self._row(pair, hardware) for pair in self.pairs())
 
     def suggested(self) -> tuple[CatalogRow, ...]:
         """Up to three that fit: the largest first, of different families where there are.
@@ -73,7 +73,7 @@ class Recommendations:
         usual = {Machine.LAPTOP, Machine.DESKTOP} if hardware.gpus else {Machine.LAPTOP}
         fitting = [
             (pair, row)
-            for pair in self._pairs()
+            for pair in self.pairs()
             if (row := self._row(pair, hardware)).fit is FitLevel.FITS and (pair.machine in usual or row.pair.is_here)
         ]
         fitting.sort(key=lambda found: -(found[0].target.size_bytes + found[0].draft.size_bytes))
@@ -90,7 +90,7 @@ class Recommendations:
         Raises:
             BrokenCatalogError: the list cannot be read.
         """
-        pair = next(one for one in self._pairs() if one.key == key)
+        pair = next(one for one in self.pairs() if one.key == key)
         checked = check(pair, self._judge.shelf.client)
         row = replace(self._row(pair, self._judge.hardware()), checked=checked.sentence)
         here = row.pair.is_here
@@ -105,7 +105,12 @@ class Recommendations:
         level = view.fit.level if view.fit else row.fit
         return Opened(replace(row, fit=level, pair=view), view)
 
-    def _pairs(self) -> Sequence[CatalogPair]:
+    def pairs(self) -> Sequence[CatalogPair]:
+        """The list as it came with the app.
+
+        Raises:
+            BrokenCatalogError: it cannot be read.
+        """
         try:
             return read_catalog(self._file)
         except CatalogError as error:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from app.hub.records import (
@@ -120,6 +122,10 @@ def repo_details(
         file_row(repo, model, presences.get(model.files[0].path, Presence.ABSENT), free_bytes)
         for model in details.models
     ]
+    labels = Counter(row.label for row in rows)
+    names = {model.files[0].path: model.name for model in details.models}
+    # Where a repository holds several models, the quantization alone does not tell them apart.
+    rows = [replace(row, label=names[row.ref.file]) if row.label and labels[row.label] > 1 else row for row in rows]
     rows.sort(key=lambda row: (row.kind is not views.FileKind.MODEL, row.size_bytes or 0))
     return views.RepoDetails(
         row=repo_row(summary, free_bytes),

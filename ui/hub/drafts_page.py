@@ -31,17 +31,22 @@ def draft_rows(rows: Sequence[DraftRow]) -> list[Choice]:
     )
     choices: list[Choice] = []
     for heading, matches in groups:
-        members = [(number, row) for number, row in enumerate(rows) if row.match in matches]
+        members = [row for row in rows if row.match in matches]
         if members:
             choices.append(Choice("", heading))
-        choices += [_choice(number, row) for number, row in members]
+        choices += [_choice(row) for row in members]
     return choices
 
 
-def _choice(number: int, row: DraftRow) -> Choice:
+def _key(row: DraftRow) -> str:
+    ref = row.side.ref
+    return f"{ref.repo}/{ref.file}:{ref.path}"
+
+
+def _choice(row: DraftRow) -> Choice:
     second = " · ".join(piece for piece in (row.place, row.side.detail) if piece)
     return Choice(
-        key=str(number),
+        key=_key(row),
         title=row.side.name,
         lines=(second, row.reason) if row.reason else (second,),
         side=bytes_or_unknown(row.side.size_bytes),
@@ -99,7 +104,7 @@ class DraftsPage(QWidget):
         row = QHBoxLayout(self)
         row.setContentsMargins(0, 0, 0, 0)
         row.setSpacing(0)
-        row.addWidget(left, 3)
+        row.addWidget(left, 2)
         row.addWidget(self.right, 5)
 
     def start(self) -> None:
@@ -155,7 +160,7 @@ class DraftsPage(QWidget):
         self.right.setCurrentIndex(1)
 
     def _on_chosen(self, key: str) -> None:
-        row = self._found.rows[int(key)]
+        row = next(row for row in self._found.rows if _key(row) == key)
         if self._found.target is None:
             return
         self.set_pair(PairView(self._found.target, row.side, row.match, row.reason))

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QLabel, QPushButton, QWidget
 
+from ui.elided_label import ElidedLabel
 from ui.formatting import hover
 from ui.hub.intentions import Intentions
 from ui.hub.parts import Mark, button, empty_layout, label, rule
@@ -29,7 +30,7 @@ class FileTable(QWidget):
         self.deeds: dict[str, list[QPushButton]] = {}  # by file, in the order of the row
         self.grid = QGridLayout(self)
         self.grid.setContentsMargins(0, 0, 0, 0)
-        self.grid.setHorizontalSpacing(16)
+        self.grid.setHorizontalSpacing(12)
         self.grid.setVerticalSpacing(6)
 
     def set_files(self, files: Sequence[FileRow]) -> None:
@@ -48,6 +49,7 @@ class FileTable(QWidget):
         for file in others:
             line = self._add_other(line, file)
         self.grid.setColumnStretch(0, 1)
+        self.grid.setColumnMinimumWidth(0, 110)
         if self.deeds.get(focused):
             self.deeds[focused][-1].setFocus()
 
@@ -60,7 +62,7 @@ class FileTable(QWidget):
         if line:
             self.grid.addWidget(rule(), line, 0, 1, NUM_COLUMNS)
             line += 1
-        self.grid.addWidget(self._name(file), line, 0, _LEFT)
+        self.grid.addWidget(self._name(file), line, 0)
         mark = Mark(self._theme)
         mark.show_fit(file.fit)
         if file.fit_words:
@@ -94,10 +96,10 @@ class FileTable(QWidget):
         return [drafts, last]
 
     def _add_other(self, line: int, file: FileRow) -> int:
-        self.grid.addWidget(self._name(file), line, 0, _LEFT)
+        self.grid.addWidget(self._name(file), line, 0, 1, 2)
         kind = label(KIND_WORDS[file.kind], "muted")
         kind.setToolTip(hover(KIND_HELP[file.kind]))
-        self.grid.addWidget(kind, line, 1, _LEFT)
+        self.grid.addWidget(kind, line, 3, 1, 2, _LEFT)
         self.grid.addWidget(self._size(file), line, 2, _RIGHT)
         return line + 1
 
@@ -106,16 +108,22 @@ class FileTable(QWidget):
         row = QHBoxLayout(holder)
         row.setContentsMargins(0, 4, 0, 4)
         row.setSpacing(8)
-        name = label(file.label or file.ref.name, "strong" if file.kind in LOADABLE else "")
+        if file.label:
+            name = label(file.label, "strong" if file.kind in LOADABLE else "")
+            row.addWidget(name)
+        else:
+            name = ElidedLabel(file.ref.name)
+            name.setProperty("kind", "strong" if file.kind in LOADABLE else "")
+            row.addWidget(name, 1)
         name.setToolTip(file.ref.file)
-        row.addWidget(name)
         if file.num_parts > 1:
             row.addWidget(label(plural(file.num_parts, "part"), "caption"))
         if file.kind is FileKind.DRAFTER:
             tag = label("draft model", "key")
             tag.setToolTip(hover(KIND_HELP[file.kind]))
             row.addWidget(tag)
-        row.addStretch(1)
+        if file.label:
+            row.addStretch(1)
         return holder
 
     def _size(self, file: FileRow) -> QLabel:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from PySide6.QtCore import QEvent, QObject, QSize, Qt, Signal
+from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import (
     QFrame,
     QHBoxLayout,
@@ -29,7 +30,8 @@ from ui.hub.welcome_page import WelcomePage
 from ui.hub_records import DownloadRow, DownloadState
 from ui.theme import Theme
 
-NAV_PX = 200
+NAV_PX, NARROW_NAV_PX = 200, 60
+NARROW_PX = 1120
 PAGES = (
     ("recommended", "Recommended", "sparkles"),
     ("search", "Search", "search"),
@@ -54,6 +56,8 @@ class HubPlace(QWidget):
         super().__init__(parent)
         self._theme = theme
         self._page = ""
+        self._num_open = 0
+        self._is_narrow = False
         self.setObjectName("page")
         self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
         self.wants = Intentions(self)
@@ -96,6 +100,7 @@ class HubPlace(QWidget):
         self.nav.setObjectName("hubNav")
         self.nav.setAccessibleName("Models")
         self.nav.setIconSize(QSize(16, 16))
+        self.nav.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         for key, name, _icon in PAGES:
             item = QListWidgetItem(name)
             item.setData(Qt.ItemDataRole.UserRole, key)
@@ -106,16 +111,16 @@ class HubPlace(QWidget):
         self.wants.page_wanted.connect(self.show_page)
 
     def _arrange(self) -> None:
-        side = QFrame()
+        self.side = side = QFrame()
         side.setObjectName("sidebar")
         side.setFixedWidth(NAV_PX)
         column = QVBoxLayout(side)
         column.setContentsMargins(12, 12, 12, 12)
         column.setSpacing(8)
         column.addWidget(self.back_button)
-        heading = label("Models", "section")
-        heading.setContentsMargins(10, 10, 0, 0)
-        column.addWidget(heading)
+        self.heading = label("Models", "section")
+        self.heading.setContentsMargins(10, 10, 0, 0)
+        column.addWidget(self.heading)
         column.addWidget(self.nav, 1)
         column.addWidget(self.welcome_button)
         for page in self._by_name.values():
@@ -183,8 +188,30 @@ class HubPlace(QWidget):
     def set_downloads(self, rows: Sequence[DownloadRow]) -> None:
         """Fill the page and the number beside its name."""
         self.downloads.set_rows(rows)
-        open_rows = [row for row in rows if row.state is not DownloadState.DONE]
-        self.nav.item(len(PAGES) - 1).setText(f"Downloads  {len(open_rows)}" if open_rows else "Downloads")
+        self._num_open = sum(row.state is not DownloadState.DONE for row in rows)
+        self._show_names()
+
+    def _show_names(self) -> None:
+        """In a narrow window icons must do; names stay for the pointer and for screen readers."""
+        narrow = self._is_narrow
+        self.side.setFixedWidth(NARROW_NAV_PX if narrow else NAV_PX)
+        self.heading.setVisible(not narrow)
+        self.back_button.setText("" if narrow else " Back to the chat")
+        self.welcome_button.setText("" if narrow else " First steps")
+        for row, (key, name, _icon) in enumerate(PAGES):
+            words = f"{name}  {self._num_open}" if key == "downloads" and self._num_open else name
+            item = self.nav.item(row)
+            item.setText("" if narrow else words)
+            item.setToolTip(words if narrow else "")
+            item.setData(Qt.ItemDataRole.AccessibleTextRole, words)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Narrow windows let go of the pages' names."""
+        super().resizeEvent(event)
+        narrow = event.size().width() < NARROW_PX
+        if narrow != self._is_narrow:
+            self._is_narrow = narrow
+            self._show_names()
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         """The foot takes room only while one of its banners speaks."""

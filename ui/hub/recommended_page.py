@@ -105,7 +105,7 @@ class RecommendedPage(QWidget):
         row = QHBoxLayout(self)
         row.setContentsMargins(0, 0, 0, 0)
         row.setSpacing(0)
-        row.addWidget(left, 3)
+        row.addWidget(left, 2)
         row.addWidget(self.right, 5)
 
     def start(self) -> None:

@@ -108,7 +108,7 @@ class SearchPage(QWidget):
         row = QHBoxLayout(self)
         row.setContentsMargins(0, 0, 0, 0)
         row.setSpacing(0)
-        row.addWidget(left, 3)
+        row.addWidget(left, 2)
         row.addWidget(self.pane, 5)
 
     @property

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 from PySide6.QtCore import Qt
@@ -13,29 +12,31 @@ from PySide6.QtWidgets import QApplication, QLabel, QPushButton, QWidget
 from pytestqt.qtbot import QtBot
 
 from app.paths import builtin_draft, builtin_target, find_paths
+from engine.records import Event
 from engine.worker import EngineWorker, probing_session
 from tests.app.fakes import Desk, PuppetWorker, keep_settings, open_desk
 from tests.app.hub.loopback import LoopbackHub
 from ui.dialogs import Question
 from ui.hub.place import HubPlace
-from ui.hub_records import DownloadState, Match, Presence
+from ui.hub_records import DownloadState, Match
 from ui.records import EngineState, MessageState
 
 LEFT = Qt.MouseButton.LeftButton
 WAIT_MS = 60_000
-REPO, OTHER = "paceline/tiny-pair-GGUF", "someone/other-GGUF"
+REPO, DRAFT_REPO, OTHER = "paceline/paceline-tiny-GGUF", "paceline/paceline-tiny-draft-GGUF", "someone/other-GGUF"
 TARGET_FILE, DRAFT_FILE = "tiny-target-Q8_0.gguf", "tiny-draft-Q8_0.gguf"
 README = b"---\nlicense: mit\n---\n# A tiny pair\n\n<script>alert(1)</script> It follows **simple** requests.\n"
 
 
-def real_engine(on_event: Any) -> EngineWorker:
+def real_engine(on_event: Callable[[Event], None]) -> EngineWorker:
     return EngineWorker(on_event, lambda: probing_session(find_paths().cache))
 
 
 @pytest.fixture
 def filled(hub: LoopbackHub) -> LoopbackHub:
     hub.add_file(REPO, TARGET_FILE, builtin_target())
-    hub.add_file(REPO, DRAFT_FILE, builtin_draft())
+    hub.add_file(DRAFT_REPO, DRAFT_FILE, builtin_draft())
+    hub.describe(DRAFT_REPO, downloads=300, tags=["gguf", "license:mit"], gguf={"architecture": "llama"})
     hub.add_file(REPO, "mmproj-tiny-f16.gguf", b"GGUF" + bytes(1000))
     hub.add_file(REPO, "README.md", README)
     facts = {"architecture": "llama", "total": 8_100_000, "context_length": 2048}
@@ -88,10 +89,10 @@ def search_and_open(desk: Desk, qtbot: QtBot, text: str) -> None:
 
 def test_search_shows_what_the_hub_has(desk: Desk, qtbot: QtBot) -> None:
     place = place_of(desk)
-    search_and_open(desk, qtbot, "tiny")
-    assert place.search.pane.title.text() == "tiny-pair-GGUF"
+    search_and_open(desk, qtbot, "tiny-GGUF")
+    assert place.search.pane.title.text() == "paceline-tiny-GGUF"
     assert "1.20 k downloads" in place.search.pane.facts.text()
-    assert set(place.search.pane.files.deeds) == {TARGET_FILE, DRAFT_FILE}
+    assert set(place.search.pane.files.deeds) == {TARGET_FILE}
     html = place.search.pane.readme.toPlainText()
     assert "<script>alert(1)</script>" in html
     assert "license" not in html
@@ -99,7 +100,7 @@ def test_search_shows_what_the_hub_has(desk: Desk, qtbot: QtBot) -> None:
 
 def test_a_download_arrives_in_the_library_and_can_be_removed(desk: Desk, qtbot: QtBot) -> None:
     place = place_of(desk)
-    search_and_open(desk, qtbot, "tiny")
+    search_and_open(desk, qtbot, "tiny-draft")
     qtbot.mouseClick(place.search.pane.files.deeds[DRAFT_FILE][-1], LEFT)
     click_page(place, 4, qtbot)
     lines = place.downloads.lines
@@ -165,3 +166,40 @@ def test_the_first_run_is_shown_once(filled: LoopbackHub, qtbot: QtBot) -> None:
 
 def _texts(widget: QWidget) -> list[str]:
     return [label.text() for label in widget.findChildren(QLabel)]
+
+
+def test_search_details_draft_pull_and_chat(filled: LoopbackHub, qtbot: QtBot) -> None:
+    keep_settings({"target_path": "", "draft_path": ""})
+    desk = open_desk(real_engine)
+    place = place_of(desk)
+    qtbot.waitUntil(lambda: desk.window.engine.state is EngineState.READY, timeout=WAIT_MS)
+    search_and_open(desk, qtbot, "tiny-GGUF")
+    click(place.search, "Find a draft for Q8_0", qtbot)
+    assert place.page == "drafts"
+    qtbot.waitUntil(lambda: not place.drafts._found.busy and bool(place.drafts._found.rows), timeout=WAIT_MS)
+    matching = [row for row in place.drafts._found.rows if row.match is Match.YES]
+    assert [row.side.ref.file for row in matching] == [DRAFT_FILE]
+    place.drafts.list.setFocus()
+    place.drafts.list.choose_first()
+    qtbot.waitUntil(place.drafts.card.fit.isVisible, timeout=WAIT_MS)
+    assert place.drafts.card.verdict.text.text() == "The draft matches"
+    click(place.drafts.card, "Download and chat", qtbot)
+    qtbot.waitUntil(lambda: not desk.window.hub.is_open, timeout=WAIT_MS)
+    models = desk.paths.models
+    qtbot.waitUntil(lambda: _is_loaded(desk, models), timeout=WAIT_MS)
+    qtbot.keyClicks(desk.window.composer.edit, "What is speculative decoding?")
+    qtbot.keyClick(desk.window.composer.edit, Qt.Key.Key_Return)
+    qtbot.waitUntil(lambda: bool(desk.window.finished), timeout=WAIT_MS)
+    answer = desk.window.finished[-1]
+    assert answer.state is MessageState.COMPLETE
+    assert answer.text.strip()
+    qtbot.keyClick(desk.window, Qt.Key.Key_M, Qt.KeyboardModifier.ControlModifier)
+    click_page(place, 3, qtbot)
+    qtbot.waitUntil(lambda: {line.row.in_use for line in place.library.lines} == {"target", "draft"}, timeout=WAIT_MS)
+    desk.close()
+
+
+def _is_loaded(desk: Desk, models: Path) -> bool:
+    view = desk.window.engine
+    both = view.target is not None and view.draft is not None and view.state is EngineState.READY
+    return both and all(Path(one.path).is_relative_to(models) for one in (view.target, view.draft) if one)
