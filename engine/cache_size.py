@@ -20,11 +20,15 @@ _INTERVAL = 4  # of layers with attention where a hybrid does not tell
 
 @dataclass(frozen=True, slots=True)
 class CacheSetup:
-    """A context of ``n_ctx`` tokens and how its keys and values are stored: a name in `CACHE_TYPES`."""
+    """A context of ``n_ctx`` tokens and how its keys and values are stored: a name in `CACHE_TYPES`.
+
+    Without ``fused`` (flash) attention the scores of all heads are held at once; a quantized cache has it always.
+    """
 
     n_ctx: int
     cache_type_k: str = "f16"
     cache_type_v: str = "f16"
+    fused: bool = True
 
     @property
     def num_cells(self) -> int:

@@ -129,9 +129,13 @@ def _graph_bytes(header: GgufHeader, setup: CacheSetup, batch: int) -> int:
     n_embd = first(header.own("embedding_length"))
     rows = min(NUM_ROWS, num_tokens)
     masks = (2 if header.own("attention.sliding_window") else 1) * num_tokens * setup.num_cells * _MASK
+    attention = 0.0
+    if not setup.fused and setup.cache_type_v == "f16":  # scores and a mask of F32; measured 5 to 5.5 rows beside
+        heads = max(per_layer(header.own("attention.head_count"), num_cached_layers(header)), default=0)
+        attention = num_tokens * (setup.num_cells * (heads + 1) + 5.5 * n_embd) * _FLOAT
     feed_forward = masks + num_tokens * (3 * _widest_layer(header) + 4 * n_embd) * _FLOAT
     logits = (rows * (_num_tokens(header) + n_embd) + num_tokens * n_embd) * _FLOAT
-    return max(feed_forward, logits)
+    return round(max(attention, feed_forward, logits))
 
 
 def _widest_layer(header: GgufHeader) -> int:

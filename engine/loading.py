@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from engine.errors import ContextError, ModelFileError, ModelLoadError
-from engine.fit import CacheShape, Verdict, check_fit, estimate
+from engine.fit import CacheShape, Verdict, all_parts_bytes, check_fit, estimate
 from engine.gguf_header import read_header
 from engine.llama import library
 from engine.llama.context import ContextParams, LlamaContext
@@ -81,16 +81,18 @@ def fitting(paths: Sequence[str], options: LoadOptions) -> LoadOptions:
         NotEnoughMemoryError: it cannot fit the free main memory.
     """
     headers = [read_header(Path(path)) for path in paths]
+    wholes = [all_parts_bytes(Path(path), header) for path, header in zip(paths, headers, strict=True)]
     trained = headers[0].own("context_length")
     largest = trained if isinstance(trained, int) and trained > 0 else AUTOMATIC_N_CTX
     n_ctx = min(options.n_ctx or AUTOMATIC_N_CTX, largest)
     if library.supports_gpu() and options.gpu_layers != 0:
         return replace(options, n_ctx=n_ctx)
     while options.n_ctx is None and n_ctx > SMALLEST_AUTOMATIC_N_CTX:
-        if estimate(headers, _fit_options(options, n_ctx)).verdict is not Verdict.TOO_LARGE:
+        report = estimate(headers, _fit_options(options, n_ctx), weights_bytes=wholes)
+        if report.verdict is not Verdict.TOO_LARGE:
             break
         n_ctx //= 2
-    check_fit(headers, _fit_options(options, n_ctx))
+    check_fit(headers, _fit_options(options, n_ctx), weights_bytes=wholes)
     return replace(options, n_ctx=n_ctx)
 
 

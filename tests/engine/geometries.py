@@ -178,7 +178,7 @@ def planned_model(path: Path) -> Iterator[Any]:
     lib.llama_model_free(model)
 
 
-def plan(model: Any, n_ctx: int, cache_type: str) -> Told:  # noqa: ANN401  (a native handle)
+def plan(model: Any, n_ctx: int, cache_type: str, *, fused: bool = True) -> Told:  # noqa: ANN401  (a native handle)
     """Let llama.cpp plan a context as this engine makes them; read its report."""
     lines: list[str] = []
 
@@ -191,6 +191,7 @@ def plan(model: Any, n_ctx: int, cache_type: str) -> Told:  # noqa: ANN401  (a n
     params.n_ctx, params.n_batch, params.n_ubatch = n_ctx, N_BATCH, CPU_UBATCH
     params.n_outputs_max, params.swa_full = MAX_ROWS, True
     params.type_k = params.type_v = NATIVE_TYPES[cache_type]
+    params.flash_attn_type = lib.LLAMA_FLASH_ATTN_TYPE_AUTO if fused else lib.LLAMA_FLASH_ATTN_TYPE_DISABLED
     before = logger.level
     logger.setLevel(logging.DEBUG)
     logger.addHandler(listener)

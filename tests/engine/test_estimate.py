@@ -38,6 +38,17 @@ def test_the_estimate_is_what_llama_cpp_plans(name: str, tmp_path: Path) -> None
             assert memory.buffers_bytes == pytest.approx(llama_cpps, rel=0.02)
 
 
+@pytest.mark.parametrize("name", ["Llama 3.1 8B", "Qwen2.5 0.5B"])
+def test_attention_that_is_not_fused_holds_all_scores(name: str, tmp_path: Path) -> None:
+    path = GEOMETRIES[name].write(tmp_path / "model.gguf")
+    header = read_header(path)
+    with planned_model(path) as model:
+        told = plan(model, 16384, "f16", fused=False)
+    memory = estimate_memory(header, CacheSetup(16384, fused=False))
+    outputs = NUM_ROWS * header.arrays["tokenizer.ggml.tokens"].length * 4
+    assert memory.compute.main_bytes - outputs == pytest.approx(told.compute_bytes, rel=0.05)
+
+
 def test_a_real_load_takes_what_was_estimated(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.DEBUG, LOG)
     path = make_padded(tiny_llama().write(tmp_path / "tiny.gguf"), tmp_path / "padded.gguf", target_params=20_000_000)

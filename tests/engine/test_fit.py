@@ -4,18 +4,17 @@ from __future__ import annotations
 
 import logging
 import re
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from engine.errors import NotEnoughMemoryError
-from engine.fit import FitReport, Verdict, cache_bytes_per_token, check_fit, estimate
+from engine.fit import FitReport, Verdict, all_parts_bytes, check_fit, estimate
 from engine.gguf_header import GgufHeader, read_header
 from engine.llama.context import ContextParams, LlamaContext
 from engine.llama.model import LlamaModel
 from engine.tools.pad import make_padded
-from tests.engine.gguf_factory import tiny_llama
+from tests.engine.gguf_factory import Kind, tiny_llama
 
 MODELS = sorted((Path(__file__).resolve().parents[3] / "shared" / "models").glob("*.gguf"))
 LOG = "engine.llama.library"
@@ -24,11 +23,6 @@ MIB = 2**20
 
 def header_of(tmp_path: Path) -> GgufHeader:
     return read_header(tiny_llama().write(tmp_path / "tiny.gguf"))
-
-
-def with_own(header: GgufHeader, **entries: int | tuple[int, ...]) -> GgufHeader:
-    named = {f"llama.{key.replace('__', '.')}": value for key, value in entries.items()}
-    return replace(header, metadata={**header.metadata, **named})
 
 
 def told_mib(caplog: pytest.LogCaptureFixture, pattern: str) -> float:
@@ -50,19 +44,23 @@ def test_the_estimate_is_what_llama_cpp_takes(
         context.forward([1] * 200, 1)
     report = estimate([read_header(file)], n_ctx)
     assert report.weights_bytes / MIB == pytest.approx(told_mib(caplog, "print_info: file size"), abs=0.01)
-    assert report.cache_bytes / MIB == pytest.approx(told_mib(caplog, "KV buffer size"), abs=0.01)
+    assert report.cache_bytes / MIB == pytest.approx(told_mib(caplog, "(?:KV|RS) buffer size"), abs=0.01)
     compute_mib = told_mib(caplog, "compute buffer size")
     assert 0.2 < compute_mib <= report.compute_bytes / MIB < 2 * compute_mib + 40
 
 
-def test_layers_that_differ_and_other_head_sizes(tmp_path: Path) -> None:
-    header = header_of(tmp_path)
-    assert cache_bytes_per_token(header) == 2 * 2 * (16 + 16) * 2
-    assert cache_bytes_per_token(with_own(header, attention__head_count_kv=(2, 0))) == 2 * (16 + 16) * 2
-    sizes = {"attention__key_length": 24, "attention__value_length": 8}
-    assert cache_bytes_per_token(with_own(header, **sizes)) == 2 * 2 * (24 + 8) * 2
-    assert cache_bytes_per_token(with_own(header, attention__kv_lora_rank=48)) == (48 + 16) * 2 * 2
-    assert cache_bytes_per_token(with_own(header, attention__head_count=0, attention__head_count_kv=0)) == 0
+def test_all_parts_of_a_model_count(tmp_path: Path) -> None:
+    part = tiny_llama().with_metadata(split__count=(Kind.UINT16, 3), split__no=(Kind.UINT16, 0))
+    first = part.write(tmp_path / "m-00001-of-00003.gguf")
+    for number in (2, 3):
+        (tmp_path / f"m-{number:05d}-of-00003.gguf").write_bytes(bytes(10**6))
+    (tmp_path / "n-00002-of-00003.gguf").write_bytes(bytes(10**7))
+    header = read_header(first)
+    whole = all_parts_bytes(first, header)
+    assert whole == first.stat().st_size + 2 * 10**6 - header.data_offset
+    one, all_of_them = estimate([header], 256, 10**9), estimate([header], 256, 10**9, [whole])
+    assert all_of_them.weights_bytes - one.weights_bytes == pytest.approx(2 * 10**6, abs=100)
+    assert all_parts_bytes(tmp_path / "m.gguf", header_of(tmp_path)) is None
 
 
 def test_a_draft_is_added(tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ import pytest
 
 from app.paths import builtin_draft, builtin_target
 from engine.errors import ContextError
-from engine.fit import CacheShape, cache_bytes_per_token, estimate
+from engine.fit import CacheShape, estimate
 from engine.gguf_header import read_header
 from engine.llama.context import ContextParams, LlamaContext
 from engine.llama.model import LlamaModel
@@ -54,8 +54,8 @@ def test_the_memory_guard_counts_what_llama_cpp_takes(
 
 def test_smaller_types_take_less(tmp_path: Path) -> None:
     header = read_header(tiny_llama().write(tmp_path / "tiny.gguf"))
-    sizes = [cache_bytes_per_token(header, kind) for kind in CacheType]
-    assert sizes == [256, 136, 72]
+    sizes = [estimate([header], CacheShape(256, kind)).cache_bytes for kind in CacheType]
+    assert sizes == [256 * 256, 256 * 136, 256 * 72]
 
 
 def test_a_type_that_the_model_cannot_have_is_refused_with_the_reason(tmp_path: Path) -> None:
