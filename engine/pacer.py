@@ -29,6 +29,7 @@ _PROBE_WEIGHT = 6.0  # looks that a token of a probe is worth
 _PROBE_DEPTH = 3
 _FIRST_PROBE, _LAST_PROBE = 16, 512  # passes between probes of what was given up, doubling
 _REWORK_RATE = 0.01  # rare and large: the average must be long
+_CATCH_UP = 3.0  # times what drafting takes by the measured step: more is put down to reading the past
 _OPTIMISM = 0.15  # tokens a pass that drafting is believed to gain before it was tried
 
 
@@ -249,8 +250,10 @@ class Pacer:
             left -= len(part.confidences)
         num_drawn = sum(len(part.confidences) for part in parts if part.source is Source.DRAFT)
         if num_drawn:
+            # A draft that rested reads first what it missed: paid once, it says nothing of what drafting on costs.
+            draft_ms = min(draft_ms, _CATCH_UP * (num_drawn + 1) * self.draft_step_ms or draft_ms)
             step_ms = draft_ms / num_drawn
-            self.draft_step_ms += (min(step_ms, 3.0 * self.draft_step_ms or step_ms) - self.draft_step_ms) * 0.05
+            self.draft_step_ms += (min(step_ms, _CATCH_UP * self.draft_step_ms or step_ms) - self.draft_step_ms) * 0.05
         num_proposed = sum(len(part.confidences) for part in parts)
         cost_ms = self.curve.cost_ms(num_proposed + 1) + self.overhead_ms + draft_ms
         if self.recovery is not None:

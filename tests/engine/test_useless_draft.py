@@ -9,8 +9,9 @@ from pathlib import Path
 import pytest
 
 from app.paths import builtin_draft, builtin_target
+from engine.acceptance import Part
 from engine.pacer import Choice
-from engine.records import ChatRequest, Finished, LoadRequest, Message, Mode, SamplingParams
+from engine.records import ChatRequest, Finished, LoadRequest, Message, Mode, SamplingParams, Source
 from engine.session import Session
 from tests.engine.test_pacer import FLAT, STAIRCASE, Simulation
 
@@ -44,6 +45,19 @@ def test_recovery_takes_no_longer_than_a_probe_and_a_little(step_ms: float) -> N
     simulation.acceptance = 0.9
     simulation.run(700)
     assert simulation.choices[-50:].count(Choice.MODEL) > 40
+
+
+def test_what_a_rested_draft_reads_first_does_not_count_against_it() -> None:
+    simulation = Simulation(STAIRCASE, 0.9, 0.3)
+    simulation.run(300)
+    pacer = simulation.pacer
+    step_ms = pacer.draft_step_ms
+    for _ in range(3):
+        pacer.choose([], has_model=True, limit=3)
+        pacer.observe([Part(Source.DRAFT, [0.9] * 3)], 3, draft_ms=500.0)
+    assert pacer.draft_step_ms < 1.4 * step_ms
+    simulation.run(1)
+    assert simulation.choices[-1] is Choice.MODEL
 
 
 def test_a_shuffled_copy_of_the_draft_loads_and_is_almost_never_accepted(tmp_path: Path) -> None:
