@@ -59,6 +59,7 @@ class Answer:
         needed = prompt.stop_texts if request.raw_prompt is None else ()
         self._detokenizer = Detokenizer(tokenizer, (*request.stop, *needed))
         self._ids: list[int] = []
+        self._prompt_tokens: History = np.empty(0, dtype=np.int32)
         self._piece = Piece("", (), stopped=False, num_tokens=0)
         self._pacer = pacer
         self._pace = choose_pace(request.mode, request.depth, can_pace=pacer is not None)
@@ -72,6 +73,7 @@ class Answer:
     def events(self, should_stop: Callable[[], bool]) -> Iterator[Event]:
         """Run it. `Finished` comes last, unless an `EngineError` is raised."""
         prompt = self._prompt_ids()
+        self._prompt_tokens = prompt
         cancelled = yield from self._prefill(prompt, should_stop)
         self.stats.prefill_ended()
         reason = FinishReason.CANCELLED if cancelled else (yield from self._decode(prompt, should_stop))
@@ -81,6 +83,11 @@ class Answer:
         if self.tie_bound is not None:
             self.stats.decisions.append(self._tie_summary(self.tie_bound))
         yield Finished(self._request.request_id, reason, self.stats.snapshot(), tuple(self._ids))
+
+    @property
+    def conversation_ids(self) -> list[int]:
+        """The ids of the prompt and of the answer so far."""
+        return [*self._prompt_tokens.tolist(), *self._ids]
 
     def _prompt_ids(self) -> History:
         request = self._request

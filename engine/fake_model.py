@@ -164,6 +164,9 @@ class ScriptedWorker:
         self._stop.clear()
         self._requests.put(request)
 
+    def forget_past(self) -> None:
+        """Nothing was learnt."""
+
     def stop(self) -> None:
         """End the current answer."""
         self._stop.set()

@@ -113,6 +113,7 @@ class ChatRequest:
     overflow: Overflow = Overflow.STOP
     tie_safe: bool = False  # at temperature 0: near ties are decided as plain decoding decides them, at a cost
     request_id: int = 0
+    use_past: bool = False  # draft from past conversations, too, and keep this one for later ones
 
 
 class CacheType(StrEnum):

@@ -14,6 +14,7 @@ from engine.cost_curve import BUDGET_S
 from engine.cost_store import CostStore
 from engine.drafters.by_mode import DraftersByMode
 from engine.drafters.draft_model import DraftModelDrafter
+from engine.drafters.history import PastText, forget_files, vocabulary_identity
 from engine.errors import DraftRefusedError, EngineError, ModeUnavailableError, TemplateError
 from engine.loading import (
     LoadedModel,
@@ -27,7 +28,7 @@ from engine.pair_costs import PairCosts
 from engine.pairing import check_pair
 from engine.prompt import PromptBuilder
 from engine.records import ChatRequest, EngineReady, Event, LoadRequest, Message, Mode
-from engine.tie_safe import TieBound, measure_bound
+from engine.tie_safe import TieBound
 
 Progress = Callable[[str, float], bool]  # path, fraction -> go on?
 Inspect = Callable[[Path], object]  # raises where a file must not be opened in this process
@@ -37,16 +38,20 @@ class Session:
     """Loads, answers, switches drafts. Not thread-safe: one thread owns it.
 
     ``inspect`` looks at every file before it is opened here; the probe in a child process is such a look. What passes
-    cost is kept in ``cost_folder`` for the next start.
+    cost is kept in ``cost_folder`` for the next start, what conversations said in ``past_folder``.
     """
 
-    def __init__(self, inspect: Inspect | None = None, cost_folder: Path | None = None) -> None:
+    def __init__(
+        self, inspect: Inspect | None = None, cost_folder: Path | None = None, past_folder: Path | None = None
+    ) -> None:
         self._inspect: Inspect = inspect or (lambda _path: None)
         self._request = LoadRequest("")
         self._target: LoadedModel | None = None
         self._draft: LoadedModel | None = None
         self._prompt: PromptBuilder | None = None
         self._drafters = DraftersByMode()
+        self._past_folder = past_folder
+        self._past: PastText | None = None
         self._costs: PairCosts | None = None
         self._store = CostStore(cost_folder)
         self._draft_reason = "No draft model is chosen."
@@ -116,6 +121,9 @@ class Session:
         self._close_draft("No draft model is chosen.")
         if self._target:
             self._target.close()
+        if self._past:
+            self._past.save()
+        self._past = None
         self._target = self._prompt = self._tie_bound = None
 
     # ---- answering ----------------------------------------------------------------------------------------------
@@ -140,15 +148,20 @@ class Session:
         paced = mode is not Mode.OFF and request.depth is None
         costs.prepare(paced=paced)
         pacer = costs.pacer if paced else None
-        drafter = self._drafters.drafter(mode, self._draft_model(), pacer)
+        # A seed repeats an answer only where the drafts are the same, so what was said elsewhere is left out then.
+        use_past = request.use_past and request.sampling.seed is None
+        index = self._past.index if self._past is not None and use_past else None
+        drafter = self._drafters.drafter(mode, self._draft_model(), pacer, index)
         request = replace(request, mode=mode)
         answer = Answer(target.sequence, target.model.vocab, drafter, request, self._prompt, pacer)
         answer.stats.plain_ms = costs.pacer.plain_ms if costs.pacer else None
         answer.on_pass = None if tie_safe else costs.passed  # another number of threads would change the last bits
-        answer.tie_bound = self._tie_bound_of(target) if tie_safe and mode is not Mode.OFF else None
+        answer.tie_bound = self._tie_bound_in_use() if tie_safe and mode is not Mode.OFF else None
         if reason:
             answer.stats.decisions.append(f"plain decoding instead: {reason}")
         yield from answer.events(should_stop)
+        if request.use_past:
+            self._past_text().learn(answer.conversation_ids)
 
     def prompt_ids(self, request: ChatRequest) -> list[int]:
         """The ids that ``request`` would be answered from, for whoever asks another engine the same.
@@ -167,6 +180,33 @@ class Session:
             return None
         vocab = self._loaded().model.vocab
         return DraftModelDrafter(self._draft.sequence, vocab.n_vocab, vocab.eog_ids)
+
+    # ---- past conversations -------------------------------------------------------------------------------------
+
+    @property
+    def has_idle_work(self) -> bool:
+        """Whether `use_idle_time` has something to do."""
+        return self._target is not None and (self._past.has_work if self._past else self._past_folder is not None)
+
+    def use_idle_time(self, budget_s: float) -> None:
+        """Read, index and keep what past conversations said, for about so many seconds."""
+        self._past_text().work(budget_s)
+
+    def forget_past(self) -> None:
+        """Lose what past conversations said, of every model; what is said from now on may be learnt again.
+
+        Raises:
+            OSError: a file cannot be deleted.
+        """
+        if self._past:
+            self._past.forget()
+        elif self._past_folder:
+            forget_files(self._past_folder)
+
+    def _past_text(self) -> PastText:
+        if self._past is None:
+            self._past = PastText(self._past_folder, vocabulary_identity(self._loaded().model.vocab))
+        return self._past
 
     # ---- costs --------------------------------------------------------------------------------------------------
 
@@ -188,9 +228,9 @@ class Session:
             self._costs = PairCosts(self._loaded(), self._draft, self._request, self._store)
         return self._costs
 
-    def _tie_bound_of(self, target: LoadedModel) -> TieBound:
+    def _tie_bound_in_use(self) -> TieBound:
         if self._tie_bound is None:
-            self._tie_bound = measure_bound(target.sequence, BUDGET_S)
+            self._tie_bound = TieBound()
         return self._tie_bound
 
     def _unavailable(self, target: LoadedModel) -> dict[Mode, str]:

@@ -19,6 +19,7 @@ from engine.session import Session
 log = logging.getLogger(__name__)
 
 IDLE_S = 0.3  # nothing asked for this long: there is time to measure
+IDLE_SLICE_S = 0.02  # of work, and of rest after it: nobody waits longer than this, and the window has the processor
 OnEvent = Callable[[Event], None]
 UNEXPECTED = Problem(
     "Something went wrong in the engine",
@@ -43,7 +44,12 @@ class _Generate:
     serial: int
 
 
-_Command = _Load | _SetDraft | _Generate | None  # None ends the thread
+@dataclass(frozen=True, slots=True)
+class _ForgetPast:
+    pass
+
+
+_Command = _Load | _SetDraft | _Generate | _ForgetPast | None  # None ends the thread
 
 
 class EngineWorker:
@@ -78,6 +84,10 @@ class EngineWorker:
         with self._lock:
             self._num_queued += 1
             self._commands.put(_Generate(request, self._num_queued))
+
+    def forget_past(self) -> None:
+        """Lose what was learnt from past conversations; answers nothing."""
+        self._commands.put(_ForgetPast())
 
     def stop(self) -> None:
         """Stop every answer asked for so far, between two passes."""
@@ -124,13 +134,26 @@ class EngineWorker:
                     session.measure()
                 except EngineError:
                     log.exception("the costs could not be measured; depths stay fixed")
+        return self._after_idle_work(session)
+
+    def _after_idle_work(self, session: Session) -> _Command:
+        """Wait for a command; while there is none, learn from past conversations, a little at a time."""
+        wait_s = IDLE_S
+        while session.has_idle_work and not self._closing.is_set():
+            try:
+                return self._commands.get(timeout=wait_s)
+            except queue.Empty:
+                session.use_idle_time(IDLE_SLICE_S)
+                wait_s = IDLE_SLICE_S
         return self._commands.get()
 
-    def _do(self, session: Session, command: _Load | _SetDraft | _Generate) -> None:
+    def _do(self, session: Session, command: _Load | _SetDraft | _Generate | _ForgetPast) -> None:
         if isinstance(command, _Load):
             self._on_event(session.load(command.request, self._on_progress))
         elif isinstance(command, _SetDraft):
             self._on_event(session.set_draft(command.path, self._on_progress))
+        elif isinstance(command, _ForgetPast):
+            session.forget_past()
         else:
             for event in session.generate(command.request, lambda: command.serial <= self._stopped_through):
                 self._on_event(event)
@@ -143,8 +166,8 @@ class EngineWorker:
 def probing_session(cache_dir: Path | None) -> Session:
     """Make a session that has every new or changed file opened by a short-lived child process first.
 
-    What was found of files and of costs is kept in ``cache_dir``.
+    What was found of files and of costs, and what conversations said, is kept in ``cache_dir``.
     """
     from engine.probe import probe  # noqa: PLC0415  (starts nothing, but costs imports that a test may not want)
 
-    return Session(inspect=lambda path: probe(path, cache_dir), cost_folder=cache_dir)
+    return Session(inspect=lambda path: probe(path, cache_dir), cost_folder=cache_dir, past_folder=cache_dir)

@@ -9,6 +9,7 @@ from engine.drafters.none import NoDrafter
 from engine.drafters.paced import PacedDrafter
 from engine.drafters.prompt_lookup import PromptLookupDrafter
 from engine.drafters.suffix import SuffixDrafter
+from engine.drafters.suffix_index import SuffixIndex
 from engine.pacer import Pacer
 from engine.records import Mode
 
@@ -24,8 +25,14 @@ class DraftersByMode:
         self._lookup = PromptLookupDrafter()
         self._suffix = SuffixDrafter()
 
-    def drafter(self, mode: Mode, model: DraftModelDrafter | None, pacer: Pacer | None) -> Drafter:
-        """Make the drafter of one answer; without a ``pacer`` it drafts as far as it is let."""
+    def drafter(
+        self, mode: Mode, model: DraftModelDrafter | None, pacer: Pacer | None, past: SuffixIndex | None = None
+    ) -> Drafter:
+        """Make the drafter of one answer; without a ``pacer`` it drafts as far as it is let.
+
+        ``past`` is what suffix matching looks into where this conversation has no better match.
+        """
+        self._suffix.past = past
         if mode is Mode.OFF:
             return NoDrafter()
         model = model if mode in _WITH_MODEL else None

@@ -38,10 +38,10 @@ class SuffixDrafter:
     source = Source.NGRAM
 
     def __init__(self, rules: SuffixRules | None = None, past: SuffixIndex | None = None) -> None:
-        """``past`` is looked into and never written; if it grows, let it do so between two answers."""
+        """``past`` is looked into and never written; it may grow or be another one after an answer, before `begin`."""
         self._rules = rules or SuffixRules()
         self._index = SuffixIndex()
-        self._past = past
+        self.past = past
         self._past_match = NO_MATCH
         self._ahead = self._past_ahead = NO_MATCH  # the same, some tokens ahead of the history
 
@@ -66,17 +66,17 @@ class SuffixDrafter:
         max_match = self._rules.max_match
         for token_id in ids:
             self._ahead = self._index.follow(self._ahead, token_id, max_match)
-            if self._past is not None:
-                self._past_ahead = self._past.follow(self._past_ahead, token_id, max_match)
+            if self.past is not None:
+                self._past_ahead = self.past.follow(self._past_ahead, token_id, max_match)
         return self._proposal(limit, self._rules.tail_match)
 
     def _proposal(self, limit: int, min_match: int) -> Draft:
         rules = self._rules
         index, match = self._index, self._index.matched(self._ahead)
-        if self._past is not None:
-            past_match = self._past.matched(self._past_ahead)
+        if self.past is not None:
+            past_match = self.past.matched(self._past_ahead)
             if past_match.length > match.length:
-                index, match = self._past, past_match
+                index, match = self.past, past_match
         if match.length < min_match:
             return Draft([], self.source)
         ids, scores = self._walk(index, match, min(limit, int(rules.tokens_per_match * match.length)))
@@ -111,7 +111,7 @@ class SuffixDrafter:
 
     def _follow_past(self, ids: History) -> None:
         """Match ``ids`` in the past index; of many tokens the last are enough."""
-        past = self._past
+        past = self.past
         if past is not None:
             for token_id in ids.tolist():
                 self._past_match = past.follow(self._past_match, token_id, self._rules.max_match)

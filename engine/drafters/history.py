@@ -1,0 +1,145 @@
+"""What past conversations said, as token ids of one vocabulary: learnt when there is time, bounded, kept in one file.
+
+Everything stays on this machine. A file of another vocabulary, of another version or with a wrong checksum is not
+read. Knows neither conversations nor their names: to forget one, forget all.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import logging
+import time
+from array import array
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+
+from engine.drafters.suffix_index import BOUNDARY, DEPTH, SuffixIndex
+from engine.interfaces import Tokenizer
+
+log = logging.getLogger(__name__)
+
+MAX_TOKENS = 600_000  # at about 85 bytes each in memory, four on disk
+_KEPT_SHARE = 0.75  # of them stay where there are too many: the oldest go
+_MAGIC = b"paceline past 1\n"
+_DIGEST = 32
+_PATTERN = "past-*.ids"
+_SLICE = 256  # tokens between two looks at the clock
+_SAME_START = 64  # tokens: conversations that share so many at their beginning are one that went on
+
+
+class PastText:
+    """The index of what was said before, and what waits to get into it."""
+
+    def __init__(self, folder: Path | None, vocabulary: bytes, max_tokens: int = MAX_TOKENS) -> None:
+        """``vocabulary`` (a SHA-256) says which ids these are; without a ``folder`` nothing outlives this object."""
+        self._vocabulary = vocabulary
+        self._file = None if folder is None else folder / _PATTERN.replace("*", vocabulary.hex()[:16])
+        self._max_tokens = max_tokens
+        self._waiting = array("i", self._read())
+        self._next = 0  # of the waiting ones
+        self._last: list[int] = []
+        self._changed = False
+        self.index = SuffixIndex()
+
+    @property
+    def has_work(self) -> bool:
+        """Whether `work` has something to do."""
+        return self._next < len(self._waiting) or self._changed
+
+    def learn(self, ids: Sequence[int]) -> None:
+        """Take in a conversation that ended or went on; it is in the index as soon as there was time for it."""
+        shared = _num_shared(self._last, ids)
+        start = max(0, shared - DEPTH) if shared >= _SAME_START else 0
+        if shared < len(ids):
+            self._waiting.extend((BOUNDARY, *ids[start:]))
+            self._changed = True
+        self._last = list(ids)
+
+    def work(self, budget_s: float) -> None:
+        """Index what waits, for about so many seconds, and save when all is done. Not while an answer is made."""
+        ends = time.perf_counter() + budget_s
+        while self._next < len(self._waiting) and time.perf_counter() < ends:
+            part = self._waiting[self._next : self._next + _SLICE]
+            self._next += len(part)
+            self.index.extend(part)
+        if self._next < len(self._waiting):
+            return
+        self._waiting, self._next = array("i"), 0
+        if len(self.index) > self._max_tokens:
+            self._waiting = array("i", self.index.ids[-int(_KEPT_SHARE * self._max_tokens) :].tolist())
+            self.index = SuffixIndex()
+        elif self._changed:
+            self.save()
+
+    def save(self) -> None:
+        """Write everything learnt, indexed or not; what cannot be written is lost at the end, and that is logged."""
+        if not self._changed or self._file is None:
+            self._changed = False
+            return
+        ids = np.concatenate((self.index.ids, np.array(self._waiting[self._next :], dtype=np.int32)))
+        data = ids[-self._max_tokens :].astype("<i4").tobytes()
+        partial = self._file.with_suffix(".part")
+        try:
+            self._file.parent.mkdir(parents=True, exist_ok=True)
+            partial.write_bytes(_MAGIC + self._vocabulary + hashlib.sha256(data).digest() + data)
+            partial.replace(self._file)
+        except OSError:
+            log.exception("what past conversations said could not be kept")
+        self._changed = False
+
+    def forget(self) -> None:
+        """Lose everything learnt, here and on disk, of every vocabulary.
+
+        Raises:
+            OSError: a file cannot be deleted.
+        """
+        self.index, self._waiting, self._next = SuffixIndex(), array("i"), 0
+        self._last, self._changed = [], False
+        if self._file is not None:
+            forget_files(self._file.parent)
+
+    def _read(self) -> list[int]:
+        if self._file is None or not self._file.is_file():
+            return []
+        head = len(_MAGIC) + 2 * _DIGEST
+        try:
+            content = self._file.read_bytes()
+        except OSError:
+            log.exception("what past conversations said could not be read")
+            return []
+        data = content[head:]
+        if content[:head] != _MAGIC + self._vocabulary + hashlib.sha256(data).digest() or len(data) % 4:
+            log.warning("%s is damaged or of another vocabulary and is not read", self._file.name)
+            return []
+        ids = np.frombuffer(data, dtype="<i4")
+        return [int(token_id) for token_id in ids[-self._max_tokens :]]
+
+
+def forget_files(folder: Path) -> None:
+    """Delete what any session kept in ``folder``.
+
+    Raises:
+        OSError: a file cannot be deleted.
+    """
+    for pattern in (_PATTERN, _PATTERN.replace(".ids", ".part")):
+        for path in folder.glob(pattern):
+            with contextlib.suppress(FileNotFoundError):
+                path.unlink()
+
+
+def vocabulary_identity(tokenizer: Tokenizer) -> bytes:
+    """SHA-256 of all tokens' texts: the same ids mean the same texts."""
+    digest = hashlib.sha256()
+    for token_id in range(tokenizer.n_vocab):
+        digest.update(tokenizer.token_text(token_id).encode("utf-8", "surrogatepass") + b"\0")
+    return digest.digest()
+
+
+def _num_shared(left: Sequence[int], right: Sequence[int]) -> int:
+    for i, (one, other) in enumerate(zip(left, right, strict=False)):
+        if one != other:
+            return i
+    return min(len(left), len(right))

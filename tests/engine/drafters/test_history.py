@@ -1,0 +1,120 @@
+"""Past conversations: learnt in slices, bounded, kept, not read where damaged or foreign, forgotten whole."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from engine.drafters.history import PastText
+from engine.drafters.suffix import SuffixDrafter
+from engine.drafters.suffix_index import BOUNDARY
+from engine.records import SamplingParams
+from engine.sampling import Sampler
+
+VOCABULARY, OTHER = b"v" * 32, b"o" * 32
+CHAT = list(range(100, 300))
+LONG_S = 60.0
+
+
+def finish(past: PastText) -> None:
+    while past.has_work:
+        past.work(LONG_S)
+
+
+def proposed(past: PastText, *ids: int) -> list[int]:
+    drafter = SuffixDrafter()
+    drafter.past = past.index
+    history = np.array(ids, dtype=np.int32)
+    drafter.begin(history, Sampler(SamplingParams()))
+    return drafter.propose(history, 3).ids
+
+
+def test_what_was_said_before_is_proposed_and_kept(tmp_path: Path) -> None:
+    past = PastText(tmp_path / "cache", VOCABULARY)
+    past.learn(CHAT)
+    assert proposed(past, 1, 150, 151, 152) == []
+    finish(past)
+    assert proposed(past, 1, 150, 151, 152) == [153, 154, 155]
+    again = PastText(tmp_path / "cache", VOCABULARY)
+    assert again.has_work
+    finish(again)
+    assert again.index.ids.tolist() == [BOUNDARY, *CHAT]
+
+
+def test_the_conversation_itself_goes_first(tmp_path: Path) -> None:
+    past = PastText(None, VOCABULARY)
+    past.learn(CHAT)
+    finish(past)
+    assert proposed(past, 150, 151, 7, 8, 9, 150, 151) == [7, 8, 9]
+
+
+def test_a_conversation_that_goes_on_is_not_learnt_twice() -> None:
+    past = PastText(None, VOCABULARY)
+    past.learn(CHAT)
+    past.learn([*CHAT, 1, 2, 3])
+    past.learn([*CHAT, 1, 2, 3])
+    finish(past)
+    assert past.index.ids.tolist() == [BOUNDARY, *CHAT, BOUNDARY, *CHAT[-32:], 1, 2, 3]
+
+
+def test_learning_waits_for_time() -> None:
+    past = PastText(None, VOCABULARY)
+    past.learn(list(range(5000)))
+    past.work(0.0)
+    assert len(past.index) == 0
+    finish(past)
+    assert len(past.index) == 5001
+
+
+def test_the_oldest_go_where_there_is_too_much(tmp_path: Path) -> None:
+    past = PastText(tmp_path, VOCABULARY, max_tokens=400)
+    for start in range(0, 2000, 200):
+        past.learn(list(range(start, start + 200)))
+        finish(past)
+        assert len(past.index) <= 400
+    assert past.index.ids[-1] == 1999
+    assert 1750 in past.index.ids
+    assert 500 not in past.index.ids
+
+
+@pytest.mark.parametrize("damage", ["cut", "flipped", "empty", "other vocabulary"])
+def test_a_damaged_or_foreign_file_is_not_read_and_then_replaced(tmp_path: Path, damage: str) -> None:
+    past = PastText(tmp_path, VOCABULARY)
+    past.learn(CHAT)
+    finish(past)
+    (file,) = tmp_path.iterdir()
+    content = file.read_bytes()
+    flipped = bytes([*content[:-9], content[-9] ^ 1, *content[-8:]])
+    foreign = content.replace(VOCABULARY, OTHER)
+    file.write_bytes({"cut": content[:-2], "flipped": flipped, "empty": b"", "other vocabulary": foreign}[damage])
+    again = PastText(tmp_path, VOCABULARY)
+    assert not again.has_work
+    again.learn([5, 6, 7])
+    finish(again)
+    last = PastText(tmp_path, VOCABULARY)
+    finish(last)
+    assert last.index.ids.tolist() == [BOUNDARY, 5, 6, 7]
+
+
+def test_each_vocabulary_has_a_file_of_its_own_and_all_are_forgotten(tmp_path: Path) -> None:
+    (tmp_path / "unrelated.json").write_text("{}")
+    pasts = [PastText(tmp_path, VOCABULARY), PastText(tmp_path, OTHER)]
+    for past in pasts:
+        past.learn(CHAT)
+        past.save()
+    assert len(list(tmp_path.iterdir())) == 3
+    pasts[0].forget()
+    assert [path.name for path in tmp_path.iterdir()] == ["unrelated.json"]
+    assert proposed(pasts[0], 150, 151) == []
+    pasts[0].save()
+    assert not PastText(tmp_path, VOCABULARY).has_work
+
+
+def test_a_folder_that_cannot_be_written_stops_nothing(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("no folder")
+    past = PastText(tmp_path / "file", VOCABULARY)
+    past.learn(CHAT)
+    finish(past)
+    assert proposed(past, 150, 151) == [152, 153, 154]
