@@ -71,7 +71,8 @@ def _pairs(runs: Sequence[Run]) -> Iterator[tuple[str, str, Variant, Choice, tup
     variants = list(dict.fromkeys(run.variant for run in runs))
     paced = AUTO in variants
     fixed = [v for v in variants if v.engine == OURS and (v == PLAIN or v.depth is not None) and v.mode != Mode.AUTO]
-    if paced and len(fixed) > 1:
+    both_halves = len(set(_halves(runs).values())) == 2
+    if paced and both_halves and len(fixed) > 1:
         yield _best(FIXED, OURS, runs, fixed)
     for engine in dict.fromkeys(variant.engine for variant in variants if variant.engine != OURS):
         theirs = [variant for variant in variants if variant.engine == engine]
@@ -82,9 +83,10 @@ def _pairs(runs: Sequence[Run]) -> Iterator[tuple[str, str, Variant, Choice, tup
             continue
         for variant in theirs:
             yield EACH_PEER, engine, AUTO, variant, (variant.mode,)
-        yield _best(BEST_PEER, engine, runs, theirs)
         drafts = [variant for variant in theirs if variant.mode.startswith("draft")]
-        if drafts:
+        if both_halves:
+            yield _best(BEST_PEER, engine, runs, theirs)
+        if both_halves and drafts:
             yield _best(BEST_PEER_DRAFT, engine, runs, drafts)
 
 

@@ -11,9 +11,10 @@ import pytest
 
 from app.benchmark.runner import Runner
 from app.command_line.parser import main
+from engine.records import Mode
 from tests.app.benchmark import scripted_server
 
-SHORT = ["--per-category", "1", "--max-tokens", "12", "--temperature", "0"]
+SHORT = ["--per-category", "2", "--max-tokens", "12", "--temperature", "0"]
 
 
 def test_it_measures_and_writes_both_reports(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -22,7 +23,7 @@ def test_it_measures_and_writes_both_reports(tmp_path: Path, capsys: pytest.Capt
     assert main(["bench", *options]) == 0
     assert "| **all** | auto |" in capsys.readouterr().out
     report = json.loads(out.read_text(encoding="utf-8"))
-    assert {row["mode"] for row in report["rows"]} == {"off", "ngram", "draft", "auto"}
+    assert {row["mode"] for row in report["rows"]} == set(Mode)
     needed = {"category", "temperature", "engine", "mode", "depth", "tokens", "seconds", "tokens_per_second"}
     needed |= {"speedup", "speedup_low", "speedup_high", "tokens_per_pass", "acceptance_rate"}
     needed |= {"inter_token_ms_p50", "inter_token_ms_p95"}
@@ -47,7 +48,7 @@ def test_a_peer_takes_part(tmp_path: Path) -> None:
     assert main(["bench", *options, *peer]) == 0
     report = json.loads(out.read_text(encoding="utf-8"))
     rows = [row for row in report["rows"] if row["engine"] == "llama-server" and row["category"] == "all"]
-    assert [(row["mode"], row["tokens"]) for row in rows] == [("plain", 40), ("draft-3", 40)]
+    assert [(row["mode"], row["tokens"]) for row in rows] == [("plain", 80), ("draft-3", 80)]
     assert {one["against"][0] for one in report["auto_vs_peer"]} == {"plain", "draft-3"}
     assert {one["category"] for one in report["plain_vs_peer_plain"]} == {"chat", "maths", "all"}
 

@@ -66,3 +66,8 @@ def test_a_peer_is_compared_in_every_way() -> None:
 def test_without_auto_only_plain_is_compared() -> None:
     runs = [made_run("x", PLAIN, 1.0), made_run("x", SERVER[0], 1.0), made_run("x", SERVER[1], 1.0)]
     assert {one.name for one in compare(runs)} == {PLAIN_PEER}
+
+
+def test_one_prompt_has_no_other_half() -> None:
+    runs = [made_run("x", variant, 1.0) for variant in (PLAIN, AUTO, DRAFT, *SERVER)]
+    assert {one.name for one in compare(runs)} == {EACH_PEER, PLAIN_PEER}
