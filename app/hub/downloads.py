@@ -217,7 +217,14 @@ class Downloads:
     def _wanted(self, request: DownloadRequest) -> list[Wanted]:
         place_for, locks = self._library.place_for, self._library.lock_folder
         return [
-            Wanted(request.repo_id, file.path, request.revision, place_for(request.repo_id, file.path), locks)
+            Wanted(
+                request.repo_id,
+                file.path,
+                request.revision,
+                place_for(request.repo_id, file.path),
+                locks,
+                file.sha256,
+            )
             for file in request.model.files
         ]
 

@@ -106,8 +106,10 @@ class PartFile:
             finally:
                 os.close(descriptor)
 
-    def finish(self, on_checked: Callable[[int], None]) -> None:
-        """Check the bytes against the label's ETag and give the file its final name. ``on_checked`` may raise to stop.
+    def finish(self, checksum: str, on_checked: Callable[[int], None]) -> None:
+        """Check the bytes and give the file its final name. ``checksum`` as `matches` takes it.
+
+        ``on_checked`` may raise to stop.
 
         Raises:
             ChecksumError: they are others; the part is gone then.
@@ -115,7 +117,7 @@ class PartFile:
         self.close()
         if self.label is None:
             raise DownloadError(f"{short(self.path.name)} was never begun.")
-        if not matches(self.path, self.label.etag, self.label.size_bytes, on_checked):
+        if not matches(self.path, checksum, self.label.size_bytes, on_checked):
             self.discard()
             name = short(self.destination.name)
             raise ChecksumError(f"The bytes of {name} are not those that the hub promised; they were thrown away.")
@@ -177,26 +179,22 @@ def check_space(folder: Path, needed_bytes: int) -> None:
         )
 
 
-def matches(path: Path, etag: str, size_bytes: int, on_checked: Callable[[int], None] = lambda _bytes: None) -> bool:
-    """Whether a file holds the bytes that an ETag names: by SHA-256, by git's own hash, or else by their number only.
+def matches(path: Path, checksum: str, size_bytes: int, on_checked: Callable[[int], None]) -> bool:
+    """Whether a file holds the bytes of a checksum: SHA-256 (64 hex digits), or git's own hash (40).
 
     ``on_checked`` is told after each block how many bytes were looked at, and may raise to stop.
     """
-    etag = etag.lower()
-    is_hex = bool(etag) and set(etag) <= set("0123456789abcdef")
-    if is_hex and len(etag) == 64:
+    if len(checksum) == 64:
         digest = hashlib.sha256()
-    elif is_hex and len(etag) == 40:
-        digest = hashlib.sha1(f"blob {size_bytes}\0".encode(), usedforsecurity=False)
     else:
-        return path.stat().st_size == size_bytes
+        digest = hashlib.sha1(f"blob {size_bytes}\0".encode(), usedforsecurity=False)
     seen = 0
     with _told(path), path.open("rb", buffering=0) as file:
         while block := file.read(HASH_BLOCK_BYTES):
             digest.update(block)
             seen += len(block)
             on_checked(seen)
-    return seen == size_bytes and digest.hexdigest() == etag
+    return seen == size_bytes and digest.hexdigest() == checksum
 
 
 def write_atomically(path: Path, data: bytes) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import logging
 import queue
+import re
 import threading
 from collections.abc import Iterable
 from pathlib import Path
@@ -117,6 +118,6 @@ def _row_of(facts: Any) -> Row | None:  # noqa: ANN401 (whatever the file holds)
 def _file_of(facts: dict[str, Any]) -> RemoteFile:
     path, size, sha256 = facts["path"], facts["size_bytes"], facts["sha256"]
     safe_parts(path)
-    if not (size is None or (isinstance(size, int) and size >= 0)) or not isinstance(sha256, str):
+    if not (size is None or (isinstance(size, int) and size >= 0)) or not re.fullmatch(r"([0-9a-f]{64})?", sha256):
         raise ValueError("a size or checksum that is none")
     return RemoteFile(path, size, sha256)

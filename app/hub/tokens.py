@@ -36,9 +36,12 @@ class TokenStore:
         if token:
             return token
         try:
-            return _usable(_keyring().get_password(SERVICE, self._host) or "")
-        except TokenStoreError:
+            keyring = _keyring()
+        except TokenStoreError as error:
+            log.info("No token of a keyring: %s", error.message)
             return ""
+        try:
+            return _usable(keyring.get_password(SERVICE, self._host) or "")
         except _keyring_errors() as error:
             log.warning("The keyring could not be asked for the hub's token: %s", type(error).__name__)
             return ""
@@ -51,8 +54,9 @@ class TokenStore:
         """
         if not _usable(token):
             raise TokenStoreError("This is no access token: it is empty, or holds characters that no token has.", "")
+        keyring = _keyring()
         try:
-            _keyring().set_password(SERVICE, self._host, token.strip())
+            keyring.set_password(SERVICE, self._host, token.strip())
         except _keyring_errors() as error:
             raise TokenStoreError(f"The system's keyring refused ({type(error).__name__}).") from error
 
@@ -62,9 +66,10 @@ class TokenStore:
         Raises:
             TokenStoreError: the keyring cannot be used.
         """
+        keyring = _keyring()
         try:
-            if _keyring().get_password(SERVICE, self._host) is not None:
-                _keyring().delete_password(SERVICE, self._host)
+            if keyring.get_password(SERVICE, self._host) is not None:
+                keyring.delete_password(SERVICE, self._host)
         except _keyring_errors() as error:
             raise TokenStoreError(f"The system's keyring refused ({type(error).__name__}).") from error
 

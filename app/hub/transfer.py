@@ -75,13 +75,17 @@ class Patience:
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """Which file to fetch, and where to put it. ``lock_folder`` is shared by all processes that use the library."""
+    """Which file to fetch, and where to put it. ``lock_folder`` is shared by all processes that use the library.
+
+    ``sha256`` as the repository's list of files told it, if it did; a newer one of the file itself goes before it.
+    """
 
     repo_id: str
     path: str
     revision: str
     destination: Path
     lock_folder: Path
+    sha256: str = ""
 
 
 class StoppedError(Exception):
@@ -195,7 +199,8 @@ class _Attempts:
         watch.on_status(DownloadStatus.RUNNING, None, self._attempt)
         location = self._source.locate(wanted.repo_id, wanted.path, wanted.revision)
         size = location.size_bytes
-        if self._is_here(location):
+        checksum = _checksum(location, wanted)
+        if self._is_here(location, checksum):
             part.discard()
             return location
         unchanged = part.open(location.etag, size)
@@ -206,7 +211,7 @@ class _Attempts:
             self._pour(location)
         self._best = max(self._best, part.size_bytes)
         watch.on_status(DownloadStatus.VERIFYING, None, self._attempt)
-        part.finish(lambda _checked: watch.check())
+        part.finish(checksum, lambda _checked: watch.check())
         watch.on_progress(size, size)
         return location
 
@@ -232,12 +237,12 @@ class _Attempts:
         if part.size_bytes < size:
             raise HubUnreachableError("The connection to the hub ended too early.")
 
-    def _is_here(self, location: RemoteLocation) -> bool:
+    def _is_here(self, location: RemoteLocation, checksum: str) -> bool:
         destination = self._wanted.destination
         if not destination.is_file() or destination.stat().st_size != location.size_bytes:
             return False
         self._watch.on_status(DownloadStatus.VERIFYING, None, self._attempt)
-        return matches(destination, location.etag, location.size_bytes, lambda _checked: self._watch.check())
+        return matches(destination, checksum, location.size_bytes, lambda _checked: self._watch.check())
 
     def _note_changes(self, location: RemoteLocation, unchanged: bool) -> None:
         if self._etag not in ("", location.etag) or not unchanged:
@@ -266,6 +271,16 @@ class _Attempts:
             wait_s = max(wait_s, error.retry_after_s)
         self._watch.on_status(DownloadStatus.WAITING, error, self._attempt)
         self._watch.wait(wait_s)
+
+
+def _checksum(location: RemoteLocation, wanted: Wanted) -> str:
+    """The checksum to hold the bytes to: a file that nothing vouches for is not fetched."""
+    if location.sha256 or wanted.sha256:
+        return location.sha256 or wanted.sha256
+    etag = location.etag.lower()
+    if len(etag) == 40 and set(etag) <= set("0123456789abcdef"):
+        return etag
+    raise HubAnswerError(f"The hub names no checksum for {short(location.path)}, so it is not fetched.")
 
 
 @contextmanager
