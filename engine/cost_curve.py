@@ -90,10 +90,13 @@ class CostCurve:
             self._cheapest[n] = best if self._ms[best] < _PAD_GAIN * self._ms[n] else n
 
 
-def measure(run_pass: Callable[[int], None], budget_s: float = BUDGET_S) -> dict[int, float]:
+def measure(
+    run_pass: Callable[[int], None], budget_s: float = BUDGET_S, should_stop: Callable[[], bool] = lambda: False
+) -> dict[int, float]:
     """Milliseconds of passes of `POINTS` tokens, the minimum of a few, within about ``budget_s`` seconds.
 
-    ``run_pass(n)`` decodes n tokens and forgets them. The first call wakes the buffers up and does not count.
+    ``run_pass(n)`` decodes n tokens and forgets them. The first call wakes the buffers up and does not count. Ends
+    early where ``should_stop`` says so and the pass of one token is known.
     """
     ends = time.perf_counter() + budget_s
     best: dict[int, float] = {}
@@ -101,7 +104,7 @@ def measure(run_pass: Callable[[int], None], budget_s: float = BUDGET_S) -> dict
     for round_number in range(_ROUNDS):
         for n in POINTS:
             started = time.perf_counter()
-            if best.get(1) and started > ends - best[1] * n / 1000.0:
+            if best.get(1) and (started > ends - best[1] * n / 1000.0 or should_stop()):
                 return best
             run_pass(n)
             elapsed_ms = (time.perf_counter() - started) * 1000.0

@@ -37,14 +37,16 @@ def measurable(sequence: CachedSequence) -> Iterator[Callable[[int], None]]:
         sequence.rollback(past)
 
 
-def measure_passes(sequence: CachedSequence, budget_s: float) -> dict[int, float]:
-    """Milliseconds of passes of 1 to `MAX_PASS` tokens.
+def measure_passes(
+    sequence: CachedSequence, budget_s: float, should_stop: Callable[[], bool] = lambda: False
+) -> dict[int, float]:
+    """Milliseconds of passes of 1 to `MAX_PASS` tokens; see `cost_curve.measure`.
 
     Raises:
         DecodeError: a pass failed.
     """
     with measurable(sequence) as run_pass:
-        return measure(run_pass, budget_s)
+        return measure(run_pass, budget_s, should_stop)
 
 
 def few_passes_ms(sequence: CachedSequence, sizes: Sequence[int]) -> dict[int, float]:

@@ -5,6 +5,7 @@ Owns the pacer of the pair and the number of threads. Knows no prompt and no ans
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from time import perf_counter
 
 from engine import threads
@@ -63,20 +64,27 @@ class PairCosts:
             self._settle_threads(HURRIED_BUDGET_S)
         self._follow()
 
-    def measure(self, budget_s: float = BUDGET_S) -> None:
+    def measure(self, budget_s: float = BUDGET_S, should_stop: Callable[[], bool] = lambda: False) -> None:
         """Measure what is not known well, within about ``budget_s`` seconds; what was kept is only checked if it holds.
+
+        Where ``should_stop`` says that somebody waits, a rough measurement must do until the next idle time.
 
         Raises:
             DecodeError: a pass failed.
         """
+        rough_until = perf_counter() + HURRIED_BUDGET_S
+
+        def hurry() -> bool:
+            return perf_counter() > rough_until and should_stop()
+
         known = self._control is not None or self._take_kept()
         self._follow()
-        fits = known and (self._is_thorough or self._check())
+        fits = known and self.pacer is not None and (self._is_thorough or self._check())
         if not fits:
-            self._measure(budget_s)
+            self._measure(budget_s, hurry)
         elif self._bands is not None and not self._bands.is_measured:
-            self._bands.add(self._bands.band, measure_passes(self._target.sequence, budget_s))
-        self._is_thorough = True
+            self._bands.add(self._bands.band, measure_passes(self._target.sequence, budget_s, hurry))
+        self._is_thorough = fits or not hurry()
         self.save()
 
     def save(self) -> None:
@@ -124,13 +132,14 @@ class PairCosts:
         self._bands.forget_others()
         return False
 
-    def _measure(self, budget_s: float) -> None:
+    def _measure(self, budget_s: float, should_stop: Callable[[], bool] = lambda: False) -> None:
         """Choose threads, then measure the passes of the band that the cache is in, and the draft's step."""
         ends = perf_counter() + budget_s
         chosen = self._settle_threads(budget_s)
         if not self._target.can_rollback:
             return
-        points = measure_passes(self._target.sequence, max(ends - perf_counter(), budget_s / 3))
+        left_s = max(ends - perf_counter(), budget_s / 3)
+        points = measure_passes(self._target.sequence, left_s, should_stop)
         band = band_of(self._target.sequence.num_past)
         if self._bands is not None and self._bands.threads == chosen and self.pacer is not None:
             self._bands.add(band, points)

@@ -210,13 +210,13 @@ class Session:
 
     # ---- costs --------------------------------------------------------------------------------------------------
 
-    def measure(self, budget_s: float = BUDGET_S) -> None:
+    def measure(self, budget_s: float = BUDGET_S, should_stop: Callable[[], bool] = lambda: False) -> None:
         """Measure what passes cost here, once for a loaded pair, within about ``budget_s`` seconds.
 
         Raises:
             EngineError: no model is loaded, or a pass failed.
         """
-        self._pair_costs().measure(budget_s)
+        self._pair_costs().measure(budget_s, should_stop)
 
     @property
     def needs_measuring(self) -> bool:

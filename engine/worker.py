@@ -131,7 +131,7 @@ class EngineWorker:
                 return self._commands.get(timeout=IDLE_S)
             except queue.Empty:
                 try:
-                    session.measure()
+                    session.measure(should_stop=lambda: not self._commands.empty())
                 except EngineError:
                     log.exception("the costs could not be measured; depths stay fixed")
         return self._after_idle_work(session)
@@ -153,10 +153,16 @@ class EngineWorker:
         elif isinstance(command, _SetDraft):
             self._on_event(session.set_draft(command.path, self._on_progress))
         elif isinstance(command, _ForgetPast):
-            session.forget_past()
+            self._forget_past(session)
         else:
             for event in session.generate(command.request, lambda: command.serial <= self._stopped_through):
                 self._on_event(event)
+
+    def _forget_past(self, session: Session) -> None:
+        try:
+            session.forget_past()
+        except OSError:  # the memory is clean; the next start would read the file, so the log must say where it is
+            log.exception("a file of what past conversations said could not be deleted")
 
     def _on_progress(self, path: str, fraction: float) -> bool:
         self._on_event(LoadProgress(path, fraction))

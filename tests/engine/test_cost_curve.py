@@ -77,3 +77,9 @@ def test_measuring_ends_with_its_budget_and_knows_one_token_at_least() -> None:
     assert time.perf_counter() - started < 1.0
     assert 1 in points
     assert len(points) < len(POINTS)
+
+
+def test_measuring_ends_when_somebody_waits_but_not_before_one_token_is_known() -> None:
+    calls: list[int] = []
+    assert set(measure(calls.append, 5.0, lambda: True)) == {1}
+    assert calls == [1, 1]

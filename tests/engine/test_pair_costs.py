@@ -59,6 +59,28 @@ def test_the_first_start_measures_and_the_second_begins_with_that(
     assert not wants(second)
 
 
+def test_an_answer_that_waits_gets_a_rough_curve_and_idle_time_a_better_one(
+    pair: tuple[LoadedModel, LoadedModel], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    costs = PairCosts(*pair, REQUEST, CostStore())
+    monkeypatch.setattr(pair_costs, "HURRIED_BUDGET_S", 0.0)
+    costs.measure(0.2, should_stop=lambda: True)
+    assert costs.pacer is not None
+    pacer = costs.pacer
+    assert wants(costs)
+    costs.measure(0.2)
+    assert costs.pacer is pacer
+    assert not wants(costs)
+
+
+def test_plain_answers_do_not_keep_the_curve_from_being_measured(pair: tuple[LoadedModel, LoadedModel]) -> None:
+    costs = PairCosts(*pair, REQUEST, CostStore())
+    costs.prepare(paced=False)
+    assert costs.pacer is None
+    costs.measure(0.2)
+    assert costs.pacer is not None
+
+
 def test_a_stale_curve_is_measured_again(
     pair: tuple[LoadedModel, LoadedModel], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
