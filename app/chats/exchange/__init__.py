@@ -1,1 +1,1 @@
-"""Conversations to files and back: our own format, Markdown, exports of others. Nothing in a file is trusted."""
+"""Conversations to files and back: our own format, Markdown, exports of others. Knows no window, trusts no file."""

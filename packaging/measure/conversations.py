@@ -1,0 +1,201 @@
+"""Measures start, list and search with thousands of conversations, in a folder of its own.
+
+``python packaging/measure/conversations.py [--chats 5000] [--messages 100000] [--home DIR] [--json OUT]``
+
+The store is filled with invented words whose frequencies fall as those of real text do, so that common and rare
+words and beginnings of words occur. The window is opened without a display and with an engine that answers nothing.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import random
+import sqlite3
+import statistics
+import sys
+import tempfile
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT))
+os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
+
+from PySide6.QtTest import QTest  # noqa: E402
+from PySide6.QtWidgets import QApplication  # noqa: E402
+
+from app.chats.index import rebuild  # noqa: E402
+from app.chats.opening import Place  # noqa: E402
+from app.chats.store import ChatStore  # noqa: E402
+from app.controller import Controller  # noqa: E402
+from app.paths import assets_dir, find_paths  # noqa: E402
+from app.settings_table import FIELDS  # noqa: E402
+from app.window import Reports, assemble  # noqa: E402
+from engine.fake_model import ScriptedWorker  # noqa: E402
+from ui.main_window import MainWindow  # noqa: E402
+from ui.records import SearchHit  # noqa: E402
+
+NUM_WORDS = 30_000
+SYLLABLES = (
+    "ba",
+    "con",
+    "de",
+    "er",
+    "fi",
+    "gra",
+    "hu",
+    "in",
+    "ka",
+    "lo",
+    "mi",
+    "no",
+    "pre",
+    "qua",
+    "ri",
+    "sta",
+    "te",
+    "un",
+)
+TYPED = ("the conversation", "spain", "unter", "prelo mi", "a", "zzz", "stagra conde", "kaka")
+LONGEST_WAIT_S = 30.0
+
+
+def words(rng: random.Random) -> list[str]:
+    """Invented words, the most frequent first."""
+    found = ["the", "a", "of", "and", "to", "conversation", "spain"]
+    seen = set(found)
+    while len(found) < NUM_WORDS:
+        word = "".join(rng.choices(SYLLABLES, k=rng.randint(1, 5)))
+        if word not in seen:
+            seen.add(word)
+            found.append(word)
+    return found
+
+
+def fill(place: Place, num_chats: int, num_messages: int) -> None:
+    """Make a store of this size by plain statements: a hundred thousand acknowledged turns would take an hour."""
+    store = ChatStore(place, lambda _trouble: None)
+    problem = store.open()
+    if problem is not None:
+        raise SystemExit(problem.message)
+    rng = random.Random(20261120)  # noqa: S311 (invented words, no secret)
+    vocabulary = words(rng)
+    weights = [1 / (rank + 3) for rank in range(len(vocabulary))]
+    each = num_messages // num_chats
+
+    def job(db: sqlite3.Connection) -> None:
+        now_us = int(time.time() * 1e6)
+        for chat in range(1, num_chats + 1):
+            at_us = now_us - (num_chats - chat) * 3_600_000_000
+            title = " ".join(rng.choices(vocabulary, weights, k=5))
+            db.execute(
+                "INSERT INTO conversations (id, title, created_at, updated_at, mode, shown_root) "
+                "VALUES (?, ?, ?, ?, 'off', ?)",
+                (chat, title, at_us, at_us, chat * 10_000),
+            )
+            values = []
+            for number in range(each):
+                text = " ".join(rng.choices(vocabulary, weights, k=rng.choice((12, 40, 150))))
+                first = chat * 10_000
+                role = "assistant" if number % 2 else "user"
+                parent = first + number - 1 if number else None
+                values.append((first + number, chat, number, role, text, at_us, parent, first + number + 1))
+            db.executemany(
+                "INSERT INTO messages (id, conversation_id, position, role, text, state, created_at, parent_id, "
+                "shown_child) VALUES (?, ?, ?, ?, ?, 'complete', ?, ?, ?)",
+                values,
+            )
+        rebuild(db)
+
+    store.write(job)
+    store.close()
+
+
+def measure_start() -> tuple[float, MainWindow, Controller]:
+    """Seconds from nothing to a shown window with its list and the last conversation."""
+    started = time.perf_counter()
+    window = MainWindow(assets_dir(), FIELDS)
+    controller = assemble(window, find_paths(), Reports(), ScriptedWorker)
+    window.show()
+    QApplication.processEvents()
+    return time.perf_counter() - started, window, controller
+
+
+def measure_search(window: MainWindow) -> dict[str, float]:
+    """Milliseconds from a key to its results on the screen, for every key of several words."""
+    found: list[float] = []
+    shown: list[Sequence[SearchHit]] = []
+    sidebar = window.sidebar
+    show = sidebar.show_results
+
+    def show_and_note(hits: Sequence[SearchHit]) -> None:
+        show(hits)
+        shown.append(hits)
+
+    sidebar.show_results = show_and_note  # type: ignore[method-assign]
+    for typed in TYPED:
+        sidebar.search.clear()
+        for character in typed:
+            shown.clear()
+            started = time.perf_counter()
+            QTest.keyClicks(sidebar.search, character)
+            while not shown and time.perf_counter() - started < LONGEST_WAIT_S:
+                QApplication.processEvents()
+            sidebar.results.viewport().repaint()
+            found.append((time.perf_counter() - started) * 1000)
+    return {
+        "keys": len(found),
+        "median_ms": round(statistics.median(found), 1),
+        "p95_ms": round(sorted(found)[int(len(found) * 0.95)], 1),
+        "longest_ms": round(max(found), 1),
+    }
+
+
+def measure_list(controller: Controller, times: int = 20) -> float:
+    """Milliseconds to rename a conversation, read the whole list again and show it."""
+    conversations = controller.conversations
+    gaps = []
+    for number in range(times):
+        started = time.perf_counter()
+        conversations.rename(1 + number, f"Renamed {number}")
+        QApplication.processEvents()
+        gaps.append((time.perf_counter() - started) * 1000)
+    return round(statistics.median(gaps), 1)
+
+
+def main() -> None:
+    """Fill where needed, measure, tell."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--chats", type=int, default=5_000)
+    parser.add_argument("--messages", type=int, default=100_000)
+    parser.add_argument("--home", help="a folder to fill and to keep; default: one that goes afterwards")
+    parser.add_argument("--json", metavar="OUT")
+    options = parser.parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        os.environ["PACELINE_HOME"] = options.home or folder
+        paths = find_paths()
+        if not paths.chats_file.exists():
+            fill(Place(paths.chats_file, paths.backups), options.chats, options.messages)
+        application = QApplication([])
+        cold_s, window, controller = measure_start()
+        result = {
+            "chats": options.chats,
+            "messages": options.messages,
+            "file_mb": round(paths.chats_file.stat().st_size / 1e6, 1),
+            "start_s": round(cold_s, 3),
+            "list_ms": measure_list(controller),
+            "search": measure_search(window),
+        }
+        window.close()
+        application.processEvents()
+    told = json.dumps(result, indent=1)
+    sys.stdout.write(told + "\n")
+    if options.json:
+        Path(options.json).write_text(told + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
