@@ -99,8 +99,9 @@ class Controller(QObject):
         write_layout(self._parts.paths.layout_file, self._window.save_layout())
         self.answers.close()
         self.conversations.unsent.keep()
+        if self.hub is not None:
+            self.hub.close()
         results = {
-            "hub ended": self.hub is None or self.hub.close(SHUTDOWN_S),
             "padding ended": self._demo.cancel(SHUTDOWN_S),
             "engine ended": self._bridge.shutdown(SHUTDOWN_S),
             "transfer ended": self.transfer.close(SHUTDOWN_S),
@@ -163,6 +164,7 @@ class Controller(QObject):
     def _on_delete(self, conversation_id: int) -> None:
         self.answers.abandon(conversation_id)
         self.conversations.delete(conversation_id)
+        self._parts.worker.forget_past()  # of the deleted chat and of all others: they are not told apart there
 
     def _on_settings(self, changes: Mapping[str, SettingValue]) -> None:
         keeper = self._parts.keeper
@@ -177,6 +179,8 @@ class Controller(QObject):
             self._window.set_mode(mode)
             self._window.set_depth(depth)
             self.conversations.change_mode(mode, depth)
+        if "learn_past" in changed and not keeper.current.values["learn_past"]:
+            self._parts.worker.forget_past()
         if changed & {*RELOAD_KEYS, "draft_path"}:
             self.models.follow_settings(draft_only=not changed & RELOAD_KEYS)
             self._show_engine()

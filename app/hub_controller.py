@@ -26,6 +26,7 @@ log = logging.getLogger(__name__)
 
 Chat = Callable[[str, str], None]
 WELCOMED_FILE = "welcomed"
+JOBS_END_S = 2.0
 
 
 class HubController(QObject):
@@ -49,6 +50,7 @@ class HubController(QObject):
         self._repo: RepoAnswer | None = None
         self._rows: tuple[DownloadRow, ...] = ()
         self._looked_elsewhere = False
+        self._looking = self._look_again = False
         self._chat_after: tuple[ModelRef, ...] = ()
         self.posted.connect(self._call, Qt.ConnectionType.QueuedConnection)
         self.jobs = Jobs(self.posted.emit)
@@ -85,13 +87,13 @@ class HubController(QObject):
         if not paths.settings_file.exists() and not (paths.config / WELCOMED_FILE).exists():
             self._doors.open("welcome")
 
-    def close(self, timeout_s: float) -> bool:
-        """End jobs and downloads; parts stay on the disk. False if something did not end in time."""
+    def close(self) -> None:
+        """End jobs and downloads; parts stay on the disk."""
         self._closed = True
         self.shelf.downloads.close()
-        ended = self.jobs.close(timeout_s)
         self.shelf.client.close()
-        return ended
+        if not self.jobs.close(JOBS_END_S):
+            log.info("a question to the hub was left without its answer")  # it only reads, and ends with the process
 
     def _call(self, function: Callable[[], None]) -> None:
         if not self._closed:
@@ -177,9 +179,21 @@ class HubController(QObject):
         self.jobs.run(f"{deed} {key}", lambda _stop: deeds[deed](key), lambda _none: self._show_downloads(), self.tell)
 
     def _show_downloads(self) -> None:
-        self.jobs.run("downloads", lambda _stop: self.shelf.download_rows(), self._on_rows, self._log)
+        # They change ten times a second: one look at a time, and one more after it, so that none is cut off for ever.
+        if self._looking:
+            self._look_again = True
+            return
+        self._looking, self._look_again = True, False
+        self.jobs.run("downloads", lambda _stop: self.shelf.download_rows(), self._on_rows, self._on_no_rows)
+
+    def _on_no_rows(self, problem: Problem) -> None:
+        self._looking = False
+        self._log(problem)
 
     def _on_rows(self, rows: tuple[DownloadRow, ...]) -> None:
+        self._looking = False
+        if self._look_again:
+            self._show_downloads()
         before = {row.key: row.state for row in self._rows}
         self._rows = rows
         self._doors.set_downloads(rows)
