@@ -7,6 +7,8 @@ point is then decoded again one token at a time, and the last row decides. Knows
 
 from __future__ import annotations
 
+import itertools
+from bisect import bisect_right
 from time import perf_counter
 
 import numpy as np
@@ -20,27 +22,44 @@ from engine.sequence import CachedSequence
 from engine.stats import StatsRecorder
 from engine.verifier import Verdict
 
-SAFETY = 4.0  # times the largest difference that was seen
+SAFETY = 2.5  # times the largest difference that was seen
 FLOOR = 1e-3  # of the logits' spread: a model that showed no difference in a short look is still looked at
 _SAMPLE = 48  # tokens that are decoded both ways for a first look
 _SHAPES = (4, 8, 2, 16, 3, 5)  # tokens of the passes of that look, in turn
+BUDGET_S = 2.0
+# Kernels change with the fill of the cache: on a CPU with several threads a single token's attention is split among
+# them from 256 tokens on, which made differences of 0.2 where there had been none. So each of these gets a look.
+_FILLS = tuple(256 * 2**i for i in range(12))
 
 
 class TieBound:
     """The margin of the two best logits under which a token is decided in the plain shape; one for a loaded target."""
 
-    def __init__(self, largest: float, spread: float) -> None:
-        """``largest`` difference of any logit that was seen between the shapes; ``spread``: their usual deviation."""
-        self._largest = largest
-        self._floor = FLOOR * spread
+    def __init__(self) -> None:
+        self._largest = self._floor = 0.0
+        self._looked_up_to = -1
 
     @property
     def margin(self) -> float:
         """In logits."""
         return max(self._floor, SAFETY * self._largest)
 
+    def look(self, sequence: CachedSequence, num_past: int) -> None:
+        """Measure at this fill of the cache, if nothing is known of it yet; the cache ends as it was.
+
+        Raises:
+            DecodeError: a pass failed.
+        """
+        fill = bisect_right(_FILLS, num_past)
+        if fill <= self._looked_up_to:
+            return
+        end, largest, spread = measure_shapes(sequence, BUDGET_S)
+        self._looked_up_to = max(fill, bisect_right(_FILLS, end))
+        self._floor = max(self._floor, FLOOR * spread)
+        self.observe(largest)
+
     def observe(self, difference: float) -> None:
-        """A margin that was computed in both shapes differed by so much; the bound only grows."""
+        """Logits or a margin that were computed in both shapes differed by so much; the bound only grows."""
         self._largest = max(self._largest, difference)
 
 
@@ -57,7 +76,12 @@ class TieSafe:
         self.plain_past = target.num_past
 
     def begin_pass(self, num_tokens: int) -> None:
-        """A pass of so many tokens follows what the cache holds."""
+        """A pass of so many tokens follows what the cache holds.
+
+        Raises:
+            DecodeError: a pass of a look at the shapes failed.
+        """
+        self._bound.look(self._target, self._target.num_past + num_tokens)
         if num_tokens == 1 and self.plain_past == self._target.num_past:
             self.plain_past += 1  # this is what plain decoding does
 
@@ -122,29 +146,33 @@ class TieSafe:
         return best, second, float(value - row[second])
 
 
-def measure_bound(sequence: CachedSequence, budget_s: float) -> TieBound:
-    """A first look at how far the shapes differ on this model, within about ``budget_s``; the cache ends as it was.
+def measure_shapes(sequence: CachedSequence, budget_s: float) -> tuple[int, float, float]:
+    """How far logits differ between the shapes, within about ``budget_s``; the cache ends as it was.
 
-    Its own greedy tokens, decoded one by one and then in passes of several.
+    The model's own greedy tokens, decoded one by one and then in passes of several.
+
+    Returns:
+        The fill of the cache that was reached, the largest difference of any logit, and the logits' usual deviation.
 
     Raises:
         DecodeError: a pass failed.
     """
-    past = max(0, min(sequence.num_past, sequence.n_ctx - _SAMPLE - 1))
-    sequence.rollback(past)
+    past = sequence.num_past
+    most = min(_SAMPLE, sequence.n_ctx - past)
     ends = perf_counter() + budget_s / 2
     ids, rows = [1 % sequence.n_vocab], list[Row]()
-    while len(rows) < _SAMPLE and (len(rows) < max(_SHAPES) or perf_counter() < ends):
+    while len(rows) < most and (len(rows) < max(_SHAPES) or perf_counter() < ends):
         rows.append(sequence.forward(ids[-1:], 1)[0].copy())
         ids.append(int(rows[-1].argmax()))
     sequence.rollback(past)
     largest, done = 0.0, 0
-    for number in range(len(rows)):
-        chunk = ids[done : min(done + _SHAPES[number % len(_SHAPES)], len(rows))]
+    for shape in itertools.cycle(_SHAPES):
+        chunk = ids[done : min(done + shape, len(rows))]
         if not chunk:
             break
         differences = sequence.forward(chunk, len(chunk)) - np.stack(rows[done : done + len(chunk)])
         largest = max(largest, float(np.abs(differences).max()))
         done += len(chunk)
     sequence.rollback(past)
-    return TieBound(largest, float(np.mean([row.std() for row in rows])))
+    spread = float(np.mean([row.std() for row in rows])) if rows else 0.0
+    return past + len(rows), largest, spread

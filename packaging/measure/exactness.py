@@ -1,10 +1,11 @@
 """Measures exactness on real models: greedy identity of all modes, and the distribution of sampled tokens.
 
-    python packaging/measure/exactness.py greedy --target T.gguf --draft D.gguf
+    python packaging/measure/exactness.py greedy --target T.gguf --draft D.gguf --prompts 500 --tie-safe
     python packaging/measure/exactness.py sampling --target T.gguf --draft D.gguf --samples 20000
     python packaging/measure/exactness.py mutants --target T.gguf --draft D.gguf
 
-`greedy` lists every difference with the margin of the logits where it begins. `sampling` compares the first token with
+`greedy` compares every mode with plain decoding and lists each difference with the margin of the logits where it
+begins; with `--tie-safe` there must be none. `sampling` compares the first token with
 the exact p, and each of the first three positions with plain decoding, by chi-square over cells pooled to at least ten
 expected. `mutants` breaks the verification on purpose and shows that the same test notices.
 """
@@ -15,7 +16,7 @@ import argparse
 import itertools
 import sys
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from unittest import mock
 
@@ -31,8 +32,9 @@ from engine.drafters.none import NoDrafter
 from engine.drafters.prompt_lookup import PromptLookupDrafter
 from engine.loading import LoadedModel, LoadOptions, open_model
 from engine.prompt import PromptBuilder
-from engine.records import Message, Mode, SamplingParams
+from engine.records import ChatRequest, Finished, LoadRequest, Message, Mode, SamplingParams
 from engine.sampling import History, Sampler
+from engine.session import Session
 from engine.speculate import Speculation
 from engine.stats import StatsRecorder
 
@@ -106,38 +108,83 @@ def decode(
 # ---- greedy ---------------------------------------------------------------------------------------------------------
 
 
-def greedy_prompts() -> Iterator[str]:
-    """Sixty prompts: copying, editing, questions, stories, sums."""
+def greedy_prompts(count: int) -> Iterator[str]:
+    """Copying, editing, questions, stories and sums in turn, no two alike."""
     rng = np.random.default_rng(6)
-    for number in range(12):
+    for number in range(count):
         words = ", ".join(rng.choice(WORDS, 10))
-        yield f"Repeat this list: {words}."
-        yield f"Sort these words: {words}."
-        yield f"Write a short story about a {WORDS[number]}."
-        yield f"What is {int(rng.integers(10, 99))} + {int(rng.integers(10, 99))}?"
-        yield f"What is speculative decoding? Mention a {WORDS[number]}."
+        one, other = (int(rng.integers(10, 99)) for _ in range(2))
+        yield (
+            f"Repeat this list: {words}.",
+            f"Sort these words: {words}.",
+            f"Write a short story about a {WORDS[number // 5 % len(WORDS)]} and number {number}.",
+            f"What is {one} + {other}?",
+            f"What is speculative decoding? Mention a {WORDS[number // 5 % len(WORDS)]} and {words}.",
+        )[number % 5]
+
+
+@dataclass
+class Found:
+    """What comparing the modes with plain decoding gave."""
+
+    num_answers: int = 0
+    num_different: int = 0
+    worst_margin: float = 0.0
+    tie_checks: int = 0
+    tie_tokens: int = 0
+    tie_s: float = 0.0
+    decode_s: float = 0.0
 
 
 def greedy(options: argparse.Namespace) -> int:
-    """Compare the greedy tokens of all modes; return 1 where one differs by more than 0.05 of margin."""
-    pair = open_pair(options)
-    sampling = SamplingParams(temperature=0.0)
-    worst, num_different, num_prompts = 0.0, 0, 0
-    for text in greedy_prompts():
+    """Compare the greedy tokens of all modes with plain decoding's.
+
+    Return 1 where one differs by more than 0.05 of margin, and with ``--tie-safe`` where any differs.
+    """
+    session, pair = Session(), open_pair(options)
+    session.load(LoadRequest(options.target, options.draft, n_ctx=2048))
+    modes = [Mode(name) for name in options.modes] if options.modes else list(Mode)
+    runs = [(mode, depth) for mode in modes if mode is not Mode.OFF for depth in options.depths]
+    found = {run: Found() for run in runs}
+    is_chat = pair.target.model.chat_template is not None
+    for text in greedy_prompts(options.prompts):
         prompt = pair.ids(text)
-        count = min(options.tokens, pair.target.sequence.n_ctx - len(prompt))
-        plain = decode(pair, NoDrafter(), prompt, sampling, count)
-        num_prompts += 1
-        for mode in (Mode.NGRAM, Mode.DRAFT):
-            ids = decode(pair, pair.drafter(mode), prompt, sampling, count)
-            if ids != plain:
-                margin = margin_at_difference(pair, prompt, plain, ids)
-                worst, num_different = max(worst, margin), num_different + 1
-                print(f"{mode.value}: differs, margin {margin:.5f}: {text}")
-    print(
-        f"{num_prompts} prompts of {options.tokens} tokens, 2 modes: {num_different} differ, worst margin {worst:.5f}"
-    )
-    return 1 if worst > 0.05 else 0
+        request = ChatRequest(
+            messages=(Message("user", text),) if is_chat else (),
+            raw_prompt=None if is_chat else f"{text} ",
+            sampling=SamplingParams(temperature=0.0),
+            max_tokens=min(options.tokens, session.ready().target.n_ctx - len(prompt)),
+            ignore_eos=True,
+            tie_safe=options.tie_safe,
+        )
+        plain = list(answer(session, request).token_ids)
+        for (mode, depth), one in found.items():
+            end = answer(session, replace(request, mode=mode, depth=depth))
+            one.num_answers += 1
+            one.tie_checks += end.stats.tie_checks
+            one.tie_tokens += end.stats.tie_tokens
+            one.tie_s += end.stats.tie_s
+            one.decode_s += end.stats.decode_s
+            if list(end.token_ids) != plain:
+                margin = margin_at_difference(pair, prompt, plain, list(end.token_ids))
+                one.num_different += 1
+                one.worst_margin = max(one.worst_margin, margin)
+                print(f"{mode.value} {depth}: differs, margin {margin:.5f}: {text}", flush=True)
+    for (mode, depth), one in found.items():
+        print(
+            f"{mode.value} at depth {'paced' if depth is None else depth}: {one.num_different} of {one.num_answers} "
+            f"answers of {options.tokens} tokens differ, worst margin {one.worst_margin:.5f}; near ties decided again "
+            f"{one.tie_checks}, tokens for that {one.tie_tokens}, {one.tie_s:.2f} s of {one.decode_s:.2f} s"
+        )
+    num_different = sum(one.num_different for one in found.values())
+    worst = max(one.worst_margin for one in found.values())
+    return 1 if worst > 0.05 or (options.tie_safe and num_different) else 0
+
+
+def answer(session: Session, request: ChatRequest) -> Finished:
+    """Run one request to its end."""
+    (end,) = [event for event in session.generate(request) if isinstance(event, Finished)]
+    return end
 
 
 def margin_at_difference(pair: Pair, prompt: History, plain: list[int], other: list[int]) -> float:
@@ -145,7 +192,7 @@ def margin_at_difference(pair: Pair, prompt: History, plain: list[int], other: l
     at = next(i for i, (a, b) in enumerate(zip(plain, other, strict=True)) if a != b)
     target = pair.target.sequence
     target.clear()
-    for _ in target.prefill(prompt[:-1]):
+    for _ in target.prefill(prompt[:-1], canonical=True):
         pass
     row = target.forward(prompt[-1:], 1)[0]
     for token_id in plain[:at]:
@@ -273,7 +320,7 @@ def sampling_report(options: argparse.Namespace, modes: tuple[Mode, ...], wrap: 
 
 def sampling(options: argparse.Namespace) -> int:
     """Test the distributions; 1 where one is off."""
-    modes = tuple(Mode(name) for name in options.modes)
+    modes = tuple(Mode(name) for name in options.modes or ("off", "ngram", "draft"))
     return 0 if sampling_report(options, modes, lambda drafter: drafter) > 0.001 else 1
 
 
@@ -305,6 +352,10 @@ def mutants(options: argparse.Namespace) -> int:
     return 0 if max(first, second) < 0.001 else 1
 
 
+def _depth(text: str) -> int | None:
+    return None if text == "auto" else int(text)
+
+
 def main() -> int:
     """Run one of the three measurements."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -313,7 +364,12 @@ def main() -> int:
     parser.add_argument("--draft", required=True)
     parser.add_argument("--tokens", type=int, default=128)
     parser.add_argument("--samples", type=int, default=20_000)
-    parser.add_argument("--modes", nargs="+", default=[Mode.OFF.value, Mode.NGRAM.value, Mode.DRAFT.value])
+    parser.add_argument("--prompts", type=int, default=60, help="of the greedy measurement")
+    parser.add_argument("--tie-safe", action="store_true", help="with near ties decided as plain decoding does")
+    parser.add_argument(
+        "--depths", nargs="+", type=_depth, default=[None], help="of the greedy measurement; auto: paced"
+    )
+    parser.add_argument("--modes", nargs="+", help="default: all; of samples: off, ngram, draft")
     parser.add_argument("--temperatures", type=float, nargs="+", default=[0.8, 1.0])
     options = parser.parse_args()
     return {"greedy": greedy, "sampling": sampling, "mutants": mutants}[options.what](options)

@@ -33,7 +33,14 @@ def run(exactness: ModuleType, monkeypatch: pytest.MonkeyPatch, *words: str) -> 
 
 
 def test_greedy_tokens_are_the_same_in_every_mode(exactness: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert run(exactness, monkeypatch, "greedy", "--tokens", "32") == 0
+    assert run(exactness, monkeypatch, "greedy", "--tokens", "32", "--prompts", "15") == 0
+
+
+def test_with_near_ties_decided_as_plain_there_is_no_difference_at_all(
+    exactness: ModuleType, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    words = ("--tie-safe", "--tokens", "48", "--prompts", "5", "--depths", "auto", "7")
+    assert run(exactness, monkeypatch, "greedy", *words) == 0
 
 
 def test_sampled_tokens_are_distributed_as_plain_decoding(
