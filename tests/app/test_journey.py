@@ -1,0 +1,183 @@
+"""A journey by keys and clicks: first start, chat, other modes, edit, branches, search, export, restart: all intact."""
+
+from __future__ import annotations
+
+import functools
+import json
+from pathlib import Path
+
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QFileDialog, QMenu, QWidget
+from pytestqt.qtbot import QtBot
+
+from engine.fake_model import Script, ScriptedWorker
+from engine.records import Mode
+from tests.app.fakes import Desk, keep_settings, open_desk
+from ui.conversation_menu import make_list_menu
+from ui.message_card import AnswerCard, UserCard
+from ui.message_menu import make_menu
+from ui.records import EngineState, MessageView
+
+STORY = "Once upon a time there was a small grey heron. " * 6
+SCRIPTED = functools.partial(ScriptedWorker, script=Script(STORY, tokens_per_second=4_000.0))
+WAIT_MS = 30_000
+NONE, CTRL, ALT = (
+    Qt.KeyboardModifier.NoModifier,
+    Qt.KeyboardModifier.ControlModifier,
+    Qt.KeyboardModifier.AltModifier,
+)
+
+
+def settle(desk: Desk, qtbot: QtBot) -> None:
+    """Wait until the answer is whole and the page is built."""
+    window = desk.window
+    qtbot.waitUntil(lambda: window.engine.state is EngineState.READY, timeout=WAIT_MS)
+    qtbot.waitUntil(lambda: not window.transcript.is_streaming and not window.transcript.is_building, timeout=WAIT_MS)
+
+
+def press(qtbot: QtBot, widget: QWidget, key: Qt.Key, modifier: Qt.KeyboardModifier = NONE) -> None:
+    qtbot.keyClick(widget, key, modifier)
+
+
+def ask(desk: Desk, qtbot: QtBot, question: str) -> None:
+    """Type and press Enter, as a person does."""
+    num_finished = len(desk.window.finished)
+    qtbot.keyClicks(desk.window.composer.edit, question)
+    press(qtbot, desk.window.composer.edit, Qt.Key.Key_Return)
+    qtbot.waitUntil(lambda: len(desk.window.finished) > num_finished, timeout=WAIT_MS)
+    settle(desk, qtbot)
+
+
+def choose(menu: QMenu, *words: str) -> None:
+    """Take an entry of a menu, or of a menu in it."""
+    for word in words[:-1]:
+        inner = next(action for action in menu.actions() if action.text().startswith(word)).menu()
+        assert isinstance(inner, QMenu)
+        menu = inner
+    next(action for action in menu.actions() if action.text().startswith(words[-1])).trigger()
+
+
+def card(desk: Desk, text: str) -> UserCard | AnswerCard:
+    found = next(each for each in desk.window.transcript.cards if each.text.startswith(text))
+    assert isinstance(found, UserCard | AnswerCard)
+    return found
+
+
+def texts(views: tuple[MessageView, ...]) -> list[str]:
+    return [view.text.strip()[:16] for view in views]
+
+
+def modes_of(views: tuple[MessageView, ...]) -> list[Mode]:
+    return [view.stats.mode for view in views if view.stats is not None]
+
+
+def start_and_chat_in_two_modes(desk: Desk, qtbot: QtBot) -> None:
+    assert desk.window.pages.currentWidget() is desk.window.empty
+    ask(desk, qtbot, "Tell me a story")
+    press(qtbot, desk.window, Qt.Key.Key_D, CTRL)
+    ask(desk, qtbot, "And another one")
+    first, second = modes_of(desk.messages())
+    assert first is not second
+    assert texts(desk.messages()) == ["Tell me a story", "Once upon a time", "And another one", "Once upon a time"]
+
+
+def edit_the_first_question(desk: Desk, qtbot: QtBot) -> None:
+    question = card(desk, "Tell me a story")
+    assert isinstance(question, UserCard)
+    qtbot.mouseClick(question.edit_button, Qt.MouseButton.LeftButton)
+    assert question.editor is not None
+    qtbot.keyClicks(question.editor.edit, " about herons")
+    num_finished = len(desk.window.finished)
+    press(qtbot, question.editor.edit, Qt.Key.Key_Return)
+    qtbot.waitUntil(lambda: len(desk.window.finished) > num_finished, timeout=WAIT_MS)
+    settle(desk, qtbot)
+    assert desk.messages()[0].text == "Tell me a story about herons"
+    assert len(desk.messages()) == 2
+
+
+def regenerate_in_another_mode(desk: Desk, qtbot: QtBot) -> None:
+    answer = card(desk, "Once upon a time")
+    num_finished = len(desk.window.finished)
+    choose(make_menu(answer), "Regenerate", "N-gram")
+    qtbot.waitUntil(lambda: len(desk.window.finished) > num_finished, timeout=WAIT_MS)
+    settle(desk, qtbot)
+    assert modes_of(desk.messages()) == [Mode.NGRAM]
+    assert len(desk.messages()[1].versions) == 2
+
+
+def walk_the_branches(desk: Desk, qtbot: QtBot) -> None:
+    switch = card(desk, "Once upon a time").versions
+    assert switch is not None
+    assert switch.label.text() == "2 of 2"
+    switch.back.setFocus()
+    press(qtbot, desk.window, Qt.Key.Key_Left, ALT)
+    settle(desk, qtbot)
+    assert modes_of(desk.messages()) == [Mode.OFF]
+    switch = card(desk, "Tell me a story about").versions
+    assert switch is not None
+    qtbot.mouseClick(switch.back, Qt.MouseButton.LeftButton)
+    settle(desk, qtbot)
+    assert len(desk.messages()) == 4
+
+
+def search_leads_into_the_hidden_branch(desk: Desk, qtbot: QtBot) -> None:
+    press(qtbot, desk.window, Qt.Key.Key_N, CTRL)
+    ask(desk, qtbot, "Something else")
+    sidebar = desk.window.sidebar
+    press(qtbot, desk.window, Qt.Key.Key_K, CTRL)
+    qtbot.keyClicks(sidebar.search, "about her")
+    qtbot.waitUntil(lambda: bool(sidebar.results.hits), timeout=WAIT_MS)
+    press(qtbot, sidebar.search, Qt.Key.Key_Return)
+    settle(desk, qtbot)
+    assert desk.messages()[0].text == "Tell me a story about herons"
+    press(qtbot, sidebar.search, Qt.Key.Key_Escape)
+    assert sidebar.lists.currentWidget() is sidebar.list
+
+
+def export_everything(desk: Desk, qtbot: QtBot, file: Path) -> None:
+    menu = make_list_menu(desk.window.sidebar, desk.window.theme, desk.window.sidebar.wishes)
+    choose(menu, "Export all chats", "As JSON")
+    dialog = desk.window.findChild(QFileDialog)
+    assert dialog is not None
+    with qtbot.waitSignal(desk.controller.transfer.ended, timeout=WAIT_MS):
+        dialog.fileSelected.emit(str(file))
+    dialog.reject()
+
+
+def everything(desk: Desk) -> list[tuple[object, ...]]:
+    """Every conversation with every message of the shown path, and what stands in the composer."""
+    rows = desk.store.conversations()
+    return [(row, desk.store.messages(row.id), desk.store.library.unsent(row.id)) for row in rows]
+
+
+def test_the_whole_journey(qtbot: QtBot, tmp_path: Path) -> None:
+    keep_settings({})
+    desk = open_desk(SCRIPTED)
+    settle(desk, qtbot)
+    start_and_chat_in_two_modes(desk, qtbot)
+    edit_the_first_question(desk, qtbot)
+    regenerate_in_another_mode(desk, qtbot)
+    walk_the_branches(desk, qtbot)
+    search_leads_into_the_hidden_branch(desk, qtbot)
+    export_everything(desk, qtbot, tmp_path / "all.json")
+    desk.window.sidebar.wishes.pinned.emit(desk.controller.conversations.current_id, True)
+    qtbot.keyClicks(desk.window.composer.edit, "not sent yet")
+    shown = texts(desk.messages())
+    desk.controller.conversations.unsent.keep()
+    before = everything(desk)
+    desk.close()
+
+    again = open_desk(SCRIPTED)
+    settle(again, qtbot)
+    assert everything(again) == before
+    pinned = next(row for row in again.store.conversations() if row.pinned)
+    again.window.conversation_selected.emit(pinned.id)
+    assert texts(again.messages()) == shown
+    assert again.window.composer.text == "not sent yet"
+    exported = json.loads((tmp_path / "all.json").read_text("utf-8"))
+    counts = sorted(len(chat["messages"]) for chat in exported["conversations"])
+    assert counts == [2, 7]
+    with qtbot.waitSignal(again.controller.transfer.ended, timeout=WAIT_MS):
+        again.controller.transfer.import_file(tmp_path / "all.json")
+    assert "2 were here already" in again.window.notices[-1]
+    again.close()
