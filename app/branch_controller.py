@@ -18,6 +18,7 @@ class BranchController:
     def __init__(self, parts: Parts, conversations: ConversationController, answers: AnswerController) -> None:
         self._window = parts.window
         self._store = parts.store
+        self._worker = parts.worker
         self._conversations = conversations
         self._answers = answers
         page = parts.window.transcript
@@ -67,6 +68,7 @@ class BranchController:
             except StorageError as error:
                 self._window.show_problem(error.problem)
                 return
+            self._worker.forget_past()
             self._conversations.show()
 
     def _is_free(self) -> bool:

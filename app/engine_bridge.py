@@ -40,6 +40,9 @@ class Worker(Protocol):
     def generate(self, request: ChatRequest) -> None:
         """Make an answer; ends with `Finished` or `EngineFailed`."""
 
+    def forget_past(self) -> None:
+        """Lose what was learnt from past conversations; answers nothing."""
+
     def stop(self) -> None:
         """Stop the current answer between two passes."""
 

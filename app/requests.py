@@ -24,6 +24,7 @@ def chat_request(
         tie_safe=bool(settings.values["tie_safe"]),
         overflow=Overflow(settings.text("overflow")),
         request_id=request_id,
+        use_past=bool(settings.values["learn_past"]),
     )
 
 

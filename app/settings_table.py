@@ -76,6 +76,14 @@ FIELDS: tuple[SettingField, ...] = (
         unit="tokens",
     ),
     SettingField(
+        "learn_past",
+        SPECULATION,
+        "Past chats",
+        FieldKind.SWITCH,
+        True,
+        "Text is drafted from past chats, too. What is kept of them stays on this machine; switching off deletes it.",
+    ),
+    SettingField(
         "tie_safe",
         SPECULATION,
         "Tie-safe",

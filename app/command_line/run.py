@@ -49,7 +49,7 @@ def command(options: argparse.Namespace) -> int:
         return fail(error.problem, as_json=options.json)
     except (ValueError, OSError) as error:
         return fail(Problem("This cannot be run", str(error), "Change the option."), as_json=options.json)
-    session = open_session()
+    session = open_session(Path(options.history) if options.history else None)
     try:
         ready = session.load(load_request(options))
         for notice in ready.notices:
@@ -58,6 +58,8 @@ def command(options: argparse.Namespace) -> int:
             return 1
         if request.mode is not Mode.OFF and request.depth is None:
             session.measure(MEASURE_S)
+        while session.has_idle_work:  # only with --history: what earlier runs said is indexed before the clock runs
+            session.use_idle_time(MEASURE_S)
         return _answer(session, request, as_json=options.json)
     except EngineError as error:
         return fail_with(error, as_json=options.json)
@@ -65,10 +67,13 @@ def command(options: argparse.Namespace) -> int:
         session.close()
 
 
-def open_session() -> Session:
-    """Make a session that has new files looked at by a child process before they are opened here."""
+def open_session(past_folder: Path | None = None) -> Session:
+    """Make a session that has new files looked at by a child process before they are opened here.
+
+    What was said in earlier sessions is read from ``past_folder`` and kept there.
+    """
     cache = find_paths().cache
-    return Session(inspect=lambda path: probe(path, cache), cost_folder=cache)
+    return Session(inspect=lambda path: probe(path, cache), cost_folder=cache, past_folder=past_folder)
 
 
 def load_request(options: argparse.Namespace) -> LoadRequest:
@@ -125,6 +130,7 @@ def make_request(options: argparse.Namespace) -> ChatRequest:
         max_tokens=options.max_tokens,
         stop=tuple(options.stop),
         ignore_eos=options.ignore_eos,
+        use_past=options.history is not None,
         tie_safe=options.tie_safe,
     )
 

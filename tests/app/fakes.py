@@ -49,6 +49,7 @@ class PuppetWorker:
         self.drafts: list[str | None] = []
         self.requests: list[ChatRequest] = []
         self.num_stops = 0
+        self.num_forgotten = 0
         self.started = False
         self.is_down = False
 
@@ -63,6 +64,9 @@ class PuppetWorker:
 
     def generate(self, request: ChatRequest) -> None:
         self.requests.append(request)
+
+    def forget_past(self) -> None:
+        self.num_forgotten += 1
 
     def stop(self) -> None:
         self.num_stops += 1

@@ -274,3 +274,22 @@ class TestPaddedDemo:
         started.window.builtin_pair_requested.emit(True)
         started.close()
         assert len(ended) == 1
+
+
+def test_past_chats_are_forgotten_when_that_is_switched_off_and_when_a_chat_is_deleted(
+    desk: Desk, qtbot: QtBot
+) -> None:
+    desk.engine.ready()
+    qtbot.waitUntil(lambda: desk.window.engine.state is EngineState.READY)
+    desk.window.message_submitted.emit("Hello")
+    assert desk.engine.requests[-1].use_past
+    desk.engine.finish()
+    qtbot.waitUntil(lambda: desk.window.engine.state is EngineState.READY)
+    desk.window.settings_changed.emit({"learn_past": False})
+    assert desk.engine.num_forgotten == 1
+    desk.window.message_submitted.emit("Hello again")
+    assert not desk.engine.requests[-1].use_past
+    desk.window.settings_changed.emit({"learn_past": True})
+    assert desk.engine.num_forgotten == 1
+    desk.window.conversation_delete_requested.emit(desk.controller.conversations.current_id)
+    assert desk.engine.num_forgotten == 2
