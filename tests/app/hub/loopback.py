@@ -143,10 +143,10 @@ class LoopbackHub:
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
         self.close()
 
-    def add_file(self, repo_id: str, path: str, source: bytes | Path) -> Content:
+    def add_file(self, repo_id: str, path: str, source: bytes | Path | Content) -> Content:
         """Commit one file; the same path again changes it. Older commits keep what they had."""
         repo = self.repos.setdefault(repo_id, Repo())
-        content = Content(source, path)
+        content = source if isinstance(source, Content) else Content(source, path)
         commit = hashlib.sha1(f"{repo_id}/{len(repo.commits)}".encode(), usedforsecurity=False).hexdigest()
         before = repo.files[repo.commits[-1]] if repo.commits else {}
         repo.files[commit] = {**before, path: content}
