@@ -20,9 +20,15 @@ def test_the_kinds_are_those_of_the_help() -> None:
         offered_kinds("usage: server [options]")
 
 
-def test_all_are_measured_unless_there_is_no_draft() -> None:
-    assert default_configs(KINDS, has_draft=True) == ("plain", "draft-1", "draft-3", "draft-5", "draft-7", *KINDS)
-    assert default_configs(KINDS, has_draft=False) == ("plain", *KINDS)
+def test_all_are_measured_and_none_that_needs_what_is_not_there() -> None:
+    drafts = ("draft-1", "draft-3", "draft-5", "draft-7")
+    tuned = ("ngram-simple:4:16", "ngram-mod:6:16")
+    both = "draft-3+ngram-simple:4:16"
+    assert default_configs(KINDS, has_draft=True) == ("plain", *drafts, *KINDS, *tuned, both)
+    assert default_configs(KINDS, has_draft=False) == ("plain", *KINDS, *tuned)
+    assert default_configs(("ngram-mod",), has_draft=True) == ("plain", *drafts, "ngram-mod", "ngram-mod:6:16")
+    for config in default_configs(KINDS, has_draft=True):
+        server_arguments(config, "d.gguf", KINDS)
 
 
 @pytest.mark.parametrize(
