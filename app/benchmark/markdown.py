@@ -79,7 +79,7 @@ def _setting(report: Report) -> Iterator[str]:
     """Machine, models and settings."""
     yield from ("## Measured with", "", "| | |", "|---|---|")
     for key, value in report.machine.items():
-        yield f"| {key.replace('_', ' ')} | {value} |"
+        yield f"| {key.replace('_', ' ')} | {_plain(value)} |"
     for role, model in report.models.items():
         if isinstance(model, dict):
             facts = ", ".join(f"{key.replace('_', ' ')} {value}" for key, value in model.items() if key != "name")
@@ -170,4 +170,5 @@ def _percent(value: float | None, digits: int = 0) -> str:
 
 
 def _plain(value: object) -> str:
-    return ", ".join(str(item) for item in value) if isinstance(value, list | tuple) else str(value)
+    text = ", ".join(str(item) for item in value) if isinstance(value, list | tuple) else str(value)
+    return text.replace(" | ", ", ").replace("|", "/")  # a bar would begin another cell

@@ -194,6 +194,7 @@ def _settings(runner: Runner, plan: Plan, prompts: Sequence[Prompt]) -> dict[str
         "max_minutes": plan.max_minutes,
         "complete_rounds": runner.rounds,
         "widest_interval_percent": runner.widest_percent,
+        "compared": list(dict.fromkeys(run.variant.label for run in runner.runs)),
     }
 
 

@@ -14,7 +14,13 @@ PEER = Variant("draft-3", None, "llama-server")
 
 def report_of(runs: list[Run]) -> Report:
     models: dict[str, object] = {"target": {"name": "T", "threads": 2}, "draft": None}
-    return Report({"cores": 2}, models, {"seed": 0}, tuple(summarise(runs)), tuple(compare(runs)))
+    return Report(
+        {"cores": 2, "llama_cpp": "CPU : A = 1 | B = 1 |"},
+        models,
+        {"seed": 0},
+        tuple(summarise(runs)),
+        tuple(compare(runs)),
+    )
 
 
 def measured(*variants: Variant) -> list[Run]:
@@ -40,6 +46,7 @@ def test_every_section_is_there_with_its_figures() -> None:
     assert "| **all** | auto over its best draft length | draft-3 | 1.500 (1.50-1.50) 1.500-1.500 |" in text
     assert "| draft 3 | 80 % | 40 % |" in text
     assert "| target | T: threads 2 |" in text
+    assert "| llama cpp | CPU : A = 1, B = 1 / |" in text
 
 
 def test_every_table_has_as_many_cells_as_its_head() -> None:
