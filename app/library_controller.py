@@ -51,7 +51,7 @@ class LibraryController(QObject):
         wishes.foldered.connect(self._then_refresh(library.move_to_folder))
         wishes.arranged.connect(self._then_refresh(self._arrange))
         wishes.duplicated.connect(self.duplicate)
-        wishes.folder_made.connect(self._then_refresh(self._make_folder))
+        wishes.folder_made.connect(self.make_folder)
         wishes.folder_renamed.connect(self._then_refresh(library.rename_folder))
         wishes.folder_folded.connect(self._then_refresh(library.fold))
         wishes.folder_deleted.connect(self._then_refresh(library.delete_folder))
@@ -76,6 +76,18 @@ class LibraryController(QObject):
             return
         self._conversations.select(copy)
 
+    def make_folder(self, conversation_id: int | None) -> None:
+        """Add a folder, put a conversation into it if one is given, and let it be named."""
+        try:
+            folder_id = self._library.create_folder(NEW_FOLDER)
+            if conversation_id is not None:
+                self._library.move_to_folder(conversation_id, folder_id)
+        except StorageError as error:
+            self._window.show_problem(error.problem)
+            return
+        self._conversations.refresh()
+        self._sidebar.list.name_folder(folder_id)
+
     def _tell_found(self, typed: str, done: Future[Hits | None]) -> None:
         """Run on the store's thread: only the signal leaves it."""
         error = done.exception()
@@ -91,11 +103,6 @@ class LibraryController(QObject):
 
     def _arrange(self, conversation_ids: Sequence[int], folder_id: int | None) -> None:
         self._library.arrange(conversation_ids, folder_id=folder_id)
-
-    def _make_folder(self, conversation_id: int | None) -> None:
-        folder_id = self._library.create_folder(NEW_FOLDER)
-        if conversation_id is not None:
-            self._library.move_to_folder(conversation_id, folder_id)
 
     def _then_refresh(self, change: Callable[..., object]) -> Callable[..., None]:
         def act(*arguments: object) -> None:

@@ -160,6 +160,14 @@ class ConversationList(QListView):
         elif item is not None and item.can_fold:
             self.rows.toggle_archive()
 
+    def name_folder(self, folder_id: int) -> None:
+        """Let a folder be named in its place."""
+        index = self.rows.index_of_folder(folder_id)
+        if index.isValid():
+            self.setCurrentIndex(index)
+            self.setFocus(Qt.FocusReason.OtherFocusReason)
+            self.edit(index)
+
     def ask_delete(self, index: QModelIndex) -> None:
         """Wish a conversation or a folder away."""
         item = self.rows.item(index)

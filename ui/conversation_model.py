@@ -124,6 +124,14 @@ class ConversationModel(QAbstractListModel):
             self._fetch(line + BATCH)
         return self.index(line, 0)
 
+    def index_of_folder(self, folder_id: int) -> QModelIndex:
+        """Where a folder's heading is listed."""
+        for line, item in enumerate(self._items):
+            if isinstance(item, Heading) and item.folder is not None and item.folder.id == folder_id:
+                self._fetch(line + 1)
+                return self.index(line, 0)
+        return QModelIndex()
+
     def rowCount(self, parent: Index = _NO_PARENT) -> int:
         """What is fetched; headings count as rows."""
         return 0 if parent.isValid() else self._num_fetched

@@ -32,6 +32,7 @@ SHORTCUTS = (
     ("Ctrl+M", "Models, and back to the chat"),
     ("F2", "Rename the chosen chat"),
     ("Del", "Delete the chosen chat"),
+    ("Alt+Up, Alt+Down", "Move the chosen chat in its folder"),
     ("Ctrl+B", "Show or hide the sidebar"),
     ("Ctrl+Shift+B", "Show or hide the statistics"),
     ("Ctrl+,", "Settings"),

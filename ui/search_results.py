@@ -5,8 +5,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from PySide6.QtCore import QAbstractListModel, QModelIndex, QPersistentModelIndex, QPointF, QRectF, QSize, Qt, Signal
-from PySide6.QtGui import QColor, QFont, QKeyEvent, QPainter, QTextCharFormat, QTextLayout, QTextOption
+from PySide6.QtCore import (
+    QAbstractListModel,
+    QEvent,
+    QModelIndex,
+    QPersistentModelIndex,
+    QPointF,
+    QRectF,
+    QSize,
+    Qt,
+    Signal,
+)
+from PySide6.QtGui import QColor, QFont, QFontMetrics, QKeyEvent, QPainter, QTextCharFormat, QTextLayout, QTextOption
 from PySide6.QtWidgets import (
     QAbstractItemView,
     QListView,
@@ -21,6 +31,7 @@ from ui.theme import SEMIBOLD, Theme
 
 Index = QModelIndex | QPersistentModelIndex
 TITLE_HEIGHT, SNIPPET_LINES = 30, 2
+SNIPPET_SLACK = 40  # margins, and what bold letters are wider
 _NO_PARENT = QModelIndex()
 
 
@@ -35,7 +46,7 @@ class _Model(QAbstractListModel):
         self.beginResetModel()
         self.items = []
         last = None
-        for hit in hits:
+        for hit in map(_with_place, hits):
             if hit.conversation_id != last and hit.message_id is not None:
                 self.items.append(replace(hit, message_id=None, role="", parts=((hit.title, False),)))
             last = hit.conversation_id
@@ -52,21 +63,33 @@ class _Model(QAbstractListModel):
         return "".join(text for text, _ in self.items[index.row()].parts)
 
 
+def _with_place(hit: SearchHit) -> SearchHit:
+    """Say of a title that its conversation is in the archive."""
+    if not hit.archived:
+        return hit
+    parts = (*hit.parts, (" · archived", False)) if hit.message_id is None else hit.parts
+    return replace(hit, title=f"{hit.title} · archived", parts=parts)
+
+
 class _Delegate(QStyledItemDelegate):
     """Draws titles on one line and messages on two, the words that were found in the accent's colour."""
 
-    def __init__(self, theme: Theme, model: _Model, parent: QWidget) -> None:
+    def __init__(self, theme: Theme, model: _Model, parent: QListView) -> None:
         super().__init__(parent)
         self._theme = theme
+        self._list = parent
         self._model = model
 
     def _font(self, hit: SearchHit) -> QFont:
         return self._theme.font(0, SEMIBOLD) if hit.message_id is None else self._theme.font(-1)
 
     def sizeHint(self, option: QStyleOptionViewItem, index: Index) -> QSize:  # noqa: ARG002
-        if self._model.items[index.row()].message_id is None:
+        hit = self._model.items[index.row()]
+        if hit.message_id is None:
             return QSize(0, TITLE_HEIGHT)
-        return QSize(0, SNIPPET_LINES * self._line_height() + 8)
+        text = "".join(piece for piece, _ in hit.parts)
+        fits = QFontMetrics(self._font(hit)).horizontalAdvance(text) < self._list.viewport().width() - SNIPPET_SLACK
+        return QSize(0, (1 if fits else SNIPPET_LINES) * self._line_height() + 8)
 
     def _line_height(self) -> int:
         return self._theme.font(-1).pixelSize() + 5
@@ -129,15 +152,17 @@ class SearchResults(QListView):
 
     Signals:
         chosen(int, object): a conversation, and the message in it or None.
-        left_upwards: the caret should go back to the search box.
+        left_upwards, left: Up from the first place, Esc.
     """
 
     chosen = Signal(int, object)
     left_upwards = Signal()
+    left = Signal()
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._places = _Model()
+        self.setResizeMode(QListView.ResizeMode.Adjust)
         self.setModel(self._places)
         self.setItemDelegate(_Delegate(theme, self._places, self))
         self.setAccessibleName("Search results")
@@ -174,11 +199,21 @@ class SearchResults(QListView):
             hit = self._places.items[index.row()]
             self.chosen.emit(hit.conversation_id, hit.message_id)
 
+    def event(self, event: QEvent) -> bool:
+        """Esc is the list's own while it has the keyboard; elsewhere the window has it."""
+        override = event.type() == QEvent.Type.ShortcutOverride
+        if override and isinstance(event, QKeyEvent) and event.key() == Qt.Key.Key_Escape:
+            event.accept()
+            return True
+        return super().event(event)
+
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Enter opens; Up from the first place leaves."""
+        """Enter opens; Up from the first place and Esc leave."""
         if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
             self._choose(self.currentIndex())
         elif event.key() == Qt.Key.Key_Up and self.currentIndex().row() <= 0:
             self.left_upwards.emit()
+        elif event.key() == Qt.Key.Key_Escape:
+            self.left.emit()
         else:
             super().keyPressEvent(event)

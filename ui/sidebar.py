@@ -87,6 +87,7 @@ class Sidebar(QFrame):
         self.search.left_downwards.connect(self._into_list)
         self.search.left.connect(self._leave_search)
         self.results.left_upwards.connect(self.focus_search)
+        self.results.left.connect(self._leave_search)
         self.results.chosen.connect(self.result_chosen)
         self.menu_button.clicked.connect(self._open_menu)
         self.new_button.clicked.connect(self.new_chat)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QLineEdit
 from pytestqt.qtbot import QtBot
 
 from app.errors import StorageError
@@ -69,10 +70,14 @@ def test_pin_folder_archive_and_order_are_shown_and_kept(desk: Desk, qtbot: QtBo
     wishes = desk.window.sidebar.wishes
     wishes.pinned.emit(chats[0], True)
     wishes.folder_made.emit(chats[1])
+    editor = desk.window.sidebar.list.findChild(QLineEdit)
+    assert editor is not None  # a new folder is named at once
+    editor.selectAll()
+    qtbot.keyClicks(editor, "Work")
+    qtbot.keyClick(editor, Qt.Key.Key_Return)
     wishes.archived.emit(chats[2], True)
-    assert lines(desk) == ["[Pinned]", "one", "[New folder]", "two", "[Archived]"]
+    assert lines(desk) == ["[Pinned]", "one", "[Work]", "two", "[Archived]"]
     folder = desk.store.library.folders()[0].id
-    wishes.folder_renamed.emit(folder, "Work")
     wishes.folder_folded.emit(folder, True)
     desk.close()
     again = open_desk()

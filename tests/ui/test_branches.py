@@ -10,10 +10,11 @@ from pytestqt.qtbot import QtBot
 
 from engine.records import Mode
 from tests.ui.conftest import STATS
+from tests.ui.test_accessibility import nameless
 from ui.main_window import MainWindow
 from ui.message_card import AnswerCard, UserCard
 from ui.message_menu import make_menu, plain_text
-from ui.records import MessageState, MessageView
+from ui.records import MessageState, MessageView, SearchHit
 
 VIEWS = (
     MessageView(1, "user", "First words"),
@@ -71,6 +72,13 @@ def test_escape_leaves_the_message_as_it_was(page: MainWindow, qtbot: QtBot) -> 
     assert last.body.isVisible()
     assert last.text == "More words"
     assert card.editor is None
+
+
+def test_all_of_it_has_names(page: MainWindow) -> None:
+    user_card(page, 0).begin_edit()
+    page.sidebar.search.setText("x")
+    page.sidebar.show_results([SearchHit(1, "t", 2, "user", (("x", True),))])
+    assert nameless(page) == []
 
 
 def test_an_empty_edit_is_not_sent(page: MainWindow, qtbot: QtBot) -> None:

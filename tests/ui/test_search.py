@@ -92,6 +92,18 @@ def test_escape_leaves_the_search(searching: MainWindow, qtbot: QtBot) -> None:
     assert searching.composer.edit.hasFocus()
 
 
+def test_escape_leaves_the_results_too(searching: MainWindow, qtbot: QtBot) -> None:
+    qtbot.keyClick(searching.sidebar.search, Qt.Key.Key_Down)
+    qtbot.keyClick(searching.sidebar.results, Qt.Key.Key_Escape)
+    assert searching.sidebar.lists.currentWidget() is searching.sidebar.list
+    assert searching.composer.edit.hasFocus()
+
+
+def test_what_is_archived_says_so(searching: MainWindow) -> None:
+    searching.sidebar.show_results([SearchHit(1, "Old", 2, "user", (("trip", True),), archived=True)])
+    assert shown(searching) == ["Old · archived", "trip"]
+
+
 def test_nothing_found_says_so_and_late_results_stay_away(searching: MainWindow) -> None:
     searching.sidebar.show_results(())
     assert searching.sidebar.empty.isVisible()
