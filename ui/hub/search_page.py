@@ -19,7 +19,7 @@ from ui.hub_records import FitLevel, RepoRow, SearchQuery
 from ui.theme import Theme
 
 SORTS = (("downloads", "Most downloads"), ("updated", "Last updated"), ("name", "Name"))
-LIST_PX, LEAST_LIST_PX = 340, 280
+LIST_PX, LEAST_LIST_PX = 340, 316
 TYPING_MS = 450
 _TONES = {FitLevel.FITS: "good", FitLevel.TIGHT: "warn", FitLevel.TOO_LARGE: "bad"}
 

@@ -2,62 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import replace
 
-import pytest
-from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QApplication, QLabel, QLineEdit, QMainWindow, QPushButton, QWidget
+from PySide6.QtCore import QPoint, Qt
+from PySide6.QtWidgets import QLineEdit, QPushButton
 from pytestqt.qtbot import QtBot
 
 from engine.records import Problem
-from tests.ui.conftest import ASSETS
 from tests.ui.hub import records as r
-from ui.dialogs import Question
-from ui.hub.doors import DownloadIndicator
-from ui.hub.downloads_page import progress_words
+from tests.ui.hub.reading import asked, pressed, said
 from ui.hub.place import HubPlace
 from ui.hub.readme_view import readme_html
-from ui.hub_records import DownloadState, DraftList, FitLevel, Match, ModelRef, PairView, Presence, SearchQuery
-from ui.theme import Theme
+from ui.hub_records import DraftList, ModelRef, Presence, SearchQuery
 
 LEFT = Qt.MouseButton.LeftButton
 OFFLINE = Problem("The hub cannot be reached", "No connection.", "Check the network.")
-
-
-@pytest.fixture
-def place(qtbot: QtBot) -> Iterator[HubPlace]:
-    window = QMainWindow()
-    qtbot.addWidget(window)
-    theme = Theme(ASSETS / "icons", window)
-    theme.apply("light", window)
-    made = HubPlace(theme)
-    window.setCentralWidget(made)
-    window.resize(1280, 800)
-    window.show()
-    qtbot.waitExposed(window)
-    window.activateWindow()
-    qtbot.waitUntil(window.isActiveWindow)
-    yield made
-    window.close()
-
-
-def said(widget: QWidget) -> str:
-    QApplication.processEvents()  # what was just added to a layout is shown by its next event
-    return "\n".join(label.text() for label in widget.findChildren(QLabel) if label.isVisible())
-
-
-def pressed(widget: QWidget, name: str) -> QPushButton:
-    QApplication.processEvents()
-    found = [one for one in widget.findChildren(QPushButton) if one.accessibleName() == name and one.isVisible()]
-    assert found, f"no button {name!r} among {[one.accessibleName() for one in widget.findChildren(QPushButton)]}"
-    return found[0]
-
-
-def asked(signal: object) -> list[tuple[object, ...]]:
-    calls: list[tuple[object, ...]] = []
-    signal.connect(lambda *values: calls.append(values))  # type: ignore[attr-defined]
-    return calls
 
 
 # ---- search --------------------------------------------------------------------------------------------------------
@@ -101,11 +60,7 @@ def test_order_and_filter_ask_again(place: HubPlace, qtbot: QtBot) -> None:
     place.open("search")
     queries = asked(place.wants.search_wanted)
     place.search.sort.setCurrentIndex(2)
-    qtbot.mouseClick(
-        place.search.fitting,
-        LEFT,
-        pos=place.search.fitting.rect().center() - place.search.fitting.rect().center() / 1.2,
-    )
+    qtbot.mouseClick(place.search.fitting, LEFT, pos=QPoint(10, place.search.fitting.height() // 2))
     assert [query for (query,) in queries] == [SearchQuery("", "name"), SearchQuery("", "name", True)]
 
 
@@ -270,167 +225,3 @@ def test_recommended_pairs_are_grouped_by_fit(place: HubPlace) -> None:
     assert "The draft matches" in said(place.recommended)
     place.recommended.set_rows([])
     assert "No recommendations" in said(place.recommended)
-
-
-# ---- downloads -----------------------------------------------------------------------------------------------------
-
-
-def test_downloads_say_progress_speed_and_time_left() -> None:
-    running, _, paused, failed, done = r.downloads()
-    assert progress_words(running) == "1.93 GB of 4.68 GB · 41 % · 18.4 MB/s · 2 min left"
-    assert progress_words(paused).startswith("Paused · 2.00 GB of 7.30 GB")
-    assert progress_words(failed).startswith("Stopped")
-    assert progress_words(done) == "Complete · 1.32 GB"
-
-
-def test_each_state_has_its_deeds_and_keeps_the_focus(place: HubPlace, qtbot: QtBot) -> None:
-    place.open("downloads")
-    assert "Nothing is downloading" in said(place.downloads)
-    place.set_downloads(r.downloads())
-    deeds = asked(place.wants.download_deed)
-    lines = place.downloads.lines
-    for key, deed in (("1", "pause"), ("3", "resume"), ("4", "retry"), ("1", "cancel"), ("5", "forget")):
-        qtbot.mouseClick(lines[key].deeds[deed], LEFT)
-    assert deeds == [("1", "pause"), ("3", "resume"), ("4", "retry"), ("1", "cancel"), ("5", "forget")]
-    assert "1.39 GB are missing" in said(place.downloads)
-    lines["1"].deeds["pause"].setFocus()
-    place.set_downloads([replace(r.downloads()[0], done_bytes=2 * r.GB), *r.downloads()[1:]])
-    assert lines["1"].deeds["pause"].hasFocus()
-    place.set_downloads([replace(r.downloads()[0], state=DownloadState.PAUSED), *r.downloads()[1:]])
-    assert lines["1"].deeds["resume"].hasFocus()
-    place.set_downloads(r.downloads()[1:])
-    assert "1" not in place.downloads.lines
-
-
-def test_the_indicator_speaks_while_something_is_on_its_way(theme: Theme, qtbot: QtBot) -> None:
-    indicator = DownloadIndicator(theme)
-    qtbot.addWidget(indicator)
-    indicator.set_rows([])
-    assert indicator.isHidden()
-    indicator.set_rows(r.downloads())
-    assert indicator.text() == " 47 %"
-    assert "2 on the way" in indicator.accessibleName()
-    indicator.set_rows([r.downloads()[3]])
-    assert indicator.text() == " stopped"
-
-
-# ---- library -------------------------------------------------------------------------------------------------------
-
-
-def test_the_library_offers_chat_draft_reveal_and_remove(place: HubPlace, qtbot: QtBot) -> None:
-    place.open("library")
-    place.library.set_library(r.library(), r.OFFERS)
-    shown = said(place.library)
-    for words in (
-        "4 models · 5.36 GB in the models folder",
-        "In use as target",
-        "Used in place",
-        "Missing",
-        "LM Studio",
-    ):
-        assert words in shown
-    line = place.library.lines[1]
-    chats, drafts = asked(place.wants.chat_wanted), asked(place.wants.draft_wanted)
-    reveals, taken = asked(place.wants.reveal_wanted), asked(place.wants.offer_taken)
-    qtbot.mouseClick(line.chat, LEFT)
-    line.draft_action.trigger()
-    line.reveal_action.trigger()
-    qtbot.mouseClick(pressed(place.library, "Add SmolLM2-360M-Instruct-Q8_0"), LEFT)
-    ref = ModelRef(path="/models/small.gguf")
-    assert chats == [(ref, None)]
-    assert drafts == [(ref,)]
-    assert reveals == [("/models/small.gguf",)]
-    assert taken == [("/hf/smol.gguf",)]
-    assert not place.library.lines[3].chat.isEnabled()
-
-
-@pytest.mark.parametrize(("line", "words"), [(0, "4.68 GB become free"), (2, "No file is deleted")])
-def test_removing_asks_first_and_says_what_it_frees(place: HubPlace, qtbot: QtBot, line: int, words: str) -> None:
-    place.open("library")
-    place.library.set_library(r.library(), [])
-    removed = asked(place.wants.remove_wanted)
-    place.library.lines[line].remove_action.trigger()
-    question = place.window().findChild(Question)
-    assert question is not None
-    assert words in said(question)
-    qtbot.keyClick(question, Qt.Key.Key_Escape)
-    assert removed == []
-    question = place.library.lines[line].ask_remove()
-    qtbot.mouseClick(question.deed_button, LEFT)
-    assert removed == [(r.library()[line].key,)]
-
-
-def test_an_empty_library_offers_pairs_and_files(place: HubPlace, qtbot: QtBot) -> None:
-    place.open("library")
-    place.library.set_library([], [])
-    assert "No models yet" in said(place.library)
-    qtbot.mouseClick(pressed(place.library, "See recommended pairs"), LEFT)
-    assert place.page == "recommended"
-
-
-# ---- first run -----------------------------------------------------------------------------------------------------
-
-
-def test_the_first_run_shows_the_machine_three_pairs_and_ways_around(place: HubPlace, qtbot: QtBot) -> None:
-    place.open("welcome")
-    place.welcome.set_hardware(r.HARDWARE)
-    place.welcome.set_pairs(r.catalog())
-    shown = said(place.welcome)
-    for words in ("8 cores", "16.0 GB, 9.31 GB free", "RTX 4060, 8.00 GB, 7.20 GB free", "212 GB free"):
-        assert words in shown
-    assert len(place.welcome.cards) == 3
-    pulls, builtin = asked(place.wants.pull_wanted), asked(place.wants.builtin_wanted)
-    done = asked(place.wants.welcome_done)
-    qtbot.mouseClick(place.welcome.cards[0].deed, LEFT)
-    qtbot.mouseClick(place.welcome.builtin_button, LEFT)
-    qtbot.mouseClick(place.welcome.skip_button, LEFT)
-    assert pulls == [((r.TARGET_REF, r.DRAFT_REF), True)]
-    assert len(builtin) == len(done) == 1
-    place.welcome.set_pairs([], "None of the recommended pairs fits.")
-    assert "None of the recommended pairs fits." in said(place.welcome)
-
-
-# ---- the place -----------------------------------------------------------------------------------------------------
-
-
-def test_arrows_walk_through_the_pages(place: HubPlace, qtbot: QtBot) -> None:
-    place.open("recommended")
-    place.nav.setFocus()
-    seen = [place.page]
-    for _ in range(4):
-        qtbot.keyClick(place.nav, Qt.Key.Key_Down)
-        seen.append(place.page)
-    assert seen == ["recommended", "search", "drafts", "library", "downloads"]
-    assert place.nav.hasFocus()
-
-
-def test_pages_are_reached_by_a_click(place: HubPlace, qtbot: QtBot) -> None:
-    place.open("recommended")
-    spot = place.nav.visualItemRect(place.nav.item(3)).center()
-    qtbot.mouseClick(place.nav.viewport(), LEFT, pos=spot)
-    assert place.page == "library"
-    qtbot.mouseClick(place.welcome_button, LEFT)
-    assert place.page == "welcome"
-
-
-def test_leaving_the_first_run_ends_it(place: HubPlace, qtbot: QtBot) -> None:
-    done, back = asked(place.wants.welcome_done), asked(place.back)
-    place.open("welcome")
-    qtbot.mouseClick(place.back_button, LEFT)
-    assert len(done) == len(back) == 1
-
-
-def test_problems_are_told_and_take_no_room_otherwise(place: HubPlace, qtbot: QtBot) -> None:
-    place.open("library")
-    assert place.foot.isHidden()
-    place.show_problem(OFFLINE)
-    assert place.foot.isVisible()
-    qtbot.mouseClick(place.problem.close_button, LEFT)
-    assert place.foot.isHidden()
-
-
-def test_a_pair_without_a_draft_says_so(place: HubPlace) -> None:
-    place.open("drafts")
-    place.drafts.set_pair(PairView(r.TARGET, fit=replace(r.FIT, level=FitLevel.FITS)))
-    assert "No draft: plain decoding and n-grams" in said(place.drafts.card)
-    assert Match.UNCHECKED.value not in said(place.drafts.card)

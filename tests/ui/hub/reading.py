@@ -1,0 +1,23 @@
+"""What tests of the Models place read and press."""
+
+from __future__ import annotations
+
+from PySide6.QtWidgets import QApplication, QLabel, QPushButton, QWidget
+
+
+def said(widget: QWidget) -> str:
+    QApplication.processEvents()  # what was just added to a layout is shown by its next event
+    return "\n".join(label.text() for label in widget.findChildren(QLabel) if label.isVisible())
+
+
+def pressed(widget: QWidget, name: str) -> QPushButton:
+    QApplication.processEvents()
+    found = [one for one in widget.findChildren(QPushButton) if one.accessibleName() == name and one.isVisible()]
+    assert found, f"no button {name!r} among {[one.accessibleName() for one in widget.findChildren(QPushButton)]}"
+    return found[0]
+
+
+def asked(signal: object) -> list[tuple[object, ...]]:
+    calls: list[tuple[object, ...]] = []
+    signal.connect(lambda *values: calls.append(values))  # type: ignore[attr-defined]
+    return calls
