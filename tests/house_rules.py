@@ -23,6 +23,7 @@ QT_IN_APP = re.compile(r"app/(\w*controller\w*|engine_bridge|window|help_desk|qt
 UI_MAY = {"ui", "engine.records", "PySide6", "shiboken6", "markdown_it", "pygments"} | set(sys.stdlib_module_names)
 ENGINE_MAY_NOT = {"app", "ui", "PySide6", "shiboken6"}
 LLAMA_DOOR = "engine/llama/"
+KEYRING_DOOR = "app/hub/tokens.py"
 LITERAL_IMPORTS = {"import_module", "__import__"}
 
 # Written in two parts, so that this file does not break its own rule.
@@ -98,7 +99,7 @@ def wrong_directions(root: Path) -> list[str]:
 
 
 def wrong_doors(root: Path) -> list[str]:
-    """Imports of a library past its door: llama_cpp, Qt, and huggingface_hub in more than one file."""
+    """Imports of a library past its door: llama_cpp, Qt, keyring, and huggingface_hub in more than one file."""
     found = []
     hub_files = set()
     for path in python_files(root, ROOMS):
@@ -108,6 +109,8 @@ def wrong_doors(root: Path) -> list[str]:
                 found.append(f"{place}:{line} llama_cpp is imported in {LLAMA_DOOR} only")
             if within(name, {"PySide6"}) and place.startswith("app/") and not QT_IN_APP.fullmatch(place):
                 found.append(f"{place}:{line} this file of app is not among those that wire Qt")
+            if within(name, {"keyring"}) and place != KEYRING_DOOR:
+                found.append(f"{place}:{line} keyring is imported in {KEYRING_DOOR} only")
             if within(name, {"huggingface_hub"}):
                 hub_files.add(place)
     if len(hub_files) > 1 or not all(place.startswith("app/") for place in hub_files):
