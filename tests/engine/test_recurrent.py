@@ -16,6 +16,7 @@ from tests.engine.gguf_factory import GgufFile
 from tests.engine.hybrid_factory import tiny_lfm2, tiny_qwen35
 from tests.shared_files import shared_model
 
+SPECULATING = [mode for mode in Mode if mode is not Mode.OFF]
 GREEDY = SamplingParams(temperature=0.0)
 MAKERS: dict[str, Callable[..., GgufFile]] = {"lfm2": tiny_lfm2, "qwen35": tiny_qwen35}
 
@@ -102,7 +103,7 @@ def test_every_mode_and_depth_gives_the_plain_tokens(pair: tuple[Answers, bool])
     for prompt in ("abababab", "Once upon a time"):
         plain = answers.ids(Mode.OFF, prompt).token_ids
         assert len(plain) == 160
-        for mode in set(Mode) - {Mode.OFF}:
+        for mode in SPECULATING:
             for depth in (None, 1, 3, 24):
                 end = answers.ids(mode, prompt, depth=depth)
                 assert end.token_ids == plain, (mode, depth, prompt)
@@ -114,7 +115,7 @@ def test_every_mode_and_depth_gives_the_plain_tokens(pair: tuple[Answers, bool])
 
 def test_a_draft_that_is_recurrent_is_taken_back(pair: tuple[Answers, bool]) -> None:
     stats = pair[0].ids(Mode.DRAFT, "Once upon a time", depth=4).stats
-    assert stats.provenance[Source.DRAFT] > 30
+    assert stats.provenance[Source.DRAFT] > 15
     assert stats.rolled_back > 30
 
 
@@ -145,7 +146,7 @@ def test_a_purely_recurrent_model_gives_its_plain_tokens_in_every_mode() -> None
     answers = Answers(session)
     for prompt in ("the cat and the dog and the", "one two three one two four", "x"):
         plain = answers.ids(Mode.OFF, prompt, max_tokens=150).token_ids
-        for mode in set(Mode) - {Mode.OFF}:
+        for mode in SPECULATING:
             for depth in (None, 1, 3, 7, 16):
                 assert answers.ids(mode, prompt, depth=depth, max_tokens=150).token_ids == plain, (mode, depth)
     session.close()

@@ -22,6 +22,7 @@ from engine.stats import StatsRecorder
 from engine.tie_safe import SAFETY, TieBound, TieSafe, measure_shapes
 from tests.shared_files import shared_model
 
+SPECULATING = [mode for mode in Mode if mode is not Mode.OFF]
 N_VOCAB, N_CTX, DRIFT = 12, 512, 0.02
 
 
@@ -191,14 +192,16 @@ def answer(session: Session, prompt: str, mode: Mode, depth: int | None = None) 
 def test_a_prompt_that_differs_without_it_is_the_same_in_every_mode_with_it() -> None:
     session = Session()
     session.load(LoadRequest(shared_model("babyllama-tok105-f16.gguf"), shared_model("babyllamaB-tok105-f16.gguf")))
+    checks = 0
     for prompt in ("Write a short story about a stone and number 7. ", "Once upon a time"):
         plain = answer(session, prompt, Mode.OFF)
         assert plain.stats.tie_checks == 0
-        for mode in set(Mode) - {Mode.OFF}:
+        for mode in SPECULATING:
             end = answer(session, prompt, mode, 3)
+            checks += end.stats.tie_checks
             assert end.token_ids == plain.token_ids, (mode, prompt)
             assert any("tie-safe" in line for line in end.stats.decisions)
-        assert end.stats.tie_checks > 0
+    assert checks >= len(SPECULATING)
     session.close()
 
 
