@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from PySide6.QtCore import QModelIndex, QPoint, QRect, QSize, Qt, Signal
 from PySide6.QtGui import QColor, QFontMetrics, QKeyEvent, QPainter
 from PySide6.QtWidgets import (
+    QAbstractItemDelegate,
     QAbstractItemView,
     QLineEdit,
     QListView,
@@ -117,6 +118,7 @@ class ConversationList(QListView):
         super().__init__(parent)
         self.theme = theme
         self._current: int | None = None
+        self._later: tuple[tuple[ConversationRow, ...], tuple[FolderRow, ...] | None] | None = None
         self.rows = ConversationModel()
         self.rows.renamed.connect(self.rename_requested)
         self.setModel(self.rows)
@@ -138,10 +140,21 @@ class ConversationList(QListView):
     def set_rows(
         self, rows: Sequence[ConversationRow], current_id: int | None, folders: Sequence[FolderRow] | None = None
     ) -> None:
-        """Show the conversations and mark the one that is open."""
+        """Show the conversations and mark the one that is open; not while a name is being typed, but right after."""
         self._current = current_id
+        if self.state() is QAbstractItemView.State.EditingState:
+            kept = self._later[1] if self._later else None
+            self._later = (tuple(rows), kept if folders is None else tuple(folders))
+            return
         self.rows.set_rows(rows, folders)
         self._mark()
+
+    def closeEditor(self, editor: QWidget, hint: QAbstractItemDelegate.EndEditHint) -> None:
+        """Show what has changed while a name was typed."""
+        super().closeEditor(editor, hint)
+        if self._later is not None:
+            later, self._later = self._later, None
+            self.set_rows(later[0], self._current, later[1])
 
     def _mark(self) -> None:
         index = self.rows.index_of(self._current)
@@ -178,6 +191,8 @@ class ConversationList(QListView):
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Enter opens, Del asks to delete, F2 renames, Alt with Up or Down moves what is ordered by hand."""
+        if self.state() is QAbstractItemView.State.EditingState:
+            return  # the Enter that ends a name reaches the list as well
         moves = {Qt.Key.Key_Up: -1, Qt.Key.Key_Down: 1}
         if event.key() == Qt.Key.Key_Delete:
             self.ask_delete(self.currentIndex())

@@ -75,6 +75,7 @@ def test_pin_folder_archive_and_order_are_shown_and_kept(desk: Desk, qtbot: QtBo
     editor.selectAll()
     qtbot.keyClicks(editor, "Work")
     qtbot.keyClick(editor, Qt.Key.Key_Return)
+    qtbot.waitUntil(lambda: [folder.name for folder in desk.store.library.folders()] == ["Work"], timeout=30_000)
     wishes.archived.emit(chats[2], True)
     assert lines(desk) == ["[Pinned]", "one", "[Work]", "two", "[Archived]"]
     folder = desk.store.library.folders()[0].id

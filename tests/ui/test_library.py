@@ -83,6 +83,22 @@ def test_f2_renames_a_folder_and_del_removes_it(filled: MainWindow, qtbot: QtBot
     assert caught.args == [7]
 
 
+def test_a_list_that_changes_meanwhile_leaves_the_editor_alone(filled: MainWindow, qtbot: QtBot) -> None:
+    listing = filled.sidebar.list
+    listing.setFocus()
+    listing.setCurrentIndex(listing.rows.index_of(1))
+    qtbot.keyClick(listing, Qt.Key.Key_F2)
+    editor = listing.findChild(QLineEdit)
+    assert editor is not None
+    filled.set_conversations([ConversationRow(9, "Newer", NOW), *ROWS], 1, FOLDERS)
+    editor.selectAll()
+    qtbot.keyClicks(editor, "Typed on")
+    with qtbot.waitSignal(filled.conversation_rename_requested) as caught:
+        qtbot.keyClick(editor, Qt.Key.Key_Return)
+    assert caught.args == [1, "Typed on"]
+    qtbot.waitUntil(lambda: "Newer" in lines(listing.rows))
+
+
 def drop(model: ConversationModel, conversation_id: int, line: int, onto: QModelIndex | None = None) -> None:
     data = model.mimeData([model.index_of(conversation_id)])
     assert not model.dropMimeData(data, Qt.DropAction.MoveAction, line, 0, onto or QModelIndex())
