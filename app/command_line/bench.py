@@ -33,7 +33,7 @@ from engine.session import Session
 
 
 def command(options: argparse.Namespace) -> int:
-    """Measure and report; the exit code as `main` says. Ctrl+C reports what was measured until then."""
+    """Measure and report; the exit code as `main` says. What was measured before Ctrl+C or a failure is reported."""
     try:
         prompts = _prompts(options)
         plan = _plan(options)
@@ -44,15 +44,14 @@ def command(options: argparse.Namespace) -> int:
         with _terminated_like_interrupted(), ExitStack() as stack:
             session = open_session()
             stack.callback(session.close)
-            report, interrupted = _measure(session, options, (prompts, plan, wishes), stack)
+            report, status = _measure(session, options, (prompts, plan, wishes), stack)
     except EngineError as error:
         return fail_with(error)
     except PeerError as error:
         return fail(error.problem)
     except KeyboardInterrupt:
         return INTERRUPTED
-    written = _write(report, options)
-    return INTERRUPTED if interrupted else written
+    return _write(report, options) or status
 
 
 def _measure(
@@ -60,12 +59,11 @@ def _measure(
     options: argparse.Namespace,
     task: tuple[list[Prompt], Plan, tuple[Wish, ...]],
     stack: ExitStack,
-) -> tuple[Report, bool]:
-    """Load, measure, sum up; and whether somebody interrupted it.
+) -> tuple[Report, int]:
+    """Load, measure, sum up; and the exit code: what was measured before an interruption or a failure is kept.
 
     Raises:
-        EngineError, PeerError: something failed.
-        KeyboardInterrupt: nothing was measured yet.
+        EngineError, PeerError, KeyboardInterrupt: nothing was measured yet.
     """
     prompts, plan, wishes = task
     load = load_request(options)
@@ -78,15 +76,17 @@ def _measure(
     progress = _Progress()
     runner = Runner(own, peers, prompts, plan, progress.on_run)
     progress.total = runner.runs_per_round
-    interrupted = False
+    status = 0
     try:
         runner.run()
-    except KeyboardInterrupt:
+    except (KeyboardInterrupt, PeerError, EngineError) as stopped:
+        progress.end()
         if not runner.runs:
             raise
-        interrupted = True
-    progress.end()
-    return make_report(ready, _settings(runner, plan, prompts), runner.runs), interrupted
+        status = INTERRUPTED if isinstance(stopped, KeyboardInterrupt) else fail(stopped.problem)
+    else:
+        progress.end()
+    return make_report(ready, _settings(runner, plan, prompts), runner.runs), status
 
 
 class _Progress:

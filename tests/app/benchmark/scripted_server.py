@@ -1,5 +1,6 @@
 """A stand-in for llama.cpp's server: its command line, health and completions, scripted by its model's name.
 
+The variable ``SCRIPTED_SERVER`` names another script.
 ``dies`` ends at once with a reason, ``never-ready`` stays in loading, ``refuses`` answers an error, ``silent`` leaves
 the timings out, ``vanishes`` ends in the middle of an answer; anything else works after two looks at its health.
 """
@@ -65,7 +66,7 @@ def main(arguments: list[str]) -> int:
     if "--help" in arguments:
         sys.stdout.write(HELP)
         return 0
-    script = Path(arguments[arguments.index("--model") + 1]).name
+    script = os.environ.get("SCRIPTED_SERVER") or Path(arguments[arguments.index("--model") + 1]).name
     if script == "dies":
         sys.stderr.write("loading\nerror: no such model\n")
         return 4

@@ -38,11 +38,18 @@ def test_it_measures_and_writes_both_reports(tmp_path: Path, capsys: pytest.Capt
     assert page.read_text(encoding="utf-8").startswith("# Benchmark\n")
 
 
-@pytest.mark.skipif(os.name != "posix", reason="a script stands in for the server, run by its path")
-def test_a_peer_takes_part(tmp_path: Path) -> None:
-    program, out = tmp_path / "llama-server", tmp_path / "report.json"
-    program.write_text(f'#!/bin/sh\nexec {sys.executable} {scripted_server.__file__} "$@"\n', encoding="utf-8")
-    program.chmod(0o755)
+@pytest.fixture
+def program(tmp_path: Path) -> Path:
+    if os.name != "posix":
+        pytest.skip("a script stands in for the server, and only POSIX runs one by its path")
+    path = tmp_path / "llama-server"
+    path.write_text(f'#!/bin/sh\nexec {sys.executable} {scripted_server.__file__} "$@"\n', encoding="utf-8")
+    path.chmod(0o755)
+    return path
+
+
+def test_a_peer_takes_part(program: Path, tmp_path: Path) -> None:
+    out = tmp_path / "report.json"
     options = [*SHORT, "--categories", "maths,chat", "--modes", "auto", "--json", str(out)]
     peer = ["--peer", f"llama-server={program}", "--peer-configs", "plain,draft-3"]
     assert main(["bench", *options, *peer]) == 0
@@ -66,6 +73,18 @@ def test_an_interrupted_measurement_is_reported_as_far_as_it_came(
     out = tmp_path / "report.json"
     assert main(["bench", *SHORT, "--categories", "maths", "--modes", "off", "--json", str(out)]) == 130
     assert [row["mode"] for row in json.loads(out.read_text(encoding="utf-8"))["rows"]] == ["off", "off"]
+
+
+def test_what_was_measured_before_a_peer_died_is_reported(
+    program: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("SCRIPTED_SERVER", "vanishes")
+    out = tmp_path / "report.json"
+    options = [*SHORT, "--categories", "maths", "--modes", "off", "--json", str(out)]
+    assert main(["bench", *options, "--peer", f"llama-server={program}", "--peer-configs", "plain"]) == 1
+    assert "llama-server (plain)" in capsys.readouterr().err
+    rows = json.loads(out.read_text(encoding="utf-8"))["rows"]
+    assert [(row["engine"], row["answers"]) for row in rows] == [("paceline", 1), ("paceline", 1)]
 
 
 @pytest.mark.parametrize(
