@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -16,7 +17,7 @@ from app.command_line.models_output import (
     show_text,
     size_words,
 )
-from app.command_line.models_pull import pull
+from app.command_line.models_pull import INTERRUPTED, pull
 from app.command_line.output import fail
 from app.errors import AppError
 from app.hub.client import HubClient
@@ -37,6 +38,9 @@ def command(options: argparse.Namespace) -> int:
     """Run one of the commands; exit code 0 when done, 1 with one sentence."""
     try:
         return _ACTIONS[options.action](options)
+    except KeyboardInterrupt:
+        print("\npaceline: Stopped.", file=sys.stderr)
+        return INTERRUPTED
     except AppError as error:
         return fail(error.problem, as_json=options.json)
     except OSError as error:

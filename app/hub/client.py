@@ -17,7 +17,7 @@ import app
 from app.hub import refusals
 from app.hub.addresses import content_range, find_endpoint, host_of, may_carry_token, origin, redirected, refuse_offline
 from app.hub.answers import README, details_of, parse, readme_text, summaries_of
-from app.hub.errors import HubAccessError, HubAnswerError, HubError, HubNotFoundError, HubUnreachableError
+from app.hub.errors import HubAnswerError, HubNotFoundError, HubUnreachableError
 from app.hub.file_names import check_repo_id, safe_parts
 from app.hub.records import RemoteLocation, RepoDetails, RepoSummary, SortBy
 from app.hub.tokens import TokenStore
@@ -229,12 +229,12 @@ class HubClient:
             finally:
                 answer.close()
             # The keyring is asked only when the hub refuses an anonymous request: it may ask the user to unlock it.
-            token = "" if token else self._kept_token(url, error)
+            token = self._kept_token(url) if not token and answer.status_code in (401, 403) else ""
             if not token:
                 raise error
 
-    def _kept_token(self, url: str, error: HubError) -> str:
-        if not isinstance(error, HubAccessError | HubNotFoundError) or not may_carry_token(url, self.endpoint):
+    def _kept_token(self, url: str) -> str:
+        if not may_carry_token(url, self.endpoint):
             return ""
         with self._lock:
             if self._token is None:

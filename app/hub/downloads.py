@@ -40,7 +40,7 @@ class Downloads:
         max_at_once: int = MAX_AT_ONCE,
         patience: Patience | None = None,
     ) -> None:
-        """``listener`` is called on a worker's thread, at most ten times a second, when `snapshot` has changed.
+        """``listener`` is called on whatever thread changed something: at once, for mere progress ten times a second.
 
         With a ``queue_file`` the queue survives: what was queued or running goes on by itself after `start`.
         """
