@@ -47,7 +47,7 @@ class PairCosts:
     @property
     def needs_measuring(self) -> bool:
         """Whether idle time would be well spent on `measure`."""
-        if not self._target.can_rollback or (self._control and self._control.threads < self._control.most):
+        if not self._target.can_rollback or (self._control and self._control.is_disturbed):
             return False
         return not self._is_thorough or (self._bands is not None and not self._bands.is_measured)
 
@@ -91,9 +91,9 @@ class PairCosts:
         """Keep what is known for the next start."""
         if self._control is None or self._bands is None or self.pacer is None:
             return
-        points = self._bands.measured_points(self._control.most)
+        points = self._bands.measured_points(self._control.best)
         if points:
-            self._store.put(self._target_key, SavedCosts(self._control.most, points))
+            self._store.put(self._target_key, SavedCosts(self._control.best, points))
         if self._draft is not None and self.pacer.draft_step_ms > 0.0:
             step = {0: {1: self.pacer.draft_step_ms}}
             self._store.put(self._draft_key, SavedCosts(self._draft_threads, step))
@@ -144,6 +144,8 @@ class PairCosts:
         if self._bands is not None and self._bands.threads == chosen and self.pacer is not None:
             self._bands.add(band, points)
             self.pacer.use(self._bands.use(chosen, band))
+            if self._control is not None:
+                self._control.expect(self._bands.curve.points_ms)
         else:
             self._begin(CostBands(chosen, points, band))
         if self._draft is not None and self.pacer is not None:
@@ -155,23 +157,31 @@ class PairCosts:
         chosen = self._choose_threads(self._target, self._asked_threads[0], _TARGET_SIZES, share_s)
         if self._draft is not None:
             self._draft_threads = self._choose_threads(self._draft, self._asked_threads[1], _DRAFT_SIZES, share_s)
-        self._control = ThreadControl(chosen)
+        self._control = self._new_control(chosen)
         self._apply_threads()
         return chosen
 
     def _begin(self, bands: CostBands) -> None:
-        self._bands, self._control = bands, ThreadControl(bands.threads)
+        self._bands, self._control = bands, self._new_control(bands.threads)
+        self._control.expect(bands.curve.points_ms)
         self._apply_threads()
         if self.pacer is None:
             self.pacer = Pacer(bands.curve, recovery=measure_recovery(self._target.sequence))
         else:
             self.pacer.use(bands.curve)
 
+    def _new_control(self, best: int) -> ThreadControl:
+        """On a GPU, or where a number was asked for, no more than that is tried."""
+        fixed = self._asked_threads[0] is not None or self._target.model.gpu_layers
+        return ThreadControl(best, best if fixed else library.physical_cores())
+
     def _choose_threads(self, loaded: LoadedModel, asked: int | None, sizes: tuple[int, ...], budget_s: float) -> int:
         """The number asked for; on a GPU the default; else what is fastest here."""
-        counts = threads.candidates(library.physical_cores())
+        now = loaded.context.threads
+        others = [count for count in threads.candidates(library.physical_cores()) if count != now]
+        counts = [now, *others]
         if asked is not None or loaded.model.gpu_layers or len(counts) == 1 or not loaded.can_rollback:
-            return asked or loaded.context.threads
+            return asked or now
         with measurable(loaded.sequence) as run_pass:
             costs_ms = threads.measure(run_pass, loaded.context.set_threads, counts, sizes, budget_s)
         chosen = threads.choose(costs_ms)
@@ -199,7 +209,7 @@ class PairCosts:
         self._target.context.set_threads(self._control.threads)
         if self._draft is not None:
             # Who wants the target's cores wants the draft's as well.
-            stepped_down = self._control.threads < self._control.most
+            stepped_down = self._control.threads < self._control.best
             count = min(self._draft_threads, self._control.threads) if stepped_down else self._draft_threads
             self._draft.context.set_threads(count)
 

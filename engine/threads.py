@@ -7,7 +7,7 @@ take several times as long, and fewer threads are faster. Knows passes by size a
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 
 COLLAPSED = 2.5  # times what a pass of this size usually takes
 PATIENCE = 4  # such passes in a row
@@ -39,18 +39,29 @@ def choose(costs_ms: Mapping[int, tuple[float, ...]]) -> int:
 class ThreadControl:
     """The number of threads in force; hears of every pass and changes it."""
 
-    def __init__(self, most: int, clock: Callable[[], float] = time.monotonic) -> None:
-        """``most`` is the number that is best on an undisturbed machine. ``clock`` counts seconds."""
-        self.most = self.threads = most
+    def __init__(self, best: int, most: int, clock: Callable[[], float] = time.monotonic) -> None:
+        """``best`` was found fastest; up to ``most`` are tried now and then. ``clock`` counts seconds."""
+        self.best = self.threads = best
+        self.most = max(best, most)
         self.reason = ""
         self._clock = clock
-        self._usual: dict[int, float] = {}  # by size of a pass, with `most` threads and nobody in the way
+        self._usual: dict[int, dict[int, float]] = {}  # by threads and size of a pass, with nobody in the way
         self._recent: dict[int, float] = {}  # with the threads in force, whatever happens
         self._strikes = 0
         self._before: int | None = None  # on trial: go back to this where it is not better
         self._shares: list[float] = []
         self._wait_s = _FIRST_WAIT_S
-        self._try_at = 0.0
+        self._try_at = clock() + (_FIRST_WAIT_S if self.best < self.most else 0.0)
+        self._risen_at = float("-inf")
+
+    @property
+    def is_disturbed(self) -> bool:
+        """Whether fewer threads than the best compute, or another number is on trial."""
+        return self.threads < self.best or self._before is not None
+
+    def expect(self, usual_ms: Mapping[int, float]) -> None:
+        """Passes of these sizes usually take so long with the threads in force: a collapse is then seen at once."""
+        self._usual[self.threads] = dict(usual_ms)
 
     def observe(self, num_tokens: int, milliseconds: float) -> bool:
         """A pass of so many tokens took so long. True where `threads` is another number from now on."""
@@ -58,22 +69,21 @@ class ThreadControl:
             return self._judge(num_tokens, milliseconds)
         recent = self._recent.get(num_tokens, milliseconds)
         self._recent[num_tokens] = recent + (milliseconds - recent) * _RECENT
-        if self.threads < self.most:
-            return self._clock() >= self._try_at and self._begin(min(2 * self.threads, self.most))
-        if self._collapsed(num_tokens, milliseconds) and self.threads > 1 and self._clock() >= self._try_at:
+        collapsed = self._collapsed(num_tokens, milliseconds)
+        if self._clock() < self._try_at:
+            return False
+        if collapsed and self.threads > 1:
             return self._begin(self.threads // 2)
-        return False
+        return self.threads < self.most and self._begin(min(2 * self.threads, self.most))
 
     def _collapsed(self, num_tokens: int, milliseconds: float) -> bool:
-        usual = self._usual.get(num_tokens)
-        if usual is None:
-            self._usual[num_tokens] = milliseconds
-            return False
+        known = self._usual.setdefault(self.threads, {})
+        usual = known.setdefault(num_tokens, milliseconds)
         if milliseconds > COLLAPSED * usual:
             self._strikes += 1
             return self._strikes >= PATIENCE
         self._strikes = 0
-        self._usual[num_tokens] = usual + (milliseconds - usual) * (_FALLS if milliseconds < usual else _RISES)
+        known[num_tokens] = usual + (milliseconds - usual) * (_FALLS if milliseconds < usual else _RISES)
         return False
 
     def _begin(self, threads: int) -> bool:
@@ -91,24 +101,29 @@ class ThreadControl:
         hopeless = self.threads > before and share > 1.0
         if len(self._shares) < _TRIAL_PASSES and not hopeless:
             return False
-        better = not hopeless and sorted(self._shares)[len(self._shares) // 2] <= _BETTER
         self._before = None
-        if better:
+        if not hopeless and sorted(self._shares)[len(self._shares) // 2] <= _BETTER:
             self._settle(before)
             return False
+        if self.threads < before:
+            self._usual.pop(before, None)  # it is not the threads: passes have become dearer
         self.threads = before
         self._postpone()
         return True
 
     def _settle(self, before: int) -> None:
         self._recent = {}
+        now = self._clock()
         if self.threads < before:
+            if now - self._risen_at > 4.0 * self._wait_s:
+                self._wait_s = _FIRST_WAIT_S
             self._postpone()
             self.reason = f"{_counted(before)} to {self.threads}: another program uses the cores"
-        else:
-            self._wait_s = _FIRST_WAIT_S
-            self._try_at = self._clock() + self._wait_s
-            self.reason = f"{_counted(before)} to {self.threads}: the cores are free again"
+            return
+        self._risen_at = self._try_at = now
+        why = "the cores are free again" if self.threads <= self.best else "that is faster here"
+        self.best = max(self.best, self.threads)
+        self.reason = f"{_counted(before)} to {self.threads}: {why}"
 
     def _postpone(self) -> None:
         self._try_at = self._clock() + self._wait_s
@@ -118,23 +133,30 @@ class ThreadControl:
 def measure(
     run_pass: Callable[[int], None],
     set_threads: Callable[[int], None],
-    counts: Iterable[int],
+    counts: Sequence[int],
     sizes: tuple[int, ...],
     budget_s: float,
 ) -> dict[int, tuple[float, ...]]:
-    """Milliseconds of passes of ``sizes`` tokens for each number of threads, the least of two.
+    """Milliseconds of passes for each number of threads: at least one of one token for the first two of ``counts``.
 
-    Ends early where ``budget_s`` seconds are over, but not before the first number was measured.
+    Where ``budget_s`` seconds allow, all of ``counts`` are tried so, and the best two on passes of all ``sizes``.
     """
     ends = time.perf_counter() + budget_s
-    found: dict[int, tuple[float, ...]] = {}
-    for count in counts:
-        if found and time.perf_counter() > ends:
+    first: dict[int, tuple[float, ...]] = {}
+    for i, count in enumerate(counts):
+        if i > 1 and time.perf_counter() > ends:
             break
         set_threads(count)
         run_pass(1)  # the threads of a new number have to start
-        found[count] = tuple(min(_timed_ms(run_pass, size) for _ in range(2)) for size in sizes)
-    return found
+        first[count] = (_timed_ms(run_pass, 1),)
+    both: dict[int, tuple[float, ...]] = {}
+    for count in sorted(first, key=first.__getitem__)[:2]:
+        if time.perf_counter() > ends:
+            return first
+        set_threads(count)
+        run_pass(1)
+        both[count] = tuple(min(_timed_ms(run_pass, size) for _ in range(2)) for size in sizes)
+    return both
 
 
 def _timed_ms(run_pass: Callable[[int], None], num_tokens: int) -> float:

@@ -132,7 +132,10 @@ def test_a_filled_cache_has_a_curve_of_its_own(pair: tuple[LoadedModel, LoadedMo
     assert costs.pacer.curve is empty
 
 
-def test_a_collapse_is_answered_by_fewer_threads_and_told(pair: tuple[LoadedModel, LoadedModel]) -> None:
+def test_a_collapse_is_answered_by_fewer_threads_and_told(
+    pair: tuple[LoadedModel, LoadedModel], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(pair_costs, "measure_passes", lambda *_: {1: 7.0, 8: 19.0})
     target = pair[0]
     costs = PairCosts(*pair, LoadRequest("", threads=2, draft_threads=2), CostStore())
     costs.measure(0.2)

@@ -1,8 +1,6 @@
-"""The number of threads: chosen by cost, stepped down in a collapse, tried again with patience; the reasons are told."""
+"""The number of threads: chosen by cost, stepped down in a collapse, tried again with patience, the reasons told."""
 
 from __future__ import annotations
-
-from collections.abc import Callable
 
 import pytest
 
@@ -19,7 +17,7 @@ class Machine:
     def __init__(self, costs: dict[int, dict[int, float]], most: int = 2) -> None:
         self.now_s = 0.0
         self.costs = costs
-        self.control = ThreadControl(most, lambda: self.now_s)
+        self.control = ThreadControl(most, most, lambda: self.now_s)
         self.used: list[int] = []
         self.passes = 0
 
@@ -103,7 +101,7 @@ def test_one_slow_pass_changes_nothing() -> None:
 
 
 def test_a_cost_that_grows_slowly_is_no_collapse() -> None:
-    control = ThreadControl(2, lambda: 0.0)
+    control = ThreadControl(2, 2, lambda: 0.0)
     cost_ms = 7.0
     for _ in range(2000):
         cost_ms *= 1.002
@@ -131,7 +129,7 @@ def test_the_cheapest_number_is_chosen_and_of_equal_ones_the_least() -> None:
     assert choose({3: (1.0,)}) == 3
 
 
-def test_measuring_tries_every_number_within_its_budget() -> None:
+def test_measuring_tries_the_best_two_on_all_sizes() -> None:
     asked: list[tuple[int, int]] = []
     now = [1]
 
@@ -141,8 +139,50 @@ def test_measuring_tries_every_number_within_its_budget() -> None:
     def run_pass(num_tokens: int) -> None:
         asked.append((now[0], num_tokens))
 
-    costs = measure(run_pass, set_threads, [2, 1], (1, 8), 5.0)
-    assert set(costs) == {2, 1}
+    assert set(measure(run_pass, set_threads, [2, 1], (1, 8), 5.0)) == {2, 1}
     assert {size for threads, size in asked if threads == 1} == {1, 8}
-    first_only: Callable[[int], None] = lambda _size: None  # noqa: E731
-    assert set(measure(first_only, set_threads, [4, 2, 1], (1,), -1.0)) == {4}
+
+
+def test_without_time_the_first_two_are_compared_on_one_token() -> None:
+    costs = measure(lambda _size: None, lambda _count: None, [4, 2, 1], (1, 8), -1.0)
+    assert {count: len(passes) for count, passes in costs.items()} == {4: 1, 2: 1}
+
+
+def test_a_number_that_was_found_best_in_a_disturbance_does_not_stay() -> None:
+    machine = Machine(COLLAPSE)
+    machine.control = ThreadControl(1, 2, lambda: machine.now_s)
+    machine.run(5.0)
+    assert machine.control.threads == 1
+    machine.costs = UNDISTURBED
+    machine.run(20.0)
+    assert machine.control.threads == 2
+    assert machine.control.best == 2
+    assert machine.control.reason == "1 thread to 2: that is faster here"
+
+
+def test_a_collapse_that_is_there_from_the_start_is_seen_by_what_was_expected() -> None:
+    machine = Machine(COLLAPSE)
+    machine.control.expect(UNDISTURBED[2])
+    machine.run(3.0)
+    assert machine.control.threads == 1
+
+
+def test_a_tiny_model_that_is_best_on_one_thread_loses_next_to_nothing_to_trials() -> None:
+    machine = Machine({1: {1: 0.4, 4: 0.7}, 2: {1: 0.6, 4: 0.9}})
+    machine.control = ThreadControl(1, 2, lambda: machine.now_s)
+    machine.run(60.0)
+    assert machine.used.count(2) < 10
+
+
+def test_flapping_becomes_rare() -> None:
+    machine = Machine(UNDISTURBED)
+    machine.run(3.0)
+    changes = 0
+    for _ in range(100):  # free for just as long as a trial takes
+        machine.costs = COLLAPSE
+        machine.run(2.0)
+        machine.costs = UNDISTURBED
+        before = machine.control.threads
+        machine.run(0.2)
+        changes += machine.control.threads != before
+    assert changes < 15
