@@ -93,7 +93,7 @@ class HubClient:
         """
         limit = max(1, min(limit, MAX_LIMIT))
         params = [("search", query), ("filter", "gguf"), ("apps", "llama.cpp")]
-        params += [("sort", sort.value), ("direction", "-1"), ("limit", str(limit))]
+        params += [("sort", sort.value), ("limit", str(limit))]
         params += [("expand", name) for name in _EXPAND]
         body = self._small(f"{self.endpoint}/api/models?{urlencode(params)}", "the search", MAX_API_BYTES)
         return summaries_of(parse(body), limit)

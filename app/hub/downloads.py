@@ -267,6 +267,14 @@ class Downloads:
             entry.note(file_index, done_bytes, size_bytes)
         self._tell()
 
+    def needed_besides(self, entry: Entry, file_index: int) -> int:
+        """Bytes that all downloads at work have still to write, but for this file."""
+        with self._lock:
+            busy = [one for one in self._entries.values() if one.state.status.is_active or one is entry]
+            files = [file for one in busy for file in one.state.files]
+            mine = entry.state.files[file_index]
+        return sum(max(0, (file.size_bytes or 0) - file.done_bytes) for file in files if file is not mine)
+
 
 class _Progress(Watch):
     """Carries a transfer's news to the queue."""
@@ -282,3 +290,6 @@ class _Progress(Watch):
 
     def on_progress(self, done_bytes: int, size_bytes: int) -> None:
         self._downloads.on_progress(self._entry, self.file_index, done_bytes, size_bytes)
+
+    def also_needed_bytes(self) -> int:
+        return self._downloads.needed_besides(self._entry, self.file_index)

@@ -143,6 +143,10 @@ class Watch:
     def on_progress(self, done_bytes: int, size_bytes: int) -> None:
         """Told after every piece."""
 
+    def also_needed_bytes(self) -> int:
+        """What else is going to be written to the same disk meanwhile."""
+        return 0
+
 
 def fetch(source: Source, wanted: Wanted, watch: Watch, patience: Patience | None = None) -> RemoteLocation:
     """Fetch a file; when this returns, it lies complete and checked under its final name.
@@ -206,7 +210,7 @@ class _Attempts:
         unchanged = part.open(location.etag, size)
         self._note_changes(location, unchanged)
         watch.on_progress(part.size_bytes, size)
-        check_space(wanted.destination.parent, size - part.size_bytes)
+        check_space(wanted.destination.parent, size - part.size_bytes + watch.also_needed_bytes())
         if part.size_bytes < size:
             self._pour(location)
         self._best = max(self._best, part.size_bytes)
@@ -233,7 +237,7 @@ class _Attempts:
                 since_check += len(chunk)
                 if since_check >= SPACE_EVERY_BYTES:
                     since_check = 0
-                    check_space(self._wanted.destination.parent, size - part.size_bytes)
+                    check_space(self._wanted.destination.parent, size - part.size_bytes + watch.also_needed_bytes())
         if part.size_bytes < size:
             raise HubUnreachableError("The connection to the hub ended too early.")
 

@@ -12,9 +12,11 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
+from app.hub import part_file
 from app.hub.client import HubClient
 from app.hub.downloads import Downloads
 from app.hub.errors import UnsafeNameError
@@ -157,6 +159,25 @@ def test_a_failure_is_a_sentence_and_can_be_retried(
     until(is_at(downloads, wanted, DownloadStatus.DONE))
     assert state(downloads, wanted).message == ""
     assert hub.sent(REPO, "one.gguf") == len(DATA["one.gguf"])
+
+
+def test_what_others_still_have_to_write_is_not_free_space(
+    client: HubClient, downloads: Downloads, hub: LoopbackHub, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    size = len(DATA["one.gguf"])
+    enough_for_one = part_file.RESERVE_BYTES + int(1.5 * size)
+    monkeypatch.setattr(part_file.shutil, "disk_usage", lambda _folder: SimpleNamespace(free=enough_for_one))
+    hub.faults.append(Fault(stall_after=1000))
+    first = downloads.add(request(client, "one"))
+    until(lambda: state(downloads, first).done_bytes >= 1000)
+    second = downloads.add(request(client, "two"))
+    until(is_at(downloads, second, DownloadStatus.FAILED))
+    assert "2 MB are still to come" in state(downloads, second).message
+    downloads.pause(first)
+    downloads.retry(second)
+    until(is_at(downloads, second, DownloadStatus.DONE))
+    shards = downloads.add(request(client, "big-Q4_0"))
+    until(is_at(downloads, shards, DownloadStatus.DONE))
 
 
 @pytest.mark.parametrize("draft_first", [False, True])
