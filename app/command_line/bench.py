@@ -31,6 +31,8 @@ from engine.pacing import choose_pace
 from engine.records import EngineReady, Mode, Problem, SamplingParams
 from engine.session import Session
 
+UNTIL_MINUTES = 30.0  # sampled answers differ so much that being sure may take hours
+
 
 def command(options: argparse.Namespace) -> int:
     """Measure and report; the exit code as `main` says. What was measured before Ctrl+C or a failure is reported."""
@@ -165,7 +167,7 @@ def _plan(options: argparse.Namespace) -> Plan:
         raw=options.raw,
         ignore_eos=options.ignore_eos,
         until_percent=options.until,
-        max_minutes=options.max_minutes,
+        max_minutes=options.max_minutes or (UNTIL_MINUTES if options.until else None),
     )
 
 

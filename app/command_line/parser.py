@@ -110,7 +110,7 @@ def _add_bench_extent(group: argparse._ArgumentGroup) -> None:
     group.add_argument("--per-category", type=int, metavar="N", help="only the first N prompts of each workload")
     group.add_argument("--repeat", type=int, default=1, metavar="R", help="rounds at least; default 1")
     group.add_argument("--until", type=float, metavar="PERCENT", help="more rounds until auto over plain is this sure")
-    group.add_argument("--max-minutes", type=float, metavar="M", help="stop then, with what there is")
+    group.add_argument("--max-minutes", type=float, metavar="M", help="stop then, with what there is; 30 with --until")
 
 
 def _add_decoding(group: argparse._ArgumentGroup) -> None:
