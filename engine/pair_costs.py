@@ -171,8 +171,9 @@ class PairCosts:
             self.pacer.use(bands.curve)
 
     def _new_control(self, best: int) -> ThreadControl:
-        """On a GPU, or where a number was asked for, no more than that is tried."""
-        fixed = self._asked_threads[0] is not None or self._target.model.gpu_layers
+        """No more are tried where a number was asked for, on a GPU, and where that would change the logits."""
+        context = self._target.context
+        fixed = self._asked_threads[0] is not None or self._target.model.gpu_layers or context.threads_change_numbers
         return ThreadControl(best, best if fixed else library.physical_cores())
 
     def _choose_threads(self, loaded: LoadedModel, asked: int | None, sizes: tuple[int, ...], budget_s: float) -> int:
@@ -180,7 +181,8 @@ class PairCosts:
         now = loaded.context.threads
         others = [count for count in threads.candidates(library.physical_cores()) if count != now]
         counts = [now, *others]
-        if asked is not None or loaded.model.gpu_layers or len(counts) == 1 or not loaded.can_rollback:
+        settled = self._control is not None and loaded.context.threads_change_numbers
+        if asked is not None or settled or loaded.model.gpu_layers or len(counts) == 1 or not loaded.can_rollback:
             return asked or now
         with measurable(loaded.sequence) as run_pass:
             costs_ms = threads.measure(run_pass, loaded.context.set_threads, counts, sizes, budget_s)

@@ -93,6 +93,8 @@ class LlamaContext:
         quantized = params.cache_type is not CacheType.F16  # only the fused kernels read quantized values
         flash = FlashAttention.ON if quantized else params.flash_attention
         native.flash_attn_type = getattr(self._lib, _FLASH_TYPES[flash])
+        # On a processor the fused kernel's numbers depend on the number of threads; the other kernels' do not.
+        self.threads_change_numbers = flash is not FlashAttention.OFF and not self._model.gpu_layers
         if not self._model.gpu_layers:  # no layer there, nothing lent to it
             native.offload_kqv = native.op_offload = False
         with library.errors():

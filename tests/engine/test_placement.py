@@ -7,6 +7,7 @@ import re
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from app.paths import builtin_draft, builtin_target
@@ -104,3 +105,34 @@ def test_every_mode_gives_the_plain_tokens_of_its_own_cache_type(cache_type: Cac
     session.close()
     assert answers[0] == answers[1] == answers[2]
     assert answers[0]
+
+
+@pytest.mark.parametrize(
+    ("asked", "n_ctx", "fused"),
+    [
+        (FlashAttention.AUTO, 1024, False),
+        (FlashAttention.AUTO, 16384, True),
+        (FlashAttention.ON, 1024, True),
+        (FlashAttention.OFF, 1024, False),
+    ],
+)
+def test_on_a_processor_attention_is_fused_only_where_it_is_asked_for_or_the_context_long(
+    asked: FlashAttention, n_ctx: int, *, fused: bool
+) -> None:
+    loaded = open_model(builtin_target(), LoadOptions(n_ctx, 1, 0, flash_attention=asked))
+    trained = loaded.info.n_ctx_train
+    loaded.close()
+    assert loaded.context.threads_change_numbers == (fused and (asked is FlashAttention.ON or trained > 8192))
+
+
+def test_the_number_of_threads_does_not_change_the_logits() -> None:
+    rows = []
+    for threads in (1, 2):
+        loaded = open_model(builtin_target(), LoadOptions(512, threads, 0))
+        loaded.context.forward(list(range(10, 310)), 0)
+        one = loaded.context.forward([5], 1).copy()
+        loaded.context.set_threads(3 - threads)
+        rows.append((one, loaded.context.forward([6, 7, 8], 3).copy(), loaded.context.forward([9], 1).copy()))
+        loaded.close()
+    for left, right in zip(*rows, strict=True):
+        np.testing.assert_array_equal(left, right)
