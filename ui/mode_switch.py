@@ -10,6 +10,8 @@ from PySide6.QtWidgets import QButtonGroup, QFrame, QHBoxLayout, QToolButton, QW
 from engine.records import Mode
 from ui.formatting import MODE_LABELS, hover
 
+LEAST_BUTTON_PX = 36  # six whole labels would not let the window get narrow
+
 MODE_HELP: dict[str, str] = {
     "off": "Plain decoding: one token per pass of the target. The baseline of every comparison.",
     "ngram": "Drafts what followed the same words earlier in this conversation; needs no second model.",
@@ -44,6 +46,7 @@ class ModeSwitch(QFrame):
             button = QToolButton()
             button.setText(MODE_LABELS[mode])
             button.setCheckable(True)
+            button.setMinimumWidth(LEAST_BUTTON_PX)
             button.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
             button.setCursor(Qt.CursorShape.PointingHandCursor)
             button.setAccessibleName(f"Mode: {MODE_LABELS[mode]}")

@@ -108,11 +108,11 @@ QToolButton#modelButton { padding: 4px 8px; color: $text_muted; }
 QToolButton#modelButton:focus { padding: 3px 7px; }
 QToolButton#modelButton:hover { color: $text; }
 #modeSwitch { background: $hover; border-radius: 7px; }
-#modeSwitch QToolButton { border-radius: 5px; padding: 3px 9px; margin: 2px; color: $text_muted;
+#modeSwitch QToolButton { border-radius: 5px; padding: 3px 6px; margin: 2px; color: $text_muted;
   border: 1px solid transparent; }
 #modeSwitch QToolButton:hover { color: $text; background: transparent; }
 #modeSwitch QToolButton:checked { background: $raised; color: $text; border: 1px solid $border_strong; }
-#modeSwitch QToolButton:focus { border: 2px solid $focus; padding: 2px 8px; }
+#modeSwitch QToolButton:focus { border: 2px solid $focus; padding: 2px 5px; }
 #modeSwitch QToolButton:disabled { color: $text_disabled; background: transparent; }
 #modeSwitch QToolButton:checked:disabled { border-color: $border; background: $raised; }
 QToolButton#jump { background: $raised; border: 1px solid $border_strong; border-radius: 14px; padding: 4px 12px; }

@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QMainWindow, QSplitter, QWidget
 from ui.header import Header
 
 SIDEBAR_PX, STATS_PX = 248, 272
-NARROW_PX = 1040  # below this the statistics make room for the text
+NARROW_PX = 1180  # below this the statistics make room for the text
 VERSION = 1
 
 
