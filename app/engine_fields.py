@@ -10,7 +10,7 @@ from ui.records import FieldKind, SettingField
 
 ENGINE = "Engine"
 _CACHE_CHOICES = (
-    (CacheType.F16.value, "f16 (exact)"),
+    (CacheType.F16.value, "f16"),
     (CacheType.Q8_0.value, "q8_0 (half the memory)"),
     (CacheType.Q4_0.value, "q4_0 (a quarter)"),
 )
@@ -68,7 +68,7 @@ ENGINE_FIELDS: tuple[SettingField, ...] = (
         "Flash attention",
         FieldKind.CHOICE,
         FlashAttention.AUTO.value,
-        "Attention in one fused kernel; a cache type other than f16 always uses it.",
+        "One fused kernel; automatic: on a GPU and for long contexts. Smaller cache types always use it.",
         choices=(("auto", "Automatic"), ("on", "On"), ("off", "Off")),
     ),
     SettingField(
