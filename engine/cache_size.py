@@ -15,6 +15,19 @@ from engine.gguf_types import BLOCK_SIZES, BlockSize
 CACHE_TYPES = {block.name.lower(): block for block in BLOCK_SIZES.values() if block.name in ("F16", "Q8_0", "Q4_0")}
 _STEP = 256  # llama.cpp rounds a context up to this
 _STATE_BYTES = 4  # recurrent states are F32
+# A recurrent memory can forget tokens only by states that were kept, where llama.cpp can keep them at all.
+MOST_SNAPSHOTS = 15  # a pass of 16 tokens is the largest that often pays
+UNKNOWN_SNAPSHOTS = 3  # where a header does not say how large a state is
+SNAPSHOTS_BYTES = 256 * 2**20
+_KEEPS_SNAPSHOTS = (
+    "bailingmoe3",
+    "lfm2",
+    "lfm2moe",
+    "nemotron_h",
+    "nemotron_h_moe",
+    "qwen35",
+    "qwen35moe",
+)
 _INTERVAL = 4  # of layers with attention where a hybrid does not tell
 
 
@@ -55,16 +68,27 @@ def layer_cache_bytes(header: GgufHeader, setup: CacheSetup) -> list[int]:
     key_type, value_type = CACHE_TYPES[setup.cache_type_k], CACHE_TYPES[setup.cache_type_v]
     latent = _is_latent(header)
     recurrent, sliding = _recurrent_layers(header, num_layers), _sliding_layers(header, num_layers)
+    num_states = 1 + _num_snapshots(header)
     borrowing = num_layers - first(header.own("attention.shared_kv_layers"))
     sizes = []
     for i in range(num_layers):
         key_dim, value_dim = heads.sliding if sliding[i] else heads.usual
-        size = _state_bytes(header) if recurrent[i] else 0
+        size = num_states * _state_bytes(header) if recurrent[i] else 0
         if i < borrowing and (not recurrent[i] or header.architecture == "falcon-h1"):
             size += setup.num_cells * _row_bytes(key_type, heads.per_layer[i] * key_dim)
             size += 0 if latent else setup.num_cells * _row_bytes(value_type, heads.per_layer[i] * value_dim)
         sizes.append(size)
     return sizes
+
+
+def affordable_snapshots(state_bytes: int, *, is_small: bool) -> int:
+    """States to keep beside the present one, where all layers' states take ``state_bytes`` (0: not known).
+
+    ``is_small``: a state of a few rows only, as of short convolutions.
+    """
+    if is_small:
+        return MOST_SNAPSHOTS
+    return min(MOST_SNAPSHOTS, SNAPSHOTS_BYTES // state_bytes) if state_bytes else UNKNOWN_SNAPSHOTS
 
 
 def num_cached_layers(header: GgufHeader) -> int:
@@ -154,6 +178,14 @@ def _state_bytes(header: GgufHeader) -> int:
         channels = own("ssm.inner_size") + 2 * own("ssm.group_count") * own("ssm.state_size")
         shifted, state = max(0, kernel - 1) * channels, own("ssm.state_size") * own("ssm.inner_size")
     return (shifted + state) * _STATE_BYTES
+
+
+def _num_snapshots(header: GgufHeader) -> int:
+    if header.architecture not in _KEEPS_SNAPSHOTS:
+        return 0
+    inner, state, layers = (first(header.own(key)) for key in ("ssm.inner_size", "ssm.state_size", "block_count"))
+    has_rows_only = header.own("shortconv.l_cache") is not None
+    return affordable_snapshots(inner * state * _STATE_BYTES * layers, is_small=has_rows_only)
 
 
 def _row_bytes(kind: BlockSize, num_values: int) -> int:

@@ -5,21 +5,17 @@ Knows headers' figures only. llama.cpp gives none where the architecture cannot 
 
 from __future__ import annotations
 
+from engine import cache_size
 from engine.llama.model import LlamaModel
 
-MOST_SNAPSHOTS = 15  # a pass of 16 tokens is the largest that often pays
-UNKNOWN_SNAPSHOTS = 3  # where a header does not say how large a state is
-BUDGET_BYTES = 256 * 2**20
 _BYTES = 4  # states are kept as 32-bit floats
 
 
 def affordable_snapshots(model: LlamaModel) -> int:
-    """Snapshots that fit `BUDGET_BYTES`, at most `MOST_SNAPSHOTS`; every layer is taken for a recurrent one."""
-    if model.metadata(f"{model.architecture}.shortconv.l_cache") is not None:
-        return MOST_SNAPSHOTS  # a state of a few rows only
+    """Snapshots to ask for, as the memory estimate counts them; every layer is taken for a recurrent one."""
+    has_rows_only = model.metadata(f"{model.architecture}.shortconv.l_cache") is not None
     inner, state = (_number(model, f"ssm.{name}") for name in ("inner_size", "state_size"))
-    state_bytes = inner * state * _BYTES * model.n_layer
-    return min(MOST_SNAPSHOTS, BUDGET_BYTES // state_bytes) if state_bytes else UNKNOWN_SNAPSHOTS
+    return cache_size.affordable_snapshots(inner * state * _BYTES * model.n_layer, is_small=has_rows_only)
 
 
 def _number(model: LlamaModel, key: str) -> int:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import re
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -15,9 +16,11 @@ from engine.estimate import NUM_ROWS, Share, estimate_memory
 from engine.gguf_header import GgufHeader, read_header
 from engine.llama.context import ContextParams, LlamaContext
 from engine.llama.model import LlamaModel
+from engine.loading import LoadOptions, open_model
 from engine.tools.pad import make_padded
 from tests.engine.geometries import GEOMETRIES, LOG, MIB, Geometry, plan, planned_model
-from tests.engine.gguf_factory import tiny_llama
+from tests.engine.gguf_factory import GgufFile, tiny_llama
+from tests.engine.hybrid_factory import tiny_lfm2, tiny_qwen35
 from tests.shared_files import shared_model
 
 SETUPS = ((512, "f16"), (8192, "f16"), (8192, "q8_0"), (32768, "q4_0"))
@@ -69,6 +72,18 @@ def test_a_recurrent_models_state(caplog: pytest.LogCaptureFixture) -> None:
     assert state / MIB == pytest.approx(float(told), abs=0.01)
 
 
+@pytest.mark.parametrize("make", [tiny_lfm2, tiny_qwen35])
+@pytest.mark.parametrize("n_ctx", [256, 1000])
+def test_a_hybrids_cache_and_kept_states(
+    make: Callable[[], GgufFile], n_ctx: int, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    path = make().write(tmp_path / "hybrid.gguf")
+    caplog.set_level(logging.DEBUG, LOG)
+    open_model(path, LoadOptions(n_ctx=n_ctx)).close()
+    told = sum(float(size) for size in re.findall(r"(?:KV|RS) buffer size = +([\d.]+) MiB", caplog.text))
+    assert sum(layer_cache_bytes(read_header(path), CacheSetup(n_ctx))) / MIB == pytest.approx(told, abs=0.02)
+
+
 def header_with(architecture: str, **own: Any) -> GgufHeader:  # noqa: ANN401
     named = {f"{architecture}.{key.replace('__', '.')}": value for key, value in own.items()}
     return GgufHeader(3, {"general.architecture": architecture, **named}, {}, (), 0, 0)
@@ -87,10 +102,10 @@ def test_layers_of_every_kind() -> None:
         attention__head_count_kv=2, attention__key_length=256, attention__value_length=256, **common, **hybrid,
     )  # fmt: skip
     state = (3 * (2048 + 2 * 16 * 128) + 128 * 2048) * 4
-    assert layer_cache_bytes(qwen, setup) == [state] * 3 + [cells * 2 * 512 * 2]
+    assert layer_cache_bytes(qwen, setup) == [16 * state] * 3 + [cells * 2 * 512 * 2]  # 15 of them to go back to
 
     lfm = header_with("lfm2", block_count=2, attention__head_count_kv=(0, 4), shortconv__l_cache=3, **common)
-    assert layer_cache_bytes(lfm, setup) == [1024 * 2 * 4, cells * 4 * 256 * 2]
+    assert layer_cache_bytes(lfm, setup) == [16 * 1024 * 2 * 4, cells * 4 * 256 * 2]
 
     mamba = header_with("mamba", block_count=1, embedding_length=1024, attention__head_count=0, **hybrid)
     assert layer_cache_bytes(mamba, setup) == [state]

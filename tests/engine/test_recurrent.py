@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from engine.llama.snapshots import MOST_SNAPSHOTS, UNKNOWN_SNAPSHOTS, affordable_snapshots
+from engine.cache_size import MOST_SNAPSHOTS, UNKNOWN_SNAPSHOTS
+from engine.llama.snapshots import affordable_snapshots
 from engine.loading import LoadedModel, LoadOptions, open_model
 from engine.records import ChatRequest, Finished, LoadRequest, Mode, SamplingParams, Source
 from engine.session import Session
