@@ -175,7 +175,8 @@ def check_space(folder: Path, needed_bytes: int) -> None:
     free = shutil.disk_usage(folder).free
     if free < needed_bytes + RESERVE_BYTES:
         raise DiskFullError(
-            f"{_megabytes(needed_bytes)} are still to come, and {_megabytes(free)} are free in {folder}."
+            f"{_megabytes(needed_bytes)} are still to come, and {_megabytes(free)} are free in {folder}, "
+            f"of which {_megabytes(RESERVE_BYTES)} are left to the system."
         )
 
 

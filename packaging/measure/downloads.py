@@ -16,8 +16,10 @@ import concurrent.futures
 import contextlib
 import hashlib
 import json
+import logging
 import os
 import random
+import re
 import shutil
 import signal
 import subprocess
@@ -236,6 +238,7 @@ def child(home: Path, file_limit: int) -> int:
 
         signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
         resource.setrlimit(resource.RLIMIT_FSIZE, (file_limit, file_limit))
+    logging.getLogger().addHandler(logging.NullHandler())  # the app's own handler shows errors only, too
     client = HubClient(timeout_s=1.0)
     library = Library(home / "models", home / "library.json")
     patience = Patience(max_failures=4, first_wait_s=0.02, max_wait_s=0.1)
@@ -274,7 +277,7 @@ def summary(results: list[Result]) -> dict[str, object]:
     bounded = [result.ratio for result in results if result.must_resume]
     told: dict[str, int] = {}
     for sentence in (sentence for result in results for sentence in result.sentences):
-        kind = sentence.split("/", 1)[0][:60]
+        kind = re.sub(r"[/\d].*", "…", sentence.lstrip("0123456789 "))
         told[kind] = told.get(kind, 0) + 1
     return {
         "downloads": len(results),
