@@ -10,7 +10,8 @@ from typing import Any
 from engine.records import RunStats
 
 _ADDED = (
-    "prompt_s", "tokens", "passes", "proposed", "accepted", "rolled_back",
+    "prompt_s", "tokens", "passes", "proposed", "accepted", "rolled_back", "replayed",
+    "tie_checks", "tie_tokens", "tie_s",
     "decode_s", "draft_s", "verify_s", "sample_s", "rollback_s",
 )  # fmt: skip
 _BY_DEPTH = ("proposed_by_depth", "accepted_by_depth")

@@ -135,10 +135,10 @@ def test_a_draft_refused_at_loading_is_told_and_its_mode_left(qtbot: QtBot) -> N
     desk.close()
 
 
-def test_a_recurrent_target_runs_plain_and_says_why(desk: Desk, qtbot: QtBot) -> None:
-    reason = "The memory of this model cannot forget."
-    desk.window.model_file_chosen.emit("models/rwkv.gguf", "target")
-    desk.engine.ready("models/rwkv.gguf", None, dict.fromkeys((Mode.DRAFT, Mode.NGRAM, Mode.AUTO), reason))
+def test_a_target_that_cannot_speculate_runs_plain_and_says_why(desk: Desk, qtbot: QtBot) -> None:
+    reason = "The memory of this model can neither forget nor be taken back."
+    desk.window.model_file_chosen.emit("models/other.gguf", "target")
+    desk.engine.ready("models/other.gguf", None, dict.fromkeys((Mode.DRAFT, Mode.NGRAM, Mode.AUTO), reason))
     qtbot.waitUntil(lambda: desk.window.mode is Mode.OFF)
     assert reason in desk.window.notices
     desk.window.message_submitted.emit("Hello")

@@ -135,6 +135,16 @@ def test_a_recurrent_model_speculates(capsys: Capture) -> None:
     assert (answers[1]["mode"], answers[1]["proposed"] > 0) == ("ngram", True)
 
 
+def test_tie_safe_gives_the_plain_tokens_and_tells_its_cost(capsys: Capture) -> None:
+    plain = run_json(capsys, "--mode", "off", "--tie-safe")
+    drafted = run_json(capsys, "--mode", "draft", "--depth", "3", "--tie-safe")
+    assert drafted["token_ids"] == plain["token_ids"]
+    assert (plain["tie_checks"], plain["tie_tokens"], plain["tie_ms"]) == (0, 0, 0.0)
+    decisions = drafted["decisions"]
+    assert isinstance(decisions, list)
+    assert any("near ties" in line for line in decisions)
+
+
 def test_check_says_yes_and_no(capsys: Capture) -> None:
     yes = [shared_model("babyllama-tok105-f16.gguf"), shared_model("babyllamaB-tok105-f16.gguf")]
     no = [shared_model("stories260K-f16.gguf"), shared_model("aidreams260K-f32.gguf")]
