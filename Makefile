@@ -38,6 +38,7 @@ format: ## format the code and apply the safe fixes
 screenshots: ## draw the pictures of the README
 	@$(SETUP) run screenshots
 	@xvfb-run --auto-servernum --server-args='-screen 0 1600x1000x24' $(VENV)/bin/python packaging/screenshots.py
+	@xvfb-run --auto-servernum --server-args='-screen 0 1600x1000x24' $(VENV)/bin/python packaging/screenshots_models.py
 
 clean: ## remove caches and build outputs
 	@rm -rf build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis screenshots-out

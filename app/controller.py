@@ -69,7 +69,11 @@ class Controller(QObject):
         """None where HF_ENDPOINT is no address; then the Models place says so, and all else works."""
         parts = self._parts
         try:
-            return HubController(parts, lambda tell: open_shelf(parts.paths, tell), self._then_show_engine(self._chat))
+            return HubController(
+                parts,
+                lambda tell: open_shelf(parts.paths, parts.keeper.current, tell),
+                self._then_show_engine(self._chat),
+            )
         except HubError as error:
             problem, place = error.problem, self._window.hub.place
             place.wants.page_shown.connect(lambda _page: place.show_problem(problem))

@@ -55,7 +55,7 @@ class HubController(QObject):
         self.posted.connect(self._call, Qt.ConnectionType.QueuedConnection)
         self.jobs = Jobs(self.posted.emit)
         self.shelf = make_shelf(lambda: self.posted.emit(self._show_downloads))
-        judge = PairJudge(self.shelf, parts.paths, lambda: parts.keeper.current)
+        judge = PairJudge(self.shelf, lambda: parts.keeper.current)
         self.pairs = HubPairsController(self._place, self.jobs, judge, self.tell)
         self._connect()
 

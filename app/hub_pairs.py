@@ -17,13 +17,12 @@ from app.hub.proof import LoadPlan, pair_plan, prove, this_room
 from app.hub.remote_header import KnownModel, read_local_header, read_remote_header
 from app.hub_fit_views import fit_view
 from app.hub_shelf import Shelf
-from app.paths import Paths
 from app.settings import Settings
 from engine.fit_table import Room
 from engine.llama.devices import find_gpus
 from engine.llama.library import physical_cores
 from engine.pair_probe import PairVerdict
-from ui.formatting import parameters
+from ui.formatting import parameters, percent
 from ui.hub_records import DraftList, DraftRow, Gpu, Hardware, Match, ModelRef, PairSide, PairView, Presence
 
 ShouldStop = Callable[[], bool]
@@ -41,9 +40,8 @@ def verdict_words(verdict: PairVerdict) -> str:
 class PairJudge:
     """Safe to use from several threads."""
 
-    def __init__(self, shelf: Shelf, paths: Paths, settings: Callable[[], Settings]) -> None:
+    def __init__(self, shelf: Shelf, settings: Callable[[], Settings]) -> None:
         self.shelf = shelf
-        self._paths = paths
         self._settings = settings
         self._lock = threading.Lock()
         self._known: dict[ModelRef, KnownModel] = {}
@@ -142,13 +140,13 @@ class PairJudge:
 
     def room(self) -> Room:
         """What is free here."""
-        return this_room(self._paths.models, sum(gpu.free_bytes or 0 for gpu in find_gpus()))
+        return this_room(self.shelf.library.folder, sum(gpu.free_bytes or 0 for gpu in find_gpus()))
 
     def hardware(self) -> Hardware:
         """What this machine has."""
         memory = psutil.virtual_memory()
         gpus = tuple(Gpu(gpu.name, gpu.total_bytes, gpu.free_bytes) for gpu in find_gpus())
-        disk = this_room(self._paths.models).disk_bytes
+        disk = this_room(self.shelf.library.folder).disk_bytes
         return Hardware(physical_cores(), memory.total, memory.available, disk, gpus)
 
 
@@ -175,5 +173,5 @@ def _cost(target: KnownModel, draft: KnownModel | None) -> str:
         return ""
     share = draft.bytes_per_token / target.bytes_per_token
     if share > 0.2:
-        return f"Drafting a token costs about {share:.0%} of the target's own pass: little gain is to be expected."
-    return f"Drafting a token costs about {share:.1%} of the target's own pass."
+        return f"Drafting a token costs about {percent(share)} of the target's own pass: expect little gain."
+    return f"Drafting a token costs about {percent(share)} of the target's own pass."

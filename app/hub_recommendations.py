@@ -29,6 +29,7 @@ from ui.formatting import figure
 from ui.hub_records import CatalogRow, FitLevel, Hardware, Match, ModelRef, PairSide, PairView, Presence
 
 NUM_SUGGESTED = 3
+LARGEST_DRAFT_SHARE = 0.2  # of the target's size: with a larger draft little is to be gained
 NOT_ASKED = "Not checked against the hub yet."
 
 
@@ -74,7 +75,9 @@ class Recommendations:
         fitting = [
             (pair, row)
             for pair in self.pairs()
-            if (row := self._row(pair, hardware)).fit is FitLevel.FITS and (pair.machine in usual or row.pair.is_here)
+            if pair.draft.size_bytes <= LARGEST_DRAFT_SHARE * pair.target.size_bytes
+            and (row := self._row(pair, hardware)).fit is FitLevel.FITS
+            and (pair.machine in usual or row.pair.is_here)
         ]
         fitting.sort(key=lambda found: -(found[0].target.size_bytes + found[0].draft.size_bytes))
         chosen: list[tuple[CatalogPair, CatalogRow]] = []
@@ -95,13 +98,16 @@ class Recommendations:
         row = replace(self._row(pair, self._judge.hardware()), checked=checked.sentence)
         here = row.pair.is_here
         if checked.target is None and not here:
-            words = "" if checked.status is EntryStatus.UNKNOWN else "It cannot be downloaded as listed."
-            return Opened(row, replace(row.pair, match_words=words))
+            unknown = checked.status is EntryStatus.UNKNOWN
+            words = checked.sentence if unknown else "It cannot be downloaded as it is listed here."
+            view = replace(row.pair, match_words=words, can_have=unknown)
+            return Opened(replace(row, pair=view), view)
         refs = _refs(pair, checked)
         try:
             view = self._judge.judge(*refs, should_stop)
         except (HubError, EngineError) as error:
-            return Opened(row, replace(row.pair, match_words=f"{error.problem.title}: {error.problem.message}"))
+            view = replace(row.pair, match_words=f"{error.problem.title}: {error.problem.message}")
+            return Opened(replace(row, pair=view), view)
         level = view.fit.level if view.fit else row.fit
         return Opened(replace(row, fit=level, pair=view), view)
 
@@ -122,7 +128,7 @@ class Recommendations:
         return CatalogRow(
             key=pair.key,
             name=pair.name,
-            good_for=pair.good_for,
+            good_for=pair.good_for[:1].upper() + pair.good_for[1:],
             pair=PairView(self._side(pair.target), self._side(pair.draft), Match.UNCHECKED, NOT_ASKED),
             licence=_licences(pair),
             speedup=f"{figure(speedup.low)} to {figure(speedup.high)} times, {speedup.measured_on}" if speedup else "",

@@ -19,9 +19,11 @@ from app.hub.client import HubClient
 from app.hub.downloads import Downloads
 from app.hub.errors import HubError, HubNotFoundError
 from app.hub.library import Library
+from app.hub.opening import open_library
 from app.hub.records import DownloadRequest, DownloadStatus, RemoteModel, RepoDetails, SortBy
 from app.hub_views import download_row, library_row, offer_row, repo_details, repo_row, sorted_rows
 from app.paths import Paths
+from app.settings import Settings
 from engine.errors import EngineError
 from engine.gguf_header import read_header
 from engine.records import Problem
@@ -31,7 +33,6 @@ from ui.hub_records import DownloadRow, LibraryRow, ModelRef, OfferRow, Presence
 log = logging.getLogger(__name__)
 
 NUM_RESULTS = 60
-INDEX_FILE, QUEUE_FILE = "library.json", "downloads.json"
 _SORTS = {"downloads": SortBy.DOWNLOADS, "updated": SortBy.UPDATED, "name": SortBy.DOWNLOADS}
 
 
@@ -236,7 +237,7 @@ def free_memory() -> int:
     return int(psutil.virtual_memory().available)
 
 
-def open_shelf(paths: Paths, on_downloads: Callable[[], None]) -> Shelf:
+def open_shelf(paths: Paths, settings: Settings, on_downloads: Callable[[], None]) -> Shelf:
     """The real hub, or the mirror that HF_ENDPOINT names, with the library of these folders; nothing is fetched yet.
 
     ``on_downloads`` is called from a thread of the downloads when they changed.
@@ -245,5 +246,5 @@ def open_shelf(paths: Paths, on_downloads: Callable[[], None]) -> Shelf:
         HubError: HF_ENDPOINT is no address.
     """
     client = HubClient()
-    library = Library(paths.models, paths.data / INDEX_FILE)
-    return Shelf(client, library, Downloads(client, library, paths.data / QUEUE_FILE, on_downloads))
+    library = open_library(paths, settings)
+    return Shelf(client, library, Downloads(client, library, paths.downloads_file, on_downloads))

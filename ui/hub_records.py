@@ -183,6 +183,7 @@ class PairView:
     match_words: str = ""  # the first differing token or setting
     fit: FitTable | None = None
     note: str = ""
+    can_have: bool = True  # False where the hub no longer has it as listed
 
     @property
     def is_here(self) -> bool:

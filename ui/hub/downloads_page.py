@@ -45,7 +45,7 @@ class DownloadLine(QFrame):
     def __init__(self, theme: Theme, wants: Intentions, row: DownloadRow) -> None:
         super().__init__()
         self._theme, self._wants = theme, wants
-        self._state: DownloadState | None = None
+        self.state: DownloadState | None = None
         self.key = row.key
         self.setObjectName("card")
         self.name = ElidedLabel(row.name)
@@ -102,8 +102,8 @@ class DownloadLine(QFrame):
             self.error.show_mark("triangle-alert" if bad else "info", row.error, "bad" if bad else "muted")
         self.path = row.path
         self.chat.setVisible(row.state is DownloadState.DONE and bool(row.path))
-        if row.state is not self._state:
-            self._state = row.state
+        if row.state is not self.state:
+            self.state = row.state
             self._show_deeds(row)
 
     def _chat(self) -> None:

@@ -62,7 +62,8 @@ class DraftsPage(QWidget):
     def __init__(self, theme: Theme, wants: Intentions, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._wants = wants
-        self._found = DraftList()
+        self.found_drafts = DraftList()
+        self._focus_due = False
         self.heading = label("Drafts for", "caption")
         self.target = ElidedLabel("")
         self.target.setProperty("kind", "heading")
@@ -110,13 +111,14 @@ class DraftsPage(QWidget):
     def start(self) -> None:
         """The page is seen."""
         self.list.setFocus(Qt.FocusReason.OtherFocusReason)
-        if self._found.target is None:
+        self._focus_due = not self.list.hasFocus()
+        if self.found_drafts.target is None:
             self._wants.drafts_wanted.emit(None)
 
     def set_drafts(self, found: DraftList) -> None:
         """Show what was found so far; never an empty list without words."""
-        other = found.target != self._found.target
-        self._found = found
+        other = found.target != self.found_drafts.target
+        self.found_drafts = found
         self.target.setText(found.target.name if found.target else "No target")
         self.words.setText("Looking…" if found.busy else found.words)
         self.words.setVisible(bool(self.words.text()))
@@ -124,6 +126,9 @@ class DraftsPage(QWidget):
         self.found.setCurrentWidget(self.list if found.rows else self.nothing)
         if not found.rows:
             self._say_nothing(found)
+        elif self._focus_due and self.isVisible():
+            self._focus_due = False
+            self.list.setFocus(Qt.FocusReason.OtherFocusReason)
         if other:
             self.right.setCurrentIndex(0)
             if found.target is not None:
@@ -152,7 +157,7 @@ class DraftsPage(QWidget):
         self.words.hide()
 
     def _target_ref(self) -> object:
-        return self._found.target.ref if self._found.target else None
+        return self.found_drafts.target.ref if self.found_drafts.target else None
 
     def set_pair(self, pair: PairView) -> None:
         """Show the verdict on the chosen pair."""
@@ -160,8 +165,9 @@ class DraftsPage(QWidget):
         self.right.setCurrentIndex(1)
 
     def _on_chosen(self, key: str) -> None:
-        row = next(row for row in self._found.rows if _key(row) == key)
-        if self._found.target is None:
+        row = next(row for row in self.found_drafts.rows if _key(row) == key)
+        if self.found_drafts.target is None:
             return
-        self.set_pair(PairView(self._found.target, row.side, row.match, row.reason))
-        self._wants.pair_wanted.emit(self._found.target.ref, row.side.ref)
+        self.set_pair(PairView(self.found_drafts.target, row.side, row.match, row.reason))
+        if row.side.ref.file or row.side.ref.path:  # else no file of it was looked at
+            self._wants.pair_wanted.emit(self.found_drafts.target.ref, row.side.ref)

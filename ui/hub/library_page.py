@@ -189,6 +189,9 @@ class LibraryPage(QWidget):
         if shown == self._shown:
             return
         self._shown = shown
+        focus = self.focusWidget()
+        had_focus = focus is not None and focus.hasFocus()
+        key = next((line.row.key for line in self.lines if line.isAncestorOf(focus)), "") if focus else ""
         empty_layout(self.models)
         empty_layout(self.offers)
         self.lines = [LibraryLine(self._theme, self._wants, row) for row in rows]
@@ -200,6 +203,11 @@ class LibraryPage(QWidget):
         self.empty.setVisible(not rows)
         self.offers_heading.setVisible(bool(offers))
         total = size(sum(row.size_bytes for row in rows if not row.in_place and not row.missing))
+        if had_focus:  # what had it is gone; who walks by keys stays where he was
+            same = next((line.chat for line in self.lines if line.row.key == key and line.chat.isEnabled()), None)
+            if same is not None:
+                same.parentWidget().show()  # what is not shown yet cannot take the focus
+            (same or self.add_button).setFocus()
         self.words.setText(f"{plural(len(rows), 'model')} · {total} in the models folder" if rows else "")
 
     def _offer(self, offer: OfferRow) -> QFrame:

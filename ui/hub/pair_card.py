@@ -104,7 +104,9 @@ class PairCard(QFrame):
         wanted = [side for side in (target, draft) if side is not None]
         missing = [side for side in wanted if side.presence is Presence.ABSENT]
         self.deeds.addStretch(1)
-        if missing:
+        if missing and not pair.can_have:
+            self._offer("Search for another", lambda: self._wants.page_wanted.emit("search"))
+        elif missing:
             refs = tuple(side.ref for side in wanted)
             what = _what(missing, target, pair.draft is not None)
             sizes = [side.size_bytes for side in missing]

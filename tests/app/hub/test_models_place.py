@@ -105,7 +105,7 @@ def test_a_download_arrives_in_the_library_and_can_be_removed(desk: Desk, qtbot:
     click_page(place, 4, qtbot)
     lines = place.downloads.lines
     qtbot.waitUntil(
-        lambda: bool(lines) and all(line._state is DownloadState.DONE for line in lines.values()), timeout=WAIT_MS
+        lambda: bool(lines) and all(line.state is DownloadState.DONE for line in lines.values()), timeout=WAIT_MS
     )
     click_page(place, 3, qtbot)
     qtbot.waitUntil(lambda: len(place.library.lines) == 1, timeout=WAIT_MS)
@@ -176,8 +176,10 @@ def test_search_details_draft_pull_and_chat(filled: LoopbackHub, qtbot: QtBot) -
     search_and_open(desk, qtbot, "tiny-GGUF")
     click(place.search, "Find a draft for Q8_0", qtbot)
     assert place.page == "drafts"
-    qtbot.waitUntil(lambda: not place.drafts._found.busy and bool(place.drafts._found.rows), timeout=WAIT_MS)
-    matching = [row for row in place.drafts._found.rows if row.match is Match.YES]
+    qtbot.waitUntil(
+        lambda: not place.drafts.found_drafts.busy and bool(place.drafts.found_drafts.rows), timeout=WAIT_MS
+    )
+    matching = [row for row in place.drafts.found_drafts.rows if row.match is Match.YES]
     assert [row.side.ref.file for row in matching] == [DRAFT_FILE]
     place.drafts.list.setFocus()
     place.drafts.list.choose_first()

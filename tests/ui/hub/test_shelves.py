@@ -96,6 +96,17 @@ def test_the_library_offers_chat_draft_reveal_and_remove(place: HubPlace, qtbot:
     assert not place.library.lines[3].chat.isEnabled()
 
 
+def test_the_focus_stays_with_its_model_when_the_library_changes(place: HubPlace) -> None:
+    place.open("library")
+    place.library.set_library(r.library(), [])
+    QApplication.processEvents()
+    place.library.lines[1].chat.setFocus()
+    place.library.set_library(r.library()[1:], [])
+    assert place.library.lines[0].chat.hasFocus()
+    place.library.set_library(r.library()[2:], [])
+    assert place.library.add_button.hasFocus()
+
+
 @pytest.mark.parametrize(("line", "words"), [(0, "4.68 GB become free"), (2, "No file is deleted")])
 def test_removing_asks_first_and_says_what_it_frees(place: HubPlace, qtbot: QtBot, line: int, words: str) -> None:
     place.open("library")
