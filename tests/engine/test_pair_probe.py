@@ -95,13 +95,18 @@ def fixture_real_models() -> Iterator[dict[Path, LlamaModel]]:
         model.close()
 
 
+@pytest.fixture(name="real_stubs", scope="module")
+def fixture_real_stubs(tmp_path_factory: pytest.TempPathFactory) -> dict[Path, Path]:
+    folder = tmp_path_factory.mktemp("stubs")
+    return {path: stub_of(path, folder) for path in REAL}
+
+
 @pytest.mark.skipif(not REAL, reason="the shared vocabularies and models are not beside this checkout")
 @pytest.mark.parametrize("target", REAL, ids=lambda path: path.stem)
 def test_real_pairs_are_judged_as_when_loaded(
-    target: Path, tmp_path: Path, real_models: dict[Path, LlamaModel]
+    target: Path, real_stubs: dict[Path, Path], real_models: dict[Path, LlamaModel]
 ) -> None:
-    stubs = [stub_of(path, tmp_path) for path in REAL]
-    verdicts = judge_pairs(tmp_path / target.name, stubs)
+    verdicts = judge_pairs(real_stubs[target], list(real_stubs.values()))
     for path, verdict in zip(REAL, verdicts, strict=True):
         reason = loaded_verdict(real_models[target], real_models[path])
         assert verdict == PairVerdict(not reason, reason), path.name
