@@ -22,9 +22,11 @@ from app.benchmark.prompts import Prompt, read_prompts
 from app.benchmark.report import Report, make_report
 from app.benchmark.runner import Plan, Runner
 from app.benchmark.runs import Run, Variant
+from app.command_line.models_names import resolve_names
 from app.command_line.output import fail, fail_with
 from app.command_line.run import INTERRUPTED, load_request, open_session
 from app.errors import PeerError
+from app.hub.errors import LibraryError
 from app.paths import assets_dir
 from engine.errors import EngineError
 from engine.pacing import choose_pace
@@ -37,9 +39,12 @@ UNTIL_MINUTES = 30.0  # sampled answers differ so much that being sure may take 
 def command(options: argparse.Namespace) -> int:
     """Measure and report; the exit code as `main` says. What was measured before Ctrl+C or a failure is reported."""
     try:
+        resolve_names(options)
         prompts = _prompts(options)
         plan = _plan(options)
         wishes = read_wishes(options.peer, options.peer_configs)
+    except LibraryError as error:
+        return fail(error.problem)
     except (ValueError, OSError) as error:
         return fail(Problem("This cannot be measured", str(error), "Change the option or the file."))
     try:

@@ -112,6 +112,12 @@ def test_a_failure_is_one_sentence_and_exit_1(
     assert sentence in asked(capsys, *words, code=1)["error"]["message"]
 
 
+@pytest.mark.parametrize("words", [["run", "--prompt", "x"], ["bench"]])
+def test_a_name_that_nothing_has_is_one_sentence(capsys: Capture, words: list[str]) -> None:
+    assert main([*words, "--model", "nothing-of-the-kind"]) == 1
+    assert "The library has no model" in capsys.readouterr().err
+
+
 def test_no_network_is_one_sentence(capsys: Capture, monkeypatch: pytest.MonkeyPatch) -> None:
     with LoopbackHub() as gone:
         monkeypatch.setenv("HF_ENDPOINT", gone.url)
