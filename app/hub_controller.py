@@ -175,7 +175,9 @@ class HubController(QObject):
             "cancel": downloads.cancel,
             "forget": downloads.remove,
         }
-        # One after the other, but off this thread: cancelling deletes files.
+        if deed == "cancel":
+            self._chat_after = ()
+        # Off this thread: cancelling deletes files.
         self.jobs.run(f"{deed} {key}", lambda _stop: deeds[deed](key), lambda _none: self._show_downloads(), self.tell)
 
     def _show_downloads(self) -> None:
@@ -212,8 +214,10 @@ class HubController(QObject):
             return
 
         def done(paths: list[str]) -> None:
-            if all(paths) and refs == self._chat_after:
-                self._chat_after = ()
+            if not all(paths) or refs != self._chat_after:
+                return
+            self._chat_after = ()
+            if self._doors.is_open:  # whoever went back to a chat meanwhile is not torn out of it
                 self._chat_with(paths[0], paths[1] if len(paths) > 1 else "")
 
         self.jobs.run("complete", lambda _stop: [self.shelf.path_of(ref) for ref in refs], done, self._log)
