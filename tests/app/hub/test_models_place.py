@@ -205,3 +205,40 @@ def _is_loaded(desk: Desk, models: Path) -> bool:
     view = desk.window.engine
     both = view.target is not None and view.draft is not None and view.state is EngineState.READY
     return both and all(Path(one.path).is_relative_to(models) for one in (view.target, view.draft) if one)
+
+
+def test_a_gated_model_says_what_it_asks_for(desk: Desk, filled: LoopbackHub, qtbot: QtBot) -> None:
+    place = place_of(desk)
+    filled.gated[DRAFT_REPO] = "hf_right"
+    filled.describe(DRAFT_REPO, gated="auto")
+    search_and_open(desk, qtbot, "tiny-draft")
+    assert place.search.pane.gate.isVisible()
+    assert "accept terms" in place.search.pane.gate.words.text()
+    qtbot.mouseClick(place.search.pane.files.deeds[DRAFT_FILE][-1], LEFT)
+    click_page(place, 4, qtbot)
+    lines = place.downloads.lines
+    qtbot.waitUntil(
+        lambda: bool(lines) and all(line.state is DownloadState.FAILED for line in lines.values()), timeout=WAIT_MS
+    )
+    assert "access token" in " ".join(line.error.text.text() for line in lines.values())
+
+
+def test_a_download_can_be_paused_resumed_and_cancelled(desk: Desk, filled: LoopbackHub, qtbot: QtBot) -> None:
+    place = place_of(desk)
+    filled.bytes_per_s = 200_000
+    search_and_open(desk, qtbot, "tiny-GGUF")
+    qtbot.mouseClick(place.search.pane.files.deeds[TARGET_FILE][-1], LEFT)
+    click_page(place, 4, qtbot)
+    qtbot.waitUntil(lambda: bool(place.downloads.lines), timeout=WAIT_MS)
+    line = next(iter(place.downloads.lines.values()))
+    for deed, state in (
+        ("pause", DownloadState.PAUSED),
+        ("resume", DownloadState.RUNNING),
+    ):
+        qtbot.waitUntil(lambda deed=deed: deed in line.deeds and line.deeds[deed].isVisible(), timeout=WAIT_MS)
+        qtbot.mouseClick(line.deeds[deed], LEFT)
+        qtbot.waitUntil(lambda state=state: line.state is state, timeout=WAIT_MS)
+    assert desk.window.hub.indicator.text().endswith("%")
+    qtbot.mouseClick(line.deeds["cancel"], LEFT)
+    qtbot.waitUntil(lambda: not place.downloads.lines, timeout=WAIT_MS)
+    assert not list(desk.paths.models.rglob("*.part"))
