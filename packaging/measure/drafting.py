@@ -1,0 +1,195 @@
+"""Measures what ways of drafting give on the workloads, on a scripted clock: the same figures on every machine.
+
+    python packaging/measure/drafting.py [--temperatures 0 0.8] [--max-tokens 128] [--ways either chained ...]
+
+Tokens and distributions are those of the built-in pair; what a pass costs is told: the staircase of a CPU, or a curve
+as flat as a GPU's. `gain` is tokens per millisecond over plain decoding, with the cost of drafting in it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections import defaultdict
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
+
+from app.benchmark.prompts import Prompt, read_prompts
+from app.paths import builtin_draft, builtin_target
+from engine import speculate
+from engine.cost_curve import CostCurve
+from engine.drafters import paced
+from engine.drafters.base import Draft, Drafter
+from engine.drafters.draft_model import DraftModelDrafter
+from engine.drafters.paced import PacedDrafter
+from engine.drafters.prompt_lookup import PromptLookupDrafter
+from engine.drafters.suffix import SuffixDrafter
+from engine.interfaces import Rows, TokenIds
+from engine.loading import LoadedModel, LoadOptions, open_model
+from engine.pacer import Pacer
+from engine.prompt import PromptBuilder
+from engine.records import Mode, SamplingParams
+from engine.sampling import History, Sampler
+from engine.sequence import CachedSequence
+from engine.speculate import Speculation
+from engine.stats import StatsRecorder
+
+WORKLOADS = Path(__file__).resolve().parents[2] / "assets" / "workloads"
+STAIRCASE = {1: 1.0, 2: 1.64, 3: 2.24, 4: 1.57, 5: 2.24, 6: 2.85, 8: 2.71, 10: 3.96, 12: 3.82, 16: 3.73, 24: 6.39}
+STAIRCASE[32] = 7.95
+FLAT = {1: 1.0, 16: 1.05, 32: 1.1}
+CURVES = {"cpu": STAIRCASE, "flat": FLAT}
+PLAIN_MS = 20.0
+STEP_MS = {"cpu": 0.9, "flat": 1.5}  # of the draft model; more tokens in one batch cost a quarter more each
+
+
+class Clock:
+    """Time that passes only where somebody says so, in seconds."""
+
+    def __init__(self) -> None:
+        self.now = 0.0
+
+    def __call__(self) -> float:
+        """The time now."""
+        return self.now
+
+
+class TimedSequence(CachedSequence):
+    """A model whose passes take as long on the clock as ``cost_ms`` of their number of tokens says."""
+
+    def __init__(self, loaded: LoadedModel, clock: Clock, cost_ms: Callable[[int], float]) -> None:
+        super().__init__(loaded.context)
+        self._clock = clock
+        self._cost_ms = cost_ms
+
+    def forward(self, ids: TokenIds, n_rows: int, num_padding: int = 0) -> Rows:
+        """See `LanguageModel.forward`."""
+        self._clock.now += self._cost_ms(len(ids)) / 1000.0
+        return super().forward(ids, n_rows, num_padding)
+
+
+@dataclass
+class Total:
+    """What a way of drafting gave."""
+
+    tokens: int = 0
+    passes: int = 0
+    proposed: int = 0
+    accepted: int = 0
+    seconds: float = 0.0
+
+    def add(self, other: Total) -> None:
+        """Count another one in."""
+        self.tokens += other.tokens
+        self.passes += other.passes
+        self.proposed += other.proposed
+        self.accepted += other.accepted
+        self.seconds += other.seconds
+
+
+class OnlyAlone(SuffixDrafter):
+    """Text that follows a history only, never tokens that a draft model has drawn."""
+
+    def propose_after(self, ids: Iterable[int], limit: int) -> Draft:  # noqa: ARG002  (the overridden signature)
+        """Nothing."""
+        return super().propose_after(ids, 0)
+
+
+class Bench:
+    """The built-in pair with the costs of another machine."""
+
+    def __init__(self, curve: str) -> None:
+        options = LoadOptions(n_ctx=2048, threads=1)
+        self.clock = Clock()
+        self.curve = {n: ms * PLAIN_MS for n, ms in CURVES[curve].items()}
+        costs = CostCurve(self.curve)
+        self.step_ms = STEP_MS[curve]
+        self.target = open_model(builtin_target(), options)
+        self.draft = open_model(builtin_draft(), options)
+        own = [costs.points_ms[min(n, 33)] for n in range(1, 34)]
+        self.target_sequence = TimedSequence(self.target, self.clock, lambda n: own[min(n, 33) - 1])
+        self.draft_sequence = TimedSequence(self.draft, self.clock, lambda n: self.step_ms * (0.75 + 0.25 * n))
+        self.prompts = PromptBuilder(self.target.model.vocab, self.target.model.chat_template)
+        for module in (speculate, paced):
+            setattr(module, "perf_counter", self.clock)  # noqa: B010  (a plain assignment is not type-checked)
+
+    def model(self) -> DraftModelDrafter:
+        """A drafter over the draft model."""
+        vocab = self.target.model.vocab
+        return DraftModelDrafter(self.draft_sequence, vocab.n_vocab, vocab.eog_ids)
+
+    def answer(self, prompt: Prompt, drafter: Drafter, pacer: Pacer, sampling: SamplingParams, wanted: int) -> Total:
+        """One answer, from the first token to the end that the model or ``wanted`` sets."""
+        ids: History = np.asarray(self.prompts.build(prompt.messages), dtype=np.int32)
+        self.target_sequence.clear()
+        for _ in self.target_sequence.prefill(ids[:-1]):
+            pass
+        stats = StatsRecorder(Mode.AUTO, self.target_sequence.n_ctx)
+        speculation = Speculation(self.target_sequence, drafter, Sampler(sampling), stats, ids, pacer)
+        started, given = self.clock.now, 0
+        while given < wanted:
+            block = speculation.step(32, wanted - given)
+            ends = [i for i, token_id in enumerate(block.ids) if token_id in self.target.model.vocab.eog_ids]
+            given += ends[0] + 1 if ends else len(block.ids)
+            if ends:
+                break
+        return Total(given, stats.passes, stats.proposed, stats.accepted, self.clock.now - started)
+
+
+WAYS: dict[str, Callable[[Bench, Pacer], Drafter]] = {
+    "ngram": lambda _bench, pacer: PacedDrafter(pacer, PromptLookupDrafter(), None),
+    "suffix": lambda _bench, pacer: PacedDrafter(pacer, SuffixDrafter(), None),
+    "draft": lambda bench, pacer: PacedDrafter(pacer, None, bench.model()),
+    "either": lambda bench, pacer: PacedDrafter(pacer, OnlyAlone(), bench.model()),
+    "chained": lambda bench, pacer: PacedDrafter(pacer, SuffixDrafter(), bench.model()),
+}
+
+
+def main() -> int:
+    """Run every way over every prompt and print a table for each temperature and curve."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--temperatures", type=float, nargs="+", default=[0.0, 0.8])
+    parser.add_argument("--curves", nargs="+", default=list(CURVES), choices=list(CURVES))
+    parser.add_argument("--ways", nargs="+", default=list(WAYS), choices=list(WAYS))
+    parser.add_argument("--max-tokens", type=int, default=128)
+    parser.add_argument("--seeds", type=int, default=1)
+    options = parser.parse_args()
+    prompts = [p for path in sorted(WORKLOADS.glob("*.jsonl")) for p in read_prompts(path)]
+    for curve in options.curves:
+        for temperature in options.temperatures:
+            for way in options.ways:
+                totals = run(Bench(curve), way, prompts, temperature, options)
+                cells = [f"{name} {PLAIN_MS * t.tokens / t.seconds / 1000:.3f}" for name, t in totals.items()]
+                whole = totals["all"]
+                print(
+                    f"{curve} T={temperature:g} {way:8} {' '.join(cells)}; {whole.tokens / whole.passes:.3f} a pass, "
+                    f"{whole.accepted / max(1, whole.proposed):.3f} accepted",
+                    flush=True,
+                )
+    return 0
+
+
+def run(
+    bench: Bench, way: str, prompts: list[Prompt], temperature: float, options: argparse.Namespace
+) -> dict[str, Total]:
+    """Totals by category and of all, every prompt with the same seeds, one pacer through all of them."""
+    pacer = Pacer(CostCurve(bench.curve), bench.step_ms)
+    drafter = WAYS[way](bench, pacer)
+    totals: dict[str, Total] = defaultdict(Total)
+    for seed in range(options.seeds):
+        sampling = SamplingParams(temperature=temperature)
+        for number, prompt in enumerate(prompts):
+            mine = replace(sampling, seed=1000 * seed + number)
+            total = bench.answer(prompt, drafter, pacer, mine, options.max_tokens)
+            totals[prompt.category].add(total)
+            totals["all"].add(total)
+    return totals
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
