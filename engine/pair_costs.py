@@ -174,7 +174,7 @@ class PairCosts:
         """No more are tried where a number was asked for, on a GPU, and where that would change the logits."""
         context = self._target.context
         fixed = self._asked_threads[0] is not None or self._target.model.gpu_layers or context.threads_change_numbers
-        return ThreadControl(best, best if fixed else library.physical_cores())
+        return ThreadControl(best, best if fixed else library.physical_cores(), doubts=not fixed)
 
     def _choose_threads(self, loaded: LoadedModel, asked: int | None, sizes: tuple[int, ...], budget_s: float) -> int:
         """The number asked for; on a GPU the default; else what is fastest here."""

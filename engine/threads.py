@@ -16,6 +16,7 @@ _BETTER = 0.9  # a trial must take at most this share of what passes take now
 _FIRST_WAIT_S, _LAST_WAIT_S = 1.0, 64.0  # between trials of more threads, doubling while they fail
 _FALLS, _RISES, _RECENT = 0.3, 0.05, 0.4  # weights of one pass in what is usual, and in what passes take now
 _TRIES = 4  # passes of which the least counts
+_FIRST_DOUBT_S = 4.0  # until fewer threads are tried without a collapse; doubling
 _ENOUGH = 1.03  # fewer threads that are slower by less than this are taken: they leave room to others
 
 
@@ -40,8 +41,13 @@ def choose(costs_ms: Mapping[int, tuple[float, ...]]) -> int:
 class ThreadControl:
     """The number of threads in force; hears of every pass and changes it."""
 
-    def __init__(self, best: int, most: int, clock: Callable[[], float] = time.monotonic) -> None:
-        """``best`` was found fastest; up to ``most`` are tried now and then. ``clock`` counts seconds."""
+    def __init__(
+        self, best: int, most: int, clock: Callable[[], float] = time.monotonic, *, doubts: bool = False
+    ) -> None:
+        """``best`` was found fastest; up to ``most`` are tried now and then. ``clock`` counts seconds.
+
+        With ``doubts`` fewer are tried now and then as well: the best may have been found in a disturbed moment.
+        """
         self.best = self.threads = best
         self.most = max(best, most)
         self.reason = ""
@@ -51,9 +57,12 @@ class ThreadControl:
         self._strikes = 0
         self._before: int | None = None  # on trial: go back to this where it is not better
         self._shares: list[float] = []
+        self._patient = False
         self._wait_s = _FIRST_WAIT_S
         self._try_at = clock() + (_FIRST_WAIT_S if self.best < self.most else 0.0)
         self._risen_at = float("-inf")
+        self._doubt_wait_s = _FIRST_DOUBT_S
+        self._doubt_at = clock() + _FIRST_DOUBT_S if doubts else float("inf")
 
     @property
     def is_disturbed(self) -> bool:
@@ -74,6 +83,11 @@ class ThreadControl:
         if self._clock() < self._try_at:
             return False
         if collapsed and self.threads > 1:
+            self._patient = True
+            return self._begin(self.threads // 2)
+        if self.threads > 1 and self._clock() >= self._doubt_at:
+            self._doubt_at = self._clock() + self._doubt_wait_s
+            self._doubt_wait_s = min(_LAST_WAIT_S, 2.0 * self._doubt_wait_s)
             return self._begin(self.threads // 2)
         return self.threads < self.most and self._begin(min(2 * self.threads, self.most))
 
@@ -98,18 +112,20 @@ class ThreadControl:
         nearest = min(self._recent, key=lambda size: abs(size - num_tokens))
         share = milliseconds / self._recent[nearest]
         self._shares.append(share)
-        # More threads that collapse again would cost dearly: one pass is enough to know.
-        hopeless = self.threads > before and share > 1.0
+        # Except in a collapse one pass that is slower is enough to know: another might cost dearly.
+        hopeless = share > 1.0 and not self._patient
         if len(self._shares) < _TRIAL_PASSES and not hopeless:
             return False
-        self._before = None
+        was_collapse = self._patient
+        self._before, self._patient = None, False
         if not hopeless and sorted(self._shares)[len(self._shares) // 2] <= _BETTER:
             self._settle(before)
             return False
-        if self.threads < before:
+        if was_collapse:
             self._usual.pop(before, None)  # it is not the threads: passes have become dearer
+        if was_collapse or self.threads > before:
+            self._postpone()
         self.threads = before
-        self._postpone()
         return True
 
     def _settle(self, before: int) -> None:
