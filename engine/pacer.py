@@ -78,9 +78,8 @@ class Pacer:
         """``recovery`` knows what rejected tokens cost, where the target's memory cannot simply forget them."""
         self.curve = curve
         self.recovery = recovery
-        self.pays_rework = (
-            False  # whether near ties are decided again: what was speculated may have to be decoded again
-        )
+        # Whether near ties are decided again: what was speculated may then have to be decoded once more.
+        self.pays_rework = False
         self._rework_ms = 0.0  # of a speculated token
         self.draft_step_ms = draft_step_ms
         self.text_chances = AcceptanceEstimate()
