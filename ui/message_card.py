@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from PySide6.QtCore import QEvent, Qt, Signal
 from PySide6.QtGui import QEnterEvent
-from PySide6.QtWidgets import QApplication, QFrame, QHBoxLayout, QLabel, QProgressBar, QPushButton, QVBoxLayout
+from PySide6.QtWidgets import QApplication, QFrame, QHBoxLayout, QLabel, QProgressBar, QPushButton, QVBoxLayout, QWidget
 
 from engine.records import Source, TokenSpan
 from ui.answer_body import AnswerBody
@@ -47,6 +47,7 @@ class MessageCard(QFrame):
         self.theme = theme
         self.message_id = view.id
         self._actions: list[IconButton] = []
+        self._more: IconButton | None = None
         self.author = QLabel(author)
         self.author.setProperty("kind", "section")
         self.setAccessibleName(f"Message from {author}")
@@ -67,11 +68,31 @@ class MessageCard(QFrame):
         self._actions.append(button)
         return button
 
-    def add_menu_button(self) -> IconButton:
-        """The button of everything that is wanted less often."""
-        button = self.add_action("ellipsis", "More for this message")
-        button.clicked.connect(lambda: self.menu_requested.emit(self))
+    def add_more(self) -> None:
+        """Add the buttons that are wanted less often, the first time that the actions are shown."""
+        raise NotImplementedError
+
+    def add_beside(self, icon: str, name: str, before: IconButton, row: QHBoxLayout) -> IconButton:
+        """One more action, after ``before`` in the row and for the Tab key."""
+        button = self.add_action(icon, name)
+        row.insertWidget(row.indexOf(before) + 1, button)
+        QWidget.setTabOrder(before, button)
+        button.show()
         return button
+
+    @property
+    def more_button(self) -> IconButton:
+        """The button of the menu; made when it is first needed, since long chats have hundreds."""
+        if self._more is None:
+            self.add_more()
+        if self._more is None:
+            raise RuntimeError("a card added no button for its menu")
+        return self._more
+
+    def add_menu_button(self, before: IconButton, row: QHBoxLayout) -> None:
+        """The button of the menu, after ``before``."""
+        self._more = self.add_beside("ellipsis", "More for this message", before, row)
+        self._more.clicked.connect(lambda: self.menu_requested.emit(self))
 
     def copy_text(self) -> None:
         """Put the message on the clipboard."""
@@ -83,6 +104,8 @@ class MessageCard(QFrame):
 
     def set_revealed(self, revealed: bool) -> None:
         """Show the actions or not."""
+        if revealed and self._more is None:
+            self.add_more()
         for button in self._actions:
             button.set_revealed(revealed)
 
@@ -115,18 +138,16 @@ class UserCard(MessageCard):
         self.body.fit(text_width)
         self.body.set_plain(view.text)
         self._text = view.text
-        copy = self.add_action("copy", "Copy message")
+        copy = self._copy_button = self.add_action("copy", "Copy message")
         copy.clicked.connect(self.copy_text)
         copy.clicked.connect(lambda: copy.confirm("Copied"))
-        self.edit_button = self.add_action("pencil", "Edit message")
-        self.edit_button.clicked.connect(self.begin_edit)
-        self.more_button = self.add_menu_button()
+        self._edit: IconButton | None = None
         self.editor: MessageEditor | None = None
-        top = QHBoxLayout()
+        self._top = top = QHBoxLayout()
         top.setSpacing(2)
         top.addWidget(self.author)
         top.addStretch(1)
-        for widget in (self.versions, copy, self.edit_button, self.more_button):
+        for widget in (self.versions, copy):
             if widget is not None:
                 top.addWidget(widget)
         layout = QVBoxLayout(self)
@@ -137,6 +158,21 @@ class UserCard(MessageCard):
         self._place.addWidget(self.body)
         layout.addLayout(top)
         layout.addLayout(self._place)
+
+    def add_more(self) -> None:
+        """Edit, and the menu."""
+        self._edit = self.add_beside("pencil", "Edit message", self._copy_button, self._top)
+        self._edit.clicked.connect(self.begin_edit)
+        self.add_menu_button(self._edit, self._top)
+
+    @property
+    def edit_button(self) -> IconButton:
+        """The button that begins to edit; made when it is first needed."""
+        if self._edit is None:
+            self.add_more()
+        if self._edit is None:
+            raise RuntimeError("a card added no button to edit")
+        return self._edit
 
     def begin_edit(self) -> None:
         """Put an editor in the place of the text."""
@@ -203,7 +239,7 @@ class AnswerCard(MessageCard):
         self.copy_button.clicked.connect(lambda: self.copy_button.confirm("Copied"))
         self.regenerate_button = self.add_action("refresh-cw", "Regenerate this answer")
         self.regenerate_button.clicked.connect(lambda: self.regenerate_requested.emit(self.message_id))
-        self.more_button = self.add_menu_button()
+        self._is_streaming = False
         self.continue_button: QPushButton | None = None
         self._is_last = False
         self.can_go_on = False
@@ -219,7 +255,7 @@ class AnswerCard(MessageCard):
             bottom.addSpacing(4)
         bottom.addWidget(self.figures)
         bottom.addSpacing(8)
-        for button in (self.copy_button, self.regenerate_button, self.more_button):
+        for button in (self.copy_button, self.regenerate_button):
             bottom.addWidget(button)
         bottom.addStretch(1)
         layout = QVBoxLayout(self)
@@ -228,6 +264,11 @@ class AnswerCard(MessageCard):
         for widget in (self.author, self.progress_label, self.progress, self.body, self.notice):
             layout.addWidget(widget)
         layout.addLayout(bottom)
+
+    def add_more(self) -> None:
+        """The menu."""
+        self.add_menu_button(self.regenerate_button, self._bottom)
+        self.more_button.setEnabled(not self._is_streaming)
 
     def _show_text(self, view: MessageView) -> None:
         self._text = view.text
@@ -328,6 +369,8 @@ class AnswerCard(MessageCard):
         self.notice.setVisible(bool(notice))
         self.copy_button.setEnabled(not streaming)
         self.regenerate_button.setEnabled(not streaming)
-        self.more_button.setEnabled(not streaming)
+        self._is_streaming = streaming
+        if self._more is not None:
+            self._more.setEnabled(not streaming)
         self._unfinished = view.can_go_on
         self._offer_to_go_on()

@@ -74,6 +74,21 @@ def test_escape_leaves_the_message_as_it_was(page: MainWindow, qtbot: QtBot) -> 
     assert card.editor is None
 
 
+def test_tab_walks_through_all_actions_of_a_message(page: MainWindow, qtbot: QtBot) -> None:
+    card = user_card(page, 0)
+    card._copy_button.setFocus(Qt.FocusReason.TabFocusReason)
+    names = []
+    for _ in range(3):
+        focus = QApplication.focusWidget()
+        assert focus is not None
+        names.append(focus.accessibleName())
+        qtbot.keyClick(focus, Qt.Key.Key_Tab)
+    assert names == ["Copy message", "Edit message", "More for this message"]
+    answer_card(page, 1).regenerate_button.setFocus(Qt.FocusReason.TabFocusReason)
+    qtbot.keyClick(answer_card(page, 1).regenerate_button, Qt.Key.Key_Tab)
+    assert answer_card(page, 1).more_button.hasFocus()
+
+
 def test_all_of_it_has_names(page: MainWindow) -> None:
     user_card(page, 0).begin_edit()
     page.sidebar.search.setText("x")
