@@ -204,10 +204,10 @@ class LibraryPage(QWidget):
         self.offers_heading.setVisible(bool(offers))
         total = size(sum(row.size_bytes for row in rows if not row.in_place and not row.missing))
         if had_focus:  # what had it is gone; who walks by keys stays where he was
-            same = next((line.chat for line in self.lines if line.row.key == key and line.chat.isEnabled()), None)
+            same = next((line for line in self.lines if line.row.key == key and line.chat.isEnabled()), None)
             if same is not None:
-                same.parentWidget().show()  # what is not shown yet cannot take the focus
-            (same or self.add_button).setFocus()
+                same.show()  # what is not shown yet cannot take the focus
+            (same.chat if same else self.add_button).setFocus()
         self.words.setText(f"{plural(len(rows), 'model')} · {total} in the models folder" if rows else "")
 
     def _offer(self, offer: OfferRow) -> QFrame:
