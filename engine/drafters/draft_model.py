@@ -30,6 +30,8 @@ class DraftModelDrafter:
 
     At temperature 0 it proposes its argmax; above, it *draws* from q, its own distribution after the whole sampling
     chain: a sampled draft is accepted with probability 1 - TV(p, q), a greedy one only with p(argmax q).
+    The chain is the target's own. On the built-in pair no temperature from 0.7 to 1.2 times the target's had more
+    tokens kept beyond what chance explains (T = 0.8 and 1, depth 3); at T = 1, q without top-p and min-p had fewer.
     """
 
     source = Source.DRAFT
