@@ -92,7 +92,9 @@ def wait_until(done: object) -> None:
 
 def stream(window: MainWindow, tokens: int, rate: float) -> None:
     """One answer of ``tokens`` tokens of about four characters."""
-    text = "".join(SECTION.format(n=number) for number in range(tokens * 4 // len(SECTION) + 1))[: tokens * 4]
+    text = "".join(SECTION.format(n=number) for number in range(tokens * 4 // len(SECTION.format(n=0)) + 1))[
+        : tokens * 4
+    ]
     window.set_engine(EngineView(EngineState.ANSWERING, MODEL))
     window.begin_answer(MessageView(10_000, "assistant", "", MessageState.STREAMING))
     state = {"sent": 0}
