@@ -92,6 +92,7 @@ class StatsRecorder:
         """The counters as plain data. Costs tens of microseconds: a few times a second, not each pass."""
         deepest = max((i + 1 for i, count in enumerate(self._proposed_by_depth) if count), default=0)
         pass_s, per_token_s = self._times()
+        token_ms = _percentiles_ms(per_token_s, 50, 95, 99)
         decoding = self.prefilled is not None and self.last_token is not None
         return RunStats(
             mode=self.mode,
@@ -117,10 +118,10 @@ class StatsRecorder:
             verify_s=self.verify_s,
             sample_s=self.sample_s,
             rollback_s=self.rollback_s,
-            pass_ms_p50=_percentile_ms(pass_s, 50),
-            inter_token_ms_p50=_percentile_ms(per_token_s, 50),
-            inter_token_ms_p95=_percentile_ms(per_token_s, 95),
-            inter_token_ms_p99=_percentile_ms(per_token_s, 99),
+            pass_ms_p50=_percentiles_ms(pass_s, 50)[0],
+            inter_token_ms_p50=token_ms[0],
+            inter_token_ms_p95=token_ms[1],
+            inter_token_ms_p99=token_ms[2],
             plain_ms=self.plain_ms,
             left_out=self.left_out,
             context_used=min(self.prompt_tokens + self.tokens, self.context_size),
@@ -135,5 +136,13 @@ class StatsRecorder:
         return seconds, np.repeat(seconds / np.maximum(counts, 1), counts)
 
 
-def _percentile_ms(seconds: NDArray[np.float64], percent: int) -> float | None:
-    return float(np.percentile(seconds, percent)) * 1000.0 if len(seconds) else None
+def _percentiles_ms(seconds: NDArray[np.float64], *percents: float) -> list[float | None]:
+    """Percentiles with linear interpolation; sorted once, where `numpy.percentile` costs 50 us for each."""
+    if not len(seconds):
+        return [None] * len(percents)
+    ordered = np.sort(seconds)
+    places = np.array(percents) * ((len(ordered) - 1) / 100.0)
+    below = places.astype(np.int64)
+    above = np.minimum(below + 1, len(ordered) - 1)
+    values = ordered[below] + (ordered[above] - ordered[below]) * (places - below)
+    return [float(value) for value in values * 1000.0]

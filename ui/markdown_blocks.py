@@ -1,7 +1,8 @@
 """Markdown that arrives in pieces: closed top-level blocks are kept, only the open tail is parsed again. No Qt.
 
-A new top-level block is certain only when its first line is complete; until then everything from the last certain
-block on is the tail. Reference definitions are off, so that a closed block can never change its meaning later.
+A new top-level block is certain only when its first line is complete (of a table the second, too); until then
+everything from the last certain block on is the tail. Reference definitions are off, so that a closed block can never
+change its meaning later.
 """
 
 from __future__ import annotations
@@ -122,7 +123,8 @@ class BlockStream:
             self._tail_blocks = blocks
             return []
         start = _line_offset(text, _first_line(groups[-1]))
-        if text.find("\n", start) == -1:
+        # A table may break into a paragraph, and only its second line, once whole, makes it one.
+        if text.count("\n", start) < (2 if groups[-1][0].type == "table_open" else 1):
             self._tail_blocks = blocks
             return []
         self._tail = self._tail[start:]

@@ -87,11 +87,12 @@ def main() -> int:
     parser.add_argument("--samples", type=int, default=1_000_000)
     parser.add_argument("--modes", default="both,draft,text")
     parser.add_argument("--processes", type=int, default=2)
+    parser.add_argument("--first", type=int, default=0, help="the number of the first curve: other seeds")
     options = parser.parse_args()
     last = likely_path(12)[-1]
     good = True
     for mode in options.modes.split(","):
-        jobs = [(mode, number) for number in range(-(-options.samples // PER_CURVE))]
+        jobs = [(mode, number) for number in range(options.first, options.first - (-options.samples // PER_CURVE))]
         total = np.zeros((LENGTH, N_VOCAB), dtype=np.int64)
         depths = np.zeros(MAX_DEPTH + 1, dtype=np.int64)
         with Pool(options.processes) as pool:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from engine.records import Mode, RunStats, Source
-from engine.stats import StatsRecorder
+from engine.stats import StatsRecorder, _percentiles_ms
 
 
 def recorded() -> RunStats:
@@ -70,3 +73,10 @@ def test_tokens_of_a_cut_block_do_not_count() -> None:
     stats.count_pass(3, 3, 0.01)
     stats.count_tokens([Source.DRAFT])
     assert stats.snapshot().tokens == 1
+
+
+@given(st.lists(st.floats(1e-6, 10.0), min_size=1, max_size=50))
+def test_percentiles_are_those_of_numpy(seconds: list[float]) -> None:
+    values = np.array(seconds)
+    expected = np.percentile(values, [50, 95, 99]) * 1000.0
+    assert _percentiles_ms(values, 50, 95, 99) == pytest.approx(expected.tolist())

@@ -49,6 +49,7 @@ def test_pieces_equal_the_whole(case: tuple[str, list[str]]) -> None:
 
 
 @settings(max_examples=60, deadline=None)
+@example("Some **bold** text.\na | b\n--|--# Title\n")
 @given(documents())
 def test_single_characters_equal_the_whole(text: str) -> None:
     assert joined(stream(every_char(text))) == whole(text)
