@@ -107,28 +107,17 @@ def test_every_mode_gives_the_plain_tokens_of_its_own_cache_type(cache_type: Cac
     assert answers[0]
 
 
-@pytest.mark.parametrize(
-    ("asked", "n_ctx", "fused"),
-    [
-        (FlashAttention.AUTO, 1024, False),
-        (FlashAttention.AUTO, 16384, True),
-        (FlashAttention.ON, 1024, True),
-        (FlashAttention.OFF, 1024, False),
-    ],
-)
-def test_on_a_processor_attention_is_fused_only_where_it_is_asked_for_or_the_context_long(
-    asked: FlashAttention, n_ctx: int, *, fused: bool
-) -> None:
-    loaded = open_model(builtin_target(), LoadOptions(n_ctx, 1, 0, flash_attention=asked))
-    trained = loaded.info.n_ctx_train
+@pytest.mark.parametrize("asked", FlashAttention)
+def test_the_threads_of_fused_attention_on_a_processor_are_settled_once(asked: FlashAttention) -> None:
+    loaded = open_model(builtin_target(), LoadOptions(512, 1, 0, flash_attention=asked))
     loaded.close()
-    assert loaded.context.threads_change_numbers == (fused and (asked is FlashAttention.ON or trained > 8192))
+    assert loaded.context.threads_change_numbers == (asked is not FlashAttention.OFF)
 
 
-def test_the_number_of_threads_does_not_change_the_logits() -> None:
+def test_the_number_of_threads_does_not_change_the_logits_of_unfused_attention() -> None:
     rows = []
     for threads in (1, 2):
-        loaded = open_model(builtin_target(), LoadOptions(512, threads, 0))
+        loaded = open_model(builtin_target(), LoadOptions(512, threads, 0, flash_attention=FlashAttention.OFF))
         loaded.context.forward(list(range(10, 310)), 0)
         one = loaded.context.forward([5], 1).copy()
         loaded.context.set_threads(3 - threads)
