@@ -20,6 +20,8 @@ _TEXT_DEPTH = 24
 # A text match says nothing about itself but its length; the pacer learns what each of these is really worth.
 _LENGTH_CONFIDENCE = ((2, 0.4), (3, 0.6), (4, 0.75), (8, 0.85), (16, 0.93))
 _LONGEST_CONFIDENCE = 0.98
+_SEEN_ONCE = 0.75  # what frequencies alone say where one thing followed, once
+_REST = 1.0 - _SEEN_ONCE
 
 
 class PacedDrafter:
@@ -121,8 +123,19 @@ class _Gate:
 
 
 def confidences_of(draft: Draft) -> list[float]:
-    """How sure each token of a text match is: its own estimate, or what a match of this length is worth at first."""
-    if draft.scores is not None:
-        return draft.scores
-    confidence = next((value for length, value in _LENGTH_CONFIDENCE if draft.match_length <= length), None)
-    return [_LONGEST_CONFIDENCE if confidence is None else confidence] * len(draft.ids)
+    """How sure each token of a text match is, by the length of the match and by how often the same followed.
+
+    Where one thing alone ever followed, the length decides: it grows with every token that is kept. Each further time
+    that it did makes up a part of what is missing.
+    """
+    if draft.scores is None:
+        return [_confidence_of(draft.match_length)] * len(draft.ids)
+    return [
+        score if score < _SEEN_ONCE else 1.0 - (1.0 - _confidence_of(draft.match_length + i)) * (1.0 - score) / _REST
+        for i, score in enumerate(draft.scores)
+    ]
+
+
+def _confidence_of(match_length: int) -> float:
+    found = next((value for length, value in _LENGTH_CONFIDENCE if match_length <= length), None)
+    return _LONGEST_CONFIDENCE if found is None else found

@@ -24,7 +24,7 @@ class SuffixRules:
     min_match: int = 2  # a single token matches nearly always and is nearly always wrong
     tail_match: int = 8  # the same after tokens that a draft model has drawn: its own next one is good, too
     max_match: int = 32
-    tokens_per_match: float = 2.0  # the paper's alpha: how many tokens a matched one is good for
+    tokens_per_match: float = 4.0  # the paper's alpha: how many tokens a matched one is good for
     min_probability: float = 0.1  # of the whole proposal, as the frequencies have it
 
 
