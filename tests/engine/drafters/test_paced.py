@@ -8,13 +8,14 @@ import pytest
 from engine import speculate
 from engine.cost_curve import CostCurve
 from engine.drafters import paced
+from engine.drafters.base import Draft
 from engine.drafters.draft_model import DraftModelDrafter
-from engine.drafters.paced import PacedDrafter
+from engine.drafters.paced import PacedDrafter, confidences_of
 from engine.drafters.prompt_lookup import PromptLookupDrafter
 from engine.drafters.suffix import SuffixDrafter, SuffixRules
 from engine.fake_model import MarkovModel
 from engine.pacer import Pacer
-from engine.records import Mode, SamplingParams
+from engine.records import Mode, SamplingParams, Source
 from engine.sampling import Sampler
 from engine.sequence import CachedSequence
 from engine.speculate import Speculation
@@ -130,3 +131,14 @@ def test_drafting_by_name_proposes_even_where_it_does_not_pay() -> None:
             drafter.observe(0)
     assert proposals["draft as asked"] == [1] * 12
     assert proposals["draft"].count(0) >= 10
+
+
+def test_the_length_of_a_match_counts_where_one_thing_alone_followed() -> None:
+    once = confidences_of(Draft([1] * 20, Source.NGRAM, scores=[0.75] * 20, match_length=2))
+    assert once[0] == pytest.approx(0.4)
+    assert once == sorted(once)
+    assert once[-1] == pytest.approx(0.98)
+    often = confidences_of(Draft([1], Source.NGRAM, scores=[0.95], match_length=2))
+    assert often[0] == pytest.approx(1 - 0.6 * 0.2)
+    assert confidences_of(Draft([1], Source.NGRAM, scores=[0.6], match_length=16)) == [0.6]
+    assert confidences_of(Draft([1, 2], Source.NGRAM, match_length=3)) == [0.6, 0.6]
