@@ -85,7 +85,7 @@ class Pictures:
 
     def draw(self) -> None:
         """All pictures."""
-        place, desk = self.place, self.desk
+        place = self.place
         self.wait(lambda: bool(place.welcome.cards) or place.welcome.words.isVisible(), "the machine")
         self.shoot("first-run")
         place.open("recommended")

@@ -116,7 +116,6 @@ def test_the_menu_offers_the_same(filled: MainWindow, qtbot: QtBot) -> None:
     assert listing.make_menu(listing.rows.index(0, 0)) is None
 
 
-
 def test_ctrl_n_asks_for_a_new_chat(filled: MainWindow, qtbot: QtBot) -> None:
     with qtbot.waitSignal(filled.new_chat_requested):
         qtbot.keyClick(filled, Qt.Key.Key_N, Qt.KeyboardModifier.ControlModifier)
