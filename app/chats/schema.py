@@ -106,4 +106,46 @@ _VERSION_2: Migration = (
     "INSERT INTO found_titles (rowid, title) SELECT id, title FROM conversations",
 )
 
-MIGRATIONS: tuple[Migration, ...] = (_VERSION_1, _VERSION_2)
+# ``options`` holds what a chat has of its own instead of the settings; ``deleted_at`` marks one that can still be taken
+# back. ``target`` and ``draft`` name the models of an answer, ``thinking_ms`` is how long it reasoned beforehand.
+# An attachment belongs to a message, or to what is not sent yet of a chat (``unsent_of``; 0 is the chat without a
+# message). A summary stands for a chat's messages up to and with one of them. Totals outlive the chats they count.
+_VERSION_3: Migration = (
+    "ALTER TABLE conversations ADD COLUMN options TEXT NOT NULL DEFAULT ''",
+    "ALTER TABLE conversations ADD COLUMN deleted_at INTEGER",
+    "ALTER TABLE messages ADD COLUMN target TEXT NOT NULL DEFAULT ''",
+    "ALTER TABLE messages ADD COLUMN draft TEXT NOT NULL DEFAULT ''",
+    "ALTER TABLE messages ADD COLUMN thinking_ms INTEGER",
+    """
+    CREATE TABLE attachments (
+        id INTEGER PRIMARY KEY AUTOINCREMENT,
+        message_id INTEGER REFERENCES messages (id) ON DELETE CASCADE,
+        unsent_of INTEGER,
+        position INTEGER NOT NULL DEFAULT 0,
+        name TEXT NOT NULL CHECK (typeof(name) = 'text'),
+        kind TEXT NOT NULL CHECK (typeof(kind) = 'text'),
+        num_bytes INTEGER NOT NULL DEFAULT 0,
+        text TEXT NOT NULL CHECK (typeof(text) = 'text')
+    )
+    """,
+    "CREATE INDEX attachments_by_message ON attachments (message_id) WHERE message_id IS NOT NULL",
+    "CREATE INDEX attachments_unsent ON attachments (unsent_of) WHERE unsent_of IS NOT NULL",
+    """
+    CREATE TABLE summaries (
+        message_id INTEGER PRIMARY KEY REFERENCES messages (id) ON DELETE CASCADE,
+        text TEXT NOT NULL CHECK (typeof(text) = 'text')
+    )
+    """,
+    """
+    CREATE TABLE totals (
+        target TEXT NOT NULL,
+        draft TEXT NOT NULL,
+        mode TEXT NOT NULL,
+        num_answers INTEGER NOT NULL DEFAULT 0,
+        stats TEXT NOT NULL CHECK (typeof(stats) = 'text'),
+        PRIMARY KEY (target, draft, mode)
+    )
+    """,
+)
+
+MIGRATIONS: tuple[Migration, ...] = (_VERSION_1, _VERSION_2, _VERSION_3)
