@@ -10,8 +10,9 @@ from pathlib import Path
 import pytest
 
 from app.chats.answers import Ending
+from app.chats.chats_file import INTERRUPTED_NOTICE
 from app.chats.opening import Place
-from app.chats.store import INTERRUPTED_NOTICE, ChatStore
+from app.chats.store import ChatStore
 from app.errors import StorageError
 from engine.records import Mode, Problem, RunStats, Source, TokenSpan
 from ui.records import MessageState

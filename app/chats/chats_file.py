@@ -1,0 +1,170 @@
+"""The open chats file: jobs run on its own thread, and answers in the making get into it by and by.
+
+Knows what an answer in the making is; of conversations and of all else only `ChatStore` knows.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import sqlite3
+import time
+from collections.abc import Callable
+from concurrent.futures import Future
+from datetime import UTC, datetime
+
+from app.chats import messages
+from app.chats.answers import RETRY_S, GrowingAnswers, Snapshot
+from app.chats.backups import backup_is_due, make_backup, rotate
+from app.chats.database import as_storage_error, transaction
+from app.chats.index import rebuild
+from app.chats.opening import Opened, Place, open_chats
+from app.chats.writer import Job, Result, Writer
+from app.errors import BackupError, StorageError
+from engine.records import Problem
+
+log = logging.getLogger(__name__)
+
+INTERRUPTED_NOTICE = "Interrupted: Paceline or the computer went away in the middle of this answer."
+
+
+class ChatsFile:
+    """Owns the file of the chats. Usable from any thread; all work is done on one of its own.
+
+    ``on_trouble`` is called on that thread: with a problem when saving an answer begins to fail, with None when
+    everything is saved again.
+    """
+
+    def __init__(
+        self,
+        place: Place,
+        on_trouble: Callable[[Problem | None], None],
+        now: Callable[[], datetime] = lambda: datetime.now(UTC),
+    ) -> None:
+        self._place = place
+        self._on_trouble = on_trouble
+        self._now = now
+        self._in_trouble = False
+        self._opened: Opened | None = None
+        self._answers = GrowingAnswers(time.monotonic)
+        self._writer = Writer(self._open, self._write_due)
+
+    # ---- life -------------------------------------------------------------------------------------------------------
+
+    def open(self) -> Problem | None:
+        """Open the file or what can be had in its stead; the problem says what a person should know."""
+        self._writer.start()
+        if self._opened is None:
+            raise RuntimeError("the writer started without opening")
+        return self._opened.problem
+
+    def back_up_daily(self) -> None:
+        """Make today's copy where there is none yet, and thin out the old ones; does not wait."""
+        self._writer.post(self._back_up)
+
+    def close(self, timeout_s: float = 5.0) -> bool:
+        """Write what can be written and let go of the file; False where something could not be saved."""
+        with contextlib.suppress(StorageError):
+            self._writer.call(self._write_everything)
+        return self._writer.stop(timeout_s) and self._answers.num_unwritten == 0
+
+    @property
+    def lasting(self) -> bool:
+        """Whether what is written outlives the app: False while the chats are only in memory."""
+        return self._opened is not None and self._opened.lasting
+
+    # ---- on the writer's thread -------------------------------------------------------------------------------------
+
+    def _open(self) -> sqlite3.Connection:
+        self._opened = open_chats(self._place, self._now())
+        connection = self._opened.connection
+        try:
+            with transaction(connection):
+                num_interrupted = messages.interrupt_streaming(connection, INTERRUPTED_NOTICE)
+            if num_interrupted:
+                log.info("%d answers were interrupted when Paceline last ended.", num_interrupted)
+        except sqlite3.Error as error:
+            # Shown as interrupted all the same (see _current); a full disk must not keep the chats shut.
+            log.warning("The interrupted answers could not be marked: %s", error)
+        return connection
+
+    def _write_due(self, db: sqlite3.Connection) -> float | None:
+        for snapshot in self._answers.due():
+            self._write_snapshot(db, snapshot)
+        return self._answers.wait_s()
+
+    def _write_everything(self, db: sqlite3.Connection) -> None:
+        for snapshot in self._answers.due(everything=True):
+            self._write_snapshot(db, snapshot)
+
+    def _write_snapshot(self, db: sqlite3.Connection, snapshot: Snapshot) -> None:
+        try:
+            with transaction(db):
+                messages.write_answer(db, snapshot, self._now())
+        except sqlite3.Error as error:
+            self._answers.failed(snapshot)
+            problem = as_storage_error(error, self._place.file).problem
+            log.warning("An answer could not be saved and is tried again in %g s: %s", RETRY_S, error)
+            if not self._in_trouble:
+                self._in_trouble = True
+                self._on_trouble(problem)
+            return
+        self._answers.written(snapshot)
+        if self._in_trouble and self._answers.num_unwritten == 0:
+            self._in_trouble = False
+            self._on_trouble(None)
+
+    def _back_up(self, db: sqlite3.Connection) -> None:
+        try:
+            if self.lasting and backup_is_due(self._place.backups, self._now()):
+                make_backup(db, self._place.backups, self._now())
+                rotate(self._place.backups)
+        except (BackupError, OSError) as error:
+            log.warning("The chats could not be backed up: %s", error)
+
+    # ---- between the threads ----------------------------------------------------------------------------------------
+
+    def read(self, job: Job[Result]) -> Result:
+        """Run a job on the connection and wait for it; every ended answer is in the file before.
+
+        Raises:
+            StorageError: by what SQLite said.
+        """
+
+        def settled(db: sqlite3.Connection) -> Result:
+            self._write_due(db)  # an answer that has ended is seen as it ended
+            return job(db)
+
+        try:
+            return self._writer.call(settled)
+        except (sqlite3.Error, UnicodeDecodeError) as error:
+            raise as_storage_error(error, self._place.file) from error
+
+    def write(self, job: Job[Result]) -> Result:
+        """Run a job in a transaction and wait for it: when this returns, its change is safe."""
+        return self.read(_whole(job))
+
+    def post(self, job: Job[Result]) -> Future[Result]:
+        """Run a job in a transaction without waiting for it; its future may raise what SQLite raised."""
+        return self._writer.post(_whole(job))
+
+
+def _whole(job: Job[Result]) -> Job[Result]:
+    """Make a transaction of a job; where the index of the search is damaged, it is made anew first."""
+
+    def attempt(db: sqlite3.Connection) -> Result:
+        with transaction(db):
+            return job(db)
+
+    def whole(db: sqlite3.Connection) -> Result:
+        try:
+            return attempt(db)
+        except sqlite3.DatabaseError as error:
+            if getattr(error, "sqlite_errorcode", 0) != sqlite3.SQLITE_CORRUPT_VTAB:
+                raise
+            log.warning("The index of the search was damaged and is made anew: %s", error)
+            with transaction(db):
+                rebuild(db)
+            return attempt(db)
+
+    return whole
