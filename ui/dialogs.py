@@ -1,4 +1,4 @@
-"""Small questions and overviews: delete a chat, open a link, the keyboard shortcuts."""
+"""Small questions: delete a chat, delete messages, open a link."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ from PySide6.QtCore import Qt, QUrl
 from PySide6.QtGui import QDesktopServices
 from PySide6.QtWidgets import (
     QDialog,
-    QGridLayout,
     QHBoxLayout,
     QLabel,
     QPlainTextEdit,
@@ -16,28 +15,6 @@ from PySide6.QtWidgets import (
 )
 
 from ui.links import is_safe
-
-SHORTCUTS = (
-    ("Enter", "Send the message"),
-    ("Shift+Enter", "Break the line"),
-    ("Esc", "Stop the answer"),
-    ("Ctrl+D", "Next mode: off, n-gram, suffix, draft, hybrid, auto"),
-    ("Ctrl+Shift+C", "Copy the last answer"),
-    ("Ctrl+E", "Edit the last question"),
-    ("Ctrl+R", "Regenerate the last answer"),
-    ("Ctrl+Shift+Enter", "Continue an answer that was cut"),
-    ("Alt+Left, Alt+Right", "Other versions of a message"),
-    ("Ctrl+N", "New chat"),
-    ("Ctrl+K", "Search chats"),
-    ("Ctrl+M", "Models, and back to the chat"),
-    ("F2", "Rename the chosen chat"),
-    ("Del", "Delete the chosen chat"),
-    ("Alt+Up, Alt+Down", "Move the chosen chat in its folder"),
-    ("Ctrl+B", "Show or hide the sidebar"),
-    ("Ctrl+Shift+B", "Show or hide the statistics"),
-    ("Ctrl+,", "Settings"),
-    ("Ctrl+/", "This overview"),
-)
 
 
 class Question(QDialog):
@@ -105,31 +82,3 @@ def link_question(parent: QWidget, address: str) -> Question | None:
     question.column.addWidget(shown)
     question.accepted.connect(lambda: QDesktopServices.openUrl(QUrl(address)))
     return question
-
-
-class ShortcutsDialog(QDialog):
-    """Every shortcut and what it does."""
-
-    def __init__(self, parent: QWidget) -> None:
-        super().__init__(parent)
-        self.setWindowTitle("Keyboard shortcuts")
-        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        heading = QLabel("Keyboard shortcuts")
-        heading.setProperty("kind", "strong")
-        grid = QGridLayout()
-        grid.setHorizontalSpacing(32)
-        grid.setVerticalSpacing(8)
-        for row, (keys, deed) in enumerate(SHORTCUTS):
-            label = QLabel(keys)
-            label.setProperty("kind", "key")
-            grid.addWidget(QLabel(deed), row, 0)
-            grid.addWidget(label, row, 1, Qt.AlignmentFlag.AlignRight)
-        close = QPushButton("Close")
-        close.setAccessibleName("Close")
-        close.clicked.connect(self.accept)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(24, 20, 24, 20)
-        layout.setSpacing(16)
-        layout.addWidget(heading)
-        layout.addLayout(grid)
-        layout.addWidget(close, 0, Qt.AlignmentFlag.AlignRight)

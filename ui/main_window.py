@@ -1,42 +1,43 @@
-"""The window: panes, menus of intentions, shortcuts. Values come in by methods, intentions go out by signals."""
+"""The window: its parts together. Values come in by methods, intentions go out by signals."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from PySide6.QtCore import QSize, Qt, Signal
+from PySide6.QtCore import QSize, Signal
 from PySide6.QtGui import (
     QAccessible,
     QAccessibleAnnouncementEvent,
     QCloseEvent,
     QDragEnterEvent,
     QDropEvent,
-    QKeySequence,
     QResizeEvent,
-    QShortcut,
 )
-from PySide6.QtWidgets import QHBoxLayout, QMainWindow, QSplitter, QStackedWidget, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QMainWindow
 
 from engine.records import Mode, Problem, RunStats, TokenSpan
 from ui.banner import Banner
+from ui.commands import Commands
 from ui.composer import Composer
-from ui.dialogs import ShortcutsDialog, delete_question, link_question
+from ui.dialogs import delete_question, link_question
 from ui.drop_overlay import DropOverlay, gguf_path
 from ui.empty_state import EmptyState
 from ui.formatting import footer
 from ui.header import DEMO_NOTE, TINY_NOTE, Header
 from ui.hub.doors import HubDoors
-from ui.message_column import COLUMN_PX
 from ui.records import ConversationRow, EngineView, FolderRow, MessageView, SettingField, SettingValue
 from ui.setting_rows import ask_model_file
 from ui.settings_dialog import SettingsDialog
+from ui.shortcuts_dialog import ShortcutsDialog
 from ui.sidebar import Sidebar
 from ui.stats_panel import StatsPanel
 from ui.theme import Theme
 from ui.transcript import Transcript
 from ui.transcript_keys import TranscriptKeys
 from ui.window_layout import WindowLayout
+from ui.window_panes import page_with_foot, side_by_side, stacked
+from ui.window_wiring import add_commands, connect_parts
 
 DEFAULT_SIZE = QSize(1280, 800)
 MINIMUM_HEIGHT = 440
@@ -96,9 +97,10 @@ class MainWindow(QMainWindow):
         self.stats = StatsPanel(self.theme)
         self._arrange()
         self.drop_overlay = DropOverlay(self)
-        self._connect()
-        self._add_shortcuts()
-        TranscriptKeys(self.transcript)
+        connect_parts(self)
+        self.commands = Commands(self)
+        add_commands(self)
+        TranscriptKeys(self.transcript, self.commands)
         self.setAcceptDrops(True)
         self.setMinimumHeight(MINIMUM_HEIGHT)
         self.resize(DEFAULT_SIZE)
@@ -108,85 +110,12 @@ class MainWindow(QMainWindow):
     # ---- building ----------------------------------------------------------------------------------------------
 
     def _arrange(self) -> None:
-        self.pages = QStackedWidget()
-        self.pages.addWidget(self.empty)
-        self.pages.addWidget(self.transcript)
-        foot = QWidget()
-        foot.setMaximumWidth(COLUMN_PX)
-        inner = QVBoxLayout(foot)
-        inner.setContentsMargins(24, 4, 24, 10)
-        inner.setSpacing(8)
-        inner.addWidget(self.problem_banner)
-        inner.addWidget(self.notice_banner)
-        inner.addWidget(self.composer)
-        centred = QHBoxLayout()
-        centred.addStretch(1)
-        centred.addWidget(foot, 1000)
-        centred.addStretch(1)
-        middle = QWidget()
-        middle.setObjectName("page")
-        column = QVBoxLayout(middle)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(0)
-        column.addWidget(self.header)
-        column.addWidget(self.pages, 1)
-        column.addLayout(centred)
-        self.splitter = QSplitter(Qt.Orientation.Horizontal)
-        self.splitter.setHandleWidth(1)
-        for pane in (self.sidebar, middle, self.stats):
-            self.splitter.addWidget(pane)
+        self.pages = stacked((self.empty, self.transcript))
+        middle = page_with_foot(self.header, self.pages, (self.problem_banner, self.notice_banner, self.composer))
+        self.splitter = side_by_side((self.sidebar, middle, self.stats))
         self.hub = HubDoors(self.theme, self.splitter)
         self.setCentralWidget(self.hub.stack)
         self.layout_state = WindowLayout(self, self.splitter, self.sidebar, self.stats, self.header)
-
-    def _connect(self) -> None:
-        self.hub.connect_doors(self.header, self.sidebar, (self.empty,))
-        self.sidebar.new_chat.connect(self._new_chat)
-        self.sidebar.settings.connect(self.open_settings)
-        self.sidebar.chosen.connect(self.conversation_selected)
-        self.sidebar.rename_requested.connect(self.conversation_rename_requested)
-        self.sidebar.delete_requested.connect(self._ask_delete)
-        self.sidebar.left.connect(self.composer.setFocus)
-        self.sidebar.hide_requested.connect(self.layout_state.toggle_sidebar)
-        self.header.show_sidebar.connect(self.layout_state.toggle_sidebar)
-        self.header.toggle_stats.connect(self.layout_state.toggle_stats)
-        self.header.open_target.connect(lambda: self._browse("target"))
-        self.header.open_draft.connect(lambda: self._browse("draft"))
-        self.header.remove_draft.connect(self.draft_removed)
-        self.header.use_builtin.connect(lambda: self.builtin_pair_requested.emit(False))
-        self.header.use_demo.connect(lambda: self.builtin_pair_requested.emit(True))
-        self.empty.use_builtin.connect(lambda: self.builtin_pair_requested.emit(False))
-        self.empty.use_demo.connect(lambda: self.builtin_pair_requested.emit(True))
-        for part in (self.header, self.empty):
-            part.stop_demo.connect(self.padded_demo_cancelled)
-        self.header.delete_demo.connect(self.padded_demo_deleted)
-        self.empty.open_target.connect(lambda: self._browse("target"))
-        self.empty.prompt_chosen.connect(self._try_prompt)
-        self.composer.submitted.connect(self.message_submitted)
-        self.composer.stop_requested.connect(self.stop_requested)
-        self.composer.mode_chosen.connect(self.mode_changed)
-        self.composer.depth_chosen.connect(self.depth_changed)
-        self.composer.text_changed.connect(self.draft_text_changed)
-        self.transcript.regenerate_requested.connect(self.regenerate_requested)
-        self.transcript.link_activated.connect(self._ask_link)
-        self.stats.sources_wanted.connect(self.transcript.mark_sources)
-        self.drop_overlay.chosen.connect(self.model_file_chosen)
-
-    def _add_shortcuts(self) -> None:
-        deeds = {
-            "Ctrl+N": self.sidebar.new_button.click,
-            "Ctrl+B": self.layout_state.toggle_sidebar,
-            "Ctrl+Shift+B": self.layout_state.toggle_stats,
-            "Ctrl+,": self.open_settings,
-            "Ctrl+D": self.composer.modes.cycle,
-            "Ctrl+K": self._focus_search,
-            "Ctrl+M": self.hub.toggle,
-            "Ctrl+/": self.open_shortcuts,
-            "Ctrl+Shift+C": self.copy_last_answer,
-            "Esc": self._escape,
-        }
-        for keys, deed in deeds.items():
-            QShortcut(QKeySequence(keys), self).activated.connect(deed)
 
     # ---- conversations -----------------------------------------------------------------------------------------
 
@@ -321,7 +250,7 @@ class MainWindow(QMainWindow):
 
     def open_shortcuts(self) -> None:
         """Open the overview of shortcuts."""
-        ShortcutsDialog(self).open()
+        ShortcutsDialog(self, self.commands.rows()).open()
 
     def copy_last_answer(self) -> None:
         """Put the last answer on the clipboard."""
@@ -330,16 +259,19 @@ class MainWindow(QMainWindow):
             answer.copy_text()
             answer.copy_button.confirm("Copied")
 
-    def _new_chat(self) -> None:
+    def start_new_chat(self) -> None:
+        """Ask for a new chat and be ready to type in it."""
         self.composer.setFocus()
         self.new_chat_requested.emit()
 
-    def _focus_search(self) -> None:
+    def focus_search(self) -> None:
+        """Go to the search of the chats."""
         self.hub.leave()
         self.layout_state.show_sidebar()
         self.sidebar.focus_search()
 
-    def _escape(self) -> None:
+    def escape(self) -> None:
+        """Take back what is in the way, or stop the answer."""
         if self.drop_overlay.isVisible():
             self.drop_overlay.hide()
             self.composer.setFocus()
@@ -348,19 +280,23 @@ class MainWindow(QMainWindow):
         elif self.composer.is_busy:
             self.stop_requested.emit()
 
-    def _try_prompt(self, text: str) -> None:
+    def try_prompt(self, text: str) -> None:
+        """Send one of the suggested messages."""
         self.composer.set_text(text)
         self.composer.submit()
 
-    def _browse(self, role: str) -> None:
+    def browse(self, role: str) -> None:
+        """Let the user choose a file to be the "target" or "draft"."""
         ask_model_file(self, role, lambda path: self.model_file_chosen.emit(path, role))
 
-    def _ask_delete(self, conversation_id: int, title: str) -> None:
+    def ask_delete(self, conversation_id: int, title: str) -> None:
+        """Ask before a chat goes."""
         question = delete_question(self, title)
         question.accepted.connect(lambda: self.conversation_delete_requested.emit(conversation_id))
         question.open()
 
-    def _ask_link(self, address: str) -> None:
+    def ask_link(self, address: str) -> None:
+        """Ask before a link is opened."""
         question = link_question(self, address)
         if question is not None:
             question.open()

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QObject
-from PySide6.QtGui import QKeySequence, QShortcut
 from PySide6.QtWidgets import QApplication
 
+from ui.commands import CHAT, Commands
+from ui.language import mark
 from ui.message_card import AnswerCard, MessageCard, UserCard
 from ui.transcript import Transcript
 
@@ -13,18 +14,14 @@ from ui.transcript import Transcript
 class TranscriptKeys(QObject):
     """Lives as long as its transcript."""
 
-    def __init__(self, transcript: Transcript) -> None:
+    def __init__(self, transcript: Transcript, commands: Commands) -> None:
         super().__init__(transcript)
         self._transcript = transcript
-        deeds = {
-            "Alt+Left": lambda: self._step(-1),
-            "Alt+Right": lambda: self._step(1),
-            "Ctrl+R": self._regenerate,
-            "Ctrl+E": self._edit,
-            "Ctrl+Shift+Return": self._continue,
-        }
-        for keys, deed in deeds.items():
-            QShortcut(QKeySequence(keys), transcript.window()).activated.connect(deed)
+        commands.add(CHAT, mark("Commands", "Edit the last question"), "Ctrl+E", self._edit)
+        commands.add(CHAT, mark("Commands", "Regenerate the last answer"), "Ctrl+R", self._regenerate)
+        commands.add(CHAT, mark("Commands", "Continue an answer that was cut"), "Ctrl+Shift+Return", self._continue)
+        commands.add(CHAT, mark("Commands", "Version before of a message"), "Alt+Left", lambda: self._step(-1))
+        commands.add(CHAT, mark("Commands", "Next version of a message"), "Alt+Right", lambda: self._step(1))
 
     def _cards(self) -> list[MessageCard]:
         """The card in focus, then the others from the last up."""

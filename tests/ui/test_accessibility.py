@@ -19,10 +19,11 @@ from PySide6.QtWidgets import (
 from pytestqt.qtbot import QtBot
 
 from tests.ui.conftest import STATS, rows
-from ui.dialogs import ShortcutsDialog, delete_question, link_question
+from ui.dialogs import delete_question, link_question
 from ui.main_window import MainWindow
 from ui.records import MessageView
 from ui.settings_dialog import SettingsDialog
+from ui.shortcuts_dialog import ShortcutsDialog
 from ui.theme import Theme
 
 CONTROLS = (QAbstractButton, QComboBox, QLineEdit, QPlainTextEdit, QTextEdit, QProgressBar, QAbstractItemView)
@@ -62,7 +63,7 @@ def test_every_control_of_the_dialogs_has_a_name(filled: MainWindow) -> None:
     question = link_question(filled, "https://example.org")
     assert settings is not None
     assert question is not None
-    for dialog in (settings, question, delete_question(filled, "t"), ShortcutsDialog(filled)):
+    for dialog in (settings, question, delete_question(filled, "t"), ShortcutsDialog(filled, filled.commands.rows())):
         assert nameless(dialog) == []
 
 

@@ -13,10 +13,10 @@ from pytestqt.qtbot import QtBot
 
 from engine.records import Mode, Problem
 from tests.ui.conftest import ASSETS, BUILTIN, FIELDS, NO_DRAFT, READY, STATS, model, rows
-from ui.dialogs import ShortcutsDialog
 from ui.main_window import MainWindow
 from ui.palette import DARK, LIGHT
 from ui.records import EngineState, EngineView, MessageView
+from ui.shortcuts_dialog import ShortcutsDialog
 
 CTRL = Qt.KeyboardModifier.ControlModifier
 

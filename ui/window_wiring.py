@@ -1,0 +1,84 @@
+"""Connects the parts of the window with one another and with its signals, and adds its commands.
+
+Knows every part's signals; nothing of what is behind the window's own.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ui.commands import CHAT, CHATS, WINDOW
+from ui.language import mark
+
+if TYPE_CHECKING:
+    from ui.main_window import MainWindow
+
+
+def connect_parts(window: MainWindow) -> None:
+    """Connect what the parts want with who does it."""
+    window.hub.connect_doors(window.header, window.sidebar, (window.empty,))
+    _connect_sidebar(window)
+    _connect_models(window)
+    _connect_conversation(window)
+
+
+def _connect_sidebar(window: MainWindow) -> None:
+    sidebar, layout = window.sidebar, window.layout_state
+    sidebar.new_chat.connect(window.start_new_chat)
+    sidebar.settings.connect(window.open_settings)
+    sidebar.chosen.connect(window.conversation_selected)
+    sidebar.rename_requested.connect(window.conversation_rename_requested)
+    sidebar.delete_requested.connect(window.ask_delete)
+    sidebar.left.connect(window.composer.setFocus)
+    sidebar.hide_requested.connect(layout.toggle_sidebar)
+    window.header.show_sidebar.connect(layout.toggle_sidebar)
+    window.header.toggle_stats.connect(layout.toggle_stats)
+
+
+def _connect_models(window: MainWindow) -> None:
+    header, empty = window.header, window.empty
+    header.open_target.connect(lambda: window.browse("target"))
+    header.open_draft.connect(lambda: window.browse("draft"))
+    header.remove_draft.connect(window.draft_removed)
+    header.use_builtin.connect(lambda: window.builtin_pair_requested.emit(False))
+    header.use_demo.connect(lambda: window.builtin_pair_requested.emit(True))
+    header.stop_demo.connect(window.padded_demo_cancelled)
+    header.delete_demo.connect(window.padded_demo_deleted)
+    empty.use_builtin.connect(lambda: window.builtin_pair_requested.emit(False))
+    empty.use_demo.connect(lambda: window.builtin_pair_requested.emit(True))
+    empty.stop_demo.connect(window.padded_demo_cancelled)
+    empty.open_target.connect(lambda: window.browse("target"))
+    window.drop_overlay.chosen.connect(window.model_file_chosen)
+
+
+def _connect_conversation(window: MainWindow) -> None:
+    composer = window.composer
+    window.empty.prompt_chosen.connect(window.try_prompt)
+    composer.submitted.connect(window.message_submitted)
+    composer.stop_requested.connect(window.stop_requested)
+    composer.mode_chosen.connect(window.mode_changed)
+    composer.depth_chosen.connect(window.depth_changed)
+    composer.text_changed.connect(window.draft_text_changed)
+    window.transcript.regenerate_requested.connect(window.regenerate_requested)
+    window.transcript.link_activated.connect(window.ask_link)
+    window.stats.sources_wanted.connect(window.transcript.mark_sources)
+
+
+def add_commands(window: MainWindow) -> None:
+    """Give the window its commands. Keys that a part answers itself are told, so that the overview has them."""
+    commands, layout = window.commands, window.layout_state
+    commands.tell(CHAT, mark("Commands", "Send the message"), "Return")
+    commands.tell(CHAT, mark("Commands", "Break the line"), "Shift+Return")
+    commands.add(CHAT, mark("Commands", "Stop the answer, or go back"), "Esc", window.escape)
+    commands.add(CHAT, mark("Commands", "Next mode of speculation"), "Ctrl+D", window.composer.modes.cycle)
+    commands.add(CHAT, mark("Commands", "Copy the last answer"), "Ctrl+Shift+C", window.copy_last_answer)
+    commands.add(CHATS, mark("Commands", "New chat"), "Ctrl+N", window.sidebar.new_button.click)
+    commands.add(CHATS, mark("Commands", "Search chats"), "Ctrl+K", window.focus_search)
+    commands.tell(CHATS, mark("Commands", "Rename the chosen chat"), "F2")
+    commands.tell(CHATS, mark("Commands", "Delete the chosen chat"), "Del")
+    commands.tell(CHATS, mark("Commands", "Move the chosen chat in its folder"), ("Alt+Up", "Alt+Down"))
+    commands.add(WINDOW, mark("Commands", "Models, and back to the chat"), "Ctrl+M", window.hub.toggle)
+    commands.add(WINDOW, mark("Commands", "Show or hide the sidebar"), "Ctrl+B", layout.toggle_sidebar)
+    commands.add(WINDOW, mark("Commands", "Show or hide the statistics"), "Ctrl+Shift+B", layout.toggle_stats)
+    commands.add(WINDOW, mark("Commands", "Settings"), "Ctrl+,", window.open_settings)
+    commands.add(WINDOW, mark("Commands", "Keyboard shortcuts"), ("F1", "Ctrl+/"), window.open_shortcuts)
