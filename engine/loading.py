@@ -16,6 +16,7 @@ from engine.llama import library
 from engine.llama.context import ContextParams, LlamaContext
 from engine.llama.model import LlamaModel
 from engine.llama.snapshots import affordable_snapshots
+from engine.memory_use import estimated_memory, reported_memory
 from engine.records import CacheType, FlashAttention, LoadRequest, ModelInfo
 from engine.sequence import CachedSequence
 
@@ -126,14 +127,16 @@ def _layer_choices(asked: int | None) -> tuple[int, ...]:
 def _open_with(
     path: Path, options: LoadOptions, gpu_layers: int, progress: Callable[[float], bool] | None
 ) -> LoadedModel:
-    model = LlamaModel(path, gpu_layers=gpu_layers, progress=progress)
-    try:
-        _check_kind(model)
-        context = _make_context(model, options)
-    except Exception:
-        model.close()
-        raise
+    with library.buffers() as told:
+        model = LlamaModel(path, gpu_layers=gpu_layers, progress=progress)
+        try:
+            _check_kind(model)
+            context = _make_context(model, options)
+        except Exception:
+            model.close()
+            raise
     info = replace(_describe(model, context), cache_type=options.cache_type)
+    info = replace(info, memory=reported_memory(told) or estimated_memory(info))
     sequence = CachedSequence(context)
     return LoadedModel(model, context, sequence, info, _try_rollback(sequence))
 

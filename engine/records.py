@@ -116,6 +116,14 @@ class ChatRequest:
     use_past: bool = False  # draft from past conversations, too, and keep this one for later ones
 
 
+@dataclass(frozen=True, slots=True)
+class CountRequest:
+    """Texts whose tokens are to be counted by the loaded model's vocabulary, as text: no control tokens."""
+
+    request_id: int
+    texts: tuple[str, ...]
+
+
 class CacheType(StrEnum):
     """How keys and values are kept in a model's cache; smaller types change its numbers a little."""
 
@@ -158,6 +166,24 @@ class Problem:
 
 
 @dataclass(frozen=True, slots=True)
+class MemoryUse:
+    """Bytes that one loaded model takes in main and GPU memory together.
+
+    ``measured``: llama.cpp's own report of its buffers; otherwise an estimate from the file's header.
+    """
+
+    weights_bytes: int
+    cache_bytes: int
+    compute_bytes: int
+    measured: bool
+
+    @property
+    def all_bytes(self) -> int:
+        """All of it."""
+        return self.weights_bytes + self.cache_bytes + self.compute_bytes
+
+
+@dataclass(frozen=True, slots=True)
 class ModelInfo:
     """A loaded model, as the window and the command line show it."""
 
@@ -173,6 +199,7 @@ class ModelInfo:
     gpu_layers: int
     template_name: str  # "from the model", or the name of the fallback
     cache_type: CacheType = CacheType.F16
+    memory: MemoryUse | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -327,6 +354,14 @@ class StatsUpdate:
 
 
 @dataclass(frozen=True, slots=True)
+class TokensCounted:
+    """How many tokens each text of a `CountRequest` has; None where no model is loaded."""
+
+    request_id: int
+    counts: tuple[int, ...] | None
+
+
+@dataclass(frozen=True, slots=True)
 class Finished:
     """The answer ended. Exactly one for each request that did not fail; ``token_ids`` are for the command line."""
 
@@ -336,4 +371,4 @@ class Finished:
     token_ids: tuple[int, ...] = ()
 
 
-Event = LoadProgress | EngineReady | EngineFailed | PrefillProgress | TextChunk | StatsUpdate | Finished
+Event = LoadProgress | EngineReady | EngineFailed | PrefillProgress | TextChunk | StatsUpdate | TokensCounted | Finished

@@ -37,6 +37,7 @@ TINY_MODEL_PARAMS = 20_000_000  # below this, handing work to a second thread co
 _LEVELS = {1: logging.DEBUG, 2: logging.DEBUG, 3: logging.INFO, 4: logging.INFO, 5: logging.DEBUG}
 _ERROR_LEVEL = 4
 _recent_errors: collections.deque[str] = collections.deque(maxlen=20)
+_recent_buffers: collections.deque[str] = collections.deque(maxlen=200)
 _started: list[Any] = []
 
 
@@ -47,6 +48,8 @@ def _on_log(level: int, text: bytes, _user_data: ctypes.c_void_p) -> None:
         return
     if level == _ERROR_LEVEL:
         _recent_errors.append(line)
+    elif " buffer size = " in line:
+        _recent_buffers.append(line)
     log.log(_LEVELS.get(level, logging.DEBUG), "%s", line)
 
 
@@ -68,6 +71,17 @@ def errors() -> Iterator[list[str]]:
         yield lines
     finally:
         lines.extend(_recent_errors)
+
+
+@contextmanager
+def buffers() -> Iterator[list[str]]:
+    """Collect the lines on buffers that llama.cpp logs inside the block; the list is filled when the block ends."""
+    _recent_buffers.clear()
+    lines: list[str] = []
+    try:
+        yield lines
+    finally:
+        lines.extend(_recent_buffers)
 
 
 def last_error() -> str:
