@@ -1,18 +1,30 @@
 """The words of the window in the user's language: Qt's catalogues, asked in one place. Knows no catalogue's file.
 
-`lupdate` finds the calls by the functions' names; so the text is always a literal; its fields are filled afterwards.
+`lupdate` finds the calls by the functions' names, and a plural by its fourth argument in its place, not by its name;
+so the text is always a literal; its fields are filled afterwards.
 """
 
 from __future__ import annotations
 
-from PySide6.QtCore import QCoreApplication
+from PySide6.QtCore import QCoreApplication, QLocale
 
 
-def translate(context: str, text: str, n: int = -1) -> str:
-    """Give ``text`` in the language in use, or as it is; ``n`` chooses the plural form and replaces ``%n``."""
-    return QCoreApplication.translate(context, text, None, n)
+def translate(context: str, text: str, comment: str | None = None, n: int = -1) -> str:
+    """Give ``text`` in the language in use, or as it is; ``n`` chooses the plural form and replaces ``%n``.
+
+    ``comment`` tells two uses of the same English words apart; it is None for nearly all.
+    """
+    return QCoreApplication.translate(context, text, comment, n)
 
 
 def mark(context: str, text: str) -> str:  # noqa: ARG001 (lupdate reads the context)
     """Mark a text that is written down before its language is known; give it to `translate` where it is shown."""
     return text
+
+
+def locale() -> QLocale:
+    """How numbers and dates are written: Qt's default locale, and English where that is the one without a country."""
+    default = QLocale()
+    if default.language() is QLocale.Language.C:
+        return QLocale(QLocale.Language.English, QLocale.Country.UnitedStates)
+    return default
