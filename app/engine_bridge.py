@@ -14,6 +14,7 @@ from PySide6.QtCore import QElapsedTimer, QObject, Qt, QTimer, Signal
 
 from engine.records import (
     ChatRequest,
+    CountRequest,
     Event,
     LoadProgress,
     LoadRequest,
@@ -42,6 +43,9 @@ class Worker(Protocol):
 
     def forget_past(self) -> None:
         """Lose what was learnt from past conversations; answers nothing."""
+
+    def count(self, request: CountRequest) -> None:
+        """Count tokens; answers with `TokensCounted`."""
 
     def stop(self) -> None:
         """Stop the current answer between two passes."""

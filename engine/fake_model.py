@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from engine.interfaces import Rows, TokenIds
 from engine.records import (
     ChatRequest,
+    CountRequest,
     EngineReady,
     Event,
     Finished,
@@ -30,6 +31,7 @@ from engine.records import (
     Source,
     StatsUpdate,
     TextChunk,
+    TokensCounted,
     TokenSpan,
 )
 
@@ -74,6 +76,18 @@ class MarkovModel:
     def restore(self) -> bool:
         """See `LanguageModel.restore`."""
         return False
+
+    def export_state(self) -> NDArray[np.uint8] | None:
+        """See `LanguageModel.export_state`. The ids are all there is."""
+        return np.asarray(self._ids, dtype=np.int32).view(np.uint8) if self._ids else None
+
+    def import_state(self, state: NDArray[np.uint8], num_past: int) -> bool:
+        """See `LanguageModel.import_state`."""
+        self.clear()
+        if len(state) != 4 * num_past:
+            return False
+        self._ids[:] = state.view(np.int32).tolist()
+        return True
 
     def clear(self) -> None:
         """Forget everything."""
@@ -166,6 +180,10 @@ class ScriptedWorker:
 
     def forget_past(self) -> None:
         """Nothing was learnt."""
+
+    def count(self, request: CountRequest) -> None:
+        """Count words: they are this script's tokens."""
+        self._on_event(TokensCounted(request.request_id, tuple(len(text.split()) for text in request.texts)))
 
     def stop(self) -> None:
         """End the current answer."""

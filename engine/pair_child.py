@@ -8,6 +8,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+from engine.child_limits import limit_memory
 from engine.errors import DraftRefusedError, EngineError
 from engine.gguf_header import parse_header
 from engine.gguf_source import open_for_reading
@@ -15,7 +16,7 @@ from engine.hyperparameters import check_tokens
 from engine.llama.model import LlamaModel
 from engine.llama.vocab import Vocab
 from engine.pairing import check_pair
-from engine.probe_child import answer_as_json, limit_memory
+from engine.probe_child import answer_as_json
 
 _COPIES = 16  # of the header, as lists and tables of a tokenizer, in both vocabularies
 

@@ -6,17 +6,14 @@ Checks the header, loads the weights, runs one token, and prints one JSON line: 
 from __future__ import annotations
 
 import json
-import os
 import sys
-import threading
 from collections.abc import Callable
-from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-import psutil
 
+from engine.child_limits import end_with_parent, limit_memory, quiet_crashes
 from engine.errors import EngineError, ModelLoadError
 from engine.fit import check_fit, estimate
 from engine.hyperparameters import read_checked_header
@@ -26,8 +23,6 @@ from engine.llama.model import LlamaModel
 from engine.model_kind import check_writes_text
 
 N_CTX = 64  # tokens; enough to run one
-# Beyond the file itself: threads' stacks and arenas, the tokenizer's tables, repacked copies of the weights.
-_SPARE_BYTES = 2 * 2**30
 _ONE_FOR_EACH_FIRST_BYTE = (
     *range(1, 0x80),
     *range(0x80, 0x800, 0x40),
@@ -108,37 +103,3 @@ def _try_vocabulary(model: LlamaModel) -> None:
     for token_id in {*ids, *range(min(vocab.n_vocab, 300)), vocab.n_vocab - 1}:
         vocab.piece(token_id)
         vocab.token_text(token_id)
-
-
-def end_with_parent() -> None:
-    """End when the parent does: it holds the other end of our standard input, and nobody else waits for an answer."""
-
-    def watch() -> None:
-        os.read(0, 1)  # not sys.stdin: its lock would be held at the interpreter's end
-        os._exit(1)
-
-    threading.Thread(target=watch, name="parent-watch", daemon=True).start()
-
-
-def quiet_crashes() -> None:
-    """Leave no core file and no dialogue box for a crash that is expected here."""
-    if sys.platform == "win32":
-        import ctypes  # noqa: PLC0415
-
-        ctypes.windll.kernel32.SetErrorMode(0x0001 | 0x0002 | 0x8000)
-        return
-    import resource  # noqa: PLC0415  (Unix only)
-
-    with suppress(ValueError, OSError):
-        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-
-
-def limit_memory(needed_bytes: int) -> None:
-    """Let absurd sizes fail here: bound the address space by what the files can need (Linux; others cannot)."""
-    if not sys.platform.startswith("linux"):
-        return
-    import resource  # noqa: PLC0415
-
-    limit = psutil.Process().memory_info().vms + needed_bytes + _SPARE_BYTES
-    with suppress(ValueError, OSError):
-        resource.setrlimit(resource.RLIMIT_AS, (limit, limit))

@@ -38,6 +38,7 @@ class Overflow(StrEnum):
 
     STOP = "stop"  # say so
     DROP = "drop"  # leave the oldest turns out, and say so
+    SUMMARISE = "summarise"  # have the model summarise the oldest turns first
 
 
 class FinishReason(StrEnum):
@@ -114,6 +115,7 @@ class ChatRequest:
     tie_safe: bool = False  # at temperature 0: near ties are decided as plain decoding decides them, at a cost
     request_id: int = 0
     use_past: bool = False  # draft from past conversations, too, and keep this one for later ones
+    conversation_id: int = 0  # whose caches may be kept for coming back to it; 0: nobody's
 
 
 @dataclass(frozen=True, slots=True)
@@ -252,6 +254,8 @@ class RunStats:
     inter_token_ms_p99: float | None = None
     plain_ms: float | None = None  # what a token of plain decoding costs here, as measured; None if it was not
     left_out: int = 0  # messages of the conversation that the context had no room for
+    restored_tokens: int = 0  # of the cached ones, those brought back from an earlier visit, and the seconds it took
+    restore_s: float = 0.0
     context_used: int = 0
     context_size: int = 0
     decisions: tuple[str, ...] = ()
@@ -337,6 +341,22 @@ class PrefillProgress:
 
 
 @dataclass(frozen=True, slots=True)
+class SummaryUpdate:
+    """The request's ``num_messages`` oldest messages are being summarised: ``text`` so far, ``done`` of ``total`` read.
+
+    ``complete``: from now on the text stands for them. ``failure``: why it does not; the answer comes without them.
+    """
+
+    request_id: int
+    num_messages: int
+    text: str = ""
+    done: int = 0
+    total: int = 0
+    complete: bool = False
+    failure: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class TextChunk:
     """Text that is safe to show, with the provenance of its tokens; the spans' characters add up to the text's."""
 
@@ -371,4 +391,5 @@ class Finished:
     token_ids: tuple[int, ...] = ()
 
 
-Event = LoadProgress | EngineReady | EngineFailed | PrefillProgress | TextChunk | StatsUpdate | TokensCounted | Finished
+AnswerEvent = PrefillProgress | SummaryUpdate | TextChunk | StatsUpdate | Finished | EngineFailed
+Event = LoadProgress | EngineReady | TokensCounted | AnswerEvent

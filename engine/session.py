@@ -175,6 +175,10 @@ class Session:
             return self._prompt.raw(request.raw_prompt)
         return self._prompt.build(request.messages)
 
+    def count_tokens(self, text: str) -> int | None:
+        """How many tokens a text has for the loaded model; None where none is loaded."""
+        return None if self._target is None else len(self._target.model.vocab.tokenize(text, special=False))
+
     def _draft_model(self) -> DraftModelDrafter | None:
         if self._draft is None:
             return None

@@ -13,8 +13,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from engine.errors import EngineError
-from engine.records import ChatRequest, EngineFailed, Event, LoadProgress, LoadRequest, Problem
+from engine.records import ChatRequest, CountRequest, EngineFailed, Event, LoadProgress, LoadRequest, Problem
 from engine.session import Session
+from engine.token_counts import TokenCounts
 
 log = logging.getLogger(__name__)
 
@@ -49,7 +50,12 @@ class _ForgetPast:
     pass
 
 
-_Command = _Load | _SetDraft | _Generate | _ForgetPast | None  # None ends the thread
+@dataclass(frozen=True, slots=True)
+class _Count:
+    """There is something to count; what, the counter knows."""
+
+
+_Command = _Load | _SetDraft | _Generate | _ForgetPast | _Count | None  # None ends the thread
 
 
 class EngineWorker:
@@ -66,6 +72,7 @@ class EngineWorker:
         self._num_queued = 0
         self._stopped_through = 0
         self._closing = threading.Event()
+        self._counts = TokenCounts()
 
     def start(self) -> None:
         """Start the thread."""
@@ -88,6 +95,11 @@ class EngineWorker:
     def forget_past(self) -> None:
         """Lose what was learnt from past conversations; answers nothing."""
         self._commands.put(_ForgetPast())
+
+    def count(self, request: CountRequest) -> None:
+        """Count tokens, also between the steps of an answer; answers with `TokensCounted`."""
+        self._counts.ask(request)
+        self._commands.put(_Count())
 
     def stop(self) -> None:
         """Stop every answer asked for so far, between two passes."""
@@ -147,16 +159,27 @@ class EngineWorker:
                 wait_s = IDLE_SLICE_S
         return self._commands.get()
 
-    def _do(self, session: Session, command: _Load | _SetDraft | _Generate | _ForgetPast) -> None:
+    def _do(self, session: Session, command: _Load | _SetDraft | _Generate | _ForgetPast | _Count) -> None:
         if isinstance(command, _Load):
             self._on_event(session.load(command.request, self._on_progress))
         elif isinstance(command, _SetDraft):
             self._on_event(session.set_draft(command.path, self._on_progress))
         elif isinstance(command, _ForgetPast):
             self._forget_past(session)
+        elif isinstance(command, _Count):
+            while self._counts.has_work and self._commands.empty():
+                self._count_a_little(session)
+            if self._counts.has_work:  # behind what came meanwhile
+                self._commands.put(_Count())
         else:
             for event in session.generate(command.request, lambda: command.serial <= self._stopped_through):
                 self._on_event(event)
+                self._count_a_little(session)
+
+    def _count_a_little(self, session: Session) -> None:
+        counted = self._counts.work(session.count_tokens)
+        if counted is not None:
+            self._on_event(counted)
 
     def _forget_past(self, session: Session) -> None:
         try:

@@ -16,6 +16,7 @@ from app.settings_table import FIELDS
 from app.window import Reports, assemble
 from engine.records import (
     ChatRequest,
+    CountRequest,
     EngineReady,
     Event,
     Finished,
@@ -27,6 +28,7 @@ from engine.records import (
     RunStats,
     Source,
     TextChunk,
+    TokensCounted,
     TokenSpan,
 )
 from ui.main_window import MainWindow
@@ -52,6 +54,9 @@ class PuppetWorker:
         self.num_forgotten = 0
         self.started = False
         self.is_down = False
+        self.is_loaded = False
+        self.counts_at_once = True
+        self.counts: list[CountRequest] = []
 
     def start(self) -> None:
         self.started = True
@@ -68,6 +73,13 @@ class PuppetWorker:
     def forget_past(self) -> None:
         self.num_forgotten += 1
 
+    def count(self, request: CountRequest) -> None:
+        """Count words at once, where a model is loaded."""
+        self.counts.append(request)
+        if self.counts_at_once:
+            counts = tuple(len(text.split()) for text in request.texts) if self.is_loaded else None
+            self.tell(TokensCounted(request.request_id, counts))
+
     def stop(self) -> None:
         self.num_stops += 1
 
@@ -78,6 +90,7 @@ class PuppetWorker:
     def ready(
         self, target: str = TARGET, draft: str | None = DRAFT, unavailable: Mapping[Mode, str] | None = None
     ) -> None:
+        self.is_loaded = True
         self.tell(EngineReady(info(target), info(draft) if draft else None, unavailable or {}))
 
     def say(self, text: str) -> None:

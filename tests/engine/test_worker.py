@@ -12,6 +12,7 @@ from engine.errors import DecodeError
 from engine.fake_model import Script, ScriptedWorker
 from engine.records import (
     ChatRequest,
+    CountRequest,
     EngineFailed,
     EngineReady,
     Event,
@@ -21,6 +22,7 @@ from engine.records import (
     Mode,
     SamplingParams,
     TextChunk,
+    TokensCounted,
 )
 from engine.session import Session
 from engine.worker import UNEXPECTED, EngineWorker
@@ -161,3 +163,29 @@ def test_the_scripted_worker_stops(events: Events) -> None:
     assert isinstance(end, Finished)
     assert end.reason is FinishReason.CANCELLED
     assert worker.shutdown(10)
+
+
+def test_tokens_are_counted_by_the_loaded_vocabulary(worker: EngineWorker, events: Events) -> None:
+    worker.count(CountRequest(1, ("Once upon a time",)))
+    assert wait_for(events, TokensCounted) == TokensCounted(1, None)
+    worker.load(LoadRequest(shared_model("babyllama-tok105-f16.gguf")))
+    wait_for(events, EngineReady)
+    worker.count(CountRequest(2, ("Once upon a time", "", "<|im_end|>")))
+    counted = wait_for(events, TokensCounted)
+    assert isinstance(counted, TokensCounted)
+    assert counted.counts is not None
+    assert 1 < counted.counts[0] <= 17  # one for each letter at most, and one before them
+    assert counted.counts[1] == 0
+    assert counted.counts[2] > 1  # text, not a control token
+
+
+def test_tokens_are_counted_while_an_answer_is_made(worker: EngineWorker, events: Events) -> None:
+    worker.load(LoadRequest(shared_model("babyllama-tok105-f16.gguf")))
+    wait_for(events, EngineReady)
+    worker.generate(request(1, max_tokens=400))
+    wait_for(events, TextChunk)
+    worker.count(CountRequest(7, ("word " * 50,)))
+    kinds: list[type[Event]] = []
+    while not kinds or kinds[-1] is not Finished:
+        kinds.append(type(events.get(timeout=60)))
+    assert TokensCounted in kinds
