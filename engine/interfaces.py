@@ -58,6 +58,12 @@ class LanguageModel(Protocol):
         Only tokens that followed it may have been decoded or forgotten since.
         """
 
+    def export_state(self) -> NDArray[np.uint8] | None:
+        """Everything that the cache holds, as bytes of this model and build only; None where it cannot be had."""
+
+    def import_state(self, state: NDArray[np.uint8], num_past: int) -> bool:
+        """Hold what `export_state` gave when the cache had ``num_past`` tokens. False: refused, all is forgotten."""
+
     def clear(self) -> None:
         """Forget everything."""
 

@@ -7,9 +7,11 @@ decoded again with the next pass. Knows neither text nor drafts.
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from engine.errors import DecodeError
 from engine.interfaces import LanguageModel, Rows, TokenIds
@@ -20,7 +22,26 @@ LARGEST_CHUNK = 512
 CHUNK_S = 0.25  # a stop is noticed after about this long
 CANONICAL_CHUNK = 64  # tokens of a prefill pass where its shape must not depend on the clock
 MOST_PENDING = 8  # tokens to decode again that may ride along with the next pass; more get a pass of their own
+_TELLING = 64  # a prefill of fewer tokens says little about the speed of longer ones
 _LARGEST_RIDE = 64  # a pass of more tokens than this takes nobody along
+
+
+@dataclass(frozen=True, slots=True)
+class SequenceState:
+    """What a sequence holds: ids [n] and the model's bytes; so many were read in the chunks of canonical prefill."""
+
+    ids: History
+    num_canonical: int
+    data: NDArray[np.uint8]
+
+    @property
+    def num_bytes(self) -> int:
+        """What keeping it takes."""
+        return int(self.data.nbytes + self.ids.nbytes)
+
+
+# Hears of the ids that are about to be read, and whether canonically, while the cache still holds what it held.
+BeforeReuse = Callable[[History, bool], None]
 
 
 class CachedSequence:
@@ -36,6 +57,8 @@ class CachedSequence:
         self.num_past = model.num_past
         self.num_snapshots = model.num_snapshots
         self.num_replayed = 0
+        self.before_reuse: BeforeReuse | None = None
+        self.prompt_speed: float | None = None  # tokens per second of the last longer prefill
         self._canonical = 0  # tokens that `prefill` read in the chunks that it would read them in again
 
     @property
@@ -128,14 +151,39 @@ class CachedSequence:
         At least the last of ``ids`` is left to decode: its row is needed. A memory that cannot go back is cleared.
         With ``canonical`` only what `prefill` would read in the same chunks stays.
         """
-        limit = min(self.num_past, len(ids) - 1)
-        differs = np.flatnonzero(self._ids[:limit] != ids[:limit])
-        shared = int(differs[0]) if len(differs) else max(0, limit)
-        if canonical:
-            shared = min(shared, self._canonical) // CANONICAL_CHUNK * CANONICAL_CHUNK
-        if not self._go_back(shared):
+        if self.before_reuse is not None:
+            self.before_reuse(ids, canonical)
+        if not self._go_back(shared_tokens(self._ids[: self.num_past], self._canonical, ids, canonical=canonical)):
             self.clear()
         return self.num_past
+
+    def would_keep(self, ids: History, *, canonical: bool = False) -> int:
+        """How many tokens `reuse` would keep."""
+        shared = shared_tokens(self._ids[: self.num_past], self._canonical, ids, canonical=canonical)
+        if shared == self._model.num_past or self.num_snapshots is None:
+            return min(shared, self._model.num_past)
+        return self._kept if self._kept is not None and self._kept <= shared else 0
+
+    def export(self) -> SequenceState | None:
+        """What the cache holds, as a copy; None where there is nothing, or it cannot be had.
+
+        Raises:
+            DecodeError: pending tokens could not be decoded.
+        """
+        self.replay()
+        data = self._model.export_state() if self.num_past else None
+        return None if data is None else SequenceState(self._ids[: self.num_past].copy(), self._canonical, data)
+
+    def adopt(self, state: SequenceState) -> bool:
+        """Hold what `export` gave, in place of everything; False where it was refused, and nothing is held."""
+        self.clear()
+        num_past = len(state.ids)
+        if num_past > self.n_ctx or not self._model.import_state(state.data, num_past):
+            self._catch_up()
+            return False
+        self._ids[:num_past] = state.ids
+        self.num_past, self._canonical = num_past, state.num_canonical
+        return True
 
     def _go_back(self, num_past: int) -> bool:
         """Like `rollback`, but what would have to be decoded again is forgotten as well: a prompt follows anyway."""
@@ -164,7 +212,7 @@ class CachedSequence:
         if canonical:
             yield from self._prefill_canonical(ids)
             return
-        done, size = 0, FIRST_CHUNK
+        done, size, spent = 0, FIRST_CHUNK, 0.0
         while done < len(ids):
             started = time.perf_counter()
             chunk = ids[done : done + size]
@@ -172,6 +220,9 @@ class CachedSequence:
             done += len(chunk)
             seconds = max(time.perf_counter() - started, 1e-6)
             size = max(FIRST_CHUNK, min(LARGEST_CHUNK, 2 * size, int(len(chunk) * CHUNK_S / seconds)))
+            spent += seconds
+            if done >= _TELLING:
+                self.prompt_speed = done / spent
             yield done
 
     def _prefill_canonical(self, ids: History) -> Iterator[int]:
@@ -184,3 +235,11 @@ class CachedSequence:
             if self._canonical == begin and len(chunk) == CANONICAL_CHUNK:
                 self._canonical = self.num_past
             yield done
+
+
+def shared_tokens(held: History, num_canonical: int, ids: History, *, canonical: bool) -> int:
+    """How much of what is ``held`` an answer to ``ids`` can keep: all but the last of ``ids`` at most."""
+    limit = min(len(held), len(ids) - 1)
+    differs = np.flatnonzero(held[:limit] != ids[:limit])
+    shared = int(differs[0]) if len(differs) else max(0, limit)
+    return min(shared, num_canonical) // CANONICAL_CHUNK * CANONICAL_CHUNK if canonical else shared

@@ -27,7 +27,8 @@ class StatsRecorder:
         self.context_size = context_size
         self.depth = 0
         self.plain_ms: float | None = None
-        self.left_out = 0
+        self.left_out = self.restored_tokens = 0
+        self.restore_s = 0.0
         self.prompt_tokens = self.prompt_cached_tokens = 0
         self.started = time.perf_counter()
         self.prefilled: float | None = None
@@ -124,6 +125,8 @@ class StatsRecorder:
             inter_token_ms_p99=token_ms[2],
             plain_ms=self.plain_ms,
             left_out=self.left_out,
+            restored_tokens=self.restored_tokens,
+            restore_s=self.restore_s,
             context_used=min(self.prompt_tokens + self.tokens, self.context_size),
             context_size=self.context_size,
             decisions=tuple(self.decisions),

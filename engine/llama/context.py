@@ -242,6 +242,27 @@ class LlamaContext:
         self._num_past, self._reach = past, 0
         return True
 
+    def export_state(self) -> NDArray[np.uint8] | None:
+        """See `LanguageModel.export_state`."""
+        size = int(self._lib.llama_state_seq_get_size(self._handle, 0))
+        state = np.empty(size, dtype=np.uint8)
+        address = state.ctypes.data_as(ctypes.POINTER(ctypes.c_uint8))
+        written = int(self._lib.llama_state_seq_get_data(self._handle, address, size, 0)) if size else 0
+        return state[:written] if written and self._num_past else None
+
+    def import_state(self, state: NDArray[np.uint8], num_past: int) -> bool:
+        """See `LanguageModel.import_state`. llama.cpp trusts the bytes: only give it what this program has written."""
+        self.clear()
+        address = state.ctypes.data_as(ctypes.POINTER(ctypes.c_uint8))
+        with library.errors():
+            read = int(self._lib.llama_state_seq_set_data(self._handle, address, len(state), 0))
+        last = int(self._lib.llama_memory_seq_pos_max(self._memory, 0))
+        if read != len(state) or last != num_past - 1:
+            self.clear()
+            return False
+        self._num_past = num_past
+        return True
+
     def clear(self) -> None:
         """Forget everything."""
         self._lib.llama_memory_clear(self._memory, False)
