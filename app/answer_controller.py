@@ -10,13 +10,13 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import TypeVar
 
-from app.chats.answers import Ending
+from app.chats.answers import Ending, Run
 from app.chats.store import Turn
 from app.conversation_controller import ConversationController
 from app.errors import StorageError
 from app.parts import Parts
 from app.requests import chat_request
-from app.stats_sum import summed
+from app.stats_sum import draft_in, summed
 from engine.records import (
     EngineFailed,
     Finished,
@@ -56,6 +56,7 @@ class _Growing:
     answer_id: int
     instead_of: int | None = None
     before: MessageView | None = None
+    mode: Mode = Mode.OFF
     state: EngineState = EngineState.READING
     stats: RunStats | None = None
     has_text: bool = False
@@ -65,7 +66,11 @@ class _Growing:
 class AnswerController:
     """Owns the answer in the making, which goes on in the background when another conversation is opened."""
 
-    def __init__(self, parts: Parts, conversations: ConversationController) -> None:
+    def __init__(
+        self, parts: Parts, conversations: ConversationController, names: Callable[[], tuple[str, str]]
+    ) -> None:
+        """``names`` gives those of the loaded target and draft, which figures are kept under."""
+        self._names = names
         self._window = parts.window
         self._worker = parts.worker
         self._store = parts.store
@@ -153,8 +158,8 @@ class AnswerController:
         growing = self._growing
         if growing is not None and not growing.abandoned:
             notice = "Interrupted: Paceline was closed in the middle of this answer."
-            stats = self._stats_of(growing, growing.stats)
-            self._store.finish_answer(growing.answer_id, Ending(MessageState.INTERRUPTED, stats, notice))
+            ending = self._counted(growing, Ending(MessageState.INTERRUPTED, growing.stats, notice))
+            self._store.finish_answer(growing.answer_id, ending)
         self._growing = None
 
     def on_event(self, event: AnswerEvent) -> None:
@@ -191,6 +196,7 @@ class AnswerController:
 
     def _ask(self, growing: _Growing, turn: Turn, mode: Mode) -> None:
         self._growing = growing
+        growing.mode = mode
         depth = self._conversations.depth
         request = chat_request(self._keeper.current, turn.history, mode, depth, growing.request_id)
         if turn.answer.text:
@@ -202,7 +208,9 @@ class AnswerController:
         growing.state = EngineState.ANSWERING
         if growing.abandoned:
             return
-        growing.has_text = True
+        if not growing.has_text:
+            growing.has_text = True
+            self._store.note_models(growing.answer_id, *self._models_in(growing.mode))
         self._store.append(growing.answer_id, event.text, event.spans)
         if self._is_shown(growing):
             self._window.append_text(event.text, event.spans)
@@ -221,8 +229,7 @@ class AnswerController:
             self._give_back(growing)
 
     def _end(self, growing: _Growing, ending: Ending) -> None:
-        ending = replace(ending, stats=self._stats_of(growing, ending.stats))
-        view = self._store.finish_answer(growing.answer_id, ending)
+        view = self._store.finish_answer(growing.answer_id, self._counted(growing, ending))
         if self._is_shown(growing):
             self._window.finish_answer(view)
 
@@ -244,10 +251,17 @@ class AnswerController:
         if self._is_shown(growing):
             self._conversations.show()
 
-    @staticmethod
-    def _stats_of(growing: _Growing, stats: RunStats | None) -> RunStats | None:
-        """The figures of the whole answer, where it was made in several runs."""
-        return stats if growing.before is None else summed(growing.before.stats, stats)
+    def _counted(self, growing: _Growing, ending: Ending) -> Ending:
+        """An ending with the counters of its run: they are added to the totals, and to those of the runs before it."""
+        stats, before = ending.stats, growing.before
+        if stats is None:
+            return ending if before is None else replace(ending, stats=before.stats)
+        run = Run(*self._models_in(stats.mode), stats, goes_on=before is not None)
+        return replace(ending, stats=stats if before is None else summed(before.stats, stats), run=run)
+
+    def _models_in(self, mode: Mode) -> tuple[str, str]:
+        target, draft = self._names()
+        return target, draft_in(mode, draft)
 
     def _is_shown(self, growing: _Growing) -> bool:
         return growing.conversation_id == self._conversations.current_id and not growing.abandoned

@@ -56,7 +56,7 @@ class Controller(QObject):
         self._demo = PaddedDemo(builtin_target(), parts.paths.padded_demo_file, self.padding_told.emit)
         self.models = ModelController(parts, self._demo)
         self.conversations = ConversationController(parts, self.models.runnable)
-        self.answers = AnswerController(parts, self.conversations)
+        self.answers = AnswerController(parts, self.conversations, lambda: self.models.names)
         self.branches = BranchController(parts, self.conversations, self.answers)
         self.transfer = TransferController(parts, self.conversations)
         self.library = LibraryController(parts, self.conversations, self.branches)

@@ -9,6 +9,7 @@ from collections import deque
 from dataclasses import dataclass
 from pathlib import Path
 
+from app.model_names import model_name
 from app.padded_demo import PaddedDemo, PaddingReport
 from app.parts import Parts
 from app.paths import builtin_draft, builtin_target
@@ -52,6 +53,12 @@ class ModelController:
     def usable(self) -> bool:
         """Whether a question can be answered, now or when the loading is done."""
         return self._ready is not None or bool(self._pending)
+
+    @property
+    def names(self) -> tuple[str, str]:
+        """The names of the loaded target and draft, as figures are kept under; empty where there is none."""
+        ready = self._ready
+        return (model_name(ready.target), model_name(ready.draft)) if ready else ("", "")
 
     def runnable(self, mode: Mode) -> tuple[Mode, str]:
         """Give the mode itself where it can run, else the next best, and why."""

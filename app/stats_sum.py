@@ -1,30 +1,99 @@
-"""The figures of an answer that was made in several runs: counters add up, what cannot be added is the last run's."""
+"""Figures of several runs together: counters add up, what cannot be added is the last run's or left out."""
 
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from itertools import zip_longest
 from typing import Any
 
-from engine.records import RunStats
+from engine.records import Mode, RunStats
+from ui.stats_records import PairSums, Sums
 
-_ADDED = (
-    "prompt_s", "tokens", "passes", "proposed", "accepted", "rolled_back", "replayed",
-    "tie_checks", "tie_tokens", "tie_s",
-    "decode_s", "draft_s", "verify_s", "sample_s", "rollback_s",
+ADDED = (
+    "prompt_tokens", "prompt_cached_tokens", "prompt_s", "tokens", "passes", "proposed", "accepted", "rolled_back",
+    "replayed", "tie_checks", "tie_tokens", "tie_s", "decode_s", "draft_s", "verify_s", "sample_s", "rollback_s",
 )  # fmt: skip
-_BY_DEPTH = ("proposed_by_depth", "accepted_by_depth")
+BY_DEPTH = ("proposed_by_depth", "accepted_by_depth")
+_OF_ONE_PROMPT = ("prompt_tokens", "prompt_cached_tokens")  # of an answer that goes on, the last prompt holds all
+_WITH_A_DRAFT = (Mode.DRAFT, Mode.HYBRID, Mode.AUTO)
 
 
 def summed(first: RunStats | None, second: RunStats | None) -> RunStats | None:
-    """Add two runs. The time to the first token is the first run's; mode, depth, percentiles, context the second's."""
+    """Add two runs of one answer.
+
+    The time to the first token is the first run's; mode, depth, prompt, percentiles and context the second's.
+    """
     if first is None or second is None:
         return second or first
-    changes: dict[str, Any] = {name: getattr(first, name) + getattr(second, name) for name in _ADDED}
-    for name in _BY_DEPTH:
+    changes = {name: value for name, value in _added(first, second).items() if name not in _OF_ONE_PROMPT}
+    return replace(second, **changes, time_to_first_token_s=first.time_to_first_token_s)
+
+
+def counters(run: RunStats) -> RunStats:
+    """What of one run can be added to others'."""
+    return RunStats(mode=run.mode, provenance=run.provenance, **{name: getattr(run, name) for name in ADDED + BY_DEPTH})
+
+
+def sums_of(run: RunStats, num_answers: int = 1) -> Sums:
+    """One run as sums; one that goes on with an answer counts as no answer more."""
+    compared = run.plain_ms is not None and run.tokens > 0 and run.decode_s > 0
+    plain_s = run.tokens * run.plain_ms / 1000.0 if compared and run.plain_ms is not None else 0.0
+    return Sums(num_answers, counters(run), plain_s, run.decode_s if compared else 0.0)
+
+
+def plus(first: Sums, second: Sums) -> Sums:
+    """Add sums up."""
+    return Sums(
+        first.num_answers + second.num_answers,
+        RunStats(mode=second.stats.mode, **_added(first.stats, second.stats)),
+        first.plain_s + second.plain_s,
+        first.compared_s + second.compared_s,
+    )
+
+
+def total(rows: Iterable[PairSums]) -> Sums:
+    """All rows together."""
+    result = Sums()
+    for row in rows:
+        result = plus(result, row.sums)
+    return result
+
+
+def by_pair(runs: Iterable[tuple[str, str, RunStats]]) -> tuple[PairSums, ...]:
+    """Sum whole answers, each with the names of its target and draft, for each pair and mode; the busiest first."""
+    found: dict[tuple[str, str, Mode], Sums] = {}
+    for target, draft, run in runs:
+        key = (target, draft, run.mode)
+        found[key] = plus(found.get(key, Sums()), sums_of(run))
+    return sorted_rows(PairSums(target, draft, mode.value, sums) for (target, draft, mode), sums in found.items())
+
+
+def sorted_rows(rows: Iterable[PairSums]) -> tuple[PairSums, ...]:
+    """Pairs with the most tokens first, and of a pair the modes with the most tokens first."""
+    rows = tuple(rows)
+    of_pair: Counter[tuple[str, str]] = Counter()
+    for row in rows:
+        of_pair[row.target, row.draft] += row.sums.stats.tokens
+    order = {pair: -tokens for pair, tokens in of_pair.items()}
+    return tuple(
+        sorted(
+            rows,
+            key=lambda row: (order[row.target, row.draft], row.target, row.draft, -row.sums.stats.tokens, row.mode),
+        )
+    )
+
+
+def draft_in(mode: Mode, draft: str) -> str:
+    """The draft's name where this mode may use it."""
+    return draft if mode in _WITH_A_DRAFT else ""
+
+
+def _added(first: RunStats, second: RunStats) -> Mapping[str, Any]:
+    result: dict[str, Any] = {name: getattr(first, name) + getattr(second, name) for name in ADDED}
+    for name in BY_DEPTH:
         pairs = zip_longest(getattr(first, name), getattr(second, name), fillvalue=0)
-        changes[name] = tuple(one + other for one, other in pairs)
-    changes["provenance"] = dict(Counter(first.provenance) + Counter(second.provenance))
-    changes["time_to_first_token_s"] = first.time_to_first_token_s
-    return replace(second, **changes)
+        result[name] = tuple(one + other for one, other in pairs)
+    result["provenance"] = dict(Counter(first.provenance) + Counter(second.provenance))
+    return result

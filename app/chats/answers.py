@@ -17,14 +17,28 @@ RETRY_S = 1.0
 
 
 @dataclass(frozen=True, slots=True)
+class Run:
+    """What gave an answer, or the last part of one that goes on: names of the models, and this run's own counters."""
+
+    target: str
+    draft: str
+    stats: RunStats
+    goes_on: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class Ending:
-    """How an answer ended. One that is not to be kept leaves no row; ``cut``: at the longest allowed length."""
+    """How an answer ended. One that is not to be kept leaves no row; ``cut``: at the longest allowed length.
+
+    ``stats`` are the whole answer's figures, ``run`` is what the lifetime totals count.
+    """
 
     state: MessageState
     stats: RunStats | None = None
     notice: str = ""
     keep: bool = True
     cut: bool = False
+    run: Run | None = None
 
 
 @dataclass(frozen=True, slots=True)

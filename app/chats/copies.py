@@ -9,9 +9,10 @@ from app.chats import index, rows
 
 _COPY = """
     INSERT INTO messages
-        (conversation_id, parent_id, position, role, text, state, created_at, stats, spans, notice, cut)
+        (conversation_id, parent_id, position, role, text, state, created_at, stats, spans, notice, cut,
+        target, draft)
     SELECT ?, ?, position, role, text, CASE state WHEN 'streaming' THEN 'interrupted' ELSE state END,
-        created_at, stats, spans, notice, cut
+        created_at, stats, spans, notice, cut, target, draft
     FROM messages WHERE id = ?
 """
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from datetime import datetime
 from typing import Any
 
-from app.chats import index, rows
+from app.chats import given, index, rows, totals
 from app.chats.answers import Snapshot
 from app.chats.codec import spans_from_text, spans_to_text, stats_from_text, stats_to_text
 from app.chats.tree import Tree
@@ -146,6 +146,9 @@ def write_answer(db: sqlite3.Connection, snapshot: Snapshot, now: datetime) -> N
         "UPDATE messages SET state = ?, stats = ?, notice = ?, cut = ?, replaces = NULL WHERE id = ?",
         (ending.state.value, stats_to_text(ending.stats), ending.notice, ending.cut, snapshot.message_id),
     )
+    if ending.run is not None:
+        given.note_models(db, snapshot.message_id, ending.run.target, ending.run.draft)
+        totals.add_run(db, ending.run.target, ending.run.draft, ending.run.stats, goes_on=ending.run.goes_on)
     index.add_message(db, snapshot.message_id)
     conversation_id = conversation_of(db, snapshot.message_id)
     if conversation_id is not None:

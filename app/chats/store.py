@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from app.chats import messages, rows
+from app.chats import given, messages, rows
 from app.chats.answers import Ending
 from app.chats.chats_file import INTERRUPTED_NOTICE, ChatsFile
 from app.chats.library import Library, write_unsent
@@ -155,6 +155,10 @@ class ChatStore(ChatsFile):
         turn = self.write(job)
         self._answers.begin(answer_id, turn.answer.text, turn.answer.spans)
         return turn
+
+    def note_models(self, answer_id: int, target: str, draft: str) -> None:
+        """Note without waiting which models give an answer; its end notes it again."""
+        self.post(lambda db: given.note_models(db, answer_id, target, draft))
 
     def append(self, answer_id: int, text: str, spans: Sequence[TokenSpan] = ()) -> None:
         """Add text to an answer in the making; it is in the file a quarter of a second later at most."""

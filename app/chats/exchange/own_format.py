@@ -78,6 +78,8 @@ def _message_to_data(message: OutsideMessage) -> dict[str, Any]:
         "created_at": message.created_at.isoformat(),
         "notice": message.notice,
         "cut": message.cut,
+        "target": message.target,
+        "draft": message.draft,
         "stats": json.loads(stats) if stats else None,
         "spans": json.loads(spans_to_text(message.spans)) if message.spans else [],
     }
@@ -130,6 +132,8 @@ def _message_from_data(data: object, known: set[int]) -> OutsideMessage:
         spans=_spans(data.get("spans"), len(text)),
         notice=clean_text(data.get("notice")),
         cut=data.get("cut") is True,
+        target=clean_title(data.get("target")),
+        draft=clean_title(data.get("draft")),
     )
 
 

@@ -33,6 +33,8 @@ class OutsideMessage:
     spans: tuple[TokenSpan, ...] = ()
     notice: str = ""
     cut: bool = False
+    target: str = ""
+    draft: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,7 +25,8 @@ def read_chat(db: sqlite3.Connection, conversation_id: int) -> OutsideChat | Non
         (conversation_id,),
     ).fetchone()
     sql = (
-        "SELECT id, parent_id, role, text, state, created_at, stats, spans, notice, cut, shown_child FROM messages "
+        "SELECT id, parent_id, role, text, state, created_at, stats, spans, notice, cut, target, draft, shown_child "
+        "FROM messages "
         "WHERE conversation_id = ? AND role <> 'system' ORDER BY id"
     )
     found = db.execute(sql, (conversation_id,)).fetchall()
@@ -44,7 +45,7 @@ def read_chat(db: sqlite3.Connection, conversation_id: int) -> OutsideChat | Non
 
 
 def _message(row: Sequence[object]) -> OutsideMessage:
-    number, parent, role, text, state, created, stats, spans, notice, cut, _ = row
+    number, parent, role, text, state, created, stats, spans, notice, cut, target, draft, _ = row
     known = MessageState(str(state))
     return OutsideMessage(
         number,  # type: ignore[arg-type]
@@ -57,6 +58,8 @@ def _message(row: Sequence[object]) -> OutsideMessage:
         spans_from_text(spans),  # type: ignore[arg-type]
         str(notice),
         bool(cut),
+        str(target),
+        str(draft),
     )
 
 
@@ -110,6 +113,8 @@ def _insert_message(
         "spans": spans_to_text(message.spans) if message.spans else None,
         "notice": message.notice,
         "cut": message.cut,
+        "target": message.target,
+        "draft": message.draft,
     }
     names = ", ".join(values)
     marks = ", ".join("?" * len(values))

@@ -1,0 +1,61 @@
+"""The figures of stored answers with the names of the models that gave them, on an open connection."""
+
+from __future__ import annotations
+
+import sqlite3
+from dataclasses import dataclass
+from datetime import datetime
+
+from app.chats import rows
+from app.chats.codec import stats_from_text
+from engine.records import RunStats
+
+_COLUMNS = """
+    SELECT messages.id, conversation_id, title, messages.created_at, state, target, draft, stats FROM messages
+    JOIN conversations ON conversations.id = conversation_id
+    WHERE role = 'assistant' AND stats IS NOT NULL
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class GivenAnswer:
+    """One answer without its words; the names are empty where they were not noted."""
+
+    message_id: int
+    conversation_id: int
+    title: str
+    created_at: datetime
+    state: str
+    target: str
+    draft: str
+    stats: RunStats
+
+
+def note_models(db: sqlite3.Connection, message_id: int, target: str, draft: str) -> None:
+    """Note which models give an answer."""
+    db.execute("UPDATE messages SET target = ?, draft = ? WHERE id = ?", (target, draft, message_id))
+
+
+def answers_of_chat(db: sqlite3.Connection, conversation_id: int) -> tuple[GivenAnswer, ...]:
+    """All answers of a conversation, those of its other branches among them, in the order in which they were given."""
+    return _read(db, f"{_COLUMNS} AND conversation_id = ? ORDER BY messages.id", conversation_id)
+
+
+def answer_of_message(db: sqlite3.Connection, message_id: int) -> GivenAnswer | None:
+    """One answer; None where it is gone or has no figures."""
+    return next(iter(_read(db, f"{_COLUMNS} AND messages.id = ?", message_id)), None)
+
+
+def answers_after(db: sqlite3.Connection, message_id: int, limit: int) -> tuple[GivenAnswer, ...]:
+    """The next answers of all conversations, for whoever goes through them piece by piece."""
+    sql = f"{_COLUMNS} AND deleted_at IS NULL AND messages.id > ? ORDER BY messages.id LIMIT {limit:d}"
+    return _read(db, sql, message_id)
+
+
+def _read(db: sqlite3.Connection, sql: str, value: int) -> tuple[GivenAnswer, ...]:
+    found = []
+    for number, chat, title, created, state, target, draft, text in db.execute(sql, (value,)):
+        stats = stats_from_text(text)
+        if stats is not None:
+            found.append(GivenAnswer(number, chat, title, rows.from_us(created), state, target, draft, stats))
+    return tuple(found)
