@@ -2,6 +2,7 @@
 
     AppError
     ├── SettingsWriteError      the settings could not be saved
+    ├── PresetError             a preset could not be kept, renamed or found
     ├── PeerError               another engine that we measure ourselves against failed
     ├── ChatsExportError        conversations could not be written to a file
     ├── ChatsImportError        a file holds no conversations that can be read
@@ -44,6 +45,12 @@ class SettingsWriteError(AppError):
 
     title = "The settings could not be saved"
     default_advice = "They hold until Paceline is closed. Check the free space and the folder's permissions."
+
+
+class PresetError(AppError):
+    """A preset could not be kept, renamed or found."""
+
+    title = "The preset was not changed"
 
 
 class PeerError(AppError):

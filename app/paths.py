@@ -33,6 +33,21 @@ class Paths:
         return self.config / "settings.toml"
 
     @property
+    def model_settings_file(self) -> Path:
+        """What each model remembers of its own, as TOML."""
+        return self.config / "models.toml"
+
+    @property
+    def presets_file(self) -> Path:
+        """The user's presets, as TOML."""
+        return self.config / "presets.toml"
+
+    @property
+    def prompts_file(self) -> Path:
+        """Prompts to be used again, as TOML."""
+        return self.config / "prompts.toml"
+
+    @property
     def layout_file(self) -> Path:
         """The window's size and splitters, as the window wrote them."""
         return self.config / "layout.bin"

@@ -5,20 +5,14 @@ Knows the table of fields (`app.settings_table`); knows no widget and no engine.
 
 from __future__ import annotations
 
-import os
-import tempfile
-import tomllib
 from collections.abc import Mapping
 from copy import deepcopy
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-import tomli_w
-
-from app.errors import SettingsWriteError
 from app.settings_table import DEFAULTS, FIELD_BY_KEY, FIELDS, complaint, normal
+from app.toml_file import TomlFile
 from engine.records import Problem
 from ui.records import SettingField, SettingValue
 
@@ -73,17 +67,10 @@ class LoadedSettings:
 
 def read_settings(path: Path) -> LoadedSettings:
     """Read the file; a missing one gives the defaults, a broken one is set aside and gives a problem, too."""
-    try:
-        document = tomllib.loads(path.read_bytes().decode("utf-8"))
-    except FileNotFoundError:
-        return LoadedSettings(Settings())
-    except (UnicodeDecodeError, tomllib.TOMLDecodeError, RecursionError) as error:
-        return LoadedSettings(Settings(), problem=_set_aside(path, str(error)))
-    except OSError as error:
-        advice = "Paceline goes on with the usual settings; check the file's permissions."
-        message = f"{path}: {error.strerror or error}."
-        return LoadedSettings(Settings(), problem=Problem("The settings could not be read", message, advice))
-    return _from_document(document)
+    read = settings_file(path).read()
+    if read.problem is not None:
+        return LoadedSettings(Settings(), problem=read.problem)
+    return _from_document(read.document)
 
 
 def write_settings(path: Path, settings: Settings) -> None:
@@ -92,37 +79,12 @@ def write_settings(path: Path, settings: Settings) -> None:
     Raises:
         SettingsWriteError: the folder or the disk does not take it; the old file is as it was.
     """
-    text = tomli_w.dumps(_to_document(settings)).encode("utf-8")
-    temporary = None
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.NamedTemporaryFile(dir=path.parent, prefix=path.name, delete=False) as file:
-            temporary = Path(file.name)
-            file.write(text)
-            file.flush()
-            os.fsync(file.fileno())
-        temporary.replace(path)
-    except OSError as error:
-        if temporary is not None:
-            temporary.unlink(missing_ok=True)
-        raise SettingsWriteError(f"{path}: {error.strerror or error}.") from error
+    settings_file(path).write(settings_document(settings))
 
 
-def _set_aside(path: Path, why: str) -> Problem:
-    stamp = datetime.now(UTC).strftime("%Y%m%d-%H%M%S-%f")
-    aside = path.with_name(f"{path.stem}.broken-{stamp}{path.suffix}")
-    try:
-        path.rename(aside)
-    except OSError as error:
-        kept = f"It could not be renamed ({error.strerror or error}) and is overwritten at the next change."
-    else:
-        kept = f"It is kept as {aside.name}."
-    reason = why.splitlines()[0][:200] if why else "it is no TOML"
-    return Problem(
-        "The settings file is broken",
-        f"{path.name} could not be read: {reason}. {kept}",
-        "Paceline goes on with the usual settings; set yours again, or repair the kept file.",
-    )
+def settings_file(path: Path) -> TomlFile:
+    """The file of the settings."""
+    return TomlFile(path, "settings", "the usual settings")
 
 
 def _from_document(document: dict[str, Any]) -> LoadedSettings:
@@ -143,7 +105,7 @@ def _from_document(document: dict[str, Any]) -> LoadedSettings:
     return LoadedSettings(Settings(values, document), tuple(notices))
 
 
-def _to_document(settings: Settings) -> dict[str, Any]:
+def settings_document(settings: Settings) -> dict[str, Any]:
     """Put the known values into the read document. Automatic is a missing key: TOML has no null."""
     document: dict[str, Any] = deepcopy(dict(settings.document))
     if not isinstance(document.get(SCHEMA_KEY), int):

@@ -2,25 +2,21 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
-from app.errors import SettingsWriteError
-from app.settings import Settings, write_settings
+from app.settings import Settings, settings_document, settings_file
+from app.toml_file import Saver
 from engine.records import Problem
 from ui.records import SettingValue
-
-log = logging.getLogger(__name__)
 
 
 class SettingsKeeper:
     """Holds the current settings and their file."""
 
     def __init__(self, path: Path, settings: Settings, on_problem: Callable[[Problem], None]) -> None:
-        self._path = path
         self._on_problem = on_problem
-        self._save_failed = False
+        self._saver = Saver(settings_file(path), on_problem)
         self.current = settings
 
     def change(self, changes: Mapping[str, SettingValue]) -> frozenset[str]:
@@ -31,17 +27,5 @@ class SettingsKeeper:
             self._on_problem(Problem("This setting was not taken", sentence, "Give a value in its range."))
         changed = frozenset(key for key, value in self.current.values.items() if value != before[key])
         if changed:
-            self._save()
+            self._saver.save(settings_document(self.current))
         return changed
-
-    def _save(self) -> None:
-        try:
-            write_settings(self._path, self.current)
-        except SettingsWriteError as error:
-            log.warning("The settings could not be saved: %s", error)
-            # Once is enough: in a folder that cannot be written every change would say it again.
-            if not self._save_failed:
-                self._on_problem(error.problem)
-            self._save_failed = True
-        else:
-            self._save_failed = False

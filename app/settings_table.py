@@ -57,7 +57,7 @@ FIELDS: tuple[SettingField, ...] = (
         "mode",
         SPECULATION,
         "Mode",
-        FieldKind.CHOICE,
+        FieldKind.MODE,
         Mode.AUTO.value,
         "How tokens are proposed; the answers' distribution is the target's own in every mode.",
         choices=tuple((mode.value, _MODE_LABELS.get(mode.value, mode.value)) for mode in Mode),
@@ -259,7 +259,7 @@ def complaint(field: SettingField, value: object) -> str:
 def _text_complaint(field: SettingField, value: object) -> str:
     if not isinstance(value, str):
         return f"{field.label} must be text."
-    if field.kind is FieldKind.CHOICE and value not in {choice for choice, _ in field.choices}:
+    if field.kind in (FieldKind.CHOICE, FieldKind.MODE) and value not in {choice for choice, _ in field.choices}:
         return f"{field.label} must be one of: {', '.join(choice for choice, _ in field.choices)}."
     if field.maximum is not None and len(value) > field.maximum:
         return f"{field.label} may have at most {field.maximum:,.0f} characters."
@@ -270,7 +270,8 @@ def _text_complaint(field: SettingField, value: object) -> str:
 
 def _number_complaint(field: SettingField, value: object) -> str:
     kinds = (int,) if field.kind is FieldKind.INTEGER else (int, float)
-    if isinstance(value, bool) or not isinstance(value, kinds) or not math.isfinite(value):
+    endless = isinstance(value, float) and not math.isfinite(value)
+    if isinstance(value, bool) or not isinstance(value, kinds) or endless:
         what = "a whole number" if field.kind is FieldKind.INTEGER else "a number"
         return f"{field.label} must be {what}."
     too_low = field.minimum is not None and value < field.minimum

@@ -56,6 +56,32 @@ class SearchHit:
     archived: bool = False
 
 
+class AttachmentKind(StrEnum):
+    """What an attached file is."""
+
+    TEXT = "text"
+    CODE = "code"
+    MARKDOWN = "markdown"
+    CSV = "csv"
+    PDF = "pdf"
+
+
+@dataclass(frozen=True, slots=True)
+class Attachment:
+    """A file's text that goes along with a message.
+
+    ``text`` is empty where only what is shown of it is needed. ``num_tokens``: what it takes of the context, None
+    where nobody has counted.
+    """
+
+    id: int
+    name: str
+    kind: AttachmentKind
+    num_bytes: int
+    text: str = ""
+    num_tokens: int | None = None
+
+
 @dataclass(frozen=True, slots=True)
 class MessageView:
     """One message of the transcript. ``notice`` is a line below it: why it failed, or what was interrupted.
@@ -73,6 +99,7 @@ class MessageView:
     notice: str = ""
     versions: tuple[int, ...] = ()
     cut: bool = False
+    attachments: tuple[Attachment, ...] = ()
 
     @property
     def can_go_on(self) -> bool:
@@ -110,6 +137,7 @@ class FieldKind(StrEnum):
     NUMBER = "number"
     TEXT = "text"
     CHOICE = "choice"
+    MODE = "mode"  # a choice whose values are modes, each explained
     SWITCH = "switch"
     MODEL_FILE = "model_file"
     FOLDER = "folder"

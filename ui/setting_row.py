@@ -31,7 +31,7 @@ class SettingRow(QWidget):
         self.complaint.setWordWrap(True)
         self.complaint.hide()
         self.control = self.make_control()
-        words = QVBoxLayout()
+        self.words = words = QVBoxLayout()
         words.setSpacing(2)
         words.addWidget(self.label)
         words.addWidget(self.help)

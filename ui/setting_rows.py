@@ -21,6 +21,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from ui.mode_cards import ModeRow
 from ui.records import FieldKind, SettingField, SettingValue
 from ui.setting_row import SettingRow
 
@@ -271,6 +272,7 @@ _ROWS: dict[FieldKind, type[SettingRow]] = {
     FieldKind.NUMBER: NumberRow,
     FieldKind.TEXT: TextRow,
     FieldKind.CHOICE: ChoiceRow,
+    FieldKind.MODE: ModeRow,
     FieldKind.SWITCH: SwitchRow,
     FieldKind.MODEL_FILE: ModelFileRow,
     FieldKind.FOLDER: FolderRow,

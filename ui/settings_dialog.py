@@ -1,4 +1,7 @@
-"""The settings, generated from the table of fields: sections at the left, rows at the right, Save or Cancel."""
+"""The settings, generated from the table of fields: sections at the left, rows at the right, Save or Cancel.
+
+Pages of another kind can stand behind those of the fields; they are told when all is saved.
+"""
 
 from __future__ import annotations
 
@@ -18,9 +21,29 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from engine.records import Mode
+from ui.mode_cards import ModeRow
 from ui.records import SettingField, SettingValue
 from ui.setting_row import SettingRow
 from ui.setting_rows import make_row
+
+
+class SettingsPage(QWidget):
+    """A page that is made by hand.
+
+    Signals:
+        changed: something on it was edited.
+    """
+
+    changed = Signal()
+    title = ""
+
+    def problem(self) -> str:
+        """Why it cannot be saved; empty where it can."""
+        return ""
+
+    def save(self) -> None:
+        """Tell what was edited."""
 
 
 class SettingsDialog(QDialog):
@@ -32,7 +55,13 @@ class SettingsDialog(QDialog):
 
     saved = Signal(dict)
 
-    def __init__(self, fields: Sequence[SettingField], values: Mapping[str, SettingValue], parent: QWidget) -> None:
+    def __init__(
+        self,
+        fields: Sequence[SettingField],
+        values: Mapping[str, SettingValue],
+        parent: QWidget,
+        pages: Sequence[SettingsPage] = (),
+    ) -> None:
         super().__init__(parent)
         self.setWindowTitle("Settings")
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
@@ -47,6 +76,12 @@ class SettingsDialog(QDialog):
         for section in dict.fromkeys(field.section for field in fields):
             self.nav.addItem(section)
             self.pages.addWidget(self._page(section, [field for field in fields if field.section == section]))
+        for page in pages:
+            self.nav.addItem(page.title)
+            self.pages.addWidget(page)
+            page.changed.connect(self._check)
+            self.accepted.connect(page.save)
+        self._extra = tuple(pages)
         self.nav.currentRowChanged.connect(self.pages.setCurrentIndex)
         self.nav.setCurrentRow(0)
         self.save_button = QPushButton("Save")
@@ -119,7 +154,20 @@ class SettingsDialog(QDialog):
 
     def _check(self) -> None:
         if len(self.rows) == len(self._values) and hasattr(self, "save_button"):
-            self.save_button.setEnabled(not any(row.problem() for row in self.rows.values()))
+            problems = [*(row.problem() for row in self.rows.values()), *(page.problem() for page in self._extra)]
+            self.save_button.setEnabled(not any(problems))
+
+    def set_unavailable(self, reasons: Mapping[Mode, str]) -> None:
+        """Say which modes cannot run now, and why."""
+        for row in self.rows.values():
+            if isinstance(row, ModeRow):
+                row.cards.set_unavailable(reasons)
+
+    def show_page(self, title: str) -> None:
+        """Turn to the page of this title."""
+        for row in range(self.nav.count()):
+            if self.nav.item(row).text() == title:
+                self.nav.setCurrentRow(row)
 
     def changed_values(self) -> dict[str, SettingValue]:
         """What differs from the values that came in."""

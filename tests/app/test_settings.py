@@ -27,7 +27,7 @@ def good_values(field: SettingField) -> st.SearchStrategy[SettingValue]:
         return automatic | st.integers(int(field.minimum), int(field.maximum))
     if field.kind is FieldKind.NUMBER:
         return automatic | st.floats(field.minimum, field.maximum)
-    if field.kind is FieldKind.CHOICE:
+    if field.choices:
         return st.sampled_from([value for value, _ in field.choices])
     if field.kind is FieldKind.SWITCH:
         return st.booleans()

@@ -25,7 +25,16 @@ FIELDS = (
     SettingField("target_path", "Models", "Target", FieldKind.MODEL_FILE, "", "The model.", automatic="built-in"),
     SettingField("models_dir", "Models", "Library", FieldKind.FOLDER, "", "The folder.", automatic="the app's own"),
     SettingField(
-        "mode", "Speculation", "Mode", FieldKind.CHOICE, "draft", "How.", choices=(("off", "Off"), ("draft", "Draft"))
+        "mode", "Speculation", "Mode", FieldKind.MODE, "draft", "How.", choices=tuple((mode, mode) for mode in Mode)
+    ),
+    SettingField(
+        "overflow",
+        "Chat",
+        "Full context",
+        FieldKind.CHOICE,
+        "drop",
+        "When full.",
+        choices=(("drop", "D"), ("stop", "S")),
     ),
     SettingField("depth", "Speculation", "Depth", FieldKind.INTEGER, None, "Length.", 0, 64, 1, automatic="automatic"),
     SettingField("temperature", "Sampling", "Temperature", FieldKind.NUMBER, 0.8, "Heat.", 0.0, 5.0, 0.05),

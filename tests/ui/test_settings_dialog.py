@@ -9,6 +9,7 @@ from pytestqt.qtbot import QtBot
 
 from tests.ui.conftest import FIELDS
 from ui.main_window import MainWindow
+from ui.mode_cards import ModeRow
 from ui.records import FieldKind, SettingField, SettingValue
 from ui.setting_rows import ChoiceRow, FolderRow, ModelFileRow, NumberRow, SwitchRow, TextRow
 from ui.settings_dialog import SettingsDialog
@@ -17,6 +18,7 @@ VALUES: dict[str, SettingValue] = {
     "target_path": "/models/a.gguf",
     "models_dir": "/models",
     "mode": "off",
+    "overflow": "stop",
     "depth": 3,
     "temperature": 0.65,
     "system_prompt": "Be brief.\nAlways.",
@@ -44,6 +46,7 @@ def test_every_kind_of_field_has_its_row(dialog: SettingsDialog) -> None:
         FieldKind.NUMBER: NumberRow,
         FieldKind.TEXT: TextRow,
         FieldKind.CHOICE: ChoiceRow,
+        FieldKind.MODE: ModeRow,
         FieldKind.SWITCH: SwitchRow,
         FieldKind.MODEL_FILE: ModelFileRow,
         FieldKind.FOLDER: FolderRow,
@@ -121,7 +124,7 @@ def test_defaults_come_back(dialog: SettingsDialog, qtbot: QtBot) -> None:
 
 def test_sections_are_pages(dialog: SettingsDialog, qtbot: QtBot) -> None:
     names = [dialog.nav.item(row).text() for row in range(dialog.nav.count())]
-    assert names == ["Models", "Speculation", "Sampling", "Chat"]
+    assert names[:4] == ["Models", "Speculation", "Chat", "Sampling"]
     dialog.nav.setFocus()
     qtbot.keyClick(dialog.nav, Qt.Key.Key_Down)
     assert dialog.pages.currentIndex() == 1

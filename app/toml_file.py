@@ -1,0 +1,117 @@
+"""A small TOML file of the user's: read within bounds, written atomically, set aside where it is broken.
+
+Knows no key of any file.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import tempfile
+import tomllib
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import tomli_w
+
+from app.errors import SettingsWriteError
+from engine.records import Problem
+
+log = logging.getLogger(__name__)
+
+MAX_BYTES = 16_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class Read:
+    """What reading gave: a document, empty where there is none, and what a person should be told."""
+
+    document: dict[str, Any] = field(default_factory=dict)
+    problem: Problem | None = None
+    missing: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class TomlFile:
+    """A file and what its sentences call it, such as "settings"; ``without`` says what is used in its place."""
+
+    path: Path
+    what: str
+    without: str
+
+    def read(self) -> Read:
+        """Read the document; a broken file is set aside, one that cannot be read stays; both give a problem."""
+        try:
+            if self.path.stat().st_size > MAX_BYTES:
+                return Read(problem=self._set_aside(f"it has more than {MAX_BYTES // 1_000_000} MB"))
+            return Read(tomllib.loads(self.path.read_bytes().decode("utf-8")))
+        except FileNotFoundError:
+            return Read(missing=True)
+        except (UnicodeDecodeError, tomllib.TOMLDecodeError, RecursionError) as error:
+            return Read(problem=self._set_aside(str(error)))
+        except OSError as error:
+            advice = f"Paceline goes on with {self.without}; check the file's permissions."
+            message = f"{self.path}: {error.strerror or error}."
+            return Read(problem=Problem(f"The {self.what} could not be read", message, advice))
+
+    def write(self, document: Mapping[str, Any]) -> None:
+        """Write the file so that a crash leaves either the old or the new one.
+
+        Raises:
+            SettingsWriteError: the folder or the disk does not take it; the old file is as it was.
+        """
+        text = tomli_w.dumps(document).encode("utf-8")
+        temporary = None
+        try:
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            with tempfile.NamedTemporaryFile(dir=self.path.parent, prefix=self.path.name, delete=False) as file:
+                temporary = Path(file.name)
+                file.write(text)
+                file.flush()
+                os.fsync(file.fileno())
+            temporary.replace(self.path)
+        except OSError as error:
+            if temporary is not None:
+                temporary.unlink(missing_ok=True)
+            raise SettingsWriteError(f"{self.path}: {error.strerror or error}.") from error
+
+    def _set_aside(self, why: str) -> Problem:
+        path = self.path
+        stamp = datetime.now(UTC).strftime("%Y%m%d-%H%M%S-%f")
+        aside = path.with_name(f"{path.stem}.broken-{stamp}{path.suffix}")
+        try:
+            path.rename(aside)
+        except OSError as error:
+            kept = f"It could not be renamed ({error.strerror or error}) and is overwritten at the next change."
+        else:
+            kept = f"It is kept as {aside.name}."
+        reason = why.splitlines()[0][:200] if why else "it is no TOML"
+        return Problem(
+            f"The {self.what} file is broken",
+            f"{path.name} could not be read: {reason}. {kept}",
+            f"Paceline goes on with {self.without}; set yours again, or repair the kept file.",
+        )
+
+
+class Saver:
+    """Writes one file again and again; its trouble is told once, not at every change."""
+
+    def __init__(self, file: TomlFile, on_problem: Callable[[Problem], None]) -> None:
+        self._file = file
+        self._on_problem = on_problem
+        self._failed = False
+
+    def save(self, document: Mapping[str, Any]) -> None:
+        """Write the document, or say why it cannot be."""
+        try:
+            self._file.write(document)
+        except SettingsWriteError as error:
+            log.warning("%s could not be saved: %s", self._file.path.name, error)
+            if not self._failed:
+                self._on_problem(error.problem)
+            self._failed = True
+        else:
+            self._failed = False
