@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 
+from app.attachments import READER_FLAG
 from engine.child_process import CHILD_FLAG
 from engine.child_process import main as be_a_child
 
@@ -14,6 +15,10 @@ def main(argv: Sequence[str] | None = None) -> int:
     words = list(sys.argv[1:] if argv is None else argv)
     if words[:1] == [CHILD_FLAG]:
         return be_a_child(words[1:])
+    if words[:1] == [READER_FLAG]:
+        from app.attachments.pdf_child import main as read_a_pdf  # noqa: PLC0415
+
+        return read_a_pdf(words[1:])
     from app.command_line.parser import main as run_command  # noqa: PLC0415  (a helper needs none of it)
 
     return run_command(words)

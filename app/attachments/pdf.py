@@ -1,0 +1,111 @@
+"""The text of a PDF, read by a child process with bounded time and memory: the file is a stranger's.
+
+Owns the child and the sentences; what is done with the file is `app.attachments.pdf_child`'s.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from app.attachments import READER_FLAG
+from app.attachments.errors import (
+    AttachmentError,
+    FileTooLargeError,
+    FileUnreadableError,
+    NoTextError,
+    PdfDamagedError,
+    PdfLockedError,
+)
+from engine.child_process import child_environment, creation_flags
+
+log = logging.getLogger(__name__)
+
+MAX_PDF_BYTES = 200_000_000
+LIMIT_S = 60.0
+_POLL_S = 0.1
+_OCR = "Recognise its text first (OCR), or paste the text that matters."
+
+
+def read_pdf(
+    path: Path, name: str, max_chars: int, should_stop: Callable[[], bool] = lambda: False, limit_s: float = LIMIT_S
+) -> tuple[str, str]:
+    """Give the text, and what a person should know of it.
+
+    Raises:
+        AttachmentError: it cannot be used; the sentence says why.
+    """
+    answer = _ask_child(path, name, max_chars, should_stop, limit_s)
+    kind = answer.get("error")
+    if kind is not None:
+        raise _refusal(str(kind), name, max_chars)
+    text, empty, pages = str(answer["text"]), int(str(answer["empty_pages"])), int(str(answer["pages"]))
+    if not text.strip():
+        raise NoTextError(f"“{name}” has no text: its pages are pictures, as a scanner makes them.", _OCR)
+    notice = f"{empty} of the {pages} pages of “{name}” have no text that could be read." if empty else ""
+    return text, notice
+
+
+def _ask_child(
+    path: Path, name: str, max_chars: int, should_stop: Callable[[], bool], limit_s: float
+) -> dict[str, object]:
+    its_end, our_end = os.pipe()  # the child ends when ours closes, so it does not outlive us
+    child = subprocess.Popen(  # noqa: S603  (our own interpreter and module)
+        [*_command(), str(path.absolute()), str(max_chars), str(int(limit_s) + 1)],
+        stdin=its_end,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,  # a library's complaints may quote the file
+        env=child_environment(bare=True),
+        creationflags=creation_flags(),
+    )
+    os.close(its_end)
+    try:
+        output = _wait(child, name, should_stop, limit_s)
+    finally:
+        child.kill()
+        child.communicate()
+        os.close(our_end)
+    try:
+        answer: dict[str, object] = json.loads(output.splitlines()[-1])
+    except (ValueError, IndexError) as error:
+        log.info("the reader of a PDF ended with %s and without an answer", child.returncode)
+        raise PdfDamagedError(f"“{name}” could not be read: reading it took too much memory, or broke off.") from error
+    return answer
+
+
+def _command() -> list[str]:
+    if getattr(sys, "frozen", False):
+        return [sys.executable, READER_FLAG]
+    # -P: a stray module in the current folder must not be imported.
+    return [sys.executable, "-P", "-m", "app.attachments.pdf_child"]
+
+
+def _wait(child: subprocess.Popen[bytes], name: str, should_stop: Callable[[], bool], limit_s: float) -> bytes:
+    end = time.monotonic() + limit_s
+    while True:
+        try:
+            return child.communicate(timeout=_POLL_S)[0]
+        except subprocess.TimeoutExpired:
+            if time.monotonic() > end:
+                message = f"“{name}” could not be read within {limit_s:.0f} seconds."
+                raise PdfDamagedError(message, "Attach a PDF of the pages that matter.") from None
+            if should_stop():
+                raise AttachmentError(f"Reading “{name}” was cancelled.", "Attach it again when you want it.") from None
+
+
+def _refusal(kind: str, name: str, max_chars: int) -> AttachmentError:
+    if kind == "locked":
+        return PdfLockedError(f"“{name}” is protected by a password.")
+    if kind == "long":
+        return FileTooLargeError(f"“{name}” has more than {max_chars:,} characters of text.")
+    if kind == "gone":
+        return FileUnreadableError(f"“{name}” is not there any more, or may not be read.")
+    if kind == "memory":
+        return PdfDamagedError(f"“{name}” needs more memory to be read than a PDF of its size should.")
+    return PdfDamagedError(f"“{name}” is damaged, or no PDF.")

@@ -1,0 +1,72 @@
+"""The helper process that reads the text of a PDF: what it breaks harms nobody. Prints one JSON line.
+
+pypdf is imported here only. No word of the file goes anywhere but into the answer.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import sys
+from pathlib import Path
+
+import pypdf
+
+from engine.child_limits import end_with_parent, limit_memory, limit_time, quiet_crashes, write_no_files
+
+_MEMORY_BYTES = 1_000_000_000  # beyond three times the file
+
+
+def main(arguments: list[str]) -> int:
+    """Read the file that ``arguments`` name; then come the longest text in characters, and seconds of computing."""
+    path, max_chars, seconds = Path(arguments[0]), int(arguments[1]), int(arguments[2])
+    end_with_parent()
+    quiet_crashes()
+    limit_time(seconds)
+    write_no_files()
+    logging.disable(logging.CRITICAL)
+    sys.stdout.write("\n" + json.dumps(answer(path, max_chars)) + "\n")
+    sys.stdout.flush()
+    return 0
+
+
+def answer(path: Path, max_chars: int) -> dict[str, object]:
+    """Give the text, or the kind of what went wrong."""
+    try:
+        limit_memory(3 * path.stat().st_size, _MEMORY_BYTES)
+        with path.open("rb") as handle:
+            reader = pypdf.PdfReader(handle)
+            if reader.is_encrypted and not reader.decrypt(""):
+                return {"error": "locked"}
+            return _text(reader, max_chars)
+    except (pypdf.errors.WrongPasswordError, pypdf.errors.DependencyError):  # or a cipher that is not known here
+        return {"error": "locked"}
+    except MemoryError:
+        return {"error": "memory"}
+    except OSError:
+        return {"error": "gone"}
+    except Exception:  # noqa: BLE001  (whatever a strange file makes of a parser, it is a file that cannot be read)
+        return {"error": "damaged"}
+
+
+def _text(reader: pypdf.PdfReader, max_chars: int) -> dict[str, object]:
+    pages: list[str] = []
+    num_chars = 0
+    for page in reader.pages:
+        text = _clean(page.extract_text())
+        num_chars += len(text)
+        if num_chars > max_chars:
+            return {"error": "long"}
+        pages.append(text)
+    kept = [text for text in pages if text]
+    return {"text": "\n\n".join(kept), "pages": len(pages), "empty_pages": len(pages) - len(kept)}
+
+
+def _clean(text: str) -> str:
+    """Leave out what no text has: NULs, halves of characters, blanks at the ends of lines."""
+    whole = text.replace("\0", "").encode("utf-8", "replace").decode("utf-8")
+    return "\n".join(line.rstrip() for line in whole.splitlines()).strip()
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

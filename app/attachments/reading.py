@@ -1,0 +1,103 @@
+"""From a path to an attachment, or to one sentence why not. Blocks: it runs on a thread of its own."""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from app.attachments.decoding import decode
+from app.attachments.errors import FileTooLargeError, FileUnreadableError, NoTextError
+from app.attachments.kinds import kind_of, shown_name
+from app.attachments.pdf import MAX_PDF_BYTES, read_pdf
+from ui.formatting import size
+from ui.records import Attachment, AttachmentKind
+
+MAX_TEXT_BYTES = 16_000_000
+MAX_CHARS = 4_000_000  # about a million tokens; as long as a message of an export may be
+_PDF_MARK, _PDF_MARK_WITHIN = b"%PDF-", 1024
+
+
+@dataclass(frozen=True, slots=True)
+class ReadFile:
+    """What was read; ``notice`` says what a person should know of how."""
+
+    attachment: Attachment
+    notice: str = ""
+
+
+def read_attachment(path: Path, should_stop: Callable[[], bool] = lambda: False) -> ReadFile:
+    """Read a text file or the text of a PDF.
+
+    Raises:
+        AttachmentError: by what is wrong with it; the sentence names the file and never its contents.
+    """
+    name = shown_name(path.name)
+    num_bytes, head = _look(path, name)
+    if _PDF_MARK in head or kind_of(path.name) is AttachmentKind.PDF:
+        if num_bytes > MAX_PDF_BYTES:
+            raise _too_large(name, num_bytes, MAX_PDF_BYTES)
+        text, notice = read_pdf(path, name, MAX_CHARS, should_stop)
+        return ReadFile(Attachment(0, name, AttachmentKind.PDF, num_bytes, text), notice)
+    if num_bytes > MAX_TEXT_BYTES:
+        decode(head, name)  # that it is no text is the better reason
+        raise _too_large(name, num_bytes, MAX_TEXT_BYTES)
+    decoded = decode(_read(path, name), name)
+    return ReadFile(text_attachment(name, decoded.text, num_bytes), decoded.notice)
+
+
+def text_attachment(name: str, text: str, num_bytes: int | None = None) -> Attachment:
+    """Make an attachment of a text.
+
+    Raises:
+        NoTextError: there is none in it.
+        FileTooLargeError: it is longer than any context.
+    """
+    if not text.strip():
+        raise NoTextError(f"“{name}” is empty.")
+    if len(text) > MAX_CHARS:
+        raise FileTooLargeError(f"“{name}” has {len(text):,} characters; an attachment may have {MAX_CHARS:,}.")
+    num_bytes = len(text.encode("utf-8", "replace")) if num_bytes is None else num_bytes
+    return Attachment(0, name, kind_of(name), num_bytes, text)
+
+
+def _look(path: Path, name: str) -> tuple[int, bytes]:
+    """Give the size and the beginning; a pipe or a device is not even opened."""
+    try:
+        facts = path.stat()
+        if stat.S_ISDIR(facts.st_mode):
+            raise FileUnreadableError(f"“{name}” is a folder.", "Attach the files in it that matter.")
+        if not stat.S_ISREG(facts.st_mode):
+            raise FileUnreadableError(f"“{name}” is no ordinary file.", "Attach a file.")
+        if facts.st_size == 0:
+            raise NoTextError(f"“{name}” is empty.")
+        with path.open("rb") as handle:
+            return facts.st_size, handle.read(_PDF_MARK_WITHIN)
+    except OSError as error:
+        raise _unreadable(name, error) from error
+    except ValueError as error:  # a NUL in a path
+        raise FileUnreadableError(f"“{name}” is no name that a file can have.") from error
+
+
+def _read(path: Path, name: str) -> bytes:
+    try:
+        with path.open("rb") as handle:
+            raw = handle.read(MAX_TEXT_BYTES + 1)
+            grown = os.fstat(handle.fileno()).st_size
+    except OSError as error:
+        raise _unreadable(name, error) from error
+    if len(raw) > MAX_TEXT_BYTES:
+        raise _too_large(name, grown, MAX_TEXT_BYTES)
+    return raw
+
+
+def _unreadable(name: str, error: OSError) -> FileUnreadableError:
+    if isinstance(error, FileNotFoundError):
+        return FileUnreadableError(f"“{name}” is not there any more.", "Choose it again where it lies now.")
+    return FileUnreadableError(f"“{name}” cannot be read: {error.strerror or error}.")
+
+
+def _too_large(name: str, num_bytes: int, limit: int) -> FileTooLargeError:
+    return FileTooLargeError(f"“{name}” has {size(num_bytes)}; a file of its kind may have {size(limit)}.")
