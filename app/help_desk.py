@@ -8,7 +8,6 @@ from PySide6.QtCore import QObject, QUrl
 from PySide6.QtGui import QDesktopServices, QGuiApplication
 
 import app
-from app.diagnostics import diagnostics
 from app.logs import LOG_NAME
 from app.parts import Parts
 from ui.help_menu import HelpButton
@@ -39,6 +38,8 @@ class HelpDesk(QObject):
             self._parts.window.show_notice(f"The logs are in {folder}.")
 
     def _copy_diagnostics(self) -> None:
+        from app.diagnostics import diagnostics  # noqa: PLC0415  (the start does not wait for it)
+
         view = self._engine()
         text = diagnostics(self._parts.keeper.current, (view.target, view.draft), self._parts.paths.logs / LOG_NAME)
         QGuiApplication.clipboard().setText(text)

@@ -8,19 +8,23 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Qt, QUrl, Signal
 from PySide6.QtGui import QDesktopServices
 
 from app.hub_jobs import Jobs
-from app.hub_pairs import PairJudge
 from app.hub_pairs_controller import HubPairsController
 from app.hub_shelf import LibraryAnswer, RepoAnswer, Shelf
+from app.late import Late
 from app.parts import Parts
 from engine.records import ModelInfo, Problem
 from ui.dialogs import link_question
 from ui.formatting import size
 from ui.hub_records import DownloadRow, DownloadState, ModelRef, RepoRow, SearchQuery
+
+if TYPE_CHECKING:
+    from app.hub_pairs import PairJudge
 
 log = logging.getLogger(__name__)
 
@@ -55,9 +59,13 @@ class HubController(QObject):
         self.posted.connect(self._call, Qt.ConnectionType.QueuedConnection)
         self.jobs = Jobs(self.posted.emit)
         self.shelf = make_shelf(lambda: self.posted.emit(self._show_downloads))
-        judge = PairJudge(self.shelf, lambda: parts.keeper.current)
-        self.pairs = HubPairsController(self._place, self.jobs, judge, self.tell)
+        self.pairs = HubPairsController(self._place, self.jobs, Late(self._make_judge), self.tell)
         self._connect()
+
+    def _make_judge(self) -> PairJudge:
+        from app.hub_pairs import PairJudge  # noqa: PLC0415  (NumPy and llama.cpp: the start does not wait for them)
+
+        return PairJudge(self.shelf, lambda: self._parts.keeper.current)
 
     def _connect(self) -> None:
         wants = self._place.wants

@@ -7,29 +7,34 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from app.hub_jobs import Jobs
-from app.hub_pairs import PairJudge, ShouldStop
-from app.hub_recommendations import Opened, Recommendations
+from app.late import Late
 from app.paths import assets_dir
 from engine.records import ModelInfo, Problem
 from ui.hub.place import WELCOME, HubPlace
 from ui.hub.welcome_page import NONE_FITS
 from ui.hub_records import CatalogRow, DraftList, Hardware, Match, ModelRef, PairView
+from ui.language import translate
+
+if TYPE_CHECKING:  # they bring NumPy and the reader of headers, which a start does not wait for
+    from app.hub_pairs import PairJudge, ShouldStop
+    from app.hub_recommendations import Opened, Recommendations
 
 CATALOG_FILE = "catalog.toml"
 Tell = Callable[[Problem], None]
 
 
 class HubPairsController:
-    """Lives on the window's thread; its work is done by ``jobs``."""
+    """Lives on the window's thread; its work is done by ``jobs``, and what judges is made by the first of them."""
 
-    def __init__(self, place: HubPlace, jobs: Jobs, judge: PairJudge, tell: Tell) -> None:
+    def __init__(self, place: HubPlace, jobs: Jobs, judge: Late[PairJudge], tell: Tell) -> None:
         self._place = place
         self._jobs = jobs
         self._judge = judge
         self._tell = tell
-        self._pairs = Recommendations(assets_dir() / CATALOG_FILE, judge)
+        self._pairs = Late(lambda: _recommendations(judge()))
         self._rows: dict[str, CatalogRow] = {}
         self._opened: dict[str, CatalogRow] = {}
         self._target: ModelRef | None = None  # in use
@@ -58,8 +63,8 @@ class HubPairsController:
 
     def _on_page(self, page: str) -> None:
         if page == WELCOME:
-            self._jobs.run("hardware", lambda _stop: self._judge.hardware(), self._show_hardware, self._tell)
-            self._jobs.run("suggested", lambda _stop: self._pairs.suggested(), self._suggest, self._tell)
+            self._jobs.run("hardware", lambda _stop: self._judge().hardware(), self._show_hardware, self._tell)
+            self._jobs.run("suggested", lambda _stop: self._pairs().suggested(), self._suggest, self._tell)
         elif page == "recommended":
             self._show_all()
 
@@ -69,11 +74,11 @@ class HubPairsController:
         self._place.welcome.set_hardware(hardware)
 
     def _suggest(self, rows: tuple[CatalogRow, ...]) -> None:
-        self._place.welcome.set_pairs(rows, "" if rows else NONE_FITS)
+        self._place.welcome.set_pairs(rows, "" if rows else translate("WelcomePage", NONE_FITS))
 
     def _show_all(self) -> None:
         page = self._place.recommended
-        self._jobs.run("recommended", lambda _stop: self._pairs.rows(), self._show_rows, page.set_problem)
+        self._jobs.run("recommended", lambda _stop: self._pairs().rows(), self._show_rows, page.set_problem)
 
     def _show_rows(self, rows: tuple[CatalogRow, ...]) -> None:
         # What the hub and the headers said of a pair is not forgotten for another look at the list.
@@ -92,7 +97,7 @@ class HubPairsController:
             self._place.recommended.set_pair(key, replace(row.pair, match_words=words))
 
         self._place.recommended.set_pair(key, replace(self._rows[key].pair, match=Match.CHECKING, match_words=""))
-        self._jobs.run("catalog", lambda stop: self._pairs.open(key, stop), done, failed)
+        self._jobs.run("catalog", lambda stop: self._pairs().open(key, stop), done, failed)
 
     # ---- a pair -----------------------------------------------------------------------------------------------------
 
@@ -100,7 +105,7 @@ class HubPairsController:
         self._pair = (target, draft)
 
         def failed(problem: Problem) -> None:
-            judge = self._judge
+            judge = self._judge()
             sides = judge.side(target), judge.side(draft) if draft else None
             words = f"{problem.title}: {problem.message} {problem.advice}".strip()
             self._place.drafts.set_pair(PairView(*sides, match=Match.UNCHECKED, match_words=words))
@@ -108,7 +113,7 @@ class HubPairsController:
         def done(pair: PairView) -> None:
             self._place.drafts.set_pair(pair)
 
-        self._jobs.run("pair", lambda stop: self._judge.judge(target, draft, stop), done, failed)
+        self._jobs.run("pair", lambda stop: self._judge().judge(target, draft, stop), done, failed)
 
     # ---- drafts -----------------------------------------------------------------------------------------------------
 
@@ -126,10 +131,16 @@ class HubPairsController:
             self._jobs.post(lambda: self._show_drafts(chosen, found))
 
         def work(stop: ShouldStop) -> DraftList:
-            return self._judge.drafts(chosen, self._pairs.pairs(), tell, stop)
+            return self._judge().drafts(chosen, self._pairs().pairs(), tell, stop)
 
         self._jobs.run("drafts", work, lambda found: self._show_drafts(chosen, found), page.set_problem)
 
     def _show_drafts(self, chosen: ModelRef, found: DraftList) -> None:
         if chosen == self._chosen:
             self._place.drafts.set_drafts(found)
+
+
+def _recommendations(judge: PairJudge) -> Recommendations:
+    from app.hub_recommendations import Recommendations  # noqa: PLC0415  (as above)
+
+    return Recommendations(assets_dir() / CATALOG_FILE, judge)

@@ -25,7 +25,6 @@ from app.hub_views import download_row, library_row, offer_row, repo_details, re
 from app.paths import Paths
 from app.settings import Settings
 from engine.errors import EngineError
-from engine.gguf_header import read_header
 from engine.records import Problem
 from ui import hub_records as views
 from ui.hub_records import DownloadRow, LibraryRow, ModelRef, OfferRow, Presence, RepoRow, SearchQuery
@@ -218,6 +217,8 @@ class Shelf:
         except OSError:
             return ""
         if key not in self._architectures:
+            from engine.gguf_header import read_header  # noqa: PLC0415  (NumPy: the start does not wait for it)
+
             try:
                 self._architectures[key] = read_header(path).architecture
             except EngineError as error:

@@ -12,7 +12,6 @@ from pathlib import Path
 
 from engine.errors import EngineError
 from engine.records import Problem
-from engine.tools.pad import make_padded
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +76,8 @@ class PaddedDemo:
         return not self.making
 
     def _run(self) -> None:
+        from engine.tools.pad import make_padded  # noqa: PLC0415  (NumPy and gguf: the start does not wait for them)
+
         try:
             make_padded(self._source, self.file, self._progress, self._stop.is_set)
         except (EngineError, OSError) as error:

@@ -29,6 +29,19 @@ class Startup:
     problems: list[Problem] = field(default_factory=list)
     notices: list[str] = field(default_factory=list)
 
+    def opened_store(self) -> ChatStore:
+        """Wait until the chats are open, note what there is to tell of it, and give them.
+
+        Raises:
+            RuntimeError: no task has begun to open them.
+        """
+        if self.store is None:
+            raise RuntimeError("the start-up tasks opened no store")
+        problem = self.store.open()
+        if problem is not None:
+            self.problems.append(problem)
+        return self.store
+
 
 @dataclass(frozen=True, slots=True)
 class Task:
@@ -59,10 +72,8 @@ def _settings(startup: Startup) -> None:
 
 def _chats(startup: Startup) -> None:
     store = ChatStore(Place(startup.paths.chats_file, startup.paths.backups), startup.on_trouble)
-    problem = store.open()
+    store.begin_opening()
     startup.store = store
-    if problem is not None:
-        startup.problems.append(problem)
 
 
 TASKS = (Task("folders", _folders), Task("settings", _settings), Task("chats", _chats))

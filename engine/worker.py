@@ -11,11 +11,14 @@ import threading
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from engine.errors import EngineError
 from engine.records import ChatRequest, CountRequest, EngineFailed, Event, LoadProgress, LoadRequest, Problem
-from engine.session import Session
 from engine.token_counts import TokenCounts
+
+if TYPE_CHECKING:
+    from engine.session import Session
 
 log = logging.getLogger(__name__)
 
@@ -197,6 +200,8 @@ def probing_session(cache_dir: Path | None) -> Session:
 
     What was found of files and of costs, and what conversations said, is kept in ``cache_dir``.
     """
-    from engine.probe import probe  # noqa: PLC0415  (starts nothing, but costs imports that a test may not want)
+    # Imported on the engine's thread: llama.cpp and NumPy take longer than a window may to appear.
+    from engine.probe import probe  # noqa: PLC0415
+    from engine.session import Session  # noqa: PLC0415
 
     return Session(inspect=lambda path: probe(path, cache_dir), cost_folder=cache_dir, past_folder=cache_dir)

@@ -20,9 +20,10 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from PySide6.QtGui import QFontDatabase
 from PySide6.QtWidgets import QApplication
 
+from app.assembly import assemble, real_engine
 from app.paths import assets_dir, find_paths
+from app.reports import Reports
 from app.settings_table import FIELDS
-from app.window import Reports, _real_engine, assemble
 from engine.records import Mode
 from ui.main_window import MainWindow
 from ui.records import EngineState
@@ -44,7 +45,7 @@ class Desk:
         self.application = application
         paths = find_paths()
         self.window = MainWindow(assets_dir(), FIELDS)
-        self.controller = assemble(self.window, paths, Reports(), _real_engine(paths))
+        self.controller = assemble(self.window, paths, Reports(), real_engine(paths))
         self.window.resize(1280, 800)
         self.window.show()
 

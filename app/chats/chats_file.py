@@ -51,9 +51,14 @@ class ChatsFile:
 
     # ---- life -------------------------------------------------------------------------------------------------------
 
+    def begin_opening(self) -> None:
+        """Have the file opened, without waiting for it: nothing else may be asked until `open` has returned."""
+        self._writer.begin()
+
     def open(self) -> Problem | None:
         """Open the file or what can be had in its stead; the problem says what a person should know."""
-        self._writer.start()
+        self._writer.begin()
+        self._writer.wait_for_opening()
         if self._opened is None:
             raise RuntimeError("the writer started without opening")
         return self._opened.problem

@@ -31,9 +31,13 @@ class Writer:
         self._closed = False
         self._opened: Future[None] = Future()
 
-    def start(self) -> None:
-        """Open the connection on the thread; return, or raise what opening raised."""
-        self._thread.start()
+    def begin(self) -> None:
+        """Begin to open the connection on the thread; what is posted meanwhile waits."""
+        if self._thread.ident is None:
+            self._thread.start()
+
+    def wait_for_opening(self) -> None:
+        """Return when the connection is open, or raise what opening raised."""
         self._opened.result()
 
     def call(self, job: Job[Result]) -> Result:

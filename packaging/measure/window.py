@@ -25,10 +25,11 @@ import numpy as np
 from PySide6.QtCore import QEventLoop, QTimer
 from PySide6.QtWidgets import QApplication
 
+from app.assembly import assemble
 from app.paths import assets_dir, find_paths
+from app.reports import Reports
 from app.settings import read_settings, write_settings
 from app.settings_table import FIELDS
-from app.window import Reports, assemble
 from engine.records import ChatRequest, EngineFailed, Event, Finished, LoadRequest, Message, Mode, SamplingParams
 from engine.session import Session
 from engine.worker import EngineWorker

@@ -8,12 +8,13 @@ from typing import Any
 
 from PySide6.QtWidgets import QApplication
 
+from app.assembly import assemble
 from app.chats.store import ChatStore
 from app.controller import Controller
 from app.paths import Paths, assets_dir, find_paths
+from app.reports import Reports
 from app.settings import Settings, write_settings
 from app.settings_table import FIELDS
-from app.window import Reports, assemble
 from engine.records import (
     ChatRequest,
     CountRequest,

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from pytestqt.qtbot import QtBot
 
-import app.padded_demo
+import engine.tools.pad
 from app.paths import builtin_draft, builtin_target
 from app.settings import read_settings
 from engine.errors import ToolError
@@ -191,7 +191,7 @@ class TestPaddedDemo:
             made.append(source)
             return destination
 
-        monkeypatch.setattr(app.padded_demo, "make_padded", make)
+        monkeypatch.setattr(engine.tools.pad, "make_padded", make)
         return made
 
     @pytest.fixture
@@ -225,7 +225,7 @@ class TestPaddedDemo:
         def refuse(*arguments: object) -> Path:
             raise ToolError("The padded model needs 200 MB.")
 
-        monkeypatch.setattr(app.padded_demo, "make_padded", refuse)
+        monkeypatch.setattr(engine.tools.pad, "make_padded", refuse)
         started.window.builtin_pair_requested.emit(True)
         qtbot.waitUntil(lambda: bool(started.window.problems))
         assert started.window.problems[0].message == "The padded model needs 200 MB."
@@ -254,7 +254,7 @@ class TestPaddedDemo:
                 pass
             raise ToolError("cancelled")
 
-        monkeypatch.setattr(app.padded_demo, "make_padded", slow)
+        monkeypatch.setattr(engine.tools.pad, "make_padded", slow)
         started.window.builtin_pair_requested.emit(True)
         started.window.padded_demo_cancelled.emit()
         qtbot.waitUntil(lambda: started.window.demo[-1] == ("absent", None))
@@ -270,7 +270,7 @@ class TestPaddedDemo:
             ended.append(destination)
             raise ToolError("cancelled")
 
-        monkeypatch.setattr(app.padded_demo, "make_padded", slow)
+        monkeypatch.setattr(engine.tools.pad, "make_padded", slow)
         started.window.builtin_pair_requested.emit(True)
         started.close()
         assert len(ended) == 1

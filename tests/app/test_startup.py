@@ -16,10 +16,10 @@ def test_the_tasks_run_in_order_and_fill_the_startup() -> None:
     startup = Startup(find_paths(), [].append)
     run_tasks(startup, TASKS)
     assert [task.name for task in TASKS] == ["folders", "settings", "chats"]
+    store = startup.opened_store()
     assert startup.problems == []
-    assert startup.store is not None
-    assert startup.store.conversations() == ()
-    startup.store.close()
+    assert store.conversations() == ()
+    store.close()
 
 
 def test_a_list_of_other_tasks_runs_as_well() -> None:
@@ -35,16 +35,16 @@ def test_what_is_broken_is_told_and_the_rest_goes_on() -> None:
     paths.data.write_text("a file where the folder should be")
     startup = Startup(paths, [].append)
     run_tasks(startup, TASKS)
+    store = startup.opened_store()
     assert len(startup.problems) == 3
-    assert startup.store is not None
-    assert not startup.store.lasting
-    startup.store.close()
+    assert not store.lasting
+    store.close()
 
 
 def test_the_tasks_need_no_qt() -> None:
     code = (
         "import sys; from app.startup import TASKS, Startup, run_tasks; from app.paths import find_paths\n"
-        "startup = Startup(find_paths(), print); run_tasks(startup, TASKS); startup.store.close()\n"
+        "startup = Startup(find_paths(), print); run_tasks(startup, TASKS); startup.opened_store().close()\n"
         "sys.exit(any(name.startswith('PySide6') for name in sys.modules))"
     )
     assert subprocess.run([sys.executable, "-c", code], cwd=ROOT, check=False).returncode == 0

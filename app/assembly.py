@@ -1,0 +1,76 @@
+"""Puts window, engine, store and settings together. Imported late: it brings all of the window's code with it."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from app.controller import Controller
+from app.engine_bridge import EngineBridge, MakeWorker
+from app.parts import Parts
+from app.paths import Paths
+from app.reports import Reports
+from app.settings_keeper import SettingsKeeper
+from app.startup import TASKS, Startup, run_tasks
+from engine.records import Problem
+from engine.worker import EngineWorker, probing_session
+from ui.main_window import MainWindow
+
+if TYPE_CHECKING:
+    from engine.session import Session
+
+PAINT_S = 10.0  # the engine does not wait longer for a first paint that may never come
+
+
+def assemble(
+    window: MainWindow, paths: Paths, reports: Reports, make_worker: MakeWorker, startup: Startup | None = None
+) -> Controller:
+    """Connect everything; the models are loading when this returns. ``startup`` where its tasks ran already."""
+    if startup is None:
+        startup = Startup(paths, reports.trouble.emit)
+        run_tasks(startup, TASKS)
+    bridge = EngineBridge(make_worker)
+    keeper = SettingsKeeper(paths.settings_file, startup.settings, window.show_problem)
+    store = startup.opened_store()
+    controller = Controller(Parts(window, bridge.worker, store, keeper, paths), bridge)
+    reports.trouble.connect(controller.on_trouble)
+    reports.crashed.connect(lambda name: window.show_problem(_crash_problem(name, paths)))
+    bridge.worker.start()
+    controller.start()
+    store.back_up_daily()
+    for notice in startup.notices:
+        window.show_notice(notice)
+    if startup.problems:
+        window.show_problem(_together(startup.problems))
+    return controller
+
+
+def real_engine(paths: Paths, painted: threading.Event | None = None) -> MakeWorker:
+    """Give what makes the real engine; its libraries are loaded on its own thread, once ``painted`` is set."""
+
+    def session() -> Session:
+        if painted is not None:
+            painted.wait(PAINT_S)
+        return probing_session(paths.cache)
+
+    return lambda on_event: EngineWorker(on_event, session)
+
+
+def _together(problems: Sequence[Problem]) -> Problem:
+    """Make one problem of several: the window shows one at a time."""
+    if len(problems) == 1:
+        return problems[0]
+    return Problem(
+        "Not everything is as it should be",
+        " ".join(f"{problem.title}: {problem.message}" for problem in problems),
+        problems[0].advice,
+    )
+
+
+def _crash_problem(name: str, paths: Paths) -> Problem:
+    return Problem(
+        "Something went wrong inside Paceline",
+        f"An error that should not happen ({name}) was written to the log in {paths.logs}.",
+        "Your chats are saved. If something looks odd, restart Paceline.",
+    )

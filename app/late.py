@@ -1,0 +1,25 @@
+"""Something that is made when it is first wanted, once, on whatever thread that is. Knows nothing of what it makes."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from typing import Generic, TypeVar
+
+Made = TypeVar("Made")
+
+
+class Late(Generic[Made]):
+    """Call it to have the thing; the first call makes it, others that come meanwhile wait."""
+
+    def __init__(self, make: Callable[[], Made]) -> None:
+        self._make = make
+        self._lock = threading.Lock()
+        self._made: tuple[Made] | None = None
+
+    def __call__(self) -> Made:
+        """Give the thing; whatever its making raises is raised, and the next call tries again."""
+        with self._lock:
+            if self._made is None:
+                self._made = (self._make(),)
+            return self._made[0]

@@ -1,0 +1,17 @@
+"""Carries what other threads have to report to the thread of the window. Knows no window."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QObject, Signal
+
+
+class Reports(QObject):
+    """Lives on the window's thread.
+
+    Signals:
+        trouble(object): a `Problem` of the store, or None when all is saved again.
+        crashed(str): the type of an exception that nobody caught.
+    """
+
+    trouble = Signal(object)
+    crashed = Signal(str)

@@ -1,0 +1,97 @@
+"""Measures how long the real app takes from its command to a usable window, in processes of their own.
+
+``python packaging/measure/start.py --home DIR [--repeat 9] [--json OUT]``
+
+DIR is a folder that ``conversations.py --home DIR`` has filled. Each start is the command `paceline` as it is, with the
+real engine, without a display: the clock starts before the process does, and ends when the event loop comes round
+after the first paint, with the list and the last conversation shown. The first start, which may read the programs from
+the disk, is reported apart.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import statistics
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+STARTED = "PACELINE_MEASURED_FROM"
+
+
+def be_started() -> int:
+    """Be the app until its first paint, then say when that was and end."""
+    sys.path.insert(0, str(ROOT))
+    from PySide6.QtCore import QTimer  # noqa: PLC0415  (what is measured is when the app itself imports it)
+    from PySide6.QtWidgets import QApplication  # noqa: PLC0415
+
+    from app.__main__ import main  # noqa: PLC0415
+    from ui.main_window import MainWindow  # noqa: PLC0415
+
+    def tell() -> None:
+        window = next(widget for widget in QApplication.topLevelWidgets() if isinstance(widget, MainWindow))
+        told = {
+            "start_s": time.time() - float(os.environ[STARTED]),
+            "listed": window.sidebar.list.rows.rowCount(),
+            "shown": len(window.transcript.cards),
+            "usable": window.isVisible() and window.composer.isEnabled(),
+        }
+        sys.stdout.write(json.dumps(told) + "\n")
+        sys.stdout.flush()
+        window.close()
+
+    run = QApplication.exec
+
+    def painted_then_tell(*_application: object) -> int:
+        QTimer.singleShot(0, lambda: QTimer.singleShot(0, tell))
+        return int(run())
+
+    QApplication.exec = painted_then_tell  # type: ignore[method-assign]
+    return main([])
+
+
+def start_once(home: str) -> dict[str, float]:
+    """Start the app once; give what it told."""
+    environment = {**os.environ, "PACELINE_HOME": home, "QT_QPA_PLATFORM": "offscreen", STARTED: str(time.time())}
+    done = subprocess.run([sys.executable, __file__, "--child"], env=environment, capture_output=True, check=True)
+    told: dict[str, float] = json.loads(done.stdout.splitlines()[0])
+    if not (told["usable"] and told["listed"] and told["shown"]):
+        raise SystemExit(f"The window was not usable: {told}")
+    return told
+
+
+def main() -> int:
+    """Start it several times, and tell."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--home")
+    parser.add_argument("--repeat", type=int, default=9)
+    parser.add_argument("--json", metavar="OUT")
+    parser.add_argument("--child", action="store_true", help=argparse.SUPPRESS)
+    options = parser.parse_args()
+    if options.child:
+        return be_started()
+    if not options.home:
+        parser.error("--home is needed")
+    config = Path(options.home) / "config"
+    config.mkdir(parents=True, exist_ok=True)
+    (config / "welcomed").touch()  # not a first run
+    first, *rest = (start_once(options.home)["start_s"] for _ in range(options.repeat + 1))
+    result = {
+        "first_s": round(first, 3),
+        "median_s": round(statistics.median(rest), 3),
+        "worst_s": round(max(rest), 3),
+        "starts": len(rest),
+    }
+    told = json.dumps(result, indent=1)
+    sys.stdout.write(told + "\n")
+    if options.json:
+        Path(options.json).write_text(told + "\n", encoding="utf-8")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
