@@ -9,7 +9,7 @@ SETUP := sh packaging/setup/setup.sh
 CHECK := sh packaging/setup/check.sh
 
 .DEFAULT_GOAL := help
-.PHONY: help run test test-training lint format screenshots clean clean-all
+.PHONY: help run test test-training lint format screenshots translations clean clean-all
 
 help: ## print this list
 	@sed -n 's/^\([a-z-]*\):.*## /\1|/p' Makefile | while IFS='|' read -r name text; do \
@@ -39,6 +39,11 @@ screenshots: ## draw the pictures of the README
 	@$(SETUP) run screenshots
 	@xvfb-run --auto-servernum --server-args='-screen 0 1600x1000x24' $(VENV)/bin/python packaging/screenshots.py
 	@xvfb-run --auto-servernum --server-args='-screen 0 1600x1000x24' $(VENV)/bin/python packaging/screenshots_models.py
+
+translations: ## bring the German and English catalogues up to the code, and compile them
+	@$(SETUP) run
+	@$(VENV)/bin/python packaging/translations/catalogues.py update
+	@$(VENV)/bin/python packaging/translations/catalogues.py release
 
 clean: ## remove caches and build outputs
 	@rm -rf build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis screenshots-out

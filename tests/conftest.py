@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import hypothesis
 import pytest
+
+if TYPE_CHECKING:
+    from PySide6.QtWidgets import QApplication
 
 hypothesis.settings.register_profile(
     "paceline",
@@ -24,3 +28,12 @@ def paceline_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     home = tmp_path / "home"
     monkeypatch.setenv("PACELINE_HOME", str(home))
     return home
+
+
+@pytest.fixture(scope="session")
+def qapp(qapp: QApplication) -> QApplication:
+    """Let the application speak English, plurals included, whatever the machine speaks."""
+    from ui.catalogues import ENGLISH, speak
+
+    speak(qapp, Path(__file__).parents[1] / "assets" / "translations", ENGLISH)
+    return qapp

@@ -1,7 +1,6 @@
 """The words of the window in the user's language: Qt's catalogues, asked in one place. Knows no catalogue's file.
 
-`lupdate` finds the calls by the functions' names, and a plural by its fourth argument in its place, not by its name;
-so the text is always a literal; its fields are filled afterwards.
+`lupdate` finds the calls by the functions' names; so the text is always a literal; its fields are filled afterwards.
 """
 
 from __future__ import annotations

@@ -13,6 +13,7 @@ from ui.hub.downloads_page import overall, summary
 from ui.hub.place import WELCOME, HubPlace
 from ui.hub_records import DownloadRow, DownloadState
 from ui.icon_button import IconButton
+from ui.language import translate
 from ui.sidebar import Sidebar
 from ui.theme import Theme
 
@@ -21,7 +22,7 @@ class DownloadIndicator(IconButton):
     """In the header while something downloads, or has stopped and needs a look; a click opens the downloads."""
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
-        super().__init__(theme, "download", "Downloads", text="-", parent=parent)
+        super().__init__(theme, "download", translate("DownloadIndicator", "Downloads"), text="-", parent=parent)
         self.hide()
 
     def set_rows(self, rows: Sequence[DownloadRow]) -> None:
@@ -33,9 +34,9 @@ class DownloadIndicator(IconButton):
         )
         self.setVisible(waiting or bool(failed))
         self.setText(f" {percent(moving)}" if waiting else " stopped")
-        words = summary(rows) if waiting else "A download has stopped and needs a look"
+        words = summary(rows) if waiting else translate("DownloadIndicator", "A download has stopped and needs a look")
         self.setToolTip(words)
-        self.setAccessibleName(f"Downloads: {words}")
+        self.setAccessibleName(translate("DownloadIndicator", "Downloads: {words}").format(words=words))
 
 
 class HubDoors(QObject):

@@ -13,30 +13,48 @@ from ui.hub.parts import Invitation, Mark, bar, button, label, scrolled
 from ui.hub.words import STATE_WORDS, bytes_or_unknown, rate, time_left
 from ui.hub_records import DownloadRow, DownloadState, ModelRef
 from ui.icon_button import IconButton
+from ui.language import mark, translate
 from ui.theme import Theme
 
 WIDTH_PX = 760
 # Which deeds make sense, in the order of the buttons: (deed, icon, name).
 _DEEDS = {
-    DownloadState.WAITING: (("pause", "pause", "Pause"), ("cancel", "x", "Cancel and delete the part")),
-    DownloadState.RUNNING: (("pause", "pause", "Pause"), ("cancel", "x", "Cancel and delete the part")),
-    DownloadState.CHECKING: (("cancel", "x", "Cancel and delete the part"),),
-    DownloadState.PAUSED: (("resume", "play", "Resume"), ("cancel", "x", "Cancel and delete the part")),
-    DownloadState.FAILED: (("retry", "refresh-cw", "Try again"), ("cancel", "x", "Cancel and delete the part")),
-    DownloadState.DONE: (("forget", "x", "Take off this list; the model stays"),),
+    DownloadState.WAITING: (
+        ("pause", "pause", mark("DownloadsPage", "Pause")),
+        ("cancel", "x", mark("DownloadsPage", "Cancel and delete the part")),
+    ),
+    DownloadState.RUNNING: (
+        ("pause", "pause", mark("DownloadsPage", "Pause")),
+        ("cancel", "x", mark("DownloadsPage", "Cancel and delete the part")),
+    ),
+    DownloadState.CHECKING: (("cancel", "x", mark("DownloadsPage", "Cancel and delete the part")),),
+    DownloadState.PAUSED: (
+        ("resume", "play", mark("DownloadsPage", "Resume")),
+        ("cancel", "x", mark("DownloadsPage", "Cancel and delete the part")),
+    ),
+    DownloadState.FAILED: (
+        ("retry", "refresh-cw", mark("DownloadsPage", "Try again")),
+        ("cancel", "x", mark("DownloadsPage", "Cancel and delete the part")),
+    ),
+    DownloadState.DONE: (("forget", "x", mark("DownloadsPage", "Take off this list; the model stays")),),
 }
 
 
 def progress_words(row: DownloadRow) -> str:
     """``1.23 GB of 5.02 GB · 24 % · 12.3 MB/s · 5 min left``."""
     if row.state is DownloadState.DONE:
-        return f"{STATE_WORDS[row.state]} · {size(row.total_bytes or row.done_bytes)}"
-    pieces = [f"{size(row.done_bytes)} of {bytes_or_unknown(row.total_bytes)}", percent(row.fraction)]
+        return f"{_state_words(row)} · {size(row.total_bytes or row.done_bytes)}"
+    of = translate("DownloadsPage", "{done} of {total}")
+    pieces = [of.format(done=size(row.done_bytes), total=bytes_or_unknown(row.total_bytes)), percent(row.fraction)]
     if row.state is DownloadState.RUNNING:
         pieces += [rate(row.bytes_per_s), time_left(row.left_s)]
     else:
-        pieces.insert(0, STATE_WORDS[row.state])
+        pieces.insert(0, _state_words(row))
     return " · ".join(pieces)
+
+
+def _state_words(row: DownloadRow) -> str:
+    return translate("Words", STATE_WORDS[row.state])
 
 
 class DownloadLine(QFrame):
@@ -52,14 +70,18 @@ class DownloadLine(QFrame):
         self.name.setProperty("kind", "strong")
         self.repo = ElidedLabel(row.repo)
         self.repo.setProperty("kind", "caption")
-        self.bar = bar(f"Download of {row.name}")
+        self.bar = bar(translate("DownloadLine", "Download of {name}").format(name=row.name))
         self.words = label()
         self.words.setFont(theme.font(-1))
         self.words.setProperty("kind", "caption")
         self.error = Mark(theme)
         self.error.text.setWordWrap(True)
         self.path = row.path
-        self.chat = button("Chat", self._chat, name=f"Chat with {row.name}")
+        self.chat = button(
+            translate("DownloadLine", "Chat"),
+            self._chat,
+            name=translate("DownloadLine", "Chat with {name}").format(name=row.name),
+        )
         self.deeds: dict[str, IconButton] = {}
         self.buttons = QHBoxLayout()
         self.buttons.setSpacing(4)
@@ -115,7 +137,8 @@ class DownloadLine(QFrame):
             made.hide()
             made.deleteLater()
         self.deeds = {}
-        for deed, icon, name in _DEEDS[row.state]:
+        for deed, icon, words in _DEEDS[row.state]:
+            name = translate("DownloadsPage", words)
             made = IconButton(self._theme, icon, f"{name}: {row.name}")
             made.setToolTip(name)
             made.clicked.connect(lambda _on=False, deed=deed: self._wants.download_deed.emit(self.key, deed))
@@ -134,13 +157,20 @@ class DownloadsPage(QWidget):
         super().__init__(parent)
         self._theme, self._wants = theme, wants
         self.lines: dict[str, DownloadLine] = {}
-        self.title = label("Downloads", "heading")
+        self.title = label(translate("DownloadsPage", "Downloads"), "heading")
         self.words = label("", "caption")
         self.empty = Invitation(theme, "download")
-        search = button("Search models", lambda: wants.page_wanted.emit("search"))
-        pairs = button("See recommended pairs", lambda: wants.page_wanted.emit("recommended"), kind="primary")
+        search = button(translate("DownloadsPage", "Search models"), lambda: wants.page_wanted.emit("search"))
+        pairs = button(
+            translate("DownloadsPage", "See recommended pairs"),
+            lambda: wants.page_wanted.emit("recommended"),
+            kind="primary",
+        )
         self.empty.say(
-            "Nothing is downloading", "Downloads go on where they stopped, also after a restart.", pairs, search
+            translate("DownloadsPage", "Nothing is downloading"),
+            translate("DownloadsPage", "Downloads go on where they stopped, also after a restart."),
+            pairs,
+            search,
         )
         content = QWidget()
         holder = QWidget()
@@ -158,7 +188,7 @@ class DownloadsPage(QWidget):
         outer.addStretch(1)
         self.stack = QStackedWidget()
         self.stack.addWidget(self.empty)
-        self.stack.addWidget(scrolled(content, "Downloads"))
+        self.stack.addWidget(scrolled(content, translate("DownloadsPage", "Downloads")))
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.addWidget(self.stack)
@@ -190,10 +220,11 @@ def summary(rows: Sequence[DownloadRow]) -> str:
     """How much is under way, in a few words."""
     running = [row for row in rows if row.state in (DownloadState.RUNNING, DownloadState.WAITING)]
     if not running:
-        return "Nothing is on its way just now."
+        return translate("DownloadsPage", "Nothing is on its way just now.")
     speeds = [row.bytes_per_s for row in running if row.bytes_per_s is not None]
     left = [row.left_s for row in running if row.left_s is not None]
-    pieces = [f"{len(running)} on the way"]
+    number = len(running)
+    pieces = [translate("DownloadsPage", "%n on the way", None, number)]
     if speeds:
         pieces.append(rate(sum(speeds)))
     if left and len(left) == len(running):

@@ -16,6 +16,7 @@ from ui.hub.parts import Invitation, button, label, scrolled
 from ui.hub.search_page import LEAST_LIST_PX, LIST_PX
 from ui.hub.words import MATCH_ICONS, MATCH_WORDS, bytes_or_unknown
 from ui.hub_records import DraftList, DraftRow, Match, PairView
+from ui.language import translate
 from ui.theme import Theme
 
 CARD_PX = 640
@@ -25,9 +26,9 @@ _TONES = {Match.YES: "good", Match.NO: "bad"}
 def draft_rows(rows: Sequence[DraftRow]) -> list[Choice]:
     """Matching ones first, then those not checked, then the rejected ones with their reasons."""
     groups = (
-        ("Matching", (Match.YES,)),
-        ("Not checked", (Match.UNCHECKED, Match.CHECKING)),
-        ("Rejected, and why", (Match.NO,)),
+        (translate("DraftsPage", "Matching"), (Match.YES,)),
+        (translate("DraftsPage", "Not checked"), (Match.UNCHECKED, Match.CHECKING)),
+        (translate("DraftsPage", "Rejected, and why"), (Match.NO,)),
     )
     choices: list[Choice] = []
     for heading, matches in groups:
@@ -52,7 +53,7 @@ def _choice(row: DraftRow) -> Choice:
         side=bytes_or_unknown(row.side.size_bytes),
         icon=MATCH_ICONS[row.match],
         tone=_TONES.get(row.match, "muted"),
-        spoken=MATCH_WORDS[row.match],
+        spoken=translate("Words", MATCH_WORDS[row.match]),
     )
 
 
@@ -64,11 +65,11 @@ class DraftsPage(QWidget):
         self._wants = wants
         self.found_drafts = DraftList()
         self._focus_due = False
-        self.heading = label("Drafts for", "caption")
+        self.heading = label(translate("DraftsPage", "Drafts for"), "caption")
         self.target = ElidedLabel("")
         self.target.setProperty("kind", "heading")
         self.words = label("", "caption", wrap=True)
-        self.list = ChoiceList(theme, "Drafts")
+        self.list = ChoiceList(theme, translate("DraftsPage", "Drafts"))
         self.nothing = Invitation(theme, "search")
         self.nothing.text.setFixedWidth(LIST_PX - 72)
         self.card = PairCard(theme, wants)
@@ -101,7 +102,7 @@ class DraftsPage(QWidget):
         inner.addStretch(1)
         self.right = QStackedWidget()
         self.right.addWidget(self.empty)
-        self.right.addWidget(scrolled(content, "Verdict"))
+        self.right.addWidget(scrolled(content, translate("DraftsPage", "Verdict")))
         row = QHBoxLayout(self)
         row.setContentsMargins(0, 0, 0, 0)
         row.setSpacing(0)
@@ -119,8 +120,8 @@ class DraftsPage(QWidget):
         """Show what was found so far; never an empty list without words."""
         other = found.target != self.found_drafts.target
         self.found_drafts = found
-        self.target.setText(found.target.name if found.target else "No target")
-        self.words.setText("Looking…" if found.busy else found.words)
+        self.target.setText(found.target.name if found.target else translate("DraftsPage", "No target"))
+        self.words.setText(translate("DraftsPage", "Looking…") if found.busy else found.words)
         self.words.setVisible(bool(self.words.text()))
         self.list.set_rows(draft_rows(found.rows))
         self.found.setCurrentWidget(self.list if found.rows else self.nothing)
@@ -133,25 +134,48 @@ class DraftsPage(QWidget):
             self.right.setCurrentIndex(0)
             if found.target is not None:
                 self.empty.say(
-                    "Choose a draft", "Whether it matches, and whether the pair fits this machine, is shown here."
+                    translate("DraftsPage", "Choose a draft"),
+                    translate(
+                        "DraftsPage", "Whether it matches, and whether the pair fits this machine, is shown here."
+                    ),
                 )
 
     def _say_nothing(self, found: DraftList) -> None:
-        search = button("Search models", lambda: self._wants.page_wanted.emit("search"))
-        library = button("Choose from the library", lambda: self._wants.page_wanted.emit("library"))
+        search = button(translate("DraftsPage", "Search models"), lambda: self._wants.page_wanted.emit("search"))
+        library = button(
+            translate("DraftsPage", "Choose from the library"), lambda: self._wants.page_wanted.emit("library")
+        )
         if found.target is None:
-            self.nothing.say("No target chosen", "Choose a model that answers; its drafts are found here.", library)
-            self.empty.say("Nothing to pair yet", "A draft is a small model that proposes words for a large one.")
+            self.nothing.say(
+                translate("DraftsPage", "No target chosen"),
+                translate("DraftsPage", "Choose a model that answers; its drafts are found here."),
+                library,
+            )
+            self.empty.say(
+                translate("DraftsPage", "Nothing to pair yet"),
+                translate("DraftsPage", "A draft is a small model that proposes words for a large one."),
+            )
         elif found.busy:
-            self.nothing.say("Looking for drafts", "On this computer, among the recommendations, and on the hub.")
+            self.nothing.say(
+                translate("DraftsPage", "Looking for drafts"),
+                translate("DraftsPage", "On this computer, among the recommendations, and on the hub."),
+            )
         else:
-            words = found.words or "No candidate was found on this computer, among the recommendations or on the hub."
+            words = found.words or translate(
+                "DraftsPage", "No candidate was found on this computer, among the recommendations or on the hub."
+            )
             self.words.hide()
-            self.nothing.say("No drafts found", f"{words} N-grams need no draft: they work with every model.", search)
+            self.nothing.say(
+                translate("DraftsPage", "No drafts found"),
+                translate("DraftsPage", "{words} N-grams need no draft: they work with every model.").format(
+                    words=words
+                ),
+                search,
+            )
 
     def set_problem(self, problem: Problem) -> None:
         """The finder could not do its work."""
-        again = button("Try again", lambda: self._wants.drafts_wanted.emit(self._target_ref()))
+        again = button(translate("DraftsPage", "Try again"), lambda: self._wants.drafts_wanted.emit(self._target_ref()))
         self.nothing.say(problem.title, f"{problem.message} {problem.advice}".strip(), again)
         self.found.setCurrentWidget(self.nothing)
         self.words.hide()

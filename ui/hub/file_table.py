@@ -11,8 +11,9 @@ from ui.elided_label import ElidedLabel
 from ui.formatting import hover
 from ui.hub.intentions import Intentions
 from ui.hub.parts import Mark, button, empty_layout, label, rule
-from ui.hub.words import KIND_HELP, KIND_WORDS, bytes_or_unknown, plural
+from ui.hub.words import KIND_HELP, KIND_WORDS, bytes_or_unknown
 from ui.hub_records import FileKind, FileRow, Presence
+from ui.language import translate
 from ui.theme import Theme
 
 _LEFT = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
@@ -44,7 +45,7 @@ class FileTable(QWidget):
         for file in models:
             line = self._add_model(line, file)
         if others:
-            self.grid.addWidget(self._section("Goes with a model"), line, 0, 1, NUM_COLUMNS)
+            self.grid.addWidget(self._section(translate("FileTable", "Goes with a model")), line, 0, 1, NUM_COLUMNS)
             line += 1
         for file in others:
             line = self._add_other(line, file)
@@ -79,26 +80,41 @@ class FileTable(QWidget):
     def _deeds(self, file: FileRow) -> list[QPushButton]:
         ref, what = file.ref, file.label or file.ref.name
         drafts = button(
-            "Find a draft…",
+            translate("FileTable", "Find a draft…"),
             lambda: self._wants.drafts_wanted.emit(ref),
-            name=f"Find a draft for {what}",
-            tip="Lists the drafts that match this model, and says why others do not, before anything is downloaded.",
+            name=translate("FileTable", "Find a draft for {what}").format(what=what),
+            tip=translate(
+                "FileTable",
+                "Lists the drafts that match this model, and says why others do not, before anything is downloaded.",
+            ),
         )
         if file.presence is Presence.HERE:
-            last = button("Chat", lambda: self._wants.chat_wanted.emit(ref, None), name=f"Chat with {what}")
+            last = button(
+                translate("FileTable", "Chat"),
+                lambda: self._wants.chat_wanted.emit(ref, None),
+                name=translate("FileTable", "Chat with {what}").format(what=what),
+            )
         elif file.presence is Presence.DOWNLOADING:
-            last = button("Downloading", lambda: None, name=f"{what} is downloading")
+            last = button(
+                translate("FileTable", "Downloading"),
+                lambda: None,
+                name=translate("FileTable", "{what} is downloading").format(what=what),
+            )
             last.setEnabled(False)
         else:
-            last = button("Download", lambda: self._wants.pull_wanted.emit((ref,), False), name=f"Download {what}")
+            last = button(
+                translate("FileTable", "Download"),
+                lambda: self._wants.pull_wanted.emit((ref,), False),
+                name=translate("FileTable", "Download {what}").format(what=what),
+            )
         if file.kind is FileKind.DRAFTER:
             return [last]
         return [drafts, last]
 
     def _add_other(self, line: int, file: FileRow) -> int:
         self.grid.addWidget(self._name(file), line, 0, 1, 2)
-        kind = label(KIND_WORDS[file.kind], "muted")
-        kind.setToolTip(hover(KIND_HELP[file.kind]))
+        kind = label(translate("Words", KIND_WORDS[file.kind]), "muted")
+        kind.setToolTip(hover(translate("Words", KIND_HELP[file.kind])))
         self.grid.addWidget(kind, line, 3, 1, 2, _LEFT)
         self.grid.addWidget(self._size(file), line, 2, _RIGHT)
         return line + 1
@@ -117,10 +133,11 @@ class FileTable(QWidget):
             row.addWidget(name, 1)
         name.setToolTip(file.ref.file)
         if file.num_parts > 1:
-            row.addWidget(label(plural(file.num_parts, "part"), "caption"))
+            number = file.num_parts
+            row.addWidget(label(translate("FileTable", "%n parts", None, number), "caption"))
         if file.kind is FileKind.DRAFTER:
-            tag = label("draft model", "key")
-            tag.setToolTip(hover(KIND_HELP[file.kind]))
+            tag = label(translate("FileTable", "draft model"), "key")
+            tag.setToolTip(hover(translate("Words", KIND_HELP[file.kind])))
             row.addWidget(tag)
         if file.label:
             row.addStretch(1)

@@ -8,8 +8,9 @@ from PySide6.QtWidgets import QGridLayout, QLabel, QVBoxLayout, QWidget
 
 from ui.formatting import count, size
 from ui.hub.parts import Mark, empty_layout, label, rule
-from ui.hub.words import FIT_WORDS, bytes_or_unknown
+from ui.hub.words import bytes_or_unknown
 from ui.hub_records import FitLevel, FitPlace, FitTable
+from ui.language import translate
 from ui.theme import Theme
 
 _RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
@@ -54,8 +55,8 @@ class RoomBar(QWidget):
 
 def place_words(place: FitPlace) -> str:
     """``5.1 GB of 9.3 GB free``."""
-    free = "an unknown amount" if place.free_bytes is None else size(place.free_bytes)
-    return f"{size(place.needed_bytes)} of {free} free"
+    free = translate("FitView", "an unknown amount") if place.free_bytes is None else size(place.free_bytes)
+    return translate("FitView", "{size} of {free} free").format(size=size(place.needed_bytes), free=free)
 
 
 class FitView(QWidget):
@@ -82,7 +83,9 @@ class FitView(QWidget):
 
     def set_table(self, table: FitTable) -> None:
         """Show an estimate."""
-        self.heading.setText(f"What it takes with a context of {count(table.n_ctx)} tokens")
+        self.heading.setText(
+            translate("FitView", "What it takes with a context of {count} tokens").format(count=count(table.n_ctx))
+        )
         self._fill_parts(table)
         self._fill_rooms(table)
         words = [table.sentence] if table.sentence else []
@@ -92,7 +95,11 @@ class FitView(QWidget):
     def _fill_parts(self, table: FitTable) -> None:
         empty_layout(self.grid)
         with_draft = any(part.draft_bytes is not None for part in table.parts)
-        heads = ("", "Target", "Draft", "Together") if with_draft else ("", "Target")
+        heads = (
+            ("", translate("FitView", "Target"), translate("FitView", "Draft"), translate("FitView", "Together"))
+            if with_draft
+            else ("", translate("FitView", "Target"))
+        )
         for column, text in enumerate(heads):
             self.grid.addWidget(label(text, "caption"), 0, column, _RIGHT if column else _LEFT)
         for row, part in enumerate(table.parts, 1):
@@ -107,7 +114,7 @@ class FitView(QWidget):
             sum(part.draft_bytes or 0 for part in table.parts),
         ]
         sums = (*totals, sum(totals)) if with_draft else totals[:1]
-        self.grid.addWidget(label("All", "strong"), last + 1, 0, _LEFT)
+        self.grid.addWidget(label(translate("FitView", "All"), "strong"), last + 1, 0, _LEFT)
         for column, value in enumerate(sums, 1):
             self.grid.addWidget(self._figure(size(value), "strong"), last + 1, column, _RIGHT)
         self.grid.setColumnStretch(0, 1)
@@ -116,7 +123,7 @@ class FitView(QWidget):
         empty_layout(self.rooms)
         for row, place in enumerate(table.places):
             mark = Mark(self._theme)
-            mark.show_fit(place.level, FIT_WORDS[place.level])
+            mark.show_fit(place.level)
             self.rooms.addWidget(label(place.label), row, 0, _LEFT)
             self.rooms.addWidget(RoomBar(self._theme, place), row, 1)
             self.rooms.addWidget(self._figure(place_words(place)), row, 2, _RIGHT)

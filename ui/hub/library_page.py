@@ -13,9 +13,10 @@ from ui.elided_label import ElidedLabel
 from ui.formatting import size
 from ui.hub.intentions import Intentions
 from ui.hub.parts import Invitation, Mark, button, empty_layout, label, scrolled
-from ui.hub.words import plural, used
+from ui.hub.words import used
 from ui.hub_records import LibraryRow, ModelRef, OfferRow
 from ui.icon_button import IconButton
+from ui.language import translate
 from ui.setting_rows import ask_model_file
 from ui.theme import Theme
 
@@ -27,7 +28,7 @@ def facts(row: LibraryRow) -> str:
     today = datetime.now().astimezone().date()
     pieces = [row.architecture, row.quantization, used(row.last_used, today)]
     if row.paired_with:
-        pieces.append(f"paired with {row.paired_with}")
+        pieces.append(translate("LibraryPage", "paired with {paired_with}").format(paired_with=row.paired_with))
     return " · ".join(piece for piece in pieces if piece)
 
 
@@ -47,9 +48,13 @@ class LibraryLine(QFrame):
         self.mark.setSizePolicy(self.mark.sizePolicy().Policy.Maximum, self.mark.sizePolicy().Policy.Preferred)
         self.weight = label(size(row.size_bytes))
         self.weight.setFont(theme.font(0))
-        self.chat = button("Chat", self._chat, name=f"Chat with {row.name}")
+        self.chat = button(
+            translate("LibraryLine", "Chat"),
+            self._chat,
+            name=translate("LibraryLine", "Chat with {name}").format(name=row.name),
+        )
         self.chat.setEnabled(not row.missing)
-        self.more = IconButton(theme, "ellipsis", f"More for {row.name}")
+        self.more = IconButton(theme, "ellipsis", translate("LibraryLine", "More for {name}").format(name=row.name))
         self.menu = QMenu(self.more)
         self._fill_menu()
         self._show_mark()
@@ -74,24 +79,36 @@ class LibraryLine(QFrame):
 
     def _show_mark(self) -> None:
         if self.row.missing:
-            self.mark.show_mark("triangle-alert", "Missing", "bad")
-            self.mark.setToolTip("The file is not where it was. Plug in its disk, or remove it from the list.")
+            self.mark.show_mark("triangle-alert", translate("LibraryLine", "Missing"), "bad")
+            self.mark.setToolTip(
+                translate("LibraryLine", "The file is not where it was. Plug in its disk, or remove it from the list.")
+            )
         elif self.row.in_use:
-            self.mark.show_mark("circle-check", f"In use as {self.row.in_use}", "good")
+            self.mark.show_mark(
+                "circle-check", translate("LibraryLine", "In use as {in_use}").format(in_use=self.row.in_use), "good"
+            )
         elif self.row.in_place:
-            self.mark.show_mark("link-2", "Used in place", "muted")
-            self.mark.setToolTip("The file stays where it is; removing it here does not delete it.")
+            self.mark.show_mark("link-2", translate("LibraryLine", "Used in place"), "muted")
+            self.mark.setToolTip(
+                translate("LibraryLine", "The file stays where it is; removing it here does not delete it.")
+            )
         else:
             self.mark.hide()
 
     def _fill_menu(self) -> None:
         row, wants = self.row, self._wants
         ref = ModelRef(path=row.path)
-        self.draft_action = self.menu.addAction("Use as the draft", lambda: wants.draft_wanted.emit(ref))
-        self.find_action = self.menu.addAction("Find a draft for it…", lambda: wants.drafts_wanted.emit(ref))
-        self.reveal_action = self.menu.addAction("Reveal in its folder", lambda: wants.reveal_wanted.emit(row.path))
+        self.draft_action = self.menu.addAction(
+            translate("LibraryLine", "Use as the draft"), lambda: wants.draft_wanted.emit(ref)
+        )
+        self.find_action = self.menu.addAction(
+            translate("LibraryLine", "Find a draft for it…"), lambda: wants.drafts_wanted.emit(ref)
+        )
+        self.reveal_action = self.menu.addAction(
+            translate("LibraryLine", "Reveal in its folder"), lambda: wants.reveal_wanted.emit(row.path)
+        )
         self.menu.addSeparator()
-        self.remove_action = self.menu.addAction("Remove…", self.ask_remove)
+        self.remove_action = self.menu.addAction(translate("LibraryLine", "Remove…"), self.ask_remove)
         for action in (self.draft_action, self.find_action, self.reveal_action):
             action.setEnabled(not row.missing)
         icons = ("file-box", "search", "folder-open", "trash-2")
@@ -108,11 +125,25 @@ class LibraryLine(QFrame):
         """Ask before the files go, and say how much space that frees."""
         row = self.row
         if row.in_place or row.missing:
-            text = f"“{row.name}” is taken off the list. No file is deleted."
-            question = Question(self.window(), "Remove this model from the list?", text, "Remove", danger=True)
+            text = translate("LibraryLine", "“{name}” is taken off the list. No file is deleted.").format(name=row.name)
+            question = Question(
+                self.window(),
+                translate("LibraryLine", "Remove this model from the list?"),
+                text,
+                translate("LibraryLine", "Remove"),
+                danger=True,
+            )
         else:
-            text = f"“{row.name}” is deleted from this computer; {size(row.size_bytes)} become free."
-            question = Question(self.window(), "Delete this model?", text, "Delete", danger=True)
+            text = translate("LibraryLine", "“{name}” is deleted from this computer; {size} become free.").format(
+                name=row.name, size=size(row.size_bytes)
+            )
+            question = Question(
+                self.window(),
+                translate("LibraryLine", "Delete this model?"),
+                text,
+                translate("LibraryLine", "Delete"),
+                danger=True,
+            )
         question.accepted.connect(lambda: self._wants.remove_wanted.emit(row.key))
         question.open()
         return question
@@ -129,20 +160,35 @@ class LibraryPage(QWidget):
         self._shown: tuple[tuple[LibraryRow, ...], tuple[OfferRow, ...]] | None = None
         self.words = label("", "caption")
         self.add_button = button(
-            "Add a GGUF file…", self._ask_file, tip="The file stays where it is; nothing is copied."
+            translate("LibraryPage", "Add a GGUF file…"),
+            self._ask_file,
+            tip=translate("LibraryPage", "The file stays where it is; nothing is copied."),
         )
-        self.look_button = button("Look again", wants.look_again.emit, tip="Looks for models in other apps' folders.")
+        self.look_button = button(
+            translate("LibraryPage", "Look again"),
+            wants.look_again.emit,
+            tip=translate("LibraryPage", "Looks for models in other apps' folders."),
+        )
         self.models = QVBoxLayout()
         self.models.setSpacing(8)
         self.offers = QVBoxLayout()
         self.offers.setSpacing(8)
-        self.offers_heading = label("Found on this computer, in other apps' folders", "section")
+        self.offers_heading = label(
+            translate("LibraryPage", "Found on this computer, in other apps' folders"), "section"
+        )
         self.empty = Invitation(theme, "library")
         self.empty.setMinimumHeight(280)
-        pairs = button("See recommended pairs", lambda: wants.page_wanted.emit("recommended"), kind="primary")
-        own = button("Add a GGUF file…", self._ask_file)
+        pairs = button(
+            translate("LibraryPage", "See recommended pairs"),
+            lambda: wants.page_wanted.emit("recommended"),
+            kind="primary",
+        )
+        own = button(translate("LibraryPage", "Add a GGUF file…"), self._ask_file)
         self.empty.say(
-            "No models yet", "Download a pair, or add a GGUF file that you have; it is not copied.", pairs, own
+            translate("LibraryPage", "No models yet"),
+            translate("LibraryPage", "Download a pair, or add a GGUF file that you have; it is not copied."),
+            pairs,
+            own,
         )
         self._arrange()
 
@@ -151,7 +197,7 @@ class LibraryPage(QWidget):
         head.setSpacing(8)
         names = QVBoxLayout()
         names.setSpacing(2)
-        names.addWidget(label("Library", "heading"))
+        names.addWidget(label(translate("LibraryPage", "Library"), "heading"))
         names.addWidget(self.words)
         head.addLayout(names, 1)
         head.addWidget(self.look_button)
@@ -176,7 +222,7 @@ class LibraryPage(QWidget):
         outer.addStretch(1)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
-        layout.addWidget(scrolled(content, "Library"))
+        layout.addWidget(scrolled(content, translate("LibraryPage", "Library")))
 
     def start(self) -> None:
         """The page is seen."""
@@ -208,7 +254,12 @@ class LibraryPage(QWidget):
             if same is not None:
                 same.show()  # what is not shown yet cannot take the focus
             (same.chat if same else self.add_button).setFocus()
-        self.words.setText(f"{plural(len(rows), 'model')} · {total} in the models folder" if rows else "")
+        number = len(rows)
+        self.words.setText(
+            translate("LibraryPage", "%n models · {total} in the models folder", None, number).format(total=total)
+            if rows
+            else ""
+        )
 
     def _offer(self, offer: OfferRow) -> QFrame:
         frame = QFrame()
@@ -221,7 +272,11 @@ class LibraryPage(QWidget):
         words.setSpacing(1)
         words.addWidget(name)
         words.addWidget(place)
-        add = button("Add", lambda: self._wants.offer_taken.emit(offer.path), name=f"Add {offer.name}")
+        add = button(
+            translate("LibraryPage", "Add"),
+            lambda: self._wants.offer_taken.emit(offer.path),
+            name=translate("LibraryPage", "Add {name}").format(name=offer.name),
+        )
         self.offer_buttons.append(add)
         row = QHBoxLayout(frame)
         row.setContentsMargins(16, 10, 10, 10)
@@ -234,4 +289,4 @@ class LibraryPage(QWidget):
         return frame
 
     def _ask_file(self) -> None:
-        ask_model_file(self.window(), "Model", self._wants.add_wanted.emit)
+        ask_model_file(self.window(), translate("LibraryPage", "Model"), self._wants.add_wanted.emit)

@@ -14,10 +14,11 @@ from ui.hub.intentions import Intentions
 from ui.hub.parts import Mark, button, empty_layout, label, rule
 from ui.hub.words import MATCH_ICONS, MATCH_WORDS, bytes_or_unknown
 from ui.hub_records import FitLevel, Match, PairSide, PairView, Presence
+from ui.language import mark, translate
 from ui.theme import Theme
 
 _TONES = {Match.YES: "good", Match.NO: "bad", Match.CHECKING: "muted", Match.UNCHECKED: "muted"}
-_PLACES = {Presence.HERE: "on this computer", Presence.DOWNLOADING: "downloading"}
+_PLACES = {Presence.HERE: mark("PairCard", "on this computer"), Presence.DOWNLOADING: mark("PairCard", "downloading")}
 _RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
 _TOP = Qt.AlignmentFlag.AlignTop
 
@@ -58,9 +59,9 @@ class PairCard(QFrame):
     def set_pair(self, pair: PairView) -> None:
         """Show two models and the verdicts on them."""
         empty_layout(self.sides)
-        self._add_side(0, "Target", pair.target)
+        self._add_side(0, translate("PairCard", "Target"), pair.target)
         if pair.draft is not None:
-            self._add_side(1, "Draft", pair.draft)
+            self._add_side(1, translate("PairCard", "Draft"), pair.draft)
         self.sides.setColumnStretch(1, 1)
         self._show_verdict(pair)
         self.line.setVisible(pair.fit is not None)
@@ -74,7 +75,7 @@ class PairCard(QFrame):
     def _add_side(self, line: int, role: str, side: PairSide) -> None:
         name = ElidedLabel(side.name)
         name.setProperty("kind", "strong")
-        detail = ElidedLabel(" · ".join(text for text in (side.detail, _PLACES.get(side.presence, "")) if text))
+        detail = ElidedLabel(" · ".join(text for text in (side.detail, _place_words(side.presence)) if text))
         detail.setProperty("kind", "caption")
         for shown in (name, detail):
             shown.setToolTip(side.ref.path or f"{side.ref.repo}\n{side.ref.file}")
@@ -90,9 +91,11 @@ class PairCard(QFrame):
 
     def _show_verdict(self, pair: PairView) -> None:
         if pair.draft is None:
-            self.verdict.show_mark("info", "No draft: plain decoding and n-grams", "muted")
+            self.verdict.show_mark("info", translate("PairCard", "No draft: plain decoding and n-grams"), "muted")
         else:
-            self.verdict.show_mark(MATCH_ICONS[pair.match], MATCH_WORDS[pair.match], _TONES[pair.match])
+            self.verdict.show_mark(
+                MATCH_ICONS[pair.match], translate("Words", MATCH_WORDS[pair.match]), _TONES[pair.match]
+            )
         self.words.setText(pair.match_words)
         self.words.setVisible(bool(pair.match_words))
         self.setAccessibleName(f"{self.verdict.text.text()}. {pair.match_words}".strip())
@@ -105,31 +108,48 @@ class PairCard(QFrame):
         missing = [side for side in wanted if side.presence is Presence.ABSENT]
         self.deeds.addStretch(1)
         if missing and not pair.can_have:
-            self._offer("Search for another", lambda: self._wants.page_wanted.emit("search"))
+            self._offer(translate("PairCard", "Search for another"), lambda: self._wants.page_wanted.emit("search"))
         elif missing:
             refs = tuple(side.ref for side in wanted)
             what = _what(missing, target, pair.draft is not None)
             sizes = [side.size_bytes for side in missing]
             weight = f" ({size(sum(one or 0 for one in sizes))})" if None not in sizes else ""
             self._offer(
-                f"Download {what}{weight}", lambda: self._wants.pull_wanted.emit(refs, False), f"Download {what}"
+                translate("PairCard", "Download {what}").format(what=what) + weight,
+                lambda: self._wants.pull_wanted.emit(refs, False),
+                translate("PairCard", "Download {what}").format(what=what),
             )
             if pair.fit is None or pair.fit.level is not FitLevel.TOO_LARGE:
-                self._offer("Download and chat", lambda: self._wants.pull_wanted.emit(refs, True), primary=True)
+                self._offer(
+                    translate("PairCard", "Download and chat"),
+                    lambda: self._wants.pull_wanted.emit(refs, True),
+                    primary=True,
+                )
         elif all(side.presence is Presence.HERE for side in wanted):
             other = draft.ref if draft else None
-            text = "Chat with this pair" if draft else "Chat with the target alone" if pair.draft else "Chat with it"
+            text = (
+                translate("PairCard", "Chat with this pair")
+                if draft
+                else translate("PairCard", "Chat with the target alone")
+                if pair.draft
+                else translate("PairCard", "Chat with it")
+            )
             self._offer(text, lambda: self._wants.chat_wanted.emit(target.ref, other), primary=True)
         else:
-            self._offer("See the downloads", lambda: self._wants.page_wanted.emit("downloads"))
+            self._offer(translate("PairCard", "See the downloads"), lambda: self._wants.page_wanted.emit("downloads"))
 
     def _offer(self, text: str, deed: Callable[[], object], name: str = "", *, primary: bool = False) -> None:
         self.deeds.addWidget(button(text, deed, kind="primary" if primary else "", name=name))
+
+
+def _place_words(presence: Presence) -> str:
+    words = _PLACES.get(presence, "")
+    return translate("PairCard", words) if words else ""
 
 
 def _what(missing: list[PairSide], target: PairSide, had_draft: bool) -> str:
     if len(missing) > 1:
         return "both"
     if missing[0] is not target:
-        return "the draft"
-    return "the target" if had_draft else "it"
+        return translate("PairCard", "the draft")
+    return translate("PairCard", "the target") if had_draft else translate("PairCard", "it")

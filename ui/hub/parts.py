@@ -21,6 +21,7 @@ from PySide6.QtWidgets import (
 from ui.formatting import hover
 from ui.hub.words import FIT_ICONS, FIT_WORDS
 from ui.hub_records import FitLevel
+from ui.language import translate
 from ui.theme import Theme
 
 
@@ -124,7 +125,7 @@ class Mark(QWidget):
     def show_fit(self, level: FitLevel, text: str = "") -> None:
         """Show a verdict on size; ``text`` replaces its usual word."""
         tones = {FitLevel.FITS: "good", FitLevel.TIGHT: "warn", FitLevel.TOO_LARGE: "bad"}
-        self.show_mark(FIT_ICONS[level], text or FIT_WORDS[level], tones.get(level, "muted"))
+        self.show_mark(FIT_ICONS[level], text or translate("Words", FIT_WORDS[level]), tones.get(level, "muted"))
 
     def _recolor(self) -> None:
         if not self._icon:

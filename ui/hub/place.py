@@ -28,16 +28,17 @@ from ui.hub.recommended_page import RecommendedPage
 from ui.hub.search_page import SearchPage
 from ui.hub.welcome_page import WelcomePage
 from ui.hub_records import DownloadRow, DownloadState
+from ui.language import mark, translate
 from ui.theme import Theme
 
 NAV_PX, NARROW_NAV_PX = 200, 60
 NARROW_PX = 1120
 PAGES = (
-    ("recommended", "Recommended", "sparkles"),
-    ("search", "Search", "search"),
-    ("drafts", "Drafts", "puzzle"),
-    ("library", "Library", "library"),
-    ("downloads", "Downloads", "download"),
+    ("recommended", mark("Place", "Recommended"), "sparkles"),
+    ("search", mark("Place", "Search"), "search"),
+    ("drafts", mark("Place", "Drafts"), "puzzle"),
+    ("library", mark("Place", "Library"), "library"),
+    ("downloads", mark("Place", "Downloads"), "download"),
 )
 WELCOME = "welcome"
 Page = RecommendedPage | SearchPage | DraftsPage | LibraryPage | DownloadsPage | WelcomePage
@@ -75,8 +76,8 @@ class HubPlace(QWidget):
             "downloads": self.downloads,
             WELCOME: self.welcome,
         }
-        self.back_button = QPushButton(" Back to the chat")
-        self.welcome_button = QPushButton(" First steps")
+        self.back_button = QPushButton(translate("HubPlace", " Back to the chat"))
+        self.welcome_button = QPushButton(translate("HubPlace", " First steps"))
         self.nav = QListWidget()
         self.problem = Banner(theme, problem=True)
         self.notice = Banner(theme, problem=False)
@@ -87,10 +88,10 @@ class HubPlace(QWidget):
         self._recolor()
 
     def _make(self) -> None:
-        self.back_button.setAccessibleName("Back to the chat")
-        self.back_button.setToolTip("Back to the chat (Esc)")
-        self.welcome_button.setAccessibleName("First steps")
-        self.welcome_button.setToolTip("What this machine has, and which pairs suit it")
+        self.back_button.setAccessibleName(translate("HubPlace", "Back to the chat"))
+        self.back_button.setToolTip(translate("HubPlace", "Back to the chat (Esc)"))
+        self.welcome_button.setAccessibleName(translate("HubPlace", "First steps"))
+        self.welcome_button.setToolTip(translate("HubPlace", "What this machine has, and which pairs suit it"))
         for made in (self.back_button, self.welcome_button):
             made.setProperty("kind", "side")
             made.setIconSize(QSize(16, 16))
@@ -98,11 +99,11 @@ class HubPlace(QWidget):
         self.back_button.clicked.connect(self.leave)
         self.welcome_button.clicked.connect(lambda: self.show_page(WELCOME))
         self.nav.setObjectName("hubNav")
-        self.nav.setAccessibleName("Models")
+        self.nav.setAccessibleName(translate("HubPlace", "Models"))
         self.nav.setIconSize(QSize(16, 16))
         self.nav.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         for key, name, _icon in PAGES:
-            item = QListWidgetItem(name)
+            item = QListWidgetItem(translate("Place", name))
             item.setData(Qt.ItemDataRole.UserRole, key)
             self.nav.addItem(item)
         self.nav.itemClicked.connect(lambda item: self.show_page(item.data(Qt.ItemDataRole.UserRole)))
@@ -118,7 +119,7 @@ class HubPlace(QWidget):
         column.setContentsMargins(12, 12, 12, 12)
         column.setSpacing(8)
         column.addWidget(self.back_button)
-        self.heading = label("Models", "section")
+        self.heading = label(translate("HubPlace", "Models"), "section")
         self.heading.setContentsMargins(10, 10, 0, 0)
         column.addWidget(self.heading)
         column.addWidget(self.nav, 1)
@@ -196,9 +197,10 @@ class HubPlace(QWidget):
         narrow = self._is_narrow
         self.side.setFixedWidth(NARROW_NAV_PX if narrow else NAV_PX)
         self.heading.setVisible(not narrow)
-        self.back_button.setText("" if narrow else " Back to the chat")
-        self.welcome_button.setText("" if narrow else " First steps")
-        for row, (key, name, _icon) in enumerate(PAGES):
+        self.back_button.setText("" if narrow else translate("HubPlace", " Back to the chat"))
+        self.welcome_button.setText("" if narrow else translate("HubPlace", " First steps"))
+        for row, (key, english, _icon) in enumerate(PAGES):
+            name = translate("Place", english)
             words = f"{name}  {self._num_open}" if key == "downloads" and self._num_open else name
             item = self.nav.item(row)
             item.setText("" if narrow else words)

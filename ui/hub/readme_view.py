@@ -7,12 +7,14 @@ import re
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QWidget
 
-from ui.markdown_html import SafeParser, render_tokens
+from ui.language import mark, translate
+from ui.markdown_html import render_tokens
+from ui.markdown_parser import SafeParser
 from ui.prose_view import ProseView
 from ui.theme import Theme
 
 MAX_CHARS = 60_000
-CUT = "\n\n*The rest is on the page of the repository.*"
+CUT = mark("ReadmeView", "The rest is on the page of the repository.")
 _FRONT_MATTER = re.compile(r"\A---\s*\n.*?\n---\s*\n", re.DOTALL)
 _MAX_FRONT_CHARS = 20_000
 
@@ -23,8 +25,8 @@ def readme_html(markdown: str) -> str:
     head = _FRONT_MATTER.match(text[:_MAX_FRONT_CHARS])
     body = text[head.end() :] if head else text
     if len(markdown) > MAX_CHARS:
-        body += CUT
-    parser = SafeParser()
+        body += f"\n\n*{translate('ReadmeView', CUT)}*"
+    parser = SafeParser(formulas=False)
     return render_tokens(parser, parser.parse(body))
 
 
@@ -39,7 +41,7 @@ class ReadmeView(ProseView):
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(theme, parent)
-        self.setAccessibleName("Description")
+        self.setAccessibleName(translate("ReadmeView", "Description"))
         self.setFont(theme.font(0))
 
     def set_markdown(self, markdown: str) -> None:

@@ -16,6 +16,7 @@ from ui.hub.parts import Invitation, button, empty_layout, label, scrolled
 from ui.hub.search_page import LEAST_LIST_PX, LIST_PX
 from ui.hub.words import FIT_ICONS, FIT_WORDS, bytes_or_unknown
 from ui.hub_records import CatalogRow, FitLevel, PairView
+from ui.language import translate
 from ui.theme import Theme
 
 _TONES = {FitLevel.FITS: "good", FitLevel.TIGHT: "warn", FitLevel.TOO_LARGE: "bad"}
@@ -25,10 +26,10 @@ _TOP = Qt.AlignmentFlag.AlignTop
 def catalog_rows(rows: Sequence[CatalogRow]) -> list[Choice]:
     """Pairs that fit first, then the rest."""
     groups = (
-        ("Fit this machine", (FitLevel.FITS,)),
-        ("A tight fit", (FitLevel.TIGHT,)),
-        ("Not judged yet", (FitLevel.UNKNOWN,)),
-        ("Too large for this machine", (FitLevel.TOO_LARGE,)),
+        (translate("RecommendedPage", "Fit this machine"), (FitLevel.FITS,)),
+        (translate("RecommendedPage", "A tight fit"), (FitLevel.TIGHT,)),
+        (translate("RecommendedPage", "Not judged yet"), (FitLevel.UNKNOWN,)),
+        (translate("RecommendedPage", "Too large for this machine"), (FitLevel.TOO_LARGE,)),
     )
     choices: list[Choice] = []
     for heading, levels in groups:
@@ -47,7 +48,7 @@ def _choice(row: CatalogRow) -> Choice:
         side=bytes_or_unknown(row.pair.missing_bytes) if not row.pair.is_here else "here",
         icon=FIT_ICONS[row.fit],
         tone=_TONES.get(row.fit, "muted"),
-        spoken=FIT_WORDS[row.fit],
+        spoken=translate("Words", FIT_WORDS[row.fit]),
     )
 
 
@@ -58,9 +59,11 @@ class RecommendedPage(QWidget):
         super().__init__(parent)
         self._wants = wants
         self._rows: dict[str, CatalogRow] = {}
-        self.heading = label("Recommended pairs", "heading")
-        self.words = label("A large model and a small one that drafts for it.", "caption", wrap=True)
-        self.list = ChoiceList(theme, "Recommended pairs")
+        self.heading = label(translate("RecommendedPage", "Recommended pairs"), "heading")
+        self.words = label(
+            translate("RecommendedPage", "A large model and a small one that drafts for it."), "caption", wrap=True
+        )
+        self.list = ChoiceList(theme, translate("RecommendedPage", "Recommended pairs"))
         self.list.chosen.connect(self._on_chosen)
         self.empty = Invitation(theme, "sparkles")
         self.title = label("", "heading", wrap=True)
@@ -72,7 +75,10 @@ class RecommendedPage(QWidget):
         self.facts.setVerticalSpacing(6)
         self.card = PairCard(theme, wants)
         self._arrange()
-        self.empty.say("Choose a pair", "What it is good for, whether it matches and fits, is shown here.")
+        self.empty.say(
+            translate("RecommendedPage", "Choose a pair"),
+            translate("RecommendedPage", "What it is good for, whether it matches and fits, is shown here."),
+        )
 
     def _arrange(self) -> None:
         left = QWidget()
@@ -101,7 +107,7 @@ class RecommendedPage(QWidget):
         inner.addStretch(1)
         self.right = QStackedWidget()
         self.right.addWidget(self.empty)
-        self.right.addWidget(scrolled(content, "Pair"))
+        self.right.addWidget(scrolled(content, translate("RecommendedPage", "Pair")))
         row = QHBoxLayout(self)
         row.setContentsMargins(0, 0, 0, 0)
         row.setSpacing(0)
@@ -122,14 +128,20 @@ class RecommendedPage(QWidget):
         if current is not None and self.right.currentIndex() == 1:
             self._show(current)
         if not rows:
-            search = button("Search models", lambda: self._wants.page_wanted.emit("search"), kind="primary")
-            text = "The list of recommended pairs is empty. Search for models of your own choice."
-            self.empty.say("No recommendations", text, search)
+            search = button(
+                translate("RecommendedPage", "Search models"),
+                lambda: self._wants.page_wanted.emit("search"),
+                kind="primary",
+            )
+            text = translate(
+                "RecommendedPage", "The list of recommended pairs is empty. Search for models of your own choice."
+            )
+            self.empty.say(translate("RecommendedPage", "No recommendations"), text, search)
             self.right.setCurrentIndex(0)
 
     def set_problem(self, problem: Problem) -> None:
         """The list cannot be shown."""
-        again = button("Try again", self._wants.all_wanted.emit, kind="primary")
+        again = button(translate("RecommendedPage", "Try again"), self._wants.all_wanted.emit, kind="primary")
         self.empty.say(problem.title, f"{problem.message} {problem.advice}".strip(), again)
         self.right.setCurrentIndex(0)
 
@@ -146,7 +158,12 @@ class RecommendedPage(QWidget):
         self.title.setText(row.name)
         self.good_for.setText(row.good_for)
         empty_layout(self.facts)
-        lines = (("Licence", row.licence), ("Speed-up", row.speedup), ("Source", row.source), ("Hub", row.checked))
+        lines = (
+            (translate("RecommendedPage", "Licence"), row.licence),
+            (translate("RecommendedPage", "Speed-up"), row.speedup),
+            (translate("RecommendedPage", "Source"), row.source),
+            (translate("RecommendedPage", "Hub"), row.checked),
+        )
         for line, (name, text) in enumerate(pair for pair in lines if pair[1]):
             words = label(text, "", wrap=True)
             self.facts.addWidget(label(name, "muted"), line, 0, _TOP)

@@ -13,6 +13,7 @@ from ui.hub.readme_view import ReadmeView
 from ui.hub.token_box import TokenBox
 from ui.hub.words import compact, day
 from ui.hub_records import RepoDetails, RepoRow
+from ui.language import translate
 from ui.theme import Theme
 
 MAX_PX = 820
@@ -23,10 +24,14 @@ def facts(row: RepoRow) -> str:
     today = datetime.now().astimezone().date()
     pieces = [f"by {row.author}"] if row.author else []
     if row.downloads is not None:
-        pieces.append(f"{compact(row.downloads)} downloads")
+        pieces.append(translate("RepoPane", "{compact} downloads").format(compact=compact(row.downloads)))
     if row.updated is not None:
-        pieces.append(f"updated {day(row.updated, today)}")
-    pieces.append(f"licence {row.licence}" if row.licence else "licence not stated")
+        pieces.append(translate("RepoPane", "updated {day}").format(day=day(row.updated, today)))
+    pieces.append(
+        translate("RepoPane", "licence {licence}").format(licence=row.licence)
+        if row.licence
+        else translate("RepoPane", "licence not stated")
+    )
     return " · ".join(pieces)
 
 
@@ -42,16 +47,21 @@ class RepoPane(QStackedWidget):
         self.facts = label("", "caption", wrap=True)
         self.summary = label("", "", wrap=True)
         self.gate = TokenBox(theme, wants)
-        self.files_heading = label("Files", "section")
+        self.files_heading = label(translate("RepoPane", "Files"), "section")
         self.files = FileTable(theme, wants)
         self.no_files = label("", "muted", wrap=True)
-        self.readme_heading = label("Description", "section")
+        self.readme_heading = label(translate("RepoPane", "Description"), "section")
         self.readme = ReadmeView(theme)
         self.readme.link_activated.connect(wants.link_wanted)
-        self.page_button = button("Open its page", lambda: wants.link_wanted.emit(self._page_url + self._repo))
+        self.page_button = button(
+            translate("RepoPane", "Open its page"), lambda: wants.link_wanted.emit(self._page_url + self._repo)
+        )
         self.addWidget(self.empty)
         self.addWidget(self._page())
-        self.say("Choose a model", "Its files, sizes and whether they fit this machine are shown here.")
+        self.say(
+            translate("RepoPane", "Choose a model"),
+            translate("RepoPane", "Its files, sizes and whether they fit this machine are shown here."),
+        )
 
     def _page(self) -> QWidget:
         content = QWidget()
@@ -83,7 +93,7 @@ class RepoPane(QStackedWidget):
         outer = QHBoxLayout(content)
         outer.setContentsMargins(0, 0, 0, 0)
         outer.addWidget(holder, 1)
-        self.area = scrolled(content, "Details")
+        self.area = scrolled(content, translate("RepoPane", "Details"))
         return self.area
 
     def say(self, title: str, text: str) -> None:
@@ -106,7 +116,9 @@ class RepoPane(QStackedWidget):
         self.gate.show_gate(details.gated_words, self._page_url + row.repo, has_token=details.has_token)
         self.files.set_files(details.files)
         self.files.setVisible(bool(details.files))
-        self.no_files.setText("This repository holds no GGUF file. Look at its page for another format.")
+        self.no_files.setText(
+            translate("RepoPane", "This repository holds no GGUF file. Look at its page for another format.")
+        )
         self.no_files.setVisible(not details.files)
         self.readme.set_markdown(details.readme)
         for piece in (self.readme_heading, self.readme):

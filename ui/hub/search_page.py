@@ -14,11 +14,16 @@ from ui.hub.choice_list import Choice, ChoiceList
 from ui.hub.intentions import Intentions
 from ui.hub.parts import Invitation, button, label
 from ui.hub.repo_pane import RepoPane
-from ui.hub.words import FIT_ICONS, FIT_WORDS, compact, day, plural
+from ui.hub.words import FIT_ICONS, FIT_WORDS, compact, day
 from ui.hub_records import FitLevel, RepoRow, SearchQuery
+from ui.language import mark, translate
 from ui.theme import Theme
 
-SORTS = (("downloads", "Most downloads"), ("updated", "Last updated"), ("name", "Name"))
+SORTS = (
+    ("downloads", mark("SearchPage", "Most downloads")),
+    ("updated", mark("SearchPage", "Last updated")),
+    ("name", mark("SearchPage", "Name")),
+)
 LIST_PX, LEAST_LIST_PX = 340, 316
 TYPING_MS = 450
 _TONES = {FitLevel.FITS: "good", FitLevel.TIGHT: "warn", FitLevel.TOO_LARGE: "bad"}
@@ -28,15 +33,19 @@ def result_row(row: RepoRow) -> Choice:
     """A result as a line of the list."""
     today = datetime.now().astimezone().date()
     known = row.fit is not FitLevel.UNKNOWN
-    second = [f"{compact(row.downloads)} downloads", day(row.updated, today) if row.updated else "", row.licence]
+    second = [
+        translate("SearchPage", "{compact} downloads").format(compact=compact(row.downloads)),
+        day(row.updated, today) if row.updated else "",
+        row.licence,
+    ]
     return Choice(
         key=row.repo,
         title=row.name,
         lines=(row.author, " · ".join(piece for piece in second if piece)),
-        side="Gated" if row.gated else "",
+        side=translate("SearchPage", "Gated") if row.gated else "",
         icon=FIT_ICONS[row.fit] if known else "",
         tone=_TONES.get(row.fit, "muted"),
-        spoken=FIT_WORDS[row.fit] if known else "",
+        spoken=translate("Words", FIT_WORDS[row.fit]) if known else "",
     )
 
 
@@ -49,9 +58,9 @@ class SearchPage(QWidget):
         self._asked: SearchQuery | None = None
         self.field = QLineEdit()
         self.sort = QComboBox()
-        self.fitting = QCheckBox("Fits this machine")
+        self.fitting = QCheckBox(translate("SearchPage", "Fits this machine"))
         self.status = label("", "caption")
-        self.list = ChoiceList(theme, "Results")
+        self.list = ChoiceList(theme, translate("SearchPage", "Results"))
         self.nothing = Invitation(theme, "search")
         self.pane = RepoPane(theme, wants)
         self._typing = QTimer(self, singleShot=True, interval=TYPING_MS)
@@ -62,19 +71,19 @@ class SearchPage(QWidget):
 
     def _make(self) -> None:
         self.field.setObjectName("search")
-        self.field.setPlaceholderText("Search models on Hugging Face")
-        self.field.setAccessibleName("Search models")
+        self.field.setPlaceholderText(translate("SearchPage", "Search models on Hugging Face"))
+        self.field.setAccessibleName(translate("SearchPage", "Search models"))
         self._icon = QAction(self.field)
-        self._clear_action = QAction("Clear the search", self.field)
+        self._clear_action = QAction(translate("SearchPage", "Clear the search"), self.field)
         self._clear_action.setVisible(False)
         self._clear_action.triggered.connect(self._clear)
         self.field.addAction(self._clear_action, QLineEdit.ActionPosition.TrailingPosition)
         self.field.textChanged.connect(lambda text: self._clear_action.setVisible(bool(text)))
         self.field.addAction(self._icon, QLineEdit.ActionPosition.LeadingPosition)
         for key, words in SORTS:
-            self.sort.addItem(words, key)
-        self.sort.setAccessibleName("Order")
-        self.fitting.setAccessibleName("Only models that fit this machine")
+            self.sort.addItem(translate("SearchPage", words), key)
+        self.sort.setAccessibleName(translate("SearchPage", "Order"))
+        self.fitting.setAccessibleName(translate("SearchPage", "Only models that fit this machine"))
         self.nothing.text.setFixedWidth(LIST_PX - 72)
         self.field.textEdited.connect(lambda _text: self._typing.start())
         self.field.returnPressed.connect(self._on_enter)
@@ -126,7 +135,7 @@ class SearchPage(QWidget):
         """Ask for what the controls say."""
         self._typing.stop()
         self._asked = self.query
-        self.status.setText("Searching…")
+        self.status.setText(translate("SearchPage", "Searching…"))
         self._wants.search_wanted.emit(self._asked)
 
     def set_results(self, query: SearchQuery, rows: Sequence[RepoRow]) -> None:
@@ -134,22 +143,23 @@ class SearchPage(QWidget):
         if query != self._asked:
             return
         self.list.set_rows([result_row(row) for row in rows])
-        self.status.setText(plural(len(rows), "model"))
+        number = len(rows)
+        self.status.setText(translate("SearchPage", "%n models", None, number))
         if rows:
             self.results.setCurrentWidget(self.list)
             return
-        offers = [button("Clear the search", self._clear)] if query.text else []
+        offers = [button(translate("SearchPage", "Clear the search"), self._clear)] if query.text else []
         if query.only_fitting:
-            offers.append(button("Show all sizes", lambda: self.fitting.setChecked(False)))
+            offers.append(button(translate("SearchPage", "Show all sizes"), lambda: self.fitting.setChecked(False)))
         self.nothing.set_icon_name("search")
-        self.nothing.say("Nothing found", _advice(query), *offers)
+        self.nothing.say(translate("SearchPage", "Nothing found"), _advice(query), *offers)
         self.results.setCurrentWidget(self.nothing)
 
     def set_problem(self, problem: Problem) -> None:
         """The hub did not answer."""
         self.status.setText("")
         self.nothing.set_icon_name("cloud-off")
-        again = button("Try again", self.search, kind="primary")
+        again = button(translate("SearchPage", "Try again"), self.search, kind="primary")
         self.nothing.say(problem.title, f"{problem.message} {problem.advice}".strip(), again)
         self.results.setCurrentWidget(self.nothing)
 
@@ -165,7 +175,7 @@ class SearchPage(QWidget):
             self.search()
 
     def _on_chosen(self, repo: str) -> None:
-        self.pane.say("Asking the hub", repo)
+        self.pane.say(translate("SearchPage", "Asking the hub"), repo)
         self._wants.repo_wanted.emit(repo)
 
     def _recolor(self) -> None:
@@ -174,7 +184,15 @@ class SearchPage(QWidget):
 
 
 def _advice(query: SearchQuery) -> str:
-    filtered = " that fits this machine" if query.only_fitting else ""
-    if query.text:
-        return f"No repository with GGUF files{filtered} answers to “{query.text}”. Try fewer or other words."
-    return f"The hub names no repository with GGUF files{filtered}."
+    if not query.text:
+        if query.only_fitting:
+            return translate("SearchPage", "The hub names no repository with GGUF files that fits this machine.")
+        return translate("SearchPage", "The hub names no repository with GGUF files.")
+    if query.only_fitting:
+        words = translate(
+            "SearchPage",
+            "No repository with GGUF files that fits this machine answers to “{text}”. Try fewer or other words.",
+        )
+    else:
+        words = translate("SearchPage", "No repository with GGUF files answers to “{text}”. Try fewer or other words.")
+    return words.format(text=query.text)

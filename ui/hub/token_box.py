@@ -7,9 +7,10 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QLineEdit, QVBoxLayou
 
 from ui.hub.intentions import Intentions
 from ui.hub.parts import button, label
+from ui.language import mark, translate
 from ui.theme import Theme
 
-KEPT = "The token is kept in the system's keyring and sent to the hub only."
+KEPT = mark("TokenBox", "The token is kept in the system's keyring and sent to the hub only.")
 
 
 class TokenBox(QFrame):
@@ -22,17 +23,17 @@ class TokenBox(QFrame):
         self._page = ""
         self.picture = QLabel()
         self.picture.setFixedSize(16, 18)
-        self.title = label("This model is gated", "strong")
+        self.title = label(translate("TokenBox", "This model is gated"), "strong")
         self.words = label("", "", wrap=True)
         self.field = QLineEdit()
         self.field.setEchoMode(QLineEdit.EchoMode.Password)
-        self.field.setPlaceholderText("Access token (hf_…)")
-        self.field.setAccessibleName("Access token")
-        self.field.setAccessibleDescription(KEPT)
+        self.field.setPlaceholderText(translate("TokenBox", "Access token (hf_…)"))
+        self.field.setAccessibleName(translate("TokenBox", "Access token"))
+        self.field.setAccessibleDescription(translate("TokenBox", KEPT))
         self.field.returnPressed.connect(self._give)
-        self.give_button = button("Use this token", self._give)
-        self.page_button = button("Open its page", lambda: wants.link_wanted.emit(self._page))
-        self.remove_button = button("Forget the token", wants.token_removed.emit)
+        self.give_button = button(translate("TokenBox", "Use this token"), self._give)
+        self.page_button = button(translate("TokenBox", "Open its page"), lambda: wants.link_wanted.emit(self._page))
+        self.remove_button = button(translate("TokenBox", "Forget the token"), wants.token_removed.emit)
         self._arrange()
         theme.changed.connect(self._recolor)
         self._recolor()
@@ -50,7 +51,7 @@ class TokenBox(QFrame):
         words.addWidget(self.title)
         words.addWidget(self.words)
         words.addLayout(row)
-        words.addWidget(label(KEPT, "caption", wrap=True))
+        words.addWidget(label(translate("TokenBox", KEPT), "caption", wrap=True))
         layout = QHBoxLayout(self)
         layout.setContentsMargins(16, 14, 16, 14)
         layout.setSpacing(10)

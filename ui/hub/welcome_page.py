@@ -12,30 +12,52 @@ from ui.formatting import hover, size
 from ui.header import TINY_NOTE
 from ui.hub.intentions import Intentions
 from ui.hub.parts import Mark, button, empty_layout, label, scrolled
-from ui.hub.words import FIT_WORDS, bytes_or_unknown, plural
+from ui.hub.words import bytes_or_unknown
 from ui.hub_records import CatalogRow, Hardware, ModelRef
+from ui.language import mark, translate
 from ui.setting_rows import ask_model_file
 from ui.theme import Theme
 
 WIDTH_PX = 860
 NUM_SUGGESTED = 3
-OFFLINE = (
-    "The hub cannot be reached just now, so sizes are those of the list. The built-in pair and your own files work."
+NONE_FITS = mark(
+    "WelcomePage", "None of the recommended pairs fits the memory that is free now. Begin with the built-in pair."
 )
-NONE_FITS = "None of the recommended pairs fits the memory that is free now. Begin with the built-in pair."
 
 
 def hardware_lines(hardware: Hardware) -> list[tuple[str, str, str]]:
     """Icon, name and words of each thing found."""
-    memory = f"{size(hardware.memory_bytes)}, {size(hardware.free_memory_bytes)} free"
-    lines = [("cpu", "Processor", plural(hardware.num_cores, "core")), ("memory-stick", "Memory", memory)]
+    cores = hardware.num_cores
+    memory = translate("WelcomePage", "{total}, {free} free").format(
+        total=size(hardware.memory_bytes), free=size(hardware.free_memory_bytes)
+    )
+    lines = [
+        ("cpu", translate("WelcomePage", "Processor"), translate("WelcomePage", "%n cores", None, cores)),
+        ("memory-stick", translate("WelcomePage", "Memory"), memory),
+    ]
     for gpu in hardware.gpus:
         figures = bytes_or_unknown(gpu.total_bytes)
-        free = f", {size(gpu.free_bytes)} free" if gpu.free_bytes is not None else ""
-        lines.append(("layers", "Graphics", f"{gpu.name}, {figures}{free}"))
+        free = (
+            translate("WelcomePage", ", {size} free").format(size=size(gpu.free_bytes))
+            if gpu.free_bytes is not None
+            else ""
+        )
+        lines.append(("layers", translate("WelcomePage", "Graphics"), f"{gpu.name}, {figures}{free}"))
     if not hardware.gpus:
-        lines.append(("layers", "Graphics", "none that this build can use: the processor computes"))
-    lines.append(("hard-drive", "Disk", f"{bytes_or_unknown(hardware.free_disk_bytes)} free"))
+        lines.append(
+            (
+                "layers",
+                translate("WelcomePage", "Graphics"),
+                translate("WelcomePage", "none that this build can use: the processor computes"),
+            )
+        )
+    lines.append(
+        (
+            "hard-drive",
+            translate("WelcomePage", "Disk"),
+            translate("WelcomePage", "{size} free").format(size=bytes_or_unknown(hardware.free_disk_bytes)),
+        )
+    )
     return lines
 
 
@@ -47,15 +69,28 @@ class SuggestionCard(QFrame):
         self.setObjectName("card")
         pair = row.pair
         mark = Mark(theme)
-        mark.show_fit(row.fit, f"{FIT_WORDS[row.fit]} this machine" if row.fit.value == "fits" else "")
-        weight = label(f"{bytes_or_unknown(pair.missing_bytes)} to download" if not pair.is_here else "here already")
+        mark.show_fit(
+            row.fit,
+            translate("SuggestionCard", "Fits this machine") if row.fit.value == "fits" else "",
+        )
+        weight = label(
+            translate("SuggestionCard", "{weight} to download").format(weight=bytes_or_unknown(pair.missing_bytes))
+            if not pair.is_here
+            else translate("SuggestionCard", "here already")
+        )
         weight.setFont(theme.font(0))
-        licence = label(f"Licence {row.licence}" if row.licence else "", "caption", wrap=True)
+        licence = label(
+            translate("SuggestionCard", "Licence {licence}").format(licence=row.licence) if row.licence else "",
+            "caption",
+            wrap=True,
+        )
         refs = (pair.target.ref, pair.draft.ref) if pair.draft else (pair.target.ref,)
         self.deed = button(
-            "Download and chat" if not pair.is_here else "Chat",
+            translate("SuggestionCard", "Download and chat")
+            if not pair.is_here
+            else translate("SuggestionCard", "Chat"),
             lambda: wants.pull_wanted.emit(refs, True),
-            name=f"Download {row.name} and chat",
+            name=translate("SuggestionCard", "Download {name} and chat").format(name=row.name),
         )
         column = QVBoxLayout(self)
         column.setContentsMargins(16, 14, 16, 14)
@@ -84,9 +119,11 @@ class WelcomePage(QWidget):
         self.pairs.setSpacing(12)
         self.cards: list[SuggestionCard] = []
         self.words = label("", "muted", wrap=True)
-        self.builtin_button = button("Use the built-in pair", wants.builtin_wanted.emit, tip=TINY_NOTE)
-        self.own_button = button("I have a GGUF file…", self._ask_file)
-        self.skip_button = button("Skip", wants.welcome_done.emit)
+        self.builtin_button = button(
+            translate("WelcomePage", "Use the built-in pair"), wants.builtin_wanted.emit, tip=TINY_NOTE
+        )
+        self.own_button = button(translate("WelcomePage", "I have a GGUF file…"), self._ask_file)
+        self.skip_button = button(translate("WelcomePage", "Skip"), wants.welcome_done.emit)
         self._icons: list[tuple[QLabel, str]] = []
         self._arrange()
         theme.changed.connect(self._recolor)
@@ -111,20 +148,21 @@ class WelcomePage(QWidget):
         column.addStretch(1)
         column.addWidget(self.mark)
         column.addSpacing(8)
-        column.addWidget(label("Welcome to Paceline", "title"))
-        text = (
-            "Choose what answers you. A small model drafts, the large one checks every word: the same answers, sooner."
+        column.addWidget(label(translate("WelcomePage", "Welcome to Paceline"), "title"))
+        text = translate(
+            "WelcomePage",
+            "Choose what answers you. A small model drafts, the large one checks every word: the same answers, sooner.",
         )
         column.addWidget(label(text, "muted", wrap=True))
         column.addSpacing(16)
-        column.addWidget(label("This machine", "section"))
+        column.addWidget(label(translate("WelcomePage", "This machine"), "section"))
         column.addWidget(frame)
         column.addSpacing(16)
-        column.addWidget(label("Pairs for it", "section"))
+        column.addWidget(label(translate("WelcomePage", "Pairs for it"), "section"))
         column.addLayout(self.pairs)
         column.addWidget(self.words)
         column.addSpacing(16)
-        column.addWidget(label("Or without a download", "section"))
+        column.addWidget(label(translate("WelcomePage", "Or without a download"), "section"))
         column.addLayout(others)
         column.addStretch(2)
         content = QWidget()
@@ -135,7 +173,7 @@ class WelcomePage(QWidget):
         outer.addStretch(1)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
-        layout.addWidget(scrolled(content, "Welcome"))
+        layout.addWidget(scrolled(content, translate("WelcomePage", "Welcome")))
 
     def start(self) -> None:
         """The page is seen."""
@@ -169,7 +207,7 @@ class WelcomePage(QWidget):
         self.builtin_button.setProperty("kind", "" if self.cards else "primary")
 
     def _ask_file(self) -> None:
-        ask_model_file(self.window(), "Target", self._take)
+        ask_model_file(self.window(), translate("WelcomePage", "Target"), self._take)
 
     def _take(self, path: str) -> None:
         self._wants.add_wanted.emit(path)

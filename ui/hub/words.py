@@ -1,17 +1,20 @@
-"""Facts of the Models place in words: verdicts, kinds of files, speeds and dates. Pure, no Qt."""
+"""Facts of the Models place in words: verdicts, kinds of files, speeds and dates."""
 
 from __future__ import annotations
 
 from datetime import date, datetime
 
+from PySide6.QtCore import QDate
+
 from ui.formatting import UNKNOWN, figure, size
 from ui.hub_records import DownloadState, FileKind, FitLevel, Match
+from ui.language import locale, mark, translate
 
 FIT_WORDS = {
-    FitLevel.FITS: "Fits",
-    FitLevel.TIGHT: "Tight",
-    FitLevel.TOO_LARGE: "Too large",
-    FitLevel.UNKNOWN: "Fit unknown",
+    FitLevel.FITS: mark("Words", "Fits"),
+    FitLevel.TIGHT: mark("Words", "Tight"),
+    FitLevel.TOO_LARGE: mark("Words", "Too large"),
+    FitLevel.UNKNOWN: mark("Words", "Fit unknown"),
 }
 FIT_ICONS = {
     FitLevel.FITS: "circle-check",
@@ -20,34 +23,38 @@ FIT_ICONS = {
     FitLevel.UNKNOWN: "circle-question-mark",
 }
 KIND_WORDS = {
-    FileKind.MODEL: "Model",
-    FileKind.DRAFTER: "Draft model",
-    FileKind.MMPROJ: "Image reader (mmproj)",
-    FileKind.MTP: "Next-token heads (MTP)",
-    FileKind.EAGLE: "EAGLE head",
-    FileKind.DFLASH: "DFlash head",
-    FileKind.IMATRIX: "Quantization data (imatrix)",
-    FileKind.VOCAB: "Vocabulary only",
-    FileKind.ADAPTER: "Adapter (LoRA)",
-    FileKind.OTHER: "Other file",
+    FileKind.MODEL: mark("Words", "Model"),
+    FileKind.DRAFTER: mark("Words", "Draft model"),
+    FileKind.MMPROJ: mark("Words", "Image reader (mmproj)"),
+    FileKind.MTP: mark("Words", "Next-token heads (MTP)"),
+    FileKind.EAGLE: mark("Words", "EAGLE head"),
+    FileKind.DFLASH: mark("Words", "DFlash head"),
+    FileKind.IMATRIX: mark("Words", "Quantization data (imatrix)"),
+    FileKind.VOCAB: mark("Words", "Vocabulary only"),
+    FileKind.ADAPTER: mark("Words", "Adapter (LoRA)"),
+    FileKind.OTHER: mark("Words", "Other file"),
 }
 KIND_HELP = {
-    FileKind.MODEL: "A model that can answer.",
-    FileKind.DRAFTER: "A small model made to draft for a large one. Use it as a draft, not to chat with.",
-    FileKind.MMPROJ: "Lets a model see images. It is no model of its own and cannot be chatted with.",
-    FileKind.MTP: "Extra layers that propose several tokens at once. They belong to one model and cannot chat.",
-    FileKind.EAGLE: "A drafting head that reads the target's inner state. It cannot be used on its own.",
-    FileKind.DFLASH: "A drafting head that proposes a block at once. It cannot be used on its own.",
-    FileKind.IMATRIX: "Measurements used when a model is quantized. Nothing to chat with.",
-    FileKind.VOCAB: "A vocabulary without weights. Nothing to chat with.",
-    FileKind.ADAPTER: "A change to another model's weights. It cannot be used on its own.",
-    FileKind.OTHER: "Not a model as far as its name and header tell.",
+    FileKind.MODEL: mark("Words", "A model that can answer."),
+    FileKind.DRAFTER: mark(
+        "Words", "A small model made to draft for a large one. Use it as a draft, not to chat with."
+    ),
+    FileKind.MMPROJ: mark("Words", "Lets a model see images. It is no model of its own and cannot be chatted with."),
+    FileKind.MTP: mark(
+        "Words", "Extra layers that propose several tokens at once. They belong to one model and cannot chat."
+    ),
+    FileKind.EAGLE: mark("Words", "A drafting head that reads the target's inner state. It cannot be used on its own."),
+    FileKind.DFLASH: mark("Words", "A drafting head that proposes a block at once. It cannot be used on its own."),
+    FileKind.IMATRIX: mark("Words", "Measurements used when a model is quantized. Nothing to chat with."),
+    FileKind.VOCAB: mark("Words", "A vocabulary without weights. Nothing to chat with."),
+    FileKind.ADAPTER: mark("Words", "A change to another model's weights. It cannot be used on its own."),
+    FileKind.OTHER: mark("Words", "Not a model as far as its name and header tell."),
 }
 MATCH_WORDS = {
-    Match.YES: "The draft matches",
-    Match.NO: "The draft does not match",
-    Match.CHECKING: "Checking the vocabularies",
-    Match.UNCHECKED: "Not checked yet",
+    Match.YES: mark("Words", "The draft matches"),
+    Match.NO: mark("Words", "The draft does not match"),
+    Match.CHECKING: mark("Words", "Checking the vocabularies"),
+    Match.UNCHECKED: mark("Words", "Not checked yet"),
 }
 MATCH_ICONS = {
     Match.YES: "circle-check",
@@ -56,12 +63,12 @@ MATCH_ICONS = {
     Match.UNCHECKED: "circle-question-mark",
 }
 STATE_WORDS = {
-    DownloadState.WAITING: "Waiting for its turn",
-    DownloadState.RUNNING: "Downloading",
-    DownloadState.CHECKING: "Checking the file",
-    DownloadState.PAUSED: "Paused",
-    DownloadState.FAILED: "Stopped",
-    DownloadState.DONE: "Complete",
+    DownloadState.WAITING: mark("Words", "Waiting for its turn"),
+    DownloadState.RUNNING: mark("Words", "Downloading"),
+    DownloadState.CHECKING: mark("Words", "Checking the file"),
+    DownloadState.PAUSED: mark("Words", "Paused"),
+    DownloadState.FAILED: mark("Words", "Stopped"),
+    DownloadState.DONE: mark("Words", "Complete"),
 }
 
 
@@ -92,14 +99,14 @@ def rate(bytes_per_s: float | None) -> str:
 def time_left(seconds: float | None) -> str:
     """How long it will still take, no finer than it can be known."""
     if seconds is None:
-        return "time left not known"
+        return translate("Words", "time left not known")
     if seconds < 60:
-        return f"{max(round(seconds), 1)} s left"
+        return translate("Words", "{seconds} s left").format(seconds=max(round(seconds), 1))
     minutes = round(seconds / 60)
     if minutes < 60:
-        return f"{minutes} min left"
+        return translate("Words", "{minutes} min left").format(minutes=minutes)
     hours, rest = divmod(minutes, 60)
-    return f"{hours} h {rest} min left"
+    return translate("Words", "{hours} h {rest} min left").format(hours=hours, rest=rest)
 
 
 def day(moment: date | None, today: date) -> str:
@@ -108,19 +115,18 @@ def day(moment: date | None, today: date) -> str:
         return UNKNOWN
     age = (today - moment).days
     if age <= 0:
-        return "today"
+        return translate("Words", "today")
     if age == 1:
-        return "yesterday"
+        return translate("Words", "yesterday")
     if age < 30:
-        return f"{age} days ago"
-    return f"{moment.day} {moment:%b %Y}"
+        return translate("Words", "%n days ago", None, age)
+    return locale().toString(QDate(moment.year, moment.month, moment.day), translate("Words", "d MMM yyyy"))
 
 
 def used(moment: datetime | None, today: date) -> str:
     """When a model was last used."""
-    return "never used" if moment is None else f"used {day(moment.date(), today)}"
-
-
-def plural(number: int, one: str, many: str = "") -> str:
-    """A count with its noun: 1 file, 3 files."""
-    return f"{number:,} {one if number == 1 else many or one + 's'}"
+    return (
+        translate("Words", "never used")
+        if moment is None
+        else translate("Words", "used {day}").format(day=day(moment.date(), today))
+    )

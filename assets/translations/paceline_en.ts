@@ -1,0 +1,64 @@
+<?xml version="1.0" encoding="utf-8"?>
+<!DOCTYPE TS>
+<TS version="2.1" language="en" sourcelanguage="en">
+<context>
+    <name>DownloadsPage</name>
+    <message numerus="yes">
+        <source>%n on the way</source>
+        <translation>
+            <numerusform>%n on the way</numerusform>
+            <numerusform>%n on the way</numerusform>
+        </translation>
+    </message>
+</context>
+<context>
+    <name>FileTable</name>
+    <message numerus="yes">
+        <source>%n parts</source>
+        <translation>
+            <numerusform>%n part</numerusform>
+            <numerusform>%n parts</numerusform>
+        </translation>
+    </message>
+</context>
+<context>
+    <name>LibraryPage</name>
+    <message numerus="yes">
+        <source>%n models · {total} in the models folder</source>
+        <translation>
+            <numerusform>%n model · {total} in the models folder</numerusform>
+            <numerusform>%n models · {total} in the models folder</numerusform>
+        </translation>
+    </message>
+</context>
+<context>
+    <name>SearchPage</name>
+    <message numerus="yes">
+        <source>%n models</source>
+        <translation>
+            <numerusform>%n model</numerusform>
+            <numerusform>%n models</numerusform>
+        </translation>
+    </message>
+</context>
+<context>
+    <name>WelcomePage</name>
+    <message numerus="yes">
+        <source>%n cores</source>
+        <translation>
+            <numerusform>%n core</numerusform>
+            <numerusform>%n cores</numerusform>
+        </translation>
+    </message>
+</context>
+<context>
+    <name>Words</name>
+    <message numerus="yes">
+        <source>%n days ago</source>
+        <translation>
+            <numerusform>%n day ago</numerusform>
+            <numerusform>%n days ago</numerusform>
+        </translation>
+    </message>
+</context>
+</TS>

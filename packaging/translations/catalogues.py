@@ -1,0 +1,178 @@
+"""Makes the catalogues with Qt's own tools: `update` finds the texts in the code, `release` compiles what is written.
+
+Texts of tables and errors stand in the code without a call around them, and lupdate knows a plural in Python only by a
+literal number; both are put into a list that lupdate reads first. Usage: catalogues.py update|release [FOLDER]
+"""
+
+from __future__ import annotations
+
+import argparse
+import ast
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+FOLDER = ROOT / "assets" / "translations"
+LISTED = "listed_words.py"
+BUILTIN_ERRORS = {"ValueError", "RuntimeError", "TypeError", "KeyError", "OSError", "AssertionError", "EOFError"}
+ALIASES = ("-tr-function-alias", "QT_TRANSLATE_NOOP+=mark")
+FIELD_TEXTS = (1, 2, 5)  # section, label, help of a SettingField
+FIELD_NAMES = ("section", "label", "help", "automatic", "unit")
+
+
+def tool(name: str, *arguments: str) -> None:
+    """Run one of Qt's tools as PySide6 ships it.
+
+    Raises:
+        subprocess.CalledProcessError: the tool failed.
+    """
+    path = Path(sys.executable).parent / f"pyside6-{name}"
+    command = str(path) if path.exists() else shutil.which(f"pyside6-{name}") or str(path)
+    subprocess.run([command, *arguments], check=True, capture_output=True, text=True)
+
+
+def listed_words(root: Path) -> list[tuple[str, str]]:
+    """Context and text of all that is shown but stands in no call: settings and problems."""
+    found: dict[tuple[str, str], None] = {}
+    for room in ("app", "engine"):
+        for path in sorted((root / room).rglob("*.py")):
+            tree = ast.parse(path.read_text("utf-8"), filename=str(path))
+            for context, text in (*_settings(tree), *_problems(tree)):
+                if any(letter.isalpha() for letter in text):
+                    found[context, text] = None
+    return list(found)
+
+
+def plurals(root: Path) -> list[tuple[str, str]]:
+    """Context and text of every call of `translate` that gives a number."""
+    found: dict[tuple[str, str], None] = {}
+    for room in ("app", "ui"):
+        for path in sorted((root / room).rglob("*.py")):
+            for node in ast.walk(ast.parse(path.read_text("utf-8"), filename=str(path))):
+                if isinstance(node, ast.Call) and _called(node) == "translate" and _gives_number(node):
+                    texts = [one.value for one in node.args[:2] if isinstance(one, ast.Constant)]
+                    if len(texts) == 2:
+                        found[texts[0], texts[1]] = None
+    return list(found)
+
+
+def _gives_number(node: ast.Call) -> bool:
+    return len(node.args) == 4 or any(keyword.arg == "n" for keyword in node.keywords)
+
+
+def _settings(tree: ast.Module) -> Iterator[tuple[str, str]]:
+    names = {
+        target.id: node.value.value
+        for node in tree.body
+        if isinstance(node, ast.Assign) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str)
+        for target in node.targets
+        if isinstance(target, ast.Name)
+    }
+    for section in _section_names(tree):
+        yield "Settings", section
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call) and _called(node) == "SettingField":
+            given = [node.args[place] for place in FIELD_TEXTS if place < len(node.args)]
+            given += [keyword.value for keyword in node.keywords if keyword.arg in FIELD_NAMES]
+            given += [
+                label for keyword in node.keywords if keyword.arg == "choices" for label in _labels(keyword.value)
+            ]
+            for value in given:
+                text = names.get(value.id) if isinstance(value, ast.Name) else getattr(value, "value", None)
+                if isinstance(text, str):
+                    yield "Settings", text
+        elif isinstance(node, ast.AnnAssign | ast.Assign) and isinstance(node.value, ast.Dict):
+            target = node.target if isinstance(node, ast.AnnAssign) else node.targets[0]
+            if isinstance(target, ast.Name) and target.id.endswith("_LABELS"):
+                yield from (("Settings", value.value) for value in node.value.values if isinstance(value, ast.Constant))
+
+
+def _section_names(tree: ast.Module) -> Iterator[str]:
+    """The texts of ``A, B = "One", "Two"`` in a file of fields."""
+    if not any(isinstance(node, ast.Call) and _called(node) == "SettingField" for node in ast.walk(tree)):
+        return
+    for node in tree.body:
+        if (
+            isinstance(node, ast.Assign)
+            and isinstance(node.targets[0], ast.Tuple)
+            and isinstance(node.value, ast.Tuple)
+        ):
+            texts = (getattr(one, "value", None) for one in node.value.elts)
+            yield from (text for text in texts if isinstance(text, str))
+
+
+def _labels(choices: ast.expr) -> list[ast.expr]:
+    """The second of each pair of a literal tuple of pairs."""
+    pairs = choices.elts if isinstance(choices, ast.Tuple) else []
+    return [pair.elts[1] for pair in pairs if isinstance(pair, ast.Tuple) and len(pair.elts) == 2]
+
+
+def _problems(tree: ast.Module) -> Iterator[tuple[str, str]]:
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ClassDef):
+            for line in node.body:
+                name = line.targets[0] if isinstance(line, ast.Assign) else None
+                if isinstance(name, ast.Name) and name.id in ("title", "default_advice"):
+                    yield from _literals([line.value])  # type: ignore[union-attr]
+        elif isinstance(node, ast.Call):
+            called = _called(node)
+            if called.endswith(("Error", "Problem", "problem")) and called not in BUILTIN_ERRORS:
+                yield from _literals([*node.args, *(keyword.value for keyword in node.keywords)])
+
+
+def _literals(values: list[ast.expr]) -> Iterator[tuple[str, str]]:
+    for value in values:
+        if isinstance(value, ast.IfExp):
+            yield from _literals([value.body, value.orelse])
+        elif isinstance(value, ast.Constant) and isinstance(value.value, str) and " " in value.value:
+            yield "Problems", value.value
+
+
+def _called(node: ast.Call) -> str:
+    return node.func.id if isinstance(node.func, ast.Name) else getattr(node.func, "attr", "")
+
+
+def update(folder: Path, root: Path = ROOT) -> None:
+    """Bring the catalogues of ``folder`` up to the code; new texts come in without a translation."""
+    with tempfile.TemporaryDirectory() as place:
+        listed = Path(place) / LISTED
+        lines = [f"mark({_quoted(context)}, {_quoted(text)})" for context, text in listed_words(root)]
+        lines += [f"translate({_quoted(context)}, {_quoted(text)}, None, 1)" for context, text in plurals(root)]
+        listed.write_text("\n".join(lines) + "\n", encoding="utf-8")
+        sources = [str(path) for room in ("app", "ui") for path in sorted((root / room).rglob("*.py"))]
+        usual = ("-silent", "-no-obsolete", "-locations", "none", "-source-language", "en", *ALIASES)
+        for code, only in (("de", ()), ("en", ("-pluralonly",))):
+            target = str(folder / f"paceline_{code}.ts")
+            tool("lupdate", *usual, *only, str(listed), *sources, "-target-language", code, "-ts", target)
+
+
+def _quoted(text: str) -> str:
+    """Write a text in double quotes with plain escapes, which is what lupdate reads best."""
+    return '"' + text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n") + '"'
+
+
+def release(folder: Path) -> None:
+    """Compile every catalogue of ``folder``; a text without a translation stays English."""
+    for path in sorted(folder.glob("*.ts")):
+        tool("lrelease", "-silent", str(path), "-qm", str(path.with_suffix(".qm")))
+
+
+def main() -> int:
+    """Do what is asked."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("deed", choices=("update", "release"))
+    parser.add_argument("folder", nargs="?", type=Path, default=FOLDER)
+    asked = parser.parse_args()
+    if asked.deed == "update":
+        update(asked.folder)
+    else:
+        release(asked.folder)
+    return 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
