@@ -181,6 +181,12 @@ class ScriptedWorker:
     def forget_past(self) -> None:
         """Nothing was learnt."""
 
+    def keep_states(self, disk_bytes: int) -> None:
+        """There is no cache."""
+
+    def forget_state(self, conversation_id: int) -> None:
+        """Nothing was kept."""
+
     def count(self, request: CountRequest) -> None:
         """Count words: they are this script's tokens."""
         self._on_event(TokensCounted(request.request_id, tuple(len(text.split()) for text in request.texts)))

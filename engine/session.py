@@ -11,11 +11,12 @@ from pathlib import Path
 
 from engine.answer import Answer
 from engine.cost_curve import BUDGET_S
-from engine.cost_store import CostStore
+from engine.cost_store import CostStore, file_facts, key_of
 from engine.drafters.by_mode import DraftersByMode
 from engine.drafters.draft_model import DraftModelDrafter
 from engine.drafters.history import PastText, forget_files, vocabulary_identity
 from engine.errors import DraftRefusedError, EngineError, ModeUnavailableError, TemplateError
+from engine.llama import library
 from engine.loading import (
     LoadedModel,
     draft_options,
@@ -28,6 +29,7 @@ from engine.pair_costs import PairCosts
 from engine.pairing import check_pair
 from engine.prompt import PromptBuilder
 from engine.records import ChatRequest, EngineReady, Event, LoadRequest, Message, Mode
+from engine.state_cache import StateCache
 from engine.tie_safe import TieBound
 
 Progress = Callable[[str, float], bool]  # path, fraction -> go on?
@@ -38,11 +40,16 @@ class Session:
     """Loads, answers, switches drafts. Not thread-safe: one thread owns it.
 
     ``inspect`` looks at every file before it is opened here; the probe in a child process is such a look. What passes
-    cost is kept in ``cost_folder`` for the next start, what conversations said in ``past_folder``.
+    cost is kept in ``cost_folder`` for the next start, what conversations said in ``past_folder``, and their caches in
+    ``state_folder``, once ``states`` has a limit.
     """
 
     def __init__(
-        self, inspect: Inspect | None = None, cost_folder: Path | None = None, past_folder: Path | None = None
+        self,
+        inspect: Inspect | None = None,
+        cost_folder: Path | None = None,
+        past_folder: Path | None = None,
+        state_folder: Path | None = None,
     ) -> None:
         self._inspect: Inspect = inspect or (lambda _path: None)
         self._request = LoadRequest("")
@@ -56,6 +63,7 @@ class Session:
         self._store = CostStore(cost_folder)
         self._draft_reason = "No draft model is chosen."
         self._tie_bound: TieBound | None = None
+        self.states = StateCache(state_folder)
 
     # ---- loading ------------------------------------------------------------------------------------------------
 
@@ -74,10 +82,11 @@ class Session:
         except EngineError:
             target.close()
             raise
-        self.close()
+        self._close_models()
         info = replace(target.info, template_name=prompt.template_name)
         self._request, self._prompt = request, prompt
         self._target = replace(target, info=info)
+        self.states.attach("target", target.sequence, _identity(target, request))
         if request.draft:
             try:
                 self.set_draft(request.draft, progress)
@@ -108,6 +117,7 @@ class Session:
             raise
         self._close_draft("")
         self._draft = draft
+        self.states.attach("draft", draft.sequence, _identity(draft, self._request))
         return self.ready()
 
     def ready(self) -> EngineReady:
@@ -117,8 +127,13 @@ class Session:
         return EngineReady(target.info, draft, self._unavailable(target))
 
     def close(self) -> None:
-        """Free all models."""
+        """Free all models, and write what is kept for the next start."""
+        self._close_models()
+        self.states.flush()
+
+    def _close_models(self) -> None:
         self._close_draft("No draft model is chosen.")
+        self.states.detach("target")
         if self._target:
             self._target.close()
         if self._past:
@@ -159,6 +174,7 @@ class Session:
         answer.tie_bound = self._tie_bound_in_use() if tie_safe and mode is not Mode.OFF else None
         if reason:
             answer.stats.decisions.append(f"plain decoding instead: {reason}")
+        self.states.begin(request.conversation_id, answer.stats)
         yield from answer.events(should_stop)
         if request.use_past:
             self._past_text().learn(answer.conversation_ids)
@@ -190,11 +206,16 @@ class Session:
     @property
     def has_idle_work(self) -> bool:
         """Whether `use_idle_time` has something to do."""
-        return self._target is not None and (self._past.has_work if self._past else self._past_folder is not None)
+        if self._target is None:
+            return False
+        return self.states.has_work or (self._past.has_work if self._past else self._past_folder is not None)
 
     def use_idle_time(self, budget_s: float) -> None:
-        """Read, index and keep what past conversations said, for about so many seconds."""
-        self._past_text().work(budget_s)
+        """Keep caches; read, index and keep what past conversations said; for about so many seconds."""
+        if self.states.has_work:
+            self.states.work(budget_s)
+        else:
+            self._past_text().work(budget_s)
 
     def forget_past(self) -> None:
         """Lose what past conversations said, of every model; what is said from now on may be learnt again.
@@ -256,9 +277,18 @@ class Session:
         if self._costs:
             self._costs.save()
         self._costs = None
+        self.states.detach("draft")
         if self._draft:
             self._draft.close()
             self._draft = None
+
+
+def _identity(loaded: LoadedModel, request: LoadRequest) -> Callable[[], str]:
+    """Name all that a cache's bytes depend on; the number of threads belongs to it only where it changes numbers."""
+    info, context = loaded.info, loaded.context
+    facts = (*file_facts(info.path), info.cache_type, info.gpu_layers, info.n_ctx, request.flash_attention)
+    key = key_of(*facts, *library.machine_facts())
+    return lambda: f"{key}-{context.threads}" if context.threads_change_numbers else key
 
 
 def _try_template(prompt: PromptBuilder) -> tuple[str, ...]:

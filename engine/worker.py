@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
+STATES = "states"  # the folder of kept caches
 IDLE_S = 0.3  # nothing asked for this long: there is time to measure
 IDLE_SLICE_S = 0.02  # of work, and of rest after it: nobody waits longer than this, and the window has the processor
 OnEvent = Callable[[Event], None]
@@ -54,11 +55,22 @@ class _ForgetPast:
 
 
 @dataclass(frozen=True, slots=True)
+class _KeepStates:
+    disk_bytes: int
+
+
+@dataclass(frozen=True, slots=True)
+class _ForgetState:
+    conversation_id: int
+
+
+@dataclass(frozen=True, slots=True)
 class _Count:
     """There is something to count; what, the counter knows."""
 
 
-_Command = _Load | _SetDraft | _Generate | _ForgetPast | _Count | None  # None ends the thread
+_Work = _Load | _SetDraft | _Generate | _ForgetPast | _KeepStates | _ForgetState | _Count
+_Command = _Work | None  # None ends the thread
 
 
 class EngineWorker:
@@ -98,6 +110,14 @@ class EngineWorker:
     def forget_past(self) -> None:
         """Lose what was learnt from past conversations; answers nothing."""
         self._commands.put(_ForgetPast())
+
+    def keep_states(self, disk_bytes: int) -> None:
+        """Keep the caches of conversations, with so many bytes on the disk; 0: none, and what there is goes."""
+        self._commands.put(_KeepStates(disk_bytes))
+
+    def forget_state(self, conversation_id: int) -> None:
+        """Lose what is kept of the cache of a conversation; answers nothing."""
+        self._commands.put(_ForgetState(conversation_id))
 
     def count(self, request: CountRequest) -> None:
         """Count tokens, also between the steps of an answer; answers with `TokensCounted`."""
@@ -162,13 +182,17 @@ class EngineWorker:
                 wait_s = IDLE_SLICE_S
         return self._commands.get()
 
-    def _do(self, session: Session, command: _Load | _SetDraft | _Generate | _ForgetPast | _Count) -> None:
+    def _do(self, session: Session, command: _Work) -> None:
         if isinstance(command, _Load):
             self._on_event(session.load(command.request, self._on_progress))
         elif isinstance(command, _SetDraft):
             self._on_event(session.set_draft(command.path, self._on_progress))
         elif isinstance(command, _ForgetPast):
             self._forget_past(session)
+        elif isinstance(command, _KeepStates):
+            session.states.set_limit(command.disk_bytes)
+        elif isinstance(command, _ForgetState):
+            session.states.forget(command.conversation_id)
         elif isinstance(command, _Count):
             while self._counts.has_work and self._commands.empty():
                 self._count_a_little(session)
@@ -198,10 +222,11 @@ class EngineWorker:
 def probing_session(cache_dir: Path | None) -> Session:
     """Make a session that has every new or changed file opened by a short-lived child process first.
 
-    What was found of files and of costs, and what conversations said, is kept in ``cache_dir``.
+    What was found of files and of costs, what conversations said and their caches are kept in ``cache_dir``.
     """
     # Imported on the engine's thread: llama.cpp and NumPy take longer than a window may to appear.
     from engine.probe import probe  # noqa: PLC0415
     from engine.session import Session  # noqa: PLC0415
 
-    return Session(inspect=lambda path: probe(path, cache_dir), cost_folder=cache_dir, past_folder=cache_dir)
+    states = cache_dir / STATES if cache_dir is not None else None
+    return Session(lambda path: probe(path, cache_dir), cache_dir, cache_dir, states)

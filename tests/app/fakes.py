@@ -53,6 +53,8 @@ class PuppetWorker:
         self.requests: list[ChatRequest] = []
         self.num_stops = 0
         self.num_forgotten = 0
+        self.state_limits: list[int] = []
+        self.forgotten_states: list[int] = []
         self.started = False
         self.is_down = False
         self.is_loaded = False
@@ -73,6 +75,12 @@ class PuppetWorker:
 
     def forget_past(self) -> None:
         self.num_forgotten += 1
+
+    def keep_states(self, disk_bytes: int) -> None:
+        self.state_limits.append(disk_bytes)
+
+    def forget_state(self, conversation_id: int) -> None:
+        self.forgotten_states.append(conversation_id)
 
     def count(self, request: CountRequest) -> None:
         """Count words at once, where a model is loaded."""

@@ -1,0 +1,77 @@
+"""How fast caches are kept, brought back and decoded anew, by model: measured, and remembered for the next start."""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+from pathlib import Path
+
+log = logging.getLogger(__name__)
+
+FILE_NAME = "speeds.json"
+_FORMAT, _MAX_KEPT, _MAX_BYTES = 1, 64, 100_000
+_NEW_SHARE = 0.5  # of a new figure in the remembered one
+_RELAX = 1.1  # each time that a figure decides against it, it is doubted a little, so that it is tried again
+
+PROMPT, SAVE, MEMORY, DISK = "prompt", "save", "memory", "disk"  # tokens per second; bytes per second
+_KINDS = (PROMPT, SAVE, MEMORY, DISK)
+
+
+class StateSpeeds:
+    """Figures by model and kind. A file that is damaged or cannot be written is as good as none."""
+
+    def __init__(self, folder: Path | None) -> None:
+        self._file = folder / FILE_NAME if folder is not None else None
+        self._kept: dict[str, dict[str, float]] = _read(self._file) if self._file is not None else {}
+        self._changed = False
+
+    def seconds(self, identity: str, kind: str, amount: float) -> float | None:
+        """How long this takes by what is known; None where nothing is."""
+        speed = self._kept.get(identity, {}).get(kind)
+        return None if speed is None else amount / speed
+
+    def note(self, identity: str, kind: str, amount: float, seconds: float) -> None:
+        """Take in a measurement."""
+        figures = self._kept.pop(identity, {})
+        speed = amount / max(seconds, 1e-6)
+        figures[kind] = speed if kind not in figures else _NEW_SHARE * speed + (1.0 - _NEW_SHARE) * figures[kind]
+        self._kept[identity] = figures
+        for old in list(self._kept)[:-_MAX_KEPT]:
+            del self._kept[old]
+        self._changed = True
+
+    def doubt(self, identity: str, kind: str) -> None:
+        """A figure has decided that something is not done: it may have been taken in a bad moment."""
+        if kind in self._kept.get(identity, {}):
+            self._kept[identity][kind] *= _RELAX
+
+    def save(self) -> None:
+        """Write what has changed."""
+        if not self._changed or self._file is None:
+            return
+        self._changed = False
+        part = self._file.with_name(f"{self._file.name}.{os.getpid()}.part")
+        kept = {identity: {k: float(f"{v:.4g}") for k, v in speeds.items()} for identity, speeds in self._kept.items()}
+        try:
+            part.write_text(json.dumps({"format": _FORMAT, "speeds": kept}), "utf-8")
+            part.replace(self._file)
+        except OSError as error:  # they will be measured again
+            log.info("%s could not be written: %s", FILE_NAME, error)
+
+
+def _read(file: Path) -> dict[str, dict[str, float]]:
+    try:
+        saved = json.loads(file.read_bytes()[:_MAX_BYTES])
+        entries = saved["speeds"] if saved["format"] == _FORMAT else {}
+        kept = {
+            str(identity): {kind: float(speed) for kind, speed in speeds.items() if kind in _KINDS}
+            for identity, speeds in entries.items()
+        }
+    except FileNotFoundError:
+        return {}
+    except (OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
+        log.info("%s is not used: %r", FILE_NAME, error)
+        return {}
+    good = {identity: speeds for identity, speeds in kept.items() if all(1.0 < v < 1e13 for v in speeds.values())}
+    return dict(list(good.items())[-_MAX_KEPT:])
