@@ -17,6 +17,7 @@ from engine.llama.context import ContextParams, LlamaContext
 from engine.llama.model import LlamaModel
 from engine.llama.snapshots import affordable_snapshots
 from engine.memory_use import estimated_memory, reported_memory
+from engine.recommended import recommended_sampling
 from engine.records import CacheType, FlashAttention, LoadRequest, ModelInfo
 from engine.sequence import CachedSequence
 
@@ -177,4 +178,5 @@ def _describe(model: LlamaModel, context: LlamaContext) -> ModelInfo:
         threads=context.threads,
         gpu_layers=min(model.gpu_layers, model.n_layer + 1),
         template_name="from the model" if model.chat_template else "fallback",
+        recommended=recommended_sampling(model.metadata),
     )

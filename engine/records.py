@@ -202,6 +202,7 @@ class ModelInfo:
     template_name: str  # "from the model", or the name of the fallback
     cache_type: CacheType = CacheType.F16
     memory: MemoryUse | None = None
+    recommended: tuple[tuple[str, int | float], ...] = ()  # sampling, as the file says, by the names of SamplingParams
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,130 @@
+"""The layers of the open chat: what it has of its own, what its model remembers, and the settings. Knows no widget.
+
+What a chat without a message has of its own waits here until the chat is stored; another chat never sees it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from pathlib import Path
+
+from app.chats.store import ChatStore
+from app.layered_settings import LAYERED_FIELDS, Layers, good_values
+from app.model_settings import ModelSettings
+from app.settings import Settings
+from app.settings_keeper import SettingsKeeper
+from engine.records import Mode, ModelInfo
+from ui.layer_records import EDITABLE, Layer, LayersView
+from ui.records import SettingValue
+
+
+class ChatLayers:
+    """Changes one layer at a time and keeps each where it belongs."""
+
+    def __init__(self, keeper: SettingsKeeper, models: ModelSettings, store: ChatStore, target: str) -> None:
+        self._keeper = keeper
+        self._models = models
+        self._store = store
+        self._conversation_id: int | None = None
+        self._target = target
+        self._target_name = Path(target).name
+        self._recommended: dict[str, SettingValue] = {}
+        self._chat: Mapping[str, SettingValue] = {}
+        self._model: Mapping[str, SettingValue] = models.values(target)
+
+    @property
+    def now(self) -> Layers:
+        """All layers as they are."""
+        return Layers(self._keeper.current, self._model, self._chat)
+
+    def effective(self) -> Settings:
+        """The settings as they hold for the open chat."""
+        return self.now.effective()
+
+    def view(self) -> LayersView:
+        """What the window shows."""
+        now = self.now
+        return LayersView(
+            LAYERED_FIELDS, {layer: now.values(layer) for layer in EDITABLE}, self._target_name, self._recommended
+        )
+
+    def use_target(self, info: ModelInfo) -> None:
+        """Take what another model remembers."""
+        self._target, self._target_name = info.path, info.name or Path(info.path).name
+        self._model = self._models.values(info.path)
+        self._recommended = good_values(dict(info.recommended))
+
+    # ---- chats ------------------------------------------------------------------------------------------------------
+
+    def open_new(self) -> None:
+        """Begin with a chat that has nothing of its own."""
+        self._conversation_id, self._chat = None, {}
+
+    def open(self, conversation_id: int) -> None:
+        """Take what a stored chat has of its own; nothing of the one before stays, even where this fails.
+
+        Raises:
+            StorageError: the chats cannot be read.
+        """
+        self._conversation_id, self._chat = conversation_id, {}
+        options = self._store.options.read(conversation_id)
+        self._chat = good_values(options) if options is not None else self._last_mode(conversation_id)
+
+    def stored_as(self, conversation_id: int) -> None:
+        """Keep what the new chat has of its own, now that it is stored.
+
+        Raises:
+            StorageError: it could not be kept.
+        """
+        self._conversation_id = conversation_id
+        self._write_chat()
+
+    def _last_mode(self, conversation_id: int) -> dict[str, SettingValue]:
+        """Read a chat of a version that knew no options: it stays in the mode and depth that it was last in."""
+        stored = self._store.conversation(conversation_id)
+        if stored is None:
+            return {}
+        now = Layers(self._keeper.current, self._model)
+        last = good_values({"mode": stored.mode.value, "depth": stored.depth})
+        return {key: value for key, value in last.items() if value != now.value(key).value}
+
+    # ---- changes ----------------------------------------------------------------------------------------------------
+
+    def change(self, layer: Layer, values: Mapping[str, SettingValue]) -> None:
+        """Give the chat or the model values of its own.
+
+        Raises:
+            StorageError: the chat's could not be kept; they hold until another chat is opened.
+        """
+        self._take(self.now.with_own(layer, values), layer)
+
+    def reset(self, layer: Layer, keys: Collection[str]) -> None:
+        """Take values of the chat's or the model's own away.
+
+        Raises:
+            StorageError: as with `change`.
+        """
+        self._take(self.now.without_own(layer, keys), layer)
+
+    def remember_for_model(self) -> None:
+        """Let the model have what the chat has of its own, so that every chat with it begins there.
+
+        Raises:
+            StorageError: as with `change`.
+        """
+        own = self._chat
+        self.change(Layer.MODEL, own)
+        self.reset(Layer.CHAT, tuple(own))
+
+    def _take(self, layers: Layers, layer: Layer) -> None:
+        self._chat, self._model = layers.chat, layers.model
+        if layer is Layer.MODEL:
+            self._models.set_values(self._target, self._model)
+        elif self._conversation_id is not None:
+            self._write_chat()
+
+    def _write_chat(self) -> None:
+        if self._conversation_id is None:
+            return
+        held = self.effective()
+        self._store.options.write(self._conversation_id, self._chat, Mode(held.text("mode")), held.whole("depth"))
