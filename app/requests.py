@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from pathlib import Path
 
+from app.attachments.framing import with_attachments
 from app.paths import Paths, builtin_draft, builtin_target
 from app.settings import Settings
 from engine.records import CacheType, ChatRequest, FlashAttention, LoadRequest, Message, Mode, Overflow, SamplingParams
@@ -45,20 +46,23 @@ def sampling_params(settings: Settings) -> SamplingParams:
 def prompt_messages(system_prompt: str, views: Iterable[MessageView]) -> tuple[Message, ...]:
     """Give the conversation as the model should see it: question and answer in turns, a question last.
 
+    Attached files stand in front of the words of their message.
+
     Many chat templates refuse two messages of one role in a row. Where a question had no answer, it is joined with the
     next one; of two answers to one question, the later counts.
     """
     messages: list[Message] = []
     for view in views:
-        if not view.text or view.state is MessageState.STREAMING:
+        content = with_attachments(view.text, view.attachments)
+        if not content or view.state is MessageState.STREAMING:
             continue
         last = messages[-1] if messages else None
         if last is None or last.role != view.role:
-            messages.append(Message(view.role, view.text))
+            messages.append(Message(view.role, content))
         elif view.role == "user":
-            messages[-1] = Message("user", f"{last.content}\n\n{view.text}")
+            messages[-1] = Message("user", f"{last.content}\n\n{content}")
         else:
-            messages[-1] = Message(view.role, view.text)
+            messages[-1] = Message(view.role, content)
     while messages and messages[-1].role != "user":
         messages.pop()
     while messages and messages[0].role == "assistant":

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sqlite3
 from datetime import datetime
 
-from app.chats import index, rows
+from app.chats import attachments, index, rows
 
 _COPY = """
     INSERT INTO messages
@@ -27,8 +27,8 @@ def duplicate(db: sqlite3.Connection, conversation_id: int, now: datetime) -> in
         return None
     copy = rows.insert_conversation(db, f"{source.title} (copy)", source.mode, source.depth, now)
     db.execute(
-        "UPDATE conversations SET title_by_user = 1, (folder_id, place) = "
-        "(SELECT folder_id, place FROM conversations WHERE id = ?) WHERE id = ?",
+        "UPDATE conversations SET title_by_user = 1, (folder_id, place, options) = "
+        "(SELECT folder_id, place, options FROM conversations WHERE id = ?) WHERE id = ?",
         (conversation_id, copy),
     )
     links = db.execute(
@@ -38,6 +38,7 @@ def duplicate(db: sqlite3.Connection, conversation_id: int, now: datetime) -> in
     for message_id, parent_id, _ in links:
         new_ids[message_id] = int(db.execute(_COPY, (copy, new_ids.get(parent_id), message_id)).lastrowid or 0)
         index.add_message(db, new_ids[message_id])
+        attachments.copy(db, message_id, new_ids[message_id])
     for message_id, _, shown_child in links:
         db.execute("UPDATE messages SET shown_child = ? WHERE id = ?", (new_ids.get(shown_child), new_ids[message_id]))
     root = db.execute("SELECT shown_root FROM conversations WHERE id = ?", (conversation_id,)).fetchone()[0]

@@ -9,6 +9,7 @@ from typing import Any
 
 from app.chats import given, index, rows, totals
 from app.chats.answers import Snapshot
+from app.chats.attachments import with_attachments
 from app.chats.codec import spans_from_text, spans_to_text, stats_from_text, stats_to_text
 from app.chats.tree import Tree
 from ui.records import MessageState, MessageView
@@ -108,15 +109,14 @@ def list_messages(db: sqlite3.Connection, conversation_id: int) -> tuple[Message
     versions = {parent: tuple(children) for parent, children in tree.children().items() if len(children) > 1}
     path = tree.path()
     found = {row[0]: row for row in _select(db, _ALL, path)}
-    return tuple(_view(found[number], versions.get(tree.parents[number], ())) for number in path)
+    return with_attachments(db, (_view(found[number], versions.get(tree.parents[number], ())) for number in path))
 
 
 def list_texts(db: sqlite3.Connection, path: Sequence[int]) -> tuple[MessageView, ...]:
-    """List messages with their words only: what a prompt needs of a long conversation."""
+    """List messages with their words and attached texts only: what a prompt needs of a long conversation."""
     found = {row[0]: row for row in _select(db, "id, role, text, state", path)}
-    return tuple(
-        MessageView(number, found[number][1], found[number][2], MessageState(found[number][3])) for number in path
-    )
+    views = (MessageView(number, found[number][1], found[number][2], MessageState(found[number][3])) for number in path)
+    return with_attachments(db, views, texts=True)
 
 
 def read_message(db: sqlite3.Connection, message_id: int) -> MessageView | None:

@@ -6,7 +6,7 @@ import sqlite3
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
-from app.chats import index
+from app.chats import attachments, index
 from engine.records import Mode
 from ui.records import ConversationRow
 
@@ -62,10 +62,11 @@ def set_mode(db: sqlite3.Connection, conversation_id: int, mode: Mode, depth: in
 
 
 def delete_conversation(db: sqlite3.Connection, conversation_id: int) -> None:
-    """Remove a conversation with all its messages and its unsent text."""
+    """Remove a conversation with all its messages and what is unsent of it."""
     index.forget_messages_of(db, conversation_id)
     index.forget_title(db, conversation_id)
     db.execute("DELETE FROM unsent WHERE conversation_id = ?", (conversation_id,))
+    attachments.delete_unsent(db, conversation_id)
     db.execute("DELETE FROM conversations WHERE id = ?", (conversation_id,))
 
 

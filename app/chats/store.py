@@ -8,15 +8,16 @@ from __future__ import annotations
 
 import dataclasses
 import sqlite3
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from app.chats import given, messages, rows
+from app.chats import attachments, given, messages, rows
 from app.chats.answers import Ending
 from app.chats.chats_file import INTERRUPTED_NOTICE, ChatsFile
 from app.chats.library import Library, write_unsent
 from app.chats.opening import Place
+from app.chats.options import ChatOptions
 from app.chats.rows import Conversation
 from app.chats.shorten import without_trailing_space
 from app.chats.titles import title_from
@@ -50,7 +51,9 @@ class ChatStore(ChatsFile):
         now: Callable[[], datetime] = lambda: datetime.now(UTC),
     ) -> None:
         super().__init__(place, on_trouble, now)
+        self.attachments = attachments.Attachments(self)
         self.library = Library(self)
+        self.options = ChatOptions(self)
 
     # ---- conversations ----------------------------------------------------------------------------------------------
 
@@ -95,11 +98,18 @@ class ChatStore(ChatsFile):
         return self.write(job)
 
     def begin_turn(
-        self, conversation_id: int | None, text: str, mode: Mode, depth: int | None, instead_of: int | None = None
+        self,
+        conversation_id: int | None,
+        text: str,
+        mode: Mode,
+        depth: int | None,
+        instead_of: int | None = None,
+        without: Collection[int] = (),
     ) -> Turn:
         """Store a question and an empty answer, in a new conversation where none is given: all of it or nothing.
 
-        The question stands at the end, or as another version beside ``instead_of``. An unsent text is forgotten.
+        The question stands at the end and takes what is attached to the unsent text, which is forgotten. Or it stands
+        beside ``instead_of`` as another version, with the attachments of that one but for those ``without``.
         """
 
         def job(db: sqlite3.Connection) -> Turn:
@@ -110,7 +120,13 @@ class ChatStore(ChatsFile):
                 conversation = rows.insert_conversation(db, "", mode, depth, self._now())
             tree = messages.read_tree(db, conversation)
             path = tree.path() if instead_of is None else tree.ancestors(instead_of)[:0:-1]
+            if not text.strip() and (names := attachments.names(db, conversation_id)):
+                rows.title_if_unnamed(db, conversation, title_from(names[0]))
             question = self._insert(db, conversation, MessageView(0, "user", text), path[-1] if path else None)
+            if instead_of is None:
+                attachments.take_unsent(db, conversation_id, question.id)
+            else:
+                attachments.copy(db, instead_of, question.id, without)
             history = tuple(self._current(view) for view in messages.list_texts(db, (*path, question.id)))
             stored = rows.read_conversation(db, conversation)
             title = stored.title if stored else ""

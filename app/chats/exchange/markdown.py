@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from app.attachments.framing import framed
 from app.chats.exchange.records import OutsideChat, OutsideMessage
 from ui.formatting import footer
 
@@ -14,7 +15,9 @@ def to_markdown(chat: OutsideChat) -> str:
     """Write the shown path down: a heading for each message, the figures below answers."""
     parts = [f"# {chat.title}"]
     for message in shown_path(chat):
-        parts += [f"## {_AUTHORS.get(message.role, message.role)}", message.text.strip("\n")]
+        parts.append(f"## {_AUTHORS.get(message.role, message.role)}")
+        parts += [framed(attachment) for attachment in message.attachments]
+        parts.append(message.text.strip("\n"))
         figures = footer(message.stats)
         if figures:
             parts.append(f"*{figures}*")

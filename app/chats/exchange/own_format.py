@@ -22,14 +22,16 @@ from app.chats.exchange.records import (
     clean_text,
     clean_title,
 )
+from app.chats.options import MAX_CHARS, from_text, to_text
 from app.errors import ChatsImportError
 from engine.records import Mode, RunStats, TokenSpan
-from ui.records import MessageState
+from ui.records import Attachment, AttachmentKind, MessageState
 
 FORMAT, VERSION = "paceline-chats", 1
 _ROLES = ("user", "assistant")
 _MAX_COUNT = 2**53
 _MAX_LIST = 10_000
+_MAX_ATTACHMENTS = 100  # of one message
 
 
 def to_json(chats: Iterable[OutsideChat]) -> str:
@@ -59,6 +61,7 @@ def _chat_to_data(chat: OutsideChat) -> dict[str, Any]:
         "updated_at": chat.updated_at.isoformat(),
         "mode": chat.mode.value,
         "depth": chat.depth,
+        "options": from_text(chat.options) if chat.options else None,
         "pinned": chat.pinned,
         "archived": chat.archived,
         "folder": chat.folder,
@@ -82,7 +85,13 @@ def _message_to_data(message: OutsideMessage) -> dict[str, Any]:
         "draft": message.draft,
         "stats": json.loads(stats) if stats else None,
         "spans": json.loads(spans_to_text(message.spans)) if message.spans else [],
+        "attachments": [_attachment_to_data(attachment) for attachment in message.attachments],
     }
+
+
+def _attachment_to_data(attachment: Attachment) -> dict[str, Any]:
+    kind, num_bytes = attachment.kind.value, attachment.num_bytes
+    return {"name": attachment.name, "kind": kind, "num_bytes": num_bytes, "text": attachment.text}
 
 
 def _chat_from_data(data: Mapping[str, Any]) -> OutsideChat:
@@ -108,6 +117,7 @@ def _chat_from_data(data: Mapping[str, Any]) -> OutsideChat:
         archived=data.get("archived") is True,
         folder=clean_title(data.get("folder")),
         shown=frozenset(key for key in shown if _is_count(key)) if isinstance(shown, list) else frozenset(),
+        options=_options(data.get("options")),
     )
 
 
@@ -134,7 +144,20 @@ def _message_from_data(data: object, known: set[int]) -> OutsideMessage:
         cut=data.get("cut") is True,
         target=clean_title(data.get("target")),
         draft=clean_title(data.get("draft")),
+        attachments=_attachments(data.get("attachments")),
     )
+
+
+def _attachments(data: object) -> tuple[Attachment, ...]:
+    given = data[:_MAX_ATTACHMENTS] if isinstance(data, list) else []
+    return tuple(_attachment(each) for each in given if isinstance(each, dict))
+
+
+def _attachment(data: Mapping[str, Any]) -> Attachment:
+    kind = AttachmentKind(data["kind"]) if data.get("kind") in tuple(AttachmentKind) else AttachmentKind.TEXT
+    given = data.get("num_bytes")
+    num_bytes = given if isinstance(given, int) and _is_count(given) else 0
+    return Attachment(0, clean_title(data.get("name")) or "file", kind, num_bytes, clean_text(data.get("text")))
 
 
 def _stats(data: object) -> RunStats | None:
@@ -182,6 +205,12 @@ def _spans(data: object, num_chars: int) -> tuple[TokenSpan, ...]:
     spans = spans_from_text(json.dumps(data))
     fits = all(span.num_chars >= 0 for span in spans) and sum(span.num_chars for span in spans) == num_chars
     return spans if fits else ()
+
+
+def _options(data: object) -> str:
+    """Take options within bounds; none where the file has none, so that the chat stays in its mode."""
+    text = to_text(data) if isinstance(data, dict) else ""
+    return text if len(text) <= MAX_CHARS else ""
 
 
 def _time(value: object) -> datetime:

@@ -7,9 +7,10 @@ import json
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
+from app.chats.options import NOTHING_OWN
 from app.errors import ChatsImportError
 from engine.records import Mode, RunStats, TokenSpan
-from ui.records import MessageState
+from ui.records import Attachment, MessageState
 
 MAX_CHATS = 50_000
 MAX_MESSAGES = 50_000  # of one conversation
@@ -35,11 +36,15 @@ class OutsideMessage:
     cut: bool = False
     target: str = ""
     draft: str = ""
+    attachments: tuple[Attachment, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class OutsideChat:
-    """One conversation. ``shown``: the keys of the messages whose branches are shown, in any order."""
+    """One conversation. ``shown``: the keys of the messages whose branches are shown, in any order.
+
+    ``options``: what it has of its own, as JSON; empty where it was written without any, and stays in its mode.
+    """
 
     title: str
     messages: tuple[OutsideMessage, ...]
@@ -51,12 +56,16 @@ class OutsideChat:
     archived: bool = False
     folder: str = ""
     shown: frozenset[int] = frozenset()
+    options: str = NOTHING_OWN
 
     @property
     def digest(self) -> str:
         """The same for the same words in the same tree, wherever they come from."""
         places: dict[int | None, int] = {message.key: place for place, message in enumerate(self.messages)}
-        told = [(places.get(each.parent), each.role, each.text) for each in self.messages]
+        told = [
+            (places.get(each.parent), each.role, each.text, *((file.name, file.text) for file in each.attachments))
+            for each in self.messages
+        ]
         return hashlib.sha256(json.dumps([self.title, told]).encode()).hexdigest()[:32]
 
 

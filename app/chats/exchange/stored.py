@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import datetime
 
-from app.chats import index, rows
+from app.chats import attachments, index, rows
 from app.chats.codec import spans_from_text, spans_to_text, stats_from_text, stats_to_text
 from app.chats.exchange.records import EPOCH, OutsideChat, OutsideMessage
 from app.chats.messages import show_below
@@ -19,8 +20,9 @@ def read_chat(db: sqlite3.Connection, conversation_id: int) -> OutsideChat | Non
     known = rows.read_conversation(db, conversation_id)
     if known is None:
         return None
-    created, updated, pinned, archived, folder, root = db.execute(
-        "SELECT created_at, updated_at, pinned, archived, coalesce(folders.name, ''), shown_root FROM conversations "
+    created, updated, pinned, archived, folder, root, options = db.execute(
+        "SELECT created_at, updated_at, pinned, archived, coalesce(folders.name, ''), shown_root, options "
+        "FROM conversations "
         "LEFT JOIN folders ON folders.id = folder_id WHERE conversations.id = ?",
         (conversation_id,),
     ).fetchone()
@@ -32,7 +34,7 @@ def read_chat(db: sqlite3.Connection, conversation_id: int) -> OutsideChat | Non
     found = db.execute(sql, (conversation_id,)).fetchall()
     return OutsideChat(
         known.title,
-        tuple(_message(row) for row in found),
+        tuple(replace(_message(row), attachments=attachments.of_message(db, row[0])) for row in found),
         rows.from_us(created),
         rows.from_us(updated),
         known.mode,
@@ -41,6 +43,7 @@ def read_chat(db: sqlite3.Connection, conversation_id: int) -> OutsideChat | Non
         bool(archived),
         folder,
         frozenset({root, *(row[-1] for row in found)} - {None}),
+        str(options),
     )
 
 
@@ -73,7 +76,7 @@ def insert_chat(db: sqlite3.Connection, chat: OutsideChat, now: datetime) -> int
     updated = max(chat.updated_at, created)
     db.execute(
         "UPDATE conversations SET title_by_user = 1, created_at = ?, updated_at = ?, pinned = ?, archived = ?, "
-        "folder_id = ?, origin = ? WHERE id = ?",
+        "folder_id = ?, origin = ?, options = ? WHERE id = ?",
         (
             rows.to_us(created),
             rows.to_us(min(updated, now)),
@@ -81,6 +84,7 @@ def insert_chat(db: sqlite3.Connection, chat: OutsideChat, now: datetime) -> int
             chat.archived,
             _folder(db, chat.folder),
             chat.digest,
+            chat.options,
             conversation_id,
         ),
     )
@@ -121,6 +125,8 @@ def _insert_message(
     cursor = db.execute(f"INSERT INTO messages ({names}) VALUES ({marks})", tuple(values.values()))  # noqa: S608 (our words)
     message_id = int(cursor.lastrowid or 0)
     index.add_message(db, message_id)
+    for attachment in message.attachments:
+        attachments.insert(db, "message_id", message_id, attachment)
     return message_id
 
 
