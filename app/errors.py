@@ -5,6 +5,7 @@
     ├── PresetError             a preset could not be kept, renamed or found
     ├── PeerError               another engine that we measure ourselves against failed
     ├── ChatsExportError        conversations could not be written to a file
+    ├── StatisticsExportError   statistics could not be written to a file
     ├── ChatsImportError        a file holds no conversations that can be read
     └── StorageError            the chats could not be read or written
         ├── StorageFullError    no space is left
@@ -64,6 +65,13 @@ class ChatsExportError(AppError):
     """Conversations could not be written to a file."""
 
     title = "The chats could not be exported"
+    default_advice = "Choose another place, or make some space."
+
+
+class StatisticsExportError(AppError):
+    """Statistics could not be written to a file."""
+
+    title = "The statistics could not be exported"
     default_advice = "Choose another place, or make some space."
 
 

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import sqlite3
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
 
 from app.chats import rows
 from app.chats.codec import stats_from_text
@@ -38,24 +40,25 @@ def note_models(db: sqlite3.Connection, message_id: int, target: str, draft: str
 
 def answers_of_chat(db: sqlite3.Connection, conversation_id: int) -> tuple[GivenAnswer, ...]:
     """All answers of a conversation, those of its other branches among them, in the order in which they were given."""
-    return _read(db, f"{_COLUMNS} AND conversation_id = ? ORDER BY messages.id", conversation_id)
+    return _readable(db.execute(f"{_COLUMNS} AND conversation_id = ? ORDER BY messages.id", (conversation_id,)))
 
 
 def answer_of_message(db: sqlite3.Connection, message_id: int) -> GivenAnswer | None:
     """One answer; None where it is gone or has no figures."""
-    return next(iter(_read(db, f"{_COLUMNS} AND messages.id = ?", message_id)), None)
+    return next(iter(_readable(db.execute(f"{_COLUMNS} AND messages.id = ?", (message_id,)))), None)
 
 
-def answers_after(db: sqlite3.Connection, message_id: int, limit: int) -> tuple[GivenAnswer, ...]:
-    """The next answers of all conversations, for whoever goes through them piece by piece."""
-    sql = f"{_COLUMNS} AND deleted_at IS NULL AND messages.id > ? ORDER BY messages.id LIMIT {limit:d}"
-    return _read(db, sql, message_id)
+def answers_after(db: sqlite3.Connection, message_id: int, limit: int) -> tuple[tuple[GivenAnswer, ...], int | None]:
+    """The next answers of all conversations, and from where to go on; None at the end."""
+    sql = f"{_COLUMNS} AND deleted_at IS NULL AND messages.id > ? ORDER BY messages.id LIMIT ?"
+    found = db.execute(sql, (message_id, limit)).fetchall()
+    return _readable(found), found[-1][0] if len(found) == limit else None
 
 
-def _read(db: sqlite3.Connection, sql: str, value: int) -> tuple[GivenAnswer, ...]:
-    found = []
-    for number, chat, title, created, state, target, draft, text in db.execute(sql, (value,)):
+def _readable(found: Iterable[Sequence[Any]]) -> tuple[GivenAnswer, ...]:
+    answers = []
+    for number, chat, title, created, state, target, draft, text in found:
         stats = stats_from_text(text)
         if stats is not None:
-            found.append(GivenAnswer(number, chat, title, rows.from_us(created), state, target, draft, stats))
-    return tuple(found)
+            answers.append(GivenAnswer(number, chat, title, rows.from_us(created), state, target, draft, stats))
+    return tuple(answers)

@@ -34,6 +34,7 @@ def make_parser() -> argparse.ArgumentParser:
     _add_check(commands.add_parser("check", help="say whether a draft can serve a target, and why"))
     _add_bench(commands.add_parser("bench", help="measure every mode against plain decoding on the same prompts"))
     _add_chats(commands.add_parser("chats", help="export conversations to a file, or import them from one"))
+    _add_stats(commands.add_parser("stats", help="what answers cost so far, for each pair of models and mode"))
     add_models_commands(commands.add_parser("models", help="search, download and keep models and pairs"))
     shown = commands.add_parser("demo", help="one question to the built-in pair in each mode, with the figures")
     shown.add_argument("--light", action="store_true", help="the small target as it is, not padded to real weight")
@@ -141,6 +142,16 @@ def _add_chats(parser: argparse.ArgumentParser) -> None:
     out.add_argument("--chat", type=int, metavar="ID", help="only this chat; as Markdown it is one plain file")
     into = deeds.add_parser("import", help="read exports of Paceline, ChatGPT or LM Studio")
     into.add_argument("files", nargs="+", metavar="FILE", help="JSON, or the zip that ChatGPT sends")
+
+
+def _add_stats(parser: argparse.ArgumentParser) -> None:
+    parser.set_defaults(module="stats")
+    what = parser.add_mutually_exclusive_group()
+    what.add_argument("--conversation", type=int, metavar="ID", help="only this chat; default: the lifetime totals")
+    what.add_argument("--answers", action="store_true", help="every answer of every chat, for --json and --csv")
+    how = parser.add_mutually_exclusive_group()
+    how.add_argument("--json", action="store_true", help="one JSON object on stdout")
+    how.add_argument("--csv", metavar="FILE", help="write a table for spreadsheets")
 
 
 def _add_check(parser: argparse.ArgumentParser) -> None:

@@ -1,0 +1,92 @@
+"""`paceline stats`: what answers cost so far, as a table, JSON or CSV, without a window. Knows no engine."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from app.chats.opening import Place
+from app.chats.store import ChatStore
+from app.command_line.output import fail
+from app.errors import AppError, StatisticsExportError
+from app.paths import find_paths
+from app.statistics_export import Scope, Wish, pieces, totals_in, write_file
+from app.stats_sum import total
+from ui.formatting import UNKNOWN, count, figure, percent, times_plain
+from ui.stats_records import PairSums, Sums
+
+HEAD = ("target", "draft", "mode", "answers", "tokens", "tok/s", "per pass", "accepted", "x plain")
+_NUMBERS_FROM = 3  # columns from here on stand at the right
+NOTHING = "Nothing was counted yet: ask something in the window first."
+
+
+def command(options: argparse.Namespace) -> int:
+    """Do it; exit code 0, or 1 with one sentence where it could not be done."""
+    paths = find_paths()
+    store = ChatStore(Place(paths.chats_file, paths.backups), lambda _trouble: None)
+    problem = store.open()
+    try:
+        # Chats that were set aside: what stands in for them has no figures.
+        return fail(problem) if problem is not None else _tell(store, options)
+    except AppError as error:
+        return fail(error.problem)
+    finally:
+        store.close()
+
+
+def _tell(store: ChatStore, options: argparse.Namespace) -> int:
+    wish = Wish(Scope.TOTALS)
+    if options.conversation is not None:
+        wish = Wish(Scope.CHAT, options.conversation)
+        if store.conversation(options.conversation) is None:
+            raise StatisticsExportError(
+                f"There is no chat {options.conversation}.", "`paceline stats --answers --json` names those there are."
+            )
+    elif options.answers:
+        wish = Wish(Scope.EVERYTHING)
+    if options.json:
+        for piece in pieces(store, wish, "json"):
+            sys.stdout.write(piece)
+    elif options.csv:
+        write_file(Path(options.csv), pieces(store, wish, "csv"), for_spreadsheets=True)
+        sys.stdout.write(f"Statistics exported to {options.csv}.\n")
+    else:
+        sys.stdout.write(table(totals_in(store, wish)) + "\n")
+    return 0
+
+
+def table(rows: Sequence[PairSums]) -> str:
+    """The sums of each pair and mode, and of all, for a terminal."""
+    if not rows:
+        return NOTHING
+    lines = [HEAD, *(_cells(row.target, row.draft, row.mode, row.sums) for row in rows)]
+    if len(rows) > 1:
+        lines.append(_cells("all", "", "", total(rows)))
+    widths = [max(len(line[i]) for line in lines) for i in range(len(HEAD))]
+    return "\n".join("  ".join(_placed(cell, i, widths[i]) for i, cell in enumerate(line)).rstrip() for line in lines)
+
+
+def _cells(target: str, draft: str, mode: str, sums: Sums) -> tuple[str, ...]:
+    stats = sums.stats
+    return (
+        _printable(target) or UNKNOWN,
+        _printable(draft) or UNKNOWN,
+        _printable(mode) or UNKNOWN,
+        count(sums.num_answers),
+        count(stats.tokens),
+        figure(stats.tokens_per_second),
+        figure(stats.tokens_per_pass),
+        percent(stats.acceptance_rate),
+        times_plain(sums.speedup),
+    )
+
+
+def _placed(cell: str, column: int, width: int) -> str:
+    return cell.rjust(width) if column >= _NUMBERS_FROM else cell.ljust(width)
+
+
+def _printable(name: str) -> str:
+    """A file's name may hold what steers a terminal."""
+    return "".join(char if char.isprintable() else "?" for char in name)
