@@ -9,14 +9,27 @@ import contextlib
 import os
 import sqlite3
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
 from app.chats.database import check, version_of
-from app.errors import BackupError, DamagedFileError
+from app.errors import BackupError, DamagedFileError, StorageError
 
 DAILY, WEEKLY, MONTHLY = 12, 10, 9
 _STAMP = "%Y%m%d-%H%M%S-%f"
+_PAGES_AT_ONCE = 1000  # of 4 KiB: a few milliseconds
+
+Figure = tuple[str, int, int]  # a table, its rows, its highest row number
+
+
+@dataclass(frozen=True, slots=True)
+class Unverified:
+    """A copy that does not count yet: ``figures`` are those of what was copied."""
+
+    part: Path
+    final: Path
+    figures: tuple[Figure, ...]
 
 
 def make_backup(connection: sqlite3.Connection, folder: Path, now: datetime, *, label: str = "daily") -> Path:
@@ -27,25 +40,72 @@ def make_backup(connection: sqlite3.Connection, folder: Path, now: datetime, *, 
     Raises:
         BackupError: the copy could not be written, or is not what was copied. Nothing half-made is left.
     """
+    return verify(copy_out(connection, folder, now, label=label))
+
+
+def copy_out(
+    connection: sqlite3.Connection,
+    folder: Path,
+    now: datetime,
+    *,
+    label: str = "daily",
+    between: Callable[[], None] = lambda: None,
+) -> Unverified:
+    """Copy the open file a few megabytes at a time; ``between`` may use and change it meanwhile.
+
+    Raises:
+        BackupError: the copy could not be written. Nothing half-made is left.
+    """
     final = folder / f"chats-{label}-{now.strftime(_STAMP)}.db"
     part = final.with_suffix(".part")
+
+    def step(_status: int, remaining: int, _total: int) -> None:
+        if remaining:
+            between()
+
     try:
         folder.mkdir(parents=True, exist_ok=True)
         with contextlib.closing(sqlite3.connect(part, isolation_level=None)) as copy:
-            connection.backup(copy)
+            # What this connection changes meanwhile, SQLite brings into the copy: https://www.sqlite.org/backup.html
+            connection.backup(copy, pages=_PAGES_AT_ONCE, progress=step)
+            return Unverified(part, final, _figures(connection))
+    except (sqlite3.Error, OSError, StorageError) as error:
+        _discard(part)
+        raise BackupError(f"The copy {final.name} could not be made: {error}.") from error
+
+
+def verify(copied: Unverified) -> Path:
+    """Read a copy whole, compare it with what was copied, and let it count; return its path. On any thread.
+
+    Raises:
+        BackupError: it is not what was copied, or not whole. Nothing half-made is left.
+    """
+    part, final = copied.part, copied.final
+    try:
+        with contextlib.closing(sqlite3.connect(part, isolation_level=None)) as copy:
             # One self-contained file: a copy in WAL mode would want companions beside it.
             copy.execute("PRAGMA journal_mode = DELETE").fetchall()
             check(copy, thorough=True)
-            _compare(copy, connection, final.name)
+            _compare(copy, copied)
         with part.open("rb") as file:
             os.fsync(file.fileno())
         part.replace(final)
     except (sqlite3.Error, OSError, DamagedFileError) as error:
-        for litter in (part, part.with_name(part.name + "-journal")):
-            with contextlib.suppress(OSError):
-                litter.unlink(missing_ok=True)
+        _discard(part)
         raise BackupError(f"The copy {final.name} could not be made: {error}.") from error
     return final
+
+
+def discard_unfinished(folder: Path) -> None:
+    """Remove what was left of copies that the app did not live to verify."""
+    for part in folder.glob("chats-*.part"):
+        _discard(part)
+
+
+def _discard(part: Path) -> None:
+    for litter in (part, part.with_name(part.name + "-journal")):
+        with contextlib.suppress(OSError):
+            litter.unlink(missing_ok=True)
 
 
 def backups_in(folder: Path, label: str = "*") -> list[Path]:
@@ -97,12 +157,12 @@ def _newest_of_each(days: Iterable[tuple[Path, datetime]], period: Callable[[dat
     return list(newest.values())[:limit]
 
 
-def _compare(copy: sqlite3.Connection, source: sqlite3.Connection, name: str) -> None:
-    if _figures(copy) != _figures(source):
-        raise DamagedFileError(f"{name} differs from the chats file")
+def _compare(copy: sqlite3.Connection, copied: Unverified) -> None:
+    if _figures(copy) != copied.figures:
+        raise DamagedFileError(f"{copied.final.name} differs from the chats file")
 
 
-def _figures(connection: sqlite3.Connection) -> list[tuple[str, int, int]]:
+def _figures(connection: sqlite3.Connection) -> tuple[Figure, ...]:
     """Count the rows of each table and tell the layout's version: what a faithful copy has in common with its source.
 
     The search's own tables are left out: they hold nothing that could not be made again.
@@ -117,4 +177,4 @@ def _figures(connection: sqlite3.Connection) -> list[tuple[str, int, int]]:
         quoted = '"' + name.replace('"', '""') + '"'
         row = connection.execute(f"SELECT count(*), coalesce(max(rowid), 0) FROM {quoted}").fetchone()  # noqa: S608 (a table's own name)
         counts.append((f"{name} v{version}", int(row[0]), int(row[1])))
-    return counts
+    return tuple(counts)

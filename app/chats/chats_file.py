@@ -8,6 +8,7 @@ from __future__ import annotations
 import contextlib
 import logging
 import sqlite3
+import threading
 import time
 from collections.abc import Callable
 from concurrent.futures import Future
@@ -15,16 +16,18 @@ from datetime import UTC, datetime
 
 from app.chats import messages
 from app.chats.answers import RETRY_S, GrowingAnswers, Snapshot
-from app.chats.backups import backup_is_due, make_backup, rotate
+from app.chats.backups import Unverified, backup_is_due, copy_out, discard_unfinished, rotate, verify
+from app.chats.clean_end import write_note
 from app.chats.database import as_storage_error, transaction
 from app.chats.index import rebuild
 from app.chats.opening import Opened, Place, open_chats
 from app.chats.writer import Job, Result, Writer
-from app.errors import BackupError, StorageError
+from app.errors import BackupError, DamagedFileError, StorageError
 from engine.records import Problem
 
 log = logging.getLogger(__name__)
 
+VERIFY_S = 2.0  # so long the end waits for a copy of today that is just being read
 INTERRUPTED_NOTICE = "Interrupted: Paceline or the computer went away in the middle of this answer."
 
 
@@ -45,6 +48,8 @@ class ChatsFile:
         self._on_trouble = on_trouble
         self._now = now
         self._in_trouble = False
+        self._suspect = False  # something was wrong with the file: the next start reads all of it
+        self._verifying: threading.Thread | None = None
         self._opened: Opened | None = None
         self._answers = GrowingAnswers(time.monotonic)
         self._writer = Writer(self._open, self._write_due)
@@ -71,7 +76,12 @@ class ChatsFile:
         """Write what can be written and let go of the file; False where something could not be saved."""
         with contextlib.suppress(StorageError):
             self._writer.call(self._write_everything)
-        return self._writer.stop(timeout_s) and self._answers.num_unwritten == 0
+        ended = self._writer.stop(timeout_s)
+        if self._verifying is not None:
+            self._verifying.join(VERIFY_S)
+        if ended and self.lasting and not self._suspect:
+            write_note(self._place.file)
+        return ended and self._answers.num_unwritten == 0
 
     @property
     def lasting(self) -> bool:
@@ -120,12 +130,26 @@ class ChatsFile:
             self._on_trouble(None)
 
     def _back_up(self, db: sqlite3.Connection) -> None:
+        folder = self._place.backups
         try:
-            if self.lasting and backup_is_due(self._place.backups, self._now()):
-                make_backup(db, self._place.backups, self._now())
-                rotate(self._place.backups)
+            if not self.lasting or not backup_is_due(folder, self._now()):
+                return
+            discard_unfinished(folder)
+            copied = copy_out(db, folder, self._now(), between=lambda: self._writer.run_waiting(db))
         except (BackupError, OSError) as error:
             log.warning("The chats could not be backed up: %s", error)
+            return
+        self._verifying = threading.Thread(target=self._verify, args=(copied,), name="backup", daemon=True)
+        self._verifying.start()
+
+    def _verify(self, copied: Unverified) -> None:
+        """Read the copy whole, on a thread of its own: what is damaged in it is damaged in the file, too."""
+        try:
+            verify(copied)
+            rotate(self._place.backups)
+        except (BackupError, OSError) as error:
+            log.warning("The chats could not be backed up: %s", error)
+            self._suspect = True
 
     # ---- between the threads ----------------------------------------------------------------------------------------
 
@@ -143,7 +167,9 @@ class ChatsFile:
         try:
             return self._writer.call(settled)
         except (sqlite3.Error, UnicodeDecodeError) as error:
-            raise as_storage_error(error, self._place.file) from error
+            told = as_storage_error(error, self._place.file)
+            self._suspect = self._suspect or isinstance(told, DamagedFileError)
+            raise told from error
 
     def write(self, job: Job[Result]) -> Result:
         """Run a job in a transaction and wait for it: when this returns, its change is safe."""

@@ -16,6 +16,7 @@ from datetime import datetime
 from pathlib import Path
 
 from app.chats.backups import make_backup, newest_good
+from app.chats.clean_end import take_note
 from app.chats.database import MEMORY, as_storage_error, check, connect, layout_of, transaction, version_of
 from app.chats.schema import MIGRATIONS, Migration
 from app.errors import (
@@ -62,9 +63,11 @@ def open_chats(place: Place, now: datetime) -> Opened:
 
 
 def _open_good(place: Place, now: datetime) -> sqlite3.Connection:
+    closed_well = take_note(place.file)  # before connecting, which makes files beside it
     connection = connect(place.file)
     try:
-        check(connection)
+        if not closed_well:
+            check(connection)
         found = version_of(connection)
         if found > len(place.migrations):
             raise NewerFileError(

@@ -57,6 +57,20 @@ class Writer:
         """Have the chores look at what is due."""
         self.post(_nothing)
 
+    def run_waiting(self, connection: sqlite3.Connection) -> None:
+        """Run what waits, from within a job that takes long.
+
+        Raises:
+            StorageError: the end is wanted; the long job should give up.
+        """
+        while not self._jobs.empty():
+            entry = self._jobs.get()
+            if entry is None:
+                self._jobs.put(None)
+                raise StorageError("The chats are being closed.")
+            _run_job(connection, *entry)
+        self._chores(connection)
+
     def stop(self, timeout_s: float) -> bool:
         """Run what is queued, close the connection, end the thread; False where that takes longer."""
         with self._closing:
