@@ -8,6 +8,7 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QSizePolicy, QVBoxLay
 
 from engine.records import Problem
 from ui.icon_button import IconButton
+from ui.language import translate
 from ui.theme import Theme
 
 MAX_NOTICES = 3
@@ -26,7 +27,7 @@ class Banner(QFrame):
         self.title = QLabel()
         self.title.setProperty("kind", "strong")
         self.message = QLabel()
-        self.close_button = IconButton(theme, "x", "Dismiss")
+        self.close_button = IconButton(theme, "x", translate("Banner", "Dismiss"))
         self.close_button.clicked.connect(self.hide)
         for label in (self.title, self.message):
             label.setTextFormat(Qt.TextFormat.PlainText)
@@ -62,7 +63,7 @@ class Banner(QFrame):
         self.title.setText(title)
         self.title.setVisible(bool(title))
         self.message.setText(text)
-        self.setAccessibleName(title or "Notice")
+        self.setAccessibleName(title or translate("Banner", "Notice"))
         self.setAccessibleDescription(text)
         self.show()
         event = QAccessibleEvent(self, QAccessible.Event.Alert)

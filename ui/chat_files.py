@@ -7,14 +7,20 @@ from collections.abc import Callable
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QFileDialog, QWidget
 
-ENDINGS = {"md": "Markdown (*.md)", "zip": "Zip of Markdown files (*.zip)", "json": "JSON (*.json)"}
-EXPORTS = "Exports (*.json *.zip);;All files (*)"
+from ui.language import mark, translate
+
+ENDINGS = {
+    "md": mark("ChatFiles", "Markdown (*.md)"),
+    "zip": mark("ChatFiles", "Zip of Markdown files (*.zip)"),
+    "json": mark("ChatFiles", "JSON (*.json)"),
+}
+EXPORTS = mark("ChatFiles", "Exports (*.json *.zip);;All files (*)")
 
 
 def ask_export_file(parent: QWidget, name: str, take: Callable[[str], object]) -> QFileDialog:
     """Let the user choose where to write; ``take`` gets the path, with the ending of ``name``."""
     ending = name.rsplit(".", 1)[-1]
-    dialog = QFileDialog(parent, "Export chats", "", ENDINGS[ending])
+    dialog = QFileDialog(parent, translate("ChatFiles", "Export chats"), "", translate("ChatFiles", ENDINGS[ending]))
     dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
     dialog.setDefaultSuffix(ending)
     dialog.selectFile(name)
@@ -23,7 +29,12 @@ def ask_export_file(parent: QWidget, name: str, take: Callable[[str], object]) -
 
 def ask_import_file(parent: QWidget, take: Callable[[str], object]) -> QFileDialog:
     """Let the user choose an export; ``take`` gets its path."""
-    dialog = QFileDialog(parent, "Import chats from Paceline, ChatGPT or LM Studio", "", EXPORTS)
+    dialog = QFileDialog(
+        parent,
+        translate("ChatFiles", "Import chats from Paceline, ChatGPT or LM Studio"),
+        "",
+        translate("ChatFiles", EXPORTS),
+    )
     dialog.setFileMode(QFileDialog.FileMode.ExistingFile)
     return _open(dialog, take)
 

@@ -19,6 +19,7 @@ from PySide6.QtWidgets import (
 
 from ui.highlighting import RangeHighlighter, line_ranges
 from ui.icon_button import IconButton
+from ui.language import translate
 from ui.theme import Theme
 
 MAX_COLOURED_CHARS = 60_000
@@ -31,7 +32,7 @@ class _CodeView(QPlainTextEdit):
         super().__init__()
         self._theme = theme
         self.setObjectName("code")
-        self.setAccessibleName("Code")
+        self.setAccessibleName(translate("CodeView", "Code"))
         self.setReadOnly(True)
         self.setUndoRedoEnabled(False)
         self.setTabChangesFocus(True)
@@ -103,7 +104,9 @@ class CodeBlock(QFrame):
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         self.label = QLabel("text")
         self.label.setProperty("kind", "caption")
-        self.copy_button = IconButton(theme, "copy", "Copy code", text="Copy")
+        self.copy_button = IconButton(
+            theme, "copy", translate("CodeBlock", "Copy code"), text=translate("CodeBlock", "Copy")
+        )
         self.copy_button.clicked.connect(self.copy_code)
         self.view = _CodeView(theme)
         self._highlighter = RangeHighlighter(self.view.document())
@@ -133,7 +136,11 @@ class CodeBlock(QFrame):
         if language != self._language:
             self._language = language
             self.label.setText(language or "text")
-            self.view.setAccessibleName(f"Code, {language}" if language else "Code")
+            self.view.setAccessibleName(
+                translate("CodeBlock", "Code, {language}").format(language=language)
+                if language
+                else translate("CodeBlock", "Code")
+            )
         if code != self._code:
             self._coloured = False
             self._replace(code.removesuffix("\n"))
@@ -156,7 +163,7 @@ class CodeBlock(QFrame):
     def copy_code(self) -> None:
         """Put the code on the clipboard."""
         QApplication.clipboard().setText(self._code)
-        self.copy_button.confirm("Copied")
+        self.copy_button.confirm(translate("CodeBlock", "Copied"))
         self.copied.emit()
 
     def _restyle(self) -> None:

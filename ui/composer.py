@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QEvent, QMimeData, QSize, Qt, Signal
-from PySide6.QtGui import QFontMetricsF, QKeyEvent
+from collections.abc import Sequence
+
+from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtWidgets import (
     QComboBox,
     QFrame,
     QHBoxLayout,
     QLabel,
-    QPlainTextEdit,
     QPushButton,
     QStyledItemDelegate,
     QVBoxLayout,
@@ -17,77 +17,32 @@ from PySide6.QtWidgets import (
 )
 
 from engine.records import Mode
+from ui.attachment_dialog import ask_attachment_files
+from ui.attachment_tray import AttachmentTray
+from ui.context_sum import ContextSum, parts_words, sum_words, warning
 from ui.elided_label import ElidedLabel
 from ui.formatting import context, hover
+from ui.icon_button import IconButton
+from ui.language import mark, translate
+from ui.message_edit import MessageEdit
 from ui.mode_switch import ModeSwitch
-from ui.records import EngineState, EngineView
+from ui.records import Attachment, EngineState, EngineView
 from ui.theme import Theme
 
-MAX_LINES = 9
 MAX_DEPTH = 16
-CONTEXT_HELP = "Tokens of this conversation that the model holds, and how many it can hold."
+CONTEXT_HELP = mark("Composer", "Tokens of this conversation that the model holds, and how many it can hold.")
 NEARLY_FULL = 0.85
 OVERFLOW_HELP = {
-    "drop": "When it is full, the oldest turns are left out, and the answer says so.",
-    "stop": "When it is full, no answer is made until a new chat is started or the context is made larger.",
+    "drop": mark("Composer", "When it is full, the oldest turns are left out, and the answer says so."),
+    "stop": mark(
+        "Composer", "When it is full, no answer is made until a new chat is started or the context is made larger."
+    ),
 }
 NOT_READY = {
-    EngineState.EMPTY: "No model is loaded; open one or use the built-in pair.",
-    EngineState.LOADING: "The model is loading; the message can be sent in a moment.",
+    EngineState.EMPTY: mark("Composer", "No model is loaded; open one or use the built-in pair."),
+    EngineState.LOADING: mark("Composer", "The model is loading; the message can be sent in a moment."),
 }
-DEPTH_HELP = "How many tokens are proposed per pass. Auto lets Paceline choose from what it measures."
-
-
-class _MessageEdit(QPlainTextEdit):
-    """Grows with its lines up to `MAX_LINES`.
-
-    Signals:
-        send: Enter without Shift.
-        focus_changed(bool): the caret came or went.
-    """
-
-    send = Signal()
-    focus_changed = Signal(bool)
-
-    def __init__(self, theme: Theme) -> None:
-        super().__init__()
-        self.setObjectName("composerText")
-        self.setAccessibleName("Message")
-        self.setPlaceholderText("Message")
-        self.setTabChangesFocus(True)
-        theme.dress(self, 1)
-        self.document().setDocumentMargin(0)
-        self.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAsNeeded)
-        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        self.document().documentLayout().documentSizeChanged.connect(self._fit)
-        self._fit()
-
-    def _fit(self) -> None:
-        lines = min(max(round(self.document().size().height()), 1), MAX_LINES)
-        self.setFixedHeight(round(lines * QFontMetricsF(self.font()).lineSpacing()) + 4)
-
-    def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Enter sends, Shift+Enter breaks the line."""
-        enter = event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter)
-        if enter and not event.modifiers() & Qt.KeyboardModifier.ShiftModifier:
-            self.send.emit()
-        else:
-            super().keyPressEvent(event)
-
-    def insertFromMimeData(self, source: QMimeData) -> None:
-        """Paste text only; a dropped file goes to the window."""
-        if source.hasText() and not source.hasUrls():
-            self.insertPlainText(source.text())
-
-    def canInsertFromMimeData(self, source: QMimeData) -> bool:
-        """Files are the window's."""
-        return source.hasText() and not source.hasUrls()
-
-    def event(self, event: QEvent) -> bool:
-        """Tell the card around it that the caret came or went."""
-        if event.type() in (QEvent.Type.FocusIn, QEvent.Type.FocusOut):
-            self.focus_changed.emit(event.type() == QEvent.Type.FocusIn)
-        return super().event(event)
+DEPTH_HELP = mark("Composer", "How many tokens are proposed per pass. Auto lets Paceline choose from what it measures.")
 
 
 class Composer(QWidget):
@@ -98,6 +53,8 @@ class Composer(QWidget):
         stop_requested: the answer is to stop.
         mode_chosen(object), depth_chosen(object): for the next message.
         text_changed(str): what stands in the box.
+        files_offered(list), text_offered(str): paths, or a pasted text, to be attached.
+        attachment_removed(int), attachment_opened(int): an attachment's id.
     """
 
     submitted = Signal(str)
@@ -105,6 +62,10 @@ class Composer(QWidget):
     mode_chosen = Signal(object)
     depth_chosen = Signal(object)
     text_changed = Signal(str)
+    files_offered = Signal(list)
+    text_offered = Signal(str)
+    attachment_removed = Signal(int)
+    attachment_opened = Signal(int)
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -113,13 +74,20 @@ class Composer(QWidget):
         self._streaming = False
         self._ready = False
         self._not_ready = ""
-        self.edit = _MessageEdit(theme)
+        self._context = (0, 0)
+        self._sum: ContextSum | None = None
+        self._policy = ""
+        self._reading = False
+        self.edit = MessageEdit(theme)
+        self.tray = AttachmentTray(theme, self.edit)
+        self.attach_button = IconButton(theme, "paperclip", translate("Composer", "Attach files"))
         self.modes = ModeSwitch()
         self.depth_box = QComboBox()
         self.reason = ElidedLabel()
         self.context_label = QLabel()
-        self.send_button = QPushButton(" Send")
-        self.stop_button = QPushButton(" Stop")
+        self.fit_label = QLabel()
+        self.send_button = QPushButton(translate("Composer", " Send"))
+        self.stop_button = QPushButton(translate("Composer", " Stop"))
         self._make_controls()
         self._arrange()
         self._connect()
@@ -129,22 +97,28 @@ class Composer(QWidget):
 
     def _make_controls(self) -> None:
         self.depth_box.setObjectName("depth")
-        self.depth_box.setAccessibleName("Draft length")
-        self.depth_box.setToolTip(hover(DEPTH_HELP))
-        self.depth_box.addItem("Depth auto", None)
+        self.depth_box.setAccessibleName(translate("Composer", "Draft length"))
+        self.depth_box.setToolTip(hover(translate("Composer", DEPTH_HELP)))
+        self.depth_box.addItem(translate("Composer", "Depth auto"), None)
         for depth in range(1, MAX_DEPTH + 1):
-            self.depth_box.addItem(f"Depth {depth}", depth)
+            self.depth_box.addItem(translate("Composer", "Depth {depth}").format(depth=depth), depth)
         self.depth_box.setItemDelegate(QStyledItemDelegate(self.depth_box))  # draws as the stylesheet says
         self.depth_box.setMaxVisibleItems(MAX_DEPTH + 1)
         self.reason.setProperty("kind", "caption")
         self.context_label.setProperty("kind", "caption")
         self._theme.dress(self.context_label, -1)
-        self.context_label.setToolTip(hover(CONTEXT_HELP))
+        self.context_label.setToolTip(hover(translate("Composer", CONTEXT_HELP)))
+        self.fit_label.setProperty("kind", "warning")
+        self.fit_label.setWordWrap(True)
+        self.fit_label.hide()
+        self.attach_button.setToolTip(
+            translate("Composer", "Attach text, code, Markdown, CSV or PDF files (Ctrl+Shift+A)")
+        )
         self.send_button.setProperty("kind", "primary")
-        self.send_button.setToolTip("Send the message (Enter)")
-        self.send_button.setAccessibleName("Send")
-        self.stop_button.setToolTip("Stop the answer (Esc)")
-        self.stop_button.setAccessibleName("Stop")
+        self.send_button.setToolTip(translate("Composer", "Send the message (Enter)"))
+        self.send_button.setAccessibleName(translate("Composer", "Send"))
+        self.stop_button.setToolTip(translate("Composer", "Stop the answer (Esc)"))
+        self.stop_button.setAccessibleName(translate("Composer", "Stop"))
         for button in (self.send_button, self.stop_button):
             button.setIconSize(QSize(14, 14))
             button.setMinimumWidth(84)
@@ -154,6 +128,7 @@ class Composer(QWidget):
     def _arrange(self) -> None:
         row = QHBoxLayout()
         row.setSpacing(8)
+        row.addWidget(self.attach_button)
         row.addWidget(self.modes)
         row.addWidget(self.depth_box)
         row.addStretch(1)
@@ -164,6 +139,7 @@ class Composer(QWidget):
         inner = QVBoxLayout(self.card)
         inner.setContentsMargins(12, 10, 8, 8)
         inner.setSpacing(8)
+        inner.addWidget(self.tray)
         inner.addWidget(self.edit)
         inner.addLayout(row)
         layout = QVBoxLayout(self)
@@ -176,12 +152,19 @@ class Composer(QWidget):
         captions.addWidget(self.reason, 1)
         captions.addWidget(self.context_label)
         layout.addLayout(captions)
+        self.fit_label.setContentsMargins(12, 0, 12, 0)
+        layout.addWidget(self.fit_label)
         self.setFocusProxy(self.edit)
 
     def _connect(self) -> None:
         self.edit.send.connect(self.submit)
         self.edit.textChanged.connect(self._on_text)
         self.edit.focus_changed.connect(self._show_focus)
+        self.edit.files_pasted.connect(self.files_offered)
+        self.tray.text_offered.connect(self.text_offered)
+        self.tray.removed.connect(self.attachment_removed)
+        self.tray.opened.connect(self.attachment_opened)
+        self.attach_button.clicked.connect(self.ask_files)
         self.send_button.clicked.connect(self.submit)
         self.stop_button.clicked.connect(self._stop)
         self.modes.chosen.connect(self._on_mode)
@@ -201,7 +184,7 @@ class Composer(QWidget):
 
     def set_engine(self, view: EngineView) -> None:
         """What can be done now."""
-        self._not_ready = NOT_READY.get(view.state, "")
+        self._not_ready = translate("Composer", NOT_READY[view.state]) if view.state in NOT_READY else ""
         self._ready = view.state in (EngineState.READY, EngineState.READING, EngineState.ANSWERING)
         self._engine_busy = view.state in (EngineState.READING, EngineState.ANSWERING)
         self.modes.set_unavailable(view.unavailable)
@@ -226,35 +209,83 @@ class Composer(QWidget):
         """Show the draft length of the next message; one beyond the list is added to it."""
         index = self.depth_box.findData(depth)
         if index < 0:
-            self.depth_box.addItem(f"Depth {depth}", depth)
+            self.depth_box.addItem(translate("Composer", "Depth {depth}").format(depth=depth), depth)
             index = self.depth_box.count() - 1
         self.depth_box.setCurrentIndex(index)
 
+    @property
+    def context_used(self) -> int:
+        """Tokens of the conversation that the model holds, as far as they were told."""
+        return self._context[0]
+
     def set_context(self, used: int, size: int) -> None:
         """How much of the context is taken."""
-        full = size > 0 and used >= NEARLY_FULL * size
-        words = " · nearly full" if full else ""
-        self.context_label.setText(f"Context {context(used, size)}{words}" if size else "")
-        self.context_label.setAccessibleName(f"Context used: {context(used, size)} tokens{words}")
-        kind = "warning" if full else "caption"
-        if self.context_label.property("kind") != kind:
-            self.context_label.setProperty("kind", kind)
-            self.context_label.style().unpolish(self.context_label)
-            self.context_label.style().polish(self.context_label)
+        self._context = (used, size)
+        self._show_context()
+
+    def show_sum(self, told: ContextSum | None) -> None:
+        """What the next message would take with all that goes along with it; None: there is nothing to send yet."""
+        self._sum = told
+        self._show_context()
 
     def set_overflow(self, policy: str) -> None:
         """What will happen when the context is full: "drop" or "stop"."""
-        self.context_label.setToolTip(hover(f"{CONTEXT_HELP} {OVERFLOW_HELP.get(policy, '')}".strip()))
+        self._policy = policy
+        self._show_context()
+
+    def show_attachments(self, attachments: Sequence[Attachment], notes: Sequence[str], *, reading: bool) -> None:
+        """Show what goes along with the message; ``reading``: some of it is still being read, so nothing is sent."""
+        self._reading = reading
+        self.tray.show_attachments(attachments, notes)
+        self._update()
+
+    def _show_context(self) -> None:
+        told, (used, size) = self._sum, self._context
+        if told is None:
+            full = size > 0 and used >= NEARLY_FULL * size
+            words = " · " + translate("Composer", "nearly full") if full else ""
+            figures = context(used, size)
+            shown = translate("Composer", "Context {context}{words}").format(context=figures, words=words)
+            spoken = translate("Composer", "Context used: {context} tokens{words}")
+            self._set_context_label(shown if size else "", spoken.format(context=figures, words=words), warn=full)
+        else:
+            self._set_context_label(sum_words(told), f"{sum_words(told)}. {parts_words(told)}", warn=not told.fits)
+        parts = parts_words(told) if told is not None else ""
+        help_texts = [
+            translate("Composer", text) for text in (CONTEXT_HELP, OVERFLOW_HELP.get(self._policy, "")) if text
+        ]
+        self.context_label.setToolTip(hover(" ".join(part for part in (parts, *help_texts) if part)))
+        warned = warning(told, self._policy) if told is not None else ""
+        self.fit_label.setText(warned)
+        self.fit_label.setAccessibleName(warned)
+        self.fit_label.setVisible(bool(warned))
+
+    def _set_context_label(self, text: str, spoken: str, *, warn: bool) -> None:
+        label, kind = self.context_label, "warning" if warn else "caption"
+        label.setText(text)
+        label.setAccessibleName(spoken)
+        if label.property("kind") != kind:
+            label.setProperty("kind", kind)
+            label.style().unpolish(label)
+            label.style().polish(label)
 
     # ---- intentions --------------------------------------------------------------------------------------------
 
     def submit(self) -> None:
         """Send what stands in the box, if anything can answer."""
         text = self.text.strip("\n")
-        if not text.strip() or self.is_busy or not self._ready:
+        if not self._can_send or self.is_busy:
             return
         self.edit.clear()
         self.submitted.emit(text)
+
+    def ask_files(self) -> None:
+        """Let the user choose files to attach."""
+        ask_attachment_files(self.window(), self.files_offered.emit)
+
+    @property
+    def _can_send(self) -> bool:
+        return self._ready and not self._reading and bool(self.text.strip() or self.tray.rows.chips)
 
     def _stop(self) -> None:
         if self.is_busy:
@@ -272,9 +303,10 @@ class Composer(QWidget):
         had_focus = self.stop_button.hasFocus() or self.send_button.hasFocus()
         self.stop_button.setVisible(self.is_busy)
         self.send_button.setVisible(not self.is_busy)
-        self.send_button.setEnabled(self._ready and bool(self.text.strip()))
+        self.send_button.setEnabled(self._can_send)
         self.depth_box.setEnabled(self.modes.mode is not Mode.OFF)
-        self.reason.setText(self.modes.reason if self._ready else self._not_ready)
+        reading = translate("Composer", "A file is still being read; the message can be sent in a moment.")
+        self.reason.setText((reading if self._reading else self.modes.reason) if self._ready else self._not_ready)
         self.reason.setToolTip(hover(self.reason.text()))
         if had_focus and not (self.stop_button.hasFocus() or self.send_button.hasFocus()):
             self.edit.setFocus()

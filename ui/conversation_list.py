@@ -20,6 +20,7 @@ from PySide6.QtWidgets import (
 
 from ui.conversation_menu import make_menu
 from ui.conversation_model import ConversationModel, Heading, Index
+from ui.language import translate
 from ui.records import ConversationRow, FolderRow
 from ui.theme import SEMIBOLD, Theme
 
@@ -97,7 +98,11 @@ class _Delegate(QStyledItemDelegate):
     def createEditor(self, parent: QWidget, option: QStyleOptionViewItem, index: Index) -> QWidget:  # noqa: ARG002
         editor = QLineEdit(parent)
         heading = isinstance(self._model.item(index), Heading)
-        editor.setAccessibleName("Name of the folder" if heading else "Title of the conversation")
+        editor.setAccessibleName(
+            translate("Delegate", "Name of the folder")
+            if heading
+            else translate("Delegate", "Title of the conversation")
+        )
         editor.setMaxLength(200)
         return editor
 
@@ -123,7 +128,7 @@ class ConversationList(QListView):
         self.rows.renamed.connect(self.rename_requested)
         self.setModel(self.rows)
         self.setItemDelegate(_Delegate(theme, self.rows, self))
-        self.setAccessibleName("Conversations")
+        self.setAccessibleName(translate("ConversationList", "Conversations"))
         self.setMouseTracking(True)
         self.setUniformItemSizes(True)
         self.setVerticalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)

@@ -10,6 +10,7 @@ from PySide6.QtCore import QModelIndex, QPersistentModelIndex
 from PySide6.QtWidgets import QMenu, QWidget
 
 from ui.conversation_model import Heading
+from ui.language import translate
 from ui.library_signals import LibrarySignals
 from ui.records import ConversationRow
 from ui.theme import Theme
@@ -30,53 +31,72 @@ def make_menu(listing: ConversationList, index: QModelIndex) -> QMenu | None:
 
 def _conversation_menu(listing: ConversationList, row: ConversationRow, index: QPersistentModelIndex) -> QMenu:
     menu, theme, wishes = QMenu(listing), listing.theme, listing.rows.wishes
-    menu.addAction(theme.icon("message-square"), "Open", lambda: listing.choose(_now(index)))
-    menu.addAction(theme.icon("pencil"), "Rename\tF2", lambda: listing.edit(_now(index)))
-    pin = "Unpin" if row.pinned else "Pin"
+    menu.addAction(
+        theme.icon("message-square"), translate("ConversationMenu", "Open"), lambda: listing.choose(_now(index))
+    )
+    menu.addAction(theme.icon("pencil"), translate("ConversationMenu", "Rename\tF2"), lambda: listing.edit(_now(index)))
+    pin = translate("ConversationMenu", "Unpin") if row.pinned else translate("ConversationMenu", "Pin")
     menu.addAction(theme.icon("pin"), pin, partial(wishes.pinned.emit, row.id, not row.pinned))
     _add_folders(menu, listing, row)
-    menu.addAction(theme.icon("copy"), "Duplicate", partial(wishes.duplicated.emit, row.id))
+    menu.addAction(
+        theme.icon("copy"), translate("ConversationMenu", "Duplicate"), partial(wishes.duplicated.emit, row.id)
+    )
     _add_export(menu, theme, partial(wishes.exported.emit, row.id))
-    archive = "Take back from the archive" if row.archived else "Archive"
+    archive = (
+        translate("ConversationMenu", "Take back from the archive")
+        if row.archived
+        else translate("ConversationMenu", "Archive")
+    )
     menu.addAction(theme.icon("archive"), archive, partial(wishes.archived.emit, row.id, not row.archived))
     menu.addSeparator()
-    menu.addAction(theme.icon("trash-2"), "Delete…\tDel", lambda: listing.ask_delete(_now(index)))
+    menu.addAction(
+        theme.icon("trash-2"), translate("ConversationMenu", "Delete…\tDel"), lambda: listing.ask_delete(_now(index))
+    )
     return menu
 
 
 def _folder_menu(listing: ConversationList, heading: Heading, index: QPersistentModelIndex) -> QMenu:
     menu, theme = QMenu(listing), listing.theme
-    menu.addAction("Open" if heading.folded else "Close", lambda: listing.choose(_now(index)))
-    menu.addAction(theme.icon("pencil"), "Rename\tF2", lambda: listing.edit(_now(index)))
-    menu.addAction(theme.icon("trash-2"), "Remove folder, keep chats\tDel", lambda: listing.ask_delete(_now(index)))
+    menu.addAction(
+        translate("ConversationMenu", "Open") if heading.folded else translate("ConversationMenu", "Close"),
+        lambda: listing.choose(_now(index)),
+    )
+    menu.addAction(theme.icon("pencil"), translate("ConversationMenu", "Rename\tF2"), lambda: listing.edit(_now(index)))
+    menu.addAction(
+        theme.icon("trash-2"),
+        translate("ConversationMenu", "Remove folder, keep chats\tDel"),
+        lambda: listing.ask_delete(_now(index)),
+    )
     return menu
 
 
 def make_list_menu(parent: QWidget, theme: Theme, wishes: LibrarySignals) -> QMenu:
     """Make the menu for all conversations."""
     menu = QMenu(parent)
-    menu.addAction(theme.icon("folder"), "New folder", partial(wishes.folder_made.emit, None))
+    menu.addAction(
+        theme.icon("folder"), translate("ConversationMenu", "New folder"), partial(wishes.folder_made.emit, None)
+    )
     menu.addSeparator()
-    menu.addAction(theme.icon("download"), "Import chats…", wishes.imported.emit)
-    _add_export(menu, theme, partial(wishes.exported.emit, None), "Export all chats")
+    menu.addAction(theme.icon("download"), translate("ConversationMenu", "Import chats…"), wishes.imported.emit)
+    _add_export(menu, theme, partial(wishes.exported.emit, None), translate("ConversationMenu", "Export all chats"))
     return menu
 
 
 def _add_folders(menu: QMenu, listing: ConversationList, row: ConversationRow) -> None:
     wishes = listing.rows.wishes
-    folders = menu.addMenu(listing.theme.icon("folder"), "Move to folder")
+    folders = menu.addMenu(listing.theme.icon("folder"), translate("ConversationMenu", "Move to folder"))
     for folder in listing.rows.folders:
         if folder.id != row.folder_id:
             folders.addAction(folder.name, partial(wishes.foldered.emit, row.id, folder.id))
-    folders.addAction("New folder", partial(wishes.folder_made.emit, row.id))
+    folders.addAction(translate("ConversationMenu", "New folder"), partial(wishes.folder_made.emit, row.id))
     if row.folder_id is not None:
-        folders.addAction("No folder", partial(wishes.foldered.emit, row.id, None))
+        folders.addAction(translate("ConversationMenu", "No folder"), partial(wishes.foldered.emit, row.id, None))
 
 
 def _add_export(menu: QMenu, theme: Theme, export: Callable[[str], object], words: str = "Export") -> None:
     formats = menu.addMenu(theme.icon("upload"), words)
-    formats.addAction("As Markdown…", partial(export, "markdown"))
-    formats.addAction("As JSON, with branches and figures…", partial(export, "json"))
+    formats.addAction(translate("ConversationMenu", "As Markdown…"), partial(export, "markdown"))
+    formats.addAction(translate("ConversationMenu", "As JSON, with branches and figures…"), partial(export, "json"))
 
 
 def _now(index: QPersistentModelIndex) -> QModelIndex:

@@ -9,13 +9,14 @@ from datetime import date, datetime
 from PySide6.QtCore import QAbstractListModel, QMimeData, QModelIndex, QPersistentModelIndex, Qt, Signal
 
 from ui.formatting import day_group
+from ui.language import mark, translate
 from ui.library_signals import LibrarySignals
 from ui.records import ConversationRow, FolderRow
 
 Index = QModelIndex | QPersistentModelIndex
 BATCH = 300  # rows that the view is given at once
 MIME = "application/x-paceline-conversation"
-PINNED, ARCHIVED = "Pinned", "Archived"
+PINNED, ARCHIVED = mark("ConversationModel", "Pinned"), mark("ConversationModel", "Archived")
 _NO_PARENT = QModelIndex()
 
 
@@ -157,9 +158,15 @@ class ConversationModel(QAbstractListModel):
         item = self.item(index)
         if item is None:
             return None
-        text = item.text if isinstance(item, Heading) else item.title
+        text = _heading_words(item) if isinstance(item, Heading) else item.title
         if role == Qt.ItemDataRole.AccessibleTextRole and isinstance(item, Heading) and item.can_fold:
-            return f"{'Folder ' if item.folder else ''}{text}, {item.num_rows} chats, {_state(item)}"
+            number = item.num_rows
+            words = (
+                translate("ConversationModel", "Folder {text}, %n chats, {state}", None, number)
+                if item.folder
+                else translate("ConversationModel", "{text}, %n chats, {state}", None, number)
+            )
+            return words.format(text=text, state=_state(item))
         wanted = (
             Qt.ItemDataRole.DisplayRole,
             Qt.ItemDataRole.EditRole,
@@ -264,7 +271,14 @@ class ConversationModel(QAbstractListModel):
 
 
 def _state(heading: Heading) -> str:
-    return "closed" if heading.folded else "open"
+    if heading.folded:
+        return translate("ConversationModel", "closed")
+    return translate("ConversationModel", "open")
+
+
+def _heading_words(heading: Heading) -> str:
+    """A folder's name is the user's own; the other headings are ours."""
+    return heading.text if heading.folder else translate("ConversationModel", heading.text)
 
 
 def _local_day(moment: datetime) -> date:

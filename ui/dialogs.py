@@ -14,6 +14,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from ui.language import translate
 from ui.links import is_safe
 
 
@@ -37,7 +38,7 @@ class Question(QDialog):
         self.column.addWidget(words)
         self.deed_button = QPushButton(deed)
         self.deed_button.setProperty("kind", "danger" if danger else "primary")
-        self.cancel_button = QPushButton("Cancel")
+        self.cancel_button = QPushButton(translate("Question", "Cancel"))
         buttons = QHBoxLayout()
         buttons.setSpacing(8)
         buttons.addStretch(1)
@@ -58,27 +59,37 @@ class Question(QDialog):
 
 def delete_question(parent: QWidget, title: str) -> Question:
     """Ask before a conversation goes."""
-    text = f"“{title}” and its messages will be gone for good."
-    return Question(parent, "Delete this chat?", text, "Delete", danger=True)
+    text = translate("Dialogs", "“{title}” and its messages will be gone for good.").format(title=title)
+    return Question(
+        parent, translate("Dialogs", "Delete this chat?"), text, translate("Dialogs", "Delete"), danger=True
+    )
 
 
 def delete_messages_question(parent: QWidget, number: int) -> Question:
     """Ask before a message goes with all that follows it."""
-    rest = "It will" if number == 1 else f"It and all that follows it, {number} messages in all branches, will"
-    return Question(parent, "Delete this message?", f"{rest} be gone for good.", "Delete", danger=True)
+    words = translate(
+        "Dialogs", "It and all that follows it, %n messages in all branches, will be gone for good.", None, number
+    )
+    title = translate("Dialogs", "Delete this message?")
+    return Question(parent, title, words, translate("Dialogs", "Delete"), danger=True)
 
 
 def link_question(parent: QWidget, address: str) -> Question | None:
     """Show the real address and ask; None where it may not be opened at all."""
     if not is_safe(address):
         return None
-    question = Question(parent, "Open this link?", "The answer names this address. Your browser will open it.", "Open")
+    question = Question(
+        parent,
+        translate("Dialogs", "Open this link?"),
+        translate("Dialogs", "The answer names this address. Your browser will open it."),
+        translate("Dialogs", "Open"),
+    )
     shown = QPlainTextEdit(address)
     shown.setProperty("kind", "field")
     shown.setReadOnly(True)
     shown.setTabChangesFocus(True)
     shown.setFixedHeight(72)
-    shown.setAccessibleName("Address")
+    shown.setAccessibleName(translate("Dialogs", "Address"))
     question.column.addWidget(shown)
     question.accepted.connect(lambda: QDesktopServices.openUrl(QUrl(address)))
     return question

@@ -4,16 +4,12 @@ from __future__ import annotations
 
 from pathlib import PurePath
 
-from PySide6.QtCore import QMimeData, Qt, Signal
+from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
 
+from ui.language import translate
+
 CHOICE_PX = 240
-
-
-def gguf_path(mime: QMimeData) -> str:
-    """The first local ``.gguf`` among dragged files, or an empty text."""
-    paths = (url.toLocalFile() for url in mime.urls() if url.isLocalFile())
-    return next((path for path in paths if path.lower().endswith(".gguf")), "")
 
 
 class DropOverlay(QFrame):
@@ -30,19 +26,22 @@ class DropOverlay(QFrame):
         self._window = parent
         self._path = ""
         self.setObjectName("dropOverlay")
-        self.setAccessibleName("Use the dropped file as")
+        self.setAccessibleName(translate("DropOverlay", "Use the dropped file as"))
         self.name = QLabel()
         self.name.setProperty("kind", "title")
         self.name.setTextFormat(Qt.TextFormat.PlainText)
         self.name.setAlignment(Qt.AlignmentFlag.AlignCenter)
         self.name.setWordWrap(True)
-        self.target_button = self._choice("Use as target", "target")
-        self.draft_button = self._choice("Use as draft", "draft")
-        self.cancel_button = QPushButton("Cancel")
-        self.cancel_button.setAccessibleName("Cancel")
+        self.target_button = self._choice(translate("DropOverlay", "Use as target"), "target")
+        self.draft_button = self._choice(translate("DropOverlay", "Use as draft"), "draft")
+        self.cancel_button = QPushButton(translate("DropOverlay", "Cancel"))
+        self.cancel_button.setAccessibleName(translate("DropOverlay", "Cancel"))
         self.cancel_button.clicked.connect(self.hide)
         hint = QLabel(
-            "The target answers. A draft is a smaller model of the same vocabulary that proposes tokens for it."
+            translate(
+                "DropOverlay",
+                "The target answers. A draft is a smaller model of the same vocabulary that proposes tokens for it.",
+            )
         )
         hint.setProperty("kind", "muted")
         hint.setAlignment(Qt.AlignmentFlag.AlignCenter)

@@ -17,23 +17,41 @@ from PySide6.QtWidgets import (
 
 from ui.formatting import hover, percent
 from ui.header import DEMO_NOTE, TINY_NOTE
+from ui.language import mark, translate
 from ui.prompt_card import PromptCard
 from ui.records import EngineState, EngineView
 from ui.theme import Theme
 
 PROMPTS = (
-    ("copy", "Repeat a text", "Repeat this text exactly: The quiet river runs past the old stone bridge."),
-    ("list", "Make a table", "Make a Markdown table of these words: river, stone, lamp, boat, apple, bell."),
-    ("circle-question-mark", "Ask about drafting", "What is speculative decoding?"),
-    ("feather", "Hear a story", "Write a short story about a fox."),
+    (
+        "copy",
+        mark("EmptyState", "Repeat a text"),
+        mark("EmptyState", "Repeat this text exactly: The quiet river runs past the old stone bridge."),
+    ),
+    (
+        "list",
+        mark("EmptyState", "Make a table"),
+        mark("EmptyState", "Make a Markdown table of these words: river, stone, lamp, boat, apple, bell."),
+    ),
+    (
+        "circle-question-mark",
+        mark("EmptyState", "Ask about drafting"),
+        mark("EmptyState", "What is speculative decoding?"),
+    ),
+    ("feather", mark("EmptyState", "Hear a story"), mark("EmptyState", "Write a short story about a fox.")),
 )
-DEMO_BUTTON = " Show it at real weight"
+DEMO_BUTTON = mark("EmptyState", " Show it at real weight")
 DEMO_TEXTS = {
-    "absent": "Drafting cannot pay on a model this small. A copy padded to the cost of about 400 million parameters "
-    "shows the true gain on your machine: about 200 MB, made here in seconds, removable.",
-    "making": "Making the padded copy. This takes a few seconds.",
-    "ready": "The padded copy is here: the same words at the cost of about 400 million parameters.",
-    "active": "You are using the padded copy: the same tiny model at the cost of about 400 million parameters.",
+    "absent": mark(
+        "EmptyState",
+        "Drafting cannot pay on a model this small. A copy padded to the cost of about 400 million parameters "
+        "shows the true gain on your machine: about 200 MB, made here in seconds, removable.",
+    ),
+    "making": mark("EmptyState", "Making the padded copy. This takes a few seconds."),
+    "ready": mark("EmptyState", "The padded copy is here: the same words at the cost of about 400 million parameters."),
+    "active": mark(
+        "EmptyState", "You are using the padded copy: the same tiny model at the cost of about 400 million parameters."
+    ),
 }
 WIDTH_PX = 688
 
@@ -60,20 +78,22 @@ class EmptyState(QScrollArea):
         self._builtin = True
         self._missing = True
         self.setWidgetResizable(True)
-        self.setAccessibleName("Start")
+        self.setAccessibleName(translate("EmptyState", "Start"))
         self.mark = QLabel()
         self.title = QLabel()
         self.title.setProperty("kind", "title")
         self.text = QLabel()
         self.text.setProperty("kind", "muted")
-        self.builtin_button = QPushButton("Use the built-in pair")
-        self.open_button = QPushButton(" Open a GGUF file…")
-        self.browse_button = QPushButton(" Find models")
+        self.builtin_button = QPushButton(translate("EmptyState", "Use the built-in pair"))
+        self.open_button = QPushButton(translate("EmptyState", " Open a GGUF file…"))
+        self.browse_button = QPushButton(translate("EmptyState", " Find models"))
         self.demo_text = QLabel()
         self.demo_text.setProperty("kind", "caption")
-        self.demo_button = QPushButton(DEMO_BUTTON)
+        self.demo_button = QPushButton(translate("EmptyState", DEMO_BUTTON))
         self.demo_progress = QProgressBar()
-        self.prompt_cards = [self._card(*prompt) for prompt in PROMPTS]
+        self.prompt_cards = [
+            self._card(icon, *(translate("EmptyState", text) for text in texts)) for icon, *texts in PROMPTS
+        ]
         self._make()
         self._arrange()
         theme.changed.connect(self._recolor)
@@ -90,15 +110,15 @@ class EmptyState(QScrollArea):
             label.setWordWrap(True)
             label.setTextFormat(Qt.TextFormat.PlainText)
         self.builtin_button.setProperty("kind", "primary")
-        self.builtin_button.setToolTip(hover(TINY_NOTE))
-        self.open_button.setToolTip("Choose a model file on this computer")
-        self.demo_button.setToolTip(hover(DEMO_NOTE))
-        self.browse_button.setToolTip("Pairs for this machine, search and library (Ctrl+M)")
+        self.builtin_button.setToolTip(hover(translate("Header", TINY_NOTE)))
+        self.open_button.setToolTip(translate("EmptyState", "Choose a model file on this computer"))
+        self.demo_button.setToolTip(hover(translate("Header", DEMO_NOTE)))
+        self.browse_button.setToolTip(translate("EmptyState", "Pairs for this machine, search and library (Ctrl+M)"))
         self.browse_button.clicked.connect(self.browse)
         for button in (self.builtin_button, self.open_button, self.browse_button, self.demo_button):
             button.setAccessibleName(button.text().strip())
         self.demo_progress.setTextVisible(False)
-        self.demo_progress.setAccessibleName("Making the padded copy")
+        self.demo_progress.setAccessibleName(translate("EmptyState", "Making the padded copy"))
         self.builtin_button.clicked.connect(self.use_builtin)
         self.open_button.clicked.connect(self.open_target)
         self.demo_button.clicked.connect(self._on_demo)
@@ -172,22 +192,40 @@ class EmptyState(QScrollArea):
         for card in self.prompt_cards:
             card.setEnabled(ready)
         if loading:
-            self._say("Loading the model", "This takes a moment. You can write your message meanwhile.")
+            self._say(
+                translate("EmptyState", "Loading the model"),
+                translate("EmptyState", "This takes a moment. You can write your message meanwhile."),
+            )
         elif missing:
-            self._say("No model yet", f"Open a GGUF file from your disk, or begin with the built-in pair. {TINY_NOTE}")
+            self._say(
+                translate("EmptyState", "No model yet"),
+                translate(
+                    "EmptyState", "Open a GGUF file from your disk, or begin with the built-in pair. {note}"
+                ).format(note=translate("Header", TINY_NOTE)),
+            )
         elif self._builtin:
-            self._say("Try the built-in pair", f"{TINY_NOTE} It can follow messages like these.")
+            self._say(
+                translate("EmptyState", "Try the built-in pair"),
+                translate("EmptyState", "{note} It can follow messages like these.").format(
+                    note=translate("Header", TINY_NOTE)
+                ),
+            )
         else:
-            self._say("New chat", "Write a message below, or try one of these.")
+            self._say(
+                translate("EmptyState", "New chat"),
+                translate("EmptyState", "Write a message below, or try one of these."),
+            )
         self._show_demo(missing)
         self._missing = missing
 
     def set_demo(self, state: str, fraction: float | None) -> None:
         """How far the padded copy is: "absent", "making", "ready" or "active"."""
         self._demo = state if state in DEMO_TEXTS else "absent"
-        self.demo_text.setText(DEMO_TEXTS[self._demo])
+        self.demo_text.setText(translate("EmptyState", DEMO_TEXTS[self._demo]))
         self.demo_button.setVisible(self._demo != "active")
-        self.demo_button.setText(" Cancel" if self._demo == "making" else DEMO_BUTTON)
+        self.demo_button.setText(
+            translate("EmptyState", " Cancel") if self._demo == "making" else translate("EmptyState", DEMO_BUTTON)
+        )
         self.demo_button.setAccessibleName(self.demo_button.text().strip())
         self.demo_progress.setVisible(self._demo == "making")
         self.demo_progress.setRange(0, 0 if fraction is None else 1000)

@@ -6,6 +6,7 @@ from PySide6.QtCore import QSize, Qt
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
 
 from ui.formatting import UNKNOWN, hover
+from ui.language import translate
 from ui.plots import Swatch
 from ui.theme import Theme
 
@@ -58,7 +59,9 @@ class LegendRow(QPushButton):
         self.setProperty("kind", "legend")
         self.setCheckable(True)
         self.setCursor(Qt.CursorShape.PointingHandCursor)
-        self.setToolTip(hover(f"{help_text} Click to mark these tokens in the answers."))
+        self.setToolTip(
+            hover(translate("LegendRow", "{words} Click to mark these tokens in the answers.").format(words=help_text))
+        )
         self.setAccessibleDescription(help_text)
         self.value_label = QLabel(UNKNOWN)
         theme.dress(self.value_label)
@@ -79,7 +82,7 @@ class LegendRow(QPushButton):
         """Show a count."""
         self.value_label.setText(text)
         self.value_label.setAccessibleName(f"{self._name}: {text}")
-        self.setAccessibleName(f"Mark {self._name} tokens: {text}")
+        self.setAccessibleName(translate("LegendRow", "Mark {name} tokens: {text}").format(name=self._name, text=text))
 
     def sizeHint(self) -> QSize:
         """As high as its neighbours."""

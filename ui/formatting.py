@@ -1,4 +1,4 @@
-"""Numbers to words: units always, three significant digits at most, "-" for what is not known. Pure, no Qt."""
+"""Numbers to words: units always, three significant digits at most, "-" for what is not known; by the locale in use."""
 
 from __future__ import annotations
 
@@ -6,27 +6,47 @@ import math
 import textwrap
 from datetime import date
 
+from PySide6.QtCore import QLocale
+
 from engine.records import RunStats
+from ui.language import locale, mark, translate
 
 UNKNOWN = "-"
 HOVER_CHARS = 64
 
-MODE_LABELS: dict[str, str] = {
-    "off": "Off",
-    "ngram": "N-gram",
-    "suffix": "Suffix",
-    "draft": "Draft",
-    "hybrid": "Hybrid",
-    "auto": "Auto",
+_MODE_LABELS: dict[str, str] = {
+    "off": mark("Modes", "Off"),
+    "ngram": mark("Modes", "N-gram"),
+    "suffix": mark("Modes", "Suffix"),
+    "draft": mark("Modes", "Draft"),
+    "hybrid": mark("Modes", "Hybrid"),
+    "auto": mark("Modes", "Auto"),
 }
-MODE_WORDS: dict[str, str] = {
-    "off": "plain",
-    "ngram": "n-gram",
-    "suffix": "suffix",
-    "draft": "draft",
-    "hybrid": "hybrid",
-    "auto": "auto",
+_MODE_WORDS: dict[str, str] = {
+    "off": mark("Modes", "plain"),
+    "ngram": mark("Modes", "n-gram"),
+    "suffix": mark("Modes", "suffix"),
+    "draft": mark("Modes", "draft"),
+    "hybrid": mark("Modes", "hybrid"),
+    "auto": mark("Modes", "auto"),
 }
+_PARAMETER_UNITS = (
+    mark("Figures", "{number} parameters"),
+    mark("Figures", "{number} k parameters"),
+    mark("Figures", "{number} M parameters"),
+    mark("Figures", "{number} B parameters"),
+    mark("Figures", "{number} T parameters"),
+)
+
+
+def mode_label(mode: str) -> str:
+    """A mode's name on a button."""
+    return translate("Modes", _MODE_LABELS[mode])
+
+
+def mode_word(mode: str) -> str:
+    """A mode's name in the middle of a line."""
+    return translate("Modes", _MODE_WORDS[mode])
 
 
 def figure(value: float | None, digits: int = 3) -> str:
@@ -39,12 +59,20 @@ def figure(value: float | None, digits: int = 3) -> str:
     rounded = round(value, places)
     # Rounding may have gained a digit (9.996 -> 10.0).
     places = digits - 1 - math.floor(math.log10(abs(rounded)))
-    return f"{rounded:,.{max(places, 0)}f}"
+    return locale().toString(rounded, "f", max(places, 0))
 
 
 def count(value: int | None) -> str:
     """A whole number with its thousands apart; counts are exact."""
-    return UNKNOWN if value is None else f"{value:,}"
+    return UNKNOWN if value is None else locale().toString(value)
+
+
+def number_text(value: float, *, grouped: bool = True) -> str:
+    """A number as it is, to ten digits; without ``grouped`` as a person would type it."""
+    place = locale()
+    if not grouped:
+        place.setNumberOptions(QLocale.NumberOption.OmitGroupSeparator)
+    return place.toString(value) if isinstance(value, int) else place.toString(value, "g", 10)
 
 
 def percent(share: float | None) -> str:
@@ -68,7 +96,7 @@ def duration(seconds: float | None) -> str:
     if seconds < 60:
         return f"{figure(seconds)} s"
     minutes, rest = divmod(round(seconds), 60)
-    return f"{minutes} min {rest} s"
+    return translate("Figures", "{minutes} min {seconds} s").format(minutes=minutes, seconds=rest)
 
 
 def milliseconds(value_ms: float | None) -> str:
@@ -78,7 +106,7 @@ def milliseconds(value_ms: float | None) -> str:
 
 def speed(tokens_per_second: float | None) -> str:
     """Tokens per second with the unit."""
-    return f"{figure(tokens_per_second)} tok/s"
+    return translate("Figures", "{number} tok/s").format(number=figure(tokens_per_second))
 
 
 def per_pass(tokens_per_pass: float | None) -> str:
@@ -88,39 +116,61 @@ def per_pass(tokens_per_pass: float | None) -> str:
 
 def times_plain(speedup: float | None) -> str:
     """A speed as a multiple of plain decoding's."""
-    return UNKNOWN if speedup is None else f"{speedup:.2f}\N{MULTIPLICATION SIGN}"
+    return UNKNOWN if speedup is None else f"{locale().toString(speedup, 'f', 2)}\N{MULTIPLICATION SIGN}"
 
 
 def acceptance(stats: RunStats) -> str:
     """The acceptance rate with what it is a share of: ``68 % of 210``."""
     if not stats.proposed:
         return UNKNOWN
-    return f"{percent(stats.acceptance_rate)} of {count(stats.proposed)}"
+    of = translate("Figures", "{share} of {number}")
+    return of.format(share=percent(stats.acceptance_rate), number=count(stats.proposed))
+
+
+def footer_parts(stats: RunStats | None) -> list[tuple[str, str]]:
+    """The figures below a finished answer, each with the sentence that says how it is measured."""
+    if stats is None or not stats.tokens:
+        return []
+    passes = UNKNOWN if stats.tokens_per_pass is None else locale().toString(stats.tokens_per_pass, "f", 1)
+    parts = [
+        (
+            speed(stats.tokens_per_second),
+            translate("Figures", "Tokens per second, from the end of reading the prompt to the last token."),
+        ),
+        (
+            translate("Figures", "{number} tokens per pass").format(number=passes),
+            translate("Figures", "Tokens for each forward pass of the target; plain decoding gives 1.0."),
+        ),
+        _kept_part(stats),
+    ]
+    if stats.proposed and stats.speedup is not None:
+        parts.append(_plain_part(stats, stats.speedup))
+    return [*parts, (mode_word(stats.mode), translate("Figures", "How tokens were proposed."))]
+
+
+def _kept_part(stats: RunStats) -> tuple[str, str]:
+    if not stats.proposed:
+        words = translate("Figures", "nothing drafted")
+        return words, translate("Figures", "No token was proposed: every pass gave the target's one token.")
+    words = translate("Figures", "{share} of {number} drafted accepted")
+    meaning = translate("Figures", "How many of the drafted tokens the target kept.")
+    return words.format(share=percent(stats.acceptance_rate), number=count(stats.proposed)), meaning
+
+
+def _plain_part(stats: RunStats, speedup: float) -> tuple[str, str]:
+    words = translate("Figures", "{number}x plain").format(number=locale().toString(speedup, "f", 2))
+    meaning = translate(
+        "Figures",
+        "Against plain decoding on this model, at this fill of the context: passes of one token were measured here, "
+        "and are corrected while it runs. One took {cost}, so plain decoding would give {speed}.",
+    )
+    plain = 1000.0 / stats.plain_ms if stats.plain_ms else None
+    return words, meaning.format(cost=milliseconds(stats.plain_ms), speed=speed(plain))
 
 
 def footer(stats: RunStats | None) -> str:
     """The line of figures below a finished answer."""
-    if stats is None or not stats.tokens:
-        return ""
-    kept = f"{acceptance(stats)} accepted" if stats.proposed else "nothing proposed"
-    parts = [speed(stats.tokens_per_second), f"{per_pass(stats.tokens_per_pass)} per pass", kept]
-    if stats.proposed and stats.speedup is not None:
-        parts.append(f"{times_plain(stats.speedup)} plain")
-    return " · ".join((*parts, MODE_WORDS[stats.mode]))
-
-
-def footer_help(stats: RunStats | None) -> str:
-    """What the line of figures means, for its hover."""
-    if stats is None or not stats.tokens:
-        return ""
-    sentences = [
-        "Tokens per second, from the end of reading the prompt to the last token; tokens per forward pass of the",
-        "target; how many of the drafted tokens were kept.",
-    ]
-    if stats.proposed and stats.speedup is not None:
-        cost = milliseconds(stats.plain_ms)
-        sentences.append(f"Against plain decoding, whose passes were measured here at {cost} a token.")
-    return " ".join(sentences)
+    return " · ".join(text for text, _ in footer_parts(stats))
 
 
 def context(used: int, size: int) -> str:
@@ -141,11 +191,11 @@ def size(num_bytes: int) -> str:
 def parameters(num_params: int) -> str:
     """A parameter count in words: ``8.1 M parameters``."""
     value = float(num_params)
-    for unit in ("", " k", " M", " B"):
+    for unit in _PARAMETER_UNITS[:-1]:
         if value < 999.5:
-            return f"{figure(value)}{unit} parameters"
+            return translate("Figures", unit).format(number=figure(value))
         value /= 1000
-    return f"{figure(value)} T parameters"
+    return translate("Figures", _PARAMETER_UNITS[-1]).format(number=figure(value))
 
 
 def hover(text: str) -> str:
@@ -155,8 +205,8 @@ def hover(text: str) -> str:
 
 
 def day_group(day: date, today: date) -> str:
-    """The heading under which a conversation of ``day`` is listed."""
+    """The heading under which a conversation of ``day`` is listed, still in English."""
     age = (today - day).days
     if age <= 0:
-        return "Today"
-    return "Yesterday" if age == 1 else "Earlier"
+        return mark("ConversationModel", "Today")
+    return mark("ConversationModel", "Yesterday") if age == 1 else mark("ConversationModel", "Earlier")

@@ -9,20 +9,40 @@ from engine.records import Mode, ModelInfo
 from ui.elided_label import ElidedLabel
 from ui.formatting import count, hover, parameters, percent, size
 from ui.icon_button import IconButton
+from ui.language import mark, translate
 from ui.records import EngineState, EngineView
 from ui.theme import Theme
 
-TINY_NOTE = "The built-in pair is tiny: it shows how speculative decoding works, not what a large model knows."
-DEMO_NOTE = "The same tiny model made as slow as a large one, so that speculation shows its real gain here."
+TINY_NOTE = mark(
+    "Header", "The built-in pair is tiny: it shows how speculative decoding works, not what a large model knows."
+)
+DEMO_NOTE = mark(
+    "Header", "The same tiny model made as slow as a large one, so that speculation shows its real gain here."
+)
 
 
 def describe(model: ModelInfo) -> str:
     """A model in a few lines, for the hover."""
-    where = "processor only" if model.gpu_layers == 0 else f"{count(model.gpu_layers)} layers on the GPU"
-    return (
-        f"{model.name}\n{model.architecture}, {parameters(model.num_params)}, {size(model.size_bytes)}\n"
-        f"Context {count(model.n_ctx)} of {count(model.n_ctx_train)} tokens, {count(model.threads)} threads, {where}\n"
-        f"Chat template: {model.template_name}\n{model.path}"
+    where = (
+        translate("Header", "processor only")
+        if model.gpu_layers == 0
+        else translate("Header", "{number} layers on the GPU").format(number=count(model.gpu_layers))
+    )
+    return translate(
+        "Header",
+        "{name}\n{architecture}, {parameters}, {size}\nContext {used} of {trained} tokens, "
+        "{threads} threads, {where}\nChat template: {template_name}\n{path}",
+    ).format(
+        name=model.name,
+        architecture=model.architecture,
+        parameters=parameters(model.num_params),
+        size=size(model.size_bytes),
+        used=count(model.n_ctx),
+        trained=count(model.n_ctx_train),
+        threads=count(model.threads),
+        where=where,
+        template_name=model.template_name,
+        path=model.path,
     )
 
 
@@ -53,9 +73,11 @@ class Header(QFrame):
         self._note = ""
         self._making_demo = False
         self.setObjectName("header")
-        self.sidebar_button = IconButton(theme, "panel-left", "Show the sidebar (Ctrl+B)")
-        self.stats_button = IconButton(theme, "panel-right", "Show or hide the statistics (Ctrl+Shift+B)")
-        self.title = ElidedLabel("New chat")
+        self.sidebar_button = IconButton(theme, "panel-left", translate("Header", "Show the sidebar (Ctrl+B)"))
+        self.stats_button = IconButton(
+            theme, "panel-right", translate("Header", "Show or hide the statistics (Ctrl+Shift+B)")
+        )
+        self.title = ElidedLabel(translate("Header", "New chat"))
         self.title.setProperty("kind", "strong")
         self.model_button = QToolButton()
         self.progress = QProgressBar()
@@ -74,24 +96,28 @@ class Header(QFrame):
         self.model_button.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.progress.setTextVisible(False)
         self.progress.setFixedWidth(96)
-        self.progress.setAccessibleName("Loading the model")
+        self.progress.setAccessibleName(translate("Header", "Loading the model"))
         menu = QMenu(self.model_button)
         menu.setToolTipsVisible(True)
         menu.setLayoutDirection(Qt.LayoutDirection.LeftToRight)  # only the button's arrow stands at its right
         self.menu = menu
-        self.browse_action = menu.addAction("Find and download models…", self.browse.emit)
-        self.browse_action.setToolTip("Recommended pairs, search, drafts, library, downloads (Ctrl+M)")
+        self.browse_action = menu.addAction(translate("Header", "Find and download models…"), self.browse.emit)
+        self.browse_action.setToolTip(
+            translate("Header", "Recommended pairs, search, drafts, library, downloads (Ctrl+M)")
+        )
         menu.addSeparator()
-        self.target_action = menu.addAction("Open a GGUF as target…", self.open_target.emit)
-        self.draft_action = menu.addAction("Open a GGUF as draft…", self.open_draft.emit)
-        self.remove_action = menu.addAction("Remove the draft", self.remove_draft.emit)
+        self.target_action = menu.addAction(translate("Header", "Open a GGUF as target…"), self.open_target.emit)
+        self.draft_action = menu.addAction(translate("Header", "Open a GGUF as draft…"), self.open_draft.emit)
+        self.remove_action = menu.addAction(translate("Header", "Remove the draft"), self.remove_draft.emit)
         menu.addSeparator()
-        self.builtin_action = menu.addAction("Use the built-in pair", self.use_builtin.emit)
-        self.builtin_action.setToolTip(hover(TINY_NOTE))
-        self.demo_action = menu.addAction("Show it at real weight", self._on_demo)
-        self.demo_action.setToolTip(hover(DEMO_NOTE))
-        self.delete_action = menu.addAction("Delete the real-weight copy (200 MB)", self.delete_demo.emit)
-        self.delete_action.setToolTip("Frees the disk space; it can be made again at any time.")
+        self.builtin_action = menu.addAction(translate("Header", "Use the built-in pair"), self.use_builtin.emit)
+        self.builtin_action.setToolTip(hover(translate("Header", TINY_NOTE)))
+        self.demo_action = menu.addAction(translate("Header", "Show it at real weight"), self._on_demo)
+        self.demo_action.setToolTip(hover(translate("Header", DEMO_NOTE)))
+        self.delete_action = menu.addAction(
+            translate("Header", "Delete the real-weight copy (200 MB)"), self.delete_demo.emit
+        )
+        self.delete_action.setToolTip(translate("Header", "Frees the disk space; it can be made again at any time."))
         self.model_button.setMenu(menu)
         self.sidebar_button.clicked.connect(self.show_sidebar)
         self.stats_button.clicked.connect(self.toggle_stats)
@@ -115,7 +141,7 @@ class Header(QFrame):
 
     def set_title(self, title: str) -> None:
         """Name the conversation."""
-        self.title.setText(title or "New chat")
+        self.title.setText(title or translate("Header", "New chat"))
         self.title.setToolTip(title)
 
     def set_engine(self, view: EngineView) -> None:
@@ -131,10 +157,10 @@ class Header(QFrame):
     def set_demo(self, state: str) -> None:
         """What the demo at real weight can do now: "absent", "making", "ready", "active"."""
         texts = {
-            "absent": "Show it at real weight (makes 200 MB)",
-            "making": "Stop making the real-weight copy",
-            "ready": "Show it at real weight",
-            "active": "Showing it at real weight",
+            "absent": translate("Header", "Show it at real weight (makes 200 MB)"),
+            "making": translate("Header", "Stop making the real-weight copy"),
+            "ready": translate("Header", "Show it at real weight"),
+            "active": translate("Header", "Showing it at real weight"),
         }
         self.demo_action.setText(texts.get(state, texts["absent"]))
         self.demo_action.setEnabled(state != "active")
@@ -148,7 +174,7 @@ class Header(QFrame):
         view = self._view
         self.model_button.setText(self._summary())
         self.model_button.setToolTip(hover(self._details()))
-        self.model_button.setAccessibleName(f"Models: {self._summary()}")
+        self.model_button.setAccessibleName(translate("Header", "Models: {names}").format(names=self._summary()))
         self.model_button.setAccessibleDescription(self._details())
         loading = view.state is EngineState.LOADING
         self.progress.setVisible(loading)
@@ -171,20 +197,26 @@ class Header(QFrame):
     def _summary(self) -> str:
         view = self._view
         if view.state is EngineState.LOADING:
-            return "Loading a model" if view.progress is None else f"Loading a model, {percent(view.progress)}"
+            return (
+                translate("Header", "Loading a model")
+                if view.progress is None
+                else translate("Header", "Loading a model, {percent}").format(percent=percent(view.progress))
+            )
         if view.target is None:
-            return "No model"
-        draft = f"{view.draft.name} ✓" if view.draft else "no draft"
+            return translate("Header", "No model")
+        draft = f"{view.draft.name} ✓" if view.draft else translate("Header", "no draft")
         return f"{view.target.name} · {draft}"
 
     def _details(self) -> str:
         view = self._view
         if view.target is None:
-            return "No model is loaded. Open a GGUF file, or use the built-in pair."
+            return translate("Header", "No model is loaded. Open a GGUF file, or use the built-in pair.")
         parts = [self._note] if self._note else []
-        parts.append(f"Target: {describe(view.target)}")
+        parts.append(translate("Header", "Target: {words}").format(words=describe(view.target)))
         if view.draft:
-            parts.append(f"Draft: {describe(view.draft)}")
+            parts.append(translate("Header", "Draft: {words}").format(words=describe(view.draft)))
         else:
-            parts.append(f"No draft. {view.unavailable.get(Mode.DRAFT, '')}".strip())
+            parts.append(
+                translate("Header", "No draft. {why}").format(why=view.unavailable.get(Mode.DRAFT, "")).strip()
+            )
         return "\n\n".join([*parts, *view.notices])

@@ -6,6 +6,7 @@ from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QMenu, QToolButton, QWidget
 
 from ui.icon_button import IconButton
+from ui.language import translate
 from ui.theme import Theme
 
 
@@ -22,13 +23,13 @@ class HelpButton(IconButton):
     about = Signal()
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
-        super().__init__(theme, "circle-question-mark", "Help", parent=parent)
+        super().__init__(theme, "circle-question-mark", translate("HelpButton", "Help"), parent=parent)
         self.deeds = QMenu(self)
-        self.deeds.addAction("Keyboard shortcuts").triggered.connect(self.shortcuts)
+        self.deeds.addAction(translate("HelpButton", "Keyboard shortcuts")).triggered.connect(self.shortcuts)
         self.deeds.addSeparator()
-        self.deeds.addAction("Open the log folder").triggered.connect(self.log_folder)
-        self.deeds.addAction("Copy diagnostics").triggered.connect(self.diagnostics)
+        self.deeds.addAction(translate("HelpButton", "Open the log folder")).triggered.connect(self.log_folder)
+        self.deeds.addAction(translate("HelpButton", "Copy diagnostics")).triggered.connect(self.diagnostics)
         self.deeds.addSeparator()
-        self.deeds.addAction("About Paceline").triggered.connect(self.about)
+        self.deeds.addAction(translate("HelpButton", "About Paceline")).triggered.connect(self.about)
         self.setMenu(self.deeds)
         self.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)

@@ -10,8 +10,6 @@ from PySide6.QtGui import (
     QAccessible,
     QAccessibleAnnouncementEvent,
     QCloseEvent,
-    QDragEnterEvent,
-    QDropEvent,
     QResizeEvent,
 )
 from PySide6.QtWidgets import QMainWindow
@@ -19,13 +17,16 @@ from PySide6.QtWidgets import QMainWindow
 from engine.records import Mode, Problem, RunStats, TokenSpan
 from ui.banner import Banner
 from ui.commands import Commands
+from ui.chat_settings import ChatSettings
 from ui.composer import Composer
 from ui.dialogs import delete_question, link_question
-from ui.drop_overlay import DropOverlay, gguf_path
+from ui.drop_overlay import DropOverlay
+from ui.drop_zone import DropZone
 from ui.empty_state import EmptyState
 from ui.formatting import footer
 from ui.header import DEMO_NOTE, TINY_NOTE, Header
 from ui.hub.doors import HubDoors
+from ui.language import translate
 from ui.records import ConversationRow, EngineView, FolderRow, MessageView, SettingField, SettingValue
 from ui.setting_rows import ask_model_file
 from ui.settings_dialog import SettingsDialog
@@ -97,11 +98,15 @@ class MainWindow(QMainWindow):
         self.stats = StatsPanel(self.theme)
         self._arrange()
         self.drop_overlay = DropOverlay(self)
+        self.drop_zone = DropZone(self.theme, self)
         connect_parts(self)
+        self.chat_settings = ChatSettings(self, self.theme, self.header, self.composer)
+        self.chat_settings.told.connect(self.show_notice)
+        self.chat_settings.manage_prompts.connect(self.open_prompts)
         self.commands = Commands(self)
         add_commands(self)
+        self.chat_settings.add_commands(self.commands)
         TranscriptKeys(self.transcript, self.commands)
-        self.setAcceptDrops(True)
         self.setMinimumHeight(MINIMUM_HEIGHT)
         self.resize(DEFAULT_SIZE)
         self.layout_state.show_buttons()
@@ -128,7 +133,7 @@ class MainWindow(QMainWindow):
     def show_conversation(self, title: str, messages: Sequence[MessageView]) -> None:
         """Replace the page; an empty conversation shows what to try."""
         self.header.set_title(title)
-        self.setWindowTitle(f"{title} – Paceline" if title else "Paceline")
+        self.setWindowTitle(translate("MainWindow", "{title} – Paceline").format(title=title) if title else "Paceline")
         self.pages.setCurrentWidget(self.transcript if messages else self.empty)
         self.transcript.show_messages(messages)
         last = next((view.stats for view in reversed(messages) if view.stats is not None), None)
@@ -161,7 +166,10 @@ class MainWindow(QMainWindow):
         """The answer ended with this text, state and figures."""
         self.transcript.finish_answer(view)
         self.stats.end(view.stats)
-        announcement = QAccessibleAnnouncementEvent(self.transcript, f"Answer finished. {footer(view.stats)}".strip())
+        announcement = QAccessibleAnnouncementEvent(
+            self.transcript,
+            translate("MainWindow", "Answer finished. {figures}").format(figures=footer(view.stats)).strip(),
+        )
         QAccessible.updateAccessibility(announcement)
         if view.stats is not None and view.stats.context_size:
             self.composer.set_context(view.stats.context_used, view.stats.context_size)
@@ -184,6 +192,7 @@ class MainWindow(QMainWindow):
         self._engine = view
         self.header.set_engine(view)
         self.composer.set_engine(view)
+        self.chat_settings.set_engine(view)
         self._show_builtin()
 
     def set_mode(self, mode: Mode) -> None:
@@ -218,7 +227,8 @@ class MainWindow(QMainWindow):
         """Say what the built-in models are wherever they are in use, and only there."""
         target = self._engine.target
         tiny = target is not None and Path(target.path).is_relative_to(self._assets_dir)
-        self.header.set_note(DEMO_NOTE if self._demo_active else TINY_NOTE if tiny else "")
+        note = DEMO_NOTE if self._demo_active else TINY_NOTE if tiny else ""
+        self.header.set_note(translate("Header", note) if note else "")
         self.empty.set_engine(self._engine, builtin=tiny or self._demo_active)
 
     # ---- banners -----------------------------------------------------------------------------------------------
@@ -240,9 +250,19 @@ class MainWindow(QMainWindow):
 
     def open_settings(self) -> None:
         """Open the settings dialog."""
-        dialog = SettingsDialog(self._fields, self._values, self)
-        dialog.saved.connect(self._on_saved)
+        self._make_settings().open()
+
+    def open_prompts(self) -> None:
+        """Open the settings at the page of the prompts."""
+        dialog = self._make_settings()
+        dialog.show_page(dialog.pages.widget(dialog.pages.count() - 1))
         dialog.open()
+
+    def _make_settings(self) -> SettingsDialog:
+        dialog = SettingsDialog(self._fields, self._values, self, (self.chat_settings.prompts_page(),))
+        dialog.set_unavailable(self._engine.unavailable)
+        dialog.saved.connect(self._on_saved)
+        return dialog
 
     def _on_saved(self, changed: dict[str, SettingValue]) -> None:
         self._values.update(changed)
@@ -257,7 +277,7 @@ class MainWindow(QMainWindow):
         answer = self.transcript.last_answer()
         if answer is not None:
             answer.copy_text()
-            answer.copy_button.confirm("Copied")
+            answer.copy_button.confirm(translate("MainWindow", "Copied"))
 
     def start_new_chat(self) -> None:
         """Ask for a new chat and be ready to type in it."""
@@ -310,18 +330,6 @@ class MainWindow(QMainWindow):
     def restore_layout(self, data: bytes) -> None:
         """Size and panes as saved; anything unreadable leaves them as they are."""
         self.layout_state.restore(data)
-
-    def dragEnterEvent(self, event: QDragEnterEvent) -> None:
-        """A GGUF file may be dropped."""
-        if gguf_path(event.mimeData()):
-            event.acceptProposedAction()
-
-    def dropEvent(self, event: QDropEvent) -> None:
-        """Ask what the file is to be."""
-        path = gguf_path(event.mimeData())
-        if path:
-            event.acceptProposedAction()
-            self.drop_overlay.ask(path)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """The overlay covers everything; narrow windows let go of the statistics."""

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from PySide6.QtCore import QEvent, Qt, Signal
 from PySide6.QtGui import QFontMetricsF, QKeyEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPlainTextEdit, QPushButton, QVBoxLayout
 
+from ui.attachment_chips import AttachmentRows
+from ui.language import mark, translate
+from ui.records import Attachment
 from ui.theme import Theme
 
 MAX_LINES = 16
-HINT = "Enter sends it as another version. What is there stays."
+HINT = mark("MessageEditor", "Enter sends it as another version. What is there stays.")
 
 
 class _Text(QPlainTextEdit):
@@ -25,7 +30,7 @@ class _Text(QPlainTextEdit):
     def __init__(self, theme: Theme, text: str) -> None:
         super().__init__()
         self.setObjectName("composerText")
-        self.setAccessibleName("Edit your message")
+        self.setAccessibleName(translate("Text", "Edit your message"))
         self.setTabChangesFocus(True)
         self.setFont(theme.font(1))
         self.document().setDocumentMargin(0)
@@ -65,31 +70,42 @@ class MessageEditor(QFrame):
     """The text with its two buttons.
 
     Signals:
-        sent(str): the edited text.
+        sent(str): the edited text. ``left_out`` are the ids of the attachments that were removed.
         left: nothing is to change.
+        attachment_opened(int): an attachment is to be shown.
     """
 
     sent = Signal(str)
     left = Signal()
+    attachment_opened = Signal(int)
 
-    def __init__(self, theme: Theme, text: str) -> None:
+    def __init__(self, theme: Theme, text: str, attachments: Sequence[Attachment] = ()) -> None:
         super().__init__()
         self.setObjectName("composerCard")
+        self._attachments = tuple(attachments)
+        self.left_out: set[int] = set()
+        self.rows = AttachmentRows(theme, removable=True)
+        self.rows.show_attachments(self._attachments)
+        self.rows.removed.connect(self._leave_out)
+        self.rows.opened.connect(self.attachment_opened)
         self.edit = _Text(theme, text)
-        hint = QLabel(HINT)
+        hint = QLabel(translate("MessageEditor", HINT))
         hint.setProperty("kind", "caption")
-        self.cancel_button = QPushButton("Cancel")
-        self.send_button = QPushButton("Send")
+        self.cancel_button = QPushButton(translate("MessageEditor", "Cancel"))
+        self.send_button = QPushButton(translate("MessageEditor", "Send"))
         self.send_button.setProperty("kind", "primary")
         row = QHBoxLayout()
         row.setSpacing(8)
         row.addWidget(hint, 1)
         for button in (self.cancel_button, self.send_button):
-            button.setAccessibleName(f"{button.text()} the edited message")
+            button.setAccessibleName(
+                translate("MessageEditor", "{deed}: the edited message").format(deed=button.text())
+            )
             row.addWidget(button)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(12, 10, 8, 8)
         layout.setSpacing(8)
+        layout.addWidget(self.rows)
         layout.addWidget(self.edit)
         layout.addLayout(row)
         self.edit.send.connect(self._send)
@@ -97,7 +113,13 @@ class MessageEditor(QFrame):
         self.send_button.clicked.connect(self._send)
         self.cancel_button.clicked.connect(self.left)
 
+    def _leave_out(self, attachment_id: int) -> None:
+        self.left_out.add(attachment_id)
+        self.rows.show_attachments([each for each in self._attachments if each.id not in self.left_out])
+        if not self.rows.chips:
+            self.edit.setFocus()
+
     def _send(self) -> None:
         text = self.edit.toPlainText().strip("\n")
-        if text.strip():
+        if text.strip() or self.rows.chips:
             self.sent.emit(text)

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import partial
 
 from PySide6.QtGui import QTextDocument
 from PySide6.QtWidgets import QApplication, QMenu
 
 from engine.records import Mode
-from ui.formatting import MODE_LABELS
-from ui.message_card import AnswerCard, MessageCard, UserCard
+from ui.answer_card import AnswerCard
+from ui.formatting import mode_label
+from ui.language import translate
+from ui.message_card import MessageCard
+from ui.records import TargetChoice
+from ui.user_card import UserCard
 
 
 def plain_text(markdown: str) -> str:
@@ -19,23 +24,39 @@ def plain_text(markdown: str) -> str:
     return document.toPlainText()
 
 
-def make_menu(card: MessageCard) -> QMenu:
-    """Make the menu of a card; what does not apply to it is left out."""
+def make_menu(card: MessageCard, targets: Sequence[TargetChoice] = ()) -> QMenu:
+    """Make the menu of a card; what does not apply to it is left out. ``targets`` may give an answer again."""
     menu, theme = QMenu(card), card.theme
     if isinstance(card, AnswerCard):
-        menu.addAction(theme.icon("copy"), "Copy as Markdown", card.copy_text)
-        menu.addAction("Copy as text", lambda: QApplication.clipboard().setText(plain_text(card.text)))
-        menu.addSeparator()
-        again = menu.addMenu(theme.icon("refresh-cw"), "Regenerate in mode")
-        for mode in Mode:
-            again.addAction(MODE_LABELS[mode], partial(card.regenerate_in_mode.emit, card.message_id, mode))
-        if card.can_go_on:
-            menu.addAction(theme.icon("play"), "Continue", lambda: card.continue_requested.emit(card.message_id))
+        _add_of_answer(menu, card, targets)
     else:
-        menu.addAction(theme.icon("copy"), "Copy", card.copy_text)
+        menu.addAction(theme.icon("copy"), translate("MessageMenu", "Copy"), card.copy_text)
         if isinstance(card, UserCard):
-            menu.addAction(theme.icon("pencil"), "Edit", card.begin_edit)
+            menu.addAction(theme.icon("pencil"), translate("MessageMenu", "Edit"), card.begin_edit)
     menu.addSeparator()
-    delete = "Delete from here on…"
+    delete = translate("MessageMenu", "Delete from here on…")
     menu.addAction(theme.icon("trash-2"), delete, lambda: card.delete_requested.emit(card.message_id))
     return menu
+
+
+def _add_of_answer(menu: QMenu, card: AnswerCard, targets: Sequence[TargetChoice]) -> None:
+    theme, clipboard = card.theme, QApplication.clipboard()
+    menu.addAction(theme.icon("copy"), translate("MessageMenu", "Copy as Markdown"), card.copy_text)
+    menu.addAction(translate("MessageMenu", "Copy as text"), lambda: clipboard.setText(plain_text(card.text)))
+    if card.thought is not None:
+        whole = translate("MessageMenu", "Copy with reasoning")
+        menu.addAction(whole, lambda: clipboard.setText(card.text_with_thought))
+    menu.addSeparator()
+    again = menu.addMenu(theme.icon("refresh-cw"), translate("MessageMenu", "Regenerate in mode"))
+    for mode in Mode:
+        again.addAction(mode_label(mode), partial(card.regenerate_in_mode.emit, card.message_id, mode))
+    if targets:
+        others = menu.addMenu(theme.icon("cpu"), translate("MessageMenu", "Regenerate with model"))
+        for choice in targets:
+            name = choice.name.replace("&", "&&")
+            label = translate("MessageMenu", "{name} (in use)").format(name=name) if choice.loaded else name
+            action = others.addAction(label, partial(card.regenerate_with.emit, card.message_id, choice.path))
+            action.setToolTip(choice.path)
+    if card.can_go_on:
+        go_on = translate("MessageMenu", "Continue")
+        menu.addAction(theme.icon("play"), go_on, lambda: card.continue_requested.emit(card.message_id))

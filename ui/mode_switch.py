@@ -8,17 +8,24 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QButtonGroup, QFrame, QHBoxLayout, QToolButton, QWidget
 
 from engine.records import Mode
-from ui.formatting import MODE_LABELS, hover
+from ui.formatting import hover, mode_label
+from ui.language import mark, translate
 
 LEAST_BUTTON_PX = 36  # six whole labels would not let the window get narrow
 
 MODE_HELP: dict[str, str] = {
-    "off": "Plain decoding: one token per pass of the target. The baseline of every comparison.",
-    "ngram": "Drafts what followed the same words earlier in this conversation; needs no second model.",
-    "suffix": "Drafts what most often followed the longest match in this conversation; needs no second model.",
-    "draft": "A small model drafts tokens, and the target checks them all in one pass.",
-    "hybrid": "Drafts from text where it matches well, and with the draft model elsewhere or before a match.",
-    "auto": "Takes whatever is expected to be fastest at each pass, plain decoding included.",
+    "off": mark("ModeSwitch", "Plain decoding: one token per pass of the target. The baseline of every comparison."),
+    "ngram": mark(
+        "ModeSwitch", "Drafts what followed the same words earlier in this conversation; needs no second model."
+    ),
+    "suffix": mark(
+        "ModeSwitch", "Drafts what most often followed the longest match in this conversation; needs no second model."
+    ),
+    "draft": mark("ModeSwitch", "A small model drafts tokens, and the target checks them all in one pass."),
+    "hybrid": mark(
+        "ModeSwitch", "Drafts from text where it matches well, and with the draft model elsewhere or before a match."
+    ),
+    "auto": mark("ModeSwitch", "Takes whatever is expected to be fastest at each pass, plain decoding included."),
 }
 
 
@@ -34,7 +41,7 @@ class ModeSwitch(QFrame):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setObjectName("modeSwitch")
-        self.setAccessibleName("How tokens are proposed")
+        self.setAccessibleName(translate("ModeSwitch", "How tokens are proposed"))
         self._unavailable: dict[Mode, str] = {}
         self._group = QButtonGroup(self)
         self._group.setExclusive(True)
@@ -44,12 +51,12 @@ class ModeSwitch(QFrame):
         layout.setSpacing(0)
         for mode in Mode:
             button = QToolButton()
-            button.setText(MODE_LABELS[mode])
+            button.setText(mode_label(mode))
             button.setCheckable(True)
             button.setMinimumWidth(LEAST_BUTTON_PX)
             button.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
             button.setCursor(Qt.CursorShape.PointingHandCursor)
-            button.setAccessibleName(f"Mode: {MODE_LABELS[mode]}")
+            button.setAccessibleName(translate("ModeSwitch", "Mode: {name}").format(name=mode_label(mode)))
             button.clicked.connect(lambda _checked=False, mode=mode: self.chosen.emit(mode))
             self._group.addButton(button)
             self.buttons[mode] = button
@@ -72,8 +79,15 @@ class ModeSwitch(QFrame):
         for mode, button in self.buttons.items():
             reason = self._unavailable.get(mode, "")
             button.setEnabled(not reason)
-            button.setToolTip(hover(reason or f"{MODE_HELP[mode]} Ctrl+D takes the next mode."))
-            button.setAccessibleDescription(reason or MODE_HELP[mode])
+            button.setToolTip(
+                hover(
+                    reason
+                    or translate("ModeSwitch", "{words} Ctrl+D takes the next mode.").format(
+                        words=translate("ModeSwitch", MODE_HELP[mode])
+                    )
+                )
+            )
+            button.setAccessibleDescription(reason or translate("ModeSwitch", MODE_HELP[mode]))
 
     def cycle(self) -> None:
         """Take the next mode that can run."""

@@ -10,6 +10,7 @@ from PySide6.QtGui import QColor, QFontMetricsF, QPainter, QPaintEvent, QPen, QP
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from ui.formatting import figure, percent
+from ui.language import translate
 from ui.theme import Theme
 
 SPARK_POINTS = 120
@@ -56,12 +57,16 @@ class Sparkline(_Plot):
     def clear(self) -> None:
         """Begin again."""
         self._values = []
-        self.say("No values yet")
+        self.say(translate("Sparkline", "No values yet"))
 
     def add(self, value: float) -> None:
         """One more value at the right end."""
         self._values = [*self._values[-(SPARK_POINTS - 1) :], value]
-        self.say(f"Latest {figure(value)}, highest {figure(max(self._values))}, lowest {figure(min(self._values))}")
+        self.say(
+            translate("Sparkline", "Latest {latest}, highest {highest}, lowest {lowest}").format(
+                latest=figure(value), highest=figure(max(self._values)), lowest=figure(min(self._values))
+            )
+        )
 
     @property
     def values(self) -> list[float]:
@@ -113,8 +118,11 @@ class DepthBars(_Plot):
             layout = parent.layout() if parent is not None else None
             if layout is not None:
                 layout.activate()  # at once: a frame with two lines on one another must not be painted
-        lines = (f"depth {i}: {percent(share)}" for i, share in self._lines)
-        self.say(", ".join(lines) or "Nothing proposed yet")
+        lines = (
+            translate("DepthBars", "depth {depth}: {share}").format(depth=i, share=percent(share))
+            for i, share in self._lines
+        )
+        self.say(", ".join(lines) or translate("DepthBars", "Nothing proposed yet"))
 
     def paintEvent(self, event: QPaintEvent) -> None:  # noqa: ARG002
         """One line a depth."""
@@ -157,8 +165,12 @@ class LengthBars(_Plot):
         """``counts[i]`` passes kept exactly i tokens."""
         most = self.MOST_COLUMNS
         self._counts = tuple(counts) if len(counts) <= most else (*counts[: most - 1], sum(counts[most - 1 :]))
-        words = (f"{i} kept: {count} passes" for i, count in enumerate(self._counts) if count)
-        self.say(", ".join(words) or "Nothing proposed yet")
+        words = (
+            translate("LengthBars", "{kept} kept: {number} passes").format(kept=i, number=count)
+            for i, count in enumerate(self._counts)
+            if count
+        )
+        self.say(", ".join(words) or translate("LengthBars", "Nothing proposed yet"))
 
     def paintEvent(self, event: QPaintEvent) -> None:  # noqa: ARG002
         """Columns over their lengths; every fourth length is written."""
@@ -208,7 +220,7 @@ class StackedBar(_Plot):
         self._parts = tuple(parts)
         total = sum(part.amount for part in self._parts)
         words = (f"{part.name} {percent(part.amount / total)}" for part in self._parts) if total > 0 else ()
-        self.say(", ".join(words) or "No values yet")
+        self.say(", ".join(words) or translate("StackedBar", "No values yet"))
 
     def paintEvent(self, event: QPaintEvent) -> None:  # noqa: ARG002
         """The parts from left to right, one pixel apart."""

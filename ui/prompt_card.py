@@ -6,6 +6,7 @@ from PySide6.QtCore import QSize, Qt
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
 
 from ui.elided_label import ElidedLabel
+from ui.language import translate
 from ui.theme import Theme
 
 HEIGHT_PX = 60
@@ -21,7 +22,7 @@ class PromptCard(QPushButton):
         self.prompt = prompt
         self.setProperty("kind", "prompt")
         self.setAccessibleName(f"{title}: {prompt}")
-        self.setToolTip(f"Send “{prompt}”")
+        self.setToolTip(translate("PromptCard", "Send “{prompt}”").format(prompt=prompt))
         self.setCursor(Qt.CursorShape.PointingHandCursor)
         self.setFixedHeight(HEIGHT_PX)
         self._mark = QLabel()

@@ -26,6 +26,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from ui.language import translate
 from ui.records import SearchHit
 from ui.theme import SEMIBOLD, Theme
 
@@ -67,8 +68,10 @@ def _with_place(hit: SearchHit) -> SearchHit:
     """Say of a title that its conversation is in the archive."""
     if not hit.archived:
         return hit
-    parts = (*hit.parts, (" · archived", False)) if hit.message_id is None else hit.parts
-    return replace(hit, title=f"{hit.title} · archived", parts=parts)
+    words = " · " + translate("SearchResults", "archived")
+    return replace(
+        hit, title=hit.title + words, parts=(*hit.parts, (words, False)) if hit.message_id is None else hit.parts
+    )
 
 
 class _Delegate(QStyledItemDelegate):
@@ -165,7 +168,7 @@ class SearchResults(QListView):
         self.setResizeMode(QListView.ResizeMode.Adjust)
         self.setModel(self._places)
         self.setItemDelegate(_Delegate(theme, self._places, self))
-        self.setAccessibleName("Search results")
+        self.setAccessibleName(translate("SearchResults", "Search results"))
         self.setMouseTracking(True)
         self.setVerticalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)

@@ -6,6 +6,7 @@ from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QVBoxLayout, QWidget
 
 from ui.records import SettingField, SettingValue
+from ui.setting_words import in_words
 
 CONTROL_PX = 240
 
@@ -21,9 +22,9 @@ class SettingRow(QWidget):
 
     def __init__(self, field: SettingField) -> None:
         super().__init__()
-        self.field = field
-        self.label = QLabel(field.label)
-        self.help = QLabel(field.help)
+        self.field = in_words(field)
+        self.label = QLabel(self.field.label)
+        self.help = QLabel(self.field.help)
         self.help.setProperty("kind", "caption")
         self.help.setWordWrap(True)
         self.complaint = QLabel()
@@ -42,7 +43,7 @@ class SettingRow(QWidget):
         right.addWidget(self.complaint)
         right.addStretch(1)
         self.arrange(words, right)
-        self.changed.connect(self._show_complaint)
+        self.changed.connect(self.show_complaint)
 
     def arrange(self, words: QVBoxLayout, right: QVBoxLayout) -> None:
         """Side by side; a wide control goes below its words."""
@@ -70,7 +71,8 @@ class SettingRow(QWidget):
         """Why the value cannot be saved; empty where it can."""
         return ""
 
-    def _show_complaint(self) -> None:
+    def show_complaint(self) -> None:
+        """Say why the value cannot be saved, if it cannot."""
         text = self.problem()
         self.complaint.setText(text)
         self.complaint.setVisible(bool(text))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QFontMetrics, QWheelEvent
@@ -21,9 +21,12 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from ui.formatting import number_text
+from ui.language import locale, mark, translate
 from ui.mode_cards import ModeRow
 from ui.records import FieldKind, SettingField, SettingValue
 from ui.setting_row import SettingRow
+from ui.setting_words import sentence
 
 
 class NumberRow(SettingRow):
@@ -40,7 +43,7 @@ class NumberRow(SettingRow):
         self.edit.setToolTip(f"{_range_words(self.field)} {self.field.unit}".strip())
         self.name(self.edit)
         self.edit.textChanged.connect(self.changed)
-        self.automatic = QCheckBox(self.field.automatic.capitalize())
+        self.automatic = QCheckBox(sentence(self.field.automatic))
         self.name(self.automatic, f", {self.field.automatic}")
         self.automatic.setVisible(bool(self.field.automatic))
         self.automatic.toggled.connect(self._on_automatic)
@@ -75,13 +78,13 @@ class NumberRow(SettingRow):
         return float(text) if self.field.kind is FieldKind.NUMBER else int(text)
 
     def _digits(self) -> str:
-        return self.edit.text().strip().replace(",", "").replace(" ", "")
+        return self.edit.text().strip().replace(locale().groupSeparator(), "").replace(",", "").replace(" ", "")
 
     def set_value(self, value: SettingValue) -> None:
         """Show a value."""
         self.automatic.setChecked(value is None)
         if value is not None:
-            self.edit.setText(f"{value:.10g}" if isinstance(value, float) else str(value))
+            self.edit.setText(number_text(value, grouped=False) if isinstance(value, int | float) else str(value))
         else:
             self.edit.setText(_start_text(self.field))
         self._manual.setVisible(value is not None)
@@ -91,13 +94,17 @@ class NumberRow(SettingRow):
         try:
             value = self.value()
         except ValueError:
-            what = "a number" if self.field.kind is FieldKind.NUMBER else "a whole number"
-            return f"Give {what}, {_range_words(self.field)}."
+            what = (
+                translate("NumberRow", "a number")
+                if self.field.kind is FieldKind.NUMBER
+                else translate("NumberRow", "a whole number")
+            )
+            return translate("NumberRow", "Give {what}, {range}.").format(what=what, range=_range_words(self.field))
         if value is None or isinstance(value, str):
             return ""
         low, high = self.field.minimum, self.field.maximum
         outside = not math.isfinite(value) or (low is not None and value < low) or (high is not None and value > high)
-        return f"Give a value {_range_words(self.field)}." if outside else ""
+        return translate("NumberRow", "Give a value {range}.").format(range=_range_words(self.field)) if outside else ""
 
 
 class TextRow(SettingRow):
@@ -132,7 +139,11 @@ class TextRow(SettingRow):
     def problem(self) -> str:
         """Why the text is no value of this field."""
         high = self.field.maximum
-        return f"At most {high:,.0f} characters." if high is not None and len(self.edit.toPlainText()) > high else ""
+        return (
+            translate("TextRow", "At most {number} characters.").format(number=locale().toString(int(high)))
+            if high is not None and len(self.edit.toPlainText()) > high
+            else ""
+        )
 
 
 class _CalmCombo(QComboBox):
@@ -153,6 +164,8 @@ class ChoiceRow(SettingRow):
             self.combo.addItem(label, value)
         self.combo.setItemDelegate(QStyledItemDelegate(self.combo))  # draws as the stylesheet says
         self.name(self.combo)
+        self._reasons: dict[str, str] = {}
+        self.combo.currentIndexChanged.connect(self._show_reason)
         self.combo.currentIndexChanged.connect(self.changed)
         return self.combo
 
@@ -164,13 +177,25 @@ class ChoiceRow(SettingRow):
         """Show a value."""
         self.combo.setCurrentIndex(max(self.combo.findData(value), 0))
 
+    def explain(self, reasons: Mapping[str, str]) -> None:
+        """Say of choices why they cannot be had now; the chosen one's reason stands in the place of the help."""
+        self._reasons = dict(reasons)
+        self._show_reason()
+
+    def _show_reason(self) -> None:
+        reason = self._reasons.get(str(self.combo.currentData()), "")
+        self.help.setText(reason or self.field.help)
+        for place in range(self.combo.count()):
+            tip = self._reasons.get(str(self.combo.itemData(place)), "")
+            self.combo.setItemData(place, tip, Qt.ItemDataRole.ToolTipRole)
+
 
 class SwitchRow(SettingRow):
     """On or off."""
 
     def make_control(self) -> QWidget:
         """An editor of this kind."""
-        self.check = QCheckBox("On")
+        self.check = QCheckBox(translate("SwitchRow", "On"))
         self.name(self.check)
         self.check.toggled.connect(self.changed)
         return self.check
@@ -187,7 +212,8 @@ class SwitchRow(SettingRow):
 class ModelFileRow(SettingRow):
     """A path with Browse; empty leaves the choice to the app where the field says so."""
 
-    thing = "file"
+    none = mark("ModelFileRow", "No file")
+    browsing = mark("ModelFileRow", "browse for a file")
 
     def make_control(self) -> QWidget:
         """An editor of this kind."""
@@ -196,12 +222,12 @@ class ModelFileRow(SettingRow):
         row.setContentsMargins(0, 0, 0, 0)
         row.setSpacing(8)
         self.edit = QLineEdit()
-        self.edit.setPlaceholderText(self.field.automatic.capitalize() or f"No {self.thing}")
+        self.edit.setPlaceholderText(sentence(self.field.automatic) or translate("ModelFileRow", self.none))
         self.edit.setClearButtonEnabled(True)
         self.name(self.edit)
         self.edit.textChanged.connect(self.changed)
-        self.browse = QPushButton("Browse…")
-        self.name(self.browse, f", browse for a {self.thing}")
+        self.browse = QPushButton(translate("ModelFileRow", "Browse…"))
+        self.name(self.browse, ", " + translate("ModelFileRow", self.browsing))
         self.browse.clicked.connect(self._browse)
         row.addWidget(self.edit, 1)
         row.addWidget(self.browse)
@@ -231,7 +257,8 @@ class ModelFileRow(SettingRow):
 class FolderRow(ModelFileRow):
     """A folder with Browse."""
 
-    thing = "folder"
+    none = mark("ModelFileRow", "No folder")
+    browsing = mark("ModelFileRow", "browse for a folder")
 
     def _browse(self) -> None:
         dialog = QFileDialog(self, self.field.label, self.edit.text())
@@ -244,7 +271,12 @@ class FolderRow(ModelFileRow):
 
 def ask_model_file(parent: QWidget, what: str, take: Callable[[str], object]) -> QFileDialog:
     """Let the user choose a GGUF file; ``take`` gets its path."""
-    dialog = QFileDialog(parent, f"Open a GGUF file: {what.lower()}", "", "Models (*.gguf);;All files (*)")
+    dialog = QFileDialog(
+        parent,
+        translate("SettingRows", "Open a GGUF file: {what}").format(what=what),
+        "",
+        translate("SettingRows", "Models (*.gguf);;All files (*)"),
+    )
     dialog.setFileMode(QFileDialog.FileMode.ExistingFile)
     dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
     dialog.fileSelected.connect(take)
@@ -255,16 +287,20 @@ def ask_model_file(parent: QWidget, what: str, take: Callable[[str], object]) ->
 def _range_words(field: SettingField) -> str:
     low, high = field.minimum, field.maximum
     if low is not None and high is not None:
-        return f"{low:,.10g} to {high:,.10g}"
+        return translate("SettingRows", "{low} to {high}").format(low=number_text(low), high=number_text(high))
     if low is not None:
-        return f"{low:,.10g} or more"
-    return f"{high:,.10g} or less" if high is not None else "any"
+        return translate("SettingRows", "{number} or more").format(number=number_text(low))
+    return (
+        translate("SettingRows", "{number} or less").format(number=number_text(high))
+        if high is not None
+        else translate("SettingRows", "any")
+    )
 
 
 def _start_text(field: SettingField) -> str:
     """What stands in the box when the app's own choice is switched off."""
     start = max(field.minimum or 0, 0)
-    return f"{start:.10g}"
+    return number_text(start, grouped=False)
 
 
 _ROWS: dict[FieldKind, type[SettingRow]] = {

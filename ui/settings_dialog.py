@@ -22,28 +22,12 @@ from PySide6.QtWidgets import (
 )
 
 from engine.records import Mode
+from ui.language import translate
 from ui.mode_cards import ModeRow
 from ui.records import SettingField, SettingValue
 from ui.setting_row import SettingRow
 from ui.setting_rows import make_row
-
-
-class SettingsPage(QWidget):
-    """A page that is made by hand.
-
-    Signals:
-        changed: something on it was edited.
-    """
-
-    changed = Signal()
-    title = ""
-
-    def problem(self) -> str:
-        """Why it cannot be saved; empty where it can."""
-        return ""
-
-    def save(self) -> None:
-        """Tell what was edited."""
+from ui.settings_page import SettingsPage
 
 
 class SettingsDialog(QDialog):
@@ -63,18 +47,18 @@ class SettingsDialog(QDialog):
         pages: Sequence[SettingsPage] = (),
     ) -> None:
         super().__init__(parent)
-        self.setWindowTitle("Settings")
+        self.setWindowTitle(translate("SettingsDialog", "Settings"))
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.setModal(True)
         self._values = {field.key: values.get(field.key, field.default) for field in fields}
         self.rows: dict[str, SettingRow] = {}
         self.nav = QListWidget()
         self.nav.setObjectName("settingsNav")
-        self.nav.setAccessibleName("Sections")
+        self.nav.setAccessibleName(translate("SettingsDialog", "Sections"))
         self.nav.setFixedWidth(168)
         self.pages = QStackedWidget()
         for section in dict.fromkeys(field.section for field in fields):
-            self.nav.addItem(section)
+            self.nav.addItem(translate("Settings", section))
             self.pages.addWidget(self._page(section, [field for field in fields if field.section == section]))
         for page in pages:
             self.nav.addItem(page.title)
@@ -84,9 +68,9 @@ class SettingsDialog(QDialog):
         self._extra = tuple(pages)
         self.nav.currentRowChanged.connect(self.pages.setCurrentIndex)
         self.nav.setCurrentRow(0)
-        self.save_button = QPushButton("Save")
-        self.cancel_button = QPushButton("Cancel")
-        self.defaults_button = QPushButton("Restore defaults")
+        self.save_button = QPushButton(translate("SettingsDialog", "Save"))
+        self.cancel_button = QPushButton(translate("SettingsDialog", "Cancel"))
+        self.defaults_button = QPushButton(translate("SettingsDialog", "Restore defaults"))
         self._make_buttons()
         self._arrange()
         self._check()
@@ -98,7 +82,7 @@ class SettingsDialog(QDialog):
         column = QVBoxLayout(content)
         column.setContentsMargins(24, 20, 24, 24)
         column.setSpacing(16)
-        heading = QLabel(section)
+        heading = QLabel(translate("Settings", section))
         heading.setProperty("kind", "heading")
         column.addWidget(heading)
         for place, field in enumerate(fields):
@@ -124,7 +108,9 @@ class SettingsDialog(QDialog):
         self.save_button.setDefault(True)
         self.defaults_button.setAutoDefault(False)
         self.cancel_button.setAutoDefault(False)
-        self.defaults_button.setToolTip("Put every setting back; nothing is saved until you save")
+        self.defaults_button.setToolTip(
+            translate("SettingsDialog", "Put every setting back; nothing is saved until you save")
+        )
         for button in (self.save_button, self.cancel_button, self.defaults_button):
             button.setAccessibleName(button.text())
         self.save_button.clicked.connect(self._save)
@@ -163,11 +149,9 @@ class SettingsDialog(QDialog):
             if isinstance(row, ModeRow):
                 row.cards.set_unavailable(reasons)
 
-    def show_page(self, title: str) -> None:
-        """Turn to the page of this title."""
-        for row in range(self.nav.count()):
-            if self.nav.item(row).text() == title:
-                self.nav.setCurrentRow(row)
+    def show_page(self, page: QWidget) -> None:
+        """Turn to a page."""
+        self.nav.setCurrentRow(self.pages.indexOf(page))
 
     def changed_values(self) -> dict[str, SettingValue]:
         """What differs from the values that came in."""

@@ -12,6 +12,7 @@ from ui.conversation_list import ConversationList
 from ui.conversation_menu import make_list_menu
 from ui.help_menu import HelpButton
 from ui.icon_button import IconButton
+from ui.language import translate
 from ui.records import ConversationRow, FolderRow, SearchHit
 from ui.search_box import SearchBox
 from ui.search_results import SearchResults
@@ -43,18 +44,18 @@ class Sidebar(QFrame):
         super().__init__(parent)
         self._theme = theme
         self.setObjectName("sidebar")
-        self.new_button = QPushButton(" New chat")
+        self.new_button = QPushButton(translate("Sidebar", " New chat"))
         self.search = SearchBox()
         self.list = ConversationList(theme)
         self.wishes = self.list.rows.wishes
         self.results = SearchResults(theme)
         self.lists = QStackedWidget()
-        self.menu_button = IconButton(theme, "ellipsis", "Folders, import and export")
+        self.menu_button = IconButton(theme, "ellipsis", translate("Sidebar", "Folders, import and export"))
         self.empty = QLabel()
-        self.models_button = QPushButton(" Models")
-        self.settings_button = QPushButton(" Settings")
+        self.models_button = QPushButton(translate("Sidebar", " Models"))
+        self.settings_button = QPushButton(translate("Sidebar", " Settings"))
         self.help_button = HelpButton(theme)
-        self.hide_button = IconButton(theme, "panel-left", "Hide the sidebar (Ctrl+B)")
+        self.hide_button = IconButton(theme, "panel-left", translate("Sidebar", "Hide the sidebar (Ctrl+B)"))
         self._make()
         self._arrange()
         theme.changed.connect(self._recolor)
@@ -62,20 +63,20 @@ class Sidebar(QFrame):
         self.set_rows([], None)
 
     def _make(self) -> None:
-        self.new_button.setAccessibleName("New chat")
-        self.new_button.setToolTip("Start a new chat (Ctrl+N)")
+        self.new_button.setAccessibleName(translate("Sidebar", "New chat"))
+        self.new_button.setToolTip(translate("Sidebar", "Start a new chat (Ctrl+N)"))
         self.settings_button.setProperty("kind", "side")
-        self.settings_button.setAccessibleName("Settings")
-        self.settings_button.setToolTip("Open the settings (Ctrl+,)")
+        self.settings_button.setAccessibleName(translate("Sidebar", "Settings"))
+        self.settings_button.setToolTip(translate("Sidebar", "Open the settings (Ctrl+,)"))
         self.models_button.setProperty("kind", "side")
-        self.models_button.setAccessibleName("Models")
-        self.models_button.setToolTip("Find, judge and download models (Ctrl+M)")
+        self.models_button.setAccessibleName(translate("Sidebar", "Models"))
+        self.models_button.setToolTip(translate("Sidebar", "Find, judge and download models (Ctrl+M)"))
         for button in (self.new_button, self.models_button, self.settings_button):
             button.setIconSize(QSize(16, 16))
             button.setCursor(Qt.CursorShape.PointingHandCursor)
         self.search.setObjectName("search")
-        self.search.setPlaceholderText("Search chats")
-        self.search.setAccessibleName("Search chats")
+        self.search.setPlaceholderText(translate("Sidebar", "Search chats"))
+        self.search.setAccessibleName(translate("Sidebar", "Search chats"))
         self.search.setClearButtonEnabled(False)
         self._search_icon = QAction(self.search)
         self.search.addAction(self._search_icon, QLineEdit.ActionPosition.LeadingPosition)
@@ -154,7 +155,11 @@ class Sidebar(QFrame):
     def _show_empty(self) -> None:
         searching = self.lists.currentWidget() is self.results
         nothing = not self.results.hits if searching else self.list.rows.rowCount() == 0
-        self.empty.setText("These words are in no chat." if searching else "Your chats will be listed here.")
+        self.empty.setText(
+            translate("Sidebar", "These words are in no chat.")
+            if searching
+            else translate("Sidebar", "Your chats will be listed here.")
+        )
         self.empty.setVisible(nothing)
 
     def _into_list(self) -> None:

@@ -19,37 +19,84 @@ from ui.formatting import (
     percent,
     times_plain,
 )
+from ui.language import mark, translate
 from ui.plots import DepthBars, LengthBars, Part, Sparkline, StackedBar
 from ui.theme import Theme
 
 HELP = {
-    "speed": "Tokens of this answer per second, measured from the end of reading the prompt to the last token.",
-    "per_pass": "Tokens this answer gained per forward pass of the target. Plain decoding is exactly 1.",
-    "spark": "Tokens per pass between two updates, over the course of this answer.",
-    "speedup": "Speed against plain decoding, whose cost was measured on this model and machine while it was idle "
-    "and is corrected while it runs.",
-    "lengths": "How many passes kept exactly so many of the drafted tokens.",
-    "accepted": "Share of the drafted tokens that the target kept, and how many were drafted.",
-    "depth": "Of the passes that drafted this far, the share in which every token up to here was kept.",
-    "passes": "Forward passes of the target for this answer.",
-    "tokens": "Tokens of this answer so far, the end-of-answer token included.",
-    "first": "Time from the start of the request to the first token, reading the prompt included.",
-    "p50": "Half of the tokens came faster than this. A pass's time is spread over the tokens that it gave.",
-    "p95": "19 of 20 tokens came faster than this. A pass's time is spread over the tokens that it gave.",
-    "p99": "99 of 100 tokens came faster than this. A pass's time is spread over the tokens that it gave.",
-    "prompt": "Tokens of the prompt, and how many of them were kept from the turn before.",
-    "split": "Where the time of a pass goes, summed over this answer and measured around each step.",
-    "why": "Why the engine drafts as it does now. Earlier reasons of this answer:",
-    "source": "Where each token of this answer came from.",
+    "speed": mark(
+        "StatsPanel", "Tokens of this answer per second, measured from the end of reading the prompt to the last token."
+    ),
+    "per_pass": mark(
+        "StatsPanel", "Tokens this answer gained per forward pass of the target. Plain decoding is exactly 1."
+    ),
+    "spark": mark("StatsPanel", "Tokens per pass between two updates, over the course of this answer."),
+    "speedup": mark(
+        "StatsPanel",
+        "Speed against plain decoding, whose cost was measured on this model and machine while it was idle "
+        "and is corrected while it runs.",
+    ),
+    "lengths": mark("StatsPanel", "How many passes kept exactly so many of the drafted tokens."),
+    "accepted": mark("StatsPanel", "Share of the drafted tokens that the target kept, and how many were drafted."),
+    "depth": mark(
+        "StatsPanel", "Of the passes that drafted this far, the share in which every token up to here was kept."
+    ),
+    "passes": mark("StatsPanel", "Forward passes of the target for this answer."),
+    "tokens": mark("StatsPanel", "Tokens of this answer so far, the end-of-answer token included."),
+    "first": mark("StatsPanel", "Time from the start of the request to the first token, reading the prompt included."),
+    "p50": mark(
+        "StatsPanel", "Half of the tokens came faster than this. A pass's time is spread over the tokens that it gave."
+    ),
+    "p95": mark(
+        "StatsPanel", "19 of 20 tokens came faster than this. A pass's time is spread over the tokens that it gave."
+    ),
+    "p99": mark(
+        "StatsPanel", "99 of 100 tokens came faster than this. A pass's time is spread over the tokens that it gave."
+    ),
+    "prompt": mark("StatsPanel", "Tokens of the prompt, and how many of them were kept from the turn before."),
+    "split": mark(
+        "StatsPanel", "Where the time of a pass goes, summed over this answer and measured around each step."
+    ),
+    "why": mark("StatsPanel", "Why the engine drafts as it does now. Earlier reasons of this answer:"),
+    "source": mark("StatsPanel", "Where each token of this answer came from."),
 }
 SOURCES = {
-    Source.DRAFT: ("Draft", "draft", "Proposed by the draft model and kept by the target."),
-    Source.NGRAM: ("N-gram", "ngram", "Proposed from earlier text of this conversation and kept by the target."),
-    Source.RECOVERED: ("Recovered", "recovered", "Drawn by the target in place of a drafted token it refused."),
-    Source.BONUS: ("Bonus", "bonus", "The extra token of a pass in which every drafted token was kept."),
-    Source.TARGET: ("Target", "target", "Drawn by the target alone, nothing was drafted."),
+    Source.DRAFT: (
+        mark("StatsPanel", "Draft"),
+        "draft",
+        mark("StatsPanel", "Proposed by the draft model and kept by the target."),
+    ),
+    Source.NGRAM: (
+        mark("StatsPanel", "N-gram"),
+        "ngram",
+        mark("StatsPanel", "Proposed from earlier text of this conversation and kept by the target."),
+    ),
+    Source.RECOVERED: (
+        mark("StatsPanel", "Recovered"),
+        "recovered",
+        mark("StatsPanel", "Drawn by the target in place of a drafted token it refused."),
+    ),
+    Source.BONUS: (
+        mark("StatsPanel", "Bonus"),
+        "bonus",
+        mark("StatsPanel", "The extra token of a pass in which every drafted token was kept."),
+    ),
+    Source.TARGET: (
+        mark("StatsPanel", "Target"),
+        "target",
+        mark("StatsPanel", "Drawn by the target alone, nothing was drafted."),
+    ),
 }
-SPLIT = (("draft", "draft"), ("verify", "verify"), ("sample", "sample"), ("rest", "rest"))
+SPLIT = (
+    ("draft", mark("StatsPanel", "Draft"), "draft"),
+    ("verify", mark("StatsPanel", "Verify"), "verify"),
+    ("sample", mark("StatsPanel", "Sample"), "sample"),
+    ("rest", mark("StatsPanel", "Rest"), "rest"),
+)
+
+
+def _help(key: str) -> str:
+    return translate("StatsPanel", HELP[key])
 
 
 def _inset(widget: QWidget) -> QHBoxLayout:
@@ -73,41 +120,47 @@ class StatsPanel(QFrame):
         self._theme = theme
         self._previous: RunStats | None = None
         self.setObjectName("statsPanel")
-        self.setAccessibleName("Statistics")
-        self.state = QLabel("no answer yet")
+        self.setAccessibleName(translate("StatsPanel", "Statistics"))
+        self.state = QLabel(translate("StatsPanel", "no answer yet"))
         self.state.setProperty("kind", "caption")
-        self.speed = LargeFigure(theme, "tok/s", HELP["speed"])
-        self.per_pass = LargeFigure(theme, "tokens per pass", HELP["per_pass"])
-        self.speedup = LargeFigure(theme, "times plain", HELP["speedup"])
-        self.spark = Sparkline(theme, "Tokens per pass over time")
-        self.spark.setToolTip(hover(HELP["spark"]))
-        self.accepted = LineFigure(theme, "Accepted", HELP["accepted"])
-        self.by_depth = DepthBars(theme, "Acceptance by depth")
-        self.by_depth.setToolTip(hover(HELP["depth"]))
-        self.lengths = LengthBars(theme, "Passes by tokens kept")
-        self.lengths.setToolTip(hover(HELP["lengths"]))
+        self.speed = LargeFigure(theme, translate("StatsPanel", "tok/s"), _help("speed"))
+        self.per_pass = LargeFigure(theme, translate("StatsPanel", "tokens per pass"), _help("per_pass"))
+        self.speedup = LargeFigure(theme, translate("StatsPanel", "times plain"), _help("speedup"))
+        self.spark = Sparkline(theme, translate("StatsPanel", "Tokens per pass over time"))
+        self.spark.setToolTip(hover(_help("spark")))
+        self.accepted = LineFigure(theme, translate("StatsPanel", "Accepted"), _help("accepted"))
+        self.by_depth = DepthBars(theme, translate("StatsPanel", "Acceptance by depth"))
+        self.by_depth.setToolTip(hover(_help("depth")))
+        self.lengths = LengthBars(theme, translate("StatsPanel", "Passes by tokens kept"))
+        self.lengths.setToolTip(hover(_help("lengths")))
         self.why = QLabel()
         self.why.setWordWrap(True)
         self.why.setProperty("kind", "caption")
-        self.why.setAccessibleName("Why it drafts as it does")
+        self.why.setAccessibleName(translate("StatsPanel", "Why it drafts as it does"))
         self.rows = {
-            key: LineFigure(theme, name, HELP[key])
+            key: LineFigure(theme, name, _help(key))
             for key, name in (
-                ("tokens", "Tokens"),
-                ("passes", "Passes"),
-                ("first", "First token"),
-                ("p50", "Between tokens, p50"),
-                ("p95", "Between tokens, p95"),
-                ("p99", "Between tokens, p99"),
-                ("prompt", "Prompt"),
+                ("tokens", translate("StatsPanel", "Tokens")),
+                ("passes", translate("StatsPanel", "Passes")),
+                ("first", translate("StatsPanel", "First token")),
+                ("p50", translate("StatsPanel", "Between tokens, p50")),
+                ("p95", translate("StatsPanel", "Between tokens, p95")),
+                ("p99", translate("StatsPanel", "Between tokens, p99")),
+                ("prompt", translate("StatsPanel", "Prompt")),
             )
         }
-        self.split = StackedBar(theme, "Time of a pass")
-        self.split.setToolTip(hover(HELP["split"]))
-        self.split_parts = {name: LineFigure(theme, name.capitalize(), HELP["split"], field) for name, field in SPLIT}
-        self.origin = StackedBar(theme, "Where the tokens came from")
-        self.origin.setToolTip(hover(HELP["source"]))
-        self.sources = {key: LegendRow(theme, name, text, field) for key, (name, field, text) in SOURCES.items()}
+        self.split = StackedBar(theme, translate("StatsPanel", "Time of a pass"))
+        self.split.setToolTip(hover(_help("split")))
+        self.split_parts = {
+            name: LineFigure(theme, translate("StatsPanel", words), _help("split"), field)
+            for name, words, field in SPLIT
+        }
+        self.origin = StackedBar(theme, translate("StatsPanel", "Where the tokens came from"))
+        self.origin.setToolTip(hover(_help("source")))
+        self.sources = {
+            key: LegendRow(theme, translate("StatsPanel", name), translate("StatsPanel", text), field)
+            for key, (name, field, text) in SOURCES.items()
+        }
         for row in self.sources.values():
             row.toggled.connect(self._tell_wanted)
         self._arrange()
@@ -120,7 +173,7 @@ class StatsPanel(QFrame):
         column.setContentsMargins(10, 14, 10, 10)
         column.setSpacing(4)
         top = QHBoxLayout()
-        top.addWidget(self._heading("Speed"))
+        top.addWidget(self._heading(translate("StatsPanel", "Speed")))
         top.addStretch(1)
         top.addWidget(self.state)
         top.setContentsMargins(INSET_PX, 0, INSET_PX, 0)
@@ -135,19 +188,19 @@ class StatsPanel(QFrame):
         large.setColumnStretch(0, 1)
         large.setColumnStretch(1, 1)
         column.addLayout(large)
-        self._section(column, "Acceptance", [self.accepted, self.by_depth])
-        self._section(column, "Passes by tokens kept", [self.lengths])
-        self._section(column, "This answer", list(self.rows.values()))
-        self._section(column, "Time of a pass", [self.split, *self.split_parts.values()])
-        self._section(column, "Where tokens came from", [self.origin, *self.sources.values()])
-        self._section(column, "Why", [self.why])  # last: it may take one line or three
+        self._section(column, translate("StatsPanel", "Acceptance"), [self.accepted, self.by_depth])
+        self._section(column, translate("StatsPanel", "Passes by tokens kept"), [self.lengths])
+        self._section(column, translate("StatsPanel", "This answer"), list(self.rows.values()))
+        self._section(column, translate("StatsPanel", "Time of a pass"), [self.split, *self.split_parts.values()])
+        self._section(column, translate("StatsPanel", "Where tokens came from"), [self.origin, *self.sources.values()])
+        self._section(column, translate("StatsPanel", "Why"), [self.why])  # last: it may take one line or three
         column.addStretch(1)
         scroll = QScrollArea()
         scroll.setWidget(content)
         scroll.setWidgetResizable(True)
         scroll.setFrameShape(QFrame.Shape.NoFrame)
         scroll.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        scroll.setAccessibleName("Statistics")
+        scroll.setAccessibleName(translate("StatsPanel", "Statistics"))
         outer = QVBoxLayout(self)
         outer.setContentsMargins(0, 0, 0, 0)
         outer.addWidget(scroll)
@@ -174,12 +227,12 @@ class StatsPanel(QFrame):
         self._previous = None
         self.spark.clear()
         self._fill(RunStats())
-        self.set_state("no answer yet", live=False)
+        self.set_state(translate("StatsPanel", "no answer yet"), live=False)
 
     def begin(self) -> None:
         """A new answer begins."""
         self.clear()
-        self.set_state("live", live=True)
+        self.set_state(translate("StatsPanel", "live"), live=True)
 
     def set_state(self, text: str, *, live: bool) -> None:
         """Say what the figures are of."""
@@ -198,7 +251,7 @@ class StatsPanel(QFrame):
         """The answer ended with these counters."""
         if stats is not None:
             self.show_stats(stats)
-        self.set_state("last answer", live=False)
+        self.set_state(translate("StatsPanel", "last answer"), live=False)
 
     def _tell_wanted(self) -> None:
         self.sources_wanted.emit(frozenset(key for key, row in self.sources.items() if row.isChecked()))
@@ -218,9 +271,11 @@ class StatsPanel(QFrame):
         self.speedup.set_value(times_plain(stats.speedup))
         reasons = [reason[:1].upper() + reason[1:] for reason in stats.decisions]
         self.why.setText(f"{reasons[-1]}." if reasons else UNKNOWN)
-        self.why.setToolTip(hover(" ".join([HELP["why"], *(f"{reason}." for reason in reasons)])))
+        self.why.setToolTip(hover(" ".join([_help("why"), *(f"{reason}." for reason in reasons)])))
         known = stats.passes > 0
-        prompt = f"{count(stats.prompt_tokens)}, {count(stats.prompt_cached_tokens)} kept"
+        prompt = translate("StatsPanel", "{number}, {kept} kept").format(
+            number=count(stats.prompt_tokens), kept=count(stats.prompt_cached_tokens)
+        )
         texts = {
             "tokens": count(stats.tokens) if known else UNKNOWN,
             "passes": count(stats.passes) if known else UNKNOWN,
@@ -241,11 +296,16 @@ class StatsPanel(QFrame):
         total = sum(amounts.values())
         for name, line in self.split_parts.items():
             line.set_value(percent(amounts[name] / total) if total > 0 else UNKNOWN)
-        self.split.set_parts([Part(name, amounts[name], field) for name, field in SPLIT])
+        self.split.set_parts(
+            [Part(translate("StatsPanel", words), amounts[name], field) for name, words, field in SPLIT]
+        )
 
     def _fill_sources(self, stats: RunStats) -> None:
         for source, line in self.sources.items():
             number = stats.provenance.get(source, 0)
             line.set_value(count(number) if stats.tokens else UNKNOWN)
-        parts = [Part(name, stats.provenance.get(key, 0), field) for key, (name, field, _) in SOURCES.items()]
+        parts = [
+            Part(translate("StatsPanel", name), stats.provenance.get(key, 0), field)
+            for key, (name, field, _) in SOURCES.items()
+        ]
         self.origin.set_parts(parts)

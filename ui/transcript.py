@@ -6,18 +6,21 @@ Long conversations are built from the end in slices, so that the event loop neve
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 from PySide6.QtCore import QEvent, QSize, Qt, QTimer, Signal
 from PySide6.QtGui import QCursor, QResizeEvent
 from PySide6.QtWidgets import QApplication, QFrame, QScrollArea, QToolButton, QWidget
 
 from engine.records import Source, TokenSpan
-from ui.message_card import AnswerCard, MessageCard, UserCard
+from ui.answer_card import AnswerCard
+from ui.language import translate
+from ui.message_card import MessageCard
 from ui.message_column import COLUMN_PX, MessageColumn, MessagePages
 from ui.message_menu import make_menu
-from ui.records import MessageState, MessageView
+from ui.records import MessageState, MessageView, TargetChoice
 from ui.theme import Theme
+from ui.user_card import UserCard
 
 NEAR_END_PX = 32
 # A layout that has grown asks the one around it, up to the page, whose scroll bar may then narrow them all again.
@@ -32,17 +35,22 @@ class Transcript(QScrollArea):
     """Shows the messages.
 
     Signals:
-        regenerate_requested(int), regenerate_in_mode(int, object): another version of an answer is wanted.
+        regenerate_requested(int), regenerate_in_mode(int, object), regenerate_with(int, str): another version of an
+            answer is wanted, in another mode, from another target.
         continue_requested(int): an answer that was cut short is to go on.
         edited(int, str): a question is to be asked in other words, as another version.
+        attachment_opened(int), attachments_left_out(int, object): as `UserCard` has them.
         version_wanted(int), delete_requested(int): another version is to be shown; a message and all after it goes.
         link_activated(str): a link was activated; nothing has been opened.
     """
 
     regenerate_requested = Signal(int)
     regenerate_in_mode = Signal(int, object)
+    regenerate_with = Signal(int, str)
     continue_requested = Signal(int)
     edited = Signal(int, str)
+    attachment_opened = Signal(int)
+    attachments_left_out = Signal(int, object)
     version_wanted = Signal(int)
     delete_requested = Signal(int)
     link_activated = Signal(str)
@@ -59,11 +67,12 @@ class Transcript(QScrollArea):
         self._discarded: list[QWidget] = []
         self._streaming: AnswerCard | None = None
         self._wanted: int | None = None  # a message to scroll to
+        self._targets: Callable[[], Sequence[TargetChoice]] = tuple
         self._slice = QTimer(self)
         self._slice.setSingleShot(True)
         self._slice.timeout.connect(self._work)
         self.setObjectName("transcript")
-        self.setAccessibleName("Conversation")
+        self.setAccessibleName(translate("Transcript", "Conversation"))
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setWidgetResizable(True)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
@@ -79,9 +88,9 @@ class Transcript(QScrollArea):
     def _make_jump(self) -> None:
         self.jump = QToolButton(self)
         self.jump.setObjectName("jump")
-        self.jump.setText("Jump to latest")
-        self.jump.setAccessibleName("Jump to latest")
-        self.jump.setToolTip("Scroll to the end and stay there")
+        self.jump.setText(translate("Transcript", "Jump to latest"))
+        self.jump.setAccessibleName(translate("Transcript", "Jump to latest"))
+        self.jump.setToolTip(translate("Transcript", "Scroll to the end and stay there"))
         self.jump.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
         self.jump.setIconSize(QSize(14, 14))
         self.jump.setCursor(Qt.CursorShape.PointingHandCursor)
@@ -180,10 +189,14 @@ class Transcript(QScrollArea):
         if view.role == "user":
             card: MessageCard = UserCard(self._theme, view, self._text_width())
             card.edited.connect(self.edited)  # type: ignore[attr-defined]
+            card.attachment_opened.connect(self.attachment_opened)  # type: ignore[attr-defined]
+            card.attachments_left_out.connect(self.attachments_left_out)  # type: ignore[attr-defined]
         else:
             card = answer = AnswerCard(self._theme, view, self._text_width())
             answer.regenerate_requested.connect(self.regenerate_requested)
             answer.regenerate_in_mode.connect(self.regenerate_in_mode)
+            answer.regenerate_with.connect(self.regenerate_with)
+            answer.unfolded.connect(self._on_unfolded)
             answer.continue_requested.connect(self.continue_requested)
             answer.link_activated.connect(self.link_activated)
             answer.mark_sources(self._marked)
@@ -195,9 +208,18 @@ class Transcript(QScrollArea):
         return card
 
     def _open_menu(self, card: MessageCard) -> None:
-        menu = make_menu(card)
+        menu = make_menu(card, self._targets())
         menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         menu.popup(QCursor.pos() if card.underMouse() else card.mapToGlobal(card.rect().bottomLeft()))
+
+    def ask_targets_of(self, source: Callable[[], Sequence[TargetChoice]]) -> None:
+        """Have the models that an answer can be given by told whenever a menu wants them."""
+        self._targets = source
+
+    def _on_unfolded(self, card: AnswerCard) -> None:
+        """What was opened stays where it is; it grows downwards."""
+        if card is not self._streaming:
+            self._stick = self._grows_above = False
 
     def go_to(self, message_id: int) -> None:
         """Scroll to a message as soon as it is there, and stay."""

@@ -8,6 +8,7 @@ from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QWidget
 
 from ui.icon_button import IconButton
+from ui.language import translate
 from ui.theme import Theme
 
 
@@ -24,12 +25,16 @@ class VersionSwitch(QWidget):
         super().__init__()
         self._versions = tuple(versions)
         self._at = self._versions.index(current)
-        self.back = IconButton(theme, "chevron-left", "Previous version (Alt+Left)")
-        self.forth = IconButton(theme, "chevron-right", "Next version (Alt+Right)")
+        self.back = IconButton(theme, "chevron-left", translate("VersionSwitch", "Previous version (Alt+Left)"))
+        self.forth = IconButton(theme, "chevron-right", translate("VersionSwitch", "Next version (Alt+Right)"))
         self.label = QLabel(f"{self._at + 1} of {len(self._versions)}")
         self.label.setProperty("kind", "caption")
         self.label.setFont(theme.font(-1))
-        self.label.setAccessibleName(f"Version {self._at + 1} of {len(self._versions)}")
+        self.label.setAccessibleName(
+            translate("VersionSwitch", "Version {number} of {total}").format(
+                number=self._at + 1, total=len(self._versions)
+            )
+        )
         self.back.setEnabled(self._at > 0)
         self.forth.setEnabled(self._at + 1 < len(self._versions))
         self.back.clicked.connect(lambda: self.step(-1))

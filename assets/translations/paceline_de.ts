@@ -9,6 +9,220 @@
     </message>
 </context>
 <context>
+    <name>AnswerCard</name>
+    <message>
+        <source>Reading the prompt</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Copy answer</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Copied</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Regenerate this answer</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Reading the prompt · {done} of {total} tokens</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source> Continue</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Continue this answer</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Let the answer go on where it was cut</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
+    <name>Banner</name>
+    <message>
+        <source>Dismiss</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Notice</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
+    <name>ChatFiles</name>
+    <message>
+        <source>Markdown (*.md)</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Zip of Markdown files (*.zip)</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>JSON (*.json)</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Exports (*.json *.zip);;All files (*)</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Export chats</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Import chats from Paceline, ChatGPT or LM Studio</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
+    <name>ChatSettings</name>
+    <message>
+        <source>This chat</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>This model</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>All chats</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>For this chat alone. What it has not of its own comes from the model, else from the settings.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>For every chat with {model} that has no value of its own.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>For every chat where neither the chat nor its model has a value of its own.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Chat settings</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Use for this model</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Keep for this model</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Close</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>What is changed</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Values</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Every chat with this model then begins with them</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>this model</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The makers of {model} recommend: {values}.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Reset all</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Reset all values of: {layer}</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>this chat</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>from the model</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>from the settings</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>usual value</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>set for all</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>this chat has its own</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>the model has its own</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Reset</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Reset {label}</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>{label}: {origin}</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
+    <name>CodeBlock</name>
+    <message>
+        <source>Copy code</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Copy</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Code, {language}</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Code</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Copied</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
+    <name>CodeView</name>
+    <message>
+        <source>Code</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
     <name>Commands</name>
     <message>
         <source>Conversation</source>
@@ -100,6 +314,268 @@
     </message>
     <message>
         <source>Keyboard shortcuts</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
+    <name>Composer</name>
+    <message>
+        <source>Tokens of this conversation that the model holds, and how many it can hold.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>When it is full, the oldest turns are left out, and the answer says so.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>When it is full, no answer is made until a new chat is started or the context is made larger.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>No model is loaded; open one or use the built-in pair.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The model is loading; the message can be sent in a moment.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>How many tokens are proposed per pass. Auto lets Paceline choose from what it measures.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source> Send</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source> Stop</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Draft length</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Depth auto</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Depth {depth}</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Send the message (Enter)</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Send</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Stop the answer (Esc)</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Stop</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>nearly full</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Context {context}{words}</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Context used: {context} tokens{words}</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
+    <name>ConversationList</name>
+    <message>
+        <source>Conversations</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
+    <name>ConversationMenu</name>
+    <message>
+        <source>Open</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Rename	F2</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Unpin</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Pin</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Duplicate</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Take back from the archive</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Archive</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Delete…	Del</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Close</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Remove folder, keep chats	Del</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>New folder</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Import chats…</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Export all chats</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Move to folder</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>No folder</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>As Markdown…</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>As JSON, with branches and figures…</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
+    <name>ConversationModel</name>
+    <message numerus="yes">
+        <source>Folder {text}, %n chats, {state}</source>
+        <translation type="unfinished">
+            <numerusform></numerusform>
+            <numerusform></numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>{text}, %n chats, {state}</source>
+        <translation type="unfinished">
+            <numerusform></numerusform>
+            <numerusform></numerusform>
+        </translation>
+    </message>
+    <message>
+        <source>Pinned</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Archived</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>closed</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>open</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Today</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Yesterday</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Earlier</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
+    <name>Delegate</name>
+    <message>
+        <source>Name of the folder</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Title of the conversation</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
+    <name>DepthBars</name>
+    <message>
+        <source>depth {depth}: {share}</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Nothing proposed yet</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
+    <name>Dialogs</name>
+    <message numerus="yes">
+        <source>It and all that follows it, %n messages in all branches, will be gone for good.</source>
+        <translation type="unfinished">
+            <numerusform></numerusform>
+            <numerusform></numerusform>
+        </translation>
+    </message>
+    <message>
+        <source>“{title}” and its messages will be gone for good.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Delete this chat?</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Delete</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Delete this message?</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Open this link?</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The answer names this address. Your browser will open it.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Open</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Address</source>
         <translation type="unfinished"></translation>
     </message>
 </context>
@@ -283,6 +759,207 @@
     </message>
 </context>
 <context>
+    <name>DropOverlay</name>
+    <message>
+        <source>Use the dropped file as</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Use as target</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Use as draft</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Cancel</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The target answers. A draft is a smaller model of the same vocabulary that proposes tokens for it.</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
+    <name>EmptyState</name>
+    <message>
+        <source>Repeat a text</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Repeat this text exactly: The quiet river runs past the old stone bridge.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Make a table</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Make a Markdown table of these words: river, stone, lamp, boat, apple, bell.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Ask about drafting</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>What is speculative decoding?</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Hear a story</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Write a short story about a fox.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source> Show it at real weight</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Drafting cannot pay on a model this small. A copy padded to the cost of about 400 million parameters shows the true gain on your machine: about 200 MB, made here in seconds, removable.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Making the padded copy. This takes a few seconds.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The padded copy is here: the same words at the cost of about 400 million parameters.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>You are using the padded copy: the same tiny model at the cost of about 400 million parameters.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Start</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Use the built-in pair</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source> Open a GGUF file…</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source> Find models</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Choose a model file on this computer</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Pairs for this machine, search and library (Ctrl+M)</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Making the padded copy</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Loading the model</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>This takes a moment. You can write your message meanwhile.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>No model yet</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Open a GGUF file from your disk, or begin with the built-in pair. {note}</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Try the built-in pair</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>{note} It can follow messages like these.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>New chat</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Write a message below, or try one of these.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source> Cancel</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
+    <name>Figures</name>
+    <message>
+        <source>{number} parameters</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>{number} k parameters</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>{number} M parameters</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>{number} B parameters</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>{number} T parameters</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>{minutes} min {seconds} s</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>{number} tok/s</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>{share} of {number}</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>nothing proposed</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>{share} accepted</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>{number} per pass</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>{times} plain</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Tokens per second, from the end of reading the prompt to the last token; tokens per forward pass of the target; how many of the drafted tokens were kept.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Against plain decoding, whose passes were measured here at {cost} a token.</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
     <name>FileTable</name>
     <message numerus="yes">
         <source>%n parts</source>
@@ -368,6 +1045,156 @@
     </message>
 </context>
 <context>
+    <name>Header</name>
+    <message>
+        <source>The built-in pair is tiny: it shows how speculative decoding works, not what a large model knows.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The same tiny model made as slow as a large one, so that speculation shows its real gain here.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>processor only</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>{number} layers on the GPU</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>{name}
+{architecture}, {parameters}, {size}
+Context {used} of {trained} tokens, {threads} threads, {where}
+Chat template: {template_name}
+{path}</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Show the sidebar (Ctrl+B)</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Show or hide the statistics (Ctrl+Shift+B)</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>New chat</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Loading the model</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Find and download models…</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Recommended pairs, search, drafts, library, downloads (Ctrl+M)</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Open a GGUF as target…</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Open a GGUF as draft…</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Remove the draft</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Use the built-in pair</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Show it at real weight</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Delete the real-weight copy (200 MB)</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Frees the disk space; it can be made again at any time.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Show it at real weight (makes 200 MB)</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Stop making the real-weight copy</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Showing it at real weight</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Models: {names}</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Loading a model</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Loading a model, {percent}</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>No model</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>no draft</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>No model is loaded. Open a GGUF file, or use the built-in pair.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Target: {words}</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Draft: {words}</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>No draft. {why}</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
+    <name>HelpButton</name>
+    <message>
+        <source>Help</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Keyboard shortcuts</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Open the log folder</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Copy diagnostics</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>About Paceline</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
     <name>HubPlace</name>
     <message>
         <source> Back to the chat</source>
@@ -395,6 +1222,28 @@
     </message>
     <message>
         <source>Models</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
+    <name>LegendRow</name>
+    <message>
+        <source>{words} Click to mark these tokens in the answers.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Mark {name} tokens: {text}</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
+    <name>LengthBars</name>
+    <message>
+        <source>{kept} kept: {number} passes</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Nothing proposed yet</source>
         <translation type="unfinished"></translation>
     </message>
 </context>
@@ -536,6 +1385,167 @@
     </message>
 </context>
 <context>
+    <name>MainWindow</name>
+    <message>
+        <source>{title} – Paceline</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Answer finished. {figures}</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Copied</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
+    <name>MessageCard</name>
+    <message>
+        <source>Stopped.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Interrupted: Paceline ended before the answer was complete.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The answer could not be completed.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Tokens per second from the first token to the last, tokens per forward pass of the target, how many drafted tokens it kept, and who drafted.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Message from {author}</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>More for this message</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
+    <name>MessageEdit</name>
+    <message>
+        <source>Message</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
+    <name>MessageEditor</name>
+    <message>
+        <source>Enter sends it as another version. What is there stays.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Cancel</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Send</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>{deed}: the edited message</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
+    <name>MessageMenu</name>
+    <message>
+        <source>Copy as Markdown</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Copy as text</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Regenerate in mode</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Continue</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Copy</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Edit</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Delete from here on…</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
+    <name>ModeSwitch</name>
+    <message>
+        <source>Plain decoding: one token per pass of the target. The baseline of every comparison.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Drafts what followed the same words earlier in this conversation; needs no second model.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Drafts what most often followed the longest match in this conversation; needs no second model.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>A small model drafts tokens, and the target checks them all in one pass.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Drafts from text where it matches well, and with the draft model elsewhere or before a match.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Takes whatever is expected to be fastest at each pass, plain decoding included.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>How tokens are proposed</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Mode: {name}</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>{words} Ctrl+D takes the next mode.</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
+    <name>ModelFileRow</name>
+    <message>
+        <source>No file</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>browse for a file</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Browse…</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>No folder</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>browse for a folder</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
     <name>Modes</name>
     <message>
         <source>Needs</source>
@@ -657,6 +1667,73 @@
         <source>As the draft model; less of its time where text matches.</source>
         <translation type="unfinished"></translation>
     </message>
+    <message>
+        <source>Off</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>N-gram</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Suffix</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Draft</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Hybrid</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Auto</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>plain</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>n-gram</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>suffix</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>draft</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>hybrid</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>auto</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
+    <name>NumberRow</name>
+    <message>
+        <source>a number</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>a whole number</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Give {what}, {range}.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Give a value {range}.</source>
+        <translation type="unfinished"></translation>
+    </message>
 </context>
 <context>
     <name>PairCard</name>
@@ -722,6 +1799,44 @@
     </message>
 </context>
 <context>
+    <name>PassTip</name>
+    <message numerus="yes">
+        <source>Kept %n proposed tokens: {texts}</source>
+        <translation type="unfinished">
+            <numerusform></numerusform>
+            <numerusform></numerusform>
+        </translation>
+    </message>
+    <message>
+        <source>drawn in its place</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>and one more, since all were kept</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>drawn by the target alone, nothing was proposed</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Refused: {text}</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>drawn in place of a refused one</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>One pass of the target.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>(part of a character)</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
     <name>Place</name>
     <message>
         <source>Recommended</source>
@@ -741,6 +1856,81 @@
     </message>
     <message>
         <source>Downloads</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
+    <name>Presets</name>
+    <message>
+        <source>Precise</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Balanced</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Creative</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>none of them</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Preset: {name}</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Presets, in force: {name}</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Save these values as a preset…</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Rename</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Delete</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Presets</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The sampling and the system prompt as they are shown here. A preset of yours with this name is replaced.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Save as a preset</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Save</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>A new name for “{name}”.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Rename the preset</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>“{name}” will be gone. Chats that use its values keep them.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Delete this preset?</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Name</source>
         <translation type="unfinished"></translation>
     </message>
 </context>
@@ -872,6 +2062,10 @@
     </message>
     <message>
         <source>The chats are closed.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The chats are being closed.</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
@@ -1600,6 +2794,73 @@
     </message>
 </context>
 <context>
+    <name>PromptCard</name>
+    <message>
+        <source>Send “{prompt}”</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
+    <name>Prompts</name>
+    <message>
+        <source>summarise</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Summarise the following text in {number} sentences:
+
+{text}</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>translate</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Translate the following text into {language}. Keep its tone:
+
+{text}</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>explain-code</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Explain step by step what this code does, and name what could go wrong:
+
+{code}</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>shorter</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Rewrite this in half as many words without losing a fact:
+
+{text}</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>proofread</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Correct spelling and grammar, change nothing else, and list what you changed:
+
+{text}</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
+    <name>Question</name>
+    <message>
+        <source>Cancel</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
     <name>ReadmeView</name>
     <message>
         <source>The rest is on the page of the repository.</source>
@@ -1819,6 +3080,44 @@
     </message>
     <message>
         <source>No repository with GGUF files answers to “{text}”. Try fewer or other words.</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
+    <name>SearchResults</name>
+    <message>
+        <source>archived</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Search results</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
+    <name>SettingRows</name>
+    <message>
+        <source>Open a GGUF file: {what}</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Models (*.gguf);;All files (*)</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>{low} to {high}</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>{number} or more</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>{number} or less</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>any</source>
         <translation type="unfinished"></translation>
     </message>
 </context>
@@ -2173,11 +3472,70 @@
         <translation type="unfinished"></translation>
     </message>
     <message>
+        <source>Density</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>How much room is left between things.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Comfortable</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Compact</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Language</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Of the window; it changes when Paceline is started again.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>English</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Deutsch</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>Tray message</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
         <source>Says in the tray that a long answer has ended while another window is in front; never what it says.</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
+    <name>SettingsDialog</name>
+    <message>
+        <source>Settings</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Sections</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Save</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Cancel</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Restore defaults</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Put every setting back; nothing is saved until you save</source>
         <translation type="unfinished"></translation>
     </message>
 </context>
@@ -2189,6 +3547,314 @@
     </message>
     <message>
         <source>Close</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
+    <name>Sidebar</name>
+    <message>
+        <source> New chat</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Folders, import and export</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source> Models</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source> Settings</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Hide the sidebar (Ctrl+B)</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>New chat</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Start a new chat (Ctrl+N)</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Settings</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Open the settings (Ctrl+,)</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Models</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Find, judge and download models (Ctrl+M)</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Search chats</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>These words are in no chat.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Your chats will be listed here.</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
+    <name>Sparkline</name>
+    <message>
+        <source>No values yet</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Latest {latest}, highest {highest}, lowest {lowest}</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
+    <name>StackedBar</name>
+    <message>
+        <source>No values yet</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
+    <name>StatsPanel</name>
+    <message>
+        <source>Tokens of this answer per second, measured from the end of reading the prompt to the last token.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Tokens this answer gained per forward pass of the target. Plain decoding is exactly 1.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Tokens per pass between two updates, over the course of this answer.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Speed against plain decoding, whose cost was measured on this model and machine while it was idle and is corrected while it runs.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>How many passes kept exactly so many of the drafted tokens.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Share of the drafted tokens that the target kept, and how many were drafted.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Of the passes that drafted this far, the share in which every token up to here was kept.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Forward passes of the target for this answer.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Tokens of this answer so far, the end-of-answer token included.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Time from the start of the request to the first token, reading the prompt included.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Half of the tokens came faster than this. A pass&apos;s time is spread over the tokens that it gave.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>19 of 20 tokens came faster than this. A pass&apos;s time is spread over the tokens that it gave.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>99 of 100 tokens came faster than this. A pass&apos;s time is spread over the tokens that it gave.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Tokens of the prompt, and how many of them were kept from the turn before.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Where the time of a pass goes, summed over this answer and measured around each step.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Why the engine drafts as it does now. Earlier reasons of this answer:</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Where each token of this answer came from.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Draft</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Proposed by the draft model and kept by the target.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>N-gram</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Proposed from earlier text of this conversation and kept by the target.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Recovered</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Drawn by the target in place of a drafted token it refused.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Bonus</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The extra token of a pass in which every drafted token was kept.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Target</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Drawn by the target alone, nothing was drafted.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Verify</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Sample</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Rest</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Statistics</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>no answer yet</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>tok/s</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>tokens per pass</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>times plain</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Tokens per pass over time</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Accepted</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Acceptance by depth</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Passes by tokens kept</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Why it drafts as it does</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Tokens</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Passes</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>First token</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Between tokens, p50</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Between tokens, p95</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Between tokens, p99</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Prompt</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Time of a pass</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Where the tokens came from</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Speed</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Acceptance</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>This answer</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Where tokens came from</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Why</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>live</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>last answer</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>{number}, {kept} kept</source>
         <translation type="unfinished"></translation>
     </message>
 </context>
@@ -2224,6 +3890,27 @@
     </message>
 </context>
 <context>
+    <name>SwitchRow</name>
+    <message>
+        <source>On</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
+    <name>Text</name>
+    <message>
+        <source>Edit your message</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
+    <name>TextRow</name>
+    <message>
+        <source>At most {number} characters.</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
     <name>TokenBox</name>
     <message>
         <source>The token is kept in the system&apos;s keyring and sent to the hub only.</source>
@@ -2251,6 +3938,59 @@
     </message>
     <message>
         <source>Forget the token</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
+    <name>Transcript</name>
+    <message>
+        <source>Conversation</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Jump to latest</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Scroll to the end and stay there</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
+    <name>UserCard</name>
+    <message>
+        <source>You</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Your message</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Copy message</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Copied</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Edit message</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
+    <name>VersionSwitch</name>
+    <message>
+        <source>Previous version (Alt+Left)</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Next version (Alt+Right)</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Version {number} of {total}</source>
         <translation type="unfinished"></translation>
     </message>
 </context>

@@ -2,6 +2,33 @@
 <!DOCTYPE TS>
 <TS version="2.1" language="en" sourcelanguage="en">
 <context>
+    <name>ConversationModel</name>
+    <message numerus="yes">
+        <source>Folder {text}, %n chats, {state}</source>
+        <translation>
+            <numerusform>Folder {text}, %n chat, {state}</numerusform>
+            <numerusform>Folder {text}, %n chats, {state}</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>{text}, %n chats, {state}</source>
+        <translation>
+            <numerusform>{text}, %n chat, {state}</numerusform>
+            <numerusform>{text}, %n chats, {state}</numerusform>
+        </translation>
+    </message>
+</context>
+<context>
+    <name>Dialogs</name>
+    <message numerus="yes">
+        <source>It and all that follows it, %n messages in all branches, will be gone for good.</source>
+        <translation>
+            <numerusform>It will be gone for good.</numerusform>
+            <numerusform>It and all that follows it, %n messages in all branches, will be gone for good.</numerusform>
+        </translation>
+    </message>
+</context>
+<context>
     <name>DownloadsPage</name>
     <message numerus="yes">
         <source>%n on the way</source>
@@ -28,6 +55,16 @@
         <translation>
             <numerusform>%n model · {total} in the models folder</numerusform>
             <numerusform>%n models · {total} in the models folder</numerusform>
+        </translation>
+    </message>
+</context>
+<context>
+    <name>PassTip</name>
+    <message numerus="yes">
+        <source>Kept %n proposed tokens: {texts}</source>
+        <translation>
+            <numerusform>Kept %n proposed token: {texts}</numerusform>
+            <numerusform>Kept %n proposed tokens: {texts}</numerusform>
         </translation>
     </message>
 </context>

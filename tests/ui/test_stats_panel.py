@@ -51,7 +51,7 @@ def test_the_split_adds_up(panel: StatsPanel) -> None:
     panel.show_stats(STATS)
     shown = [line.value_label.text() for line in panel.split_parts.values()]
     assert shown == ["18 %", "79 %", "1 %", "2 %"]
-    assert "verify 79 %" in panel.split.accessibleDescription()
+    assert "Verify 79 %" in panel.split.accessibleDescription()
 
 
 def test_nothing_known_is_a_dash_not_a_zero(panel: StatsPanel) -> None:

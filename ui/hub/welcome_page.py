@@ -120,7 +120,9 @@ class WelcomePage(QWidget):
         self.cards: list[SuggestionCard] = []
         self.words = label("", "muted", wrap=True)
         self.builtin_button = button(
-            translate("WelcomePage", "Use the built-in pair"), wants.builtin_wanted.emit, tip=TINY_NOTE
+            translate("WelcomePage", "Use the built-in pair"),
+            wants.builtin_wanted.emit,
+            tip=translate("Header", TINY_NOTE),
         )
         self.own_button = button(translate("WelcomePage", "I have a GGUF file…"), self._ask_file)
         self.skip_button = button(translate("WelcomePage", "Skip"), wants.welcome_done.emit)
@@ -223,4 +225,4 @@ class WelcomePage(QWidget):
         self.mark.setPixmap(self._theme.application_icon().pixmap(QSize(44, 44), ratio))
         for picture, icon in self._icons:
             picture.setPixmap(self._theme.pixmap(icon, self._theme.tokens.text_muted, 16, ratio))
-        self.builtin_button.setToolTip(hover(TINY_NOTE))
+        self.builtin_button.setToolTip(hover(translate("Header", TINY_NOTE)))
