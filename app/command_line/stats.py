@@ -14,11 +14,11 @@ from app.errors import AppError, StatisticsExportError
 from app.paths import find_paths
 from app.statistics_export import Scope, Wish, pieces, totals_in, write_file
 from app.stats_sum import total
-from ui.formatting import UNKNOWN, count, figure, percent, times_plain
 from ui.stats_records import PairSums, Sums
 
 HEAD = ("target", "draft", "mode", "answers", "tokens", "tok/s", "per pass", "accepted", "x plain")
 _NUMBERS_FROM = 3  # columns from here on stand at the right
+UNKNOWN = "-"
 NOTHING = "Nothing was counted yet: ask something in the window first."
 
 
@@ -74,13 +74,17 @@ def _cells(target: str, draft: str, mode: str, sums: Sums) -> tuple[str, ...]:
         _printable(target) or UNKNOWN,
         _printable(draft) or UNKNOWN,
         _printable(mode) or UNKNOWN,
-        count(sums.num_answers),
-        count(stats.tokens),
-        figure(stats.tokens_per_second),
-        figure(stats.tokens_per_pass),
-        percent(stats.acceptance_rate),
-        times_plain(sums.speedup),
+        f"{sums.num_answers:,}",
+        f"{stats.tokens:,}",
+        _number(stats.tokens_per_second, 1),
+        _number(stats.tokens_per_pass, 2),
+        UNKNOWN if stats.acceptance_rate is None else f"{stats.acceptance_rate * 100:.0f} %",
+        _number(sums.speedup, 2),
     )
+
+
+def _number(value: float | None, digits: int) -> str:
+    return UNKNOWN if value is None else f"{value:,.{digits}f}"
 
 
 def _placed(cell: str, column: int, width: int) -> str:
