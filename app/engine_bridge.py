@@ -20,6 +20,7 @@ from engine.records import (
     LoadRequest,
     PrefillProgress,
     StatsUpdate,
+    SummaryUpdate,
     TextChunk,
 )
 
@@ -55,6 +56,9 @@ class Worker(Protocol):
 
     def stop(self) -> None:
         """Stop the current answer between two passes."""
+
+    def skip_summary(self) -> None:
+        """Give up the summary that an answer is waiting for, not the answer."""
 
     def shutdown(self, timeout_s: float) -> bool:
         """End the thread; False if it did not end in time."""
@@ -150,7 +154,7 @@ def _join(last: Event, event: Event) -> Event | None:
         return replace(last, text=last.text + event.text, spans=last.spans + event.spans)
     if isinstance(last, LoadProgress) and isinstance(event, LoadProgress):
         return event if last.path == event.path else None
-    for kind in (StatsUpdate, PrefillProgress):
+    for kind in (StatsUpdate, PrefillProgress, SummaryUpdate):
         if isinstance(last, kind) and isinstance(event, kind):
             return event if last.request_id == event.request_id else None
     return None

@@ -146,6 +146,7 @@ class Script:
     tokens_per_second: float = 200.0
     tokens_per_pass: int = 3
     context_size: int = 4096
+    opened_tag: str = ""
 
 
 class ScriptedWorker:
@@ -194,6 +195,9 @@ class ScriptedWorker:
     def stop(self) -> None:
         """End the current answer."""
         self._stop.set()
+
+    def skip_summary(self) -> None:
+        """There is none."""
 
     def shutdown(self, timeout_s: float) -> bool:
         """End the thread."""
@@ -250,7 +254,20 @@ class ScriptedWorker:
         return EngineReady(self._info(target), self._draft, unavailable)
 
     def _info(self, path: str) -> ModelInfo:
-        return ModelInfo(path, "scripted", "script", 0, 0, 0, self._script.context_size, 0, 1, 0, "none")
+        return ModelInfo(
+            path,
+            "scripted",
+            "script",
+            0,
+            0,
+            0,
+            self._script.context_size,
+            0,
+            1,
+            0,
+            "none",
+            opened_tag=self._script.opened_tag,
+        )
 
 
 def _source(mode: Mode, index: int, per_pass: int) -> Source:

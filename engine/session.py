@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 
-from engine.answer import Answer
+from engine.answer import LEAST_ROOM, Answer
 from engine.cost_curve import BUDGET_S
 from engine.cost_store import CostStore, file_facts, key_of
 from engine.drafters.by_mode import DraftersByMode
@@ -28,8 +28,9 @@ from engine.loading import (
 from engine.pair_costs import PairCosts
 from engine.pairing import check_pair
 from engine.prompt import PromptBuilder
-from engine.records import ChatRequest, EngineReady, Event, LoadRequest, Message, Mode
+from engine.records import ChatRequest, EngineReady, Event, LoadRequest, Message, Mode, Overflow
 from engine.state_cache import StateCache
+from engine.summarising import Summarising
 from engine.tie_safe import TieBound
 
 Progress = Callable[[str, float], bool]  # path, fraction -> go on?
@@ -83,7 +84,7 @@ class Session:
             target.close()
             raise
         self._close_models()
-        info = replace(target.info, template_name=prompt.template_name)
+        info = replace(target.info, template_name=prompt.template_name, opened_tag=prompt.opened_tag())
         self._request, self._prompt = request, prompt
         self._target = replace(target, info=info)
         self.states.attach("target", target.sequence, _identity(target, request))
@@ -143,14 +144,39 @@ class Session:
 
     # ---- answering ----------------------------------------------------------------------------------------------
 
-    def generate(self, request: ChatRequest, should_stop: Callable[[], bool] = lambda: False) -> Iterator[Event]:
+    def generate(
+        self,
+        request: ChatRequest,
+        should_stop: Callable[[], bool] = lambda: False,
+        should_skip: Callable[[], bool] = lambda: False,
+    ) -> Iterator[Event]:
         """Answer ``request``: progress, text and counters as they come, `Finished` last.
 
-        A mode that cannot run is answered plain, and the decisions of the statistics say why.
+        A mode that cannot run is answered plain, and the decisions of the statistics say why. Where the request wants
+        it and must, its oldest turns are summarised first; ``should_skip`` gives up the summary only.
 
         Raises:
             EngineError: the prompt is too long or not possible, or a pass failed; the session stays usable.
         """
+        target = self._loaded()
+        if self._prompt is None:
+            raise ModeUnavailableError("No model is loaded.", "Open a model first.")
+        note = ""
+        if request.overflow is Overflow.SUMMARISE and request.raw_prompt is None:
+            vocab = target.model.vocab
+            summarising = Summarising(
+                self._prompt.build,
+                lambda text: len(vocab.tokenize(text, special=False)),
+                target.context.n_ctx,
+                LEAST_ROOM,
+            )
+            request = yield from summarising.fitted(
+                request, lambda inner: self._answer(inner, lambda: should_stop() or should_skip()), should_stop
+            )
+            note = summarising.note
+        yield from self._answer(request, should_stop, note)
+
+    def _answer(self, request: ChatRequest, should_stop: Callable[[], bool], note: str = "") -> Iterator[Event]:
         target = self._loaded()
         if self._prompt is None:
             raise ModeUnavailableError("No model is loaded.", "Open a model first.")
@@ -174,6 +200,8 @@ class Session:
         answer.tie_bound = self._tie_bound_in_use() if tie_safe and mode is not Mode.OFF else None
         if reason:
             answer.stats.decisions.append(f"plain decoding instead: {reason}")
+        if note:
+            answer.stats.decisions.append(note)
         self.states.begin(request.conversation_id, answer.stats)
         yield from answer.events(should_stop)
         if request.use_past:

@@ -85,7 +85,7 @@ class EngineWorker:
         # Answers are numbered as they are queued; a stop covers those queued before it, begun or not, and no later one.
         self._lock = threading.Lock()
         self._num_queued = 0
-        self._stopped_through = 0
+        self._stopped_through = self._skipped_through = 0
         self._closing = threading.Event()
         self._counts = TokenCounts()
 
@@ -128,6 +128,11 @@ class EngineWorker:
         """Stop every answer asked for so far, between two passes."""
         with self._lock:
             self._stopped_through = self._num_queued
+
+    def skip_summary(self) -> None:
+        """Give up the summary that an answer asked for so far is waiting for, not the answer."""
+        with self._lock:
+            self._skipped_through = self._num_queued
 
     def shutdown(self, timeout_s: float) -> bool:
         """Stop, free the models, end the thread; False if it did not end within ``timeout_s`` seconds."""
@@ -199,7 +204,9 @@ class EngineWorker:
             if self._counts.has_work:  # behind what came meanwhile
                 self._commands.put(_Count())
         else:
-            for event in session.generate(command.request, lambda: command.serial <= self._stopped_through):
+            serial = command.serial
+            stopped, skipped = lambda: serial <= self._stopped_through, lambda: serial <= self._skipped_through
+            for event in session.generate(command.request, stopped, skipped):
                 self._on_event(event)
                 self._count_a_little(session)
 

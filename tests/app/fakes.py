@@ -53,6 +53,7 @@ class PuppetWorker:
         self.requests: list[ChatRequest] = []
         self.num_stops = 0
         self.num_forgotten = 0
+        self.num_skips = 0
         self.state_limits: list[int] = []
         self.forgotten_states: list[int] = []
         self.started = False
@@ -91,6 +92,9 @@ class PuppetWorker:
 
     def stop(self) -> None:
         self.num_stops += 1
+
+    def skip_summary(self) -> None:
+        self.num_skips += 1
 
     def shutdown(self, timeout_s: float) -> bool:
         self.is_down = True

@@ -100,7 +100,7 @@ class FailingSession(Session):
         super().__init__()
         self.error = error
 
-    def generate(self, request: ChatRequest, should_stop: Callable[[], bool] = lambda: False) -> Iterator[Event]:
+    def generate(self, request: ChatRequest, *_: Callable[[], bool]) -> Iterator[Event]:
         raise self.error
 
 
