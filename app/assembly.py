@@ -15,7 +15,9 @@ from app.settings_keeper import SettingsKeeper
 from app.startup import TASKS, Startup, run_tasks
 from engine.records import Problem
 from engine.worker import EngineWorker, probing_session
+from ui.language import translate
 from ui.main_window import MainWindow
+from ui.problem_words import in_words
 
 if TYPE_CHECKING:
     from engine.session import Session
@@ -63,7 +65,7 @@ def _together(problems: Sequence[Problem]) -> Problem:
         return problems[0]
     return Problem(
         "Not everything is as it should be",
-        " ".join(f"{problem.title}: {problem.message}" for problem in problems),
+        " ".join(f"{problem.title}: {problem.message}" for problem in map(in_words, problems)),
         problems[0].advice,
     )
 
@@ -71,6 +73,8 @@ def _together(problems: Sequence[Problem]) -> Problem:
 def _crash_problem(name: str, paths: Paths) -> Problem:
     return Problem(
         "Something went wrong inside Paceline",
-        f"An error that should not happen ({name}) was written to the log in {paths.logs}.",
+        translate("Problems", "An error that should not happen ({name}) was written to the log in {logs}.").format(
+            name=name, logs=paths.logs
+        ),
         "Your chats are saved. If something looks odd, restart Paceline.",
     )

@@ -10,6 +10,7 @@ from app.conversation_controller import ConversationController
 from app.errors import StorageError
 from app.parts import Parts
 from ui.dialogs import delete_messages_question
+from ui.language import translate
 
 
 class BranchController:
@@ -74,6 +75,6 @@ class BranchController:
     def _is_free(self) -> bool:
         """Whether nothing is being written here; say so where something is."""
         if self._answers.is_growing_in(self._conversations.current_id):
-            self._window.show_notice(ONE_AT_A_TIME)
+            self._window.show_notice(translate("AnswerController", ONE_AT_A_TIME))
             return False
         return True

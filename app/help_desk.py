@@ -11,13 +11,15 @@ import app
 from app.logs import LOG_NAME
 from app.parts import Parts
 from ui.help_menu import HelpButton
+from ui.language import mark, translate
 from ui.records import EngineView
 
-ABOUT = (
+ABOUT = mark(
+    "HelpDesk",
     "Paceline {version}: chat with local language models, sped up by speculative decoding that leaves every answer the "
-    "model's own. MIT licence; third-party licences are in assets/THIRD_PARTY.md."
+    "model's own. MIT licence; third-party licences are in assets/THIRD_PARTY.md.",
 )
-COPIED = "The diagnostics are on the clipboard. They hold nothing that was said in a chat."
+COPIED = mark("HelpDesk", "The diagnostics are on the clipboard. They hold nothing that was said in a chat.")
 
 
 class HelpDesk(QObject):
@@ -30,12 +32,14 @@ class HelpDesk(QObject):
         button.shortcuts.connect(parts.window.open_shortcuts)
         button.log_folder.connect(self._open_logs)
         button.diagnostics.connect(self._copy_diagnostics)
-        button.about.connect(lambda: parts.window.show_notice(ABOUT.format(version=app.__version__)))
+        button.about.connect(
+            lambda: parts.window.show_notice(translate("HelpDesk", ABOUT).format(version=app.__version__))
+        )
 
     def _open_logs(self) -> None:
         folder = self._parts.paths.logs
         if not QDesktopServices.openUrl(QUrl.fromLocalFile(str(folder))):
-            self._parts.window.show_notice(f"The logs are in {folder}.")
+            self._parts.window.show_notice(translate("HelpDesk", "The logs are in {folder}.").format(folder=folder))
 
     def _copy_diagnostics(self) -> None:
         from app.diagnostics import diagnostics  # noqa: PLC0415  (the start does not wait for it)
@@ -43,4 +47,4 @@ class HelpDesk(QObject):
         view = self._engine()
         text = diagnostics(self._parts.keeper.current, (view.target, view.draft), self._parts.paths.logs / LOG_NAME)
         QGuiApplication.clipboard().setText(text)
-        self._parts.window.show_notice(COPIED)
+        self._parts.window.show_notice(translate("HelpDesk", COPIED))

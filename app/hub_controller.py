@@ -22,6 +22,8 @@ from engine.records import ModelInfo, Problem
 from ui.dialogs import link_question
 from ui.formatting import size
 from ui.hub_records import DownloadRow, DownloadState, ModelRef, RepoRow, SearchQuery
+from ui.language import translate
+from ui.problem_words import explanation, in_words
 
 if TYPE_CHECKING:
     from app.hub_pairs import PairJudge
@@ -132,7 +134,7 @@ class HubController(QObject):
 
     def _open_repo(self, repo: str) -> None:
         def failed(problem: Problem) -> None:
-            self._place.search.pane.say(problem.title, f"{problem.message} {problem.advice}".strip())
+            self._place.search.pane.say(in_words(problem).title, explanation(problem))
 
         self.jobs.run("repo", lambda _stop: self.shelf.repo(repo), self._show_repo, failed)
 
@@ -243,14 +245,24 @@ class HubController(QObject):
         self.jobs.run("library", lambda _stop: self.shelf.library_views(*used, offers=offers), done, self.tell)
 
     def _add(self, path: str) -> None:
-        self.jobs.run(f"add {path}", lambda _stop: self.shelf.add(path), lambda _name: self._changed(), self.tell)
+        self.jobs.run(
+            f"add {path}",
+            lambda _stop: self.shelf.add(path),
+            lambda _name: self._changed(),
+            self.tell,
+        )
 
     def _remove(self, name: str) -> None:
         def done(freed: int) -> None:
             self._place.show_notice(_freed(freed))
             self._changed()
 
-        self.jobs.run(f"remove {name}", lambda _stop: self.shelf.library.remove(name), done, self.tell)
+        self.jobs.run(
+            f"remove {name}",
+            lambda _stop: self.shelf.library.remove(name),
+            done,
+            self.tell,
+        )
 
     def _changed(self) -> None:
         self.show_library()
@@ -259,8 +271,14 @@ class HubController(QObject):
 
     def _reveal(self, path: str) -> None:
         if not QDesktopServices.openUrl(QUrl.fromLocalFile(str(Path(path).parent))):
-            advice = "Open the folder with your file manager."
-            self.tell(Problem("The folder could not be opened", f"It is {Path(path).parent}.", advice))
+            advice = translate("HubController", "Open the folder with your file manager.")
+            self.tell(
+                Problem(
+                    "The folder could not be opened",
+                    translate("Problems", "It is {parent}.").format(parent=Path(path).parent),
+                    advice,
+                )
+            )
 
     # ---- chat -------------------------------------------------------------------------------------------------------
 
@@ -273,7 +291,13 @@ class HubController(QObject):
             if paths[0]:
                 self._chat_with(*paths)
             else:
-                self.tell(Problem("This model is not here", f"{target.name} is gone.", "Download it again."))
+                self.tell(
+                    Problem(
+                        "This model is not here",
+                        translate("Problems", "{name} is gone.").format(name=target.name),
+                        "Download it again.",
+                    )
+                )
 
         self.jobs.run("chat", find, done, self.tell)
 
@@ -320,8 +344,12 @@ class HubController(QObject):
 
 def _arrived(rows: Sequence[DownloadRow]) -> str:
     names = ", ".join(row.name for row in rows)
-    return f"Downloaded and checked: {names}."
+    return translate("HubController", "Downloaded and checked: {names}.").format(names=names)
 
 
 def _freed(num_bytes: int) -> str:
-    return f"{size(num_bytes)} of disk space are free again." if num_bytes else "Taken off the list."
+    return (
+        translate("HubController", "{size} of disk space are free again.").format(size=size(num_bytes))
+        if num_bytes
+        else translate("HubController", "Taken off the list.")
+    )

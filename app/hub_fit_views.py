@@ -6,19 +6,28 @@ from engine.fit import Verdict
 from engine.fit_table import FitTable, ModelPlan, PairPlan
 from ui import hub_records as views
 from ui.hub_records import FitLevel, FitPart, FitPlace
+from ui.language import mark, translate
 
 LEVELS = {Verdict.FITS: FitLevel.FITS, Verdict.TIGHT: FitLevel.TIGHT, Verdict.TOO_LARGE: FitLevel.TOO_LARGE}
 _TIGHT_SHARE = 0.85
+
+# What the engine's estimate names, as it is shown.
+FIT_PARTS = (
+    mark("FitParts", "Weights"),
+    mark("FitParts", "Context"),
+    mark("FitParts", "Compute buffers"),
+    mark("FitParts", "Tokenizer and the rest"),
+)
 
 
 def fit_view(table: FitTable, pair: PairPlan) -> views.FitTable:
     """Rows of target and draft side by side, and each room with its verdict."""
     needed, room = table.needed, table.room
-    places = [_place("Memory", needed.main_bytes, room.main_bytes)]
+    places = [_place(translate("HubFitViews", "Memory"), needed.main_bytes, room.main_bytes)]
     if room.gpu_bytes:
-        places.append(_place("GPU memory", needed.gpu_bytes, room.gpu_bytes))
+        places.append(_place(translate("HubFitViews", "GPU memory"), needed.gpu_bytes, room.gpu_bytes))
     if needed.disk_bytes and room.disk_bytes is not None:
-        places.append(_place("Disk", needed.disk_bytes, room.disk_bytes))
+        places.append(_place(translate("HubFitViews", "Disk"), needed.disk_bytes, room.disk_bytes))
     return views.FitTable(
         n_ctx=pair.target.setup.n_ctx,
         parts=_parts(table, pair.draft),
@@ -34,7 +43,11 @@ def _parts(table: FitTable, draft: ModelPlan | None) -> tuple[FitPart, ...]:
         who, _, what = row.name.partition(": ")
         sizes.setdefault(what, {})[who] = row.main_bytes + row.gpu_bytes
     return tuple(
-        FitPart(what[:1].upper() + what[1:], by_side.get("Target"), by_side.get("Draft") if draft else None)
+        FitPart(
+            translate("FitParts", what[:1].upper() + what[1:]),
+            by_side.get("Target"),
+            by_side.get("Draft") if draft else None,
+        )
         for what, by_side in sizes.items()
     )
 

@@ -48,7 +48,12 @@ class Jobs:
             if older is not None:
                 older.set()
             self._stops[name] = stop
-        thread = threading.Thread(target=self._work, args=(stop, work, done, failed), name=f"hub {name}", daemon=True)
+        thread = threading.Thread(
+            target=self._work,
+            args=(stop, work, done, failed),
+            name=f"hub {name}",
+            daemon=True,
+        )
         with self._lock:
             self._threads.add(thread)
         thread.start()

@@ -24,17 +24,21 @@ from engine.llama.library import physical_cores
 from engine.pair_probe import PairVerdict
 from ui.formatting import parameters, percent
 from ui.hub_records import DraftList, DraftRow, Gpu, Hardware, Match, ModelRef, PairSide, PairView, Presence
+from ui.language import mark, translate
 
 ShouldStop = Callable[[], bool]
 Tell = Callable[[DraftList], None]
 DEFAULT_N_CTX = 8192
 MAX_HEADERS = 40  # each holds up to 20 MB
-AGREE = "The tokens and the settings of both vocabularies agree."
+DIFFER = mark("HubPairs", "The vocabularies differ.")
+AGREE = mark("HubPairs", "The tokens and the settings of both vocabularies agree.")
 
 
 def verdict_words(verdict: PairVerdict) -> str:
     """The reason, or that all agrees."""
-    return verdict.reason or (AGREE if verdict.matches else "The vocabularies differ.")
+    if verdict.reason:
+        return verdict.reason
+    return translate("HubPairs", AGREE if verdict.matches else DIFFER)
 
 
 class PairJudge:
@@ -173,5 +177,9 @@ def _cost(target: KnownModel, draft: KnownModel | None) -> str:
         return ""
     share = draft.bytes_per_token / target.bytes_per_token
     if share > 0.2:
-        return f"Drafting a token costs about {percent(share)} of the target's own pass: expect little gain."
-    return f"Drafting a token costs about {percent(share)} of the target's own pass."
+        return translate(
+            "HubPairs", "Drafting a token costs about {share} of the target's own pass: expect little gain."
+        ).format(share=percent(share))
+    return translate("HubPairs", "Drafting a token costs about {share} of the target's own pass.").format(
+        share=percent(share)
+    )

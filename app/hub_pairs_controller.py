@@ -17,6 +17,7 @@ from ui.hub.place import WELCOME, HubPlace
 from ui.hub.welcome_page import NONE_FITS
 from ui.hub_records import CatalogRow, DraftList, Hardware, Match, ModelRef, PairView
 from ui.language import translate
+from ui.problem_words import explanation, in_words
 
 if TYPE_CHECKING:  # they bring NumPy and the reader of headers, which a start does not wait for
     from app.hub_pairs import PairJudge, ShouldStop
@@ -93,7 +94,7 @@ class HubPairsController:
 
         def failed(problem: Problem) -> None:
             row = self._rows[key]
-            words = f"{problem.title}: {problem.message} {problem.advice}".strip()
+            words = f"{in_words(problem).title}: {explanation(problem)}"
             self._place.recommended.set_pair(key, replace(row.pair, match_words=words))
 
         self._place.recommended.set_pair(key, replace(self._rows[key].pair, match=Match.CHECKING, match_words=""))
@@ -107,7 +108,7 @@ class HubPairsController:
         def failed(problem: Problem) -> None:
             judge = self._judge()
             sides = judge.side(target), judge.side(draft) if draft else None
-            words = f"{problem.title}: {problem.message} {problem.advice}".strip()
+            words = f"{in_words(problem).title}: {explanation(problem)}"
             self._place.drafts.set_pair(PairView(*sides, match=Match.UNCHECKED, match_words=words))
 
         def done(pair: PairView) -> None:

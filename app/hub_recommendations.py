@@ -27,10 +27,12 @@ from app.hub_views import guess_fit
 from engine.errors import EngineError
 from ui.formatting import figure
 from ui.hub_records import CatalogRow, FitLevel, Hardware, Match, ModelRef, PairSide, PairView, Presence
+from ui.language import mark, translate
+from ui.problem_words import in_words
 
 NUM_SUGGESTED = 3
 LARGEST_DRAFT_SHARE = 0.2  # of the target's size: with a larger draft little is to be gained
-NOT_ASKED = "Not checked against the hub yet."
+NOT_ASKED = mark("HubRecommendations", "Not checked against the hub yet.")
 
 
 class BrokenCatalogError(AppError):
@@ -99,14 +101,18 @@ class Recommendations:
         here = row.pair.is_here
         if checked.target is None and not here:
             unknown = checked.status is EntryStatus.UNKNOWN
-            words = checked.sentence if unknown else "It cannot be downloaded as it is listed here."
+            words = (
+                checked.sentence
+                if unknown
+                else translate("Recommendations", "It cannot be downloaded as it is listed here.")
+            )
             view = replace(row.pair, match_words=words, can_have=unknown)
             return Opened(replace(row, pair=view), view)
         refs = _refs(pair, checked)
         try:
             view = self._judge.judge(*refs, should_stop)
         except (HubError, EngineError) as error:
-            view = replace(row.pair, match_words=f"{error.problem.title}: {error.problem.message}")
+            view = replace(row.pair, match_words=f"{in_words(error.problem).title}: {in_words(error.problem).message}")
             return Opened(replace(row, pair=view), view)
         level = view.fit.level if view.fit else row.fit
         return Opened(replace(row, fit=level, pair=view), view)
@@ -129,11 +135,20 @@ class Recommendations:
             key=pair.key,
             name=pair.name,
             good_for=pair.good_for[:1].upper() + pair.good_for[1:],
-            pair=PairView(self._side(pair.target), self._side(pair.draft), Match.UNCHECKED, NOT_ASKED),
+            pair=PairView(
+                self._side(pair.target),
+                self._side(pair.draft),
+                Match.UNCHECKED,
+                translate("HubRecommendations", NOT_ASKED),
+            ),
             licence=_licences(pair),
-            speedup=f"{figure(speedup.low)} to {figure(speedup.high)} times, {speedup.measured_on}" if speedup else "",
+            speedup=translate("Recommendations", "{low} to {high} times, {measured_on}").format(
+                low=figure(speedup.low), high=figure(speedup.high), measured_on=speedup.measured_on
+            )
+            if speedup
+            else "",
             source=speedup.source if speedup else "",
-            checked="" if pair.verified else NOT_ASKED,
+            checked="" if pair.verified else _not_asked(),
             fit=guess_fit(pair.target.size_bytes + pair.draft.size_bytes, free),
         )
 
@@ -159,3 +174,7 @@ def _refs(pair: CatalogPair, checked: EntryCheck) -> tuple[ModelRef, ModelRef]:
 def _licences(pair: CatalogPair) -> str:
     both = dict.fromkeys((pair.target.licence, pair.draft.licence))
     return " and ".join(both)
+
+
+def _not_asked() -> str:
+    return translate("HubRecommendations", NOT_ASKED)

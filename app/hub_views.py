@@ -22,6 +22,7 @@ from app.hub.records import (
 from ui import hub_records as views
 from ui.formatting import count, parameters, size
 from ui.hub_records import DownloadRow, FileRow, FitLevel, LibraryRow, ModelRef, OfferRow, Presence, RepoRow
+from ui.language import mark, translate
 
 _KINDS = {
     FileKind.MODEL: views.FileKind.MODEL,
@@ -45,10 +46,16 @@ _STATES = {
 }
 _GATED_WORDS = {
     Gated.NO: "",
-    Gated.AUTOMATIC: "Its publisher asks you to accept terms before the files can be fetched. Accept them on the "
-    "model's page while signed in, then give Paceline an access token of your account.",
-    Gated.MANUAL: "Its publisher decides by hand who may have the files. Ask for access on the model's page; once you "
-    "have it, give Paceline an access token of your account.",
+    Gated.AUTOMATIC: mark(
+        "HubViews",
+        "Its publisher asks you to accept terms before the files can be fetched. Accept them on the "
+        "model's page while signed in, then give Paceline an access token of your account.",
+    ),
+    Gated.MANUAL: mark(
+        "HubViews",
+        "Its publisher decides by hand who may have the files. Ask for access on the model's page; once you "
+        "have it, give Paceline an access token of your account.",
+    ),
 }
 # A model of n parameters at about 4.8 bits each, the usual choice on the hub: what a search can be judged by.
 _USUAL_BYTES_PER_PARAMETER = 0.6
@@ -92,9 +99,13 @@ def sorted_rows(rows: Sequence[RepoRow], order: str, *, only_fitting: bool) -> l
 def file_row(repo: str, model: RemoteModel, presence: Presence, free_bytes: int) -> FileRow:
     """A model of a repository, judged by its size."""
     fit = guess_fit(model.size_bytes, free_bytes)
-    words = "Judged by its size; “Find a draft…” reads its header and shows what exactly it takes."
+    words = translate(
+        "HubViews", "Judged by its size; “Find a draft…” reads its header and shows what exactly it takes."
+    )
     if model.size_bytes is not None:
-        words = f"{size(model.size_bytes)} of weights; {size(free_bytes)} of memory are free. {words}"
+        words = translate("HubViews", "{weights} of weights; {free} of memory are free. {words}").format(
+            weights=size(model.size_bytes), free=size(free_bytes), words=words
+        )
     return FileRow(
         ref=ModelRef(repo, model.files[0].path),
         kind=_KINDS[model.kind],
@@ -116,7 +127,7 @@ def repo_details(
     if summary.num_parameters:
         facts.append(parameters(summary.num_parameters))
     if summary.context_length:
-        facts.append(f"context of {count(summary.context_length)} tokens")
+        facts.append(translate("HubViews", "context of {number} tokens").format(number=count(summary.context_length)))
     repo = summary.repo_id
     rows = [
         file_row(repo, model, presences.get(model.files[0].path, Presence.ABSENT), free_bytes)
@@ -132,7 +143,7 @@ def repo_details(
         summary=" · ".join(fact for fact in facts if fact),
         readme=readme,
         files=tuple(rows),
-        gated_words=_GATED_WORDS[summary.gated],
+        gated_words=translate("HubViews", _GATED_WORDS[summary.gated]) if summary.gated is not Gated.NO else "",
         has_token=has_token,
     )
 

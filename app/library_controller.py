@@ -15,11 +15,12 @@ from app.branch_controller import BranchController
 from app.conversation_controller import ConversationController
 from app.errors import StorageError
 from app.parts import Parts
+from ui.language import mark, translate
 from ui.records import SearchHit
 
 log = logging.getLogger(__name__)
 
-NEW_FOLDER = "New folder"
+NEW_FOLDER = mark("LibraryController", "New folder")
 Hits = tuple[SearchHit, ...]
 
 
@@ -79,7 +80,7 @@ class LibraryController(QObject):
     def make_folder(self, conversation_id: int | None) -> None:
         """Add a folder, put a conversation into it if one is given, and let it be named."""
         try:
-            folder_id = self._library.create_folder(NEW_FOLDER)
+            folder_id = self._library.create_folder(translate("LibraryController", NEW_FOLDER))
             if conversation_id is not None:
                 self._library.move_to_folder(conversation_id, folder_id)
         except StorageError as error:

@@ -10,6 +10,8 @@ from PySide6.QtWidgets import QApplication, QSystemTrayIcon
 
 from app.parts import Parts
 from engine.records import EngineFailed, Event, Finished, FinishReason, RunStats
+from ui.formatting import speed as speed_text
+from ui.language import translate
 
 LONG_ANSWER_S = 10.0
 SHOWN_MS = 8_000
@@ -26,15 +28,22 @@ class NotificationController(QObject):
     def on_event(self, event: Event) -> None:
         """Look whether an answer has ended unseen."""
         if isinstance(event, EngineFailed) and event.request_id:
-            self._tell("The answer could not be finished", event.problem.message)
+            self._tell(
+                translate("NotificationController", "The answer could not be finished"),
+                translate("Problems", event.problem.message),
+            )
         elif (
             isinstance(event, Finished)
             and event.reason is not FinishReason.CANCELLED
             and _seconds(event.stats) > LONG_ANSWER_S
         ):
             speed = event.stats.tokens_per_second
-            words = f"{event.stats.tokens:,} tokens" + (f" at {speed:.1f} tok/s" if speed else "")
-            self._tell("The answer is there", words)
+            tokens = event.stats.tokens
+            words = translate("NotificationController", "%Ln tokens", None, tokens)
+            if speed:
+                fast = translate("NotificationController", "{tokens} at {speed}")
+                words = fast.format(tokens=words, speed=speed_text(speed))
+            self._tell(translate("NotificationController", "The answer is there"), words)
 
     def _tell(self, title: str, words: str) -> None:
         window = self._parts.window

@@ -19,11 +19,12 @@ from app.errors import AppError
 from app.parts import Parts
 from engine.records import Problem
 from ui.chat_files import ask_export_file, ask_import_file
+from ui.language import mark, translate
 
 log = logging.getLogger(__name__)
 
-ALL_NAME = "Paceline chats"
-BUSY = "Another import or export is still at work."
+ALL_NAME = mark("TransferController", "Paceline chats")
+BUSY = mark("TransferController", "Another import or export is still at work.")
 
 
 class TransferController(QObject):
@@ -61,7 +62,8 @@ class TransferController(QObject):
 
         def work() -> str:
             number = export_chats(self._store, file, form, conversation_id)
-            return f"{number:,} chat{'' if number == 1 else 's'} exported to {file.name}."
+            words = translate("TransferController", "%Ln chats exported to {name}.", None, number)
+            return words.format(name=file.name)
 
         self._start(work)
 
@@ -80,12 +82,12 @@ class TransferController(QObject):
             chat = self._store.conversation(conversation_id) if conversation_id is not None else None
         except AppError:
             log.warning("The title of a chat could not be read for its export.")
-            return ALL_NAME
-        return chat.title if chat else ALL_NAME
+            return translate("TransferController", ALL_NAME)
+        return chat.title if chat else translate("TransferController", ALL_NAME)
 
     def _start(self, work: Callable[[], str]) -> None:
         if self._thread is not None and self._thread.is_alive():
-            self._window.show_notice(BUSY)
+            self._window.show_notice(translate("TransferController", BUSY))
             return
 
         def run() -> None:

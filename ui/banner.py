@@ -9,6 +9,7 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QSizePolicy, QVBoxLay
 from engine.records import Problem
 from ui.icon_button import IconButton
 from ui.language import translate
+from ui.problem_words import explanation, in_words
 from ui.theme import Theme
 
 MAX_NOTICES = 3
@@ -52,7 +53,7 @@ class Banner(QFrame):
 
     def show_problem(self, problem: Problem) -> None:
         """Say what happened, why, and what to do."""
-        self._say(problem.title, f"{problem.message} {problem.advice}".strip())
+        self._say(in_words(problem).title, explanation(problem))
 
     def show_notice(self, text: str) -> None:
         """Say something that needs nothing done; what has not been dismissed yet stays above it."""

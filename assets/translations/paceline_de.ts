@@ -44,6 +44,151 @@
     </message>
 </context>
 <context>
+    <name>AnswerController</name>
+    <message numerus="yes">
+        <source>The context is full: the %n oldest messages were left out.</source>
+        <translation type="unfinished">
+            <numerusform></numerusform>
+            <numerusform></numerusform>
+        </translation>
+    </message>
+    <message>
+        <source>One answer at a time: wait for the other one, or stop it.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Ended at the longest answer that the settings allow.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Ended because the context is full: start a new chat, or choose a larger context.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Only a last answer that was cut short can go on.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Interrupted: Paceline was closed in the middle of this answer.</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
+    <name>AnswerFooter</name>
+    <message>
+        <source>The model that gave this answer.</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
+    <name>AttachmentDialog</name>
+    <message>
+        <source>Attach files</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>All files</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Text, code, tables and PDF</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
+    <name>AttachmentReader</name>
+    <message>
+        <source>Text of {name}</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Copy all</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Close</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>shown: the first {shown} of {all} characters; the model is given all</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
+    <name>AttachmentTray</name>
+    <message>
+        <source>Attach it instead</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Keep it here</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>That is a long text: {count} characters.</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
+    <name>Attachments</name>
+    <message>
+        <source>counting tokens</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>tokens are counted once a model is loaded</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>reading</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Pasted text</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Text</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Code</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Markdown</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>CSV</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>PDF</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>{count} tokens</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Remove {name}</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Enter opens it to read.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Enter opens it to read, Delete removes it.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Attachments</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
     <name>Banner</name>
     <message>
         <source>Dismiss</source>
@@ -109,6 +254,14 @@
     </message>
     <message>
         <source>Chat settings</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>{mode} cannot run now. {reason}</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Chat settings (Ctrl+.)</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
@@ -191,6 +344,13 @@
         <source>{label}: {origin}</source>
         <translation type="unfinished"></translation>
     </message>
+    <message numerus="yes">
+        <source>%n values of this chat&apos;s own</source>
+        <translation type="unfinished">
+            <numerusform></numerusform>
+            <numerusform></numerusform>
+        </translation>
+    </message>
 </context>
 <context>
     <name>CodeBlock</name>
@@ -265,6 +425,10 @@
         <translation type="unfinished"></translation>
     </message>
     <message>
+        <source>Attach files to the message</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>Stop the answer, or go back</source>
         <translation type="unfinished"></translation>
     </message>
@@ -316,6 +480,18 @@
         <source>Keyboard shortcuts</source>
         <translation type="unfinished"></translation>
     </message>
+    <message>
+        <source>Settings of this chat</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Take one of the modes of speculation</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Insert a prompt, in an empty message</source>
+        <translation type="unfinished"></translation>
+    </message>
 </context>
 <context>
     <name>Composer</name>
@@ -344,6 +520,10 @@
         <translation type="unfinished"></translation>
     </message>
     <message>
+        <source>Attach files</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source> Send</source>
         <translation type="unfinished"></translation>
     </message>
@@ -361,6 +541,10 @@
     </message>
     <message>
         <source>Depth {depth}</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Attach text, code, Markdown, CSV or PDF files (Ctrl+Shift+A)</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
@@ -389,6 +573,56 @@
     </message>
     <message>
         <source>Context used: {context} tokens{words}</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>A file is still being read; the message can be sent in a moment.</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
+    <name>ContextSum</name>
+    <message>
+        <source>This message alone is more than the context holds, so no answer can be made. Remove an attachment, shorten the text, or choose a larger context in the settings.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>This is more than the context holds, so no answer can be made. Remove an attachment, start a new chat, or choose a larger context in the settings.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>This is more than the context holds: the oldest turns will be left out, and the answer says so.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>This is more than the context holds: the oldest turns will be summarised first, and the answer says so.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>{total} of {size} tokens</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>{total} tokens</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>at least {sum}</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Conversation {conversation}, attachments {attached}, this message {typed} tokens.</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
+    <name>Controller</name>
+    <message>
+        <source>This is done when the answer is finished; stop it to have it now.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Everything is saved again.</source>
         <translation type="unfinished"></translation>
     </message>
 </context>
@@ -782,6 +1016,36 @@
     </message>
 </context>
 <context>
+    <name>DropZone</name>
+    <message numerus="yes">
+        <source>Attach %n files to the message</source>
+        <translation type="unfinished">
+            <numerusform></numerusform>
+            <numerusform></numerusform>
+        </translation>
+    </message>
+    <message>
+        <source>Open as a model</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Import the chats in it</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Import it if it holds chats, else attach it to the message</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Attach it to the message</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>and {count} more</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
     <name>EmptyState</name>
     <message>
         <source>Repeat a text</source>
@@ -935,27 +1199,43 @@
         <translation type="unfinished"></translation>
     </message>
     <message>
-        <source>nothing proposed</source>
+        <source>Tokens per second, from the end of reading the prompt to the last token.</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
-        <source>{share} accepted</source>
+        <source>{number} tokens per pass</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
-        <source>{number} per pass</source>
+        <source>Tokens for each forward pass of the target; plain decoding gives 1.0.</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
-        <source>{times} plain</source>
+        <source>How tokens were proposed.</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
-        <source>Tokens per second, from the end of reading the prompt to the last token; tokens per forward pass of the target; how many of the drafted tokens were kept.</source>
+        <source>nothing drafted</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
-        <source>Against plain decoding, whose passes were measured here at {cost} a token.</source>
+        <source>No token was proposed: every pass gave the target&apos;s one token.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>{share} of {number} drafted accepted</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>How many of the drafted tokens the target kept.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>{number}x plain</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Against plain decoding on this model, at this fill of the context: passes of one token were measured here, and are corrected while it runs. One took {cost}, so plain decoding would give {speed}.</source>
         <translation type="unfinished"></translation>
     </message>
 </context>
@@ -1010,6 +1290,25 @@
     </message>
     <message>
         <source>draft model</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
+    <name>FitParts</name>
+    <message>
+        <source>Weights</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Context</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Compute buffers</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Tokenizer and the rest</source>
         <translation type="unfinished"></translation>
     </message>
 </context>
@@ -1195,6 +1494,74 @@ Chat template: {template_name}
     </message>
 </context>
 <context>
+    <name>HelpDesk</name>
+    <message>
+        <source>Paceline {version}: chat with local language models, sped up by speculative decoding that leaves every answer the model&apos;s own. MIT licence; third-party licences are in assets/THIRD_PARTY.md.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The diagnostics are on the clipboard. They hold nothing that was said in a chat.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The logs are in {folder}.</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
+    <name>HubController</name>
+    <message>
+        <source>Open the folder with your file manager.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Downloaded and checked: {names}.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>{size} of disk space are free again.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Taken off the list.</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
+    <name>HubFitViews</name>
+    <message>
+        <source>Memory</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>GPU memory</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Disk</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
+    <name>HubPairs</name>
+    <message>
+        <source>The vocabularies differ.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The tokens and the settings of both vocabularies agree.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Drafting a token costs about {share} of the target&apos;s own pass: expect little gain.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Drafting a token costs about {share} of the target&apos;s own pass.</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
     <name>HubPlace</name>
     <message>
         <source> Back to the chat</source>
@@ -1226,6 +1593,36 @@ Chat template: {template_name}
     </message>
 </context>
 <context>
+    <name>HubRecommendations</name>
+    <message>
+        <source>Not checked against the hub yet.</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
+    <name>HubViews</name>
+    <message>
+        <source>Its publisher asks you to accept terms before the files can be fetched. Accept them on the model&apos;s page while signed in, then give Paceline an access token of your account.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Its publisher decides by hand who may have the files. Ask for access on the model&apos;s page; once you have it, give Paceline an access token of your account.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Judged by its size; “Find a draft…” reads its header and shows what exactly it takes.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>{weights} of weights; {free} of memory are free. {words}</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>context of {number} tokens</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
     <name>LegendRow</name>
     <message>
         <source>{words} Click to mark these tokens in the answers.</source>
@@ -1244,6 +1641,13 @@ Chat template: {template_name}
     </message>
     <message>
         <source>Nothing proposed yet</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
+    <name>LibraryController</name>
+    <message>
+        <source>New folder</source>
         <translation type="unfinished"></translation>
     </message>
 </context>
@@ -1414,10 +1818,6 @@ Chat template: {template_name}
         <translation type="unfinished"></translation>
     </message>
     <message>
-        <source>Tokens per second from the first token to the last, tokens per forward pass of the target, how many drafted tokens it kept, and who drafted.</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
         <source>Message from {author}</source>
         <translation type="unfinished"></translation>
     </message>
@@ -1463,7 +1863,19 @@ Chat template: {template_name}
         <translation type="unfinished"></translation>
     </message>
     <message>
+        <source>Copy with reasoning</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>Regenerate in mode</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Regenerate with model</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>{name} (in use)</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
@@ -1519,6 +1931,21 @@ Chat template: {template_name}
     </message>
     <message>
         <source>{words} Ctrl+D takes the next mode.</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
+    <name>ModelController</name>
+    <message>
+        <source>It could not be loaded.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Choose another draft, or go on without one.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The built-in pair is used until another model is chosen.</source>
         <translation type="unfinished"></translation>
     </message>
 </context>
@@ -1713,6 +2140,28 @@ Chat template: {template_name}
     </message>
     <message>
         <source>auto</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
+    <name>NotificationController</name>
+    <message numerus="yes">
+        <source>%Ln tokens</source>
+        <translation type="unfinished">
+            <numerusform></numerusform>
+            <numerusform></numerusform>
+        </translation>
+    </message>
+    <message>
+        <source>The answer could not be finished</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>{tokens} at {speed}</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The answer is there</source>
         <translation type="unfinished"></translation>
     </message>
 </context>
@@ -2792,11 +3241,38 @@ Chat template: {template_name}
         <source>Change it.</source>
         <translation type="unfinished"></translation>
     </message>
+    <message>
+        <source>An error that should not happen ({name}) was written to the log in {logs}.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>It is {parent}.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>{name} is gone.</source>
+        <translation type="unfinished"></translation>
+    </message>
 </context>
 <context>
     <name>PromptCard</name>
     <message>
         <source>Send “{prompt}”</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
+    <name>PromptList</name>
+    <message>
+        <source>Prompts</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Edit prompts…</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Up and Down choose, Enter inserts, Esc closes</source>
         <translation type="unfinished"></translation>
     </message>
 </context>
@@ -2854,6 +3330,61 @@ Chat template: {template_name}
     </message>
 </context>
 <context>
+    <name>PromptsPage</name>
+    <message>
+        <source>Prompts</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Add</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Delete</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Name</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Name, typed after /</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Text</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Add a prompt</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Delete the chosen prompt</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Type / in an empty message to insert one. Words in {braces} are filled in turn.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>A prompt</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Give every prompt a name.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>{name} is there twice.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>{name} needs a text of at most {number} characters.</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
     <name>Question</name>
     <message>
         <source>Cancel</source>
@@ -2868,6 +3399,17 @@ Chat template: {template_name}
     </message>
     <message>
         <source>Description</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
+    <name>Recommendations</name>
+    <message>
+        <source>It cannot be downloaded as it is listed here.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>{low} to {high} times, {measured_on}</source>
         <translation type="unfinished"></translation>
     </message>
 </context>
@@ -3857,6 +4399,190 @@ Chat template: {template_name}
         <source>{number}, {kept} kept</source>
         <translation type="unfinished"></translation>
     </message>
+    <message>
+        <source>A pass&apos;s time is spread over the tokens that it gave.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Answers</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Time spent</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Saved against plain</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Context used</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Target, weights</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Target, cache</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Draft, weights</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Draft, cache</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Working buffers</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>All models</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>By models and mode</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Tokens per second, measured from the end of reading the prompt to the last token.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Tokens gained per forward pass of the target; plain decoding is exactly 1.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Answers that gave at least one token, those stopped or given again among them.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Tokens given, the end-of-answer token included.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Forward passes of the target.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Half of the tokens came faster than this.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>19 of 20 tokens came faster than this.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>99 of 100 tokens came faster than this.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Time from the end of reading the prompts to the last tokens, all answers together.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Time less than plain decoding would have taken for the same tokens at its measured cost; with a minus, more.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Where the time of a pass goes, summed up and measured around each step.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Tokens of the conversation that the model holds, of those it has room for.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Where each token came from.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Memory of the target&apos;s weights, main and GPU memory together.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Memory for what the target remembers of the conversation, at full length.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Memory of the draft model&apos;s weights, main and GPU memory together.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Memory for what the draft model remembers of the conversation, at full length.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Memory in which both models compute a pass and hand out its results.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Weights, caches and working buffers of target and draft together.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>For each target and draft, and each mode: tokens per second, and times plain. Sums are divided by sums, so a long answer weighs more than a short one.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>As llama.cpp reported it when it loaded the model.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Estimated from the file&apos;s header, since llama.cpp did not report it.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Share of the time in which tokens were drafted.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Share of the time in which the target computed its passes.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Share of the time in which tokens were drawn and drafted ones were judged.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Share of the time for everything else: taking back, text, handing over.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>{tokens}, {cached} kept</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>{used} of {size}, {share}</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>about {size}</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Model not noted</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>{number} tokens per second</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>{times} the speed of plain decoding</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>{number} tokens per pass</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>{share} drafted tokens accepted</source>
+        <translation type="unfinished"></translation>
+    </message>
 </context>
 <context>
     <name>SuggestionCard</name>
@@ -3911,6 +4637,45 @@ Chat template: {template_name}
     </message>
 </context>
 <context>
+    <name>ThoughtBlock</name>
+    <message>
+        <source>{seconds} s</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Reasoning</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>open</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>folded</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Reasoning. {heading}, {state}</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Thinking…</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Thinking… {seconds} s</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Thought</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Thought for {duration}</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
     <name>TokenBox</name>
     <message>
         <source>The token is kept in the system&apos;s keyring and sent to the hub only.</source>
@@ -3953,6 +4718,24 @@ Chat template: {template_name}
     </message>
     <message>
         <source>Scroll to the end and stay there</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
+    <name>TransferController</name>
+    <message numerus="yes">
+        <source>%Ln chats exported to {name}.</source>
+        <translation type="unfinished">
+            <numerusform></numerusform>
+            <numerusform></numerusform>
+        </translation>
+    </message>
+    <message>
+        <source>Paceline chats</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Another import or export is still at work.</source>
         <translation type="unfinished"></translation>
     </message>
 </context>

@@ -2,6 +2,26 @@
 <!DOCTYPE TS>
 <TS version="2.1" language="en" sourcelanguage="en">
 <context>
+    <name>AnswerController</name>
+    <message numerus="yes">
+        <source>The context is full: the %n oldest messages were left out.</source>
+        <translation>
+            <numerusform>The context is full: the oldest message was left out.</numerusform>
+            <numerusform>The context is full: the %n oldest messages were left out.</numerusform>
+        </translation>
+    </message>
+</context>
+<context>
+    <name>ChatSettings</name>
+    <message numerus="yes">
+        <source>%n values of this chat&apos;s own</source>
+        <translation>
+            <numerusform>%n value of this chat&apos;s own</numerusform>
+            <numerusform>%n values of this chat&apos;s own</numerusform>
+        </translation>
+    </message>
+</context>
+<context>
     <name>ConversationModel</name>
     <message numerus="yes">
         <source>Folder {text}, %n chats, {state}</source>
@@ -39,6 +59,16 @@
     </message>
 </context>
 <context>
+    <name>DropZone</name>
+    <message numerus="yes">
+        <source>Attach %n files to the message</source>
+        <translation>
+            <numerusform>Attach %n file to the message</numerusform>
+            <numerusform>Attach %n files to the message</numerusform>
+        </translation>
+    </message>
+</context>
+<context>
     <name>FileTable</name>
     <message numerus="yes">
         <source>%n parts</source>
@@ -59,6 +89,16 @@
     </message>
 </context>
 <context>
+    <name>NotificationController</name>
+    <message numerus="yes">
+        <source>%Ln tokens</source>
+        <translation>
+            <numerusform>%Ln token</numerusform>
+            <numerusform>%Ln tokens</numerusform>
+        </translation>
+    </message>
+</context>
+<context>
     <name>PassTip</name>
     <message numerus="yes">
         <source>Kept %n proposed tokens: {texts}</source>
@@ -75,6 +115,16 @@
         <translation>
             <numerusform>%n model</numerusform>
             <numerusform>%n models</numerusform>
+        </translation>
+    </message>
+</context>
+<context>
+    <name>TransferController</name>
+    <message numerus="yes">
+        <source>%Ln chats exported to {name}.</source>
+        <translation>
+            <numerusform>%Ln chat exported to {name}.</numerusform>
+            <numerusform>%Ln chats exported to {name}.</numerusform>
         </translation>
     </message>
 </context>

@@ -17,6 +17,7 @@ from ui.hub.search_page import LEAST_LIST_PX, LIST_PX
 from ui.hub.words import MATCH_ICONS, MATCH_WORDS, bytes_or_unknown
 from ui.hub_records import DraftList, DraftRow, Match, PairView
 from ui.language import translate
+from ui.problem_words import explanation, in_words
 from ui.theme import Theme
 
 CARD_PX = 640
@@ -176,7 +177,7 @@ class DraftsPage(QWidget):
     def set_problem(self, problem: Problem) -> None:
         """The finder could not do its work."""
         again = button(translate("DraftsPage", "Try again"), lambda: self._wants.drafts_wanted.emit(self._target_ref()))
-        self.nothing.say(problem.title, f"{problem.message} {problem.advice}".strip(), again)
+        self.nothing.say(in_words(problem).title, explanation(problem), again)
         self.found.setCurrentWidget(self.nothing)
         self.words.hide()
 

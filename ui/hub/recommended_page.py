@@ -17,6 +17,7 @@ from ui.hub.search_page import LEAST_LIST_PX, LIST_PX
 from ui.hub.words import FIT_ICONS, FIT_WORDS, bytes_or_unknown
 from ui.hub_records import CatalogRow, FitLevel, PairView
 from ui.language import translate
+from ui.problem_words import explanation, in_words
 from ui.theme import Theme
 
 _TONES = {FitLevel.FITS: "good", FitLevel.TIGHT: "warn", FitLevel.TOO_LARGE: "bad"}
@@ -142,7 +143,7 @@ class RecommendedPage(QWidget):
     def set_problem(self, problem: Problem) -> None:
         """The list cannot be shown."""
         again = button(translate("RecommendedPage", "Try again"), self._wants.all_wanted.emit, kind="primary")
-        self.empty.say(problem.title, f"{problem.message} {problem.advice}".strip(), again)
+        self.empty.say(in_words(problem).title, explanation(problem), again)
         self.right.setCurrentIndex(0)
 
     def set_pair(self, key: str, pair: PairView) -> None:

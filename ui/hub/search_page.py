@@ -17,6 +17,7 @@ from ui.hub.repo_pane import RepoPane
 from ui.hub.words import FIT_ICONS, FIT_WORDS, compact, day
 from ui.hub_records import FitLevel, RepoRow, SearchQuery
 from ui.language import mark, translate
+from ui.problem_words import explanation, in_words
 from ui.theme import Theme
 
 SORTS = (
@@ -160,7 +161,7 @@ class SearchPage(QWidget):
         self.status.setText("")
         self.nothing.set_icon_name("cloud-off")
         again = button(translate("SearchPage", "Try again"), self.search, kind="primary")
-        self.nothing.say(problem.title, f"{problem.message} {problem.advice}".strip(), again)
+        self.nothing.say(in_words(problem).title, explanation(problem), again)
         self.results.setCurrentWidget(self.nothing)
 
     def _clear(self) -> None:
