@@ -6,17 +6,22 @@ person's words are kept from becoming control tokens `engine.typed_text`'s. Know
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from datetime import datetime
 from itertools import product
 from typing import Any
 
-from engine.errors import PromptError
+from engine.errors import PromptError, TemplateError
 from engine.interfaces import Tokenizer
 from engine.records import Message
 from engine.template import TemplateRefusedError, TemplateRenderer, shared_renderer
 from engine.typed_text import TypedText
 
+# With these a template may begin the answer of a model that reasons first.
+_OPENED = re.compile(
+    r"(?:<think>|<thinking>|<thought>|<reasoning>|<seed:think>|<\|begin_of_thought\|>|\[THINK\]|◁think▷)\s*\Z"
+)
 FROM_MODEL = "from the model"
 CHATML_FALLBACK = "ChatML (fallback)"
 PLAIN_FALLBACK = "User/Assistant (fallback)"
@@ -80,12 +85,26 @@ class PromptBuilder:
         forms = [given, _plainest(given)]
         if messages[0].role == "system" and not self._system_is_used():
             forms = forms[1:]
-        text = self._render_first(forms) + self._typed.protect(begun, mark)
+        text = self._render_first(forms)
+        opened = _OPENED.search(text)
+        if opened is not None and begun.startswith(opened[0].strip()):
+            text = text[: opened.start()]  # what was begun opens it itself
+        text += self._typed.protect(begun, mark)
         return self._with_bos(self._typed.tokenize(text, mark))
 
     def raw(self, text: str) -> list[int]:
         """Ids of ``text`` without a template: control tokens parsed, BOS first where the GGUF says so."""
         return self._with_bos(self._tokenizer.tokenize(text, special=True))
+
+    def opened_tag(self) -> str:
+        """The tag of reasoning that this template leaves open where an answer begins, spaces included; often empty."""
+        if "think" not in (low := self._source.lower()) and "thought" not in low and "reasoning" not in low:
+            return ""
+        try:
+            opened = _OPENED.search(self._render_first([[Message("user", "Hello")]]))
+        except TemplateError:
+            return ""
+        return opened[0] if opened else ""
 
     @staticmethod
     def _check(messages: Sequence[Message]) -> None:

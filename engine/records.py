@@ -203,6 +203,7 @@ class ModelInfo:
     cache_type: CacheType = CacheType.F16
     memory: MemoryUse | None = None
     recommended: tuple[tuple[str, int | float], ...] = ()  # sampling, as the file says, by the names of SamplingParams
+    opened_tag: str = ""  # of reasoning, where the template begins an answer inside it
 
 
 @dataclass(frozen=True, slots=True)

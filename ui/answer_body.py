@@ -8,11 +8,13 @@ from PySide6.QtWidgets import QPlainTextEdit, QTextEdit, QToolTip, QVBoxLayout, 
 
 from engine.records import Source
 from ui.code_block import CodeBlock
+from ui.language import translate
 from ui.markdown_blocks import Block, BlockStream, Segment, plan_segments
+from ui.markdown_places import Drawn
 from ui.marks import paint_marks
 from ui.pass_tip import pass_tip
 from ui.prose_view import ProseView
-from ui.provenance import SourceRuns
+from ui.provenance import SourceRuns, place_at
 from ui.theme import Theme
 
 SEGMENT_SPACING = 10
@@ -35,7 +37,8 @@ class AnswerBody(QWidget):
         self._open_blocks: list[Block] = []  # final, but in a run that may still take more
         self._sealed = 0  # widgets that will not change any more
         self._widgets: list[ProseView | CodeBlock] = []
-        self._places: list[int] = []  # in the raw text, behind each marked widget that will not change
+        self._drawn: list[Drawn] = []  # what each widget shows, and where it stands in the raw text
+        self._num_marked = 0  # widgets that are marked and will not change any more
         self._waiting: list[Segment] = []  # of a whole text, not built yet
         self._told: tuple[str, SourceRuns, frozenset[Source]] = ("", SourceRuns(), frozenset())
         self._layout = QVBoxLayout(self)
@@ -57,17 +60,23 @@ class AnswerBody(QWidget):
         self._open_blocks += self._stream.finish()
         self._show()
 
-    def set_text(self, text: str) -> None:
+    def restart(self, base: int = 0) -> None:
+        """Begin anew without any text; the first piece will stand at ``base`` of the raw text."""
+        while self._widgets:
+            self._drop(len(self._widgets) - 1)
+        self._stream, self._open_blocks, self._waiting = BlockStream(base), [], []
+        self._sealed = self._num_marked = 0
+
+    def set_text(self, text: str, base: int = 0) -> None:
         """Show a whole text at once."""
-        self.prepare(text)
+        self.prepare(text, base)
         while self.build_one():
             pass
 
-    def prepare(self, text: str) -> None:
-        """Take a whole text; its widgets are made by `build_one`."""
-        while self._widgets:
-            self._drop(len(self._widgets) - 1)
-        stream = BlockStream()
+    def prepare(self, text: str, base: int = 0) -> None:
+        """Take a whole text; its widgets are made by `build_one`. It begins at ``base`` of the raw text."""
+        self.restart()
+        stream = BlockStream(base)
         self._waiting = plan_segments(stream.feed(text) + stream.finish())
         self._sealed = len(self._waiting)
 
@@ -76,7 +85,8 @@ class AnswerBody(QWidget):
         if not self._waiting:
             return False
         segment = self._waiting.pop()
-        self._fill(self._make(segment, 0), segment)
+        self._make(segment, 0)
+        self._fill(0, segment)
         return True
 
     def mark(self, raw: str, runs: SourceRuns, wanted: frozenset[Source], *, afresh: bool = True) -> None:
@@ -85,15 +95,18 @@ class AnswerBody(QWidget):
         While an answer grows, ``afresh`` False leaves the widgets that will not change any more as they are marked.
         """
         if afresh:
-            self._places = []
+            self._num_marked = 0
         self._told = (raw, runs, wanted)
-        done = len(self._places)
-        views = self._views()[done:]
-        start = self._places[-1] if done else 0
-        located = runs.locate(raw, [view.toPlainText() for view in views], start)
-        for view, found in zip(views, located, strict=True):
-            paint_marks(view, (item for item in found.ranges if item.source in wanted), self._theme.tokens)
-        self._places += [found.place for found in located[: max(self._sealed - done, 0)]]
+        for index in range(self._num_marked, len(self._widgets)):
+            self._mark_one(index)
+        self._num_marked = min(self._sealed, len(self._widgets))
+
+    def _mark_one(self, index: int) -> None:
+        raw, runs, wanted = self._told
+        view = self._views()[index]
+        fits = len(runs.sources) == len(raw)
+        ranges = runs.locate(view.toPlainText(), self._drawn[index]) if wanted and fits else []
+        paint_marks(view, (item for item in ranges if item.source in wanted), self._theme.tokens)
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         """While sources are marked, the pointer on a token tells of its pass."""
@@ -110,8 +123,8 @@ class AnswerBody(QWidget):
         # A cursor stands between characters: the one before it is under the pointer where the pointer is left of it.
         right_of = event.pos().x() >= view.cursorRect(cursor).x()
         position = cursor.position() - (0 if right_of else 1)
-        place = runs.place_of(raw, [part.toPlainText() for part in self._views()], index, position)
-        found = None if place is None else runs.pass_at(raw, place)
+        place = place_at(view.toPlainText(), self._drawn[index], position)
+        found = None if place is None or len(runs.sources) != len(raw) else runs.pass_at(raw, place)
         if found is None:
             QToolTip.hideText()
         else:
@@ -142,32 +155,44 @@ class AnswerBody(QWidget):
             for position in range(len(self._widgets) - 1, index - 1, -1):
                 self._drop(position)
             existing = None
-        self._fill(existing or self._make(segment, index), segment)
+        if existing is None:
+            self._make(segment, index)
+        self._fill(index, segment)
 
-    def _fill(self, widget: ProseView | CodeBlock, segment: Segment) -> None:
+    def _fill(self, index: int, segment: Segment) -> None:
+        widget = self._widgets[index]
+        self._drawn[index] = segment.drawn
         if isinstance(widget, CodeBlock):
             widget.set_code(segment.code, segment.language, closed=segment.closed)
         else:
             widget.set_html(segment.html)
 
-    def _make(self, segment: Segment, index: int) -> ProseView | CodeBlock:
+    def _make(self, segment: Segment, index: int) -> None:
         widget: ProseView | CodeBlock
         if segment.is_code:
             widget = CodeBlock(self._theme, self)
         else:
             widget = ProseView(self._theme, self)
+            widget.setProperty("kind", self.property("kind"))
             widget.fit(self._text_width)
-            widget.setAccessibleName("Answer text")
+            widget.setAccessibleName(self.accessibleName() or translate("AnswerBody", "Answer text"))
             widget.link_activated.connect(self.link_activated)
+            widget.drawn_again.connect(self._on_drawn_again)
         view = widget.view if isinstance(widget, CodeBlock) else widget
         view.viewport().installEventFilter(self)
         self._widgets.insert(index, widget)
+        self._drawn.insert(index, segment.drawn)
         self._layout.insertWidget(index, widget)
         widget.show()  # a layout would show it one turn of the event loop later
-        return widget
+
+    def _on_drawn_again(self) -> None:
+        widget = self.sender()
+        if self._told[2] and isinstance(widget, ProseView) and widget in self._widgets:
+            self._mark_one(self._widgets.index(widget))
 
     def _drop(self, index: int) -> None:
         widget = self._widgets.pop(index)
+        del self._drawn[index]
         self._layout.removeWidget(widget)
         widget.hide()
         widget.deleteLater()

@@ -8,12 +8,15 @@ change its meaning later.
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from markdown_it.token import Token
 
-from ui.markdown_html import SafeParser, render_tokens
+from ui.markdown_html import render_tokens
+from ui.markdown_parser import SafeParser
+from ui.markdown_places import NOTHING_DRAWN, Drawn, code_places, drawn
 
 MAX_RUN_BLOCKS = 10
 MAX_RUN_CHARS = 3_000
@@ -24,7 +27,7 @@ _HALF_FENCE = re.compile(r"(?:^|\n) {0,3}(?:`{1,2}|~{1,2})$")
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """One top-level block: prose as HTML for a text document, or the text of a code fence."""
+    """One top-level block: prose as HTML for a text document, or the text of a code fence; and what of it is shown."""
 
     html: str = ""
     code: str = ""
@@ -32,6 +35,7 @@ class Block:
     is_code: bool = False
     closed: bool = True
     num_chars: int = 0
+    drawn: Drawn = NOTHING_DRAWN
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +48,7 @@ class Segment:
     is_code: bool = False
     closed: bool = True
     num_blocks: int = 1
+    drawn: Drawn = NOTHING_DRAWN
 
 
 def plan_segments(blocks: Sequence[Block]) -> list[Segment]:
@@ -56,7 +61,9 @@ def plan_segments(blocks: Sequence[Block]) -> list[Segment]:
             segments.append(_prose(run))
             run = []
         if block.is_code:
-            segments.append(Segment("", block.code, block.language, is_code=True, closed=block.closed))
+            segments.append(
+                Segment("", block.code, block.language, is_code=True, closed=block.closed, drawn=block.drawn)
+            )
         else:
             run.append(block)
     if run:
@@ -65,21 +72,41 @@ def plan_segments(blocks: Sequence[Block]) -> list[Segment]:
 
 
 def _prose(run: Sequence[Block]) -> Segment:
-    return Segment(html="".join(block.html for block in run), num_blocks=len(run))
+    places: list[int] = []
+    formulas: list[tuple[int, int]] = []
+    for block in run:
+        formulas += [(begin + len(places), end + len(places)) for begin, end in block.drawn.formulas]
+        places.extend(block.drawn.places)
+    shown = Drawn("".join(block.drawn.text for block in run), tuple(places), tuple(formulas))
+    return Segment(html="".join(block.html for block in run), num_blocks=len(run), drawn=shown)
 
 
 @dataclass(slots=True)
 class BlockStream:
-    """Feeds on text, gives blocks. The result does not depend on where the text was cut."""
+    """Feeds on text, gives blocks. The result does not depend on where the text was cut.
 
+    ``base``: where the text begins in the one that the places of the blocks are counted in.
+    """
+
+    base: int = 0
     _tail: str = ""
     _tail_blocks: list[Block] = field(default_factory=list)
     _finished: bool = False
+    _begin: int = 0  # of the tail, without what is left out
+    _num_fed: int = 0
+    _left_out: list[int] = field(default_factory=list)  # places of carriage returns, without those before them
 
     def feed(self, text: str) -> list[Block]:
         """Take the next piece; returns the blocks that became final with it."""
+        pieces = text.split("\r")
+        for piece in pieces[:-1]:
+            self._num_fed += len(piece)
+            self._left_out.append(self._num_fed)
+        self._num_fed += len(pieces[-1])
         # Empty lines before a block mean nothing, and without them a fence is recognised at the very start.
-        self._tail = (self._tail + text.replace("\r", "")).lstrip("\n")
+        grown = self._tail + "".join(pieces)
+        self._tail = grown.lstrip("\n")
+        self._begin += len(grown) - len(self._tail)
         if self._grow_open_fence():
             return []
         return self._parse()
@@ -97,7 +124,7 @@ class BlockStream:
         return self._tail_blocks
 
     def _as_final(self, block: Block) -> Block:
-        return Block(block.html, block.code, block.language, block.is_code, closed=True, num_chars=block.num_chars)
+        return block if block.closed else replace(block, closed=True)
 
     def _grow_open_fence(self) -> bool:
         """The fast path of a long code block: no parsing while no line can close it."""
@@ -110,8 +137,17 @@ class BlockStream:
         if self._tail.find(marker[0], max(opening.end(), known - 16)) != -1:
             return False
         code = self._tail[opening.end() :]
-        self._tail_blocks = [Block("", code, last.language, is_code=True, closed=False, num_chars=len(code))]
+        start = self.base + self._begin + opening.end()
+        shown = self._in_source(Drawn(code, range(start, start + len(code))))
+        self._tail_blocks = [Block("", code, last.language, True, False, len(code), shown)]
         return True
+
+    def _in_source(self, shown: Drawn) -> Drawn:
+        """Count the carriage returns in, which were left out of the text that was parsed."""
+        if not self._left_out or not shown.places or self._left_out[0] > max(shown.places) - self.base:
+            return shown
+        places = tuple(place + bisect_right(self._left_out, place - self.base) for place in shown.places)
+        return replace(shown, places=places)
 
     def _parse(self) -> list[Block]:
         # One or two backticks alone on the last line are most often the beginning of a fence: wait for the third.
@@ -128,18 +164,19 @@ class BlockStream:
             self._tail_blocks = blocks
             return []
         self._tail = self._tail[start:]
+        self._begin += start
         self._tail_blocks = blocks[-1:]
         return [self._as_final(block) for block in blocks[:-1]]
 
     def _block(self, group: list[Token], text: str) -> Block:
-        first = group[0]
-        if first.type == "fence":
+        first, base = group[0], self.base + self._begin
+        if first.type in ("fence", "code_block"):
+            code, is_fence = first.content, first.type == "fence"
             language = first.info.strip().split(maxsplit=1)[0] if first.info.strip() else ""
-            return Block("", first.content, language, True, _is_closed(first, text), len(first.content))
-        if first.type == "code_block":
-            return Block("", first.content, "", is_code=True, closed=False, num_chars=len(first.content))
-        html = render_tokens(_PARSER, group)
-        return Block(html, num_chars=sum(len(token.content) for token in group if token.type == "inline"))
+            shown = self._in_source(Drawn(code, code_places(first, text, base)))
+            return Block("", code, language, True, is_fence and _is_closed(first, text), len(code), shown)
+        shown = self._in_source(drawn(group, text, base))
+        return Block(render_tokens(_PARSER, group), num_chars=len(shown.text), drawn=shown)
 
 
 def _top_level(tokens: Sequence[Token]) -> Iterator[list[Token]]:

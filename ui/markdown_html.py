@@ -1,35 +1,35 @@
-"""Markdown parsing and the HTML that Qt's text documents understand: no raw HTML, no images, safe links only.
+"""Parsed Markdown to the HTML that Qt's text documents understand: no raw HTML, no images, safe links only.
 
-Knows no Qt: colours come from a style sheet of the document, so the same HTML serves both palettes.
+Knows no Qt: colours come from a style sheet of the document, so the same HTML serves both palettes. A formula is an
+image whose address is its source; what it looks like is not decided here.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from html import escape
+from urllib.parse import quote, unquote
 
 from markdown_it import MarkdownIt
 from markdown_it.renderer import RendererHTML
 from markdown_it.token import Token
 
-from ui.links import is_safe
+from ui.markdown_math import BLOCK, INLINE
 
 _ALIGN = {"text-align:left": "left", "text-align:right": "right", "text-align:center": "center"}
 
 
-class SafeParser(MarkdownIt):
-    """CommonMark with tables and strikethrough. Raw HTML and unsafe links stay visible as text.
+FORMULA = "formula:"  # how the address of a formula begins
 
-    Reference definitions are off: with them a block could change its meaning after it was closed.
-    """
 
-    def __init__(self) -> None:
-        super().__init__("commonmark", {"html": False})
-        self.enable(["table", "strikethrough"]).disable("reference")
+def formula_address(source: str) -> str:
+    """The address under which a formula stands in the HTML; it holds the whole source."""
+    return FORMULA + quote(source, safe="")
 
-    def validateLink(self, url: str) -> bool:
-        """Called by the parser for each address."""
-        return is_safe(url)
+
+def formula_source(address: str) -> str:
+    """The formula behind an address; empty where it is none."""
+    return unquote(address.removeprefix(FORMULA)) if address.startswith(FORMULA) else ""
 
 
 def _image(token: Token) -> str:
@@ -47,12 +47,26 @@ def _cell(tag: str) -> Callable[[Token], str]:
     return lambda token: f'<{tag} align="{_ALIGN.get(str(token.attrGet("style") or ""), "left")}">'
 
 
+def _formula(token: Token) -> str:
+    return f'<img src="{formula_address(token.content)}"/>'
+
+
+def _formula_block(token: Token) -> str:
+    """A display formula on a line of its own; while its end is missing, its source."""
+    if not token.info:
+        return f"<p>{escape(token.content).replace(chr(10), '<br/>')}</p>"
+    return f'<p class="formula" align="center">{_formula(token)}</p>'
+
+
 # What Qt lays out differently from browsers.
 _RULES: dict[str, Callable[[Token], str]] = {
     "code_inline": lambda token: f'<span class="code">{escape(token.content)}</span>',
     "fence": _nested_code,
     "code_block": _nested_code,
     "image": _image,
+    "text_special": lambda token: escape(token.content),
+    INLINE: _formula,
+    BLOCK: _formula_block,
     "hr": lambda _token: "<hr/>",
     "softbreak": lambda _token: "<br/>",  # chat models mean their line breaks
     "table_open": lambda _token: '<table class="grid" cellspacing="0" cellpadding="6">',

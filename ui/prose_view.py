@@ -2,16 +2,24 @@
 
 from __future__ import annotations
 
+import re
+from html import escape
 from typing import Any
 
-from PySide6.QtCore import QEvent, Qt, QUrl, Signal
-from PySide6.QtGui import QKeyEvent, QResizeEvent, QTextCursor, QTextOption, QWheelEvent
+from PySide6.QtCore import QEvent, QMimeData, Qt, QUrl, Signal
+from PySide6.QtGui import QKeyEvent, QResizeEvent, QTextCursor, QTextFormat, QTextOption, QWheelEvent
 from PySide6.QtWidgets import QFrame, QSizePolicy, QTextBrowser, QWidget
 
+from ui.formula import Formula
+from ui.formula_object import FormulaObject
+from ui.formulas import Pending
+from ui.markdown_html import FORMULA, formula_source
 from ui.palette import Palette
 from ui.theme import Theme
 
 INDENT_PX = 22
+_FORMULA_IMAGE = re.compile(rf'<img src="({FORMULA}[^"]*)"/>')
+_FORMULA_BLOCK = re.compile(r'<p class="formula" align="center">(<img [^>]*>)</p>')
 
 
 def document_style(tokens: Palette, base: int, code_family: str) -> str:
@@ -40,11 +48,16 @@ def document_style(tokens: Palette, base: int, code_family: str) -> str:
 class ProseView(QTextBrowser):
     """Shows HTML or plain text without scroll bars; its height follows the text.
 
+    A formula is shown as its source until it is typeset, and for good where that cannot be done. What is copied, and
+    what assistive tools read, is the source.
+
     Signals:
         link_activated(str): a link was clicked or chosen by keyboard; nothing has been opened.
+        drawn_again: the same text was laid out anew, without what was painted over it.
     """
 
     link_activated = Signal(str)
+    drawn_again = Signal()
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -52,6 +65,8 @@ class ProseView(QTextBrowser):
         self._html: str | None = None
         self._plain = ""
         self._width = 0
+        self._formulas: FormulaObject | None = None
+        self._pending: set[str] = set()
         self.setObjectName("prose")
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setOpenLinks(False)
@@ -83,6 +98,32 @@ class ProseView(QTextBrowser):
     def loadResource(self, kind: int, name: QUrl | str) -> Any:  # noqa: ANN401, ARG002
         """Nothing an answer names is ever loaded."""
         return None
+
+    def createMimeDataFromSelection(self) -> QMimeData:
+        """Called for copying and dragging."""
+        data = super().createMimeDataFromSelection()
+        if self._formulas is not None:
+            cursor = self.textCursor()
+            data = QMimeData()
+            data.setText(self._words(cursor.selectionStart(), cursor.selectionEnd()))
+        return data
+
+    def words(self) -> str:
+        """All that is shown as plain text, formulas as their source."""
+        return self._words(0, self.document().characterCount() - 1)
+
+    def _words(self, start: int, end: int) -> str:
+        cursor = QTextCursor(self.document())
+        cursor.setPosition(start)
+        cursor.setPosition(end, QTextCursor.MoveMode.KeepAnchor)
+        text = cursor.selectedText()
+        parts, place, unit = [], 0, start
+        for found in re.finditer("\N{OBJECT REPLACEMENT CHARACTER}", text):
+            unit += len(text[place : found.end()].encode("utf-16-le")) // 2
+            cursor.setPosition(unit)
+            parts += [text[place : found.start()], formula_source(cursor.charFormat().toImageFormat().name())]
+            place = found.end()
+        return "".join((*parts, text[place:])).replace("\u2029", "\n").replace("\u2028", "\n").replace("\xa0", " ")
 
     def wheelEvent(self, event: QWheelEvent) -> None:
         """The transcript scrolls, not the run."""
@@ -123,11 +164,44 @@ class ProseView(QTextBrowser):
         anchor, position = self.textCursor().anchor(), self.textCursor().position()
         if self._html is None:
             self.setPlainText(self._plain)
+        elif FORMULA in self._html:
+            self._load_formulas(self._html)
         else:
             self.setHtml(self._html)
         if anchor != position:
             self._reselect(anchor, position)
         self.fit(self._width)
+
+    def _load_formulas(self, html: str) -> None:
+        book = self._theme.formulas
+        if self._formulas is None:
+            self._formulas = FormulaObject(self, book)
+            book.ready.connect(self._on_formulas)
+        self._formulas.color, self._formulas.px = self._theme.tokens.text, self._theme.type.answer
+        self._pending = set()
+
+        def shown(found: re.Match[str]) -> str:
+            source = formula_source(found[1])
+            formula = book.get(source)
+            if isinstance(formula, Formula):
+                return found[0]
+            if isinstance(formula, Pending):
+                self._pending.add(source)
+            return f'<span class="code">{escape(source).replace(chr(10), "<br/>")}</span>'
+
+        def block(found: re.Match[str]) -> str:
+            inner = _FORMULA_IMAGE.sub(shown, found[1])
+            return found[0] if inner == found[1] else f"<p>{inner}</p>"
+
+        self.setHtml(_FORMULA_IMAGE.sub(shown, _FORMULA_BLOCK.sub(block, html)))
+        self.document().documentLayout().registerHandler(QTextFormat.ObjectTypes.ImageObject.value, self._formulas)
+        self._formulas.align(self.document())
+        self.setAccessibleDescription(self.words())
+
+    def _on_formulas(self, sources: frozenset[str]) -> None:
+        if self._pending & sources:
+            self._reload()
+            self.drawn_again.emit()
 
     def _reselect(self, anchor: int, position: int) -> None:
         last = self.document().characterCount() - 1

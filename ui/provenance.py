@@ -1,7 +1,7 @@
 """Which characters of a rendered answer came from which source. Pure: text and spans in, ranges out; no Qt.
 
-Rendering drops marks (`**`, fences, addresses), so shown characters are found again in the raw text from left to right.
-Next to a link a few characters may be taken from its address; everything else was exact in trials.
+Rendering drops marks (`**`, fences, addresses); `ui.markdown_places` says where in the raw text each shown character
+stands. A widget lays spaces out in its own way, so only the others are compared.
 """
 
 from __future__ import annotations
@@ -10,8 +10,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 from engine.records import Source, TokenSpan
+from ui.markdown_places import Drawn
 
-LOOK_AHEAD_CHARS = 200
+LOOK_AHEAD_CHARS = 40
+OBJECT = "\N{OBJECT REPLACEMENT CHARACTER}"  # how a typeset formula stands in a document
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,14 +23,6 @@ class MarkedRange:
     start: int
     length: int
     source: Source
-
-
-@dataclass(frozen=True, slots=True)
-class Located:
-    """The ranges of one shown text, and where the raw text goes on behind it."""
-
-    ranges: list[MarkedRange]
-    place: int
 
 
 # A pass gives its accepted tokens, and then exactly one of these.
@@ -58,21 +52,6 @@ class SourceRuns:
             self.sources.extend([span.source] * span.num_chars)
             self.spans.append(span)
 
-    def place_of(self, raw: str, shown: Sequence[str], view: int, position: int) -> int | None:
-        """Where in the raw text the character at UTF-16 unit ``position`` of ``shown[view]`` stands."""
-        if len(self.sources) != len(raw):
-            return None
-        place = self.locate(raw, shown[:view])[-1].place if view else 0
-        unit = 0
-        for char in shown[view]:
-            index = -1 if char.isspace() else raw.find(char, place, place + LOOK_AHEAD_CHARS)
-            width = 2 if ord(char) > 0xFFFF else 1
-            if unit <= position < unit + width:
-                return index if index >= 0 else None
-            place = index + 1 if index >= 0 else place
-            unit += width
-        return None
-
     def pass_at(self, raw: str, place: int) -> PassView | None:
         """The pass that gave the character at ``place`` of the raw text."""
         begin, end, first = 0, 0, 0
@@ -95,35 +74,57 @@ class SourceRuns:
             return PassView(tuple(texts[:-1]), last.rejected, texts[-1], last.source)
         return PassView(tuple(texts), "", "", last.source)  # the answer ended within the pass
 
-    def locate(self, raw: str, shown: Sequence[str], place: int = 0) -> list[Located]:
-        """For each shown text, in order, its ranges of one source each; the first begins at ``place`` of the raw text.
-
-        No ranges where the spans do not fit the text.
-        """
-        if len(self.sources) != len(raw):
-            return [Located([], place) for _ in shown]
-        result = []
-        for text in shown:
-            ranges, place = self._locate_one(raw, text, place)
-            result.append(Located(ranges, place))
-        return result
-
-    def _locate_one(self, raw: str, text: str, place: int) -> tuple[list[MarkedRange], int]:
+    def locate(self, shown: str, drawn: Drawn) -> list[MarkedRange]:
+        """The ranges of one source each in a shown text; none where the spans do not reach that far."""
         found: list[MarkedRange] = []
         unit, start = 0, 0
         current: Source | None = None
-        for char in text:
+        for char, place in zip(shown, places_of(shown, drawn), strict=True):
             source = None if char in "\n\u2029" else current  # a range over table cells would mark them whole
             if not char.isspace():
-                index = raw.find(char, place, place + LOOK_AHEAD_CHARS)
-                source = self.sources[index] if index >= 0 else None
-                place = index + 1 if index >= 0 else place
+                source = self.sources[place] if 0 <= place < len(self.sources) else None
             if source is not current:
                 _close(found, start, unit, current)
                 current, start = source, unit
             unit += 2 if ord(char) > 0xFFFF else 1
         _close(found, start, unit, current)
-        return found, place
+        return found
+
+
+def places_of(shown: str, drawn: Drawn) -> list[int]:
+    """Where in the raw text each character of ``shown`` stands; -1 for spaces and for what is not from there."""
+    ends = dict(drawn.formulas)
+    text, number, places = drawn.text, 0, []
+    for char in shown:
+        if char.isspace():
+            places.append(-1)
+            continue
+        while number < len(text) and text[number].isspace():
+            number += 1
+        if char == OBJECT and number in ends:
+            places.append(drawn.places[number])
+            number = ends[number]
+            continue
+        if number >= len(text) or text[number] != char:
+            found = text.find(char, number, number + LOOK_AHEAD_CHARS)
+            if found < 0:
+                places.append(-1)
+                continue
+            number = found
+        places.append(drawn.places[number])
+        number += 1
+    return places
+
+
+def place_at(shown: str, drawn: Drawn, position: int) -> int | None:
+    """Where in the raw text the character at UTF-16 unit ``position`` of ``shown`` stands."""
+    unit = 0
+    for char, place in zip(shown, places_of(shown, drawn), strict=True):
+        width = 2 if ord(char) > 0xFFFF else 1
+        if unit <= position < unit + width:
+            return place if place >= 0 else None
+        unit += width
+    return None
 
 
 def _close(found: list[MarkedRange], start: int, end: int, source: Source | None) -> None:

@@ -87,7 +87,8 @@ class MessageView:
     """One message of the transcript. ``notice`` is a line below it: why it failed, or what was interrupted.
 
     ``versions``: the ids of all versions of the message, itself among them, where there are several. ``cut``: it
-    ended at the longest allowed length.
+    ended at the longest allowed length. ``thinking_ms``: how long it reasoned before its words, where that is known.
+    ``target``: the model that gave it.
     """
 
     id: int
@@ -100,12 +101,23 @@ class MessageView:
     versions: tuple[int, ...] = ()
     cut: bool = False
     attachments: tuple[Attachment, ...] = ()
+    thinking_ms: int | None = None
+    target: str = ""
 
     @property
     def can_go_on(self) -> bool:
         """Whether this is an answer that did not end by itself and has a beginning."""
         unfinished = (MessageState.STOPPED, MessageState.INTERRUPTED, MessageState.FAILED)
         return self.role == "assistant" and bool(self.text.strip()) and (self.cut or self.state in unfinished)
+
+
+@dataclass(frozen=True, slots=True)
+class TargetChoice:
+    """A model that an answer can be given by. ``loaded``: it is the one in use."""
+
+    path: str
+    name: str
+    loaded: bool = False
 
 
 class EngineState(StrEnum):

@@ -182,10 +182,45 @@ QProgressBar { background: $hover; border: none; border-radius: 2px; max-height:
 QProgressBar::chunk { background: $accent; border-radius: 2px; }
 """
 
+_SETTINGS = """
+#modeCard { background: $raised; border: 1px solid $border; border-radius: 8px; }
+#modeCard:hover { border-color: $border_strong; }
+#modeCard[chosen="true"] { background: $selected; border-color: $accent; }
+#modeCard[focusWithin="true"] { border: 2px solid $focus; }
+QRadioButton { spacing: 8px; background: transparent; }
+QRadioButton[kind="strong"] { font-weight: 600; }
+QRadioButton::indicator { width: 14px; height: 14px; border: 1px solid $text_muted; border-radius: 8px;
+  background: $raised; }
+QRadioButton::indicator:hover { border-color: $accent; }
+QRadioButton::indicator:checked { width: 6px; height: 6px; border: 5px solid $accent; }
+QLabel[kind="key"][own="true"] { background: $selected; color: $text; font-weight: 600; }
+QPushButton[kind="link"] { background: transparent; border: 1px solid transparent; color: $accent_text;
+  padding: 1px 4px; min-height: 14px; border-radius: 4px; font-size: ${caption}px; }
+QPushButton[kind="link"]:hover { background: $hover; }
+QPushButton[kind="link"]:pressed { background: $pressed; }
+QPushButton[kind="link"]:focus { border: 1px solid $focus; }
+#promptList { background: $raised; border: 1px solid $border_strong; border-radius: 10px; }
+QListWidget#prompts::item { padding: 6px 8px; border-radius: 6px; color: $text; }
+QListWidget#prompts::item:hover { background: $hover; }
+QListWidget#prompts::item:selected { background: $selected; color: $text; }
+QListWidget#choices { background: $raised; border: 1px solid $border_strong; border-radius: 6px; padding: 4px; }
+QListWidget#choices:focus { border: 1px solid $focus; }
+QListWidget#choices::item { padding: 5px 8px; border-radius: 4px; color: $text; }
+QListWidget#choices::item:hover { background: $hover; }
+QListWidget#choices::item:selected { background: $selected; color: $text; }
+"""
+
 _CHAT = """
 QTextBrowser#prose { background: transparent; border: none; font-size: ${answer}px;
   selection-background-color: $accent; selection-color: $on_accent; }
 QTextBrowser#prose:focus { border: none; }
+QTextBrowser#prose[kind="thought"] { color: $text_muted; font-size: ${base}px; }
+QFrame#thought { border: none; border-left: 2px solid $border_strong; }
+QToolButton#thoughtHeader { color: $text_muted; padding: 3px 8px 3px 4px; margin-left: -5px; }
+QToolButton#thoughtHeader:hover, QToolButton#thoughtHeader:checked { color: $text; }
+QToolButton#thoughtHeader:pressed, QToolButton#thoughtHeader:checked { background: transparent; }
+QToolButton#thoughtHeader:hover { background: $hover; }
+QToolButton#thoughtHeader:focus { padding: 2px 7px 2px 3px; }
 #userCard { background: $tint; border-radius: 8px; }
 #codeBlock { background: $tint; border: 1px solid $border; border-radius: 8px; }
 #codeBlock[focusWithin="true"] { border-color: $focus; }
@@ -199,6 +234,14 @@ QPlainTextEdit#composerText { background: transparent; border: none; font-size: 
 #problemBanner QLabel { color: $warning_text; }
 #noticeBanner { background: $tint; border: 1px solid $border; border-radius: 8px; }
 #dropOverlay { background: $page; }
+#dropHint { background: $page; border: 2px dashed $accent; border-radius: 12px; }
+QPushButton[kind="chip"] { background: $tint; border: 1px solid $border; border-radius: 8px; padding: 0;
+  text-align: left; }
+QPushButton[kind="chip"]:hover { background: $hover; border-color: $border_strong; }
+QPushButton[kind="chip"]:pressed { background: $pressed; }
+QPushButton[kind="chip"]:focus { border: 2px solid $focus; padding: 0; }
+#userCard QPushButton[kind="chip"] { background: $raised; }
+#userCard QPushButton[kind="chip"]:hover { background: $hover; }
 QPushButton#dropChoice { border: 2px dashed $border_strong; border-radius: 12px; font-weight: 600; padding: 28px; }
 QPushButton#dropChoice:hover { border-color: $accent; background: $selected; }
 QPushButton#dropChoice:focus { border: 2px solid $focus; }
@@ -209,4 +252,4 @@ def stylesheet(tokens: Palette, scale: TypeScale, images: dict[str, str] | None 
     """The whole window's stylesheet. ``images`` gives file addresses for ``chevron`` and ``tick``."""
     sizes = {name: getattr(scale, name) for name in ("base", "answer", "caption", "heading", "title", "figure")}
     values = {**asdict(tokens), **sizes, "chevron": "", "tick": "", **(images or {})}
-    return Template(_SURFACES + _BUTTONS + _INPUTS + _LISTS + _CHAT).substitute(values)
+    return Template(_SURFACES + _BUTTONS + _INPUTS + _LISTS + _SETTINGS + _CHAT).substitute(values)

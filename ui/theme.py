@@ -10,6 +10,7 @@ from PySide6.QtGui import QColor, QFont, QFontDatabase, QFontInfo, QFontMetricsF
 from PySide6.QtWidgets import QApplication, QStyleFactory, QWidget
 from shiboken6 import isValid
 
+from ui.formulas import FormulaBook
 from ui.icons import IconSet
 from ui.palette import DARK, LIGHT, Palette
 from ui.stylesheet import TypeScale, stylesheet
@@ -66,6 +67,7 @@ class Theme(QObject):
         super().__init__(parent)
         self._folder = icons_folder
         self._icons = IconSet(icons_folder)
+        self.formulas = FormulaBook()
         self._name = "system"
         self.tokens = LIGHT
         base = max(QFontInfo(QApplication.font()).pixelSize(), SMALLEST_BASE_PX)

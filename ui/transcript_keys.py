@@ -5,10 +5,12 @@ from __future__ import annotations
 from PySide6.QtCore import QObject
 from PySide6.QtWidgets import QApplication
 
+from ui.answer_card import AnswerCard
 from ui.commands import CHAT, Commands
 from ui.language import mark
-from ui.message_card import AnswerCard, MessageCard, UserCard
+from ui.message_card import MessageCard
 from ui.transcript import Transcript
+from ui.user_card import UserCard
 
 
 class TranscriptKeys(QObject):

@@ -13,10 +13,11 @@ from pytestqt.qtbot import QtBot
 from engine.fake_model import Script, ScriptedWorker
 from engine.records import Mode
 from tests.app.fakes import Desk, keep_settings, open_desk
+from ui.answer_card import AnswerCard
 from ui.conversation_menu import make_list_menu
-from ui.message_card import AnswerCard, UserCard
 from ui.message_menu import make_menu
 from ui.records import EngineState, MessageView
+from ui.user_card import UserCard
 
 STORY = "Once upon a time there was a small grey heron. " * 6
 SCRIPTED = functools.partial(ScriptedWorker, script=Script(STORY, tokens_per_second=4_000.0))

@@ -11,10 +11,11 @@ from pytestqt.qtbot import QtBot
 from engine.records import Mode
 from tests.ui.conftest import STATS
 from tests.ui.test_accessibility import nameless
+from ui.answer_card import AnswerCard
 from ui.main_window import MainWindow
-from ui.message_card import AnswerCard, UserCard
 from ui.message_menu import make_menu, plain_text
 from ui.records import MessageState, MessageView, SearchHit
+from ui.user_card import UserCard
 
 VIEWS = (
     MessageView(1, "user", "First words"),

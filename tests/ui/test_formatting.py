@@ -68,22 +68,24 @@ def test_duration(seconds: float | None, text: str) -> None:
 
 def test_footer_tells_speed_passes_and_acceptance() -> None:
     stats = RunStats(mode=Mode.DRAFT, tokens=412, passes=152, proposed=210, accepted=143, decode_s=10.0)
-    assert formatting.footer(stats) == "41.2 tok/s · 2.71 per pass · 68 % of 210 accepted · draft"
+    assert formatting.footer(stats) == "41.2 tok/s · 2.7 tokens per pass · 68 % of 210 drafted accepted · draft"
 
 
 def test_footer_tells_the_gain_over_plain_where_it_was_measured() -> None:
     stats = RunStats(mode=Mode.DRAFT, tokens=388, passes=143, proposed=210, accepted=143, decode_s=9.42, plain_ms=39.3)
     assert (
         formatting.footer(stats)
-        == "41.2 tok/s · 2.71 per pass · 68 % of 210 accepted · 1.62\N{MULTIPLICATION SIGN} plain · draft"
+        == "41.2 tok/s · 2.7 tokens per pass · 68 % of 210 drafted accepted · 1.62x plain · draft"
     )
-    assert "39.3 ms" in formatting.footer_help(stats)
-    assert "plain" not in formatting.footer_help(replace(stats, plain_ms=None))
+    meanings = {text: meaning for text, meaning in formatting.footer_parts(stats)}
+    assert "One took 39.3 ms, so plain decoding would give 25.4 tok/s" in meanings["1.62x plain"]
+    assert all(meanings.values())
+    assert "plain" not in formatting.footer(replace(stats, plain_ms=None))
 
 
 def test_footer_of_plain_decoding_claims_no_acceptance() -> None:
     stats = RunStats(mode=Mode.OFF, tokens=100, passes=100, decode_s=4.0)
-    assert formatting.footer(stats) == "25.0 tok/s · 1.00 per pass · nothing proposed · plain"
+    assert formatting.footer(stats) == "25.0 tok/s · 1.0 tokens per pass · nothing drafted · plain"
 
 
 def test_footer_shows_a_dash_for_a_speed_not_measured() -> None:

@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 from tests.ui.markdown_documents import cut_documents, documents, every_char
 from ui import markdown_blocks
 from ui.markdown_blocks import MAX_RUN_BLOCKS, Block, BlockStream, plan_segments
-from ui.markdown_html import SafeParser, render_tokens
+from ui.markdown_html import render_tokens
+from ui.markdown_parser import SafeParser
 
 
 def stream(pieces: Iterable[str]) -> list[Block]:

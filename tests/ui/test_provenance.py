@@ -15,10 +15,12 @@ from pytestqt.qtbot import QtBot
 from engine.records import Source, TokenSpan
 from tests.ui.conftest import STATS
 from ui.main_window import MainWindow
+from ui.markdown_blocks import BlockStream, plan_segments
+from ui.markdown_places import Drawn
 from ui.marks import UNDERLINES
 from ui.palette import DARK, LIGHT
 from ui.pass_tip import pass_tip
-from ui.provenance import PassView, SourceRuns
+from ui.provenance import MarkedRange, PassView, SourceRuns, place_at
 from ui.records import MessageState, MessageView
 
 WORDS = st.text(alphabet="abc de\n😀", min_size=1, max_size=5)
@@ -32,39 +34,60 @@ def runs(*spans: TokenSpan) -> SourceRuns:
     return result
 
 
+def plain(text: str) -> Drawn:
+    """A text that is shown as it is."""
+    return Drawn(text, range(len(text)))
+
+
+def located(raw: str, shown: str, *spans: TokenSpan) -> list[MarkedRange]:
+    stream = BlockStream()
+    (segment,) = plan_segments(stream.feed(raw) + stream.finish())
+    return runs(*spans).locate(shown, segment.drawn)
+
+
 def test_marks_of_formatting_are_skipped() -> None:
-    located = runs(*SPANS).locate(RAW, ["One two tree"])[0].ranges
-    shown = [("One two tree"[item.start : item.start + item.length], item.source) for item in located]
+    ranges = located(RAW, "One two tree", *SPANS)
+    shown = [("One two tree"[item.start : item.start + item.length], item.source) for item in ranges]
     assert shown == [("One ", Source.DRAFT), ("two ", Source.RECOVERED), ("tree", Source.DRAFT)]
 
 
 def test_positions_are_counted_as_qt_counts() -> None:
-    located = runs(TokenSpan(1, Source.DRAFT), TokenSpan(1, Source.BONUS)).locate("😀x", ["😀x"])[0].ranges
-    assert [(r.start, r.length) for r in located] == [(0, 2), (2, 1)]
+    ranges = located("😀x", "😀x", TokenSpan(1, Source.DRAFT), TokenSpan(1, Source.BONUS))
+    assert [(r.start, r.length) for r in ranges] == [(0, 2), (2, 1)]
 
 
 def test_no_range_crosses_a_line() -> None:
-    located = runs(TokenSpan(5, Source.DRAFT)).locate("ab\ncd", ["ab\ncd"])[0].ranges
-    assert [(r.start, r.length) for r in located] == [(0, 2), (3, 2)]
+    ranges = located("ab\ncd", "ab\ncd", TokenSpan(5, Source.DRAFT))
+    assert [(r.start, r.length) for r in ranges] == [(0, 2), (3, 2)]
 
 
-def test_spans_that_do_not_fit_mark_nothing() -> None:
-    assert runs(TokenSpan(2, Source.DRAFT)).locate("three", ["three"])[0].ranges == []
+def test_characters_behind_the_last_span_are_not_marked() -> None:
+    assert [(r.start, r.length) for r in located("three", "three", TokenSpan(2, Source.DRAFT))] == [(0, 2)]
+
+
+def test_a_formula_is_one_character_of_its_own_source() -> None:
+    raw = "a $a$ a"
+    spans = (TokenSpan(2, Source.DRAFT), TokenSpan(3, Source.BONUS), TokenSpan(2, Source.DRAFT))
+    words = [("a", Source.DRAFT), ("\ufffc", Source.BONUS), ("a", Source.DRAFT)]
+    for shown in ("a \ufffc a", raw):
+        ranges = located(raw, shown, *spans)
+        assert [item.source for item in ranges] == [source for _, source in words]
+    assert [(item.start, item.length) for item in located(raw, "a \ufffc a", *spans)] == [(0, 2), (2, 2), (4, 1)]
 
 
 @settings(max_examples=100, deadline=None)
 @given(st.lists(st.tuples(WORDS, st.sampled_from(Source)), max_size=20))
 def test_plain_text_is_located_exactly(pieces: list[tuple[str, Source]]) -> None:
     raw = "".join(text for text, _ in pieces)
-    located = runs(*(TokenSpan(len(text), source) for text, source in pieces)).locate(raw, [raw])[0].ranges
+    ranges = runs(*(TokenSpan(len(text), source) for text, source in pieces)).locate(raw, plain(raw))
     units = [source for text, source in pieces for char in text for _ in range(len(char.encode("utf-16-le")) // 2)]
     shown = [char for char in raw for _ in range(len(char.encode("utf-16-le")) // 2)]
     marked: list[Source | None] = [None] * len(units)
-    for item in located:
+    for item in ranges:
         marked[item.start : item.start + item.length] = [item.source] * item.length
     solid = [place for place, char in enumerate(shown) if not char.isspace()]
     assert [marked[place] for place in solid] == [units[place] for place in solid]
-    assert all(a.start + a.length <= b.start for a, b in pairwise(located))
+    assert all(a.start + a.length <= b.start for a, b in pairwise(ranges))
 
 
 def _marked_words(window: MainWindow) -> dict[str, str]:
@@ -163,10 +186,9 @@ def test_the_sources_tell_the_passes_apart() -> None:
 @given(st.lists(st.sampled_from(["a", "**", "😀", " ", "b\n", "`"]), min_size=1, max_size=30))
 def test_a_shown_character_is_found_again_in_the_raw_text(parts: list[str]) -> None:
     raw = "".join(parts)
-    told = runs(*(TokenSpan(len(part), Source.DRAFT) for part in parts))
     unit = 0
     for place, char in enumerate(raw):
-        found = told.place_of(raw, [raw], 0, unit)
+        found = place_at(raw, plain(raw), unit)
         assert found == (None if char.isspace() else place)
         unit += 2 if ord(char) > 0xFFFF else 1
 

@@ -1,0 +1,263 @@
+"""An answer on the page: its reasoning folded, its words, its figures and what can be done with it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QProgressBar, QPushButton, QVBoxLayout
+
+from engine.records import Source, TokenSpan
+from ui.answer_body import AnswerBody
+from ui.answer_footer import AnswerFooter
+from ui.formatting import count
+from ui.language import mark, translate
+from ui.message_card import MessageCard
+from ui.provenance import SourceRuns
+from ui.records import MessageState, MessageView
+from ui.theme import Theme
+from ui.thinking import split_thinking
+from ui.thought_block import ThoughtBlock
+
+STATE_NOTICES = {
+    MessageState.STOPPED: mark("MessageCard", "Stopped."),
+    MessageState.INTERRUPTED: mark("MessageCard", "Interrupted: Paceline ended before the answer was complete."),
+    MessageState.FAILED: mark("MessageCard", "The answer could not be completed."),
+}
+
+
+def state_notice(state: MessageState) -> str:
+    """Why an answer has no usual end; empty where it has."""
+    return translate("MessageCard", STATE_NOTICES[state]) if state in STATE_NOTICES else ""
+
+
+class AnswerCard(MessageCard):
+    """What the model wrote. A finished answer is filled by `build_one`, so that long ones can be made in slices.
+
+    Signals:
+        regenerate_requested(int), regenerate_in_mode(int, object), regenerate_with(int, str): another version is
+            wanted; the `Mode`, the path of the target.
+        unfolded(object): the reasoning of this card was opened.
+        continue_requested(int): an answer that was cut short is to go on.
+        link_activated(str): a link of the answer was activated.
+    """
+
+    regenerate_requested = Signal(int)
+    regenerate_in_mode = Signal(int, object)
+    regenerate_with = Signal(int, str)
+    unfolded = Signal(object)
+    continue_requested = Signal(int)
+    link_activated = Signal(str)
+
+    def __init__(self, theme: Theme, view: MessageView, text_width: int = 0) -> None:
+        super().__init__(theme, view, "Paceline")
+        self._text = ""
+        self._text_width = text_width
+        self.thought: ThoughtBlock | None = None
+        self._num_fed = 0  # characters of the answer's words that the body has
+        self._words_at = 0  # where they begin in the whole text
+        self._runs = SourceRuns()
+        self._marked: frozenset[Source] = frozenset()
+        self.body = AnswerBody(theme, self, text_width)
+        self.body.link_activated.connect(self.link_activated)
+        self.progress_label = QLabel(translate("AnswerCard", "Reading the prompt"))
+        self.progress_label.setProperty("kind", "caption")
+        self.progress = QProgressBar()
+        self.progress.setTextVisible(False)
+        self.progress.setAccessibleName(translate("AnswerCard", "Reading the prompt"))
+        self.notice = QLabel()
+        self.notice.setProperty("kind", "caption")
+        self.notice.setWordWrap(True)
+        self.notice.setTextFormat(Qt.TextFormat.PlainText)
+        self.figures = AnswerFooter(theme)
+        self.copy_button = self.add_action("copy", translate("AnswerCard", "Copy answer"))
+        self.copy_button.clicked.connect(self.copy_text)
+        self.copy_button.clicked.connect(lambda: self.copy_button.confirm(translate("AnswerCard", "Copied")))
+        self.regenerate_button = self.add_action("refresh-cw", translate("AnswerCard", "Regenerate this answer"))
+        self.regenerate_button.clicked.connect(lambda: self.regenerate_requested.emit(self.message_id))
+        self._is_streaming = False
+        self.continue_button: QPushButton | None = None
+        self._is_last = False
+        self.can_go_on = False
+        self._arrange()
+        self._show_text(view)
+        self._set_state(view)
+
+    def _arrange(self) -> None:
+        self._bottom = bottom = QHBoxLayout()
+        bottom.setSpacing(2)
+        if self.versions is not None:
+            bottom.addWidget(self.versions)
+            bottom.addSpacing(4)
+        bottom.addWidget(self.figures)
+        bottom.addSpacing(8)
+        for button in (self.copy_button, self.regenerate_button):
+            bottom.addWidget(button)
+        bottom.addStretch(1)
+        layout = self._column = QVBoxLayout(self)
+        layout.setContentsMargins(14, 0, 14, 0)
+        layout.setSpacing(6)
+        for widget in (self.author, self.progress_label, self.progress, self.body, self.notice):
+            layout.addWidget(widget)
+        layout.addLayout(bottom)
+
+    def add_more(self) -> None:
+        """The menu."""
+        self.add_menu_button(self.regenerate_button, self._bottom)
+        self.more_button.setEnabled(not self._is_streaming)
+
+    def _show_text(self, view: MessageView) -> None:
+        self._text = view.text
+        self._runs.extend(view.spans)
+        if view.state is MessageState.STREAMING:
+            self._grow()
+        else:
+            split = split_thinking(view.text)
+            if split.opened:
+                self._make_thought().set_text(split.thought(view.text), split.thought_start, live=False)
+            self.body.prepare(split.answer(view.text), split.answer_start)
+        if self.thought is not None:
+            self.thought.set_duration(view.thinking_ms)
+
+    def _grow(self, *, final: bool = False) -> None:
+        """Bring reasoning and words up to date with the text."""
+        split = split_thinking(self._text, final=final)
+        if split.opened:
+            self._make_thought().set_text(split.thought(self._text), split.thought_start, live=not split.closed)
+        words = split.answer(self._text)
+        if self._num_fed and split.answer_start != self._words_at:
+            self._num_fed = 0  # what looked like words was reasoning
+        if words and not self._num_fed:
+            self.body.restart(split.answer_start)
+            self._words_at = split.answer_start
+        elif not words:
+            self.body.restart()
+        if len(words) > self._num_fed:
+            self.body.append(words[self._num_fed :])
+            self._num_fed = len(words)
+
+    def _make_thought(self) -> ThoughtBlock:
+        if self.thought is None:
+            self.thought = ThoughtBlock(self.theme, self._text_width)
+            self.thought.link_activated.connect(self.link_activated)
+            self.thought.unfolded.connect(lambda: self.unfolded.emit(self))
+            self._column.insertWidget(self._column.indexOf(self.body), self.thought)
+            self.thought.show()
+        return self.thought
+
+    def build_one(self) -> bool:
+        """Make one more part of a finished answer, from its end; False where none is missing."""
+        more = self.body.build_one()
+        if not more and self._marked:
+            self._mark()
+        return more
+
+    def mark_sources(self, wanted: frozenset[Source]) -> None:
+        """Mark the tokens that came from these sources."""
+        if wanted or self._marked:
+            self._marked = wanted
+            self._mark()
+
+    def _mark(self, *, afresh: bool = True) -> None:
+        self.body.mark(self._text, self._runs, self._marked, afresh=afresh)
+        if self.thought is not None:
+            self.thought.mark(self._text, self._runs, self._marked, afresh=afresh)
+
+    @property
+    def text(self) -> str:
+        """The words of the answer as Markdown, without its reasoning."""
+        split = split_thinking(self._text)
+        return split.answer(self._text) if split.opened else self._text
+
+    @property
+    def whole_text(self) -> str:
+        """The answer as the model wrote it, reasoning and tags included."""
+        return self._text
+
+    @property
+    def text_with_thought(self) -> str:
+        """The reasoning as a quotation, then the words."""
+        if self.thought is None:
+            return self.text
+        quoted = "\n".join(f"> {line}".rstrip() for line in (self.thought.heading, "", *self.thought.text.split("\n")))
+        return f"{quoted}\n\n{self.text}".rstrip()
+
+    @property
+    def shown_notice(self) -> str:
+        """The line below an answer that did not end by itself."""
+        return self.notice.text()
+
+    def append(self, text: str, spans: Iterable[TokenSpan] = ()) -> None:
+        """Show the next piece."""
+        self._text += text
+        self._runs.extend(spans)
+        self._grow()
+        if self._marked:
+            self._mark(afresh=False)
+        self.progress.hide()
+        self.progress_label.hide()
+
+    def show_prefill(self, done: int, total: int) -> None:
+        """Say how far the prompt has been read."""
+        known = total > 0
+        self.progress.setRange(0, max(total, 1))
+        self.progress.setValue(done if known else 0)
+        self.progress_label.setText(
+            translate("AnswerCard", "Reading the prompt · {done} of {total} tokens").format(
+                done=count(done), total=count(total)
+            )
+            if known
+            else translate("AnswerCard", "Reading the prompt")
+        )
+        self.progress_label.setVisible(not self._text)
+        self.progress.setVisible(known and not self._text)
+
+    def finish(self, view: MessageView) -> None:
+        """The answer ended; its text is made whole where a piece is missing."""
+        if view.text and view.text != self._text:
+            self._text, self._num_fed = view.text, 0
+        self._grow(final=True)
+        self.body.finish()
+        if self.thought is not None:
+            self.thought.finish()
+            self.thought.set_duration(view.thinking_ms)
+        if view.spans:
+            self._runs = SourceRuns()
+            self._runs.extend(view.spans)
+        if self._marked:
+            self._mark()
+        self._set_state(view)
+
+    def set_last(self, last: bool) -> None:
+        """Only the last answer can go on: what follows an earlier one rests on it."""
+        self._is_last = last
+        self._offer_to_go_on()
+
+    def _offer_to_go_on(self) -> None:
+        self.can_go_on = self._is_last and self._unfinished
+        if self.can_go_on and self.continue_button is None:
+            button = self.continue_button = QPushButton(translate("AnswerCard", " Continue"))
+            button.setIcon(self.theme.icon("play", size=14))
+            button.setAccessibleName(translate("AnswerCard", "Continue this answer"))
+            button.setToolTip(translate("AnswerCard", "Let the answer go on where it was cut"))
+            button.clicked.connect(lambda: self.continue_requested.emit(self.message_id))
+            self._bottom.insertWidget(self._bottom.count() - 1, button)
+        if self.continue_button is not None:
+            self.continue_button.setVisible(self.can_go_on)
+
+    def _set_state(self, view: MessageView) -> None:
+        streaming = view.state is MessageState.STREAMING
+        self.message_id = view.id
+        self.progress_label.setVisible(streaming and not self._text)
+        self.progress.hide()
+        self.figures.show_stats(view.stats, view.target)
+        notice = " ".join(part for part in (state_notice(view.state), view.notice) if part)
+        self.notice.setText(notice)
+        self.notice.setVisible(bool(notice))
+        self.copy_button.setEnabled(not streaming)
+        self.regenerate_button.setEnabled(not streaming)
+        self._is_streaming = streaming
+        if self._more is not None:
+            self._more.setEnabled(not streaming)
+        self._unfinished = view.can_go_on
+        self._offer_to_go_on()

@@ -1,0 +1,52 @@
+"""The line of figures below an answer; each figure tells on hover what it means and how it was measured."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QEvent, Qt
+from PySide6.QtGui import QFontMetricsF, QHelpEvent
+from PySide6.QtWidgets import QLabel, QToolTip
+
+from engine.records import RunStats
+from ui.formatting import footer_parts, hover
+from ui.language import translate
+from ui.theme import Theme
+
+SEPARATOR = " · "
+
+
+class AnswerFooter(QLabel):
+    """Small and grey; can be selected. Out of sight where there are no figures."""
+
+    def __init__(self, theme: Theme) -> None:
+        super().__init__()
+        self._parts: list[tuple[str, str]] = []
+        self.setProperty("kind", "caption")
+        theme.dress(self, -1)
+        self.setTextFormat(Qt.TextFormat.PlainText)
+        self.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        self.hide()
+
+    def show_stats(self, stats: RunStats | None, target: str = "") -> None:
+        """Show the figures of an answer, and the model that gave it where it is known."""
+        self._parts = footer_parts(stats)
+        if target:
+            self._parts.append((target, translate("AnswerFooter", "The model that gave this answer.")))
+        self.setText(SEPARATOR.join(text for text, _ in self._parts))
+        self.setAccessibleDescription(" ".join(meaning for _, meaning in self._parts))
+        self.setVisible(bool(self._parts))
+
+    def meaning_at(self, x: float) -> str:
+        """What the figure at ``x`` pixels from the left means."""
+        metrics, right = QFontMetricsF(self.font()), 0.0
+        for text, meaning in self._parts:
+            right += metrics.horizontalAdvance(text + SEPARATOR)
+            if x < right:
+                return meaning
+        return self._parts[-1][1] if self._parts else ""
+
+    def event(self, event: QEvent) -> bool:
+        """The pointer rests on a figure."""
+        if event.type() == QEvent.Type.ToolTip and isinstance(event, QHelpEvent):
+            QToolTip.showText(event.globalPos(), hover(self.meaning_at(event.pos().x())), self)
+            return True
+        return super().event(event)

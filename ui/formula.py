@@ -1,0 +1,110 @@
+"""Typesets one formula as SVG. The only door to ziamath; knows no Qt and no thread.
+
+Formulas come from a model, so they are untrusted: size, nesting and the work on one are bounded. Work is counted in
+function calls instead of seconds, so that a formula is typeset or not on every machine alike.
+"""
+
+from __future__ import annotations
+
+import logging
+import re
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from types import FrameType
+
+log = logging.getLogger(__name__)
+
+MAX_CHARS = 1_500
+MAX_NESTING = 24
+MAX_CALLS = 3_000_000  # about a second; an ordinary formula takes 10,000 to 200,000
+INK = "#010203"  # stands in the SVG for the colour of the text
+_EM = 24.0
+_MARGIN = 1.0
+_VIEW_BOX = re.compile(r'viewBox="(-?[\d.]+) (-?[\d.]+) ([\d.]+) ([\d.]+)"')
+_REFUSED = re.compile(r"\\(?:def|let|newcommand|renewcommand|href|url|includegraphics|input|require)\b")
+_SIGNS = (("$$", "$$", True), ("\\[", "\\]", True), ("\\(", "\\)", False), ("$", "$", False))
+_NAMES = {"aligned*": "aligned", "gathered": "aligned", "gather*": "aligned", "gather": "aligned", "split": "aligned"}
+
+
+@dataclass(frozen=True, slots=True)
+class Formula:
+    """A typeset formula: SVG with `INK` as its colour, and its size in multiples of the font's size."""
+
+    svg: str
+    width: float
+    ascent: float
+    descent: float
+
+
+class _TooMuchWorkError(Exception):
+    """A formula took more calls than any sensible one."""
+
+
+def bare(source: str) -> tuple[str, bool]:
+    r"""What stands between the signs of ``$x$``, ``\(x\)``, ``$$x$$`` or ``\[x\]``; whether it is a display formula."""
+    for opening, closing, display in _SIGNS:
+        if source.startswith(opening) and source.endswith(closing) and len(source) > len(opening) + len(closing):
+            return source[len(opening) : -len(closing)].strip(), display
+    return source.strip(), False
+
+
+def typeset(source: str, max_calls: int = MAX_CALLS) -> Formula | None:
+    """Typeset a formula with its signs; None where that cannot be done, whatever the reason."""
+    latex, display = bare(source)
+    if not latex or len(latex) > MAX_CHARS or _nesting(latex) > MAX_NESTING or _REFUSED.search(latex):
+        return None
+    try:
+        svg = _within(max_calls, lambda: _draw(_common(latex), display=display))
+    except Exception as error:  # noqa: BLE001 (a library on untrusted input: any failure means the source is shown)
+        log.info("A formula is shown as its source: %s", type(error).__name__)
+        return None
+    found = _VIEW_BOX.search(svg)
+    if found is None:
+        return None
+    top, width, height = (float(found[group]) for group in (2, 3, 4))
+    if not 0 < width < 400 * _EM or not 0 < height < 100 * _EM:
+        return None
+    return Formula(svg, width / _EM, -top / _EM, (height + top) / _EM)
+
+
+def _draw(latex: str, *, display: bool) -> str:
+    from ziamath.config import config  # noqa: PLC0415  (160 ms, and most answers have no formula)
+    from ziamath.zmath import Latex  # noqa: PLC0415
+
+    config.svg2 = False  # Qt draws the glyphs of SVG 1 only
+    return str(Latex(latex, size=_EM, color=INK, inline=not display, margin=_MARGIN).svg())
+
+
+def _common(latex: str) -> str:
+    """Spell what models write in the way that the library knows."""
+    latex = re.sub(r"\\tag\*?\{([^{}]*)\}", r"\\qquad(\\text{\1})", latex)
+    for name, known in _NAMES.items():
+        latex = latex.replace(f"{{{name}}}", f"{{{known}}}")
+    return latex
+
+
+def _nesting(latex: str) -> int:
+    depth = deepest = 0
+    for char in re.sub(r"\\[{}]", "", latex):
+        depth += (char == "{") - (char == "}")
+        deepest = max(deepest, depth)
+    return max(deepest, latex.count("\\left"), latex.count("\\begin"))
+
+
+def _within(max_calls: int, job: Callable[[], str]) -> str:
+    """Do a job of at most so many function calls, on this thread."""
+    left = max_calls
+
+    def count(_frame: FrameType, _event: str, _argument: object) -> None:
+        nonlocal left
+        left -= 1
+        if left < 0:
+            raise _TooMuchWorkError
+
+    before = sys.getprofile()
+    sys.setprofile(count)
+    try:
+        return job()
+    finally:
+        sys.setprofile(before)

@@ -1,0 +1,103 @@
+"""Draws typeset formulas where they stand in a text document: on the line's base, as vectors, in the text's colour."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+from PySide6.QtCore import QByteArray, QObject, QRect, QRectF, QSizeF
+from PySide6.QtGui import (
+    QFontMetricsF,
+    QPainter,
+    QPyTextObject,
+    QTextCharFormat,
+    QTextCursor,
+    QTextDocument,
+    QTextFormat,
+)
+from PySide6.QtSvg import QSvgRenderer
+
+from ui.formula import INK, Formula
+from ui.formulas import FormulaBook
+from ui.markdown_html import formula_source
+
+SCALE = 1.06  # a formula's letters are a little smaller than those of an interface font of the same size
+LEAST_SCALE = 0.35
+_BASE = QTextCharFormat.VerticalAlignment.AlignBaseline
+_MIDDLE = QTextCharFormat.VerticalAlignment.AlignMiddle
+
+
+@lru_cache(maxsize=256)
+def _renderer(formula: Formula, color: str) -> QSvgRenderer:
+    return QSvgRenderer(QByteArray(formula.svg.replace(INK, color).encode()))
+
+
+class FormulaObject(QPyTextObject):
+    """Takes the place of Qt's own handler of images; a document has no other images."""
+
+    def __init__(self, parent: QObject, book: FormulaBook) -> None:
+        super().__init__(parent)
+        self._book = book
+        self.color = "#000000"
+        self.px = 14  # the font's size
+
+    def formula_at(self, shape: QTextFormat) -> Formula | None:
+        """The typeset formula that a format stands for; None where it is none, or is not ready."""
+        found = self._book.get(formula_source(shape.toImageFormat().name()))
+        return found if isinstance(found, Formula) else None
+
+    def intrinsicSize(self, document: QTextDocument, _position: int, shape: QTextFormat) -> QSizeF:
+        """Asked by the layout."""
+        formula = self.formula_at(shape)
+        if formula is None:
+            return QSizeF(0, 0)
+        scale = self._scale(formula, document)
+        above, below = self._extent(formula, shape, scale, document)
+        return QSizeF(formula.width * scale, above + below)
+
+    def drawObject(
+        self, painter: QPainter, rect: QRectF | QRect, document: QTextDocument, _position: int, shape: QTextFormat
+    ) -> None:
+        """Asked when the document is painted."""
+        formula = self.formula_at(shape)
+        if formula is None:
+            return
+        scale = self._scale(formula, document)
+        above, _below = self._extent(formula, shape, scale, document)
+        top = rect.y() + above - formula.ascent * scale
+        height = (formula.ascent + formula.descent) * scale
+        _renderer(formula, self.color).render(painter, QRectF(rect.x(), top, formula.width * scale, height))
+
+    def align(self, document: QTextDocument) -> None:
+        """Say of every formula how it stands on its line: low ones by the font's descent, tall ones by their middle."""
+        descent = self._descent(document)
+        cursor = QTextCursor(document)
+        place = document.toRawText().find("\N{OBJECT REPLACEMENT CHARACTER}")
+        while place >= 0:
+            cursor.setPosition(place)
+            cursor.setPosition(place + 1, QTextCursor.MoveMode.KeepAnchor)
+            shape = cursor.charFormat()
+            formula = self.formula_at(shape)
+            if formula is not None:
+                low = formula.descent * self._scale(formula, document) <= descent + 0.5
+                shape.setVerticalAlignment(_BASE if low else _MIDDLE)
+                cursor.setCharFormat(shape)
+            place = document.toRawText().find("\N{OBJECT REPLACEMENT CHARACTER}", place + 1)
+
+    def _scale(self, formula: Formula, document: QTextDocument) -> float:
+        """Pixels of one em; a formula that is wider than the text is made smaller."""
+        wanted = self.px * SCALE
+        room = document.textWidth()
+        return wanted if room <= 0 else max(min(wanted, room / formula.width), wanted * LEAST_SCALE)
+
+    def _extent(
+        self, formula: Formula, shape: QTextFormat, scale: float, document: QTextDocument
+    ) -> tuple[float, float]:
+        """Pixels above and below the base line that the layout should keep free, by the way the formula is aligned."""
+        above, below = formula.ascent * scale, formula.descent * scale
+        if shape.toCharFormat().verticalAlignment() == _MIDDLE:
+            return max(above, below), max(above, below)
+        return above, self._descent(document)
+
+    @staticmethod
+    def _descent(document: QTextDocument) -> float:
+        return QFontMetricsF(document.defaultFont()).descent()

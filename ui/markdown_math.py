@@ -1,0 +1,114 @@
+r"""Formulas in Markdown as rules of the parser: ``$x$``, ``\(x\)``, ``$$x$$`` and ``\[x\]``. No Qt, nothing is drawn.
+
+A dollar sign is most often money: it opens a formula only before a character that is no space and behind no letter or
+digit, and closes one only behind such a character and before no letter or digit (the rule of Pandoc, a little
+stricter). Where a display formula begins a line, its block ends at the closing sign or at an empty line.
+"""
+
+from __future__ import annotations
+
+import re
+
+from markdown_it import MarkdownIt
+from markdown_it.rules_block import StateBlock
+from markdown_it.rules_inline import StateInline
+
+INLINE, BLOCK = "formula", "formula_block"
+MAX_INLINE_CHARS = 600
+_CLOSING = {"$$": "$$", "\\[": "\\]"}
+_MONEY = re.compile(r"\d[\d.,]*(?:\s|$)")
+_TEX = re.compile(r"[\\^_{}=+<>/*]")
+
+
+def add_formulas(parser: MarkdownIt) -> None:
+    """Teach a parser formulas."""
+    parser.inline.ruler.before("escape", INLINE, _inline)
+    parser.block.ruler.before("fence", BLOCK, _block, {"alt": ["paragraph", "reference", "blockquote", "list"]})
+
+
+def _inline(state: StateInline, silent: bool) -> bool:
+    src, start = state.src, state.pos
+    opening = src[start : start + 2]
+    end = -1
+    if opening in ("\\(", "\\["):
+        end = _find(src, "\\)" if opening == "\\(" else "\\]", start + 2, state.posMax)
+    elif opening == "$$":
+        end = _find(src, "$$", start + 2, state.posMax)
+    elif opening[:1] == "$":
+        end = _end_of_dollars(src, start, state.posMax)
+    if end < 0:
+        return False
+    if not silent:
+        token = state.push(INLINE, "", 0)
+        token.content = src[start:end]
+        token.info = "display" if opening in _CLOSING else ""
+    state.pos = end
+    return True
+
+
+def _find(src: str, closing: str, start: int, limit: int) -> int:
+    """The place behind the closing sign; -1 where there is none near enough, or nothing before it."""
+    place = src.find(closing, start, min(limit, start + MAX_INLINE_CHARS))
+    return place + len(closing) if place > start and src[start:place].strip() else -1
+
+
+def _end_of_dollars(src: str, start: int, limit: int) -> int:
+    if start and (src[start - 1].isalnum() or src[start - 1] in "$\\"):
+        return -1
+    first = src[start + 1 : start + 2]
+    if not first or first.isspace() or first == "$":
+        return -1
+    place = start + 1
+    limit = min(limit, start + MAX_INLINE_CHARS)
+    while (place := src.find("$", place, limit)) >= 0:
+        following = src[place + 1 : place + 2]
+        if src[place - 1] == "\\":
+            place += 1
+        elif src[place - 1].isspace() or following.isalnum() or following == "$":
+            return -1
+        else:
+            return -1 if _is_money(src[start + 1 : place]) else place + 1
+    return -1
+
+
+def _is_money(content: str) -> bool:
+    """An amount with words behind it, up to another dollar sign."""
+    return bool(_MONEY.match(content)) and not _TEX.search(content) and " " in content
+
+
+def _block(state: StateBlock, startLine: int, endLine: int, silent: bool) -> bool:  # noqa: N803
+    if state.is_code_block(startLine):
+        return False
+    first = _line(state, startLine)
+    closing = _CLOSING.get(first[:2])
+    if closing is None:
+        return False
+    closed, line = False, startLine
+    if closing in first[2:]:
+        closed = first.endswith(closing) and first.index(closing, 2) == len(first) - 2 > 2
+        if not closed:
+            return False
+    else:
+        line, closed = _last_line(state, startLine, endLine, closing)
+    if silent:
+        return True
+    state.line = line + 1
+    token = state.push(BLOCK, "", 0)
+    token.content = "\n".join(_line(state, each) for each in range(startLine, line + 1))
+    token.info = "closed" if closed else ""
+    token.map = [startLine, state.line]
+    return True
+
+
+def _last_line(state: StateBlock, start: int, end: int, closing: str) -> tuple[int, bool]:
+    """The line with the closing sign at its end, else the last one before an empty line or the end of what it is in."""
+    line = start
+    while line + 1 < end and not state.isEmpty(line + 1) and state.sCount[line + 1] >= state.blkIndent:
+        line += 1
+        if _line(state, line).endswith(closing):
+            return line, True
+    return line, False
+
+
+def _line(state: StateBlock, line: int) -> str:
+    return state.src[state.bMarks[line] + state.tShift[line] : state.eMarks[line]].rstrip()

@@ -1,0 +1,207 @@
+"""The reasoning of an answer: folded to one line with its duration, opened by click or key. Built only when opened."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+
+from PySide6.QtCore import QSize, Qt, QTimer, Signal
+from PySide6.QtGui import QKeyEvent
+from PySide6.QtWidgets import QFrame, QToolButton, QVBoxLayout, QWidget
+
+from engine.records import Source
+from ui.answer_body import AnswerBody
+from ui.formatting import count, duration
+from ui.language import locale, translate
+from ui.provenance import SourceRuns
+from ui.theme import Theme
+
+INDENT_PX = 16
+SLICE_S = 0.008
+TICK_MS = 500
+
+
+def _span(seconds: float) -> str:
+    """Tenths are enough from a second on."""
+    if not 1 <= seconds < 59.95:
+        return duration(seconds)
+    return translate("ThoughtBlock", "{seconds} s").format(seconds=locale().toString(seconds, "f", 1))
+
+
+class _Header(QToolButton):
+    """Opens with Enter as well as with Space."""
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Enter, too."""
+        if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
+            self.click()
+            return
+        super().keyPressEvent(event)
+
+
+class ThoughtBlock(QWidget):
+    """Takes the reasoning as it grows. While it is folded nothing of it is laid out.
+
+    Signals:
+        unfolded: it was opened by hand.
+        link_activated(str): a link in it was activated.
+    """
+
+    unfolded = Signal()
+    link_activated = Signal(str)
+
+    def __init__(self, theme: Theme, text_width: int = 0, clock: Callable[[], float] = time.monotonic) -> None:
+        super().__init__()
+        self._theme = theme
+        self._clock = clock
+        self._text_width = text_width
+        self._text, self._base = "", 0
+        self._num_fed = 0  # characters that the body has
+        self._is_live = False
+        self._since_s: float | None = None
+        self._ms: int | None = None
+        self._told: tuple[str, SourceRuns, frozenset[Source]] = ("", SourceRuns(), frozenset())
+        self.body: AnswerBody | None = None
+        self.header = _Header()
+        self.header.setObjectName("thoughtHeader")
+        self.header.setCheckable(True)
+        self.header.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
+        self.header.setIconSize(QSize(14, 14))
+        self.header.setCursor(Qt.CursorShape.PointingHandCursor)
+        self.header.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        theme.dress(self.header)
+        self.header.toggled.connect(self._on_toggled)
+        self._frame = QFrame()
+        self._frame.setObjectName("thought")
+        self._inner = QVBoxLayout(self._frame)
+        self._inner.setContentsMargins(INDENT_PX - 4, 2, 0, 2)
+        self._frame.hide()
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(4)
+        layout.addWidget(self.header, 0, Qt.AlignmentFlag.AlignLeft)
+        layout.addWidget(self._frame)
+        self._tick = QTimer(self)
+        self._tick.setInterval(TICK_MS)
+        self._tick.timeout.connect(self._say)
+        self._slice = QTimer(self)
+        self._slice.setSingleShot(True)
+        self._slice.timeout.connect(self._work)
+        theme.changed.connect(self._say)
+
+    @property
+    def text(self) -> str:
+        """The reasoning as it is written."""
+        return self._text
+
+    @property
+    def is_open(self) -> bool:
+        """Whether it can be read."""
+        return self.header.isChecked()
+
+    def set_open(self, is_open: bool) -> None:
+        """Open it or fold it."""
+        self.header.setChecked(is_open)
+
+    def set_text(self, text: str, base: int, *, live: bool) -> None:
+        """Show reasoning that stands at ``base`` of the raw text; ``live``: more of it is to come."""
+        if (text, base, live) == (self._text, self._base, self._is_live) and (text or not live):
+            return
+        if base != self._base or not text.startswith(self._text):
+            self._num_fed = 0
+            if self.body is not None:
+                self.body.restart(base)
+        self._text, self._base = text, base
+        if live and self._since_s is None:
+            self._since_s = self._clock() - (self._ms or 0) / 1000
+            self._tick.start()
+        if self._is_live and not live:
+            self._tick.stop()
+            self._ms = round((self._clock() - (self._since_s or self._clock())) * 1000)
+            self._since_s = None
+            if self.body is not None and self._num_fed == len(text):
+                self.body.finish()
+        self._is_live = live
+        self._feed()
+        self._say()
+
+    def set_duration(self, thinking_ms: int | None) -> None:
+        """Say how long it took, as it was measured elsewhere."""
+        if thinking_ms is not None:
+            self._ms = thinking_ms
+            self._say()
+
+    def finish(self) -> None:
+        """No more will come."""
+        self.set_text(self._text, self._base, live=False)
+
+    def mark(self, raw: str, runs: SourceRuns, wanted: frozenset[Source], *, afresh: bool = True) -> None:
+        """Mark what came from the wanted sources, where it is laid out."""
+        self._told = (raw, runs, wanted)
+        if self.body is not None and self.is_open:
+            self.body.mark(raw, runs, wanted, afresh=afresh)
+
+    def _on_toggled(self, is_open: bool) -> None:
+        self._frame.setVisible(is_open)
+        if is_open:
+            self.unfolded.emit()
+            self._feed()
+            self._mark_again()
+        self._say()
+
+    def _make_body(self) -> AnswerBody:
+        body = AnswerBody(self._theme, self._frame, max(self._text_width - INDENT_PX, 0))
+        body.setProperty("kind", "thought")
+        body.setAccessibleName(translate("ThoughtBlock", "Reasoning"))
+        body.link_activated.connect(self.link_activated)
+        self._inner.addWidget(body)
+        return body
+
+    def _feed(self) -> None:
+        """Bring the body up to date, if it is open: what grows in pieces, what has ended in slices."""
+        if not self.is_open or self._num_fed == len(self._text):
+            return
+        if self.body is None:
+            self.body = self._make_body()
+        if self._is_live or self._num_fed:
+            if not self._num_fed:
+                self.body.restart(self._base)
+            self.body.append(self._text[self._num_fed :])
+            if not self._is_live:
+                self.body.finish()
+        else:
+            self.body.prepare(self._text, self._base)
+            self._work()
+        self._num_fed = len(self._text)
+
+    def _work(self) -> None:
+        until = time.perf_counter() + SLICE_S
+        while self.body is not None and self.body.build_one():
+            if time.perf_counter() >= until:
+                self._slice.start(0)
+                return
+        self._mark_again()
+
+    def _mark_again(self) -> None:
+        if self.body is not None and self._told[2]:
+            self.body.mark(*self._told)
+
+    def _say(self) -> None:
+        name = "chevron-down" if self.is_open else "chevron-right"
+        self.header.setIcon(self._theme.icon(name, size=14))
+        self.header.setText(self.heading)
+        state = translate("ThoughtBlock", "open") if self.is_open else translate("ThoughtBlock", "folded")
+        words = translate("ThoughtBlock", "Reasoning. {heading}, {state}")
+        self.header.setAccessibleName(words.format(heading=self.heading, state=state))
+
+    @property
+    def heading(self) -> str:
+        """The line that is always there."""
+        if self._is_live:
+            seconds = int(self._clock() - (self._since_s or self._clock()))
+            if not seconds:
+                return translate("ThoughtBlock", "Thinking…")
+            return translate("ThoughtBlock", "Thinking… {seconds} s").format(seconds=count(seconds))
+        if self._ms is None:
+            return translate("ThoughtBlock", "Thought")
+        return translate("ThoughtBlock", "Thought for {duration}").format(duration=_span(self._ms / 1000))

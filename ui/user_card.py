@@ -1,0 +1,116 @@
+"""A message of the user: plain text on a soft tint, editable in its place."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout
+
+from ui.attachment_chips import AttachmentRows
+from ui.icon_button import IconButton
+from ui.language import translate
+from ui.message_card import MessageCard
+from ui.message_editor import MessageEditor
+from ui.prose_view import ProseView
+from ui.records import MessageView
+from ui.theme import Theme
+
+
+class UserCard(MessageCard):
+    """What the user wrote, as plain text, editable in its place.
+
+    Signals:
+        edited(int, str): the message is to be asked in other words.
+        attachment_opened(int): an attachment is to be shown.
+        attachments_left_out(int, object): the message and ids; what is sent next as `edited` goes without these.
+    """
+
+    edited = Signal(int, str)
+    attachment_opened = Signal(int)
+    attachments_left_out = Signal(int, object)
+
+    def __init__(self, theme: Theme, view: MessageView, text_width: int = 0) -> None:
+        super().__init__(theme, view, translate("UserCard", "You"))
+        self.setObjectName("userCard")
+        self.body = ProseView(theme, self)
+        self.body.setAccessibleName(translate("UserCard", "Your message"))
+        self.body.fit(text_width)
+        self.body.set_plain(view.text)
+        self.body.setVisible(bool(view.text))
+        self._text = view.text
+        self._attached = view.attachments
+        self.attachments: AttachmentRows | None = None
+        copy = self._copy_button = self.add_action("copy", translate("UserCard", "Copy message"))
+        copy.clicked.connect(self.copy_text)
+        copy.clicked.connect(lambda: copy.confirm(translate("UserCard", "Copied")))
+        self._edit: IconButton | None = None
+        self.editor: MessageEditor | None = None
+        self._top = top = QHBoxLayout()
+        top.setSpacing(2)
+        top.addWidget(self.author)
+        top.addStretch(1)
+        for widget in (self.versions, copy):
+            if widget is not None:
+                top.addWidget(widget)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(14, 6, 8, 12)
+        layout.setSpacing(0)
+        self._place = QHBoxLayout()
+        self._place.setContentsMargins(0, 0, 6, 0)
+        self._place.addWidget(self.body)
+        layout.addLayout(top)
+        if view.attachments:
+            self.attachments = AttachmentRows(theme, removable=False)
+            self.attachments.show_attachments(view.attachments)
+            self.attachments.opened.connect(self.attachment_opened)
+            layout.addWidget(self.attachments)
+            layout.addSpacing(8 if view.text else 0)
+        layout.addLayout(self._place)
+
+    def add_more(self) -> None:
+        """Edit, and the menu."""
+        self._edit = self.add_beside("pencil", translate("UserCard", "Edit message"), self._copy_button, self._top)
+        self._edit.clicked.connect(self.begin_edit)
+        self.add_menu_button(self._edit, self._top)
+
+    @property
+    def edit_button(self) -> IconButton:
+        """The button that begins to edit; made when it is first needed."""
+        if self._edit is None:
+            self.add_more()
+        if self._edit is None:
+            raise RuntimeError("a card added no button to edit")
+        return self._edit
+
+    def begin_edit(self) -> None:
+        """Put an editor in the place of the text."""
+        if self.editor is None:
+            self.editor = MessageEditor(self.theme, self._text, self._attached)
+            self.editor.sent.connect(self._send_edited)
+            self.editor.attachment_opened.connect(self.attachment_opened)
+            self.editor.left.connect(self.end_edit)
+            self.body.hide()
+            if self.attachments is not None:
+                self.attachments.hide()
+            self._place.addWidget(self.editor)
+        self.editor.edit.setFocus(Qt.FocusReason.OtherFocusReason)
+
+    def _send_edited(self, text: str) -> None:
+        if self.editor is not None and self.editor.left_out:
+            self.attachments_left_out.emit(self.message_id, frozenset(self.editor.left_out))
+        self.edited.emit(self.message_id, text)
+
+    def end_edit(self) -> None:
+        """Show the text again, as it was."""
+        if self.editor is not None:
+            self.editor.hide()
+            self.editor.deleteLater()
+            self.editor = None
+            self.body.setVisible(bool(self._text))
+            if self.attachments is not None:
+                self.attachments.show()
+            self.edit_button.setFocus(Qt.FocusReason.OtherFocusReason)
+
+    @property
+    def text(self) -> str:
+        """The message as written."""
+        return self._text
