@@ -9,13 +9,13 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from dataclasses import dataclass
-from itertools import pairwise
 
 from engine.records import Source
 
-CONFIDENCE_EDGES = (0.2, 0.35, 0.5, 0.65, 0.8, 0.9, 0.97, 0.995)
+CONFIDENCE_EDGES = (0.2, 0.35, 0.5, 0.65, 0.8, 0.9, 0.95, 0.98, 0.993, 0.998, 0.9995)
 _FORGET = 0.985  # a look weighs half after about 46 more of its class
 _PRIOR_WEIGHT = 2.0  # looks that the first guess is worth
+_TRUST_WEIGHT = 4.0  # the same of how far stated confidences are believed at all
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,18 +33,18 @@ class _Class:
 
 
 class AcceptanceEstimate:
-    """Chance to be kept by class of confidence; a class that was never seen is believed at its word, a little less."""
+    """Chance to be kept by class of confidence; a class that was seldom seen is believed as far as the others were."""
 
-    def __init__(self, prior_share: float = 0.85) -> None:
+    def __init__(self, prior_share: float = 0.95) -> None:
         """``prior_share``: what share of a stated confidence is believed before anything was seen."""
-        edges = (0.0, *CONFIDENCE_EDGES, 1.0)
-        middles = [(low + high) / 2 for low, high in pairwise(edges)]
-        self._classes = [_Class(_PRIOR_WEIGHT * prior_share * middle, _PRIOR_WEIGHT) for middle in middles]
+        self._classes = [_Class(0.0, 0.0) for _ in range(len(CONFIDENCE_EDGES) + 1)]
+        self._trust = _Class(_TRUST_WEIGHT * prior_share, _TRUST_WEIGHT)  # kept ones against what was stated
 
     def chance(self, confidence: float) -> float:
         """Chance that a token of this confidence is kept, where all before it were."""
         found = self._classes[bisect_right(CONFIDENCE_EDGES, confidence)]
-        return found.kept / found.seen
+        believed = confidence * min(1.0, self._trust.kept / self._trust.seen)
+        return (found.kept + _PRIOR_WEIGHT * believed) / (found.seen + _PRIOR_WEIGHT)
 
     def observe(self, confidence: float, *, kept: bool, weight: float = 1.0) -> None:
         """Count one token that was looked at: all before it had been kept. A rare look may weigh more than one."""
@@ -52,6 +52,9 @@ class AcceptanceEstimate:
         fading = _FORGET**weight
         found.kept = found.kept * fading + (weight if kept else 0.0)
         found.seen = found.seen * fading + weight
+        trust = self._trust
+        trust.kept = trust.kept * fading + (weight if kept else 0.0)
+        trust.seen = trust.seen * fading + weight * confidence
 
 
 class AcceptanceByDepth:

@@ -18,19 +18,22 @@ from engine.acceptance import AcceptanceByDepth, AcceptanceEstimate, Part
 from engine.cost_curve import MAX_PASS, CostCurve
 from engine.records import Source
 from engine.recovery import Recovery
+from engine.stretch import best_depth
+from engine.trial import FIRST_PROBE, Trial
 
 MAX_DEPTH = MAX_PASS - 1
 _LOOK_AHEAD = 16  # how many more tokens a decision to go on considers
 _FIRST_OVERHEAD_MS = 0.05
 _RATE_FORGETS = 0.97
-_GAIN_RATE = 0.03  # weight of a drafting pass in the average of what drafting gave
-_PROBE_RATE = 0.25  # the same for a probe: they are rare, so each must count
 _PROBE_WEIGHT = 6.0  # looks that a token of a probe is worth
 _PROBE_DEPTH = 3
-_FIRST_PROBE, _LAST_PROBE = 16, 512  # passes between probes of what was given up, doubling
 _REWORK_RATE = 0.01  # rare and large: the average must be long
 _CATCH_UP = 3.0  # times what drafting takes by the measured step: more is put down to reading the past
-_OPTIMISM = 0.15  # tokens a pass that drafting is believed to gain before it was tried
+_FIRST_CHANCE = 0.7  # of a drafted token, before any was seen
+_HOPE = 0.25  # of what may go wrong, the share that a look further ahead reckons with: it may find a sure stretch
+# A token costs no more than plain decoding where nothing else is to be had, whatever was reached elsewhere: the rate
+# that decides lies between. (At the full rate a CPU of steep costs drafted too little, at the plain one too much.)
+_RATE_SHARE = 0.8
 
 
 class Choice(Enum):
@@ -39,36 +42,6 @@ class Choice(Enum):
     PLAIN = "plain"
     TEXT = "text"
     MODEL = "draft"
-
-
-class _Trial:
-    """What one way of drafting gave lately, per pass, and when to try it again where it does not pay."""
-
-    def __init__(self, plain_ms: float) -> None:
-        # Believed to gain a little before it was ever tried, so that it is tried.
-        self.tokens, self.cost_ms = 2.0 + _OPTIMISM, 2.0 * plain_ms
-        self.interval = _FIRST_PROBE
-        self.waited = 0
-
-    def due(self) -> bool:
-        """Count a pass that went without; True where it is time for a probe."""
-        self.waited += 1
-        return self.waited >= self.interval
-
-    def observe(self, tokens: float, cost_ms: float, plain_ms: float, *, probed: bool) -> None:
-        """A pass drafted so, gave so many tokens and took so long; a good probe is followed by another at once."""
-        weight = _PROBE_RATE if probed else _GAIN_RATE
-        self.tokens += (tokens - self.tokens) * weight
-        self.cost_ms += (cost_ms - self.cost_ms) * weight
-        if tokens * plain_ms > cost_ms:
-            self.interval = 1
-        elif probed:
-            self.interval = min(_LAST_PROBE, max(_FIRST_PROBE, 2 * self.interval))
-        self.waited = 0
-
-    def gain(self, plain_ms: float) -> float:
-        """Tokens a pass gives more than plain decoding would in its time."""
-        return self.tokens - self.cost_ms / plain_ms
 
 
 class Pacer:
@@ -85,10 +58,9 @@ class Pacer:
         self.text_chances = AcceptanceEstimate()
         self.tail_chances = AcceptanceEstimate(0.6)  # of text after tokens that the draft model has drawn
         self.model_chances = AcceptanceEstimate()
-        self.by_depth = AcceptanceByDepth(0.7, MAX_DEPTH)
+        self.by_depth = AcceptanceByDepth(_FIRST_CHANCE, MAX_DEPTH)
         self.overhead_ms = _FIRST_OVERHEAD_MS
-        self._text = _Trial(self.plain_ms)
-        self._model = _Trial(self.plain_ms)
+        self._model = Trial(self.plain_ms)
         self._rate_tokens, self._rate_ms = 1.0, self.plain_ms
         self._choice = self._last_choice = self.state = Choice.PLAIN
         self._probing, self._may_rest = False, True
@@ -102,7 +74,8 @@ class Pacer:
     @property
     def rate(self) -> float:
         """Tokens per millisecond that this answer's kind of text reaches, never less than plain decoding's."""
-        return max(self._rate_tokens / self._rate_ms, 1.0 / self.plain_ms)
+        plain = 1.0 / self.plain_ms
+        return max(plain + _RATE_SHARE * (self._rate_tokens / self._rate_ms - plain), plain)
 
     def use(self, curve: CostCurve) -> None:
         """Go on with another curve: the cache has grown, or other threads compute. What was learnt is scaled to it."""
@@ -111,22 +84,27 @@ class Pacer:
         factor = curve.cost_ms(1) / self.curve.cost_ms(1)
         self.curve = curve
         self._rate_ms *= factor
-        for trial in (self._text, self._model):
-            trial.cost_ms *= factor
+        self._model.cost_ms *= factor
 
     def begin(self) -> None:
         """Another answer begins: what did not pay in the last one is tried again soon."""
-        for trial in (self._text, self._model):
-            trial.interval, trial.waited = min(trial.interval, _FIRST_PROBE // 2), 0
+        self._model.interval, self._model.waited = min(self._model.interval, FIRST_PROBE // 2), 0
 
     # ---- before a pass ----------------------------------------------------------------------------------------------
 
     def choose(
-        self, text_confidences: Sequence[float], *, has_model: bool, limit: int, may_rest: bool = True
+        self,
+        text_confidences: Sequence[float],
+        *,
+        has_model: bool,
+        limit: int,
+        may_rest: bool = True,
+        looks: bool = False,
     ) -> tuple[Choice, int]:
         """What to do in the next pass, and at most how many tokens to propose.
 
         Without ``may_rest`` drafting was asked for by name: then at least one token is proposed where one can be.
+        Where the draft model ``looks``, what it drafts need not be proposed: trying it costs no more than running it.
         """
         text_gain, text_depth = self.text_gain(text_confidences[:limit])
         plain_worth = 1.0 - self.rate * self.plain_ms
@@ -140,7 +118,7 @@ class Pacer:
         _worth, choice, depth = max(options, key=lambda option: option[0])
         self._probing, self._may_rest = False, may_rest
         if choice is Choice.PLAIN and may_rest:
-            choice, depth = self._probe(len(text_confidences), limit if has_model else 0)
+            choice, depth = self._probe(limit if has_model else 0, looks=looks)
             self._probing = choice is not Choice.PLAIN
         self._choice = choice
         self._explain(choice, has_model=has_model)
@@ -168,12 +146,37 @@ class Pacer:
                 best, best_depth = gain, depth
         return best, best_depth
 
-    def _probe(self, num_text: int, model_limit: int) -> tuple[Choice, int]:
-        """Plain decoding, or once in a while a short try of what does not seem to pay."""
-        if model_limit and self._model.due():
-            return Choice.MODEL, min(_PROBE_DEPTH, model_limit)
-        if num_text and self._text.due():
-            return Choice.TEXT, min(_PROBE_DEPTH, num_text)
+    def gain_of(self, num_tokens: int, expected: float, alive: float) -> float:
+        """What proposing so many tokens gains over none, of which so many are expected to be kept; drafting is paid."""
+        if num_tokens == 0:
+            return 0.0
+        curve, rate = self.curve, self.rate
+        cost_ms = curve.cost_ms(num_tokens + 1) + self._risk_ms(num_tokens, alive) - curve.cost_ms(1)
+        return expected * (1.0 - rate * self.rework_ms) - rate * cost_ms
+
+    def plan(self, chances: Sequence[float]) -> tuple[float, int]:
+        """Milliseconds that a stretch of tokens with these chances saves, and how many of them to propose now."""
+        return best_depth(chances, self._pass_ms, 1.0 / self.rate, self._extra_ms)
+
+    def _pass_ms(self, num_tokens: int) -> float:
+        return self.curve.cost_ms(num_tokens) + self.overhead_ms
+
+    def _extra_ms(self, num_proposed: int, alive: float) -> float:
+        return self._risk_ms(num_proposed, alive) + num_proposed * self.rework_ms
+
+    def promise(self, num_tokens: int, expected: float, alive: float, room: int) -> float:
+        """The most that `gain_of` could become if the draft went on from here and stayed as sure as it may be."""
+        best, step = float("-inf"), self.rate * self.draft_step_ms
+        for more in range(1, min(room, _LOOK_AHEAD) + 1):
+            alive *= 1.0 - _HOPE * (1.0 - self.by_depth.chance(num_tokens + more - 1))
+            expected += alive
+            best = max(best, self.gain_of(num_tokens + more, expected, alive) - more * step)
+        return best
+
+    def _probe(self, limit: int, *, looks: bool) -> tuple[Choice, int]:
+        """Plain decoding, or once in a while a short try of the draft model that does not seem to pay."""
+        if limit and self._model.due():
+            return Choice.MODEL, limit if looks else min(_PROBE_DEPTH, limit)
         return Choice.PLAIN, 0
 
     # ---- while a draft model drafts ---------------------------------------------------------------------------------
@@ -235,8 +238,13 @@ class Pacer:
         """A pass proposed nothing."""
         self._count_rate(1.0, self.plain_ms)
 
-    def observe(self, parts: Sequence[Part], num_accepted: int, draft_ms: float = 0.0) -> None:
-        """These were proposed, in this order, the draft model taking ``draft_ms``; so many tokens were kept."""
+    def observe(
+        self, parts: Sequence[Part], num_accepted: int, draft_ms: float = 0.0, num_drafted: int | None = None
+    ) -> None:
+        """These were proposed, in this order; so many tokens were kept.
+
+        The draft model took ``draft_ms`` for ``num_drafted`` tokens, where it looked at more than were proposed.
+        """
         left = num_accepted
         for i, part in enumerate(parts):
             of_model = part.source is Source.DRAFT
@@ -247,7 +255,7 @@ class Pacer:
             if left < len(part.confidences):
                 break
             left -= len(part.confidences)
-        num_drawn = sum(len(part.confidences) for part in parts if part.source is Source.DRAFT)
+        num_drawn = num_drafted if num_drafted is not None else _num_of(parts, Source.DRAFT)
         if num_drawn:
             # A draft that rested reads first what it missed: paid once, it says nothing of what drafting on costs.
             draft_ms = min(draft_ms, _CATCH_UP * (num_drawn + 1) * self.draft_step_ms or draft_ms)
@@ -258,9 +266,22 @@ class Pacer:
         if self.recovery is not None:
             cost_ms += self.recovery.spent_ms(self.curve, num_proposed, num_accepted)
         cost_ms += self.rework_ms * (1 + num_accepted)
-        trial = self._text if self._choice is Choice.TEXT else self._model
-        trial.observe(1.0 + num_accepted, cost_ms, self.plain_ms, probed=self._probing)
+        if self._choice is Choice.MODEL:
+            self._try_ended(parts, 1.0 + num_accepted, cost_ms, draft_ms)
         self._count_rate(1.0 + num_accepted, cost_ms)
+
+    def _try_ended(self, parts: Sequence[Part], tokens: float, cost_ms: float, draft_ms: float) -> None:
+        """The draft model was asked; where text was found to be worth more, it gave nothing but cost its time."""
+        if parts and parts[0].source is not Source.DRAFT:
+            tokens, cost_ms = 1.0, self.plain_ms + draft_ms
+        self._model.observe(tokens, cost_ms, self.plain_ms, probed=self._probing)
+
+    def observe_unsent(self, source: Source, confidences: Sequence[float], num_right: int) -> None:
+        """These could have been proposed and were not; what came then shows that the first so many were right."""
+        estimate = self.model_chances if source is Source.DRAFT else self.text_chances
+        self._learn(estimate, confidences, num_right)
+        if source is Source.DRAFT:
+            self.by_depth.observe(len(confidences), num_right, self._weight)
 
     def observe_rework(self, milliseconds: float, num_tokens: int) -> None:
         """So many tokens were speculated, and deciding near ties again took so long."""
@@ -333,6 +354,10 @@ class Pacer:
         if self.recovery is not None and self.recovery.num_snapshots == 0:
             needs += f", where a rejection costs {self.recovery.rejection_ms(self.curve):.1f} ms"
         return f"{_percent(self.by_depth.chance(0))} accepted at depth 1, {needs}"
+
+
+def _num_of(parts: Sequence[Part], source: Source) -> int:
+    return sum(len(part.confidences) for part in parts if part.source is source)
 
 
 def _percent(share: float) -> str:

@@ -94,8 +94,16 @@ class DraftModelDrafter:
 
     def observe(self, num_accepted: int) -> None:
         """Forget the proposed tokens that were not kept. The last proposed one need not be in the cache."""
-        if not self._model.rollback(self._num_history + num_accepted):
+        self.forget_after(self._num_history + num_accepted)
+
+    def forget_after(self, num_tokens: int) -> None:
+        """Keep of what was seen no more than so many tokens."""
+        if not self._model.rollback(num_tokens):
             self._model.clear()
+
+    def ends(self, token_id: int) -> bool:
+        """Whether nothing is drafted after this token."""
+        return token_id in self._eog_ids
 
     def _look(
         self, row: Row, history: History, ids: list[int], gate: Gate | None

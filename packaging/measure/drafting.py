@@ -43,9 +43,13 @@ WORKLOADS = Path(__file__).resolve().parents[2] / "assets" / "workloads"
 STAIRCASE = {1: 1.0, 2: 1.64, 3: 2.24, 4: 1.57, 5: 2.24, 6: 2.85, 8: 2.71, 10: 3.96, 12: 3.82, 16: 3.73, 24: 6.39}
 STAIRCASE[32] = 7.95
 FLAT = {1: 1.0, 16: 1.05, 32: 1.1}
-CURVES = {"cpu": STAIRCASE, "flat": FLAT}
+# A pass of 2 to 15 tokens is hardly cheaper than its tokens one by one; only from 16 on does a wider kernel take over.
+STEEP = {1: 1.0, 2: 1.73, 3: 2.51, 4: 3.4, 7: 5.77, 8: 5.61, 11: 7.89, 12: 7.67, 15: 9.87, 16: 7.45, 19: 9.66}
+STEEP |= {20: 9.61, 23: 11.77, 24: 11.66, 27: 13.98, 28: 13.88, 31: 16.18, 32: 14.15, 33: 14.79}
+CURVES = {"cpu": STAIRCASE, "steep": STEEP, "flat": FLAT}
 PLAIN_MS = 20.0
-STEP_MS = {"cpu": 0.9, "flat": 1.5}  # of the draft model; more tokens in one batch cost a quarter more each
+# Of the draft model; more tokens in one batch cost a quarter more each.
+STEP_MS = {"cpu": 0.9, "steep": 0.9, "flat": 1.5}
 
 
 class Clock:

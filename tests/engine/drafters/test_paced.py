@@ -10,10 +10,12 @@ from engine.cost_curve import CostCurve
 from engine.drafters import paced
 from engine.drafters.base import Draft
 from engine.drafters.draft_model import DraftModelDrafter
-from engine.drafters.paced import PacedDrafter, confidences_of
+from engine.drafters.paced import PacedDrafter
 from engine.drafters.prompt_lookup import PromptLookupDrafter
+from engine.drafters.seen import confidences_of
 from engine.drafters.suffix import SuffixDrafter, SuffixRules
 from engine.fake_model import MarkovModel
+from engine.interfaces import Rows, TokenIds
 from engine.pacer import Pacer
 from engine.records import Mode, SamplingParams, Source
 from engine.sampling import Sampler
@@ -142,3 +144,53 @@ def test_the_length_of_a_match_counts_where_one_thing_alone_followed() -> None:
     assert often[0] == pytest.approx(1 - 0.6 * 0.2)
     assert confidences_of(Draft([1], Source.NGRAM, scores=[0.6], match_length=16)) == [0.6]
     assert confidences_of(Draft([1, 2], Source.NGRAM, match_length=3)) == [0.6, 0.6]
+
+
+class Counting(MarkovModel):
+    """Counts the tokens it was given."""
+
+    num_tokens = 0
+
+    def forward(self, ids: TokenIds, n_rows: int, num_padding: int = 0) -> Rows:
+        self.num_tokens += len(ids)
+        return super().forward(ids, n_rows, num_padding)
+
+
+@pytest.mark.parametrize("most", [0, 1, 2])
+def test_what_was_seen_ahead_and_is_right_is_not_drafted_again(most: int) -> None:
+    answering = Answering(FLAT)
+    model = Counting(P_LOGITS)
+    drafter = PacedDrafter(answering.pacer, None, DraftModelDrafter(CachedSequence(model), N_VOCAB, frozenset()))
+    answering.drafters["right"] = drafter
+    answering.pacer.plan = lambda chances: (1.0, min(most, len(chances)))  # type: ignore[method-assign]
+    answering.tokens("right", SamplingParams(temperature=0.0), 100, [3, 1, 4, 1])
+    assert 50 < model.num_tokens <= 100 + 4 + 32
+
+
+@pytest.mark.parametrize("curve", [STAIRCASE, FLAT], ids=["staircase", "flat"])
+def test_the_draft_has_read_nothing_but_the_text_and_what_it_sees_ahead(curve: dict[int, float]) -> None:
+    answering = Answering(curve)
+    sequence = CachedSequence(MarkovModel(Q_LOGITS))
+    drafter = PacedDrafter(answering.pacer, answering.suffix, DraftModelDrafter(sequence, N_VOCAB, frozenset()))
+    history = np.array(likely_path(12), dtype=np.int32)
+    drafter.begin(history, Sampler(SamplingParams(temperature=0.0)))
+    rng = np.random.default_rng(3)
+    for _ in range(200):
+        draft = drafter.propose(history, 16)
+        seen = [*history.tolist(), *drafter._ahead.ids]
+        assert sequence._ids[: sequence.num_past].tolist() == seen[: sequence.num_past]
+        kept = int(rng.integers(0, len(draft.ids) + 1))
+        drafter.observe(kept)
+        history = np.array([*history, *draft.ids[:kept], rng.integers(0, N_VOCAB)], dtype=np.int32)
+
+
+def test_text_that_was_not_proposed_is_learnt_from() -> None:
+    answering = Answering({1: 1.0, 2: 50.0, 32: 900.0})  # nothing pays here
+    drafter = answering.drafters["text"]
+    before = answering.pacer.text_chances.chance(0.6)
+    path = [1, 2, 3] * 30
+    drafter.begin(np.array(path[:4], dtype=np.int32), Sampler(SamplingParams(temperature=1.0, seed=1)))
+    for i in range(4, 60):
+        assert drafter.propose(np.array(path[:i], dtype=np.int32), 8).ids == []
+        drafter.observe(0)
+    assert answering.pacer.text_chances.chance(0.6) > max(before, 0.9)
