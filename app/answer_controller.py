@@ -7,16 +7,18 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TypeVar
 
 from app.chats.answers import Ending, Run
 from app.chats.store import Turn
 from app.conversation_controller import ConversationController
 from app.errors import StorageError
+from app.model_controller import ModelController
 from app.parts import Parts
 from app.requests import chat_request
 from app.stats_sum import draft_in, summed
+from app.thinking_time import ThinkingTime
 from engine.records import (
     EngineFailed,
     Finished,
@@ -26,8 +28,10 @@ from engine.records import (
     PrefillProgress,
     Problem,
     RunStats,
+    Source,
     StatsUpdate,
     TextChunk,
+    TokenSpan,
 )
 from ui.records import EngineState, MessageState, MessageView
 
@@ -61,16 +65,14 @@ class _Growing:
     stats: RunStats | None = None
     has_text: bool = False
     abandoned: bool = False
+    thinking: ThinkingTime = field(default_factory=ThinkingTime)
 
 
 class AnswerController:
     """Owns the answer in the making, which goes on in the background when another conversation is opened."""
 
-    def __init__(
-        self, parts: Parts, conversations: ConversationController, names: Callable[[], tuple[str, str]]
-    ) -> None:
-        """``names`` gives those of the loaded target and draft, which figures are kept under."""
-        self._names = names
+    def __init__(self, parts: Parts, conversations: ConversationController, models: ModelController) -> None:
+        self._models = models
         self._window = parts.window
         self._worker = parts.worker
         self._store = parts.store
@@ -197,6 +199,7 @@ class AnswerController:
     def _ask(self, growing: _Growing, turn: Turn, mode: Mode) -> None:
         self._growing = growing
         growing.mode = mode
+        growing.thinking = ThinkingTime(turn.answer.text, growing.before.thinking_ms if growing.before else None)
         depth = self._conversations.depth
         request = chat_request(self._keeper.current, turn.history, mode, depth, growing.request_id)
         if turn.answer.text:
@@ -208,12 +211,17 @@ class AnswerController:
         growing.state = EngineState.ANSWERING
         if growing.abandoned:
             return
+        text, spans = event.text, event.spans
         if not growing.has_text:
             growing.has_text = True
             self._store.note_models(growing.answer_id, *self._models_in(growing.mode))
-        self._store.append(growing.answer_id, event.text, event.spans)
+            tag = self._models.opened_tag
+            if tag and growing.before is None and not text.lstrip().startswith(tag.strip()):
+                text, spans = tag + text, (TokenSpan(len(tag), Source.TARGET), *spans)
+        growing.thinking.feed(text)
+        self._store.append(growing.answer_id, text, spans)
         if self._is_shown(growing):
-            self._window.append_text(event.text, event.spans)
+            self._window.append_text(text, spans)
 
     def _on_end(self, growing: _Growing, event: Finished | EngineFailed) -> None:
         self._growing = None
@@ -246,7 +254,7 @@ class AnswerController:
         if before is None:
             self._store.discard_answer(growing.answer_id)
         else:
-            ending = Ending(before.state, before.stats, before.notice, cut=before.cut)
+            ending = Ending(before.state, before.stats, before.notice, cut=before.cut, thinking_ms=before.thinking_ms)
             self._store.finish_answer(growing.answer_id, ending)
         if self._is_shown(growing):
             self._conversations.show()
@@ -254,13 +262,14 @@ class AnswerController:
     def _counted(self, growing: _Growing, ending: Ending) -> Ending:
         """An ending with the counters of its run: they are added to the totals, and to those of the runs before it."""
         stats, before = ending.stats, growing.before
+        ending = replace(ending, thinking_ms=growing.thinking.thinking_ms)
         if stats is None:
             return ending if before is None else replace(ending, stats=before.stats)
         run = Run(*self._models_in(stats.mode), stats, goes_on=before is not None)
         return replace(ending, stats=stats if before is None else summed(before.stats, stats), run=run)
 
     def _models_in(self, mode: Mode) -> tuple[str, str]:
-        target, draft = self._names()
+        target, draft = self._models.names
         return target, draft_in(mode, draft)
 
     def _is_shown(self, growing: _Growing) -> bool:

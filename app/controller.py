@@ -22,6 +22,7 @@ from app.notification_controller import NotificationController
 from app.padded_demo import PaddedDemo
 from app.parts import Parts
 from app.paths import builtin_target
+from app.regenerate_controller import RegenerateController
 from app.settings_table import RELOAD_KEYS
 from app.transfer_controller import TransferController
 from engine.records import EngineFailed, EngineReady, Event, LoadProgress, Mode, Problem
@@ -56,13 +57,16 @@ class Controller(QObject):
         self._demo = PaddedDemo(builtin_target(), parts.paths.padded_demo_file, self.padding_told.emit)
         self.models = ModelController(parts, self._demo)
         self.conversations = ConversationController(parts, self.models.runnable)
-        self.answers = AnswerController(parts, self.conversations, lambda: self.models.names)
+        self.answers = AnswerController(parts, self.conversations, self.models)
         self.branches = BranchController(parts, self.conversations, self.answers)
         self.transfer = TransferController(parts, self.conversations)
         self.library = LibraryController(parts, self.conversations, self.branches)
         self.help = HelpDesk(parts, self._window.sidebar.help_button, lambda: self.models.view(self.answers.state))
         self._notifications = NotificationController(parts)
         self.hub = self._make_hub()
+        self.regenerating = RegenerateController(
+            parts, self.conversations, self.answers, self.models, self._targets_on_disk
+        )
         self._connect()
 
     def _make_hub(self) -> HubController | None:
@@ -125,6 +129,7 @@ class Controller(QObject):
         page = window.transcript
         page.edited.connect(self._then_show_engine(self.answers.edit, of_models=False))
         page.regenerate_in_mode.connect(self._then_show_engine(self.answers.regenerate, of_models=False))
+        page.regenerate_with.connect(self._then_show_engine(self.regenerating.again_with, of_models=False))
         page.continue_requested.connect(self._then_show_engine(self.answers.go_on, of_models=False))
         window.mode_changed.connect(lambda mode: conversations.change_mode(mode, conversations.depth))
         window.depth_changed.connect(lambda depth: conversations.change_mode(conversations.mode, depth))
@@ -160,6 +165,12 @@ class Controller(QObject):
             return
         self.answers.submit(text)
         self._show_engine()
+
+    def _targets_on_disk(self) -> list[tuple[str, str]]:
+        """Path and name of every model that can be loaded: those of the library, and the built-in one."""
+        found = [] if self.hub is None else self.hub.shelf.targets()
+        builtin = builtin_target()
+        return [*found, (str(builtin), translate("Controller", "Built-in model"))] if builtin.exists() else found
 
     def _chat(self, target: str, draft: str) -> None:
         self.models.load_pair(target, draft)
@@ -198,8 +209,10 @@ class Controller(QObject):
                 self.conversations.models_changed()
                 if self.hub is not None:
                     self.hub.models_loaded(event.target, event.draft)
+                self.regenerating.on_ready(event)
         elif isinstance(event, EngineFailed) and event.request_id == 0:
             self.models.on_event(event)
+            self.regenerating.on_failed()
         else:
             self.answers.on_event(event)
             self._notifications.on_event(event)

@@ -20,7 +20,7 @@ from app.hub.downloads import Downloads
 from app.hub.errors import HubError, HubNotFoundError
 from app.hub.library import Library
 from app.hub.opening import open_library
-from app.hub.records import DownloadRequest, DownloadStatus, RemoteModel, RepoDetails, SortBy
+from app.hub.records import DownloadRequest, DownloadStatus, FileKind, RemoteModel, RepoDetails, SortBy
 from app.hub_views import download_row, library_row, offer_row, repo_details, repo_row, sorted_rows
 from app.paths import Paths
 from app.settings import Settings
@@ -178,6 +178,11 @@ class Shelf:
         rows = tuple(library_row(model, target, draft, self._architecture(model.path)) for model in models)
         found = tuple(offer_row(offer) for offer in self.library.offers()) if offers else ()
         return LibraryAnswer(rows, found)
+
+    def targets(self) -> list[tuple[str, str]]:
+        """Path and name of the library's models that can answer."""
+        models = self.library.models()
+        return [(str(each.path), each.name) for each in models if each.kind is FileKind.MODEL and not each.missing]
 
     def note_use(self, target: str, draft: str) -> None:
         """Remember that these files were loaded, and that they go together."""

@@ -55,6 +55,16 @@ class ModelController:
         return self._ready is not None or bool(self._pending)
 
     @property
+    def opened_tag(self) -> str:
+        """The tag of reasoning that the loaded target's template leaves open where an answer begins."""
+        return self._ready.target.opened_tag if self._ready else ""
+
+    @property
+    def target_path(self) -> str:
+        """The file of the loaded target; empty while there is none, or another one is on its way."""
+        return self._ready.target.path if self._ready and not self._pending else ""
+
+    @property
     def names(self) -> tuple[str, str]:
         """The names of the loaded target and draft, as figures are kept under; empty where there is none."""
         ready = self._ready

@@ -10,6 +10,7 @@ from app.paths import Paths, builtin_draft, builtin_target
 from app.settings import Settings
 from engine.records import CacheType, ChatRequest, FlashAttention, LoadRequest, Message, Mode, Overflow, SamplingParams
 from ui.records import MessageState, MessageView
+from ui.thinking import without_thinking
 
 
 def chat_request(
@@ -46,14 +47,16 @@ def sampling_params(settings: Settings) -> SamplingParams:
 def prompt_messages(system_prompt: str, views: Iterable[MessageView]) -> tuple[Message, ...]:
     """Give the conversation as the model should see it: question and answer in turns, a question last.
 
-    Attached files stand in front of the words of their message.
+    Attached files stand in front of the words of their message. Reasoning of earlier answers is left out, as chat
+    templates have it.
 
     Many chat templates refuse two messages of one role in a row. Where a question had no answer, it is joined with the
     next one; of two answers to one question, the later counts.
     """
     messages: list[Message] = []
     for view in views:
-        content = with_attachments(view.text, view.attachments)
+        words = without_thinking(view.text) if view.role == "assistant" else view.text
+        content = with_attachments(words, view.attachments)
         if not content or view.state is MessageState.STREAMING:
             continue
         last = messages[-1] if messages else None

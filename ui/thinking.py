@@ -31,6 +31,7 @@ _FRAMES = (  # tags around the words that follow the reasoning
 )
 _BEFORE_FINAL = ("<|end|><|start|>assistant", "<|start|>assistant")
 _LONE_CLOSING = re.compile(r"^[^\n]*?(</think>|</thinking>|<\|end_of_thought\|>|\[/THINK\])[ \t]*\n", re.MULTILINE)
+_LONE = ("</think>", "</thinking>", "<|end_of_thought|>", "[/THINK]")
 _FENCE = re.compile(r"^ {0,3}(?:```|~~~)", re.MULTILINE)
 
 
@@ -66,7 +67,7 @@ def split_thinking(text: str, *, final: bool = True) -> Split:
             return _inside(text, begin + len(opening), closing, final=final)
         if not final and (opening.startswith(head) or (opening == _BARE and head == _BARE)):
             return Split(0, 0, begin, begin)  # nothing is certain yet
-    lone = next((found for found in _LONE_CLOSING.finditer(text) if _is_outside_code(text, found.start(1))), None)
+    lone = _lone_closing(text)
     if lone is not None:
         return _closed(text, (begin, lone.start(1)), lone.end(1), final=final)
     return Split(0, 0, 0, len(text))
@@ -76,6 +77,13 @@ def without_thinking(text: str) -> str:
     """The words of an answer alone; the text itself where there is no reasoning in it."""
     split = split_thinking(text)
     return split.answer(text) if split.opened else text
+
+
+def _lone_closing(text: str) -> re.Match[str] | None:
+    """A closing tag at the end of a line outside of code, where none was opened."""
+    if not any(closing in text for closing in _LONE):
+        return None
+    return next((found for found in _LONE_CLOSING.finditer(text) if _is_outside_code(text, found.start(1))), None)
 
 
 def _counts(opening: str, head: str) -> bool:
@@ -91,7 +99,7 @@ def _inside(text: str, start: int, closing: str, *, final: bool) -> Split:
     if found >= 0:
         return _closed(text, (start, found), found + len(closing), final=final)
     end = len(text) if final else len(text) - num_held(text, (closing, *_BEFORE_FINAL), start)
-    start, end = _trim(text, start, end, final=final)
+    start, end = _trim(text, start, end)
     return Split(start, end, len(text), len(text), opened=True, closed=False)
 
 
@@ -101,7 +109,7 @@ def _closed(text: str, thought: tuple[int, int], start: int, *, final: bool) -> 
         if text.endswith(glue, first, last):
             last -= len(glue)
             break
-    first, last = _trim(text, first, last, final=True)
+    first, last = _trim(text, first, last)
     start += len(text[start:]) - len(text[start:].lstrip())
     end = len(text)
     for opening, closing in _FRAMES:
@@ -116,11 +124,11 @@ def _closed(text: str, thought: tuple[int, int], start: int, *, final: bool) -> 
     return Split(first, last, start, max(start, end), opened=True)
 
 
-def _trim(text: str, start: int, end: int, *, final: bool) -> tuple[int, int]:
-    """Leave empty lines around the reasoning out; spaces at an end that still grows may be followed by words."""
+def _trim(text: str, start: int, end: int) -> tuple[int, int]:
+    """Leave empty lines around the reasoning out."""
     part = text[start:end]
     first = start + len(part) - len(part.lstrip())
-    return (first, start + len(part.rstrip())) if final and part.strip() else (first, max(first, end))
+    return first, max(first, start + len(part.rstrip()))
 
 
 def num_held(text: str, tags: tuple[str, ...], start: int = 0) -> int:

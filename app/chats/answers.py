@@ -30,7 +30,8 @@ class Run:
 class Ending:
     """How an answer ended. One that is not to be kept leaves no row; ``cut``: at the longest allowed length.
 
-    ``stats`` are the whole answer's figures, ``run`` is what the lifetime totals count.
+    ``stats`` are the whole answer's figures, ``run`` is what the lifetime totals count, ``thinking_ms`` is how long it
+    reasoned.
     """
 
     state: MessageState
@@ -39,6 +40,7 @@ class Ending:
     keep: bool = True
     cut: bool = False
     run: Run | None = None
+    thinking_ms: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

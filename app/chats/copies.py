@@ -10,9 +10,9 @@ from app.chats import attachments, index, rows
 _COPY = """
     INSERT INTO messages
         (conversation_id, parent_id, position, role, text, state, created_at, stats, spans, notice, cut,
-        target, draft)
+        target, draft, thinking_ms)
     SELECT ?, ?, position, role, text, CASE state WHEN 'streaming' THEN 'interrupted' ELSE state END,
-        created_at, stats, spans, notice, cut, target, draft
+        created_at, stats, spans, notice, cut, target, draft, thinking_ms
     FROM messages WHERE id = ?
 """
 

@@ -15,7 +15,7 @@ from app.chats.tree import Tree
 from ui.records import MessageState, MessageView
 
 _CHUNK = 500  # ids in one statement; SQLite takes at least 999
-_ALL = "id, role, text, state, stats, spans, notice, cut"
+_ALL = "id, role, text, state, stats, spans, notice, cut, thinking_ms, target"
 
 
 def read_tree(db: sqlite3.Connection, conversation_id: int) -> Tree:
@@ -143,8 +143,15 @@ def write_answer(db: sqlite3.Connection, snapshot: Snapshot, now: datetime) -> N
     if ending is None:
         return
     db.execute(
-        "UPDATE messages SET state = ?, stats = ?, notice = ?, cut = ?, replaces = NULL WHERE id = ?",
-        (ending.state.value, stats_to_text(ending.stats), ending.notice, ending.cut, snapshot.message_id),
+        "UPDATE messages SET state = ?, stats = ?, notice = ?, cut = ?, thinking_ms = ?, replaces = NULL WHERE id = ?",
+        (
+            ending.state.value,
+            stats_to_text(ending.stats),
+            ending.notice,
+            ending.cut,
+            ending.thinking_ms,
+            snapshot.message_id,
+        ),
     )
     if ending.run is not None:
         given.note_models(db, snapshot.message_id, ending.run.target, ending.run.draft)
@@ -181,6 +188,17 @@ def _select(db: sqlite3.Connection, columns: str, ids: Sequence[int]) -> Iterato
 
 
 def _view(row: Sequence[Any], versions: tuple[int, ...]) -> MessageView:
-    message_id, role, text, state, stats, spans, notice, cut = row
-    figures, sources = stats_from_text(stats), spans_from_text(spans)
-    return MessageView(message_id, role, text, MessageState(state), figures, sources, notice, versions, bool(cut))
+    message_id, role, text, state, stats, spans, notice, cut, thinking_ms, target = row
+    return MessageView(
+        message_id,
+        role,
+        text,
+        MessageState(state),
+        stats_from_text(stats),
+        spans_from_text(spans),
+        notice,
+        versions,
+        bool(cut),
+        thinking_ms=thinking_ms,
+        target=target,
+    )

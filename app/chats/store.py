@@ -188,7 +188,16 @@ class ChatStore(ChatsFile):
         self._writer.wake()
         text, spans = (snapshot.text, snapshot.spans) if snapshot else ("", ())
         return MessageView(
-            answer_id, "assistant", text, ending.state, ending.stats, spans, ending.notice, cut=ending.cut
+            answer_id,
+            "assistant",
+            text,
+            ending.state,
+            ending.stats,
+            spans,
+            ending.notice,
+            cut=ending.cut,
+            thinking_ms=ending.thinking_ms,
+            target=ending.run.target if ending.run else "",
         )
 
     def discard_answer(self, answer_id: int) -> None:
@@ -240,6 +249,8 @@ class ChatStore(ChatsFile):
                 spans=snapshot.spans,
                 notice=ending.notice,
                 cut=ending.cut,
+                thinking_ms=ending.thinking_ms or view.thinking_ms,
+                target=ending.run.target if ending.run else view.target,
             )
         if view.state is MessageState.STREAMING:
             return dataclasses.replace(view, state=MessageState.INTERRUPTED, notice=INTERRUPTED_NOTICE)

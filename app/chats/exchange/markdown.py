@@ -7,6 +7,7 @@ import re
 from app.attachments.framing import framed
 from app.chats.exchange.records import OutsideChat, OutsideMessage
 from ui.formatting import footer
+from ui.thinking import split_thinking
 
 _AUTHORS = {"user": "You", "assistant": "Paceline"}
 
@@ -17,11 +18,22 @@ def to_markdown(chat: OutsideChat) -> str:
     for message in shown_path(chat):
         parts.append(f"## {_AUTHORS.get(message.role, message.role)}")
         parts += [framed(attachment) for attachment in message.attachments]
-        parts.append(message.text.strip("\n"))
+        parts += _words(message)
         figures = footer(message.stats)
         if figures:
             parts.append(f"*{figures}*")
     return "\n\n".join(parts) + "\n"
+
+
+def _words(message: OutsideMessage) -> list[str]:
+    """A message's words; before those of an answer its reasoning, marked as a quotation."""
+    split = split_thinking(message.text)
+    if message.role != "assistant" or not split.opened:
+        return [message.text.strip("\n")]
+    span = "" if message.thinking_ms is None else f" for {message.thinking_ms / 1000:.1f} s"
+    lines = (f"**Thought{span}**", "", *split.thought(message.text).split("\n"))
+    quoted = "\n".join(f"> {line}".rstrip() for line in lines)
+    return [quoted, split.answer(message.text).strip("\n")]
 
 
 def shown_path(chat: OutsideChat) -> list[OutsideMessage]:

@@ -83,6 +83,7 @@ def _message_to_data(message: OutsideMessage) -> dict[str, Any]:
         "cut": message.cut,
         "target": message.target,
         "draft": message.draft,
+        "thinking_ms": message.thinking_ms,
         "stats": json.loads(stats) if stats else None,
         "spans": json.loads(spans_to_text(message.spans)) if message.spans else [],
         "attachments": [_attachment_to_data(attachment) for attachment in message.attachments],
@@ -144,6 +145,7 @@ def _message_from_data(data: object, known: set[int]) -> OutsideMessage:
         cut=data.get("cut") is True,
         target=clean_title(data.get("target")),
         draft=clean_title(data.get("draft")),
+        thinking_ms=data["thinking_ms"] if _is_count(data.get("thinking_ms")) else None,
         attachments=_attachments(data.get("attachments")),
     )
 

@@ -37,6 +37,7 @@ class OutsideMessage:
     target: str = ""
     draft: str = ""
     attachments: tuple[Attachment, ...] = ()
+    thinking_ms: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -27,7 +27,8 @@ def read_chat(db: sqlite3.Connection, conversation_id: int) -> OutsideChat | Non
         (conversation_id,),
     ).fetchone()
     sql = (
-        "SELECT id, parent_id, role, text, state, created_at, stats, spans, notice, cut, target, draft, shown_child "
+        "SELECT id, parent_id, role, text, state, created_at, stats, spans, notice, cut, target, draft, "
+        "thinking_ms, shown_child "
         "FROM messages "
         "WHERE conversation_id = ? AND role <> 'system' ORDER BY id"
     )
@@ -48,7 +49,7 @@ def read_chat(db: sqlite3.Connection, conversation_id: int) -> OutsideChat | Non
 
 
 def _message(row: Sequence[object]) -> OutsideMessage:
-    number, parent, role, text, state, created, stats, spans, notice, cut, target, draft, _ = row
+    number, parent, role, text, state, created, stats, spans, notice, cut, target, draft, thinking_ms, _ = row
     known = MessageState(str(state))
     return OutsideMessage(
         number,  # type: ignore[arg-type]
@@ -63,6 +64,7 @@ def _message(row: Sequence[object]) -> OutsideMessage:
         bool(cut),
         str(target),
         str(draft),
+        thinking_ms=thinking_ms,  # type: ignore[arg-type]
     )
 
 
@@ -119,6 +121,7 @@ def _insert_message(
         "cut": message.cut,
         "target": message.target,
         "draft": message.draft,
+        "thinking_ms": message.thinking_ms,
     }
     names = ", ".join(values)
     marks = ", ".join("?" * len(values))

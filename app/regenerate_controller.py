@@ -1,0 +1,73 @@
+"""Giving an answer again from another model of the library: that one is loaded first, and only then asked.
+
+Knows the window, the models and the answers; the library is asked for names and paths by a function.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from app.answer_controller import ONE_AT_A_TIME, AnswerController
+from app.conversation_controller import ConversationController
+from app.model_controller import ModelController
+from app.parts import Parts
+from engine.records import EngineReady
+from ui.language import translate
+from ui.records import TargetChoice
+
+
+@dataclass(frozen=True, slots=True)
+class _Wanted:
+    """An answer that waits for its model."""
+
+    conversation_id: int | None
+    answer_id: int
+    path: str
+
+
+class RegenerateController:
+    """``targets`` lists the models that can be loaded; ``show_engine`` has the window say what is loading."""
+
+    def __init__(
+        self,
+        parts: Parts,
+        conversations: ConversationController,
+        answers: AnswerController,
+        models: ModelController,
+        targets: Callable[[], Sequence[tuple[str, str]]],
+    ) -> None:
+        self._window = parts.window
+        self._conversations = conversations
+        self._answers = answers
+        self._models = models
+        self._targets = targets
+        self._wanted: _Wanted | None = None
+        parts.window.transcript.ask_targets_of(self.choices)
+
+    def choices(self) -> tuple[TargetChoice, ...]:
+        """The models of the library, with path, name, and whether it is the loaded one."""
+        loaded = self._models.target_path
+        return tuple(TargetChoice(path, name, path == loaded) for path, name in self._targets())
+
+    def again_with(self, answer_id: int, path: str) -> None:
+        """Give an answer again from the target of this path, as a further version."""
+        if self._answers.state is not None:
+            self._window.show_notice(translate("AnswerController", ONE_AT_A_TIME))
+        elif path == self._models.target_path:
+            self._answers.regenerate(answer_id)
+        else:
+            self._wanted = _Wanted(self._conversations.current_id, answer_id, path)
+            self._models.choose_file(path, "target")
+
+    def on_ready(self, event: EngineReady) -> None:
+        """A model is loaded: if an answer waits for it and its conversation is still open, ask."""
+        wanted, self._wanted = self._wanted, None
+        if wanted is None or self._answers.state is not None:
+            return
+        if event.target.path == wanted.path and self._conversations.current_id == wanted.conversation_id:
+            self._answers.regenerate(wanted.answer_id)
+
+    def on_failed(self) -> None:
+        """It could not be loaded; the answer stays as it is."""
+        self._wanted = None
