@@ -9,7 +9,7 @@ import logging
 import sqlite3
 from concurrent.futures import Future
 
-from PySide6.QtCore import QObject, QTimer
+from PySide6.QtCore import QObject, QTimer, Signal
 
 from app.errors import StorageError
 from app.parts import Parts
@@ -20,7 +20,13 @@ KEEP_MS = 300
 
 
 class UnsentController(QObject):
-    """Follows the composer; writes a moment after the last key, and at once when another conversation is opened."""
+    """Follows the composer; writes a moment after the last key, and at once when another conversation is opened.
+
+    Signals:
+        opened(object): the id of the conversation whose unsent message is shown now, or None; again when it was sent.
+    """
+
+    opened = Signal(object)
 
     def __init__(self, parts: Parts) -> None:
         super().__init__()
@@ -35,6 +41,7 @@ class UnsentController(QObject):
     def open(self, conversation_id: int | None) -> None:
         """Put the unsent text of a conversation into the composer; None is the chat without a message."""
         if conversation_id == self._conversation_id and self._composer.text:
+            self.opened.emit(conversation_id)
             return
         self.keep()
         self._conversation_id = conversation_id
@@ -46,6 +53,7 @@ class UnsentController(QObject):
         if self._composer.text != self._kept:
             self._composer.set_text(self._kept)
         self._timer.stop()
+        self.opened.emit(conversation_id)
 
     def sent(self, conversation_id: int | None) -> None:
         """Note that the text was sent: it is forgotten in the file already."""
@@ -53,6 +61,7 @@ class UnsentController(QObject):
         self._conversation_id, self._kept = conversation_id, ""
         if self._composer.text:
             self._timer.start()
+        self.opened.emit(conversation_id)
 
     def keep(self) -> None:
         """Write what stands there now, without waiting for the disk."""

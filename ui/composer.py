@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtWidgets import (
@@ -221,6 +222,8 @@ class Composer(QWidget):
     def set_context(self, used: int, size: int) -> None:
         """How much of the context is taken."""
         self._context = (used, size)
+        if self._sum is not None and used:
+            self._sum = replace(self._sum, conversation=used)
         self._show_context()
 
     def show_sum(self, told: ContextSum | None) -> None:

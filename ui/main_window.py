@@ -16,8 +16,8 @@ from PySide6.QtWidgets import QMainWindow
 
 from engine.records import Mode, Problem, RunStats, TokenSpan
 from ui.banner import Banner
-from ui.commands import Commands
 from ui.chat_settings import ChatSettings
+from ui.commands import Commands
 from ui.composer import Composer
 from ui.dialogs import delete_question, link_question
 from ui.drop_overlay import DropOverlay
@@ -141,7 +141,7 @@ class MainWindow(QMainWindow):
         if last is not None:
             self.stats.end(last)
             self.composer.set_context(last.context_used, last.context_size)
-        elif not messages:
+        else:
             self.composer.set_context(0, 0)
         self.composer.set_streaming(self.transcript.is_streaming)
 
@@ -192,6 +192,7 @@ class MainWindow(QMainWindow):
         self._engine = view
         self.header.set_engine(view)
         self.composer.set_engine(view)
+        self.stats.set_engine(view)
         self.chat_settings.set_engine(view)
         self._show_builtin()
 
@@ -255,7 +256,7 @@ class MainWindow(QMainWindow):
     def open_prompts(self) -> None:
         """Open the settings at the page of the prompts."""
         dialog = self._make_settings()
-        dialog.show_page(dialog.pages.widget(dialog.pages.count() - 1))
+        dialog.show_page(dialog.pages.count() - 1)
         dialog.open()
 
     def _make_settings(self) -> SettingsDialog:

@@ -49,6 +49,7 @@ def _connect_models(window: MainWindow) -> None:
     empty.stop_demo.connect(window.padded_demo_cancelled)
     empty.open_target.connect(lambda: window.browse("target"))
     window.drop_overlay.chosen.connect(window.model_file_chosen)
+    window.drop_zone.model_dropped.connect(window.drop_overlay.ask)
 
 
 def _connect_conversation(window: MainWindow) -> None:
@@ -69,6 +70,7 @@ def add_commands(window: MainWindow) -> None:
     commands, layout = window.commands, window.layout_state
     commands.tell(CHAT, mark("Commands", "Send the message"), "Return")
     commands.tell(CHAT, mark("Commands", "Break the line"), "Shift+Return")
+    commands.add(CHAT, mark("Commands", "Attach files to the message"), "Ctrl+Shift+A", window.composer.ask_files)
     commands.add(CHAT, mark("Commands", "Stop the answer, or go back"), "Esc", window.escape)
     commands.add(CHAT, mark("Commands", "Next mode of speculation"), "Ctrl+D", window.composer.modes.cycle)
     commands.add(CHAT, mark("Commands", "Copy the last answer"), "Ctrl+Shift+C", window.copy_last_answer)

@@ -15,6 +15,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from types import FrameType
 
+from app.attachments.framing import with_attachments
+from app.attachments.reading import read_attachment
 from app.command_line.models_names import resolve_names
 from app.command_line.output import fail, fail_with, figures, run_as_dict
 from app.errors import AppError
@@ -35,6 +37,7 @@ from engine.records import (
     TextChunk,
 )
 from engine.session import Session
+from ui.records import Attachment
 
 MEASURE_S = 0.7  # for one answer, a rough curve now is worth more than a fine one later
 INTERRUPTED = 130  # what a shell gives for Ctrl+C
@@ -101,6 +104,7 @@ def make_request(options: argparse.Namespace) -> ChatRequest:
     Raises:
         ValueError: no prompt, or a value outside its range.
         OSError: the prompt file cannot be read.
+        AttachmentError: a file cannot be attached.
     """
     text = _prompt_text(options)
     has_draft = options.draft is not None or options.model is None
@@ -142,9 +146,19 @@ def _prompt_text(options: argparse.Namespace) -> str:
         text = Path(options.prompt_file).read_text(encoding="utf-8")
     else:
         text = options.prompt or ""
-    if not text.strip():
+    if not text.strip() and not options.attach:
         raise ValueError("There is no prompt: give one with --prompt or --prompt-file.")
-    return text
+    return with_attachments(text, _attachments(options))
+
+
+def _attachments(options: argparse.Namespace) -> list[Attachment]:
+    if options.attach and options.raw:
+        raise ValueError("Files are attached to a message of a chat: leave out --attach or --raw.")
+    files = [read_attachment(Path(name)) for name in options.attach]
+    for file in files:
+        if file.notice:
+            print(f"paceline: {file.notice}", file=sys.stderr)
+    return [file.attachment for file in files]
 
 
 def _answer(session: Session, request: ChatRequest, *, as_json: bool) -> int:

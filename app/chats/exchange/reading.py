@@ -15,6 +15,23 @@ from app.errors import ChatsImportError
 MAX_FILE_BYTES = 512 * 2**20  # unpacked
 _WANTED = re.compile(r"(^|/)(conversations[^/]*\.json|[^/]*conversation\.json|chats[^/]*\.json)$")
 _MAX_ENTRIES = 20_000
+_BEGINNING_BYTES = 65_536
+_EXPORT_BEGINS = re.compile(  # ours, ChatGPT's, LM Studio's
+    rb'"format"\s*:\s*"paceline-chats"|"mapping"\s*:\s*\{|"messages"\s*:\s*\[\s*\{[^{}]{0,200}"versions"\s*:\s*\['
+)
+
+
+def may_be_export(file: Path) -> bool:
+    """Whether a file looks like an export by its name and its beginning; False where it cannot be read."""
+    try:
+        if file.suffix.lower() == ".zip":
+            return zipfile.is_zipfile(file)
+        if file.suffix.lower() != ".json":
+            return False
+        with file.open("rb") as handle:
+            return _EXPORT_BEGINS.search(handle.read(_BEGINNING_BYTES)) is not None
+    except OSError:
+        return False
 
 
 def read_chats(file: Path) -> list[OutsideChat]:

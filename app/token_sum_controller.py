@@ -1,0 +1,163 @@
+"""Counts what the next message would take of the context, by the loaded vocabulary, and has the composer show it.
+
+Knows the composer, the engine's counting and the store; knows no file.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Sequence
+
+from PySide6.QtCore import QObject, QTimer, Signal
+
+from app.attachments.framing import framed
+from app.conversation_controller import ConversationController
+from app.errors import StorageError
+from app.parts import Parts
+from app.requests import prompt_messages
+from engine.records import CountRequest, TokensCounted
+from ui.context_sum import ContextSum
+from ui.records import Attachment
+
+log = logging.getLogger(__name__)
+
+TYPING_MS = 250  # after the last key
+MESSAGE_TOKENS = 8  # about what a chat template writes around a message
+
+Key = tuple[str, int | str]
+
+
+class TokenSumController(QObject):
+    """Asks for each text once, and again for another model.
+
+    Signals:
+        counted: another attachment has been counted, or can be no more.
+    """
+
+    counted = Signal()
+
+    def __init__(self, parts: Parts, conversations: ConversationController) -> None:
+        super().__init__()
+        self._worker = parts.worker
+        self._composer = parts.window.composer
+        self._store = parts.store
+        self._keeper = parts.keeper
+        self._conversations = conversations
+        self._attachments: tuple[Attachment, ...] = ()
+        self._size: int | None = None  # None: no model
+        self._counts: dict[Key, int] = {}
+        self._waiting: dict[int, tuple[Key, ...]] = {}
+        self._num_requests = 0
+        self._timer = QTimer(self, singleShot=True, interval=TYPING_MS)
+        self._timer.timeout.connect(self.update)
+        parts.window.draft_text_changed.connect(self._on_text)
+
+    @property
+    def can_count(self) -> bool:
+        """Whether there is a vocabulary to count with."""
+        return self._size is not None
+
+    def count_of(self, attachment_id: int) -> int | None:
+        """Tokens of an attachment, None while nobody has counted them."""
+        return self._counts.get(("attachment", attachment_id))
+
+    def set_attachments(self, attachments: Sequence[Attachment]) -> None:
+        """Note what goes along with the message."""
+        self._attachments = tuple(attachments)
+        self.update()
+
+    def model_changed(self, num_tokens: int) -> None:
+        """Count everything anew for a model whose context holds so many tokens."""
+        self._size = num_tokens
+        self._counts.clear()
+        self._waiting.clear()
+        self.update()
+        self.counted.emit()
+
+    def conversation_changed(self) -> None:
+        """Count another conversation."""
+        self._counts = {key: count for key, count in self._counts.items() if key[0] == "attachment"}
+        self.update()
+
+    def on_counted(self, event: TokensCounted) -> None:
+        """Take what the engine counted."""
+        keys = self._waiting.pop(event.request_id, ())
+        if event.counts is None or not keys:
+            return
+        self._counts = {key: count for key, count in self._counts.items() if key[0] != "typed" or key in self._typed()}
+        self._counts.update(zip(keys, event.counts, strict=True))
+        self._show()
+        if any(name == "attachment" for name, _ in keys):
+            self.counted.emit()
+
+    def update(self) -> None:
+        """Ask for what is not counted yet, and show what is."""
+        self._timer.stop()
+        if self._size is None or self._is_empty:
+            self._show()
+            return
+        asked = {key for keys in self._waiting.values() for key in keys}
+        missing = {key: text for key, text in self._texts().items() if key not in self._counts and key not in asked}
+        if missing:
+            self._num_requests += 1
+            self._waiting[self._num_requests] = tuple(missing)
+            self._worker.count(CountRequest(self._num_requests, tuple(missing.values())))
+        self._show()
+
+    @property
+    def _is_empty(self) -> bool:
+        return not self._attachments and not self._composer.text.strip()
+
+    def _typed(self) -> dict[Key, str]:
+        text = self._composer.text
+        return {("typed", text): text}
+
+    def _texts(self) -> dict[Key, str]:
+        """What the sum is made of, each with its key; what is counted already is not made again."""
+        texts = self._typed()
+        for attachment in self._attachments:
+            texts[("attachment", attachment.id)] = framed(attachment)
+        key = self._conversation_key
+        if key is not None:
+            texts[key] = "" if key in self._counts else self._history()
+        return texts
+
+    @property
+    def _conversation_key(self) -> Key | None:
+        """None where the engine has told what the conversation takes."""
+        return None if self._composer.context_used else ("conversation", self._conversations.current_id or 0)
+
+    def _history(self) -> str:
+        conversation_id = self._conversations.current_id
+        try:
+            views = self._store.history(conversation_id) if conversation_id is not None else ()
+        except StorageError as error:
+            log.warning("A conversation could not be counted: %s", error.message)
+            views = ()
+        system = self._keeper.current.text("system_prompt")
+        return "\n".join((system, *(message.content for message in prompt_messages("", views))))
+
+    def _show(self) -> None:
+        if self._size is None or self._is_empty:
+            self._composer.show_sum(None)
+            return
+        key = self._conversation_key
+        conversation = self._composer.context_used if key is None else self._counts.get(key)
+        typed = self._counts.get(("typed", self._composer.text))
+        attached = [self.count_of(attachment.id) for attachment in self._attachments]
+        parts = (conversation, typed, *attached)
+        self._composer.show_sum(
+            ContextSum(
+                conversation=conversation or 0,
+                attached=sum(count or 0 for count in attached),
+                typed=(typed or 0) + MESSAGE_TOKENS,
+                size=self._size,
+                complete=all(part is not None for part in parts),
+            )
+        )
+
+    def _on_text(self, _text: str) -> None:
+        if self._is_empty:
+            self.update()
+        else:
+            self._timer.start()

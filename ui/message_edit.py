@@ -1,0 +1,94 @@
+"""The box where a message is typed: it grows with its lines, takes pasted files and tells of long pasted texts."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QEvent, QMimeData, Qt, Signal
+from PySide6.QtGui import QFontMetricsF, QKeyEvent, QTextCursor
+from PySide6.QtWidgets import QPlainTextEdit
+
+from ui.language import translate
+from ui.theme import Theme
+
+MAX_LINES = 9
+LONG_PASTE_CHARS = 4_000  # about a thousand tokens: more than anybody reads in a box of nine lines
+LONG_PASTE_LINES = 60
+HUGE_PASTE_CHARS = 200_000  # the box would take seconds to lay it out
+
+
+def local_paths(mime: QMimeData) -> list[str]:
+    """The files of this computer that are dragged or pasted."""
+    return [url.toLocalFile() for url in mime.urls() if url.isLocalFile()]
+
+
+class MessageEdit(QPlainTextEdit):
+    """Grows with its lines up to `MAX_LINES`.
+
+    Signals:
+        send: Enter without Shift.
+        focus_changed(bool): the caret came or went.
+        files_pasted(list): paths of files from the clipboard.
+        long_pasted(object): a cursor that has the long text selected which was pasted just now.
+        huge_pasted(str): a text that is too long for the box; it was not put there.
+    """
+
+    send = Signal()
+    focus_changed = Signal(bool)
+    files_pasted = Signal(list)
+    long_pasted = Signal(object)
+    huge_pasted = Signal(str)
+
+    def __init__(self, theme: Theme) -> None:
+        super().__init__()
+        self.setObjectName("composerText")
+        self.setAccessibleName(translate("MessageEdit", "Message"))
+        self.setPlaceholderText(translate("MessageEdit", "Message"))
+        self.setTabChangesFocus(True)
+        theme.dress(self, 1)
+        self.document().setDocumentMargin(0)
+        self.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAsNeeded)
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.document().documentLayout().documentSizeChanged.connect(self._fit)
+        self._fit()
+
+    def _fit(self) -> None:
+        lines = min(max(round(self.document().size().height()), 1), MAX_LINES)
+        self.setFixedHeight(round(lines * QFontMetricsF(self.font()).lineSpacing()) + 4)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Enter sends, Shift+Enter breaks the line."""
+        enter = event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter)
+        if enter and not event.modifiers() & Qt.KeyboardModifier.ShiftModifier:
+            self.send.emit()
+        else:
+            super().keyPressEvent(event)
+
+    def insertFromMimeData(self, source: QMimeData) -> None:
+        """Paste text as text and files as files."""
+        paths = local_paths(source)
+        if paths:
+            self.files_pasted.emit(paths)
+        elif source.hasText():
+            self._paste(source.text())
+
+    def _paste(self, text: str) -> None:
+        if len(text) > HUGE_PASTE_CHARS:
+            self.huge_pasted.emit(text)
+            return
+        start = self.textCursor().selectionStart()
+        self.insertPlainText(text)
+        if len(text) > LONG_PASTE_CHARS or text.count("\n") > LONG_PASTE_LINES:
+            pasted = self.textCursor()
+            end = pasted.position()
+            pasted.setPosition(start)
+            pasted.setPosition(end, QTextCursor.MoveMode.KeepAnchor)
+            self.long_pasted.emit(pasted)
+
+    def canInsertFromMimeData(self, source: QMimeData) -> bool:
+        """Dragged files are the window's."""
+        return source.hasText() and not local_paths(source)
+
+    def event(self, event: QEvent) -> bool:
+        """Tell the card around it that the caret came or went."""
+        if event.type() in (QEvent.Type.FocusIn, QEvent.Type.FocusOut):
+            self.focus_changed.emit(event.type() == QEvent.Type.FocusIn)
+        return super().event(event)
