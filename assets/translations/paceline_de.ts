@@ -5,350 +5,350 @@
     <name>AnswerBody</name>
     <message>
         <source>Answer text</source>
-        <translation type="unfinished"></translation>
+        <translation>Antworttext</translation>
     </message>
 </context>
 <context>
     <name>AnswerCard</name>
     <message>
         <source>Reading the prompt</source>
-        <translation type="unfinished"></translation>
+        <translation>Die Eingabe wird gelesen</translation>
     </message>
     <message>
         <source>Copy answer</source>
-        <translation type="unfinished"></translation>
+        <translation>Antwort kopieren</translation>
     </message>
     <message>
         <source>Copied</source>
-        <translation type="unfinished"></translation>
+        <translation>Kopiert</translation>
     </message>
     <message>
         <source>Regenerate this answer</source>
-        <translation type="unfinished"></translation>
+        <translation>Diese Antwort neu erzeugen</translation>
     </message>
     <message>
         <source>Reading the prompt · {done} of {total} tokens</source>
-        <translation type="unfinished"></translation>
+        <translation>Die Eingabe wird gelesen · {done} von {total} Token</translation>
     </message>
     <message>
         <source> Continue</source>
-        <translation type="unfinished"></translation>
+        <translation> Fortsetzen</translation>
     </message>
     <message>
         <source>Continue this answer</source>
-        <translation type="unfinished"></translation>
+        <translation>Diese Antwort fortsetzen</translation>
     </message>
     <message>
         <source>Let the answer go on where it was cut</source>
-        <translation type="unfinished"></translation>
+        <translation>Setzt die Antwort dort fort, wo sie abgebrochen ist</translation>
     </message>
 </context>
 <context>
     <name>AnswerController</name>
     <message numerus="yes">
         <source>The context is full: the %n oldest messages were left out.</source>
-        <translation type="unfinished">
-            <numerusform></numerusform>
-            <numerusform></numerusform>
+        <translation>
+            <numerusform>Der Kontext ist voll: Die älteste Nachricht wurde weggelassen.</numerusform>
+            <numerusform>Der Kontext ist voll: Die %n ältesten Nachrichten wurden weggelassen.</numerusform>
         </translation>
     </message>
     <message>
         <source>One answer at a time: wait for the other one, or stop it.</source>
-        <translation type="unfinished"></translation>
+        <translation>Nur eine Antwort auf einmal: Warten Sie auf die andere, oder stoppen Sie sie.</translation>
     </message>
     <message>
         <source>Ended at the longest answer that the settings allow.</source>
-        <translation type="unfinished"></translation>
+        <translation>Beendet, weil die in den Einstellungen erlaubte Länge erreicht ist.</translation>
     </message>
     <message>
         <source>Ended because the context is full: start a new chat, or choose a larger context.</source>
-        <translation type="unfinished"></translation>
+        <translation>Beendet, weil der Kontext voll ist: Beginnen Sie einen neuen Chat, oder wählen Sie einen größeren Kontext.</translation>
     </message>
     <message>
         <source>Only a last answer that was cut short can go on.</source>
-        <translation type="unfinished"></translation>
+        <translation>Nur eine letzte, abgebrochene Antwort kann fortgesetzt werden.</translation>
     </message>
     <message>
         <source>Interrupted: Paceline was closed in the middle of this answer.</source>
-        <translation type="unfinished"></translation>
+        <translation>Unterbrochen: Paceline wurde mitten in dieser Antwort geschlossen.</translation>
     </message>
 </context>
 <context>
     <name>AnswerFooter</name>
     <message>
         <source>The model that gave this answer.</source>
-        <translation type="unfinished"></translation>
+        <translation>Das Modell, das diese Antwort gegeben hat.</translation>
     </message>
 </context>
 <context>
     <name>AttachmentDialog</name>
     <message>
         <source>Attach files</source>
-        <translation type="unfinished"></translation>
+        <translation>Dateien anhängen</translation>
     </message>
     <message>
         <source>All files</source>
-        <translation type="unfinished"></translation>
+        <translation>Alle Dateien</translation>
     </message>
     <message>
         <source>Text, code, tables and PDF</source>
-        <translation type="unfinished"></translation>
+        <translation>Text, Code, Tabellen und PDF</translation>
     </message>
 </context>
 <context>
     <name>AttachmentReader</name>
     <message>
         <source>Text of {name}</source>
-        <translation type="unfinished"></translation>
+        <translation>Text von {name}</translation>
     </message>
     <message>
         <source>Copy all</source>
-        <translation type="unfinished"></translation>
+        <translation>Alles kopieren</translation>
     </message>
     <message>
         <source>Close</source>
-        <translation type="unfinished"></translation>
+        <translation>Schließen</translation>
     </message>
     <message>
         <source>shown: the first {shown} of {all} characters; the model is given all</source>
-        <translation type="unfinished"></translation>
+        <translation>Angezeigt: die ersten {shown} von {all} Zeichen; das Modell erhält alle</translation>
     </message>
 </context>
 <context>
     <name>AttachmentTray</name>
     <message>
         <source>Attach it instead</source>
-        <translation type="unfinished"></translation>
+        <translation>Stattdessen anhängen</translation>
     </message>
     <message>
         <source>Keep it here</source>
-        <translation type="unfinished"></translation>
+        <translation>Hier lassen</translation>
     </message>
     <message>
         <source>That is a long text: {count} characters.</source>
-        <translation type="unfinished"></translation>
+        <translation>Das ist ein langer Text: {count} Zeichen.</translation>
     </message>
 </context>
 <context>
     <name>Attachments</name>
     <message>
         <source>counting tokens</source>
-        <translation type="unfinished"></translation>
+        <translation>Token werden gezählt</translation>
     </message>
     <message>
         <source>tokens are counted once a model is loaded</source>
-        <translation type="unfinished"></translation>
+        <translation>Token werden gezählt, sobald ein Modell geladen ist</translation>
     </message>
     <message>
         <source>reading</source>
-        <translation type="unfinished"></translation>
+        <translation>wird gelesen</translation>
     </message>
     <message>
         <source>Pasted text</source>
-        <translation type="unfinished"></translation>
+        <translation>Eingefügter Text</translation>
     </message>
     <message>
         <source>Text</source>
-        <translation type="unfinished"></translation>
+        <translation>Text</translation>
     </message>
     <message>
         <source>Code</source>
-        <translation type="unfinished"></translation>
+        <translation>Code</translation>
     </message>
     <message>
         <source>Markdown</source>
-        <translation type="unfinished"></translation>
+        <translation>Markdown</translation>
     </message>
     <message>
         <source>CSV</source>
-        <translation type="unfinished"></translation>
+        <translation>CSV</translation>
     </message>
     <message>
         <source>PDF</source>
-        <translation type="unfinished"></translation>
+        <translation>PDF</translation>
     </message>
     <message>
         <source>{count} tokens</source>
-        <translation type="unfinished"></translation>
+        <translation>{count} Token</translation>
     </message>
     <message>
         <source>Remove {name}</source>
-        <translation type="unfinished"></translation>
+        <translation>{name} entfernen</translation>
     </message>
     <message>
         <source>Enter opens it to read.</source>
-        <translation type="unfinished"></translation>
+        <translation>Die Eingabetaste öffnet es zum Lesen.</translation>
     </message>
     <message>
         <source>Enter opens it to read, Delete removes it.</source>
-        <translation type="unfinished"></translation>
+        <translation>Die Eingabetaste öffnet es zum Lesen, Entf entfernt es.</translation>
     </message>
     <message>
         <source>Attachments</source>
-        <translation type="unfinished"></translation>
+        <translation>Anhänge</translation>
     </message>
 </context>
 <context>
     <name>Banner</name>
     <message>
         <source>Dismiss</source>
-        <translation type="unfinished"></translation>
+        <translation>Ausblenden</translation>
     </message>
     <message>
         <source>Notice</source>
-        <translation type="unfinished"></translation>
+        <translation>Hinweis</translation>
     </message>
 </context>
 <context>
     <name>ChatFiles</name>
     <message>
         <source>Markdown (*.md)</source>
-        <translation type="unfinished"></translation>
+        <translation>Markdown (*.md)</translation>
     </message>
     <message>
         <source>Zip of Markdown files (*.zip)</source>
-        <translation type="unfinished"></translation>
+        <translation>ZIP mit Markdown-Dateien (*.zip)</translation>
     </message>
     <message>
         <source>JSON (*.json)</source>
-        <translation type="unfinished"></translation>
+        <translation>JSON (*.json)</translation>
     </message>
     <message>
         <source>Exports (*.json *.zip);;All files (*)</source>
-        <translation type="unfinished"></translation>
+        <translation>Exporte (*.json *.zip);;Alle Dateien (*)</translation>
     </message>
     <message>
         <source>Export chats</source>
-        <translation type="unfinished"></translation>
+        <translation>Chats exportieren</translation>
     </message>
     <message>
         <source>Import chats from Paceline, ChatGPT or LM Studio</source>
-        <translation type="unfinished"></translation>
+        <translation>Chats aus Paceline, ChatGPT oder LM Studio importieren</translation>
     </message>
 </context>
 <context>
     <name>ChatSettings</name>
     <message>
         <source>This chat</source>
-        <translation type="unfinished"></translation>
+        <translation>Dieser Chat</translation>
     </message>
     <message>
         <source>This model</source>
-        <translation type="unfinished"></translation>
+        <translation>Dieses Modell</translation>
     </message>
     <message>
         <source>All chats</source>
-        <translation type="unfinished"></translation>
+        <translation>Alle Chats</translation>
     </message>
     <message>
         <source>For this chat alone. What it has not of its own comes from the model, else from the settings.</source>
-        <translation type="unfinished"></translation>
+        <translation>Nur für diesen Chat. Was er nicht selbst festlegt, kommt vom Modell, sonst aus den Einstellungen.</translation>
     </message>
     <message>
         <source>For every chat with {model} that has no value of its own.</source>
-        <translation type="unfinished"></translation>
+        <translation>Für jeden Chat mit {model}, der keinen eigenen Wert hat.</translation>
     </message>
     <message>
         <source>For every chat where neither the chat nor its model has a value of its own.</source>
-        <translation type="unfinished"></translation>
+        <translation>Für jeden Chat, bei dem weder der Chat noch sein Modell einen eigenen Wert hat.</translation>
     </message>
     <message>
         <source>Chat settings</source>
-        <translation type="unfinished"></translation>
+        <translation>Chat-Einstellungen</translation>
     </message>
     <message>
         <source>{mode} cannot run now. {reason}</source>
-        <translation type="unfinished"></translation>
+        <translation>{mode} ist gerade nicht möglich. {reason}</translation>
     </message>
     <message>
         <source>Chat settings (Ctrl+.)</source>
-        <translation type="unfinished"></translation>
+        <translation>Chat-Einstellungen (Strg+.)</translation>
     </message>
     <message>
         <source>Use for this model</source>
-        <translation type="unfinished"></translation>
+        <translation>Für dieses Modell verwenden</translation>
     </message>
     <message>
         <source>Keep for this model</source>
-        <translation type="unfinished"></translation>
+        <translation>Für dieses Modell behalten</translation>
     </message>
     <message>
         <source>Close</source>
-        <translation type="unfinished"></translation>
+        <translation>Schließen</translation>
     </message>
     <message>
         <source>What is changed</source>
-        <translation type="unfinished"></translation>
+        <translation>Was geändert wird</translation>
     </message>
     <message>
         <source>Values</source>
-        <translation type="unfinished"></translation>
+        <translation>Werte</translation>
     </message>
     <message>
         <source>Every chat with this model then begins with them</source>
-        <translation type="unfinished"></translation>
+        <translation>Jeder Chat mit diesem Modell beginnt dann damit</translation>
     </message>
     <message>
         <source>this model</source>
-        <translation type="unfinished"></translation>
+        <translation>dieses Modell</translation>
     </message>
     <message>
         <source>The makers of {model} recommend: {values}.</source>
-        <translation type="unfinished"></translation>
+        <translation>Die Hersteller von {model} empfehlen: {values}.</translation>
     </message>
     <message>
         <source>Reset all</source>
-        <translation type="unfinished"></translation>
+        <translation>Alle zurücksetzen</translation>
     </message>
     <message>
         <source>Reset all values of: {layer}</source>
-        <translation type="unfinished"></translation>
+        <translation>Alle Werte zurücksetzen: {layer}</translation>
     </message>
     <message>
         <source>this chat</source>
-        <translation type="unfinished"></translation>
+        <translation>dieser Chat</translation>
     </message>
     <message>
         <source>from the model</source>
-        <translation type="unfinished"></translation>
+        <translation>vom Modell</translation>
     </message>
     <message>
         <source>from the settings</source>
-        <translation type="unfinished"></translation>
+        <translation>aus den Einstellungen</translation>
     </message>
     <message>
         <source>usual value</source>
-        <translation type="unfinished"></translation>
+        <translation>üblicher Wert</translation>
     </message>
     <message>
         <source>set for all</source>
-        <translation type="unfinished"></translation>
+        <translation>für alle festgelegt</translation>
     </message>
     <message>
         <source>this chat has its own</source>
-        <translation type="unfinished"></translation>
+        <translation>dieser Chat hat einen eigenen</translation>
     </message>
     <message>
         <source>the model has its own</source>
-        <translation type="unfinished"></translation>
+        <translation>das Modell hat einen eigenen</translation>
     </message>
     <message>
         <source>Reset</source>
-        <translation type="unfinished"></translation>
+        <translation>Zurücksetzen</translation>
     </message>
     <message>
         <source>Reset {label}</source>
-        <translation type="unfinished"></translation>
+        <translation>{label} zurücksetzen</translation>
     </message>
     <message>
         <source>{label}: {origin}</source>
-        <translation type="unfinished"></translation>
+        <translation>{label}: {origin}</translation>
     </message>
     <message numerus="yes">
         <source>%n values of this chat&apos;s own</source>
-        <translation type="unfinished">
-            <numerusform></numerusform>
-            <numerusform></numerusform>
+        <translation>
+            <numerusform>%n eigener Wert dieses Chats</numerusform>
+            <numerusform>%n eigene Werte dieses Chats</numerusform>
         </translation>
     </message>
 </context>
@@ -356,1010 +356,1014 @@
     <name>CodeBlock</name>
     <message>
         <source>Copy code</source>
-        <translation type="unfinished"></translation>
+        <translation>Code kopieren</translation>
     </message>
     <message>
         <source>Copy</source>
-        <translation type="unfinished"></translation>
+        <translation>Kopieren</translation>
     </message>
     <message>
         <source>Code, {language}</source>
-        <translation type="unfinished"></translation>
+        <translation>Code, {language}</translation>
     </message>
     <message>
         <source>Code</source>
-        <translation type="unfinished"></translation>
+        <translation>Code</translation>
     </message>
     <message>
         <source>Copied</source>
-        <translation type="unfinished"></translation>
+        <translation>Kopiert</translation>
     </message>
 </context>
 <context>
     <name>CodeView</name>
     <message>
         <source>Code</source>
-        <translation type="unfinished"></translation>
+        <translation>Code</translation>
     </message>
 </context>
 <context>
     <name>Commands</name>
     <message>
         <source>Conversation</source>
-        <translation type="unfinished"></translation>
+        <translation>Unterhaltung</translation>
     </message>
     <message>
         <source>Chats</source>
-        <translation type="unfinished"></translation>
+        <translation>Chats</translation>
     </message>
     <message>
         <source>Window</source>
-        <translation type="unfinished"></translation>
+        <translation>Fenster</translation>
     </message>
     <message>
         <source>Edit the last question</source>
-        <translation type="unfinished"></translation>
+        <translation>Letzte Frage bearbeiten</translation>
     </message>
     <message>
         <source>Regenerate the last answer</source>
-        <translation type="unfinished"></translation>
+        <translation>Letzte Antwort neu erzeugen</translation>
     </message>
     <message>
         <source>Continue an answer that was cut</source>
-        <translation type="unfinished"></translation>
+        <translation>Abgebrochene Antwort fortsetzen</translation>
     </message>
     <message>
         <source>Version before of a message</source>
-        <translation type="unfinished"></translation>
+        <translation>Vorige Fassung einer Nachricht</translation>
     </message>
     <message>
         <source>Next version of a message</source>
-        <translation type="unfinished"></translation>
+        <translation>Nächste Fassung einer Nachricht</translation>
     </message>
     <message>
         <source>Send the message</source>
-        <translation type="unfinished"></translation>
+        <translation>Nachricht senden</translation>
     </message>
     <message>
         <source>Break the line</source>
-        <translation type="unfinished"></translation>
+        <translation>Zeilenumbruch</translation>
     </message>
     <message>
         <source>Attach files to the message</source>
-        <translation type="unfinished"></translation>
+        <translation>Dateien an die Nachricht anhängen</translation>
     </message>
     <message>
         <source>Stop the answer, or go back</source>
-        <translation type="unfinished"></translation>
+        <translation>Antwort stoppen oder zurückgehen</translation>
     </message>
     <message>
         <source>Next mode of speculation</source>
-        <translation type="unfinished"></translation>
+        <translation>Nächster Spekulationsmodus</translation>
     </message>
     <message>
         <source>Copy the last answer</source>
-        <translation type="unfinished"></translation>
+        <translation>Letzte Antwort kopieren</translation>
     </message>
     <message>
         <source>New chat</source>
-        <translation type="unfinished"></translation>
+        <translation>Neuer Chat</translation>
     </message>
     <message>
         <source>Search chats</source>
-        <translation type="unfinished"></translation>
+        <translation>Chats durchsuchen</translation>
     </message>
     <message>
         <source>Rename the chosen chat</source>
-        <translation type="unfinished"></translation>
+        <translation>Gewählten Chat umbenennen</translation>
     </message>
     <message>
         <source>Delete the chosen chat</source>
-        <translation type="unfinished"></translation>
+        <translation>Gewählten Chat löschen</translation>
     </message>
     <message>
         <source>Move the chosen chat in its folder</source>
-        <translation type="unfinished"></translation>
+        <translation>Gewählten Chat im Ordner verschieben</translation>
     </message>
     <message>
         <source>Models, and back to the chat</source>
-        <translation type="unfinished"></translation>
+        <translation>Modelle und zurück zum Chat</translation>
     </message>
     <message>
         <source>Show or hide the sidebar</source>
-        <translation type="unfinished"></translation>
+        <translation>Seitenleiste ein- oder ausblenden</translation>
     </message>
     <message>
         <source>Show or hide the statistics</source>
-        <translation type="unfinished"></translation>
+        <translation>Statistik ein- oder ausblenden</translation>
     </message>
     <message>
         <source>Settings</source>
-        <translation type="unfinished"></translation>
+        <translation>Einstellungen</translation>
     </message>
     <message>
         <source>Keyboard shortcuts</source>
-        <translation type="unfinished"></translation>
+        <translation>Tastenkürzel</translation>
     </message>
     <message>
         <source>Settings of this chat</source>
-        <translation type="unfinished"></translation>
+        <translation>Einstellungen dieses Chats</translation>
     </message>
     <message>
         <source>Take one of the modes of speculation</source>
-        <translation type="unfinished"></translation>
+        <translation>Einen der Spekulationsmodi wählen</translation>
     </message>
     <message>
         <source>Insert a prompt, in an empty message</source>
-        <translation type="unfinished"></translation>
+        <translation>Eine Vorlage einfügen, in leerer Nachricht</translation>
     </message>
 </context>
 <context>
     <name>Composer</name>
     <message>
         <source>Tokens of this conversation that the model holds, and how many it can hold.</source>
-        <translation type="unfinished"></translation>
+        <translation>Token dieser Unterhaltung, die das Modell vor sich hat, und wie viele es höchstens sein können.</translation>
     </message>
     <message>
         <source>When it is full, the oldest turns are left out, and the answer says so.</source>
-        <translation type="unfinished"></translation>
+        <translation>Wenn er voll ist, werden die ältesten Nachrichten weggelassen; die Antwort sagt es dazu.</translation>
     </message>
     <message>
         <source>When it is full, no answer is made until a new chat is started or the context is made larger.</source>
-        <translation type="unfinished"></translation>
+        <translation>Wenn er voll ist, gibt es keine Antwort mehr, bis ein neuer Chat begonnen oder der Kontext vergrößert wird.</translation>
     </message>
     <message>
         <source>No model is loaded; open one or use the built-in pair.</source>
-        <translation type="unfinished"></translation>
+        <translation>Es ist kein Modell geladen; öffnen Sie eines, oder verwenden Sie das eingebaute Paar.</translation>
     </message>
     <message>
         <source>The model is loading; the message can be sent in a moment.</source>
-        <translation type="unfinished"></translation>
+        <translation>Das Modell wird geladen; die Nachricht kann gleich gesendet werden.</translation>
     </message>
     <message>
         <source>How many tokens are proposed per pass. Auto lets Paceline choose from what it measures.</source>
-        <translation type="unfinished"></translation>
+        <translation>Wie viele Token pro Durchlauf vorgeschlagen werden. Bei „Auto“ wählt Paceline nach seinen Messungen.</translation>
     </message>
     <message>
         <source>Attach files</source>
-        <translation type="unfinished"></translation>
+        <translation>Dateien anhängen</translation>
     </message>
     <message>
         <source> Send</source>
-        <translation type="unfinished"></translation>
+        <translation> Senden</translation>
     </message>
     <message>
         <source> Stop</source>
-        <translation type="unfinished"></translation>
+        <translation> Stopp</translation>
     </message>
     <message>
         <source>Draft length</source>
-        <translation type="unfinished"></translation>
+        <translation>Entwurfslänge</translation>
     </message>
     <message>
         <source>Depth auto</source>
-        <translation type="unfinished"></translation>
+        <translation>Tiefe auto</translation>
     </message>
     <message>
         <source>Depth {depth}</source>
-        <translation type="unfinished"></translation>
+        <translation>Tiefe {depth}</translation>
     </message>
     <message>
         <source>Attach text, code, Markdown, CSV or PDF files (Ctrl+Shift+A)</source>
-        <translation type="unfinished"></translation>
+        <translation>Text-, Code-, Markdown-, CSV- oder PDF-Dateien anhängen (Strg+Umschalt+A)</translation>
     </message>
     <message>
         <source>Send the message (Enter)</source>
-        <translation type="unfinished"></translation>
+        <translation>Nachricht senden (Eingabetaste)</translation>
     </message>
     <message>
         <source>Send</source>
-        <translation type="unfinished"></translation>
+        <translation>Senden</translation>
     </message>
     <message>
         <source>Stop the answer (Esc)</source>
-        <translation type="unfinished"></translation>
+        <translation>Antwort stoppen (Esc)</translation>
     </message>
     <message>
         <source>Stop</source>
-        <translation type="unfinished"></translation>
+        <translation>Stopp</translation>
     </message>
     <message>
         <source>nearly full</source>
-        <translation type="unfinished"></translation>
+        <translation>fast voll</translation>
     </message>
     <message>
         <source>Context {context}{words}</source>
-        <translation type="unfinished"></translation>
+        <translation>Kontext {context}{words}</translation>
     </message>
     <message>
         <source>Context used: {context} tokens{words}</source>
-        <translation type="unfinished"></translation>
+        <translation>Kontext belegt: {context} Token{words}</translation>
     </message>
     <message>
         <source>A file is still being read; the message can be sent in a moment.</source>
-        <translation type="unfinished"></translation>
+        <translation>Eine Datei wird noch gelesen; die Nachricht kann gleich gesendet werden.</translation>
     </message>
 </context>
 <context>
     <name>ContextSum</name>
     <message>
         <source>This message alone is more than the context holds, so no answer can be made. Remove an attachment, shorten the text, or choose a larger context in the settings.</source>
-        <translation type="unfinished"></translation>
+        <translation>Schon diese Nachricht ist größer als der Kontext, daher ist keine Antwort möglich. Entfernen Sie einen Anhang, kürzen Sie den Text, oder wählen Sie in den Einstellungen einen größeren Kontext.</translation>
     </message>
     <message>
         <source>This is more than the context holds, so no answer can be made. Remove an attachment, start a new chat, or choose a larger context in the settings.</source>
-        <translation type="unfinished"></translation>
+        <translation>Das ist mehr, als der Kontext fasst, daher ist keine Antwort möglich. Entfernen Sie einen Anhang, beginnen Sie einen neuen Chat, oder wählen Sie in den Einstellungen einen größeren Kontext.</translation>
     </message>
     <message>
         <source>This is more than the context holds: the oldest turns will be left out, and the answer says so.</source>
-        <translation type="unfinished"></translation>
+        <translation>Das ist mehr, als der Kontext fasst: Die ältesten Nachrichten werden weggelassen; die Antwort sagt es dazu.</translation>
     </message>
     <message>
         <source>This is more than the context holds: the oldest turns will be summarised first, and the answer says so.</source>
-        <translation type="unfinished"></translation>
+        <translation>Das ist mehr, als der Kontext fasst: Die ältesten Nachrichten werden zuerst zusammengefasst; die Antwort sagt es dazu.</translation>
     </message>
     <message>
         <source>{total} of {size} tokens</source>
-        <translation type="unfinished"></translation>
+        <translation>{total} von {size} Token</translation>
     </message>
     <message>
         <source>{total} tokens</source>
-        <translation type="unfinished"></translation>
+        <translation>{total} Token</translation>
     </message>
     <message>
         <source>at least {sum}</source>
-        <translation type="unfinished"></translation>
+        <translation>mindestens {sum}</translation>
     </message>
     <message>
         <source>Conversation {conversation}, attachments {attached}, this message {typed} tokens.</source>
-        <translation type="unfinished"></translation>
+        <translation>Unterhaltung {conversation}, Anhänge {attached}, diese Nachricht {typed} Token.</translation>
     </message>
 </context>
 <context>
     <name>Controller</name>
     <message>
         <source>This is done when the answer is finished; stop it to have it now.</source>
-        <translation type="unfinished"></translation>
+        <translation>Das geschieht, sobald die Antwort fertig ist; stoppen Sie sie, um es sofort zu haben.</translation>
+    </message>
+    <message>
+        <source>Built-in model</source>
+        <translation>Eingebautes Modell</translation>
     </message>
     <message>
         <source>Everything is saved again.</source>
-        <translation type="unfinished"></translation>
+        <translation>Es ist wieder alles gespeichert.</translation>
     </message>
 </context>
 <context>
     <name>ConversationList</name>
     <message>
         <source>Conversations</source>
-        <translation type="unfinished"></translation>
+        <translation>Unterhaltungen</translation>
     </message>
 </context>
 <context>
     <name>ConversationMenu</name>
     <message>
         <source>Open</source>
-        <translation type="unfinished"></translation>
+        <translation>Öffnen</translation>
     </message>
     <message>
         <source>Rename	F2</source>
-        <translation type="unfinished"></translation>
+        <translation>Umbenennen	F2</translation>
     </message>
     <message>
         <source>Unpin</source>
-        <translation type="unfinished"></translation>
+        <translation>Nicht mehr anheften</translation>
     </message>
     <message>
         <source>Pin</source>
-        <translation type="unfinished"></translation>
+        <translation>Anheften</translation>
     </message>
     <message>
         <source>Duplicate</source>
-        <translation type="unfinished"></translation>
+        <translation>Duplizieren</translation>
     </message>
     <message>
         <source>Take back from the archive</source>
-        <translation type="unfinished"></translation>
+        <translation>Aus dem Archiv holen</translation>
     </message>
     <message>
         <source>Archive</source>
-        <translation type="unfinished"></translation>
+        <translation>Archivieren</translation>
     </message>
     <message>
         <source>Delete…	Del</source>
-        <translation type="unfinished"></translation>
+        <translation>Löschen …	Entf</translation>
     </message>
     <message>
         <source>Close</source>
-        <translation type="unfinished"></translation>
+        <translation>Schließen</translation>
     </message>
     <message>
         <source>Remove folder, keep chats	Del</source>
-        <translation type="unfinished"></translation>
+        <translation>Ordner entfernen, Chats behalten	Entf</translation>
     </message>
     <message>
         <source>New folder</source>
-        <translation type="unfinished"></translation>
+        <translation>Neuer Ordner</translation>
     </message>
     <message>
         <source>Import chats…</source>
-        <translation type="unfinished"></translation>
+        <translation>Chats importieren …</translation>
     </message>
     <message>
         <source>Export all chats</source>
-        <translation type="unfinished"></translation>
+        <translation>Alle Chats exportieren</translation>
     </message>
     <message>
         <source>Move to folder</source>
-        <translation type="unfinished"></translation>
+        <translation>In Ordner verschieben</translation>
     </message>
     <message>
         <source>No folder</source>
-        <translation type="unfinished"></translation>
+        <translation>Kein Ordner</translation>
     </message>
     <message>
         <source>As Markdown…</source>
-        <translation type="unfinished"></translation>
+        <translation>Als Markdown …</translation>
     </message>
     <message>
         <source>As JSON, with branches and figures…</source>
-        <translation type="unfinished"></translation>
+        <translation>Als JSON, mit Zweigen und Zahlen …</translation>
     </message>
 </context>
 <context>
     <name>ConversationModel</name>
     <message numerus="yes">
         <source>Folder {text}, %n chats, {state}</source>
-        <translation type="unfinished">
-            <numerusform></numerusform>
-            <numerusform></numerusform>
+        <translation>
+            <numerusform>Ordner {text}, %n Chat, {state}</numerusform>
+            <numerusform>Ordner {text}, %n Chats, {state}</numerusform>
         </translation>
     </message>
     <message numerus="yes">
         <source>{text}, %n chats, {state}</source>
-        <translation type="unfinished">
-            <numerusform></numerusform>
-            <numerusform></numerusform>
+        <translation>
+            <numerusform>{text}, %n Chat, {state}</numerusform>
+            <numerusform>{text}, %n Chats, {state}</numerusform>
         </translation>
     </message>
     <message>
         <source>Pinned</source>
-        <translation type="unfinished"></translation>
+        <translation>Angeheftet</translation>
     </message>
     <message>
         <source>Archived</source>
-        <translation type="unfinished"></translation>
+        <translation>Archiviert</translation>
     </message>
     <message>
         <source>closed</source>
-        <translation type="unfinished"></translation>
+        <translation>geschlossen</translation>
     </message>
     <message>
         <source>open</source>
-        <translation type="unfinished"></translation>
+        <translation>offen</translation>
     </message>
     <message>
         <source>Today</source>
-        <translation type="unfinished"></translation>
+        <translation>Heute</translation>
     </message>
     <message>
         <source>Yesterday</source>
-        <translation type="unfinished"></translation>
+        <translation>Gestern</translation>
     </message>
     <message>
         <source>Earlier</source>
-        <translation type="unfinished"></translation>
+        <translation>Früher</translation>
     </message>
 </context>
 <context>
     <name>Delegate</name>
     <message>
         <source>Name of the folder</source>
-        <translation type="unfinished"></translation>
+        <translation>Name des Ordners</translation>
     </message>
     <message>
         <source>Title of the conversation</source>
-        <translation type="unfinished"></translation>
+        <translation>Titel der Unterhaltung</translation>
     </message>
 </context>
 <context>
     <name>DepthBars</name>
     <message>
         <source>depth {depth}: {share}</source>
-        <translation type="unfinished"></translation>
+        <translation>Tiefe {depth}: {share}</translation>
     </message>
     <message>
         <source>Nothing proposed yet</source>
-        <translation type="unfinished"></translation>
+        <translation>Noch nichts vorgeschlagen</translation>
     </message>
 </context>
 <context>
     <name>Dialogs</name>
     <message numerus="yes">
         <source>It and all that follows it, %n messages in all branches, will be gone for good.</source>
-        <translation type="unfinished">
-            <numerusform></numerusform>
-            <numerusform></numerusform>
+        <translation>
+            <numerusform>Sie wird endgültig gelöscht.</numerusform>
+            <numerusform>Sie und alles danach, %n Nachrichten in allen Zweigen, werden endgültig gelöscht.</numerusform>
         </translation>
     </message>
     <message>
         <source>“{title}” and its messages will be gone for good.</source>
-        <translation type="unfinished"></translation>
+        <translation>„{title}“ und alle Nachrichten darin werden endgültig gelöscht.</translation>
     </message>
     <message>
         <source>Delete this chat?</source>
-        <translation type="unfinished"></translation>
+        <translation>Diesen Chat löschen?</translation>
     </message>
     <message>
         <source>Delete</source>
-        <translation type="unfinished"></translation>
+        <translation>Löschen</translation>
     </message>
     <message>
         <source>Delete this message?</source>
-        <translation type="unfinished"></translation>
+        <translation>Diese Nachricht löschen?</translation>
     </message>
     <message>
         <source>Open this link?</source>
-        <translation type="unfinished"></translation>
+        <translation>Diesen Link öffnen?</translation>
     </message>
     <message>
         <source>The answer names this address. Your browser will open it.</source>
-        <translation type="unfinished"></translation>
+        <translation>Die Antwort nennt diese Adresse. Ihr Browser wird sie öffnen.</translation>
     </message>
     <message>
         <source>Open</source>
-        <translation type="unfinished"></translation>
+        <translation>Öffnen</translation>
     </message>
     <message>
         <source>Address</source>
-        <translation type="unfinished"></translation>
+        <translation>Adresse</translation>
     </message>
 </context>
 <context>
     <name>DownloadIndicator</name>
     <message>
         <source>Downloads</source>
-        <translation type="unfinished"></translation>
+        <translation>Downloads</translation>
     </message>
     <message>
         <source>A download has stopped and needs a look</source>
-        <translation type="unfinished"></translation>
+        <translation>Ein Download ist stehen geblieben und braucht Ihre Aufmerksamkeit</translation>
     </message>
     <message>
         <source>Downloads: {words}</source>
-        <translation type="unfinished"></translation>
+        <translation>Downloads: {words}</translation>
     </message>
 </context>
 <context>
     <name>DownloadLine</name>
     <message>
         <source>Download of {name}</source>
-        <translation type="unfinished"></translation>
+        <translation>Download von {name}</translation>
     </message>
     <message>
         <source>Chat</source>
-        <translation type="unfinished"></translation>
+        <translation>Chat</translation>
     </message>
     <message>
         <source>Chat with {name}</source>
-        <translation type="unfinished"></translation>
+        <translation>Mit {name} chatten</translation>
     </message>
 </context>
 <context>
     <name>DownloadsPage</name>
     <message numerus="yes">
         <source>%n on the way</source>
-        <translation type="unfinished">
-            <numerusform></numerusform>
-            <numerusform></numerusform>
+        <translation>
+            <numerusform>%n unterwegs</numerusform>
+            <numerusform>%n unterwegs</numerusform>
         </translation>
     </message>
     <message>
         <source>Pause</source>
-        <translation type="unfinished"></translation>
+        <translation>Anhalten</translation>
     </message>
     <message>
         <source>Cancel and delete the part</source>
-        <translation type="unfinished"></translation>
+        <translation>Abbrechen und den Teil löschen</translation>
     </message>
     <message>
         <source>Resume</source>
-        <translation type="unfinished"></translation>
+        <translation>Fortsetzen</translation>
     </message>
     <message>
         <source>Try again</source>
-        <translation type="unfinished"></translation>
+        <translation>Erneut versuchen</translation>
     </message>
     <message>
         <source>Take off this list; the model stays</source>
-        <translation type="unfinished"></translation>
+        <translation>Aus dieser Liste nehmen; das Modell bleibt</translation>
     </message>
     <message>
         <source>{done} of {total}</source>
-        <translation type="unfinished"></translation>
+        <translation>{done} von {total}</translation>
     </message>
     <message>
         <source>Downloads</source>
-        <translation type="unfinished"></translation>
+        <translation>Downloads</translation>
     </message>
     <message>
         <source>Search models</source>
-        <translation type="unfinished"></translation>
+        <translation>Modelle suchen</translation>
     </message>
     <message>
         <source>See recommended pairs</source>
-        <translation type="unfinished"></translation>
+        <translation>Empfohlene Paare ansehen</translation>
     </message>
     <message>
         <source>Nothing is downloading</source>
-        <translation type="unfinished"></translation>
+        <translation>Es wird nichts heruntergeladen</translation>
     </message>
     <message>
         <source>Downloads go on where they stopped, also after a restart.</source>
-        <translation type="unfinished"></translation>
+        <translation>Downloads gehen dort weiter, wo sie stehen geblieben sind, auch nach einem Neustart.</translation>
     </message>
     <message>
         <source>Nothing is on its way just now.</source>
-        <translation type="unfinished"></translation>
+        <translation>Zurzeit ist nichts unterwegs.</translation>
     </message>
 </context>
 <context>
     <name>DraftsPage</name>
     <message>
         <source>Matching</source>
-        <translation type="unfinished"></translation>
+        <translation>Passend</translation>
     </message>
     <message>
         <source>Not checked</source>
-        <translation type="unfinished"></translation>
+        <translation>Nicht geprüft</translation>
     </message>
     <message>
         <source>Rejected, and why</source>
-        <translation type="unfinished"></translation>
+        <translation>Abgelehnt, mit Grund</translation>
     </message>
     <message>
         <source>Drafts for</source>
-        <translation type="unfinished"></translation>
+        <translation>Entwurfsmodelle für</translation>
     </message>
     <message>
         <source>Drafts</source>
-        <translation type="unfinished"></translation>
+        <translation>Entwurfsmodelle</translation>
     </message>
     <message>
         <source>Verdict</source>
-        <translation type="unfinished"></translation>
+        <translation>Urteil</translation>
     </message>
     <message>
         <source>No target</source>
-        <translation type="unfinished"></translation>
+        <translation>Kein Zielmodell</translation>
     </message>
     <message>
         <source>Looking…</source>
-        <translation type="unfinished"></translation>
+        <translation>Wird gesucht …</translation>
     </message>
     <message>
         <source>Choose a draft</source>
-        <translation type="unfinished"></translation>
+        <translation>Entwurfsmodell wählen</translation>
     </message>
     <message>
         <source>Whether it matches, and whether the pair fits this machine, is shown here.</source>
-        <translation type="unfinished"></translation>
+        <translation>Ob es passt und ob das Paar auf diesen Rechner passt, steht dann hier.</translation>
     </message>
     <message>
         <source>Search models</source>
-        <translation type="unfinished"></translation>
+        <translation>Modelle suchen</translation>
     </message>
     <message>
         <source>Choose from the library</source>
-        <translation type="unfinished"></translation>
+        <translation>Aus der Bibliothek wählen</translation>
     </message>
     <message>
         <source>No target chosen</source>
-        <translation type="unfinished"></translation>
+        <translation>Kein Zielmodell gewählt</translation>
     </message>
     <message>
         <source>Choose a model that answers; its drafts are found here.</source>
-        <translation type="unfinished"></translation>
+        <translation>Wählen Sie ein Modell, das antwortet; seine Entwurfsmodelle finden Sie dann hier.</translation>
     </message>
     <message>
         <source>Nothing to pair yet</source>
-        <translation type="unfinished"></translation>
+        <translation>Noch nichts zu verbinden</translation>
     </message>
     <message>
         <source>A draft is a small model that proposes words for a large one.</source>
-        <translation type="unfinished"></translation>
+        <translation>Ein Entwurfsmodell ist ein kleines Modell, das einem großen Wörter vorschlägt.</translation>
     </message>
     <message>
         <source>Looking for drafts</source>
-        <translation type="unfinished"></translation>
+        <translation>Entwurfsmodelle werden gesucht</translation>
     </message>
     <message>
         <source>On this computer, among the recommendations, and on the hub.</source>
-        <translation type="unfinished"></translation>
+        <translation>Auf diesem Rechner, unter den Empfehlungen und im Hub.</translation>
     </message>
     <message>
         <source>No candidate was found on this computer, among the recommendations or on the hub.</source>
-        <translation type="unfinished"></translation>
+        <translation>Auf diesem Rechner, unter den Empfehlungen und im Hub wurde kein Kandidat gefunden.</translation>
     </message>
     <message>
         <source>No drafts found</source>
-        <translation type="unfinished"></translation>
+        <translation>Keine Entwurfsmodelle gefunden</translation>
     </message>
     <message>
         <source>{words} N-grams need no draft: they work with every model.</source>
-        <translation type="unfinished"></translation>
+        <translation>{words} N-Gramme brauchen kein Entwurfsmodell: Sie gehen mit jedem Modell.</translation>
     </message>
     <message>
         <source>Try again</source>
-        <translation type="unfinished"></translation>
+        <translation>Erneut versuchen</translation>
     </message>
 </context>
 <context>
     <name>DropOverlay</name>
     <message>
         <source>Use the dropped file as</source>
-        <translation type="unfinished"></translation>
+        <translation>Abgelegte Datei verwenden als</translation>
     </message>
     <message>
         <source>Use as target</source>
-        <translation type="unfinished"></translation>
+        <translation>Als Zielmodell verwenden</translation>
     </message>
     <message>
         <source>Use as draft</source>
-        <translation type="unfinished"></translation>
+        <translation>Als Entwurfsmodell verwenden</translation>
     </message>
     <message>
         <source>Cancel</source>
-        <translation type="unfinished"></translation>
+        <translation>Abbrechen</translation>
     </message>
     <message>
         <source>The target answers. A draft is a smaller model of the same vocabulary that proposes tokens for it.</source>
-        <translation type="unfinished"></translation>
+        <translation>Das Zielmodell antwortet. Ein Entwurfsmodell ist ein kleineres Modell mit demselben Vokabular, das ihm Token vorschlägt.</translation>
     </message>
 </context>
 <context>
     <name>DropZone</name>
     <message numerus="yes">
         <source>Attach %n files to the message</source>
-        <translation type="unfinished">
-            <numerusform></numerusform>
-            <numerusform></numerusform>
+        <translation>
+            <numerusform>%n Datei an die Nachricht anhängen</numerusform>
+            <numerusform>%n Dateien an die Nachricht anhängen</numerusform>
         </translation>
     </message>
     <message>
         <source>Open as a model</source>
-        <translation type="unfinished"></translation>
+        <translation>Als Modell öffnen</translation>
     </message>
     <message>
         <source>Import the chats in it</source>
-        <translation type="unfinished"></translation>
+        <translation>Die Chats darin importieren</translation>
     </message>
     <message>
         <source>Import it if it holds chats, else attach it to the message</source>
-        <translation type="unfinished"></translation>
+        <translation>Importieren, falls Chats darin sind, sonst an die Nachricht anhängen</translation>
     </message>
     <message>
         <source>Attach it to the message</source>
-        <translation type="unfinished"></translation>
+        <translation>An die Nachricht anhängen</translation>
     </message>
     <message>
         <source>and {count} more</source>
-        <translation type="unfinished"></translation>
+        <translation>und {count} weitere</translation>
     </message>
 </context>
 <context>
     <name>EmptyState</name>
     <message>
         <source>Repeat a text</source>
-        <translation type="unfinished"></translation>
+        <translation>Einen Text wiederholen</translation>
     </message>
     <message>
         <source>Repeat this text exactly: The quiet river runs past the old stone bridge.</source>
-        <translation type="unfinished"></translation>
+        <translation>Repeat this text exactly: The quiet river runs past the old stone bridge.</translation>
     </message>
     <message>
         <source>Make a table</source>
-        <translation type="unfinished"></translation>
+        <translation>Eine Tabelle anlegen</translation>
     </message>
     <message>
         <source>Make a Markdown table of these words: river, stone, lamp, boat, apple, bell.</source>
-        <translation type="unfinished"></translation>
+        <translation>Make a Markdown table of these words: river, stone, lamp, boat, apple, bell.</translation>
     </message>
     <message>
         <source>Ask about drafting</source>
-        <translation type="unfinished"></translation>
+        <translation>Nach Entwürfen fragen</translation>
     </message>
     <message>
         <source>What is speculative decoding?</source>
-        <translation type="unfinished"></translation>
+        <translation>What is speculative decoding?</translation>
     </message>
     <message>
         <source>Hear a story</source>
-        <translation type="unfinished"></translation>
+        <translation>Eine Geschichte hören</translation>
     </message>
     <message>
         <source>Write a short story about a fox.</source>
-        <translation type="unfinished"></translation>
+        <translation>Write a short story about a fox.</translation>
     </message>
     <message>
         <source> Show it at real weight</source>
-        <translation type="unfinished"></translation>
+        <translation> Mit echtem Gewicht zeigen</translation>
     </message>
     <message>
         <source>Drafting cannot pay on a model this small. A copy padded to the cost of about 400 million parameters shows the true gain on your machine: about 200 MB, made here in seconds, removable.</source>
-        <translation type="unfinished"></translation>
+        <translation>Bei einem so kleinen Modell können sich Entwürfe nicht lohnen. Eine Kopie, aufgefüllt auf die Kosten von etwa 400 Millionen Parametern, zeigt den wahren Gewinn auf Ihrem Rechner: etwa 200 MB, hier in Sekunden erzeugt, jederzeit löschbar.</translation>
     </message>
     <message>
         <source>Making the padded copy. This takes a few seconds.</source>
-        <translation type="unfinished"></translation>
+        <translation>Die aufgefüllte Kopie wird erzeugt. Das dauert einige Sekunden.</translation>
     </message>
     <message>
         <source>The padded copy is here: the same words at the cost of about 400 million parameters.</source>
-        <translation type="unfinished"></translation>
+        <translation>Die aufgefüllte Kopie ist da: dieselben Wörter zu den Kosten von etwa 400 Millionen Parametern.</translation>
     </message>
     <message>
         <source>You are using the padded copy: the same tiny model at the cost of about 400 million parameters.</source>
-        <translation type="unfinished"></translation>
+        <translation>Sie verwenden die aufgefüllte Kopie: dasselbe winzige Modell zu den Kosten von etwa 400 Millionen Parametern.</translation>
     </message>
     <message>
         <source>Start</source>
-        <translation type="unfinished"></translation>
+        <translation>Start</translation>
     </message>
     <message>
         <source>Use the built-in pair</source>
-        <translation type="unfinished"></translation>
+        <translation>Eingebautes Paar verwenden</translation>
     </message>
     <message>
         <source> Open a GGUF file…</source>
-        <translation type="unfinished"></translation>
+        <translation> GGUF-Datei öffnen …</translation>
     </message>
     <message>
         <source> Find models</source>
-        <translation type="unfinished"></translation>
+        <translation> Modelle finden</translation>
     </message>
     <message>
         <source>Choose a model file on this computer</source>
-        <translation type="unfinished"></translation>
+        <translation>Eine Modelldatei auf diesem Rechner wählen</translation>
     </message>
     <message>
         <source>Pairs for this machine, search and library (Ctrl+M)</source>
-        <translation type="unfinished"></translation>
+        <translation>Paare für diesen Rechner, Suche und Bibliothek (Strg+M)</translation>
     </message>
     <message>
         <source>Making the padded copy</source>
-        <translation type="unfinished"></translation>
+        <translation>Die aufgefüllte Kopie wird erzeugt</translation>
     </message>
     <message>
         <source>Loading the model</source>
-        <translation type="unfinished"></translation>
+        <translation>Das Modell wird geladen</translation>
     </message>
     <message>
         <source>This takes a moment. You can write your message meanwhile.</source>
-        <translation type="unfinished"></translation>
+        <translation>Das dauert einen Moment. Sie können Ihre Nachricht schon schreiben.</translation>
     </message>
     <message>
         <source>No model yet</source>
-        <translation type="unfinished"></translation>
+        <translation>Noch kein Modell</translation>
     </message>
     <message>
         <source>Open a GGUF file from your disk, or begin with the built-in pair. {note}</source>
-        <translation type="unfinished"></translation>
+        <translation>Öffnen Sie eine GGUF-Datei von Ihrer Festplatte, oder beginnen Sie mit dem eingebauten Paar. {note}</translation>
     </message>
     <message>
         <source>Try the built-in pair</source>
-        <translation type="unfinished"></translation>
+        <translation>Das eingebaute Paar ausprobieren</translation>
     </message>
     <message>
         <source>{note} It can follow messages like these.</source>
-        <translation type="unfinished"></translation>
+        <translation>{note} Es kann Nachrichten wie diesen folgen (auf Englisch).</translation>
     </message>
     <message>
         <source>New chat</source>
-        <translation type="unfinished"></translation>
+        <translation>Neuer Chat</translation>
     </message>
     <message>
         <source>Write a message below, or try one of these.</source>
-        <translation type="unfinished"></translation>
+        <translation>Schreiben Sie unten eine Nachricht, oder probieren Sie eine von diesen.</translation>
     </message>
     <message>
         <source> Cancel</source>
-        <translation type="unfinished"></translation>
+        <translation> Abbrechen</translation>
     </message>
 </context>
 <context>
     <name>Figures</name>
     <message>
         <source>{number} parameters</source>
-        <translation type="unfinished"></translation>
+        <translation>{number} Parameter</translation>
     </message>
     <message>
         <source>{number} k parameters</source>
-        <translation type="unfinished"></translation>
+        <translation>{number} Tsd. Parameter</translation>
     </message>
     <message>
         <source>{number} M parameters</source>
-        <translation type="unfinished"></translation>
+        <translation>{number} Mio. Parameter</translation>
     </message>
     <message>
         <source>{number} B parameters</source>
-        <translation type="unfinished"></translation>
+        <translation>{number} Mrd. Parameter</translation>
     </message>
     <message>
         <source>{number} T parameters</source>
-        <translation type="unfinished"></translation>
+        <translation>{number} Bio. Parameter</translation>
     </message>
     <message>
         <source>{minutes} min {seconds} s</source>
-        <translation type="unfinished"></translation>
+        <translation>{minutes} min {seconds} s</translation>
     </message>
     <message>
         <source>{number} tok/s</source>
-        <translation type="unfinished"></translation>
+        <translation>{number} Tok/s</translation>
     </message>
     <message>
         <source>{share} of {number}</source>
-        <translation type="unfinished"></translation>
+        <translation>{share} von {number}</translation>
     </message>
     <message>
         <source>Tokens per second, from the end of reading the prompt to the last token.</source>
-        <translation type="unfinished"></translation>
+        <translation>Token pro Sekunde, vom Ende des Lesens der Eingabe bis zum letzten Token.</translation>
     </message>
     <message>
         <source>{number} tokens per pass</source>
-        <translation type="unfinished"></translation>
+        <translation>{number} Token pro Durchlauf</translation>
     </message>
     <message>
         <source>Tokens for each forward pass of the target; plain decoding gives 1.0.</source>
-        <translation type="unfinished"></translation>
+        <translation>Token je Durchlauf des Zielmodells; einfaches Dekodieren ergibt 1,0.</translation>
     </message>
     <message>
         <source>How tokens were proposed.</source>
-        <translation type="unfinished"></translation>
+        <translation>Wie Token vorgeschlagen wurden.</translation>
     </message>
     <message>
         <source>nothing drafted</source>
-        <translation type="unfinished"></translation>
+        <translation>nichts entworfen</translation>
     </message>
     <message>
         <source>No token was proposed: every pass gave the target&apos;s one token.</source>
-        <translation type="unfinished"></translation>
+        <translation>Es wurde kein Token vorgeschlagen: Jeder Durchlauf ergab das eine Token des Zielmodells.</translation>
     </message>
     <message>
         <source>{share} of {number} drafted accepted</source>
-        <translation type="unfinished"></translation>
+        <translation>{share} von {number} Entwürfen akzeptiert</translation>
     </message>
     <message>
         <source>How many of the drafted tokens the target kept.</source>
-        <translation type="unfinished"></translation>
+        <translation>Wie viele der entworfenen Token das Zielmodell behalten hat.</translation>
     </message>
     <message>
         <source>{number}x plain</source>
-        <translation type="unfinished"></translation>
+        <translation>{number}× einfach</translation>
     </message>
     <message>
         <source>Against plain decoding on this model, at this fill of the context: passes of one token were measured here, and are corrected while it runs. One took {cost}, so plain decoding would give {speed}.</source>
-        <translation type="unfinished"></translation>
+        <translation>Gegenüber einfachem Dekodieren mit diesem Modell bei diesem Füllstand des Kontexts: Durchläufe mit einem Token wurden hier gemessen und werden im Betrieb nachgeführt. Einer dauerte {cost}, einfaches Dekodieren ergäbe also {speed}.</translation>
     </message>
 </context>
 <context>
     <name>FileTable</name>
     <message numerus="yes">
         <source>%n parts</source>
-        <translation type="unfinished">
-            <numerusform></numerusform>
-            <numerusform></numerusform>
+        <translation>
+            <numerusform>%n Teil</numerusform>
+            <numerusform>%n Teile</numerusform>
         </translation>
     </message>
     <message>
         <source>Goes with a model</source>
-        <translation type="unfinished"></translation>
+        <translation>Gehört zu einem Modell</translation>
     </message>
     <message>
         <source>Find a draft…</source>
-        <translation type="unfinished"></translation>
+        <translation>Entwurfsmodell finden …</translation>
     </message>
     <message>
         <source>Find a draft for {what}</source>
-        <translation type="unfinished"></translation>
+        <translation>Entwurfsmodell für {what} finden</translation>
     </message>
     <message>
         <source>Lists the drafts that match this model, and says why others do not, before anything is downloaded.</source>
-        <translation type="unfinished"></translation>
+        <translation>Listet die Entwurfsmodelle auf, die zu diesem Modell passen, und sagt, warum andere nicht passen, bevor etwas heruntergeladen wird.</translation>
     </message>
     <message>
         <source>Chat</source>
-        <translation type="unfinished"></translation>
+        <translation>Chat</translation>
     </message>
     <message>
         <source>Chat with {what}</source>
-        <translation type="unfinished"></translation>
+        <translation>Mit {what} chatten</translation>
     </message>
     <message>
         <source>Downloading</source>
-        <translation type="unfinished"></translation>
+        <translation>Wird heruntergeladen</translation>
     </message>
     <message>
         <source>{what} is downloading</source>
-        <translation type="unfinished"></translation>
+        <translation>{what} wird heruntergeladen</translation>
     </message>
     <message>
         <source>Download</source>
-        <translation type="unfinished"></translation>
+        <translation>Herunterladen</translation>
     </message>
     <message>
         <source>Download {what}</source>
-        <translation type="unfinished"></translation>
+        <translation>{what} herunterladen</translation>
     </message>
     <message>
         <source>draft model</source>
-        <translation type="unfinished"></translation>
+        <translation>Entwurfsmodell</translation>
     </message>
 </context>
 <context>
     <name>FitParts</name>
     <message>
         <source>Weights</source>
-        <translation type="unfinished"></translation>
+        <translation>Gewichte</translation>
     </message>
     <message>
         <source>Context</source>
-        <translation type="unfinished"></translation>
+        <translation>Kontext</translation>
     </message>
     <message>
         <source>Compute buffers</source>
-        <translation type="unfinished"></translation>
+        <translation>Rechenpuffer</translation>
     </message>
     <message>
         <source>Tokenizer and the rest</source>
-        <translation type="unfinished"></translation>
+        <translation>Tokenizer und Übriges</translation>
     </message>
 </context>
 <context>
     <name>FitView</name>
     <message>
         <source>an unknown amount</source>
-        <translation type="unfinished"></translation>
+        <translation>unbekannt viel</translation>
     </message>
     <message>
         <source>{size} of {free} free</source>
-        <translation type="unfinished"></translation>
+        <translation>{size} von {free} frei</translation>
     </message>
     <message>
         <source>What it takes with a context of {count} tokens</source>
-        <translation type="unfinished"></translation>
+        <translation>Bedarf bei einem Kontext von {count} Token</translation>
     </message>
     <message>
         <source>Target</source>
-        <translation type="unfinished"></translation>
+        <translation>Zielmodell</translation>
     </message>
     <message>
         <source>Draft</source>
-        <translation type="unfinished"></translation>
+        <translation>Entwurfsmodell</translation>
     </message>
     <message>
         <source>Together</source>
-        <translation type="unfinished"></translation>
+        <translation>Zusammen</translation>
     </message>
     <message>
         <source>All</source>
-        <translation type="unfinished"></translation>
+        <translation>Alles</translation>
     </message>
 </context>
 <context>
     <name>Header</name>
     <message>
         <source>The built-in pair is tiny: it shows how speculative decoding works, not what a large model knows.</source>
-        <translation type="unfinished"></translation>
+        <translation>Das eingebaute Paar ist winzig: Es zeigt, wie spekulatives Dekodieren funktioniert, nicht, was ein großes Modell weiß.</translation>
     </message>
     <message>
         <source>The same tiny model made as slow as a large one, so that speculation shows its real gain here.</source>
-        <translation type="unfinished"></translation>
+        <translation>Dasselbe winzige Modell, so langsam gemacht wie ein großes, damit die Spekulation hier ihren wirklichen Gewinn zeigt.</translation>
     </message>
     <message>
         <source>processor only</source>
-        <translation type="unfinished"></translation>
+        <translation>nur Prozessor</translation>
     </message>
     <message>
         <source>{number} layers on the GPU</source>
-        <translation type="unfinished"></translation>
+        <translation>{number} Schichten auf der GPU</translation>
     </message>
     <message>
         <source>{name}
@@ -1367,1255 +1371,1203 @@
 Context {used} of {trained} tokens, {threads} threads, {where}
 Chat template: {template_name}
 {path}</source>
-        <translation type="unfinished"></translation>
+        <translation>{name}
+{architecture}, {parameters}, {size}
+Kontext {used} von {trained} Token, {threads} Threads, {where}
+Chat-Vorlage: {template_name}
+{path}</translation>
     </message>
     <message>
         <source>Show the sidebar (Ctrl+B)</source>
-        <translation type="unfinished"></translation>
+        <translation>Seitenleiste einblenden (Strg+B)</translation>
     </message>
     <message>
         <source>Show or hide the statistics (Ctrl+Shift+B)</source>
-        <translation type="unfinished"></translation>
+        <translation>Statistik ein- oder ausblenden (Strg+Umschalt+B)</translation>
     </message>
     <message>
         <source>New chat</source>
-        <translation type="unfinished"></translation>
+        <translation>Neuer Chat</translation>
     </message>
     <message>
         <source>Loading the model</source>
-        <translation type="unfinished"></translation>
+        <translation>Das Modell wird geladen</translation>
     </message>
     <message>
         <source>Find and download models…</source>
-        <translation type="unfinished"></translation>
+        <translation>Modelle finden und herunterladen …</translation>
     </message>
     <message>
         <source>Recommended pairs, search, drafts, library, downloads (Ctrl+M)</source>
-        <translation type="unfinished"></translation>
+        <translation>Empfohlene Paare, Suche, Entwurfsmodelle, Bibliothek, Downloads (Strg+M)</translation>
     </message>
     <message>
         <source>Open a GGUF as target…</source>
-        <translation type="unfinished"></translation>
+        <translation>GGUF als Zielmodell öffnen …</translation>
     </message>
     <message>
         <source>Open a GGUF as draft…</source>
-        <translation type="unfinished"></translation>
+        <translation>GGUF als Entwurfsmodell öffnen …</translation>
     </message>
     <message>
         <source>Remove the draft</source>
-        <translation type="unfinished"></translation>
+        <translation>Entwurfsmodell entfernen</translation>
     </message>
     <message>
         <source>Use the built-in pair</source>
-        <translation type="unfinished"></translation>
+        <translation>Eingebautes Paar verwenden</translation>
     </message>
     <message>
         <source>Show it at real weight</source>
-        <translation type="unfinished"></translation>
+        <translation>Mit echtem Gewicht zeigen</translation>
     </message>
     <message>
         <source>Delete the real-weight copy (200 MB)</source>
-        <translation type="unfinished"></translation>
+        <translation>Kopie mit echtem Gewicht löschen (200 MB)</translation>
     </message>
     <message>
         <source>Frees the disk space; it can be made again at any time.</source>
-        <translation type="unfinished"></translation>
+        <translation>Gibt den Speicherplatz frei; sie kann jederzeit neu erzeugt werden.</translation>
     </message>
     <message>
         <source>Show it at real weight (makes 200 MB)</source>
-        <translation type="unfinished"></translation>
+        <translation>Mit echtem Gewicht zeigen (erzeugt 200 MB)</translation>
     </message>
     <message>
         <source>Stop making the real-weight copy</source>
-        <translation type="unfinished"></translation>
+        <translation>Erzeugen der Kopie mit echtem Gewicht abbrechen</translation>
     </message>
     <message>
         <source>Showing it at real weight</source>
-        <translation type="unfinished"></translation>
+        <translation>Wird mit echtem Gewicht gezeigt</translation>
     </message>
     <message>
         <source>Models: {names}</source>
-        <translation type="unfinished"></translation>
+        <translation>Modelle: {names}</translation>
     </message>
     <message>
         <source>Loading a model</source>
-        <translation type="unfinished"></translation>
+        <translation>Ein Modell wird geladen</translation>
     </message>
     <message>
         <source>Loading a model, {percent}</source>
-        <translation type="unfinished"></translation>
+        <translation>Ein Modell wird geladen, {percent}</translation>
     </message>
     <message>
         <source>No model</source>
-        <translation type="unfinished"></translation>
+        <translation>Kein Modell</translation>
     </message>
     <message>
         <source>no draft</source>
-        <translation type="unfinished"></translation>
+        <translation>kein Entwurf</translation>
     </message>
     <message>
         <source>No model is loaded. Open a GGUF file, or use the built-in pair.</source>
-        <translation type="unfinished"></translation>
+        <translation>Es ist kein Modell geladen. Öffnen Sie eine GGUF-Datei, oder verwenden Sie das eingebaute Paar.</translation>
     </message>
     <message>
         <source>Target: {words}</source>
-        <translation type="unfinished"></translation>
+        <translation>Zielmodell: {words}</translation>
     </message>
     <message>
         <source>Draft: {words}</source>
-        <translation type="unfinished"></translation>
+        <translation>Entwurfsmodell: {words}</translation>
     </message>
     <message>
         <source>No draft. {why}</source>
-        <translation type="unfinished"></translation>
+        <translation>Kein Entwurfsmodell. {why}</translation>
     </message>
 </context>
 <context>
     <name>HelpButton</name>
     <message>
         <source>Help</source>
-        <translation type="unfinished"></translation>
+        <translation>Hilfe</translation>
     </message>
     <message>
         <source>Keyboard shortcuts</source>
-        <translation type="unfinished"></translation>
+        <translation>Tastenkürzel</translation>
     </message>
     <message>
         <source>Open the log folder</source>
-        <translation type="unfinished"></translation>
+        <translation>Protokollordner öffnen</translation>
     </message>
     <message>
         <source>Copy diagnostics</source>
-        <translation type="unfinished"></translation>
+        <translation>Diagnosedaten kopieren</translation>
     </message>
     <message>
         <source>About Paceline</source>
-        <translation type="unfinished"></translation>
+        <translation>Über Paceline</translation>
     </message>
 </context>
 <context>
     <name>HelpDesk</name>
     <message>
         <source>Paceline {version}: chat with local language models, sped up by speculative decoding that leaves every answer the model&apos;s own. MIT licence; third-party licences are in assets/THIRD_PARTY.md.</source>
-        <translation type="unfinished"></translation>
+        <translation>Paceline {version}: Chatten mit lokalen Sprachmodellen, beschleunigt durch spekulatives Dekodieren, das jede Antwort die des Modells sein lässt. MIT-Lizenz; die Lizenzen Dritter stehen in assets/THIRD_PARTY.md.</translation>
     </message>
     <message>
         <source>The diagnostics are on the clipboard. They hold nothing that was said in a chat.</source>
-        <translation type="unfinished"></translation>
+        <translation>Die Diagnosedaten sind in der Zwischenablage. Sie enthalten nichts, was in einem Chat gesagt wurde.</translation>
     </message>
     <message>
         <source>The logs are in {folder}.</source>
-        <translation type="unfinished"></translation>
+        <translation>Die Protokolle liegen in {folder}.</translation>
     </message>
 </context>
 <context>
     <name>HubController</name>
     <message>
         <source>Open the folder with your file manager.</source>
-        <translation type="unfinished"></translation>
+        <translation>Öffnen Sie den Ordner mit Ihrem Dateimanager.</translation>
     </message>
     <message>
         <source>Downloaded and checked: {names}.</source>
-        <translation type="unfinished"></translation>
+        <translation>Heruntergeladen und geprüft: {names}.</translation>
     </message>
     <message>
         <source>{size} of disk space are free again.</source>
-        <translation type="unfinished"></translation>
+        <translation>{size} Speicherplatz sind wieder frei.</translation>
     </message>
     <message>
         <source>Taken off the list.</source>
-        <translation type="unfinished"></translation>
+        <translation>Aus der Liste genommen.</translation>
     </message>
 </context>
 <context>
     <name>HubFitViews</name>
     <message>
         <source>Memory</source>
-        <translation type="unfinished"></translation>
+        <translation>Arbeitsspeicher</translation>
     </message>
     <message>
         <source>GPU memory</source>
-        <translation type="unfinished"></translation>
+        <translation>GPU-Speicher</translation>
     </message>
     <message>
         <source>Disk</source>
-        <translation type="unfinished"></translation>
+        <translation>Festplatte</translation>
     </message>
 </context>
 <context>
     <name>HubPairs</name>
     <message>
         <source>The vocabularies differ.</source>
-        <translation type="unfinished"></translation>
+        <translation>Die Vokabulare unterscheiden sich.</translation>
     </message>
     <message>
         <source>The tokens and the settings of both vocabularies agree.</source>
-        <translation type="unfinished"></translation>
+        <translation>Die Token und Einstellungen beider Vokabulare stimmen überein.</translation>
     </message>
     <message>
         <source>Drafting a token costs about {share} of the target&apos;s own pass: expect little gain.</source>
-        <translation type="unfinished"></translation>
+        <translation>Ein entworfenes Token kostet etwa {share} eines Durchlaufs des Zielmodells: Erwarten Sie wenig Gewinn.</translation>
     </message>
     <message>
         <source>Drafting a token costs about {share} of the target&apos;s own pass.</source>
-        <translation type="unfinished"></translation>
+        <translation>Ein entworfenes Token kostet etwa {share} eines Durchlaufs des Zielmodells.</translation>
     </message>
 </context>
 <context>
     <name>HubPlace</name>
     <message>
         <source> Back to the chat</source>
-        <translation type="unfinished"></translation>
+        <translation> Zurück zum Chat</translation>
     </message>
     <message>
         <source> First steps</source>
-        <translation type="unfinished"></translation>
+        <translation> Erste Schritte</translation>
     </message>
     <message>
         <source>Back to the chat</source>
-        <translation type="unfinished"></translation>
+        <translation>Zurück zum Chat</translation>
     </message>
     <message>
         <source>Back to the chat (Esc)</source>
-        <translation type="unfinished"></translation>
+        <translation>Zurück zum Chat (Esc)</translation>
     </message>
     <message>
         <source>First steps</source>
-        <translation type="unfinished"></translation>
+        <translation>Erste Schritte</translation>
     </message>
     <message>
         <source>What this machine has, and which pairs suit it</source>
-        <translation type="unfinished"></translation>
+        <translation>Was dieser Rechner hat und welche Paare zu ihm passen</translation>
     </message>
     <message>
         <source>Models</source>
-        <translation type="unfinished"></translation>
+        <translation>Modelle</translation>
     </message>
 </context>
 <context>
     <name>HubRecommendations</name>
     <message>
         <source>Not checked against the hub yet.</source>
-        <translation type="unfinished"></translation>
+        <translation>Noch nicht mit dem Hub abgeglichen.</translation>
     </message>
 </context>
 <context>
     <name>HubViews</name>
     <message>
         <source>Its publisher asks you to accept terms before the files can be fetched. Accept them on the model&apos;s page while signed in, then give Paceline an access token of your account.</source>
-        <translation type="unfinished"></translation>
+        <translation>Der Herausgeber verlangt, dass Sie Bedingungen zustimmen, bevor die Dateien geladen werden können. Stimmen Sie auf der Seite des Modells angemeldet zu, und geben Sie Paceline dann ein Zugangstoken Ihres Kontos.</translation>
     </message>
     <message>
         <source>Its publisher decides by hand who may have the files. Ask for access on the model&apos;s page; once you have it, give Paceline an access token of your account.</source>
-        <translation type="unfinished"></translation>
+        <translation>Der Herausgeber entscheidet einzeln, wer die Dateien haben darf. Bitten Sie auf der Seite des Modells um Zugang; sobald Sie ihn haben, geben Sie Paceline ein Zugangstoken Ihres Kontos.</translation>
     </message>
     <message>
         <source>Judged by its size; “Find a draft…” reads its header and shows what exactly it takes.</source>
-        <translation type="unfinished"></translation>
+        <translation>Nach der Größe beurteilt; „Entwurfsmodell finden …“ liest den Dateikopf und zeigt den genauen Bedarf.</translation>
     </message>
     <message>
         <source>{weights} of weights; {free} of memory are free. {words}</source>
-        <translation type="unfinished"></translation>
+        <translation>{weights} Gewichte; {free} Arbeitsspeicher sind frei. {words}</translation>
     </message>
     <message>
         <source>context of {number} tokens</source>
-        <translation type="unfinished"></translation>
+        <translation>Kontext von {number} Token</translation>
     </message>
 </context>
 <context>
     <name>LegendRow</name>
     <message>
         <source>{words} Click to mark these tokens in the answers.</source>
-        <translation type="unfinished"></translation>
+        <translation>{words} Klicken Sie, um diese Token in den Antworten zu markieren.</translation>
     </message>
     <message>
         <source>Mark {name} tokens: {text}</source>
-        <translation type="unfinished"></translation>
+        <translation>Token markieren ({name}): {text}</translation>
     </message>
 </context>
 <context>
     <name>LengthBars</name>
     <message>
         <source>{kept} kept: {number} passes</source>
-        <translation type="unfinished"></translation>
+        <translation>{kept} behalten: {number} Durchläufe</translation>
     </message>
     <message>
         <source>Nothing proposed yet</source>
-        <translation type="unfinished"></translation>
+        <translation>Noch nichts vorgeschlagen</translation>
     </message>
 </context>
 <context>
     <name>LibraryController</name>
     <message>
         <source>New folder</source>
-        <translation type="unfinished"></translation>
+        <translation>Neuer Ordner</translation>
     </message>
 </context>
 <context>
     <name>LibraryLine</name>
     <message>
         <source>Chat</source>
-        <translation type="unfinished"></translation>
+        <translation>Chat</translation>
     </message>
     <message>
         <source>Chat with {name}</source>
-        <translation type="unfinished"></translation>
+        <translation>Mit {name} chatten</translation>
     </message>
     <message>
         <source>More for {name}</source>
-        <translation type="unfinished"></translation>
+        <translation>Mehr zu {name}</translation>
     </message>
     <message>
         <source>Missing</source>
-        <translation type="unfinished"></translation>
+        <translation>Fehlt</translation>
     </message>
     <message>
         <source>The file is not where it was. Plug in its disk, or remove it from the list.</source>
-        <translation type="unfinished"></translation>
+        <translation>Die Datei ist nicht mehr an ihrem Ort. Schließen Sie das Laufwerk an, oder nehmen Sie sie aus der Liste.</translation>
     </message>
     <message>
         <source>In use as {in_use}</source>
-        <translation type="unfinished"></translation>
+        <translation>In Gebrauch als {in_use}</translation>
     </message>
     <message>
         <source>Used in place</source>
-        <translation type="unfinished"></translation>
+        <translation>Am Ort verwendet</translation>
     </message>
     <message>
         <source>The file stays where it is; removing it here does not delete it.</source>
-        <translation type="unfinished"></translation>
+        <translation>Die Datei bleibt, wo sie ist; wird sie hier entfernt, wird sie nicht gelöscht.</translation>
     </message>
     <message>
         <source>Use as the draft</source>
-        <translation type="unfinished"></translation>
+        <translation>Als Entwurfsmodell verwenden</translation>
     </message>
     <message>
         <source>Find a draft for it…</source>
-        <translation type="unfinished"></translation>
+        <translation>Entwurfsmodell dafür finden …</translation>
     </message>
     <message>
         <source>Reveal in its folder</source>
-        <translation type="unfinished"></translation>
+        <translation>Im Ordner zeigen</translation>
     </message>
     <message>
         <source>Remove…</source>
-        <translation type="unfinished"></translation>
+        <translation>Entfernen …</translation>
     </message>
     <message>
         <source>“{name}” is taken off the list. No file is deleted.</source>
-        <translation type="unfinished"></translation>
+        <translation>„{name}“ wird aus der Liste genommen. Es wird keine Datei gelöscht.</translation>
     </message>
     <message>
         <source>Remove this model from the list?</source>
-        <translation type="unfinished"></translation>
+        <translation>Dieses Modell aus der Liste nehmen?</translation>
     </message>
     <message>
         <source>Remove</source>
-        <translation type="unfinished"></translation>
+        <translation>Entfernen</translation>
     </message>
     <message>
         <source>“{name}” is deleted from this computer; {size} become free.</source>
-        <translation type="unfinished"></translation>
+        <translation>„{name}“ wird von diesem Rechner gelöscht; {size} werden frei.</translation>
     </message>
     <message>
         <source>Delete this model?</source>
-        <translation type="unfinished"></translation>
+        <translation>Dieses Modell löschen?</translation>
     </message>
     <message>
         <source>Delete</source>
-        <translation type="unfinished"></translation>
+        <translation>Löschen</translation>
     </message>
 </context>
 <context>
     <name>LibraryPage</name>
     <message numerus="yes">
         <source>%n models · {total} in the models folder</source>
-        <translation type="unfinished">
-            <numerusform></numerusform>
-            <numerusform></numerusform>
+        <translation>
+            <numerusform>%n Modell · {total} im Modellordner</numerusform>
+            <numerusform>%n Modelle · {total} im Modellordner</numerusform>
         </translation>
     </message>
     <message>
         <source>paired with {paired_with}</source>
-        <translation type="unfinished"></translation>
+        <translation>verbunden mit {paired_with}</translation>
     </message>
     <message>
         <source>Add a GGUF file…</source>
-        <translation type="unfinished"></translation>
+        <translation>GGUF-Datei hinzufügen …</translation>
     </message>
     <message>
         <source>The file stays where it is; nothing is copied.</source>
-        <translation type="unfinished"></translation>
+        <translation>Die Datei bleibt, wo sie ist; es wird nichts kopiert.</translation>
     </message>
     <message>
         <source>Look again</source>
-        <translation type="unfinished"></translation>
+        <translation>Erneut suchen</translation>
     </message>
     <message>
         <source>Looks for models in other apps&apos; folders.</source>
-        <translation type="unfinished"></translation>
+        <translation>Sucht Modelle in den Ordnern anderer Programme.</translation>
     </message>
     <message>
         <source>Found on this computer, in other apps&apos; folders</source>
-        <translation type="unfinished"></translation>
+        <translation>Auf diesem Rechner in Ordnern anderer Programme gefunden</translation>
     </message>
     <message>
         <source>See recommended pairs</source>
-        <translation type="unfinished"></translation>
+        <translation>Empfohlene Paare ansehen</translation>
     </message>
     <message>
         <source>No models yet</source>
-        <translation type="unfinished"></translation>
+        <translation>Noch keine Modelle</translation>
     </message>
     <message>
         <source>Download a pair, or add a GGUF file that you have; it is not copied.</source>
-        <translation type="unfinished"></translation>
+        <translation>Laden Sie ein Paar herunter, oder fügen Sie eine vorhandene GGUF-Datei hinzu; sie wird nicht kopiert.</translation>
     </message>
     <message>
         <source>Library</source>
-        <translation type="unfinished"></translation>
+        <translation>Bibliothek</translation>
     </message>
     <message>
         <source>Add</source>
-        <translation type="unfinished"></translation>
+        <translation>Hinzufügen</translation>
     </message>
     <message>
         <source>Add {name}</source>
-        <translation type="unfinished"></translation>
+        <translation>{name} hinzufügen</translation>
     </message>
     <message>
         <source>Model</source>
-        <translation type="unfinished"></translation>
+        <translation>Modell</translation>
     </message>
 </context>
 <context>
     <name>MainWindow</name>
     <message>
         <source>{title} – Paceline</source>
-        <translation type="unfinished"></translation>
+        <translation>{title} – Paceline</translation>
     </message>
     <message>
         <source>Answer finished. {figures}</source>
-        <translation type="unfinished"></translation>
+        <translation>Antwort fertig. {figures}</translation>
     </message>
     <message>
         <source>Copied</source>
-        <translation type="unfinished"></translation>
+        <translation>Kopiert</translation>
     </message>
 </context>
 <context>
     <name>MessageCard</name>
     <message>
         <source>Stopped.</source>
-        <translation type="unfinished"></translation>
+        <translation>Gestoppt.</translation>
     </message>
     <message>
         <source>Interrupted: Paceline ended before the answer was complete.</source>
-        <translation type="unfinished"></translation>
+        <translation>Unterbrochen: Paceline wurde beendet, bevor die Antwort fertig war.</translation>
     </message>
     <message>
         <source>The answer could not be completed.</source>
-        <translation type="unfinished"></translation>
+        <translation>Die Antwort konnte nicht fertiggestellt werden.</translation>
     </message>
     <message>
         <source>Message from {author}</source>
-        <translation type="unfinished"></translation>
+        <translation>Nachricht von {author}</translation>
     </message>
     <message>
         <source>More for this message</source>
-        <translation type="unfinished"></translation>
+        <translation>Mehr zu dieser Nachricht</translation>
     </message>
 </context>
 <context>
     <name>MessageEdit</name>
     <message>
         <source>Message</source>
-        <translation type="unfinished"></translation>
+        <translation>Nachricht</translation>
     </message>
 </context>
 <context>
     <name>MessageEditor</name>
     <message>
         <source>Enter sends it as another version. What is there stays.</source>
-        <translation type="unfinished"></translation>
+        <translation>Die Eingabetaste sendet es als weitere Fassung. Das Bisherige bleibt.</translation>
     </message>
     <message>
         <source>Cancel</source>
-        <translation type="unfinished"></translation>
+        <translation>Abbrechen</translation>
     </message>
     <message>
         <source>Send</source>
-        <translation type="unfinished"></translation>
+        <translation>Senden</translation>
     </message>
     <message>
         <source>{deed}: the edited message</source>
-        <translation type="unfinished"></translation>
+        <translation>{deed}: die bearbeitete Nachricht</translation>
     </message>
 </context>
 <context>
     <name>MessageMenu</name>
     <message>
         <source>Copy as Markdown</source>
-        <translation type="unfinished"></translation>
+        <translation>Als Markdown kopieren</translation>
     </message>
     <message>
         <source>Copy as text</source>
-        <translation type="unfinished"></translation>
+        <translation>Als Text kopieren</translation>
     </message>
     <message>
         <source>Copy with reasoning</source>
-        <translation type="unfinished"></translation>
+        <translation>Mit Gedankengang kopieren</translation>
     </message>
     <message>
         <source>Regenerate in mode</source>
-        <translation type="unfinished"></translation>
+        <translation>Neu erzeugen im Modus</translation>
     </message>
     <message>
         <source>Regenerate with model</source>
-        <translation type="unfinished"></translation>
+        <translation>Neu erzeugen mit Modell</translation>
     </message>
     <message>
         <source>{name} (in use)</source>
-        <translation type="unfinished"></translation>
+        <translation>{name} (in Gebrauch)</translation>
     </message>
     <message>
         <source>Continue</source>
-        <translation type="unfinished"></translation>
+        <translation>Fortsetzen</translation>
     </message>
     <message>
         <source>Copy</source>
-        <translation type="unfinished"></translation>
+        <translation>Kopieren</translation>
     </message>
     <message>
         <source>Edit</source>
-        <translation type="unfinished"></translation>
+        <translation>Bearbeiten</translation>
     </message>
     <message>
         <source>Delete from here on…</source>
-        <translation type="unfinished"></translation>
+        <translation>Ab hier löschen …</translation>
     </message>
 </context>
 <context>
     <name>ModeSwitch</name>
     <message>
         <source>Plain decoding: one token per pass of the target. The baseline of every comparison.</source>
-        <translation type="unfinished"></translation>
+        <translation>Einfaches Dekodieren: ein Token pro Durchlauf des Zielmodells. Der Maßstab jedes Vergleichs.</translation>
     </message>
     <message>
         <source>Drafts what followed the same words earlier in this conversation; needs no second model.</source>
-        <translation type="unfinished"></translation>
+        <translation>Entwirft, was früher in dieser Unterhaltung auf dieselben Wörter folgte; braucht kein zweites Modell.</translation>
     </message>
     <message>
         <source>Drafts what most often followed the longest match in this conversation; needs no second model.</source>
-        <translation type="unfinished"></translation>
+        <translation>Entwirft, was in dieser Unterhaltung am häufigsten auf die längste Übereinstimmung folgte; braucht kein zweites Modell.</translation>
     </message>
     <message>
         <source>A small model drafts tokens, and the target checks them all in one pass.</source>
-        <translation type="unfinished"></translation>
+        <translation>Ein kleines Modell entwirft Token, und das Zielmodell prüft sie alle in einem Durchlauf.</translation>
     </message>
     <message>
         <source>Drafts from text where it matches well, and with the draft model elsewhere or before a match.</source>
-        <translation type="unfinished"></translation>
+        <translation>Entwirft aus dem Text, wo er gut passt, und sonst oder vor einer Fundstelle mit dem Entwurfsmodell.</translation>
     </message>
     <message>
         <source>Takes whatever is expected to be fastest at each pass, plain decoding included.</source>
-        <translation type="unfinished"></translation>
+        <translation>Nimmt bei jedem Durchlauf, was voraussichtlich am schnellsten ist, auch einfaches Dekodieren.</translation>
     </message>
     <message>
         <source>How tokens are proposed</source>
-        <translation type="unfinished"></translation>
+        <translation>Wie Token vorgeschlagen werden</translation>
     </message>
     <message>
         <source>Mode: {name}</source>
-        <translation type="unfinished"></translation>
+        <translation>Modus: {name}</translation>
     </message>
     <message>
         <source>{words} Ctrl+D takes the next mode.</source>
-        <translation type="unfinished"></translation>
+        <translation>{words} Strg+D wählt den nächsten Modus.</translation>
     </message>
 </context>
 <context>
     <name>ModelController</name>
     <message>
         <source>It could not be loaded.</source>
-        <translation type="unfinished"></translation>
+        <translation>Es konnte nicht geladen werden.</translation>
     </message>
     <message>
         <source>Choose another draft, or go on without one.</source>
-        <translation type="unfinished"></translation>
+        <translation>Wählen Sie ein anderes Entwurfsmodell, oder machen Sie ohne weiter.</translation>
     </message>
     <message>
         <source>The built-in pair is used until another model is chosen.</source>
-        <translation type="unfinished"></translation>
+        <translation>Bis ein anderes Modell gewählt wird, wird das eingebaute Paar verwendet.</translation>
     </message>
 </context>
 <context>
     <name>ModelFileRow</name>
     <message>
         <source>No file</source>
-        <translation type="unfinished"></translation>
+        <translation>Keine Datei</translation>
     </message>
     <message>
         <source>browse for a file</source>
-        <translation type="unfinished"></translation>
+        <translation>Datei suchen</translation>
     </message>
     <message>
         <source>Browse…</source>
-        <translation type="unfinished"></translation>
+        <translation>Durchsuchen …</translation>
     </message>
     <message>
         <source>No folder</source>
-        <translation type="unfinished"></translation>
+        <translation>Kein Ordner</translation>
     </message>
     <message>
         <source>browse for a folder</source>
-        <translation type="unfinished"></translation>
+        <translation>Ordner suchen</translation>
     </message>
 </context>
 <context>
     <name>Modes</name>
     <message>
         <source>Needs</source>
-        <translation type="unfinished"></translation>
+        <translation>Braucht</translation>
     </message>
     <message>
         <source>Costs</source>
-        <translation type="unfinished"></translation>
+        <translation>Kostet</translation>
     </message>
     <message>
         <source>Not now: {reason}</source>
-        <translation type="unfinished"></translation>
+        <translation>Jetzt nicht: {reason}</translation>
     </message>
     <message>
         <source>How tokens are proposed</source>
-        <translation type="unfinished"></translation>
+        <translation>Wie Token vorgeschlagen werden</translation>
     </message>
     <message>
         <source>Needs: {words}</source>
-        <translation type="unfinished"></translation>
+        <translation>Braucht: {words}</translation>
     </message>
     <message>
         <source>Costs: {words}</source>
-        <translation type="unfinished"></translation>
+        <translation>Kostet: {words}</translation>
     </message>
     <message>
         <source>Automatic</source>
-        <translation type="unfinished"></translation>
+        <translation>Automatisch</translation>
     </message>
     <message>
         <source>Takes whatever is expected to be fastest at each pass, plain decoding included.</source>
-        <translation type="unfinished"></translation>
+        <translation>Nimmt bei jedem Durchlauf, was voraussichtlich am schnellsten ist, auch einfaches Dekodieren.</translation>
     </message>
     <message>
         <source>Nothing; with a draft model it has one more choice.</source>
-        <translation type="unfinished"></translation>
+        <translation>Nichts; mit einem Entwurfsmodell hat es eine Wahl mehr.</translation>
     </message>
     <message>
         <source>A second or two of measuring after a model is loaded, and now and then a pass to look again.</source>
-        <translation type="unfinished"></translation>
+        <translation>Ein, zwei Sekunden Messen nach dem Laden eines Modells und ab und zu einen Durchlauf zum Nachsehen.</translation>
     </message>
     <message>
         <source>Off (plain)</source>
-        <translation type="unfinished"></translation>
+        <translation>Aus (einfach)</translation>
     </message>
     <message>
         <source>One token per pass of the target. The baseline of every comparison.</source>
-        <translation type="unfinished"></translation>
+        <translation>Ein Token pro Durchlauf des Zielmodells. Der Maßstab jedes Vergleichs.</translation>
     </message>
     <message>
         <source>Nothing.</source>
-        <translation type="unfinished"></translation>
+        <translation>Nichts.</translation>
     </message>
     <message>
         <source>No extra work, and no gain.</source>
-        <translation type="unfinished"></translation>
+        <translation>Keine Mehrarbeit und kein Gewinn.</translation>
     </message>
     <message>
         <source>N-gram (prompt lookup)</source>
-        <translation type="unfinished"></translation>
+        <translation>N-Gramm (Nachschlagen im Text)</translation>
     </message>
     <message>
         <source>Drafts what followed the same words earlier in this conversation.</source>
-        <translation type="unfinished"></translation>
+        <translation>Entwirft, was früher in dieser Unterhaltung auf dieselben Wörter folgte.</translation>
     </message>
     <message>
         <source>Text that repeats itself: code, quotations, lists, corrections. No second model.</source>
-        <translation type="unfinished"></translation>
+        <translation>Text, der sich wiederholt: Code, Zitate, Listen, Korrekturen. Kein zweites Modell.</translation>
     </message>
     <message>
         <source>Next to nothing; a wrong guess makes one pass a little longer.</source>
-        <translation type="unfinished"></translation>
+        <translation>Fast nichts; eine falsche Vermutung verlängert einen Durchlauf ein wenig.</translation>
     </message>
     <message>
         <source>Suffix decoding</source>
-        <translation type="unfinished"></translation>
+        <translation>Suffix-Dekodieren</translation>
     </message>
     <message>
         <source>Drafts what most often followed the longest match, here and in past chats if they may be used.</source>
-        <translation type="unfinished"></translation>
+        <translation>Entwirft, was am häufigsten auf die längste Übereinstimmung folgte, hier und, falls erlaubt, in früheren Chats.</translation>
     </message>
     <message>
         <source>Text that repeats itself, or resembles what was said before. No second model.</source>
-        <translation type="unfinished"></translation>
+        <translation>Text, der sich wiederholt oder früher Gesagtem ähnelt. Kein zweites Modell.</translation>
     </message>
     <message>
         <source>A little memory for the index; a wrong guess makes one pass a little longer.</source>
-        <translation type="unfinished"></translation>
+        <translation>Etwas Speicher für das Verzeichnis; eine falsche Vermutung verlängert einen Durchlauf ein wenig.</translation>
     </message>
     <message>
         <source>Draft model</source>
-        <translation type="unfinished"></translation>
+        <translation>Entwurfsmodell</translation>
     </message>
     <message>
         <source>A small model drafts tokens, and the target checks them all in one pass.</source>
-        <translation type="unfinished"></translation>
+        <translation>Ein kleines Modell entwirft Token, und das Zielmodell prüft sie alle in einem Durchlauf.</translation>
     </message>
     <message>
         <source>A draft model with the target&apos;s vocabulary, best a tenth of its size or less.</source>
-        <translation type="unfinished"></translation>
+        <translation>Ein Entwurfsmodell mit dem Vokabular des Zielmodells, am besten höchstens ein Zehntel so groß.</translation>
     </message>
     <message>
         <source>Its memory, and the time of its own passes: with a draft too large, answers get slower.</source>
-        <translation type="unfinished"></translation>
+        <translation>Seinen Speicher und die Zeit seiner eigenen Durchläufe: Ist es zu groß, werden Antworten langsamer.</translation>
     </message>
     <message>
         <source>Hybrid (text and draft model)</source>
-        <translation type="unfinished"></translation>
+        <translation>Hybrid (Text und Entwurfsmodell)</translation>
     </message>
     <message>
         <source>Drafts from text where it matches well, and with the draft model elsewhere.</source>
-        <translation type="unfinished"></translation>
+        <translation>Entwirft aus dem Text, wo er gut passt, und sonst mit dem Entwurfsmodell.</translation>
     </message>
     <message>
         <source>A draft model with the target&apos;s vocabulary.</source>
-        <translation type="unfinished"></translation>
+        <translation>Ein Entwurfsmodell mit dem Vokabular des Zielmodells.</translation>
     </message>
     <message>
         <source>As the draft model; less of its time where text matches.</source>
-        <translation type="unfinished"></translation>
+        <translation>Wie das Entwurfsmodell; weniger von dessen Zeit, wo Text passt.</translation>
     </message>
     <message>
         <source>Off</source>
-        <translation type="unfinished"></translation>
+        <translation>Aus</translation>
     </message>
     <message>
         <source>N-gram</source>
-        <translation type="unfinished"></translation>
+        <translation>N-Gramm</translation>
     </message>
     <message>
         <source>Suffix</source>
-        <translation type="unfinished"></translation>
+        <translation>Suffix</translation>
     </message>
     <message>
         <source>Draft</source>
-        <translation type="unfinished"></translation>
+        <translation>Entwurf</translation>
     </message>
     <message>
         <source>Hybrid</source>
-        <translation type="unfinished"></translation>
+        <translation>Hybrid</translation>
     </message>
     <message>
         <source>Auto</source>
-        <translation type="unfinished"></translation>
+        <translation>Auto</translation>
     </message>
     <message>
         <source>plain</source>
-        <translation type="unfinished"></translation>
+        <translation>einfach</translation>
     </message>
     <message>
         <source>n-gram</source>
-        <translation type="unfinished"></translation>
+        <translation>N-Gramm</translation>
     </message>
     <message>
         <source>suffix</source>
-        <translation type="unfinished"></translation>
+        <translation>Suffix</translation>
     </message>
     <message>
         <source>draft</source>
-        <translation type="unfinished"></translation>
+        <translation>Entwurf</translation>
     </message>
     <message>
         <source>hybrid</source>
-        <translation type="unfinished"></translation>
+        <translation>Hybrid</translation>
     </message>
     <message>
         <source>auto</source>
-        <translation type="unfinished"></translation>
+        <translation>Auto</translation>
     </message>
 </context>
 <context>
     <name>NotificationController</name>
     <message numerus="yes">
         <source>%Ln tokens</source>
-        <translation type="unfinished">
-            <numerusform></numerusform>
-            <numerusform></numerusform>
+        <translation>
+            <numerusform>%Ln Token</numerusform>
+            <numerusform>%Ln Token</numerusform>
         </translation>
     </message>
     <message>
         <source>The answer could not be finished</source>
-        <translation type="unfinished"></translation>
+        <translation>Die Antwort konnte nicht beendet werden</translation>
     </message>
     <message>
         <source>{tokens} at {speed}</source>
-        <translation type="unfinished"></translation>
+        <translation>{tokens} mit {speed}</translation>
     </message>
     <message>
         <source>The answer is there</source>
-        <translation type="unfinished"></translation>
+        <translation>Die Antwort ist da</translation>
     </message>
 </context>
 <context>
     <name>NumberRow</name>
     <message>
         <source>a number</source>
-        <translation type="unfinished"></translation>
+        <translation>eine Zahl</translation>
     </message>
     <message>
         <source>a whole number</source>
-        <translation type="unfinished"></translation>
+        <translation>eine ganze Zahl</translation>
     </message>
     <message>
         <source>Give {what}, {range}.</source>
-        <translation type="unfinished"></translation>
+        <translation>Bitte {what} angeben, {range}.</translation>
     </message>
     <message>
         <source>Give a value {range}.</source>
-        <translation type="unfinished"></translation>
+        <translation>Bitte einen Wert angeben: {range}.</translation>
     </message>
 </context>
 <context>
     <name>PairCard</name>
     <message>
         <source>on this computer</source>
-        <translation type="unfinished"></translation>
+        <translation>auf diesem Rechner</translation>
     </message>
     <message>
         <source>downloading</source>
-        <translation type="unfinished"></translation>
+        <translation>wird heruntergeladen</translation>
     </message>
     <message>
         <source>Target</source>
-        <translation type="unfinished"></translation>
+        <translation>Zielmodell</translation>
     </message>
     <message>
         <source>Draft</source>
-        <translation type="unfinished"></translation>
+        <translation>Entwurfsmodell</translation>
     </message>
     <message>
         <source>No draft: plain decoding and n-grams</source>
-        <translation type="unfinished"></translation>
+        <translation>Kein Entwurfsmodell: einfaches Dekodieren und N-Gramme</translation>
     </message>
     <message>
         <source>Search for another</source>
-        <translation type="unfinished"></translation>
+        <translation>Anderes suchen</translation>
     </message>
     <message>
         <source>Download {what}</source>
-        <translation type="unfinished"></translation>
+        <translation>{what} herunterladen</translation>
     </message>
     <message>
         <source>Download and chat</source>
-        <translation type="unfinished"></translation>
+        <translation>Herunterladen und chatten</translation>
     </message>
     <message>
         <source>Chat with this pair</source>
-        <translation type="unfinished"></translation>
+        <translation>Mit diesem Paar chatten</translation>
     </message>
     <message>
         <source>Chat with the target alone</source>
-        <translation type="unfinished"></translation>
+        <translation>Nur mit dem Zielmodell chatten</translation>
     </message>
     <message>
         <source>Chat with it</source>
-        <translation type="unfinished"></translation>
+        <translation>Damit chatten</translation>
     </message>
     <message>
         <source>See the downloads</source>
-        <translation type="unfinished"></translation>
+        <translation>Downloads ansehen</translation>
     </message>
     <message>
         <source>the draft</source>
-        <translation type="unfinished"></translation>
+        <translation>Entwurfsmodell</translation>
     </message>
     <message>
         <source>the target</source>
-        <translation type="unfinished"></translation>
+        <translation>Zielmodell</translation>
     </message>
     <message>
         <source>it</source>
-        <translation type="unfinished"></translation>
+        <translation>Modell</translation>
     </message>
 </context>
 <context>
     <name>PassTip</name>
     <message numerus="yes">
         <source>Kept %n proposed tokens: {texts}</source>
-        <translation type="unfinished">
-            <numerusform></numerusform>
-            <numerusform></numerusform>
+        <translation>
+            <numerusform>%n vorgeschlagenes Token behalten: {texts}</numerusform>
+            <numerusform>%n vorgeschlagene Token behalten: {texts}</numerusform>
         </translation>
     </message>
     <message>
         <source>drawn in its place</source>
-        <translation type="unfinished"></translation>
+        <translation>stattdessen gezogen</translation>
     </message>
     <message>
         <source>and one more, since all were kept</source>
-        <translation type="unfinished"></translation>
+        <translation>und eines mehr, da alle behalten wurden</translation>
     </message>
     <message>
         <source>drawn by the target alone, nothing was proposed</source>
-        <translation type="unfinished"></translation>
+        <translation>vom Zielmodell allein gezogen, es war nichts vorgeschlagen</translation>
     </message>
     <message>
         <source>Refused: {text}</source>
-        <translation type="unfinished"></translation>
+        <translation>Abgelehnt: {text}</translation>
     </message>
     <message>
         <source>drawn in place of a refused one</source>
-        <translation type="unfinished"></translation>
+        <translation>anstelle eines abgelehnten gezogen</translation>
     </message>
     <message>
         <source>One pass of the target.</source>
-        <translation type="unfinished"></translation>
+        <translation>Ein Durchlauf des Zielmodells.</translation>
     </message>
     <message>
         <source>(part of a character)</source>
-        <translation type="unfinished"></translation>
+        <translation>(Teil eines Zeichens)</translation>
     </message>
 </context>
 <context>
     <name>Place</name>
     <message>
         <source>Recommended</source>
-        <translation type="unfinished"></translation>
+        <translation>Empfohlen</translation>
     </message>
     <message>
         <source>Search</source>
-        <translation type="unfinished"></translation>
+        <translation>Suche</translation>
     </message>
     <message>
         <source>Drafts</source>
-        <translation type="unfinished"></translation>
+        <translation>Entwurfsmodelle</translation>
     </message>
     <message>
         <source>Library</source>
-        <translation type="unfinished"></translation>
+        <translation>Bibliothek</translation>
     </message>
     <message>
         <source>Downloads</source>
-        <translation type="unfinished"></translation>
+        <translation>Downloads</translation>
     </message>
 </context>
 <context>
     <name>Presets</name>
     <message>
         <source>Precise</source>
-        <translation type="unfinished"></translation>
+        <translation>Genau</translation>
     </message>
     <message>
         <source>Balanced</source>
-        <translation type="unfinished"></translation>
+        <translation>Ausgewogen</translation>
     </message>
     <message>
         <source>Creative</source>
-        <translation type="unfinished"></translation>
+        <translation>Kreativ</translation>
     </message>
     <message>
         <source>none of them</source>
-        <translation type="unfinished"></translation>
+        <translation>keine davon</translation>
     </message>
     <message>
         <source>Preset: {name}</source>
-        <translation type="unfinished"></translation>
+        <translation>Voreinstellung: {name}</translation>
     </message>
     <message>
         <source>Presets, in force: {name}</source>
-        <translation type="unfinished"></translation>
+        <translation>Voreinstellungen, aktiv: {name}</translation>
     </message>
     <message>
         <source>Save these values as a preset…</source>
-        <translation type="unfinished"></translation>
+        <translation>Diese Werte als Voreinstellung sichern …</translation>
     </message>
     <message>
         <source>Rename</source>
-        <translation type="unfinished"></translation>
+        <translation>Umbenennen</translation>
     </message>
     <message>
         <source>Delete</source>
-        <translation type="unfinished"></translation>
+        <translation>Löschen</translation>
     </message>
     <message>
         <source>Presets</source>
-        <translation type="unfinished"></translation>
+        <translation>Voreinstellungen</translation>
     </message>
     <message>
         <source>The sampling and the system prompt as they are shown here. A preset of yours with this name is replaced.</source>
-        <translation type="unfinished"></translation>
+        <translation>Sampling und Systemprompt, wie sie hier stehen. Eine eigene Voreinstellung dieses Namens wird ersetzt.</translation>
     </message>
     <message>
         <source>Save as a preset</source>
-        <translation type="unfinished"></translation>
+        <translation>Als Voreinstellung sichern</translation>
     </message>
     <message>
         <source>Save</source>
-        <translation type="unfinished"></translation>
+        <translation>Speichern</translation>
     </message>
     <message>
         <source>A new name for “{name}”.</source>
-        <translation type="unfinished"></translation>
+        <translation>Ein neuer Name für „{name}“.</translation>
     </message>
     <message>
         <source>Rename the preset</source>
-        <translation type="unfinished"></translation>
+        <translation>Voreinstellung umbenennen</translation>
     </message>
     <message>
         <source>“{name}” will be gone. Chats that use its values keep them.</source>
-        <translation type="unfinished"></translation>
+        <translation>„{name}“ wird gelöscht. Chats, die ihre Werte verwenden, behalten sie.</translation>
     </message>
     <message>
         <source>Delete this preset?</source>
-        <translation type="unfinished"></translation>
+        <translation>Diese Voreinstellung löschen?</translation>
     </message>
     <message>
         <source>Name</source>
-        <translation type="unfinished"></translation>
+        <translation>Name</translation>
     </message>
 </context>
 <context>
     <name>Problems</name>
     <message>
         <source>Not everything is as it should be</source>
-        <translation type="unfinished"></translation>
+        <translation>Nicht alles ist, wie es sein sollte</translation>
     </message>
     <message>
         <source>Something went wrong inside Paceline</source>
-        <translation type="unfinished"></translation>
+        <translation>In Paceline ist etwas schiefgegangen</translation>
     </message>
     <message>
         <source>Your chats are saved. If something looks odd, restart Paceline.</source>
-        <translation type="unfinished"></translation>
+        <translation>Ihre Chats sind gespeichert. Falls etwas seltsam aussieht, starten Sie Paceline neu.</translation>
     </message>
     <message>
         <source>The file could not be attached</source>
-        <translation type="unfinished"></translation>
+        <translation>Die Datei konnte nicht angehängt werden</translation>
     </message>
     <message>
         <source>Attach another file, or paste the part that matters.</source>
-        <translation type="unfinished"></translation>
+        <translation>Hängen Sie eine andere Datei an, oder fügen Sie den wichtigen Teil ein.</translation>
     </message>
     <message>
         <source>Check that it is still there and that you may read it.</source>
-        <translation type="unfinished"></translation>
+        <translation>Prüfen Sie, ob sie noch da ist und ob Sie sie lesen dürfen.</translation>
     </message>
     <message>
         <source>Attach the part that matters, or paste it into the message.</source>
-        <translation type="unfinished"></translation>
+        <translation>Hängen Sie den wichtigen Teil an, oder fügen Sie ihn in die Nachricht ein.</translation>
     </message>
     <message>
         <source>Attach text, code, Markdown, CSV or a PDF with text; other documents can be exported as one of them.</source>
-        <translation type="unfinished"></translation>
+        <translation>Hängen Sie Text, Code, Markdown, CSV oder ein PDF mit Text an; andere Dokumente lassen sich so exportieren.</translation>
     </message>
     <message>
         <source>Choose another file.</source>
-        <translation type="unfinished"></translation>
+        <translation>Wählen Sie eine andere Datei.</translation>
     </message>
     <message>
         <source>Save a copy without a password, and attach that.</source>
-        <translation type="unfinished"></translation>
+        <translation>Speichern Sie eine Kopie ohne Passwort, und hängen Sie diese an.</translation>
     </message>
     <message>
         <source>Open it in a PDF viewer and print it to a new PDF, or copy the text that matters.</source>
-        <translation type="unfinished"></translation>
+        <translation>Öffnen Sie es in einem PDF-Betrachter und drucken Sie es in ein neues PDF, oder kopieren Sie den wichtigen Text.</translation>
     </message>
     <message>
         <source>Not all files were attached</source>
-        <translation type="unfinished"></translation>
+        <translation>Nicht alle Dateien wurden angehängt</translation>
     </message>
     <message>
         <source>Remove some, or send them in several messages.</source>
-        <translation type="unfinished"></translation>
+        <translation>Entfernen Sie einige, oder senden Sie sie in mehreren Nachrichten.</translation>
     </message>
     <message>
         <source>Attach a PDF of the pages that matter.</source>
-        <translation type="unfinished"></translation>
+        <translation>Hängen Sie ein PDF der wichtigen Seiten an.</translation>
     </message>
     <message>
         <source>Attach it again when you want it.</source>
-        <translation type="unfinished"></translation>
+        <translation>Hängen Sie sie bei Bedarf erneut an.</translation>
     </message>
     <message>
         <source>Choose it again where it lies now.</source>
-        <translation type="unfinished"></translation>
+        <translation>Wählen Sie sie an ihrem jetzigen Ort erneut.</translation>
     </message>
     <message>
         <source>Attach the files in it that matter.</source>
-        <translation type="unfinished"></translation>
+        <translation>Hängen Sie die wichtigen Dateien daraus an.</translation>
     </message>
     <message>
         <source>Attach a file.</source>
-        <translation type="unfinished"></translation>
+        <translation>Hängen Sie eine Datei an.</translation>
     </message>
     <message>
         <source>A conversation of this file has more messages than any real one.</source>
-        <translation type="unfinished"></translation>
+        <translation>Eine Unterhaltung dieser Datei hat mehr Nachrichten als jede echte.</translation>
     </message>
     <message>
         <source>This file was written by a newer Paceline.</source>
-        <translation type="unfinished"></translation>
+        <translation>Diese Datei wurde von einem neueren Paceline geschrieben.</translation>
     </message>
     <message>
         <source>Import it with that version.</source>
-        <translation type="unfinished"></translation>
+        <translation>Importieren Sie sie mit jener Version.</translation>
     </message>
     <message>
         <source>This export of Paceline holds no list of conversations.</source>
-        <translation type="unfinished"></translation>
+        <translation>Dieser Paceline-Export enthält keine Liste von Unterhaltungen.</translation>
     </message>
     <message>
         <source>A conversation has no list of messages, or one that is too long.</source>
-        <translation type="unfinished"></translation>
+        <translation>Eine Unterhaltung hat keine oder eine zu lange Liste von Nachrichten.</translation>
     </message>
     <message>
         <source>A message of this file is no message.</source>
-        <translation type="unfinished"></translation>
+        <translation>Eine Nachricht dieser Datei ist keine.</translation>
     </message>
     <message>
         <source>A message of this file has no number or role of its own.</source>
-        <translation type="unfinished"></translation>
+        <translation>Eine Nachricht dieser Datei hat keine eigene Nummer oder Rolle.</translation>
     </message>
     <message>
         <source>A message of this file follows one that is not there.</source>
-        <translation type="unfinished"></translation>
+        <translation>Eine Nachricht dieser Datei folgt auf eine, die fehlt.</translation>
     </message>
     <message>
         <source>There is no chat to export.</source>
-        <translation type="unfinished"></translation>
+        <translation>Es gibt keinen Chat zum Exportieren.</translation>
     </message>
     <message>
         <source>This chat is not there any more.</source>
-        <translation type="unfinished"></translation>
+        <translation>Diesen Chat gibt es nicht mehr.</translation>
     </message>
     <message>
         <source>Choose another one.</source>
-        <translation type="unfinished"></translation>
+        <translation>Wählen Sie einen anderen.</translation>
     </message>
     <message>
         <source>This answer is not there any more.</source>
-        <translation type="unfinished"></translation>
+        <translation>Diese Antwort gibt es nicht mehr.</translation>
     </message>
     <message>
         <source>Open the chat again.</source>
-        <translation type="unfinished"></translation>
+        <translation>Öffnen Sie den Chat erneut.</translation>
     </message>
     <message>
         <source>The chats are closed.</source>
-        <translation type="unfinished"></translation>
+        <translation>Die Chats sind geschlossen.</translation>
     </message>
     <message>
         <source>The chats are being closed.</source>
-        <translation type="unfinished"></translation>
+        <translation>Die Chats werden gerade geschlossen.</translation>
     </message>
     <message>
         <source>The chats were closed before this was saved.</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>This cannot be measured</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>Change the option or the file.</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>The report was not written</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>The disk refused</source>
-        <translation type="unfinished"></translation>
+        <translation>Die Chats wurden geschlossen, bevor dies gespeichert war.</translation>
     </message>
     <message>
         <source>Check the library folder.</source>
-        <translation type="unfinished"></translation>
+        <translation>Prüfen Sie den Bibliotheksordner.</translation>
     </message>
     <message>
         <source>Download it again.</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>Choose another.</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>must be numbers or auto</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>must be a number or all</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>must be numbers</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>This cannot be run</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>Change the option.</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>`paceline stats --answers --json` names those there are.</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>There is no display</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>The window needs one.</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>In a terminal, use: paceline run --prompt &quot;...&quot; or paceline demo.</source>
-        <translation type="unfinished"></translation>
+        <translation>Laden Sie es erneut herunter.</translation>
     </message>
     <message>
         <source>No model is loaded</source>
-        <translation type="unfinished"></translation>
+        <translation>Es ist kein Modell geladen</translation>
     </message>
     <message>
         <source>Without a model nobody can answer.</source>
-        <translation type="unfinished"></translation>
+        <translation>Ohne Modell kann niemand antworten.</translation>
     </message>
     <message>
         <source>Open a GGUF file, or the built-in pair.</source>
-        <translation type="unfinished"></translation>
+        <translation>Öffnen Sie eine GGUF-Datei oder das eingebaute Paar.</translation>
     </message>
     <message>
         <source>Paceline could not go on</source>
-        <translation type="unfinished"></translation>
+        <translation>Paceline konnte nicht weitermachen</translation>
     </message>
     <message>
         <source>Try again; if it happens again, restart Paceline.</source>
-        <translation type="unfinished"></translation>
+        <translation>Versuchen Sie es erneut; geschieht es wieder, starten Sie Paceline neu.</translation>
     </message>
     <message>
         <source>The settings could not be saved</source>
-        <translation type="unfinished"></translation>
+        <translation>Die Einstellungen konnten nicht gespeichert werden</translation>
     </message>
     <message>
         <source>They hold until Paceline is closed. Check the free space and the folder&apos;s permissions.</source>
-        <translation type="unfinished"></translation>
+        <translation>Sie gelten, bis Paceline geschlossen wird. Prüfen Sie den freien Platz und die Rechte des Ordners.</translation>
     </message>
     <message>
         <source>The preset was not changed</source>
-        <translation type="unfinished"></translation>
+        <translation>Die Voreinstellung wurde nicht geändert</translation>
     </message>
     <message>
         <source>The peer could not be measured</source>
@@ -2627,1960 +2579,2154 @@ Chat template: {template_name}
     </message>
     <message>
         <source>The chats could not be exported</source>
-        <translation type="unfinished"></translation>
+        <translation>Die Chats konnten nicht exportiert werden</translation>
     </message>
     <message>
         <source>Choose another place, or make some space.</source>
-        <translation type="unfinished"></translation>
+        <translation>Wählen Sie einen anderen Ort, oder schaffen Sie Platz.</translation>
     </message>
     <message>
         <source>The statistics could not be exported</source>
-        <translation type="unfinished"></translation>
+        <translation>Die Statistik konnte nicht exportiert werden</translation>
     </message>
     <message>
         <source>The file could not be imported</source>
-        <translation type="unfinished"></translation>
+        <translation>Die Datei konnte nicht importiert werden</translation>
     </message>
     <message>
         <source>Choose a JSON export of Paceline or LM Studio, or the zip that ChatGPT sends.</source>
-        <translation type="unfinished"></translation>
+        <translation>Wählen Sie einen JSON-Export von Paceline oder LM Studio oder die ZIP-Datei von ChatGPT.</translation>
     </message>
     <message>
         <source>The chats could not be saved</source>
-        <translation type="unfinished"></translation>
+        <translation>Die Chats konnten nicht gespeichert werden</translation>
     </message>
     <message>
         <source>Check the disk and the folder&apos;s permissions; Paceline keeps trying.</source>
-        <translation type="unfinished"></translation>
+        <translation>Prüfen Sie das Laufwerk und die Rechte des Ordners; Paceline versucht es weiter.</translation>
     </message>
     <message>
         <source>The disk is full</source>
-        <translation type="unfinished"></translation>
+        <translation>Die Festplatte ist voll</translation>
     </message>
     <message>
         <source>Make some space; what is not saved yet stays in memory and is saved then.</source>
-        <translation type="unfinished"></translation>
+        <translation>Schaffen Sie Platz; was noch nicht gespeichert ist, bleibt im Speicher und wird dann gespeichert.</translation>
     </message>
     <message>
         <source>The chats are in use</source>
-        <translation type="unfinished"></translation>
+        <translation>Die Chats sind in Gebrauch</translation>
     </message>
     <message>
         <source>Close the other Paceline and start this one again.</source>
-        <translation type="unfinished"></translation>
+        <translation>Schließen Sie das andere Paceline, und starten Sie dieses neu.</translation>
     </message>
     <message>
         <source>The chats cannot be saved here</source>
-        <translation type="unfinished"></translation>
+        <translation>Die Chats können hier nicht gespeichert werden</translation>
     </message>
     <message>
         <source>Allow writing to the folder, or set PACELINE_HOME to another one, and start again.</source>
-        <translation type="unfinished"></translation>
+        <translation>Erlauben Sie das Schreiben in den Ordner, oder setzen Sie PACELINE_HOME auf einen anderen, und starten Sie neu.</translation>
     </message>
     <message>
         <source>The chats file was damaged</source>
-        <translation type="unfinished"></translation>
+        <translation>Die Datei der Chats war beschädigt</translation>
     </message>
     <message>
         <source>The chats are from a newer Paceline</source>
-        <translation type="unfinished"></translation>
+        <translation>Die Chats stammen von einem neueren Paceline</translation>
     </message>
     <message>
         <source>The chats could not be backed up</source>
-        <translation type="unfinished"></translation>
+        <translation>Die Chats konnten nicht gesichert werden</translation>
     </message>
     <message>
         <source>Check the free space in the folder of the backups.</source>
-        <translation type="unfinished"></translation>
+        <translation>Prüfen Sie den freien Platz im Ordner der Sicherungen.</translation>
     </message>
     <message>
         <source>The chats could not be updated to this version</source>
-        <translation type="unfinished"></translation>
+        <translation>Die Chats konnten nicht auf diese Version gebracht werden</translation>
     </message>
     <message>
         <source>The hub named an address that is none.</source>
-        <translation type="unfinished"></translation>
+        <translation>Der Hub nannte eine ungültige Adresse.</translation>
     </message>
     <message>
         <source>The hub redirects to an address without encryption.</source>
-        <translation type="unfinished"></translation>
+        <translation>Der Hub leitet auf eine unverschlüsselte Adresse um.</translation>
     </message>
     <message>
         <source>The hub redirects to an address that is none.</source>
-        <translation type="unfinished"></translation>
+        <translation>Der Hub leitet auf eine ungültige Adresse um.</translation>
     </message>
     <message>
         <source>The hub&apos;s answer to the search is no list.</source>
-        <translation type="unfinished"></translation>
+        <translation>Die Antwort des Hubs auf die Suche ist keine Liste.</translation>
     </message>
     <message>
         <source>The hub sent something that is not JSON.</source>
-        <translation type="unfinished"></translation>
+        <translation>Der Hub hat etwas gesendet, das kein JSON ist.</translation>
     </message>
     <message>
         <source>The hub sent the file packed, although it was asked not to.</source>
-        <translation type="unfinished"></translation>
+        <translation>Der Hub hat die Datei gepackt gesendet, obwohl darum gebeten wurde, es nicht zu tun.</translation>
     </message>
     <message>
         <source>The hub sends another number of bytes than it said.</source>
-        <translation type="unfinished"></translation>
+        <translation>Der Hub sendet eine andere Zahl von Bytes als angekündigt.</translation>
     </message>
     <message>
         <source>The hub did not answer in time.</source>
-        <translation type="unfinished"></translation>
+        <translation>Der Hub hat nicht rechtzeitig geantwortet.</translation>
     </message>
     <message>
         <source>No connection to the hub could be made.</source>
-        <translation type="unfinished"></translation>
+        <translation>Es kam keine Verbindung zum Hub zustande.</translation>
     </message>
     <message>
         <source>The proxy refused the connection to the hub.</source>
-        <translation type="unfinished"></translation>
+        <translation>Der Proxy hat die Verbindung zum Hub abgelehnt.</translation>
     </message>
     <message>
         <source>The connection to the hub broke.</source>
-        <translation type="unfinished"></translation>
+        <translation>Die Verbindung zum Hub ist abgebrochen.</translation>
     </message>
     <message>
         <source>The hub&apos;s answer could not be read.</source>
-        <translation type="unfinished"></translation>
+        <translation>Die Antwort des Hubs war nicht lesbar.</translation>
     </message>
     <message>
         <source>The hub sent other bytes than those that were asked for.</source>
-        <translation type="unfinished"></translation>
+        <translation>Der Hub hat andere Bytes gesendet als die verlangten.</translation>
     </message>
     <message>
         <source>Correct HTTPS_PROXY, HTTP_PROXY and ALL_PROXY.</source>
-        <translation type="unfinished"></translation>
+        <translation>Berichtigen Sie HTTPS_PROXY, HTTP_PROXY und ALL_PROXY.</translation>
     </message>
     <message>
         <source>The hub could not be asked</source>
-        <translation type="unfinished"></translation>
+        <translation>Der Hub konnte nicht gefragt werden</translation>
     </message>
     <message>
         <source>Offline mode is on</source>
-        <translation type="unfinished"></translation>
+        <translation>Der Offline-Modus ist an</translation>
     </message>
     <message>
         <source>Unset HF_HUB_OFFLINE to reach the hub; models on this machine work without it.</source>
-        <translation type="unfinished"></translation>
+        <translation>Heben Sie HF_HUB_OFFLINE auf, um den Hub zu erreichen; Modelle auf diesem Rechner gehen auch ohne ihn.</translation>
     </message>
     <message>
         <source>The hub cannot be reached</source>
-        <translation type="unfinished"></translation>
+        <translation>Der Hub ist nicht erreichbar</translation>
     </message>
     <message>
         <source>Check the network, the proxy and HF_ENDPOINT; downloads go on where they stopped.</source>
-        <translation type="unfinished"></translation>
+        <translation>Prüfen Sie Netzwerk, Proxy und HF_ENDPOINT; Downloads gehen dort weiter, wo sie stehen geblieben sind.</translation>
     </message>
     <message>
         <source>The hub is busy</source>
-        <translation type="unfinished"></translation>
+        <translation>Der Hub ist überlastet</translation>
     </message>
     <message>
         <source>Try again in a few minutes.</source>
-        <translation type="unfinished"></translation>
+        <translation>Versuchen Sie es in einigen Minuten erneut.</translation>
     </message>
     <message>
         <source>This repository asks for permission</source>
-        <translation type="unfinished"></translation>
+        <translation>Dieses Repository verlangt eine Erlaubnis</translation>
     </message>
     <message>
         <source>Accept its terms on its page at the hub, and give Paceline an access token (or set HF_TOKEN).</source>
-        <translation type="unfinished"></translation>
+        <translation>Stimmen Sie auf seiner Seite im Hub den Bedingungen zu, und geben Sie Paceline ein Zugangstoken (oder setzen Sie HF_TOKEN).</translation>
     </message>
     <message>
         <source>Not found on the hub</source>
-        <translation type="unfinished"></translation>
+        <translation>Im Hub nicht gefunden</translation>
     </message>
     <message>
         <source>Check the spelling; it may also have been renamed, removed or made private.</source>
-        <translation type="unfinished"></translation>
+        <translation>Prüfen Sie die Schreibweise; es kann auch umbenannt, entfernt oder privat geworden sein.</translation>
     </message>
     <message>
         <source>The file has changed on the hub</source>
-        <translation type="unfinished"></translation>
+        <translation>Die Datei hat sich im Hub geändert</translation>
     </message>
     <message>
         <source>Start the download again.</source>
-        <translation type="unfinished"></translation>
+        <translation>Starten Sie den Download erneut.</translation>
     </message>
     <message>
         <source>The hub&apos;s answer could not be understood</source>
-        <translation type="unfinished"></translation>
+        <translation>Die Antwort des Hubs war nicht zu verstehen</translation>
     </message>
     <message>
         <source>Try again later; if HF_ENDPOINT names a mirror, check that it is one.</source>
-        <translation type="unfinished"></translation>
+        <translation>Versuchen Sie es später erneut; falls HF_ENDPOINT einen Spiegel nennt, prüfen Sie, ob es einer ist.</translation>
     </message>
     <message>
         <source>The download could not be completed</source>
-        <translation type="unfinished"></translation>
+        <translation>Der Download konnte nicht abgeschlossen werden</translation>
     </message>
     <message>
         <source>There is not enough space</source>
-        <translation type="unfinished"></translation>
+        <translation>Es ist nicht genug Platz</translation>
     </message>
     <message>
         <source>Make some space and resume: the part that is here is kept.</source>
-        <translation type="unfinished"></translation>
+        <translation>Schaffen Sie Platz, und setzen Sie fort: Der vorhandene Teil bleibt erhalten.</translation>
     </message>
     <message>
         <source>The file arrived damaged</source>
-        <translation type="unfinished"></translation>
+        <translation>Die Datei kam beschädigt an</translation>
     </message>
     <message>
         <source>Try again; if it happens again, a proxy or a mirror on the way changes the bytes.</source>
-        <translation type="unfinished"></translation>
+        <translation>Versuchen Sie es erneut; geschieht es wieder, verändert ein Proxy oder Spiegel unterwegs die Bytes.</translation>
     </message>
     <message>
         <source>This file is being downloaded already</source>
-        <translation type="unfinished"></translation>
+        <translation>Diese Datei wird bereits heruntergeladen</translation>
     </message>
     <message>
         <source>Wait for the other Paceline, or stop its download.</source>
-        <translation type="unfinished"></translation>
+        <translation>Warten Sie auf das andere Paceline, oder stoppen Sie dessen Download.</translation>
     </message>
     <message>
         <source>The library could not do this</source>
-        <translation type="unfinished"></translation>
+        <translation>Die Bibliothek konnte das nicht tun</translation>
     </message>
     <message>
         <source>Check the name and the folder&apos;s permissions.</source>
-        <translation type="unfinished"></translation>
+        <translation>Prüfen Sie den Namen und die Rechte des Ordners.</translation>
     </message>
     <message>
         <source>This name is refused</source>
-        <translation type="unfinished"></translation>
+        <translation>Dieser Name wird abgelehnt</translation>
     </message>
     <message>
         <source>Nothing was written. Report the repository to the hub: such names serve attacks only.</source>
-        <translation type="unfinished"></translation>
+        <translation>Es wurde nichts geschrieben. Melden Sie das Repository dem Hub: Solche Namen dienen nur Angriffen.</translation>
     </message>
     <message>
         <source>The token cannot be kept</source>
-        <translation type="unfinished"></translation>
+        <translation>Das Token kann nicht verwahrt werden</translation>
     </message>
     <message>
         <source>Set the environment variable HF_TOKEN instead; Paceline writes no token into a file.</source>
-        <translation type="unfinished"></translation>
+        <translation>Setzen Sie stattdessen die Umgebungsvariable HF_TOKEN; Paceline schreibt kein Token in eine Datei.</translation>
     </message>
     <message>
         <source>Check the spelling.</source>
-        <translation type="unfinished"></translation>
+        <translation>Prüfen Sie die Schreibweise.</translation>
     </message>
     <message>
         <source>Name one.</source>
-        <translation type="unfinished"></translation>
+        <translation>Nennen Sie eines.</translation>
     </message>
     <message>
         <source>See `paceline models list`.</source>
-        <translation type="unfinished"></translation>
+        <translation>Siehe `paceline models list`.</translation>
     </message>
     <message>
         <source>Paceline runs models in the GGUF format only.</source>
-        <translation type="unfinished"></translation>
+        <translation>Paceline verwendet nur Modelle im GGUF-Format.</translation>
     </message>
     <message>
         <source>Choose a smaller model.</source>
-        <translation type="unfinished"></translation>
+        <translation>Wählen Sie ein kleineres Modell.</translation>
     </message>
     <message>
         <source>Check the path; of a model in parts all are needed.</source>
-        <translation type="unfinished"></translation>
+        <translation>Prüfen Sie den Pfad; von einem mehrteiligen Modell werden alle Teile gebraucht.</translation>
     </message>
     <message>
         <source>Another Paceline holds the library&apos;s index.</source>
-        <translation type="unfinished"></translation>
+        <translation>Ein anderes Paceline hält das Verzeichnis der Bibliothek.</translation>
     </message>
     <message>
         <source>Try again in a moment.</source>
-        <translation type="unfinished"></translation>
+        <translation>Versuchen Sie es gleich noch einmal.</translation>
     </message>
     <message>
         <source>Check the folder&apos;s permissions.</source>
-        <translation type="unfinished"></translation>
+        <translation>Prüfen Sie die Rechte des Ordners.</translation>
     </message>
     <message>
         <source>Choose a library folder on another disk.</source>
-        <translation type="unfinished"></translation>
+        <translation>Wählen Sie einen Bibliotheksordner auf einem anderen Laufwerk.</translation>
     </message>
     <message>
         <source>The hub cannot give parts of files, so the header cannot be read alone.</source>
-        <translation type="unfinished"></translation>
+        <translation>Der Hub kann keine Teile von Dateien liefern, daher ist der Dateikopf nicht einzeln lesbar.</translation>
     </message>
     <message>
         <source>This system has no keyring that Paceline could use.</source>
-        <translation type="unfinished"></translation>
+        <translation>Dieses System hat keinen Schlüsselbund, den Paceline verwenden könnte.</translation>
     </message>
     <message>
         <source>This is no access token: it is empty, or holds characters that no token has.</source>
-        <translation type="unfinished"></translation>
+        <translation>Das ist kein Zugangstoken: Es ist leer oder enthält Zeichen, die kein Token hat.</translation>
     </message>
     <message>
         <source>The connection to the hub ended too early.</source>
-        <translation type="unfinished"></translation>
+        <translation>Die Verbindung zum Hub endete zu früh.</translation>
     </message>
     <message>
         <source>Try again when its publisher is done with it.</source>
-        <translation type="unfinished"></translation>
+        <translation>Versuchen Sie es erneut, wenn der Herausgeber damit fertig ist.</translation>
     </message>
     <message>
         <source>Check its permissions.</source>
-        <translation type="unfinished"></translation>
+        <translation>Prüfen Sie die Rechte.</translation>
     </message>
     <message>
         <source>The hub sends more bytes than it said.</source>
-        <translation type="unfinished"></translation>
+        <translation>Der Hub sendet mehr Bytes als angekündigt.</translation>
     </message>
     <message>
         <source>The folder could not be opened</source>
-        <translation type="unfinished"></translation>
+        <translation>Der Ordner konnte nicht geöffnet werden</translation>
     </message>
     <message>
         <source>This model is not here</source>
-        <translation type="unfinished"></translation>
+        <translation>Dieses Modell ist nicht da</translation>
     </message>
     <message>
         <source>This could not be done</source>
-        <translation type="unfinished"></translation>
+        <translation>Das war nicht möglich</translation>
     </message>
     <message>
         <source>Something went wrong inside Paceline; it was written to the log.</source>
-        <translation type="unfinished"></translation>
+        <translation>In Paceline ist etwas schiefgegangen; es steht im Protokoll.</translation>
     </message>
     <message>
         <source>Try again.</source>
-        <translation type="unfinished"></translation>
+        <translation>Versuchen Sie es erneut.</translation>
     </message>
     <message>
         <source>Check the disk and the network, then try again.</source>
-        <translation type="unfinished"></translation>
+        <translation>Prüfen Sie Laufwerk und Netzwerk, und versuchen Sie es erneut.</translation>
     </message>
     <message>
         <source>The recommendations cannot be shown</source>
-        <translation type="unfinished"></translation>
+        <translation>Die Empfehlungen können nicht gezeigt werden</translation>
     </message>
     <message>
         <source>Install Paceline again; searching the hub works without them.</source>
-        <translation type="unfinished"></translation>
+        <translation>Installieren Sie Paceline neu; die Suche im Hub geht auch ohne sie.</translation>
     </message>
     <message>
         <source>The built-in models are missing</source>
-        <translation type="unfinished"></translation>
+        <translation>Die eingebauten Modelle fehlen</translation>
     </message>
     <message>
         <source>This copy of Paceline came without its small built-in pair.</source>
-        <translation type="unfinished"></translation>
+        <translation>Diese Ausgabe von Paceline kam ohne ihr kleines eingebautes Paar.</translation>
     </message>
     <message>
         <source>Open a GGUF file of your own as the target.</source>
-        <translation type="unfinished"></translation>
+        <translation>Öffnen Sie eine eigene GGUF-Datei als Zielmodell.</translation>
     </message>
     <message>
         <source>The draft is not in use</source>
-        <translation type="unfinished"></translation>
+        <translation>Das Entwurfsmodell wird nicht verwendet</translation>
     </message>
     <message>
         <source>No target is loaded</source>
-        <translation type="unfinished"></translation>
+        <translation>Es ist kein Zielmodell geladen</translation>
     </message>
     <message>
         <source>A draft needs a target.</source>
-        <translation type="unfinished"></translation>
+        <translation>Ein Entwurfsmodell braucht ein Zielmodell.</translation>
     </message>
     <message>
         <source>Open a target first.</source>
-        <translation type="unfinished"></translation>
+        <translation>Öffnen Sie zuerst ein Zielmodell.</translation>
     </message>
     <message>
         <source>The padded model could not be made</source>
-        <translation type="unfinished"></translation>
+        <translation>Das aufgefüllte Modell konnte nicht erzeugt werden</translation>
     </message>
     <message>
         <source>Check the free space of the cache folder.</source>
-        <translation type="unfinished"></translation>
+        <translation>Prüfen Sie den freien Platz im Cache-Ordner.</translation>
     </message>
     <message>
         <source>The padded model was not removed</source>
-        <translation type="unfinished"></translation>
+        <translation>Das aufgefüllte Modell wurde nicht entfernt</translation>
     </message>
     <message>
         <source>Remove the file by hand.</source>
-        <translation type="unfinished"></translation>
+        <translation>Löschen Sie die Datei von Hand.</translation>
     </message>
     <message>
         <source>A folder cannot be written</source>
-        <translation type="unfinished"></translation>
+        <translation>In einen Ordner kann nicht geschrieben werden</translation>
     </message>
     <message>
         <source>Delete one first.</source>
-        <translation type="unfinished"></translation>
+        <translation>Löschen Sie zuerst eine.</translation>
     </message>
     <message>
         <source>Give another name.</source>
-        <translation type="unfinished"></translation>
+        <translation>Geben Sie einen anderen Namen.</translation>
     </message>
     <message>
         <source>This setting was not taken</source>
-        <translation type="unfinished"></translation>
+        <translation>Diese Einstellung wurde nicht übernommen</translation>
     </message>
     <message>
         <source>Give a value in its range.</source>
-        <translation type="unfinished"></translation>
+        <translation>Geben Sie einen Wert im erlaubten Bereich.</translation>
     </message>
     <message>
         <source>No answer with figures is there yet.</source>
-        <translation type="unfinished"></translation>
+        <translation>Es gibt noch keine Antwort mit Zahlen.</translation>
     </message>
     <message>
         <source>Ask something first.</source>
-        <translation type="unfinished"></translation>
+        <translation>Fragen Sie zuerst etwas.</translation>
     </message>
     <message>
         <source>The prompt is empty.</source>
-        <translation type="unfinished"></translation>
+        <translation>Die Eingabe ist leer.</translation>
     </message>
     <message>
         <source>Type a message.</source>
-        <translation type="unfinished"></translation>
+        <translation>Schreiben Sie eine Nachricht.</translation>
     </message>
     <message>
         <source>The engine could not go on</source>
-        <translation type="unfinished"></translation>
+        <translation>Die Engine konnte nicht weitermachen</translation>
     </message>
     <message>
         <source>This file cannot be used as a model</source>
-        <translation type="unfinished"></translation>
+        <translation>Diese Datei ist nicht als Modell verwendbar</translation>
     </message>
     <message>
         <source>Download it again, or choose another GGUF file.</source>
-        <translation type="unfinished"></translation>
+        <translation>Laden Sie sie erneut herunter, oder wählen Sie eine andere GGUF-Datei.</translation>
     </message>
     <message>
         <source>Model file not found</source>
-        <translation type="unfinished"></translation>
+        <translation>Modelldatei nicht gefunden</translation>
     </message>
     <message>
         <source>Check the path, or choose another GGUF file.</source>
-        <translation type="unfinished"></translation>
+        <translation>Prüfen Sie den Pfad, oder wählen Sie eine andere GGUF-Datei.</translation>
     </message>
     <message>
         <source>The model could not be loaded</source>
-        <translation type="unfinished"></translation>
+        <translation>Das Modell konnte nicht geladen werden</translation>
     </message>
     <message>
         <source>Not enough memory</source>
-        <translation type="unfinished"></translation>
+        <translation>Nicht genug Arbeitsspeicher</translation>
     </message>
     <message>
         <source>Choose a smaller context or a smaller model, or close other programs.</source>
-        <translation type="unfinished"></translation>
+        <translation>Wählen Sie einen kleineren Kontext oder ein kleineres Modell, oder schließen Sie andere Programme.</translation>
     </message>
     <message>
         <source>The context could not be made</source>
-        <translation type="unfinished"></translation>
+        <translation>Der Kontext konnte nicht angelegt werden</translation>
     </message>
     <message>
         <source>Choose a smaller context in the settings.</source>
-        <translation type="unfinished"></translation>
+        <translation>Wählen Sie in den Einstellungen einen kleineren Kontext.</translation>
     </message>
     <message>
         <source>The prompt could not be made</source>
-        <translation type="unfinished"></translation>
+        <translation>Die Eingabe konnte nicht gebildet werden</translation>
     </message>
     <message>
         <source>Change the message, or start a new chat.</source>
-        <translation type="unfinished"></translation>
+        <translation>Ändern Sie die Nachricht, oder beginnen Sie einen neuen Chat.</translation>
     </message>
     <message>
         <source>The conversation is too long</source>
-        <translation type="unfinished"></translation>
+        <translation>Die Unterhaltung ist zu lang</translation>
     </message>
     <message>
         <source>Start a new chat, shorten the message, or choose a larger context in the settings.</source>
-        <translation type="unfinished"></translation>
+        <translation>Beginnen Sie einen neuen Chat, kürzen Sie die Nachricht, oder wählen Sie in den Einstellungen einen größeren Kontext.</translation>
     </message>
     <message>
         <source>The chat template failed</source>
-        <translation type="unfinished"></translation>
+        <translation>Die Chat-Vorlage ist fehlgeschlagen</translation>
     </message>
     <message>
         <source>Choose another model file; this one&apos;s chat template is broken or unsafe.</source>
-        <translation type="unfinished"></translation>
+        <translation>Wählen Sie eine andere Modelldatei; die Chat-Vorlage dieser ist defekt oder unsicher.</translation>
     </message>
     <message>
         <source>The model stopped computing</source>
-        <translation type="unfinished"></translation>
+        <translation>Das Modell hat aufgehört zu rechnen</translation>
     </message>
     <message>
         <source>This draft does not fit the target</source>
-        <translation type="unfinished"></translation>
+        <translation>Dieses Entwurfsmodell passt nicht zum Zielmodell</translation>
     </message>
     <message>
         <source>Choose a draft of the same model family, or use the n-gram mode, which needs no draft.</source>
-        <translation type="unfinished"></translation>
+        <translation>Wählen Sie ein Entwurfsmodell derselben Modellfamilie, oder nehmen Sie den N-Gramm-Modus, der keines braucht.</translation>
     </message>
     <message>
         <source>This mode is not available</source>
-        <translation type="unfinished"></translation>
+        <translation>Dieser Modus ist nicht verfügbar</translation>
     </message>
     <message>
         <source>Switch the mode to off.</source>
-        <translation type="unfinished"></translation>
+        <translation>Schalten Sie den Modus aus.</translation>
     </message>
     <message>
         <source>The file could not be made</source>
-        <translation type="unfinished"></translation>
+        <translation>Die Datei konnte nicht erzeugt werden</translation>
     </message>
     <message>
         <source>Check the free disk space and the folder&apos;s permissions.</source>
-        <translation type="unfinished"></translation>
+        <translation>Prüfen Sie den freien Speicherplatz und die Rechte des Ordners.</translation>
     </message>
     <message>
         <source>Ask again when you want it.</source>
-        <translation type="unfinished"></translation>
+        <translation>Fragen Sie bei Bedarf erneut.</translation>
     </message>
     <message>
         <source>Reading the header was cancelled.</source>
-        <translation type="unfinished"></translation>
+        <translation>Das Lesen des Dateikopfs wurde abgebrochen.</translation>
     </message>
     <message>
         <source>Start a new chat, or choose a larger context in the settings.</source>
-        <translation type="unfinished"></translation>
+        <translation>Beginnen Sie einen neuen Chat, oder wählen Sie in den Einstellungen einen größeren Kontext.</translation>
     </message>
     <message>
         <source>Load it again when you want it.</source>
-        <translation type="unfinished"></translation>
+        <translation>Laden Sie es bei Bedarf erneut.</translation>
     </message>
     <message>
         <source>The text could not be split into tokens: the tokenizer of this model failed.</source>
-        <translation type="unfinished"></translation>
+        <translation>Der Text konnte nicht in Token zerlegt werden: Der Tokenizer dieses Modells ist fehlgeschlagen.</translation>
     </message>
     <message>
         <source>Install llama-cpp-python again on this machine.</source>
-        <translation type="unfinished"></translation>
+        <translation>Installieren Sie llama-cpp-python auf diesem Rechner neu.</translation>
     </message>
     <message>
         <source>If it lies on a slow drive, copy it to this computer; otherwise choose another file.</source>
-        <translation type="unfinished"></translation>
+        <translation>Liegt sie auf einem langsamen Laufwerk, kopieren Sie sie auf diesen Rechner; sonst wählen Sie eine andere Datei.</translation>
     </message>
     <message>
         <source>Open it again when you want it.</source>
-        <translation type="unfinished"></translation>
+        <translation>Öffnen Sie es bei Bedarf erneut.</translation>
     </message>
     <message>
         <source>There is no message to answer.</source>
-        <translation type="unfinished"></translation>
+        <translation>Es gibt keine Nachricht zu beantworten.</translation>
     </message>
     <message>
         <source>The model computed values that are not numbers.</source>
-        <translation type="unfinished"></translation>
+        <translation>Das Modell hat Werte berechnet, die keine Zahlen sind.</translation>
     </message>
     <message>
         <source>The file is probably damaged: download it again, or choose another one.</source>
-        <translation type="unfinished"></translation>
+        <translation>Die Datei ist wahrscheinlich beschädigt: Laden Sie sie erneut herunter, oder wählen Sie eine andere.</translation>
     </message>
     <message>
         <source>No model is loaded.</source>
-        <translation type="unfinished"></translation>
+        <translation>Es ist kein Modell geladen.</translation>
     </message>
     <message>
         <source>Open a model first.</source>
-        <translation type="unfinished"></translation>
+        <translation>Öffnen Sie zuerst ein Modell.</translation>
     </message>
     <message>
         <source>The model&apos;s memory could not forget the rejected tokens.</source>
-        <translation type="unfinished"></translation>
+        <translation>Der Speicher des Modells konnte die abgelehnten Token nicht vergessen.</translation>
     </message>
     <message>
         <source>Switch the mode to off for this model.</source>
-        <translation type="unfinished"></translation>
+        <translation>Schalten Sie den Modus für dieses Modell aus.</translation>
     </message>
     <message>
         <source>Try again; if it happens again, reinstall Paceline.</source>
-        <translation type="unfinished"></translation>
+        <translation>Versuchen Sie es erneut; geschieht es wieder, installieren Sie Paceline neu.</translation>
     </message>
     <message>
         <source>The model&apos;s memory could not go back to a near tie.</source>
-        <translation type="unfinished"></translation>
+        <translation>Der Speicher des Modells konnte nicht zu einem Beinahe-Gleichstand zurückgehen.</translation>
     </message>
     <message>
         <source>Switch tie-safe off.</source>
-        <translation type="unfinished"></translation>
+        <translation>Schalten Sie „Gleichstandssicher“ aus.</translation>
     </message>
     <message>
         <source>Make some room, or choose another folder.</source>
-        <translation type="unfinished"></translation>
+        <translation>Schaffen Sie Platz, oder wählen Sie einen anderen Ordner.</translation>
     </message>
     <message>
         <source>Making the padded model was cancelled.</source>
-        <translation type="unfinished"></translation>
+        <translation>Das Erzeugen des aufgefüllten Modells wurde abgebrochen.</translation>
     </message>
     <message>
         <source>Start it again when you want it.</source>
-        <translation type="unfinished"></translation>
+        <translation>Starten Sie es bei Bedarf erneut.</translation>
     </message>
     <message>
         <source>The messages use every private character of Unicode, so none is left to mark them.</source>
-        <translation type="unfinished"></translation>
+        <translation>Die Nachrichten verwenden jedes private Zeichen von Unicode, sodass keines bleibt, um sie zu markieren.</translation>
     </message>
     <message>
         <source>Something went wrong in the engine</source>
-        <translation type="unfinished"></translation>
+        <translation>In der Engine ist etwas schiefgegangen</translation>
     </message>
     <message>
         <source>An error that should not happen stopped this step; the log has the details.</source>
-        <translation type="unfinished"></translation>
+        <translation>Ein Fehler, der nicht vorkommen sollte, hat diesen Schritt beendet; Einzelheiten stehen im Protokoll.</translation>
     </message>
     <message>
         <source>This setting cannot be used</source>
-        <translation type="unfinished"></translation>
+        <translation>Diese Einstellung ist nicht verwendbar</translation>
     </message>
     <message>
         <source>Change it.</source>
-        <translation type="unfinished"></translation>
+        <translation>Ändern Sie sie.</translation>
     </message>
     <message>
         <source>An error that should not happen ({name}) was written to the log in {logs}.</source>
-        <translation type="unfinished"></translation>
+        <translation>Ein Fehler, der nicht vorkommen sollte ({name}), steht im Protokoll in {logs}.</translation>
     </message>
     <message>
         <source>It is {parent}.</source>
-        <translation type="unfinished"></translation>
+        <translation>Es ist {parent}.</translation>
     </message>
     <message>
         <source>{name} is gone.</source>
-        <translation type="unfinished"></translation>
+        <translation>{name} ist weg.</translation>
     </message>
 </context>
 <context>
     <name>PromptCard</name>
     <message>
         <source>Send “{prompt}”</source>
-        <translation type="unfinished"></translation>
+        <translation>„{prompt}“ senden</translation>
     </message>
 </context>
 <context>
     <name>PromptList</name>
     <message>
         <source>Prompts</source>
-        <translation type="unfinished"></translation>
+        <translation>Vorlagen</translation>
     </message>
     <message>
         <source>Edit prompts…</source>
-        <translation type="unfinished"></translation>
+        <translation>Vorlagen bearbeiten …</translation>
     </message>
     <message>
         <source>Up and Down choose, Enter inserts, Esc closes</source>
-        <translation type="unfinished"></translation>
+        <translation>Auf und Ab wählen, Eingabe fügt ein, Esc schließt</translation>
     </message>
 </context>
 <context>
     <name>Prompts</name>
     <message>
         <source>summarise</source>
-        <translation type="unfinished"></translation>
+        <translation>zusammenfassen</translation>
     </message>
     <message>
         <source>Summarise the following text in {number} sentences:
 
 {text}</source>
-        <translation type="unfinished"></translation>
+        <translation>Fasse den folgenden Text in {number} Sätzen zusammen:
+
+{text}</translation>
     </message>
     <message>
         <source>translate</source>
-        <translation type="unfinished"></translation>
+        <translation>übersetzen</translation>
     </message>
     <message>
         <source>Translate the following text into {language}. Keep its tone:
 
 {text}</source>
-        <translation type="unfinished"></translation>
+        <translation>Übersetze den folgenden Text ins {language}. Behalte den Ton bei:
+
+{text}</translation>
     </message>
     <message>
         <source>explain-code</source>
-        <translation type="unfinished"></translation>
+        <translation>code-erklären</translation>
     </message>
     <message>
         <source>Explain step by step what this code does, and name what could go wrong:
 
 {code}</source>
-        <translation type="unfinished"></translation>
+        <translation>Erkläre Schritt für Schritt, was dieser Code tut, und nenne, was schiefgehen könnte:
+
+{code}</translation>
     </message>
     <message>
         <source>shorter</source>
-        <translation type="unfinished"></translation>
+        <translation>kürzer</translation>
     </message>
     <message>
         <source>Rewrite this in half as many words without losing a fact:
 
 {text}</source>
-        <translation type="unfinished"></translation>
+        <translation>Schreibe dies mit halb so vielen Wörtern neu, ohne eine Tatsache zu verlieren:
+
+{text}</translation>
     </message>
     <message>
         <source>proofread</source>
-        <translation type="unfinished"></translation>
+        <translation>korrigieren</translation>
     </message>
     <message>
         <source>Correct spelling and grammar, change nothing else, and list what you changed:
 
 {text}</source>
-        <translation type="unfinished"></translation>
+        <translation>Korrigiere Rechtschreibung und Grammatik, ändere sonst nichts, und liste auf, was du geändert hast:
+
+{text}</translation>
     </message>
 </context>
 <context>
     <name>PromptsPage</name>
     <message>
         <source>Prompts</source>
-        <translation type="unfinished"></translation>
+        <translation>Vorlagen</translation>
     </message>
     <message>
         <source>Add</source>
-        <translation type="unfinished"></translation>
+        <translation>Hinzufügen</translation>
     </message>
     <message>
         <source>Delete</source>
-        <translation type="unfinished"></translation>
+        <translation>Löschen</translation>
     </message>
     <message>
         <source>Name</source>
-        <translation type="unfinished"></translation>
+        <translation>Name</translation>
     </message>
     <message>
         <source>Name, typed after /</source>
-        <translation type="unfinished"></translation>
+        <translation>Name, nach / getippt</translation>
     </message>
     <message>
         <source>Text</source>
-        <translation type="unfinished"></translation>
+        <translation>Text</translation>
     </message>
     <message>
         <source>Add a prompt</source>
-        <translation type="unfinished"></translation>
+        <translation>Vorlage hinzufügen</translation>
     </message>
     <message>
         <source>Delete the chosen prompt</source>
-        <translation type="unfinished"></translation>
+        <translation>Gewählte Vorlage löschen</translation>
     </message>
     <message>
         <source>Type / in an empty message to insert one. Words in {braces} are filled in turn.</source>
-        <translation type="unfinished"></translation>
+        <translation>Tippen Sie / in eine leere Nachricht, um eine einzufügen. Wörter in {braces} werden der Reihe nach ausgefüllt.</translation>
     </message>
     <message>
         <source>A prompt</source>
-        <translation type="unfinished"></translation>
+        <translation>Eine Vorlage</translation>
     </message>
     <message>
         <source>Give every prompt a name.</source>
-        <translation type="unfinished"></translation>
+        <translation>Geben Sie jeder Vorlage einen Namen.</translation>
     </message>
     <message>
         <source>{name} is there twice.</source>
-        <translation type="unfinished"></translation>
+        <translation>{name} ist doppelt vorhanden.</translation>
     </message>
     <message>
         <source>{name} needs a text of at most {number} characters.</source>
-        <translation type="unfinished"></translation>
+        <translation>{name} braucht einen Text von höchstens {number} Zeichen.</translation>
     </message>
 </context>
 <context>
     <name>Question</name>
     <message>
         <source>Cancel</source>
-        <translation type="unfinished"></translation>
+        <translation>Abbrechen</translation>
     </message>
 </context>
 <context>
     <name>ReadmeView</name>
     <message>
         <source>The rest is on the page of the repository.</source>
-        <translation type="unfinished"></translation>
+        <translation>Den Rest finden Sie auf der Seite des Repositorys.</translation>
     </message>
     <message>
         <source>Description</source>
-        <translation type="unfinished"></translation>
+        <translation>Beschreibung</translation>
     </message>
 </context>
 <context>
     <name>Recommendations</name>
     <message>
         <source>It cannot be downloaded as it is listed here.</source>
-        <translation type="unfinished"></translation>
+        <translation>So, wie es hier verzeichnet ist, kann es nicht heruntergeladen werden.</translation>
     </message>
     <message>
         <source>{low} to {high} times, {measured_on}</source>
-        <translation type="unfinished"></translation>
+        <translation>{low}- bis {high}-fach, {measured_on}</translation>
     </message>
 </context>
 <context>
     <name>RecommendedPage</name>
     <message>
         <source>Fit this machine</source>
-        <translation type="unfinished"></translation>
+        <translation>Passen auf diesen Rechner</translation>
     </message>
     <message>
         <source>A tight fit</source>
-        <translation type="unfinished"></translation>
+        <translation>Passen knapp</translation>
     </message>
     <message>
         <source>Not judged yet</source>
-        <translation type="unfinished"></translation>
+        <translation>Noch nicht beurteilt</translation>
     </message>
     <message>
         <source>Too large for this machine</source>
-        <translation type="unfinished"></translation>
+        <translation>Zu groß für diesen Rechner</translation>
     </message>
     <message>
         <source>Recommended pairs</source>
-        <translation type="unfinished"></translation>
+        <translation>Empfohlene Paare</translation>
     </message>
     <message>
         <source>A large model and a small one that drafts for it.</source>
-        <translation type="unfinished"></translation>
+        <translation>Ein großes Modell und ein kleines, das für es entwirft.</translation>
     </message>
     <message>
         <source>Choose a pair</source>
-        <translation type="unfinished"></translation>
+        <translation>Ein Paar wählen</translation>
     </message>
     <message>
         <source>What it is good for, whether it matches and fits, is shown here.</source>
-        <translation type="unfinished"></translation>
+        <translation>Wofür es gut ist, ob es zusammenpasst und Platz hat, steht dann hier.</translation>
     </message>
     <message>
         <source>Pair</source>
-        <translation type="unfinished"></translation>
+        <translation>Paar</translation>
     </message>
     <message>
         <source>Search models</source>
-        <translation type="unfinished"></translation>
+        <translation>Modelle suchen</translation>
     </message>
     <message>
         <source>The list of recommended pairs is empty. Search for models of your own choice.</source>
-        <translation type="unfinished"></translation>
+        <translation>Die Liste der empfohlenen Paare ist leer. Suchen Sie Modelle Ihrer Wahl.</translation>
     </message>
     <message>
         <source>No recommendations</source>
-        <translation type="unfinished"></translation>
+        <translation>Keine Empfehlungen</translation>
     </message>
     <message>
         <source>Try again</source>
-        <translation type="unfinished"></translation>
+        <translation>Erneut versuchen</translation>
     </message>
     <message>
         <source>Licence</source>
-        <translation type="unfinished"></translation>
+        <translation>Lizenz</translation>
     </message>
     <message>
         <source>Speed-up</source>
-        <translation type="unfinished"></translation>
+        <translation>Beschleunigung</translation>
     </message>
     <message>
         <source>Source</source>
-        <translation type="unfinished"></translation>
+        <translation>Quelle</translation>
     </message>
     <message>
         <source>Hub</source>
-        <translation type="unfinished"></translation>
+        <translation>Hub</translation>
     </message>
 </context>
 <context>
     <name>RepoPane</name>
     <message>
         <source>{compact} downloads</source>
-        <translation type="unfinished"></translation>
+        <translation>{compact} Downloads</translation>
     </message>
     <message>
         <source>updated {day}</source>
-        <translation type="unfinished"></translation>
+        <translation>aktualisiert {day}</translation>
     </message>
     <message>
         <source>licence {licence}</source>
-        <translation type="unfinished"></translation>
+        <translation>Lizenz {licence}</translation>
     </message>
     <message>
         <source>licence not stated</source>
-        <translation type="unfinished"></translation>
+        <translation>Lizenz nicht angegeben</translation>
     </message>
     <message>
         <source>Files</source>
-        <translation type="unfinished"></translation>
+        <translation>Dateien</translation>
     </message>
     <message>
         <source>Description</source>
-        <translation type="unfinished"></translation>
+        <translation>Beschreibung</translation>
     </message>
     <message>
         <source>Open its page</source>
-        <translation type="unfinished"></translation>
+        <translation>Seite öffnen</translation>
     </message>
     <message>
         <source>Choose a model</source>
-        <translation type="unfinished"></translation>
+        <translation>Ein Modell wählen</translation>
     </message>
     <message>
         <source>Its files, sizes and whether they fit this machine are shown here.</source>
-        <translation type="unfinished"></translation>
+        <translation>Seine Dateien, deren Größen und ob sie auf diesen Rechner passen, stehen dann hier.</translation>
     </message>
     <message>
         <source>Details</source>
-        <translation type="unfinished"></translation>
+        <translation>Einzelheiten</translation>
     </message>
     <message>
         <source>This repository holds no GGUF file. Look at its page for another format.</source>
-        <translation type="unfinished"></translation>
+        <translation>Dieses Repository enthält keine GGUF-Datei. Sehen Sie auf seiner Seite nach anderen Formaten.</translation>
     </message>
 </context>
 <context>
     <name>SearchPage</name>
     <message numerus="yes">
         <source>%n models</source>
-        <translation type="unfinished">
-            <numerusform></numerusform>
-            <numerusform></numerusform>
+        <translation>
+            <numerusform>%n Modell</numerusform>
+            <numerusform>%n Modelle</numerusform>
         </translation>
     </message>
     <message>
         <source>Most downloads</source>
-        <translation type="unfinished"></translation>
+        <translation>Meiste Downloads</translation>
     </message>
     <message>
         <source>Last updated</source>
-        <translation type="unfinished"></translation>
+        <translation>Zuletzt aktualisiert</translation>
     </message>
     <message>
         <source>Name</source>
-        <translation type="unfinished"></translation>
+        <translation>Name</translation>
     </message>
     <message>
         <source>{compact} downloads</source>
-        <translation type="unfinished"></translation>
+        <translation>{compact} Downloads</translation>
     </message>
     <message>
         <source>Gated</source>
-        <translation type="unfinished"></translation>
+        <translation>Zugang nötig</translation>
     </message>
     <message>
         <source>Fits this machine</source>
-        <translation type="unfinished"></translation>
+        <translation>Passt auf diesen Rechner</translation>
     </message>
     <message>
         <source>Results</source>
-        <translation type="unfinished"></translation>
+        <translation>Ergebnisse</translation>
     </message>
     <message>
         <source>Search models on Hugging Face</source>
-        <translation type="unfinished"></translation>
+        <translation>Modelle auf Hugging Face suchen</translation>
     </message>
     <message>
         <source>Search models</source>
-        <translation type="unfinished"></translation>
+        <translation>Modelle suchen</translation>
     </message>
     <message>
         <source>Clear the search</source>
-        <translation type="unfinished"></translation>
+        <translation>Suche leeren</translation>
     </message>
     <message>
         <source>Order</source>
-        <translation type="unfinished"></translation>
+        <translation>Reihenfolge</translation>
     </message>
     <message>
         <source>Only models that fit this machine</source>
-        <translation type="unfinished"></translation>
+        <translation>Nur Modelle, die auf diesen Rechner passen</translation>
     </message>
     <message>
         <source>Searching…</source>
-        <translation type="unfinished"></translation>
+        <translation>Wird gesucht …</translation>
     </message>
     <message>
         <source>Show all sizes</source>
-        <translation type="unfinished"></translation>
+        <translation>Alle Größen zeigen</translation>
     </message>
     <message>
         <source>Nothing found</source>
-        <translation type="unfinished"></translation>
+        <translation>Nichts gefunden</translation>
     </message>
     <message>
         <source>Try again</source>
-        <translation type="unfinished"></translation>
+        <translation>Erneut versuchen</translation>
     </message>
     <message>
         <source>Asking the hub</source>
-        <translation type="unfinished"></translation>
+        <translation>Der Hub wird gefragt</translation>
     </message>
     <message>
         <source>The hub names no repository with GGUF files that fits this machine.</source>
-        <translation type="unfinished"></translation>
+        <translation>Der Hub nennt kein Repository mit GGUF-Dateien, das auf diesen Rechner passt.</translation>
     </message>
     <message>
         <source>The hub names no repository with GGUF files.</source>
-        <translation type="unfinished"></translation>
+        <translation>Der Hub nennt kein Repository mit GGUF-Dateien.</translation>
     </message>
     <message>
         <source>No repository with GGUF files that fits this machine answers to “{text}”. Try fewer or other words.</source>
-        <translation type="unfinished"></translation>
+        <translation>Zu „{text}“ gibt es kein Repository mit GGUF-Dateien, das auf diesen Rechner passt. Versuchen Sie weniger oder andere Wörter.</translation>
     </message>
     <message>
         <source>No repository with GGUF files answers to “{text}”. Try fewer or other words.</source>
-        <translation type="unfinished"></translation>
+        <translation>Zu „{text}“ gibt es kein Repository mit GGUF-Dateien. Versuchen Sie weniger oder andere Wörter.</translation>
     </message>
 </context>
 <context>
     <name>SearchResults</name>
     <message>
         <source>archived</source>
-        <translation type="unfinished"></translation>
+        <translation>archiviert</translation>
     </message>
     <message>
         <source>Search results</source>
-        <translation type="unfinished"></translation>
+        <translation>Suchergebnisse</translation>
     </message>
 </context>
 <context>
     <name>SettingRows</name>
     <message>
         <source>Open a GGUF file: {what}</source>
-        <translation type="unfinished"></translation>
+        <translation>GGUF-Datei öffnen: {what}</translation>
     </message>
     <message>
         <source>Models (*.gguf);;All files (*)</source>
-        <translation type="unfinished"></translation>
+        <translation>Modelle (*.gguf);;Alle Dateien (*)</translation>
     </message>
     <message>
         <source>{low} to {high}</source>
-        <translation type="unfinished"></translation>
+        <translation>{low} bis {high}</translation>
     </message>
     <message>
         <source>{number} or more</source>
-        <translation type="unfinished"></translation>
+        <translation>{number} oder mehr</translation>
     </message>
     <message>
         <source>{number} or less</source>
-        <translation type="unfinished"></translation>
+        <translation>{number} oder weniger</translation>
     </message>
     <message>
         <source>any</source>
-        <translation type="unfinished"></translation>
+        <translation>beliebig</translation>
     </message>
 </context>
 <context>
     <name>Settings</name>
     <message>
         <source>Engine</source>
-        <translation type="unfinished"></translation>
+        <translation>Engine</translation>
     </message>
     <message>
         <source>Context</source>
-        <translation type="unfinished"></translation>
+        <translation>Kontext</translation>
     </message>
     <message>
         <source>How many tokens of a conversation the model can see; more takes more memory.</source>
-        <translation type="unfinished"></translation>
+        <translation>Wie viele Token einer Unterhaltung das Modell sehen kann; mehr braucht mehr Speicher.</translation>
     </message>
     <message>
         <source>automatic</source>
-        <translation type="unfinished"></translation>
+        <translation>automatisch</translation>
     </message>
     <message>
         <source>tokens</source>
-        <translation type="unfinished"></translation>
+        <translation>Token</translation>
     </message>
     <message>
         <source>Threads</source>
-        <translation type="unfinished"></translation>
+        <translation>Threads</translation>
     </message>
     <message>
         <source>Processor threads that compute; more than the physical cores rarely helps.</source>
-        <translation type="unfinished"></translation>
+        <translation>Prozessor-Threads, die rechnen; mehr als die physischen Kerne hilft selten.</translation>
     </message>
     <message>
         <source>GPU layers</source>
-        <translation type="unfinished"></translation>
+        <translation>GPU-Schichten</translation>
     </message>
     <message>
         <source>Layers of the model kept on the GPU; 0 computes on the processor only.</source>
-        <translation type="unfinished"></translation>
+        <translation>Schichten des Modells auf der GPU; 0 rechnet nur auf dem Prozessor.</translation>
     </message>
     <message>
         <source>all that fit</source>
-        <translation type="unfinished"></translation>
+        <translation>alle, die passen</translation>
     </message>
     <message>
         <source>Cache type</source>
-        <translation type="unfinished"></translation>
+        <translation>Cache-Typ</translation>
     </message>
     <message>
         <source>How the target keeps the conversation; smaller types change the answers a little, alike in every mode.</source>
-        <translation type="unfinished"></translation>
+        <translation>Wie sich das Zielmodell die Unterhaltung merkt; kleinere Typen ändern die Antworten ein wenig, in jedem Modus gleich.</translation>
     </message>
     <message>
         <source>Flash attention</source>
-        <translation type="unfinished"></translation>
+        <translation>Flash Attention</translation>
     </message>
     <message>
         <source>One fused kernel; automatic: on a GPU and for long contexts. Smaller cache types always use it.</source>
-        <translation type="unfinished"></translation>
+        <translation>Ein zusammengefasster Rechenkern; automatisch: auf einer GPU und bei langem Kontext. Kleinere Cache-Typen verwenden ihn immer.</translation>
     </message>
     <message>
         <source>Automatic</source>
-        <translation type="unfinished"></translation>
+        <translation>Automatisch</translation>
     </message>
     <message>
         <source>On</source>
-        <translation type="unfinished"></translation>
+        <translation>Ein</translation>
     </message>
     <message>
         <source>Off</source>
-        <translation type="unfinished"></translation>
+        <translation>Aus</translation>
     </message>
     <message>
         <source>Draft threads</source>
-        <translation type="unfinished"></translation>
+        <translation>Entwurfs-Threads</translation>
     </message>
     <message>
         <source>Processor threads for the draft model.</source>
-        <translation type="unfinished"></translation>
+        <translation>Prozessor-Threads für das Entwurfsmodell.</translation>
     </message>
     <message>
         <source>Draft GPU layers</source>
-        <translation type="unfinished"></translation>
+        <translation>Entwurfs-GPU-Schichten</translation>
     </message>
     <message>
         <source>Layers of the draft kept on the GPU; 0 runs it on the processor beside a target on the GPU.</source>
-        <translation type="unfinished"></translation>
+        <translation>Schichten des Entwurfsmodells auf der GPU; mit 0 läuft es auf dem Prozessor neben einem Zielmodell auf der GPU.</translation>
     </message>
     <message>
         <source>as for the target</source>
-        <translation type="unfinished"></translation>
+        <translation>wie beim Zielmodell</translation>
     </message>
     <message>
         <source>Draft cache type</source>
-        <translation type="unfinished"></translation>
+        <translation>Entwurfs-Cache-Typ</translation>
     </message>
     <message>
         <source>How the draft keeps the conversation; this changes only what it proposes.</source>
-        <translation type="unfinished"></translation>
+        <translation>Wie sich das Entwurfsmodell die Unterhaltung merkt; das ändert nur, was es vorschlägt.</translation>
     </message>
     <message>
         <source>Models</source>
-        <translation type="unfinished"></translation>
+        <translation>Modelle</translation>
     </message>
     <message>
         <source>Speculation</source>
-        <translation type="unfinished"></translation>
+        <translation>Spekulation</translation>
     </message>
     <message>
         <source>Sampling</source>
-        <translation type="unfinished"></translation>
+        <translation>Sampling</translation>
     </message>
     <message>
         <source>Chat</source>
-        <translation type="unfinished"></translation>
+        <translation>Chat</translation>
     </message>
     <message>
         <source>Look</source>
-        <translation type="unfinished"></translation>
+        <translation>Aussehen</translation>
     </message>
     <message>
         <source>Off (plain)</source>
-        <translation type="unfinished"></translation>
+        <translation>Aus (einfach)</translation>
     </message>
     <message>
         <source>N-gram (prompt lookup)</source>
-        <translation type="unfinished"></translation>
+        <translation>N-Gramm (Nachschlagen im Text)</translation>
     </message>
     <message>
         <source>Suffix decoding</source>
-        <translation type="unfinished"></translation>
+        <translation>Suffix-Dekodieren</translation>
     </message>
     <message>
         <source>Draft model</source>
-        <translation type="unfinished"></translation>
+        <translation>Entwurfsmodell</translation>
     </message>
     <message>
         <source>Hybrid (text and draft model)</source>
-        <translation type="unfinished"></translation>
+        <translation>Hybrid (Text und Entwurfsmodell)</translation>
     </message>
     <message>
         <source>Target</source>
-        <translation type="unfinished"></translation>
+        <translation>Zielmodell</translation>
     </message>
     <message>
         <source>The model that answers, a GGUF file; empty takes the small built-in one.</source>
-        <translation type="unfinished"></translation>
+        <translation>Das Modell, das antwortet, eine GGUF-Datei; leer nimmt das kleine eingebaute.</translation>
     </message>
     <message>
         <source>built-in</source>
-        <translation type="unfinished"></translation>
+        <translation>eingebaut</translation>
     </message>
     <message>
         <source>Draft</source>
-        <translation type="unfinished"></translation>
+        <translation>Entwurfsmodell</translation>
     </message>
     <message>
         <source>The model that drafts for it, a GGUF file; empty takes the built-in one for the built-in target.</source>
-        <translation type="unfinished"></translation>
+        <translation>Das Modell, das dafür entwirft, eine GGUF-Datei; leer nimmt zum eingebauten Zielmodell das eingebaute.</translation>
     </message>
     <message>
         <source>built-in or none</source>
-        <translation type="unfinished"></translation>
+        <translation>eingebaut oder keines</translation>
     </message>
     <message>
         <source>Library folder</source>
-        <translation type="unfinished"></translation>
+        <translation>Bibliotheksordner</translation>
     </message>
     <message>
         <source>Where downloaded models are kept; a change moves no file.</source>
-        <translation type="unfinished"></translation>
+        <translation>Wo heruntergeladene Modelle liegen; eine Änderung verschiebt keine Datei.</translation>
     </message>
     <message>
         <source>in the app&apos;s own data</source>
-        <translation type="unfinished"></translation>
+        <translation>bei den eigenen Daten von Paceline</translation>
     </message>
     <message>
         <source>Mode</source>
-        <translation type="unfinished"></translation>
+        <translation>Modus</translation>
     </message>
     <message>
         <source>How tokens are proposed; the answers&apos; distribution is the target&apos;s own in every mode.</source>
-        <translation type="unfinished"></translation>
+        <translation>Wie Token vorgeschlagen werden; die Verteilung der Antworten ist in jedem Modus die des Zielmodells.</translation>
     </message>
     <message>
         <source>Draft length</source>
-        <translation type="unfinished"></translation>
+        <translation>Entwurfslänge</translation>
     </message>
     <message>
         <source>Tokens proposed per pass; 0 is plain decoding.</source>
-        <translation type="unfinished"></translation>
+        <translation>Vorgeschlagene Token pro Durchlauf; 0 ist einfaches Dekodieren.</translation>
     </message>
     <message>
         <source>Past chats</source>
-        <translation type="unfinished"></translation>
+        <translation>Frühere Chats</translation>
     </message>
     <message>
         <source>Text is drafted from past chats, too. What is kept of them stays on this machine; switching off deletes it.</source>
-        <translation type="unfinished"></translation>
+        <translation>Text wird auch aus früheren Chats entworfen. Was davon aufbewahrt wird, bleibt auf diesem Rechner; Ausschalten löscht es.</translation>
     </message>
     <message>
         <source>Tie-safe</source>
-        <translation type="unfinished"></translation>
+        <translation>Gleichstandssicher</translation>
     </message>
     <message>
         <source>At temperature 0, near ties are decided as plain decoding decides them; the time it takes is shown.</source>
-        <translation type="unfinished"></translation>
+        <translation>Bei Temperatur 0 werden Beinahe-Gleichstände so entschieden wie beim einfachen Dekodieren; die Zeit dafür wird angezeigt.</translation>
     </message>
     <message>
         <source>Temperature</source>
-        <translation type="unfinished"></translation>
+        <translation>Temperatur</translation>
     </message>
     <message>
         <source>Higher is more varied; 0 always takes the likeliest token.</source>
-        <translation type="unfinished"></translation>
+        <translation>Höher ist abwechslungsreicher; 0 nimmt immer das wahrscheinlichste Token.</translation>
     </message>
     <message>
         <source>Top-k</source>
-        <translation type="unfinished"></translation>
+        <translation>Top-k</translation>
     </message>
     <message>
         <source>Only the k likeliest tokens are drawn from; 0 switches it off.</source>
-        <translation type="unfinished"></translation>
+        <translation>Es wird nur aus den k wahrscheinlichsten Token gezogen; 0 schaltet es aus.</translation>
     </message>
     <message>
         <source>Top-p</source>
-        <translation type="unfinished"></translation>
+        <translation>Top-p</translation>
     </message>
     <message>
         <source>Only the likeliest tokens that together reach this probability; 1 switches it off.</source>
-        <translation type="unfinished"></translation>
+        <translation>Nur die wahrscheinlichsten Token, die zusammen diese Wahrscheinlichkeit erreichen; 1 schaltet es aus.</translation>
     </message>
     <message>
         <source>Min-p</source>
-        <translation type="unfinished"></translation>
+        <translation>Min-p</translation>
     </message>
     <message>
         <source>Drops tokens less likely than this share of the likeliest; 0 switches it off.</source>
-        <translation type="unfinished"></translation>
+        <translation>Lässt Token weg, die unwahrscheinlicher sind als dieser Anteil des wahrscheinlichsten; 0 schaltet es aus.</translation>
     </message>
     <message>
         <source>Repeat penalty</source>
-        <translation type="unfinished"></translation>
+        <translation>Wiederholungsstrafe</translation>
     </message>
     <message>
         <source>Divides the scores of recent tokens; 1 switches it off.</source>
-        <translation type="unfinished"></translation>
+        <translation>Teilt die Wertung kürzlich verwendeter Token; 1 schaltet es aus.</translation>
     </message>
     <message>
         <source>Frequency penalty</source>
-        <translation type="unfinished"></translation>
+        <translation>Häufigkeitsstrafe</translation>
     </message>
     <message>
         <source>Lowers a token&apos;s score each time it recently appeared; 0 switches it off.</source>
-        <translation type="unfinished"></translation>
+        <translation>Senkt die Wertung eines Tokens für jedes kürzliche Vorkommen; 0 schaltet es aus.</translation>
     </message>
     <message>
         <source>Presence penalty</source>
-        <translation type="unfinished"></translation>
+        <translation>Vorkommensstrafe</translation>
     </message>
     <message>
         <source>Lowers a token&apos;s score once if it recently appeared; 0 switches it off.</source>
-        <translation type="unfinished"></translation>
+        <translation>Senkt die Wertung eines Tokens einmal, wenn es kürzlich vorkam; 0 schaltet es aus.</translation>
     </message>
     <message>
         <source>Seed</source>
-        <translation type="unfinished"></translation>
+        <translation>Startwert</translation>
     </message>
     <message>
         <source>The same seed gives the same answer at a fixed mode and draft length.</source>
-        <translation type="unfinished"></translation>
+        <translation>Derselbe Startwert gibt bei festem Modus und fester Entwurfslänge dieselbe Antwort.</translation>
     </message>
     <message>
         <source>random</source>
-        <translation type="unfinished"></translation>
+        <translation>zufällig</translation>
     </message>
     <message>
         <source>Longest answer</source>
-        <translation type="unfinished"></translation>
+        <translation>Längste Antwort</translation>
     </message>
     <message>
         <source>An answer ends after so many tokens.</source>
-        <translation type="unfinished"></translation>
+        <translation>Eine Antwort endet nach so vielen Token.</translation>
     </message>
     <message>
         <source>until it is done</source>
-        <translation type="unfinished"></translation>
+        <translation>bis sie fertig ist</translation>
     </message>
     <message>
         <source>System prompt</source>
-        <translation type="unfinished"></translation>
+        <translation>Systemprompt</translation>
     </message>
     <message>
         <source>Told to the model before the conversation; empty leaves it out.</source>
-        <translation type="unfinished"></translation>
+        <translation>Wird dem Modell vor der Unterhaltung gesagt; leer lässt ihn weg.</translation>
     </message>
     <message>
         <source>Full context</source>
-        <translation type="unfinished"></translation>
+        <translation>Voller Kontext</translation>
     </message>
     <message>
         <source>What happens when a conversation outgrows the context; either way you are told.</source>
-        <translation type="unfinished"></translation>
+        <translation>Was geschieht, wenn eine Unterhaltung über den Kontext hinauswächst; Sie erfahren es in jedem Fall.</translation>
     </message>
     <message>
         <source>Leave the oldest turns out</source>
-        <translation type="unfinished"></translation>
+        <translation>Älteste Nachrichten weglassen</translation>
     </message>
     <message>
         <source>Stop and say so</source>
-        <translation type="unfinished"></translation>
+        <translation>Anhalten und es sagen</translation>
     </message>
     <message>
         <source>Theme</source>
-        <translation type="unfinished"></translation>
+        <translation>Farbschema</translation>
     </message>
     <message>
         <source>Light, dark, or as the system is set.</source>
-        <translation type="unfinished"></translation>
+        <translation>Hell, dunkel oder wie im System eingestellt.</translation>
     </message>
     <message>
         <source>As the system</source>
-        <translation type="unfinished"></translation>
+        <translation>Wie das System</translation>
     </message>
     <message>
         <source>Light</source>
-        <translation type="unfinished"></translation>
+        <translation>Hell</translation>
     </message>
     <message>
         <source>Dark</source>
-        <translation type="unfinished"></translation>
+        <translation>Dunkel</translation>
     </message>
     <message>
         <source>Text size</source>
-        <translation type="unfinished"></translation>
+        <translation>Textgröße</translation>
     </message>
     <message>
         <source>Of everything in the window, around the size of the system&apos;s own text.</source>
-        <translation type="unfinished"></translation>
+        <translation>Von allem im Fenster, ausgehend von der Größe des Systemtexts.</translation>
     </message>
     <message>
         <source>Small</source>
-        <translation type="unfinished"></translation>
+        <translation>Klein</translation>
     </message>
     <message>
         <source>Large</source>
-        <translation type="unfinished"></translation>
+        <translation>Groß</translation>
     </message>
     <message>
         <source>Larger</source>
-        <translation type="unfinished"></translation>
+        <translation>Größer</translation>
     </message>
     <message>
         <source>Density</source>
-        <translation type="unfinished"></translation>
+        <translation>Dichte</translation>
     </message>
     <message>
         <source>How much room is left between things.</source>
-        <translation type="unfinished"></translation>
+        <translation>Wie viel Platz zwischen den Dingen bleibt.</translation>
     </message>
     <message>
         <source>Comfortable</source>
-        <translation type="unfinished"></translation>
+        <translation>Bequem</translation>
     </message>
     <message>
         <source>Compact</source>
-        <translation type="unfinished"></translation>
+        <translation>Kompakt</translation>
     </message>
     <message>
         <source>Language</source>
-        <translation type="unfinished"></translation>
+        <translation>Sprache</translation>
     </message>
     <message>
         <source>Of the window; it changes when Paceline is started again.</source>
-        <translation type="unfinished"></translation>
+        <translation>Des Fensters; sie wechselt beim nächsten Start von Paceline.</translation>
     </message>
     <message>
         <source>English</source>
-        <translation type="unfinished"></translation>
+        <translation>English</translation>
     </message>
     <message>
         <source>Deutsch</source>
-        <translation type="unfinished"></translation>
+        <translation>Deutsch</translation>
     </message>
     <message>
         <source>Tray message</source>
-        <translation type="unfinished"></translation>
+        <translation>Meldung im Infobereich</translation>
     </message>
     <message>
         <source>Says in the tray that a long answer has ended while another window is in front; never what it says.</source>
-        <translation type="unfinished"></translation>
+        <translation>Meldet im Infobereich, dass eine lange Antwort fertig ist, während ein anderes Fenster vorn ist; nie deren Inhalt.</translation>
     </message>
 </context>
 <context>
     <name>SettingsDialog</name>
     <message>
         <source>Settings</source>
-        <translation type="unfinished"></translation>
+        <translation>Einstellungen</translation>
     </message>
     <message>
         <source>Sections</source>
-        <translation type="unfinished"></translation>
+        <translation>Bereiche</translation>
     </message>
     <message>
         <source>Save</source>
-        <translation type="unfinished"></translation>
+        <translation>Speichern</translation>
     </message>
     <message>
         <source>Cancel</source>
-        <translation type="unfinished"></translation>
+        <translation>Abbrechen</translation>
     </message>
     <message>
         <source>Restore defaults</source>
-        <translation type="unfinished"></translation>
+        <translation>Auf Standard zurücksetzen</translation>
     </message>
     <message>
         <source>Put every setting back; nothing is saved until you save</source>
-        <translation type="unfinished"></translation>
+        <translation>Setzt alle Einstellungen zurück; gespeichert wird erst mit „Speichern“</translation>
     </message>
 </context>
 <context>
     <name>ShortcutsDialog</name>
     <message>
         <source>Keyboard shortcuts</source>
-        <translation type="unfinished"></translation>
+        <translation>Tastenkürzel</translation>
     </message>
     <message>
         <source>Close</source>
-        <translation type="unfinished"></translation>
+        <translation>Schließen</translation>
     </message>
 </context>
 <context>
     <name>Sidebar</name>
     <message>
         <source> New chat</source>
-        <translation type="unfinished"></translation>
+        <translation> Neuer Chat</translation>
     </message>
     <message>
         <source>Folders, import and export</source>
-        <translation type="unfinished"></translation>
+        <translation>Ordner, Import und Export</translation>
     </message>
     <message>
         <source> Models</source>
-        <translation type="unfinished"></translation>
+        <translation> Modelle</translation>
     </message>
     <message>
         <source> Settings</source>
-        <translation type="unfinished"></translation>
+        <translation> Einstellungen</translation>
     </message>
     <message>
         <source>Hide the sidebar (Ctrl+B)</source>
-        <translation type="unfinished"></translation>
+        <translation>Seitenleiste ausblenden (Strg+B)</translation>
     </message>
     <message>
         <source>New chat</source>
-        <translation type="unfinished"></translation>
+        <translation>Neuer Chat</translation>
     </message>
     <message>
         <source>Start a new chat (Ctrl+N)</source>
-        <translation type="unfinished"></translation>
+        <translation>Neuen Chat beginnen (Strg+N)</translation>
     </message>
     <message>
         <source>Settings</source>
-        <translation type="unfinished"></translation>
+        <translation>Einstellungen</translation>
     </message>
     <message>
         <source>Open the settings (Ctrl+,)</source>
-        <translation type="unfinished"></translation>
+        <translation>Einstellungen öffnen (Strg+,)</translation>
     </message>
     <message>
         <source>Models</source>
-        <translation type="unfinished"></translation>
+        <translation>Modelle</translation>
     </message>
     <message>
         <source>Find, judge and download models (Ctrl+M)</source>
-        <translation type="unfinished"></translation>
+        <translation>Modelle finden, beurteilen und herunterladen (Strg+M)</translation>
     </message>
     <message>
         <source>Search chats</source>
-        <translation type="unfinished"></translation>
+        <translation>Chats durchsuchen</translation>
     </message>
     <message>
         <source>These words are in no chat.</source>
-        <translation type="unfinished"></translation>
+        <translation>Diese Wörter kommen in keinem Chat vor.</translation>
     </message>
     <message>
         <source>Your chats will be listed here.</source>
-        <translation type="unfinished"></translation>
+        <translation>Hier stehen später Ihre Chats.</translation>
     </message>
 </context>
 <context>
     <name>Sparkline</name>
     <message>
         <source>No values yet</source>
-        <translation type="unfinished"></translation>
+        <translation>Noch keine Werte</translation>
     </message>
     <message>
         <source>Latest {latest}, highest {highest}, lowest {lowest}</source>
-        <translation type="unfinished"></translation>
+        <translation>Zuletzt {latest}, höchstens {highest}, mindestens {lowest}</translation>
     </message>
 </context>
 <context>
     <name>StackedBar</name>
     <message>
         <source>No values yet</source>
+        <translation>Noch keine Werte</translation>
+    </message>
+</context>
+<context>
+    <name>Statistics</name>
+    <message>
+        <source>Another export is still at work.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Statistics exported to {name}.</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
+    <name>StatsDialogs</name>
+    <message>
+        <source>Close</source>
+        <translation>Schließen</translation>
+    </message>
+    <message>
+        <source>What do these mean?</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Explanations</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>All time</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>All pairs and modes</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Reset…</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Copy as text</source>
+        <translation>Als Text kopieren</translation>
+    </message>
+    <message>
+        <source>Export…</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Count anew?</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The totals of all time will be gone for good. Your chats and their figures stay.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Reset</source>
+        <translation>Zurücksetzen</translation>
+    </message>
+</context>
+<context>
+    <name>StatsFiles</name>
+    <message>
+        <source>Paceline answer</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Paceline chat statistics</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Paceline answers</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Paceline totals</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Table for spreadsheets (*.csv)</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>JSON (*.json)</source>
+        <translation>JSON (*.json)</translation>
+    </message>
+    <message>
+        <source>Export statistics</source>
         <translation type="unfinished"></translation>
     </message>
 </context>
 <context>
     <name>StatsPanel</name>
     <message>
-        <source>Tokens of this answer per second, measured from the end of reading the prompt to the last token.</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>Tokens this answer gained per forward pass of the target. Plain decoding is exactly 1.</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
         <source>Tokens per pass between two updates, over the course of this answer.</source>
-        <translation type="unfinished"></translation>
+        <translation>Token pro Durchlauf zwischen zwei Aktualisierungen, im Verlauf dieser Antwort.</translation>
     </message>
     <message>
         <source>Speed against plain decoding, whose cost was measured on this model and machine while it was idle and is corrected while it runs.</source>
-        <translation type="unfinished"></translation>
+        <translation>Tempo gegenüber einfachem Dekodieren, dessen Kosten an diesem Modell und Rechner im Leerlauf gemessen wurden und im Betrieb nachgeführt werden.</translation>
     </message>
     <message>
         <source>How many passes kept exactly so many of the drafted tokens.</source>
-        <translation type="unfinished"></translation>
+        <translation>Wie viele Durchläufe genau so viele der entworfenen Token behielten.</translation>
     </message>
     <message>
         <source>Share of the drafted tokens that the target kept, and how many were drafted.</source>
-        <translation type="unfinished"></translation>
+        <translation>Anteil der entworfenen Token, die das Zielmodell behielt, und wie viele entworfen wurden.</translation>
     </message>
     <message>
         <source>Of the passes that drafted this far, the share in which every token up to here was kept.</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>Forward passes of the target for this answer.</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>Tokens of this answer so far, the end-of-answer token included.</source>
-        <translation type="unfinished"></translation>
+        <translation>Von den Durchläufen, die so weit entwarfen, der Anteil, in dem jedes Token bis hier behalten wurde.</translation>
     </message>
     <message>
         <source>Time from the start of the request to the first token, reading the prompt included.</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>Half of the tokens came faster than this. A pass&apos;s time is spread over the tokens that it gave.</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>19 of 20 tokens came faster than this. A pass&apos;s time is spread over the tokens that it gave.</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>99 of 100 tokens came faster than this. A pass&apos;s time is spread over the tokens that it gave.</source>
-        <translation type="unfinished"></translation>
+        <translation>Zeit vom Beginn der Anfrage bis zum ersten Token, das Lesen der Eingabe mitgezählt.</translation>
     </message>
     <message>
         <source>Tokens of the prompt, and how many of them were kept from the turn before.</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>Where the time of a pass goes, summed over this answer and measured around each step.</source>
-        <translation type="unfinished"></translation>
+        <translation>Token der Eingabe und wie viele davon von der vorigen Runde behalten wurden.</translation>
     </message>
     <message>
         <source>Why the engine drafts as it does now. Earlier reasons of this answer:</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>Where each token of this answer came from.</source>
-        <translation type="unfinished"></translation>
+        <translation>Warum gerade so entworfen wird. Frühere Gründe in dieser Antwort:</translation>
     </message>
     <message>
         <source>Draft</source>
-        <translation type="unfinished"></translation>
+        <translation>Entwurf</translation>
     </message>
     <message>
         <source>Proposed by the draft model and kept by the target.</source>
-        <translation type="unfinished"></translation>
+        <translation>Vom Entwurfsmodell vorgeschlagen und vom Zielmodell behalten.</translation>
     </message>
     <message>
         <source>N-gram</source>
-        <translation type="unfinished"></translation>
+        <translation>N-Gramm</translation>
     </message>
     <message>
         <source>Proposed from earlier text of this conversation and kept by the target.</source>
-        <translation type="unfinished"></translation>
+        <translation>Aus früherem Text dieser Unterhaltung vorgeschlagen und vom Zielmodell behalten.</translation>
     </message>
     <message>
         <source>Recovered</source>
-        <translation type="unfinished"></translation>
+        <translation>Ersetzt</translation>
     </message>
     <message>
         <source>Drawn by the target in place of a drafted token it refused.</source>
-        <translation type="unfinished"></translation>
+        <translation>Vom Zielmodell anstelle eines abgelehnten Tokens gezogen.</translation>
     </message>
     <message>
         <source>Bonus</source>
-        <translation type="unfinished"></translation>
+        <translation>Bonus</translation>
     </message>
     <message>
         <source>The extra token of a pass in which every drafted token was kept.</source>
-        <translation type="unfinished"></translation>
+        <translation>Das zusätzliche Token eines Durchlaufs, in dem alle entworfenen Token behalten wurden.</translation>
     </message>
     <message>
         <source>Target</source>
-        <translation type="unfinished"></translation>
+        <translation>Zielmodell</translation>
     </message>
     <message>
         <source>Drawn by the target alone, nothing was drafted.</source>
-        <translation type="unfinished"></translation>
+        <translation>Vom Zielmodell allein gezogen, es war nichts entworfen.</translation>
     </message>
     <message>
         <source>Verify</source>
-        <translation type="unfinished"></translation>
+        <translation>Prüfen</translation>
     </message>
     <message>
         <source>Sample</source>
-        <translation type="unfinished"></translation>
+        <translation>Ziehen</translation>
     </message>
     <message>
         <source>Rest</source>
+        <translation>Rest</translation>
+    </message>
+    <message>
+        <source>Now</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>This chat</source>
+        <translation>Dieser Chat</translation>
+    </message>
+    <message>
+        <source>All time</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>This answer…</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>This chat…</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>All answers of all chats…</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Totals of all time…</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Statistics of</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Statistics: {page}</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
         <source>Statistics</source>
+        <translation>Statistik</translation>
+    </message>
+    <message>
+        <source>Statistics of this chat</source>
         <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>No answer in this chat yet. Its figures are added up here.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Statistics of all time</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Nothing was counted yet. The totals outlive the chats they count.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>What do these mean?</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Copy the statistics as text</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Export statistics</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Show as table…</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Show the totals as a table</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Copied</source>
+        <translation>Kopiert</translation>
     </message>
     <message>
         <source>no answer yet</source>
-        <translation type="unfinished"></translation>
+        <translation>noch keine Antwort</translation>
     </message>
     <message>
         <source>tok/s</source>
-        <translation type="unfinished"></translation>
+        <translation>Tok/s</translation>
     </message>
     <message>
         <source>tokens per pass</source>
-        <translation type="unfinished"></translation>
+        <translation>Token pro Durchlauf</translation>
     </message>
     <message>
         <source>times plain</source>
-        <translation type="unfinished"></translation>
+        <translation>mal einfach</translation>
     </message>
     <message>
         <source>Tokens per pass over time</source>
+        <translation>Token pro Durchlauf im Verlauf</translation>
+    </message>
+    <message>
+        <source>Accepted</source>
+        <translation>Akzeptiert</translation>
+    </message>
+    <message>
+        <source>Acceptance by depth</source>
+        <translation>Akzeptanz nach Tiefe</translation>
+    </message>
+    <message>
+        <source>Passes by tokens kept</source>
+        <translation>Durchläufe nach behaltenen Token</translation>
+    </message>
+    <message>
+        <source>Why it drafts as it does</source>
+        <translation>Warum so entworfen wird</translation>
+    </message>
+    <message>
+        <source>Tokens</source>
+        <translation>Token</translation>
+    </message>
+    <message>
+        <source>Passes</source>
+        <translation>Durchläufe</translation>
+    </message>
+    <message>
+        <source>First token</source>
+        <translation>Erstes Token</translation>
+    </message>
+    <message>
+        <source>Between tokens, p50</source>
+        <translation>Zwischen Token, p50</translation>
+    </message>
+    <message>
+        <source>Between tokens, p95</source>
+        <translation>Zwischen Token, p95</translation>
+    </message>
+    <message>
+        <source>Between tokens, p99</source>
+        <translation>Zwischen Token, p99</translation>
+    </message>
+    <message>
+        <source>Prompt</source>
+        <translation>Eingabe</translation>
+    </message>
+    <message>
+        <source>Time of a pass</source>
+        <translation>Zeit eines Durchlaufs</translation>
+    </message>
+    <message>
+        <source>Statistics of this answer</source>
+        <translation>Statistik dieser Antwort</translation>
+    </message>
+    <message>
+        <source>Speed</source>
+        <translation>Tempo</translation>
+    </message>
+    <message>
+        <source>Acceptance</source>
+        <translation>Akzeptanz</translation>
+    </message>
+    <message>
+        <source>This answer</source>
+        <translation>Diese Antwort</translation>
+    </message>
+    <message>
+        <source>Context</source>
+        <translation>Kontext</translation>
+    </message>
+    <message>
+        <source>Memory</source>
+        <translation>Arbeitsspeicher</translation>
+    </message>
+    <message>
+        <source>used</source>
+        <translation>belegt</translation>
+    </message>
+    <message>
+        <source>free</source>
+        <translation>frei</translation>
+    </message>
+    <message>
+        <source>Where tokens came from</source>
+        <translation>Herkunft der Token</translation>
+    </message>
+    <message>
+        <source>Why</source>
+        <translation>Warum</translation>
+    </message>
+    <message>
+        <source>live</source>
+        <translation>live</translation>
+    </message>
+    <message>
+        <source>last answer</source>
+        <translation>letzte Antwort</translation>
+    </message>
+    <message>
+        <source>A pass&apos;s time is spread over the tokens that it gave.</source>
+        <translation>Die Zeit eines Durchlaufs ist auf seine Token verteilt.</translation>
+    </message>
+    <message>
+        <source>Answers</source>
+        <translation>Antworten</translation>
+    </message>
+    <message>
+        <source>Time spent</source>
+        <translation>Aufgewandte Zeit</translation>
+    </message>
+    <message>
+        <source>Saved against plain</source>
+        <translation>Gespart gegen einfach</translation>
+    </message>
+    <message>
+        <source>Context used</source>
+        <translation>Kontext belegt</translation>
+    </message>
+    <message>
+        <source>Target, weights</source>
+        <translation>Zielmodell, Gewichte</translation>
+    </message>
+    <message>
+        <source>Target, cache</source>
+        <translation>Zielmodell, Cache</translation>
+    </message>
+    <message>
+        <source>Draft, weights</source>
+        <translation>Entwurfsmodell, Gewichte</translation>
+    </message>
+    <message>
+        <source>Draft, cache</source>
+        <translation>Entwurfsmodell, Cache</translation>
+    </message>
+    <message>
+        <source>Working buffers</source>
+        <translation>Rechenpuffer</translation>
+    </message>
+    <message>
+        <source>All models</source>
+        <translation>Alle Modelle</translation>
+    </message>
+    <message>
+        <source>By models and mode</source>
+        <translation>Nach Modellen und Modus</translation>
+    </message>
+    <message>
+        <source>Tokens per second, measured from the end of reading the prompt to the last token.</source>
+        <translation>Token pro Sekunde, vom Ende des Lesens der Eingabe bis zum letzten Token.</translation>
+    </message>
+    <message>
+        <source>Tokens gained per forward pass of the target; plain decoding is exactly 1.</source>
+        <translation>Token je Durchlauf des Zielmodells; einfaches Dekodieren ist genau 1.</translation>
+    </message>
+    <message>
+        <source>Answers that gave at least one token, those stopped or given again among them.</source>
+        <translation>Antworten mit mindestens einem Token, gestoppte und neu erzeugte mitgezählt.</translation>
+    </message>
+    <message>
+        <source>Tokens given, the end-of-answer token included.</source>
+        <translation>Ausgegebene Token, das Endetoken mitgezählt.</translation>
+    </message>
+    <message>
+        <source>Forward passes of the target.</source>
+        <translation>Durchläufe des Zielmodells.</translation>
+    </message>
+    <message>
+        <source>Half of the tokens came faster than this.</source>
+        <translation>Die Hälfte der Token kam schneller.</translation>
+    </message>
+    <message>
+        <source>19 of 20 tokens came faster than this.</source>
+        <translation>19 von 20 Token kamen schneller.</translation>
+    </message>
+    <message>
+        <source>99 of 100 tokens came faster than this.</source>
+        <translation>99 von 100 Token kamen schneller.</translation>
+    </message>
+    <message>
+        <source>Time from the end of reading the prompts to the last tokens, all answers together.</source>
+        <translation>Zeit vom Ende des Lesens der Eingaben bis zu den letzten Token, alle Antworten zusammen.</translation>
+    </message>
+    <message>
+        <source>Time less than plain decoding would have taken for the same tokens at its measured cost; with a minus, more.</source>
+        <translation>Um so viel weniger Zeit, als einfaches Dekodieren derselben Token nach den gemessenen Kosten gebraucht hätte; mit Minus: mehr.</translation>
+    </message>
+    <message>
+        <source>Where the time of a pass goes, summed up and measured around each step.</source>
+        <translation>Wohin die Zeit eines Durchlaufs geht, summiert und um jeden Schritt gemessen.</translation>
+    </message>
+    <message>
+        <source>Tokens of the conversation that the model holds, of those it has room for.</source>
+        <translation>Token der Unterhaltung, die das Modell vor sich hat, von denen, für die Platz ist.</translation>
+    </message>
+    <message>
+        <source>Where each token came from.</source>
+        <translation>Woher jedes Token kam.</translation>
+    </message>
+    <message>
+        <source>Memory of the target&apos;s weights, main and GPU memory together.</source>
+        <translation>Speicher für die Gewichte des Zielmodells, Arbeits- und GPU-Speicher zusammen.</translation>
+    </message>
+    <message>
+        <source>Memory for what the target remembers of the conversation, at full length.</source>
+        <translation>Speicher für das, was sich das Zielmodell von der Unterhaltung merkt, bei voller Länge.</translation>
+    </message>
+    <message>
+        <source>Memory of the draft model&apos;s weights, main and GPU memory together.</source>
+        <translation>Speicher für die Gewichte des Entwurfsmodells, Arbeits- und GPU-Speicher zusammen.</translation>
+    </message>
+    <message>
+        <source>Memory for what the draft model remembers of the conversation, at full length.</source>
+        <translation>Speicher für das, was sich das Entwurfsmodell von der Unterhaltung merkt, bei voller Länge.</translation>
+    </message>
+    <message>
+        <source>Memory in which both models compute a pass and hand out its results.</source>
+        <translation>Speicher, in dem beide Modelle einen Durchlauf rechnen und die Ergebnisse übergeben.</translation>
+    </message>
+    <message>
+        <source>Weights, caches and working buffers of target and draft together.</source>
+        <translation>Gewichte, Caches und Rechenpuffer von Ziel- und Entwurfsmodell zusammen.</translation>
+    </message>
+    <message>
+        <source>For each target and draft, and each mode: tokens per second, and times plain. Sums are divided by sums, so a long answer weighs more than a short one.</source>
+        <translation>Für jedes Ziel- und Entwurfsmodell und jeden Modus: Token pro Sekunde und Vielfaches von einfach. Summen werden durch Summen geteilt, lange Antworten zählen also mehr als kurze.</translation>
+    </message>
+    <message>
+        <source>As llama.cpp reported it when it loaded the model.</source>
+        <translation>Wie von llama.cpp beim Laden des Modells gemeldet.</translation>
+    </message>
+    <message>
+        <source>Estimated from the file&apos;s header, since llama.cpp did not report it.</source>
+        <translation>Aus dem Dateikopf geschätzt, da llama.cpp es nicht gemeldet hat.</translation>
+    </message>
+    <message>
+        <source>Share of the time in which tokens were drafted.</source>
+        <translation>Anteil der Zeit, in der Token entworfen wurden.</translation>
+    </message>
+    <message>
+        <source>Share of the time in which the target computed its passes.</source>
+        <translation>Anteil der Zeit, in der das Zielmodell seine Durchläufe rechnete.</translation>
+    </message>
+    <message>
+        <source>Share of the time in which tokens were drawn and drafted ones were judged.</source>
+        <translation>Anteil der Zeit, in der Token gezogen und entworfene beurteilt wurden.</translation>
+    </message>
+    <message>
+        <source>Share of the time for everything else: taking back, text, handing over.</source>
+        <translation>Anteil der Zeit für alles Übrige: Zurücknehmen, Text, Übergabe.</translation>
+    </message>
+    <message>
+        <source>{tokens}, {cached} kept</source>
+        <translation>{tokens}, {cached} behalten</translation>
+    </message>
+    <message>
+        <source>{used} of {size}, {share}</source>
+        <translation>{used} von {size}, {share}</translation>
+    </message>
+    <message>
+        <source>about {size}</source>
+        <translation>etwa {size}</translation>
+    </message>
+    <message>
+        <source>Model not noted</source>
+        <translation>Modell nicht vermerkt</translation>
+    </message>
+    <message>
+        <source>{number} tokens per second</source>
+        <translation>{number} Token pro Sekunde</translation>
+    </message>
+    <message>
+        <source>{times} the speed of plain decoding</source>
+        <translation>{times} so schnell wie einfaches Dekodieren</translation>
+    </message>
+    <message>
+        <source>{number} tokens per pass</source>
+        <translation>{number} Token pro Durchlauf</translation>
+    </message>
+    <message>
+        <source>{share} drafted tokens accepted</source>
+        <translation>{share} entworfene Token akzeptiert</translation>
+    </message>
+    <message>
+        <source>Together</source>
+        <translation>Zusammen</translation>
+    </message>
+</context>
+<context>
+    <name>StatsTable</name>
+    <message>
+        <source>Target</source>
+        <translation>Zielmodell</translation>
+    </message>
+    <message>
+        <source>Draft</source>
+        <translation>Entwurf</translation>
+    </message>
+    <message>
+        <source>Mode</source>
+        <translation>Modus</translation>
+    </message>
+    <message>
+        <source>Answers</source>
+        <translation>Antworten</translation>
+    </message>
+    <message>
+        <source>Tokens</source>
+        <translation>Token</translation>
+    </message>
+    <message>
+        <source>Tokens/s</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Per pass</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
         <source>Accepted</source>
-        <translation type="unfinished"></translation>
+        <translation>Akzeptiert</translation>
     </message>
     <message>
-        <source>Acceptance by depth</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>Passes by tokens kept</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>Why it drafts as it does</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>Tokens</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>Passes</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>First token</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>Between tokens, p50</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>Between tokens, p95</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>Between tokens, p99</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>Prompt</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>Time of a pass</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>Where the tokens came from</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>Speed</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>Acceptance</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>This answer</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>Where tokens came from</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>Why</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>live</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>last answer</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>{number}, {kept} kept</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>A pass&apos;s time is spread over the tokens that it gave.</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>Answers</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>Time spent</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>Saved against plain</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>Context used</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>Target, weights</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>Target, cache</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>Draft, weights</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>Draft, cache</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>Working buffers</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>All models</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>By models and mode</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>Tokens per second, measured from the end of reading the prompt to the last token.</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>Tokens gained per forward pass of the target; plain decoding is exactly 1.</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>Answers that gave at least one token, those stopped or given again among them.</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>Tokens given, the end-of-answer token included.</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>Forward passes of the target.</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>Half of the tokens came faster than this.</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>19 of 20 tokens came faster than this.</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>99 of 100 tokens came faster than this.</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>Time from the end of reading the prompts to the last tokens, all answers together.</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>Time less than plain decoding would have taken for the same tokens at its measured cost; with a minus, more.</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>Where the time of a pass goes, summed up and measured around each step.</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>Tokens of the conversation that the model holds, of those it has room for.</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>Where each token came from.</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>Memory of the target&apos;s weights, main and GPU memory together.</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>Memory for what the target remembers of the conversation, at full length.</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>Memory of the draft model&apos;s weights, main and GPU memory together.</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>Memory for what the draft model remembers of the conversation, at full length.</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>Memory in which both models compute a pass and hand out its results.</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>Weights, caches and working buffers of target and draft together.</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>For each target and draft, and each mode: tokens per second, and times plain. Sums are divided by sums, so a long answer weighs more than a short one.</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>As llama.cpp reported it when it loaded the model.</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>Estimated from the file&apos;s header, since llama.cpp did not report it.</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>Share of the time in which tokens were drafted.</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>Share of the time in which the target computed its passes.</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>Share of the time in which tokens were drawn and drafted ones were judged.</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>Share of the time for everything else: taking back, text, handing over.</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>{tokens}, {cached} kept</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>{used} of {size}, {share}</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>about {size}</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>Model not noted</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>{number} tokens per second</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>{times} the speed of plain decoding</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>{number} tokens per pass</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>{share} drafted tokens accepted</source>
+        <source>Times plain</source>
         <translation type="unfinished"></translation>
     </message>
 </context>
@@ -4588,461 +4734,461 @@ Chat template: {template_name}
     <name>SuggestionCard</name>
     <message>
         <source>Fits this machine</source>
-        <translation type="unfinished"></translation>
+        <translation>Passt auf diesen Rechner</translation>
     </message>
     <message>
         <source>{weight} to download</source>
-        <translation type="unfinished"></translation>
+        <translation>{weight} herunterzuladen</translation>
     </message>
     <message>
         <source>here already</source>
-        <translation type="unfinished"></translation>
+        <translation>schon da</translation>
     </message>
     <message>
         <source>Licence {licence}</source>
-        <translation type="unfinished"></translation>
+        <translation>Lizenz {licence}</translation>
     </message>
     <message>
         <source>Download and chat</source>
-        <translation type="unfinished"></translation>
+        <translation>Herunterladen und chatten</translation>
     </message>
     <message>
         <source>Chat</source>
-        <translation type="unfinished"></translation>
+        <translation>Chat</translation>
     </message>
     <message>
         <source>Download {name} and chat</source>
-        <translation type="unfinished"></translation>
+        <translation>{name} herunterladen und chatten</translation>
     </message>
 </context>
 <context>
     <name>SwitchRow</name>
     <message>
         <source>On</source>
-        <translation type="unfinished"></translation>
+        <translation>Ein</translation>
     </message>
 </context>
 <context>
     <name>Text</name>
     <message>
         <source>Edit your message</source>
-        <translation type="unfinished"></translation>
+        <translation>Ihre Nachricht bearbeiten</translation>
     </message>
 </context>
 <context>
     <name>TextRow</name>
     <message>
         <source>At most {number} characters.</source>
-        <translation type="unfinished"></translation>
+        <translation>Höchstens {number} Zeichen.</translation>
     </message>
 </context>
 <context>
     <name>ThoughtBlock</name>
     <message>
         <source>{seconds} s</source>
-        <translation type="unfinished"></translation>
+        <translation>{seconds} s</translation>
     </message>
     <message>
         <source>Reasoning</source>
-        <translation type="unfinished"></translation>
+        <translation>Gedankengang</translation>
     </message>
     <message>
         <source>open</source>
-        <translation type="unfinished"></translation>
+        <translation>offen</translation>
     </message>
     <message>
         <source>folded</source>
-        <translation type="unfinished"></translation>
+        <translation>eingeklappt</translation>
     </message>
     <message>
         <source>Reasoning. {heading}, {state}</source>
-        <translation type="unfinished"></translation>
+        <translation>Gedankengang. {heading}, {state}</translation>
     </message>
     <message>
         <source>Thinking…</source>
-        <translation type="unfinished"></translation>
+        <translation>Denkt nach …</translation>
     </message>
     <message>
         <source>Thinking… {seconds} s</source>
-        <translation type="unfinished"></translation>
+        <translation>Denkt nach … {seconds} s</translation>
     </message>
     <message>
         <source>Thought</source>
-        <translation type="unfinished"></translation>
+        <translation>Nachgedacht</translation>
     </message>
     <message>
         <source>Thought for {duration}</source>
-        <translation type="unfinished"></translation>
+        <translation>{duration} nachgedacht</translation>
     </message>
 </context>
 <context>
     <name>TokenBox</name>
     <message>
         <source>The token is kept in the system&apos;s keyring and sent to the hub only.</source>
-        <translation type="unfinished"></translation>
+        <translation>Das Token wird im Schlüsselbund des Systems verwahrt und nur an den Hub gesendet.</translation>
     </message>
     <message>
         <source>This model is gated</source>
-        <translation type="unfinished"></translation>
+        <translation>Dieses Modell ist zugangsbeschränkt</translation>
     </message>
     <message>
         <source>Access token (hf_…)</source>
-        <translation type="unfinished"></translation>
+        <translation>Zugangstoken (hf_…)</translation>
     </message>
     <message>
         <source>Access token</source>
-        <translation type="unfinished"></translation>
+        <translation>Zugangstoken</translation>
     </message>
     <message>
         <source>Use this token</source>
-        <translation type="unfinished"></translation>
+        <translation>Dieses Token verwenden</translation>
     </message>
     <message>
         <source>Open its page</source>
-        <translation type="unfinished"></translation>
+        <translation>Seite öffnen</translation>
     </message>
     <message>
         <source>Forget the token</source>
-        <translation type="unfinished"></translation>
+        <translation>Token vergessen</translation>
     </message>
 </context>
 <context>
     <name>Transcript</name>
     <message>
         <source>Conversation</source>
-        <translation type="unfinished"></translation>
+        <translation>Unterhaltung</translation>
     </message>
     <message>
         <source>Jump to latest</source>
-        <translation type="unfinished"></translation>
+        <translation>Zum Neuesten</translation>
     </message>
     <message>
         <source>Scroll to the end and stay there</source>
-        <translation type="unfinished"></translation>
+        <translation>Ans Ende rollen und dort bleiben</translation>
     </message>
 </context>
 <context>
     <name>TransferController</name>
     <message numerus="yes">
         <source>%Ln chats exported to {name}.</source>
-        <translation type="unfinished">
-            <numerusform></numerusform>
-            <numerusform></numerusform>
+        <translation>
+            <numerusform>%Ln Chat nach {name} exportiert.</numerusform>
+            <numerusform>%Ln Chats nach {name} exportiert.</numerusform>
         </translation>
     </message>
     <message>
         <source>Paceline chats</source>
-        <translation type="unfinished"></translation>
+        <translation>Paceline-Chats</translation>
     </message>
     <message>
         <source>Another import or export is still at work.</source>
-        <translation type="unfinished"></translation>
+        <translation>Ein anderer Import oder Export läuft noch.</translation>
     </message>
 </context>
 <context>
     <name>UserCard</name>
     <message>
         <source>You</source>
-        <translation type="unfinished"></translation>
+        <translation>Sie</translation>
     </message>
     <message>
         <source>Your message</source>
-        <translation type="unfinished"></translation>
+        <translation>Ihre Nachricht</translation>
     </message>
     <message>
         <source>Copy message</source>
-        <translation type="unfinished"></translation>
+        <translation>Nachricht kopieren</translation>
     </message>
     <message>
         <source>Copied</source>
-        <translation type="unfinished"></translation>
+        <translation>Kopiert</translation>
     </message>
     <message>
         <source>Edit message</source>
-        <translation type="unfinished"></translation>
+        <translation>Nachricht bearbeiten</translation>
     </message>
 </context>
 <context>
     <name>VersionSwitch</name>
     <message>
         <source>Previous version (Alt+Left)</source>
-        <translation type="unfinished"></translation>
+        <translation>Vorige Fassung (Alt+Links)</translation>
     </message>
     <message>
         <source>Next version (Alt+Right)</source>
-        <translation type="unfinished"></translation>
+        <translation>Nächste Fassung (Alt+Rechts)</translation>
     </message>
     <message>
         <source>Version {number} of {total}</source>
-        <translation type="unfinished"></translation>
+        <translation>Fassung {number} von {total}</translation>
     </message>
 </context>
 <context>
     <name>WelcomePage</name>
     <message numerus="yes">
         <source>%n cores</source>
-        <translation type="unfinished">
-            <numerusform></numerusform>
-            <numerusform></numerusform>
+        <translation>
+            <numerusform>%n Kern</numerusform>
+            <numerusform>%n Kerne</numerusform>
         </translation>
     </message>
     <message>
         <source>None of the recommended pairs fits the memory that is free now. Begin with the built-in pair.</source>
-        <translation type="unfinished"></translation>
+        <translation>Keines der empfohlenen Paare passt in den jetzt freien Speicher. Beginnen Sie mit dem eingebauten Paar.</translation>
     </message>
     <message>
         <source>{total}, {free} free</source>
-        <translation type="unfinished"></translation>
+        <translation>{total}, {free} frei</translation>
     </message>
     <message>
         <source>Processor</source>
-        <translation type="unfinished"></translation>
+        <translation>Prozessor</translation>
     </message>
     <message>
         <source>Memory</source>
-        <translation type="unfinished"></translation>
+        <translation>Arbeitsspeicher</translation>
     </message>
     <message>
         <source>, {size} free</source>
-        <translation type="unfinished"></translation>
+        <translation>, {size} frei</translation>
     </message>
     <message>
         <source>Graphics</source>
-        <translation type="unfinished"></translation>
+        <translation>Grafik</translation>
     </message>
     <message>
         <source>none that this build can use: the processor computes</source>
-        <translation type="unfinished"></translation>
+        <translation>keine, die diese Ausgabe nutzen kann: Der Prozessor rechnet</translation>
     </message>
     <message>
         <source>Disk</source>
-        <translation type="unfinished"></translation>
+        <translation>Festplatte</translation>
     </message>
     <message>
         <source>{size} free</source>
-        <translation type="unfinished"></translation>
+        <translation>{size} frei</translation>
     </message>
     <message>
         <source>Use the built-in pair</source>
-        <translation type="unfinished"></translation>
+        <translation>Eingebautes Paar verwenden</translation>
     </message>
     <message>
         <source>I have a GGUF file…</source>
-        <translation type="unfinished"></translation>
+        <translation>Ich habe eine GGUF-Datei …</translation>
     </message>
     <message>
         <source>Skip</source>
-        <translation type="unfinished"></translation>
+        <translation>Überspringen</translation>
     </message>
     <message>
         <source>Welcome to Paceline</source>
-        <translation type="unfinished"></translation>
+        <translation>Willkommen bei Paceline</translation>
     </message>
     <message>
         <source>Choose what answers you. A small model drafts, the large one checks every word: the same answers, sooner.</source>
-        <translation type="unfinished"></translation>
+        <translation>Wählen Sie, wer Ihnen antwortet. Ein kleines Modell entwirft, das große prüft jedes Wort: dieselben Antworten, nur früher.</translation>
     </message>
     <message>
         <source>This machine</source>
-        <translation type="unfinished"></translation>
+        <translation>Dieser Rechner</translation>
     </message>
     <message>
         <source>Pairs for it</source>
-        <translation type="unfinished"></translation>
+        <translation>Paare dafür</translation>
     </message>
     <message>
         <source>Or without a download</source>
-        <translation type="unfinished"></translation>
+        <translation>Oder ohne Download</translation>
     </message>
     <message>
         <source>Welcome</source>
-        <translation type="unfinished"></translation>
+        <translation>Willkommen</translation>
     </message>
     <message>
         <source>Target</source>
-        <translation type="unfinished"></translation>
+        <translation>Zielmodell</translation>
     </message>
 </context>
 <context>
     <name>Words</name>
     <message numerus="yes">
         <source>%n days ago</source>
-        <translation type="unfinished">
-            <numerusform></numerusform>
-            <numerusform></numerusform>
+        <translation>
+            <numerusform>vor %n Tag</numerusform>
+            <numerusform>vor %n Tagen</numerusform>
         </translation>
     </message>
     <message>
         <source>Fits</source>
-        <translation type="unfinished"></translation>
+        <translation>Passt</translation>
     </message>
     <message>
         <source>Tight</source>
-        <translation type="unfinished"></translation>
+        <translation>Knapp</translation>
     </message>
     <message>
         <source>Too large</source>
-        <translation type="unfinished"></translation>
+        <translation>Zu groß</translation>
     </message>
     <message>
         <source>Fit unknown</source>
-        <translation type="unfinished"></translation>
+        <translation>Platzbedarf unbekannt</translation>
     </message>
     <message>
         <source>Model</source>
-        <translation type="unfinished"></translation>
+        <translation>Modell</translation>
     </message>
     <message>
         <source>Draft model</source>
-        <translation type="unfinished"></translation>
+        <translation>Entwurfsmodell</translation>
     </message>
     <message>
         <source>Image reader (mmproj)</source>
-        <translation type="unfinished"></translation>
+        <translation>Bildleser (mmproj)</translation>
     </message>
     <message>
         <source>Next-token heads (MTP)</source>
-        <translation type="unfinished"></translation>
+        <translation>Köpfe für nächste Token (MTP)</translation>
     </message>
     <message>
         <source>EAGLE head</source>
-        <translation type="unfinished"></translation>
+        <translation>EAGLE-Kopf</translation>
     </message>
     <message>
         <source>DFlash head</source>
-        <translation type="unfinished"></translation>
+        <translation>DFlash-Kopf</translation>
     </message>
     <message>
         <source>Quantization data (imatrix)</source>
-        <translation type="unfinished"></translation>
+        <translation>Quantisierungsdaten (imatrix)</translation>
     </message>
     <message>
         <source>Vocabulary only</source>
-        <translation type="unfinished"></translation>
+        <translation>Nur Vokabular</translation>
     </message>
     <message>
         <source>Adapter (LoRA)</source>
-        <translation type="unfinished"></translation>
+        <translation>Adapter (LoRA)</translation>
     </message>
     <message>
         <source>Other file</source>
-        <translation type="unfinished"></translation>
+        <translation>Andere Datei</translation>
     </message>
     <message>
         <source>A model that can answer.</source>
-        <translation type="unfinished"></translation>
+        <translation>Ein Modell, das antworten kann.</translation>
     </message>
     <message>
         <source>A small model made to draft for a large one. Use it as a draft, not to chat with.</source>
-        <translation type="unfinished"></translation>
+        <translation>Ein kleines Modell, das für ein großes entwirft. Verwenden Sie es als Entwurfsmodell, nicht zum Chatten.</translation>
     </message>
     <message>
         <source>Lets a model see images. It is no model of its own and cannot be chatted with.</source>
-        <translation type="unfinished"></translation>
+        <translation>Lässt ein Modell Bilder sehen. Es ist kein eigenes Modell und kann nicht chatten.</translation>
     </message>
     <message>
         <source>Extra layers that propose several tokens at once. They belong to one model and cannot chat.</source>
-        <translation type="unfinished"></translation>
+        <translation>Zusätzliche Schichten, die mehrere Token auf einmal vorschlagen. Sie gehören zu einem Modell und können nicht chatten.</translation>
     </message>
     <message>
         <source>A drafting head that reads the target&apos;s inner state. It cannot be used on its own.</source>
-        <translation type="unfinished"></translation>
+        <translation>Ein Entwurfskopf, der den inneren Zustand des Zielmodells liest. Allein ist er nicht verwendbar.</translation>
     </message>
     <message>
         <source>A drafting head that proposes a block at once. It cannot be used on its own.</source>
-        <translation type="unfinished"></translation>
+        <translation>Ein Entwurfskopf, der einen ganzen Block vorschlägt. Allein ist er nicht verwendbar.</translation>
     </message>
     <message>
         <source>Measurements used when a model is quantized. Nothing to chat with.</source>
-        <translation type="unfinished"></translation>
+        <translation>Messwerte, die beim Quantisieren eines Modells gebraucht werden. Nichts zum Chatten.</translation>
     </message>
     <message>
         <source>A vocabulary without weights. Nothing to chat with.</source>
-        <translation type="unfinished"></translation>
+        <translation>Ein Vokabular ohne Gewichte. Nichts zum Chatten.</translation>
     </message>
     <message>
         <source>A change to another model&apos;s weights. It cannot be used on its own.</source>
-        <translation type="unfinished"></translation>
+        <translation>Eine Änderung an den Gewichten eines anderen Modells. Allein nicht verwendbar.</translation>
     </message>
     <message>
         <source>Not a model as far as its name and header tell.</source>
-        <translation type="unfinished"></translation>
+        <translation>Nach Name und Dateikopf kein Modell.</translation>
     </message>
     <message>
         <source>The draft matches</source>
-        <translation type="unfinished"></translation>
+        <translation>Das Entwurfsmodell passt</translation>
     </message>
     <message>
         <source>The draft does not match</source>
-        <translation type="unfinished"></translation>
+        <translation>Das Entwurfsmodell passt nicht</translation>
     </message>
     <message>
         <source>Checking the vocabularies</source>
-        <translation type="unfinished"></translation>
+        <translation>Die Vokabulare werden geprüft</translation>
     </message>
     <message>
         <source>Not checked yet</source>
-        <translation type="unfinished"></translation>
+        <translation>Noch nicht geprüft</translation>
     </message>
     <message>
         <source>Waiting for its turn</source>
-        <translation type="unfinished"></translation>
+        <translation>Wartet</translation>
     </message>
     <message>
         <source>Downloading</source>
-        <translation type="unfinished"></translation>
+        <translation>Wird heruntergeladen</translation>
     </message>
     <message>
         <source>Checking the file</source>
-        <translation type="unfinished"></translation>
+        <translation>Die Datei wird geprüft</translation>
     </message>
     <message>
         <source>Paused</source>
-        <translation type="unfinished"></translation>
+        <translation>Angehalten</translation>
     </message>
     <message>
         <source>Stopped</source>
-        <translation type="unfinished"></translation>
+        <translation>Stehen geblieben</translation>
     </message>
     <message>
         <source>Complete</source>
-        <translation type="unfinished"></translation>
+        <translation>Vollständig</translation>
     </message>
     <message>
         <source>time left not known</source>
-        <translation type="unfinished"></translation>
+        <translation>Restzeit unbekannt</translation>
     </message>
     <message>
         <source>{seconds} s left</source>
-        <translation type="unfinished"></translation>
+        <translation>noch {seconds} s</translation>
     </message>
     <message>
         <source>{minutes} min left</source>
-        <translation type="unfinished"></translation>
+        <translation>noch {minutes} min</translation>
     </message>
     <message>
         <source>{hours} h {rest} min left</source>
-        <translation type="unfinished"></translation>
+        <translation>noch {hours} h {rest} min</translation>
     </message>
     <message>
         <source>today</source>
-        <translation type="unfinished"></translation>
+        <translation>heute</translation>
     </message>
     <message>
         <source>yesterday</source>
-        <translation type="unfinished"></translation>
+        <translation>gestern</translation>
     </message>
     <message>
         <source>d MMM yyyy</source>
-        <translation type="unfinished"></translation>
+        <translation>d. MMM yyyy</translation>
     </message>
     <message>
         <source>never used</source>
-        <translation type="unfinished"></translation>
+        <translation>nie verwendet</translation>
     </message>
     <message>
         <source>used {day}</source>
-        <translation type="unfinished"></translation>
+        <translation>verwendet {day}</translation>
     </message>
 </context>
 </TS>

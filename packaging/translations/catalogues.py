@@ -20,6 +20,7 @@ FOLDER = ROOT / "assets" / "translations"
 LISTED = "listed_words.py"
 BUILTIN_ERRORS = {"ValueError", "RuntimeError", "TypeError", "KeyError", "OSError", "AssertionError", "EOFError"}
 ALIASES = ("-tr-function-alias", "QT_TRANSLATE_NOOP+=mark")
+NOT_SHOWN = ("command_line", "benchmark")  # they speak in a terminal, in English
 FIELD_TEXTS = (1, 2, 5)  # section, label, help of a SettingField
 FIELD_NAMES = ("section", "label", "help", "automatic", "unit")
 
@@ -40,6 +41,8 @@ def listed_words(root: Path) -> list[tuple[str, str]]:
     found: dict[tuple[str, str], None] = {}
     for room in ("app", "engine"):
         for path in sorted((root / room).rglob("*.py")):
+            if path.parent.name in NOT_SHOWN:
+                continue
             tree = ast.parse(path.read_text("utf-8"), filename=str(path))
             for context, text in (*_settings(tree), *_problems(tree)):
                 if any(letter.isalpha() for letter in text):
