@@ -9,7 +9,7 @@ SETUP := sh packaging/setup/setup.sh
 CHECK := sh packaging/setup/check.sh
 
 .DEFAULT_GOAL := help
-.PHONY: help run test test-training lint format screenshots translations clean clean-all
+.PHONY: help run test test-documents test-training lint format screenshots translations clean clean-all
 
 help: ## print this list
 	@sed -n 's/^\([a-z-]*\):.*## /\1|/p' Makefile | while IFS='|' read -r name text; do \
@@ -22,6 +22,10 @@ run: ## set up what is missing, then open the window (in the terminal where ther
 test: ## set up what is missing, then lint, types and the whole suite, without a display
 	@$(SETUP) test
 	@$(CHECK) lint format types tests
+
+test-documents: ## 2,000 random Markdown documents of each kind, cut at random places (a few minutes)
+	@$(SETUP) test
+	@PACELINE_DOCUMENTS=2000 $(VENV)/bin/python -m pytest -q --timeout 1800 tests/ui/test_random_documents.py
 
 test-training: ## the tests of the built-in pair's training (installs PyTorch)
 	@$(SETUP) test train
