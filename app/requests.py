@@ -45,7 +45,13 @@ def sampling_params(settings: Settings) -> SamplingParams:
 
 
 def prompt_messages(system_prompt: str, views: Iterable[MessageView]) -> tuple[Message, ...]:
-    """Give the conversation as the model should see it: question and answer in turns, a question last.
+    """Give the conversation as the model should see it: a system prompt if there is one, then `prompt_parts`."""
+    system = (Message("system", system_prompt),) if system_prompt.strip() else ()
+    return (*system, *(message for message, _ in prompt_parts(views)))
+
+
+def prompt_parts(views: Iterable[MessageView]) -> list[tuple[Message, int]]:
+    """Give question and answer in turns, a question last, each with the id of the last view that is in it.
 
     Attached files stand in front of the words of their message. Reasoning of earlier answers is left out, as chat
     templates have it.
@@ -53,25 +59,24 @@ def prompt_messages(system_prompt: str, views: Iterable[MessageView]) -> tuple[M
     Many chat templates refuse two messages of one role in a row. Where a question had no answer, it is joined with the
     next one; of two answers to one question, the later counts.
     """
-    messages: list[Message] = []
+    parts: list[tuple[Message, int]] = []
     for view in views:
         words = without_thinking(view.text) if view.role == "assistant" else view.text
         content = with_attachments(words, view.attachments)
         if not content or view.state is MessageState.STREAMING:
             continue
-        last = messages[-1] if messages else None
+        last = parts[-1][0] if parts else None
         if last is None or last.role != view.role:
-            messages.append(Message(view.role, content))
+            parts.append((Message(view.role, content), view.id))
         elif view.role == "user":
-            messages[-1] = Message("user", f"{last.content}\n\n{content}")
+            parts[-1] = (Message("user", f"{last.content}\n\n{content}"), view.id)
         else:
-            messages[-1] = Message(view.role, content)
-    while messages and messages[-1].role != "user":
-        messages.pop()
-    while messages and messages[0].role == "assistant":
-        messages.pop(0)
-    system = (Message("system", system_prompt),) if system_prompt.strip() else ()
-    return (*system, *messages)
+            parts[-1] = (Message(view.role, content), view.id)
+    while parts and parts[-1][0].role != "user":
+        parts.pop()
+    while parts and parts[0][0].role == "assistant":
+        parts.pop(0)
+    return parts
 
 
 def load_request(settings: Settings, paths: Paths) -> LoadRequest:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sqlite3
 from datetime import datetime
 
-from app.chats import attachments, index, rows
+from app.chats import attachments, index, rows, summaries
 
 _COPY = """
     INSERT INTO messages
@@ -39,6 +39,7 @@ def duplicate(db: sqlite3.Connection, conversation_id: int, now: datetime) -> in
         new_ids[message_id] = int(db.execute(_COPY, (copy, new_ids.get(parent_id), message_id)).lastrowid or 0)
         index.add_message(db, new_ids[message_id])
         attachments.copy(db, message_id, new_ids[message_id])
+        summaries.copy(db, message_id, new_ids[message_id])
     for message_id, _, shown_child in links:
         db.execute("UPDATE messages SET shown_child = ? WHERE id = ?", (new_ids.get(shown_child), new_ids[message_id]))
     root = db.execute("SELECT shown_root FROM conversations WHERE id = ?", (conversation_id,)).fetchone()[0]

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from datetime import datetime
 from typing import Any
 
-from app.chats import given, index, rows, totals
+from app.chats import given, index, rows, summaries, totals
 from app.chats.answers import Snapshot
 from app.chats.attachments import with_attachments
 from app.chats.codec import spans_from_text, spans_to_text, stats_from_text, stats_to_text
@@ -95,12 +95,17 @@ def delete_branch(db: sqlite3.Connection, message_id: int) -> int:
     for number in gone:
         index.forget_message(db, number)
         db.execute("DELETE FROM messages WHERE id = ?", (number,))
+    show_instead(db, conversation_id, tree, message_id)
+    return len(gone)
+
+
+def show_instead(db: sqlite3.Connection, conversation_id: int, tree: Tree, message_id: int) -> None:
+    """Show another version in the place of a message that goes, where there is one; ``tree`` is as it was before."""
     siblings, parent = tree.siblings(message_id), tree.parents[message_id]
     if tree.shown.get(parent) in (message_id, None):
         at = siblings.index(message_id)
         others = (*siblings[:at][-1:], *siblings[at + 1 :])
         show_below(db, conversation_id, parent, others[0] if others else None)
-    return len(gone)
 
 
 def list_messages(db: sqlite3.Connection, conversation_id: int) -> tuple[MessageView, ...]:
@@ -128,6 +133,7 @@ def reopen_answer(db: sqlite3.Connection, view: MessageView) -> None:
     """Let an ended answer grow again from this text."""
     sql = "UPDATE messages SET state = ?, text = ?, spans = ?, notice = '', cut = 0 WHERE id = ?"
     index.forget_message(db, view.id)
+    summaries.remove(db, view.id)  # it does not know the words that come
     db.execute(sql, (MessageState.STREAMING.value, view.text, spans_to_text(view.spans), view.id))
 
 

@@ -84,6 +84,7 @@ def _message_to_data(message: OutsideMessage) -> dict[str, Any]:
         "target": message.target,
         "draft": message.draft,
         "thinking_ms": message.thinking_ms,
+        "summary": message.summary,
         "stats": json.loads(stats) if stats else None,
         "spans": json.loads(spans_to_text(message.spans)) if message.spans else [],
         "attachments": [_attachment_to_data(attachment) for attachment in message.attachments],
@@ -147,6 +148,7 @@ def _message_from_data(data: object, known: set[int]) -> OutsideMessage:
         draft=clean_title(data.get("draft")),
         thinking_ms=data["thinking_ms"] if _is_count(data.get("thinking_ms")) else None,
         attachments=_attachments(data.get("attachments")),
+        summary=clean_text(data.get("summary")),
     )
 
 

@@ -38,6 +38,7 @@ class OutsideMessage:
     draft: str = ""
     attachments: tuple[Attachment, ...] = ()
     thinking_ms: int | None = None
+    summary: str = ""  # what stands for all messages up to and with this one
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime
 
-from app.chats import attachments, index, rows
+from app.chats import attachments, index, rows, summaries
 from app.chats.codec import spans_from_text, spans_to_text, stats_from_text, stats_to_text
 from app.chats.exchange.records import EPOCH, OutsideChat, OutsideMessage
 from app.chats.messages import show_below
@@ -35,7 +35,14 @@ def read_chat(db: sqlite3.Connection, conversation_id: int) -> OutsideChat | Non
     found = db.execute(sql, (conversation_id,)).fetchall()
     return OutsideChat(
         known.title,
-        tuple(replace(_message(row), attachments=attachments.of_message(db, row[0])) for row in found),
+        tuple(
+            replace(
+                _message(row),
+                attachments=attachments.of_message(db, row[0]),
+                summary=summaries.of_message(db, row[0]),
+            )
+            for row in found
+        ),
         rows.from_us(created),
         rows.from_us(updated),
         known.mode,
@@ -128,13 +135,15 @@ def _insert_message(
     cursor = db.execute(f"INSERT INTO messages ({names}) VALUES ({marks})", tuple(values.values()))  # noqa: S608 (our words)
     message_id = int(cursor.lastrowid or 0)
     index.add_message(db, message_id)
+    if message.summary:
+        summaries.put(db, message_id, message.summary)
     for attachment in message.attachments:
         attachments.insert(db, "message_id", message_id, attachment)
     return message_id
 
 
 def _is_known(db: sqlite3.Connection, chat: OutsideChat) -> bool:
-    if db.execute("SELECT 1 FROM conversations WHERE origin = ?", (chat.digest,)).fetchone():
+    if db.execute("SELECT 1 FROM conversations WHERE origin = ? AND deleted_at IS NULL", (chat.digest,)).fetchone():
         return True
     same_age = db.execute(
         "SELECT id FROM conversations WHERE created_at = ? AND title = ?", (rows.to_us(chat.created_at), chat.title)

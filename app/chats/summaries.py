@@ -1,0 +1,37 @@
+"""Summaries that stand for a chat's messages up to and with one of them, on an open connection. Knows no thread."""
+
+from __future__ import annotations
+
+import sqlite3
+
+
+def of_conversation(db: sqlite3.Connection, conversation_id: int) -> dict[int, str]:
+    """Every summary of a conversation, in all its branches, by the last message that it stands for."""
+    sql = (
+        "SELECT message_id, summaries.text FROM summaries JOIN messages ON messages.id = message_id "
+        "WHERE conversation_id = ?"
+    )
+    return {int(number): str(text) for number, text in db.execute(sql, (conversation_id,))}
+
+
+def of_message(db: sqlite3.Connection, message_id: int) -> str:
+    """The summary that ends with a message; empty where there is none."""
+    row = db.execute("SELECT text FROM summaries WHERE message_id = ?", (message_id,)).fetchone()
+    return str(row[0]) if row else ""
+
+
+def put(db: sqlite3.Connection, message_id: int, text: str) -> None:
+    """Let a summary stand for everything up to and with a message; nothing happens where that is gone."""
+    sql = "INSERT OR REPLACE INTO summaries (message_id, text) SELECT id, ? FROM messages WHERE id = ?"
+    db.execute(sql, (text, message_id))
+
+
+def remove(db: sqlite3.Connection, message_id: int) -> None:
+    """Send the messages themselves again."""
+    db.execute("DELETE FROM summaries WHERE message_id = ?", (message_id,))
+
+
+def copy(db: sqlite3.Connection, message_id: int, copy_id: int) -> None:
+    """Let a summary stand for the copy of its message, too."""
+    sql = "INSERT INTO summaries (message_id, text) SELECT ?, text FROM summaries WHERE message_id = ?"
+    db.execute(sql, (copy_id, message_id))
