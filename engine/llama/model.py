@@ -7,8 +7,10 @@ from collections.abc import Callable
 from pathlib import Path
 
 from engine.errors import ModelLoadError, ModelNotFoundError
-from engine.llama import library
+from engine.llama import huge_pages, library
 from engine.llama.vocab import Vocab
+
+_FIRST_CALLS = 3  # of llama.cpp's about its progress: by then all memory for weights is there, and hardly any is filled
 
 
 class LlamaModel:
@@ -43,9 +45,14 @@ class LlamaModel:
         params.vocab_only = vocab_only
         params.use_extra_bufts = repack
         cancelled: list[bool] = []
+        calls = 0
 
         @self._lib.llama_progress_callback  # type: ignore[untyped-decorator]
         def on_progress(fraction: float, _user_data: ctypes.c_void_p) -> bool:
+            nonlocal calls
+            calls += 1
+            if calls <= _FIRST_CALLS and not vocab_only:
+                huge_pages.advise()
             go_on = progress is None or progress(fraction)
             if not go_on:
                 cancelled.append(True)
