@@ -1,11 +1,11 @@
-"""A code fence as a widget: language, Copy, sideways scrolling; coloured when the fence closes."""
+"""A code fence as a widget: language, Wrap, Copy, sideways scrolling; coloured when the fence closes."""
 
 from __future__ import annotations
 
 import math
 
 from PySide6.QtCore import QEvent, Qt, Signal
-from PySide6.QtGui import QFontMetricsF, QKeyEvent, QResizeEvent, QTextCursor, QWheelEvent
+from PySide6.QtGui import QFontMetricsF, QKeyEvent, QResizeEvent, QTextCursor, QTextOption, QWheelEvent
 from PySide6.QtWidgets import (
     QApplication,
     QFrame,
@@ -33,6 +33,7 @@ class _CodeView(QPlainTextEdit):
         self._theme = theme
         self.setObjectName("code")
         self.setAccessibleName(translate("CodeView", "Code"))
+        self.setFrameShape(QFrame.Shape.NoFrame)
         self.setReadOnly(True)
         self.setUndoRedoEnabled(False)
         self.setTabChangesFocus(True)
@@ -40,6 +41,7 @@ class _CodeView(QPlainTextEdit):
             Qt.TextInteractionFlag.TextSelectableByMouse | Qt.TextInteractionFlag.TextSelectableByKeyboard
         )
         self.setLineWrapMode(QPlainTextEdit.LineWrapMode.NoWrap)
+        self.setWordWrapMode(QTextOption.WrapMode.WrapAtWordBoundaryOrAnywhere)
         self.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAsNeeded)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
@@ -48,14 +50,28 @@ class _CodeView(QPlainTextEdit):
         self.setViewportMargins(12, 8, 12, 8)
         self.setTabStopDistance(4 * QFontMetricsF(self.font()).horizontalAdvance(" "))
 
+    @property
+    def wraps(self) -> bool:
+        """Whether long lines go on below instead of beyond the edge."""
+        return self.lineWrapMode() is QPlainTextEdit.LineWrapMode.WidgetWidth
+
+    def set_wraps(self, wraps: bool) -> None:
+        """Wrap long lines or scroll sideways to their ends."""
+        modes = QPlainTextEdit.LineWrapMode
+        self.setLineWrapMode(modes.WidgetWidth if wraps else modes.NoWrap)
+        self.fit()
+
     def fit(self) -> None:
         """Be as high as the lines, and the scroll bar where there is one."""
         line_height = self.blockBoundingRect(self.document().firstBlock()).height()
+        if self.wraps:
+            line_height /= max(self.document().firstBlock().layout().lineCount(), 1)
         bar = self.horizontalScrollBar()
         needed = bar.sizeHint().height() if bar.maximum() > 0 else 0
         margins = self.viewportMargins()
         # A pixel short and Qt would scroll by a line.
-        text = math.ceil(self.blockCount() * line_height) + 2
+        num_lines = self.document().size().height() if self.wraps else self.blockCount()  # counts wrapped lines
+        text = math.ceil(num_lines * line_height) + 2
         self.setFixedHeight(text + margins.top() + margins.bottom() + needed)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
@@ -86,7 +102,7 @@ class _CodeView(QPlainTextEdit):
 
 
 class CodeBlock(QFrame):
-    """Header with language and Copy above the code.
+    """Header with language, Wrap and Copy above the code.
 
     Signals:
         copied: the code was put on the clipboard.
@@ -108,7 +124,10 @@ class CodeBlock(QFrame):
             theme, "copy", translate("CodeBlock", "Copy code"), text=translate("CodeBlock", "Copy")
         )
         self.copy_button.clicked.connect(self.copy_code)
+        self.wrap_button = IconButton(theme, "wrap-text", translate("CodeBlock", "Wrap long lines"))
+        self.wrap_button.setCheckable(True)
         self.view = _CodeView(theme)
+        self.wrap_button.toggled.connect(self.view.set_wraps)
         self._highlighter = RangeHighlighter(self.view.document())
         self._arrange()
         self._restyle()
@@ -119,6 +138,7 @@ class CodeBlock(QFrame):
         bar.setContentsMargins(12, 4, 4, 0)
         bar.addWidget(self.label)
         bar.addStretch(1)
+        bar.addWidget(self.wrap_button)
         bar.addWidget(self.copy_button)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)

@@ -223,6 +223,7 @@ QToolButton#thoughtHeader:hover { background: $hover; }
 QToolButton#thoughtHeader:focus { padding: 2px 7px 2px 3px; }
 #userCard { background: $tint; border-radius: 8px; }
 #codeBlock { background: $tint; border: 1px solid $border; border-radius: 8px; }
+#codeBlock QToolButton:checked { background: $pressed; }
 #codeBlock[focusWithin="true"] { border-color: $focus; }
 QPlainTextEdit#code { background: transparent; border: none; selection-background-color: $accent;
   selection-color: $on_accent; }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from hypothesis import HealthCheck, given, settings
+from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
@@ -124,3 +125,27 @@ def test_a_selection_survives_more_text(theme: Theme, qtbot: QtBot) -> None:
     prose.setTextCursor(cursor)
     body.append("and more")
     assert prose.textCursor().selectedText() == "first"
+
+
+def test_long_lines_of_code_wrap_where_it_is_wished(theme: Theme, qtbot: QtBot) -> None:
+    body = AnswerBody(theme)
+    qtbot.addWidget(body)
+    body.resize(400, 300)
+    body.show()
+    body.set_text("```\n" + "long " * 60 + "\nshort\n```\n")
+    code = body.segments[0]
+    assert isinstance(code, CodeBlock)
+    qtbot.waitUntil(lambda: code.view.horizontalScrollBar().maximum() > 0)
+    before = code.view.toPlainText()
+    flat = code.view.height()
+    qtbot.mouseClick(code.wrap_button, Qt.MouseButton.LeftButton)
+    qtbot.waitUntil(lambda: code.view.height() > 2 * flat)
+    assert code.view.horizontalScrollBar().maximum() == 0
+    qtbot.waitUntil(lambda: code.view.verticalScrollBar().maximum() == 0)
+    assert code.view.toPlainText() == before
+    wide = code.view.height()
+    body.resize(300, 300)
+    qtbot.waitUntil(lambda: code.view.height() > wide)
+    code.wrap_button.setFocus()
+    qtbot.keyClick(code.wrap_button, Qt.Key.Key_Space)
+    qtbot.waitUntil(lambda: code.view.height() == flat)
