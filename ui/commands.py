@@ -48,6 +48,14 @@ class Commands(QObject):
         self._rows.append((group, words, tuple(sequences)))
         return action
 
+    def bind(self, key: str, deed: Callable[[], object]) -> None:
+        """Let ``key`` do ``deed`` anywhere in the window; somebody else tells of it."""
+        action = QAction(self._window)
+        action.setShortcut(QKeySequence(key))
+        action.setShortcutContext(Qt.ShortcutContext.WindowShortcut)
+        action.triggered.connect(lambda _checked=False: deed())
+        self._window.addAction(action)
+
     def tell(self, group: str, words: str, keys: str | Sequence[str]) -> None:
         """Name keys that a part answers itself while it has the focus."""
         sequences = (QKeySequence(text) for text in ((keys,) if isinstance(keys, str) else keys))

@@ -22,6 +22,7 @@ class IconButton(QToolButton):
         # A space keeps the words off the icon; styles have no property for it.
         self._text = f" {text}" if text else ""
         self._revealed = True
+        self._marked = False
         self.setAccessibleName(name)
         self.setToolTip(name)
         self.setText(self._text)
@@ -44,6 +45,11 @@ class IconButton(QToolButton):
             self._revealed = revealed
             self.update()
 
+    def set_marked(self, marked: bool) -> None:
+        """Draw the icon in the accent colour: something is set behind it."""
+        self._marked = marked
+        self._recolor()
+
     def confirm(self, text: str) -> None:
         """Say for a moment that it happened."""
         self._shown_icon = "check"
@@ -59,7 +65,9 @@ class IconButton(QToolButton):
         self._recolor()
 
     def _recolor(self) -> None:
-        color = self._theme.tokens.good if self._shown_icon != self._icon_name else ""
+        color = self._theme.tokens.accent_text if self._marked else ""
+        if self._shown_icon != self._icon_name:
+            color = self._theme.tokens.good
         self.setIcon(self._theme.icon(self._shown_icon, color))
 
     def paintEvent(self, event: QPaintEvent) -> None:

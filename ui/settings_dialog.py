@@ -149,9 +149,9 @@ class SettingsDialog(QDialog):
             if isinstance(row, ModeRow):
                 row.cards.set_unavailable(reasons)
 
-    def show_page(self, page: QWidget) -> None:
-        """Turn to a page."""
-        self.nav.setCurrentRow(self.pages.indexOf(page))
+    def show_page(self, place: int) -> None:
+        """Turn to the page of this place."""
+        self.nav.setCurrentRow(place)
 
     def changed_values(self) -> dict[str, SettingValue]:
         """What differs from the values that came in."""

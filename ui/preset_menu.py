@@ -1,0 +1,145 @@
+"""The presets as a menu: apply one, save the present values as one, rename or delete one's own."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import partial
+
+from PySide6.QtCore import QSize, Qt, Signal
+from PySide6.QtWidgets import QLineEdit, QMenu, QToolButton
+
+from ui.dialogs import Question
+from ui.language import mark, translate
+from ui.layer_records import Preset
+from ui.records import SettingValue
+from ui.theme import Theme
+
+MAX_NAME_CHARS = 60
+_BUILTIN = {
+    "Precise": mark("Presets", "Precise"),
+    "Balanced": mark("Presets", "Balanced"),
+    "Creative": mark("Presets", "Creative"),
+}
+
+
+class PresetMenu(QToolButton):
+    """A button that names the preset in force, if one is.
+
+    Signals:
+        applied(dict): the values of a preset.
+        saved(str, dict), renamed(str, str), deleted(str): what is to become of presets.
+    """
+
+    applied = Signal(dict)
+    saved = Signal(str, dict)
+    renamed = Signal(str, str)
+    deleted = Signal(str)
+
+    def __init__(self, theme: Theme) -> None:
+        super().__init__()
+        self._theme = theme
+        self._presets: tuple[Preset, ...] = ()
+        self._values: Mapping[str, SettingValue] = {}
+        self.setObjectName("modelButton")
+        self.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
+        self.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
+        self.setLayoutDirection(Qt.LayoutDirection.RightToLeft)
+        self.setIconSize(QSize(14, 14))
+        self.setCursor(Qt.CursorShape.PointingHandCursor)
+        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self.list_menu = QMenu(self)
+        self.list_menu.setLayoutDirection(Qt.LayoutDirection.LeftToRight)
+        self.list_menu.aboutToShow.connect(self._fill)
+        self.setMenu(self.list_menu)
+        theme.changed.connect(self._show)
+        self._show()
+
+    def set_presets(self, presets: Sequence[Preset]) -> None:
+        """The presets there are."""
+        self._presets = tuple(presets)
+        self._show()
+
+    def set_values(self, values: Mapping[str, SettingValue]) -> None:
+        """The values in force, to be saved or compared."""
+        self._values = values
+        self._show()
+
+    @property
+    def in_force(self) -> Preset | None:
+        """The preset whose values are all in force."""
+        return next((each for each in self._presets if each.values and self._holds(each)), None)
+
+    def _holds(self, preset: Preset) -> bool:
+        return all(self._values.get(key) == value for key, value in preset.values.items())
+
+    def _show(self) -> None:
+        chosen = self.in_force
+        name = _shown_name(chosen) if chosen else translate("Presets", "none of them")
+        self.setText(translate("Presets", "Preset: {name}").format(name=name) if chosen else self._plain())
+        self.setAccessibleName(translate("Presets", "Presets, in force: {name}").format(name=name))
+        self.setIcon(self._theme.icon("chevron-down", size=14))
+
+    def _fill(self) -> None:
+        """Make the menu when it opens: never while one of its actions is being carried out."""
+        menu, chosen = self.list_menu, self.in_force
+        menu.clear()
+        for old in menu.findChildren(QMenu):
+            old.deleteLater()
+        for preset in self._presets:
+            action = menu.addAction(_shown_name(preset), partial(self.applied.emit, dict(preset.values)))
+            action.setCheckable(True)
+            action.setChecked(preset is chosen)
+        menu.addSeparator()
+        menu.addAction(translate("Presets", "Save these values as a preset…"), self._ask_save)
+        own = [preset for preset in self._presets if not preset.builtin]
+        for title, deed in (
+            (translate("Presets", "Rename"), self._ask_rename),
+            (translate("Presets", "Delete"), self._ask_delete),
+        ):
+            below = menu.addMenu(title)
+            below.setEnabled(bool(own))
+            for preset in own:
+                below.addAction(preset.name, partial(deed, preset.name))
+
+    @staticmethod
+    def _plain() -> str:
+        return translate("Presets", "Presets")
+
+    def _ask_save(self) -> None:
+        text = translate(
+            "Presets",
+            "The sampling and the system prompt as they are shown here. A preset of yours with this name is replaced.",
+        )
+        question, edit = self._question(translate("Presets", "Save as a preset"), text, translate("Presets", "Save"))
+        question.accepted.connect(lambda: self.saved.emit(edit.text(), dict(self._values)))
+        question.open()
+
+    def _ask_rename(self, name: str) -> None:
+        text = translate("Presets", "A new name for “{name}”.").format(name=name)
+        question, edit = self._question(translate("Presets", "Rename the preset"), text, translate("Presets", "Rename"))
+        edit.setText(name)
+        edit.selectAll()
+        question.accepted.connect(lambda: self.renamed.emit(name, edit.text()))
+        question.open()
+
+    def _ask_delete(self, name: str) -> None:
+        text = translate("Presets", "“{name}” will be gone. Chats that use its values keep them.").format(name=name)
+        deed = translate("Presets", "Delete")
+        question = Question(self, translate("Presets", "Delete this preset?"), text, deed, danger=True)
+        question.accepted.connect(lambda: self.deleted.emit(name))
+        question.open()
+
+    def _question(self, title: str, text: str, deed: str) -> tuple[Question, QLineEdit]:
+        question, edit = Question(self, title, text, deed), QLineEdit()
+        edit.setAccessibleName(translate("Presets", "Name"))
+        edit.setPlaceholderText(translate("Presets", "Name"))
+        edit.setMaxLength(MAX_NAME_CHARS)
+        edit.textChanged.connect(lambda name: question.deed_button.setEnabled(bool(name.strip())))
+        question.deed_button.setEnabled(False)
+        question.column.addWidget(edit)
+        edit.setFocus()
+        return question, edit
+
+
+def _shown_name(preset: Preset) -> str:
+    return translate("Presets", _BUILTIN[preset.name]) if preset.builtin and preset.name in _BUILTIN else preset.name
