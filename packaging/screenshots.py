@@ -72,7 +72,7 @@ class Desk:
 
     def num_tokens(self) -> int:
         """Tokens of the answer in the making, as the statistics show them."""
-        shown = self.window.stats.rows["tokens"].value_label.text()
+        shown = self.window.stats.now.rows["tokens"].value
         return int(shown.replace(",", "")) if shown[:1].isdecimal() else 0
 
     def ask(self, text: str) -> None:

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from PySide6.QtCore import QPointF, QRectF, QSize, Qt
+from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QColor, QFontMetricsF, QPainter, QPaintEvent, QPen, QPolygonF
-from PySide6.QtWidgets import QSizePolicy, QWidget
+from PySide6.QtWidgets import QSizePolicy
 
+from ui.explained import Explained
 from ui.formatting import figure, percent
 from ui.language import translate
 from ui.theme import Theme
@@ -18,22 +19,37 @@ DEPTH_ROW_PX = 19
 BAR_PX = 8
 
 
-class _Plot(QWidget):
-    """A painted widget that says its numbers as text, too."""
+class _Plot(Explained):
+    """A painted picture that says its numbers as text, too."""
 
-    def __init__(self, theme: Theme, name: str, height: int) -> None:
-        super().__init__()
-        self.theme = theme
-        self._name = name
-        self.setAccessibleName(name)
+    def __init__(self, theme: Theme, name: str, help_text: str, height: int) -> None:
+        super().__init__(theme, name, help_text)
+        self.said = ""
         self.setFixedHeight(height)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
-        theme.changed.connect(self.update)
 
     def say(self, text: str) -> None:
         """What a screen reader says in place of the picture."""
-        self.setAccessibleDescription(text)
+        if text != self.said:
+            self.said = text
+            self.setAccessibleDescription(f"{text}. {self.help_text}")
         self.update()
+
+    @property
+    def words(self) -> str:
+        """The name with the numbers."""
+        return f"{self.name}: {self.said}"
+
+    def paintEvent(self, event: QPaintEvent) -> None:  # noqa: ARG002
+        """The picture, and the ring around it."""
+        painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        self.draw(painter)
+        self.paint_focus(painter)
+
+    def draw(self, painter: QPainter) -> None:
+        """Draw the picture."""
+        raise NotImplementedError
 
     def pen(self, color: str) -> QPen:
         """A pen of one pixel."""
@@ -50,8 +66,8 @@ class _Plot(QWidget):
 class Sparkline(_Plot):
     """The last values as a line over a soft area; the scale starts at 0."""
 
-    def __init__(self, theme: Theme, name: str) -> None:
-        super().__init__(theme, name, 30)
+    def __init__(self, theme: Theme, name: str, help_text: str) -> None:
+        super().__init__(theme, name, help_text, 30)
         self._values: list[float] = []
 
     def clear(self) -> None:
@@ -73,10 +89,8 @@ class Sparkline(_Plot):
         """What is drawn."""
         return list(self._values)
 
-    def paintEvent(self, event: QPaintEvent) -> None:  # noqa: ARG002
+    def draw(self, painter: QPainter) -> None:
         """Draw the line, the newest value at the right."""
-        painter = QPainter(self)
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         tokens = self.theme.tokens
         base = self.height() - 1.5
         painter.setPen(self.pen(tokens.border))
@@ -102,16 +116,20 @@ STANDING_DEPTHS = (1, 2, 3, 4, 6, 8, 16, 32)
 class DepthBars(_Plot):
     """Acceptance by depth: a bar, a number and the depth on each line."""
 
-    def __init__(self, theme: Theme, name: str) -> None:
-        super().__init__(theme, name, DEPTH_ROW_PX)
+    def __init__(self, theme: Theme, name: str, help_text: str) -> None:
+        super().__init__(theme, name, help_text, DEPTH_ROW_PX)
         self._lines: tuple[tuple[int, float | None], ...] = ()
         self.set_shares(())
 
-    def set_shares(self, shares: Sequence[float | None]) -> None:
-        """Shares of 1 from depth 1 on; None where a depth was never proposed."""
+    def set_shares(self, shares: Sequence[float | None], *, settled: bool = True) -> None:
+        """Shares of 1 from depth 1 on; None where a depth was never proposed.
+
+        Until it is ``settled`` the picture only grows: what stands below must not jump up and down with each answer.
+        """
         few = len(shares) <= MOST_DEPTHS
         self._lines = tuple((i, share) for i, share in enumerate(shares, 1) if few or i in STANDING_DEPTHS)
         height = max(len(self._lines), 1) * DEPTH_ROW_PX
+        height = height if settled else max(height, self.height())
         if height != self.height():
             self.setFixedHeight(height)
             parent = self.parentWidget()
@@ -124,10 +142,8 @@ class DepthBars(_Plot):
         )
         self.say(", ".join(lines) or translate("DepthBars", "Nothing proposed yet"))
 
-    def paintEvent(self, event: QPaintEvent) -> None:  # noqa: ARG002
+    def draw(self, painter: QPainter) -> None:
         """One line a depth."""
-        painter = QPainter(self)
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         tokens = self.theme.tokens
         font = self.theme.font(-1)
         painter.setFont(font)
@@ -151,8 +167,8 @@ class LengthBars(_Plot):
 
     MOST_COLUMNS = 17  # longer runs are counted with the last
 
-    def __init__(self, theme: Theme, name: str) -> None:
-        super().__init__(theme, name, 58)
+    def __init__(self, theme: Theme, name: str, help_text: str) -> None:
+        super().__init__(theme, name, help_text, 58)
         self._counts: tuple[int, ...] = ()
         self.set_counts(())
 
@@ -172,10 +188,8 @@ class LengthBars(_Plot):
         )
         self.say(", ".join(words) or translate("LengthBars", "Nothing proposed yet"))
 
-    def paintEvent(self, event: QPaintEvent) -> None:  # noqa: ARG002
+    def draw(self, painter: QPainter) -> None:
         """Columns over their lengths; every fourth length is written."""
-        painter = QPainter(self)
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         tokens = self.theme.tokens
         font = self.theme.font(-1)
         painter.setFont(font)
@@ -210,8 +224,8 @@ class Part:
 class StackedBar(_Plot):
     """Parts of a whole side by side; the words stand elsewhere."""
 
-    def __init__(self, theme: Theme, name: str) -> None:
-        super().__init__(theme, name, 10)
+    def __init__(self, theme: Theme, name: str, help_text: str) -> None:
+        super().__init__(theme, name, help_text, 10)
         self._parts: tuple[Part, ...] = ()
         self.set_parts(())
 
@@ -222,10 +236,8 @@ class StackedBar(_Plot):
         words = (f"{part.name} {percent(part.amount / total)}" for part in self._parts) if total > 0 else ()
         self.say(", ".join(words) or translate("StackedBar", "No values yet"))
 
-    def paintEvent(self, event: QPaintEvent) -> None:  # noqa: ARG002
+    def draw(self, painter: QPainter) -> None:
         """The parts from left to right, one pixel apart."""
-        painter = QPainter(self)
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         whole = QRectF(0, 1, self.width(), BAR_PX)
         total = sum(part.amount for part in self._parts)
         if total <= 0:
@@ -238,22 +250,3 @@ class StackedBar(_Plot):
             width = room * part.amount / total
             self.bar(painter, QRectF(x, whole.y(), width, BAR_PX), str(getattr(self.theme.tokens, part.field)))
             x += width + 1
-
-
-class Swatch(QWidget):
-    """The small mark of a legend."""
-
-    def __init__(self, theme: Theme, field: str) -> None:
-        super().__init__()
-        self._theme = theme
-        self._field = field
-        self.setFixedSize(QSize(10, 10))
-        theme.changed.connect(self.update)
-
-    def paintEvent(self, event: QPaintEvent) -> None:  # noqa: ARG002
-        """A rounded square."""
-        painter = QPainter(self)
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        painter.setPen(Qt.PenStyle.NoPen)
-        painter.setBrush(QColor(str(getattr(self._theme.tokens, self._field))))
-        painter.drawRoundedRect(QRectF(1, 1, 8, 8), 2, 2)

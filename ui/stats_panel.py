@@ -1,311 +1,253 @@
-"""The pane on the right: live figures of the answer in the making, then of the last one."""
+"""The pane on the right: the answer now, this chat, all time; copying, exporting and explaining what is shown."""
 
 from __future__ import annotations
 
-from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QFrame, QGridLayout, QHBoxLayout, QLabel, QScrollArea, QVBoxLayout, QWidget
-
-from engine.records import RunStats, Source
-from ui.figures import INSET_PX, LargeFigure, LegendRow, LineFigure
-from ui.formatting import (
-    UNKNOWN,
-    acceptance,
-    count,
-    duration,
-    figure,
-    hover,
-    milliseconds,
-    per_pass,
-    percent,
-    times_plain,
+from PySide6.QtCore import Qt, QTimer, Signal
+from PySide6.QtGui import QGuiApplication, QKeyEvent
+from PySide6.QtWidgets import (
+    QButtonGroup,
+    QFrame,
+    QHBoxLayout,
+    QMenu,
+    QPushButton,
+    QStackedWidget,
+    QToolButton,
+    QVBoxLayout,
+    QWidget,
 )
+
+from engine.records import RunStats
+from ui.figures import INSET_PX
+from ui.icon_button import IconButton
 from ui.language import mark, translate
-from ui.plots import DepthBars, LengthBars, Part, Sparkline, StackedBar
+from ui.records import EngineView
+from ui.stats_dialogs import ExplanationsDialog, TotalsTable
+from ui.stats_now import NowPage
+from ui.stats_page import StatsPage
+from ui.stats_records import PairSums, Sums
+from ui.stats_text import page_text
+from ui.stats_totals import TotalsPage
+from ui.stats_words import answer_texts, summary, sums_texts
 from ui.theme import Theme
 
-HELP = {
-    "speed": mark(
-        "StatsPanel", "Tokens of this answer per second, measured from the end of reading the prompt to the last token."
-    ),
-    "per_pass": mark(
-        "StatsPanel", "Tokens this answer gained per forward pass of the target. Plain decoding is exactly 1."
-    ),
-    "spark": mark("StatsPanel", "Tokens per pass between two updates, over the course of this answer."),
-    "speedup": mark(
-        "StatsPanel",
-        "Speed against plain decoding, whose cost was measured on this model and machine while it was idle "
-        "and is corrected while it runs.",
-    ),
-    "lengths": mark("StatsPanel", "How many passes kept exactly so many of the drafted tokens."),
-    "accepted": mark("StatsPanel", "Share of the drafted tokens that the target kept, and how many were drafted."),
-    "depth": mark(
-        "StatsPanel", "Of the passes that drafted this far, the share in which every token up to here was kept."
-    ),
-    "passes": mark("StatsPanel", "Forward passes of the target for this answer."),
-    "tokens": mark("StatsPanel", "Tokens of this answer so far, the end-of-answer token included."),
-    "first": mark("StatsPanel", "Time from the start of the request to the first token, reading the prompt included."),
-    "p50": mark(
-        "StatsPanel", "Half of the tokens came faster than this. A pass's time is spread over the tokens that it gave."
-    ),
-    "p95": mark(
-        "StatsPanel", "19 of 20 tokens came faster than this. A pass's time is spread over the tokens that it gave."
-    ),
-    "p99": mark(
-        "StatsPanel", "99 of 100 tokens came faster than this. A pass's time is spread over the tokens that it gave."
-    ),
-    "prompt": mark("StatsPanel", "Tokens of the prompt, and how many of them were kept from the turn before."),
-    "split": mark(
-        "StatsPanel", "Where the time of a pass goes, summed over this answer and measured around each step."
-    ),
-    "why": mark("StatsPanel", "Why the engine drafts as it does now. Earlier reasons of this answer:"),
-    "source": mark("StatsPanel", "Where each token of this answer came from."),
-}
-SOURCES = {
-    Source.DRAFT: (
-        mark("StatsPanel", "Draft"),
-        "draft",
-        mark("StatsPanel", "Proposed by the draft model and kept by the target."),
-    ),
-    Source.NGRAM: (
-        mark("StatsPanel", "N-gram"),
-        "ngram",
-        mark("StatsPanel", "Proposed from earlier text of this conversation and kept by the target."),
-    ),
-    Source.RECOVERED: (
-        mark("StatsPanel", "Recovered"),
-        "recovered",
-        mark("StatsPanel", "Drawn by the target in place of a drafted token it refused."),
-    ),
-    Source.BONUS: (
-        mark("StatsPanel", "Bonus"),
-        "bonus",
-        mark("StatsPanel", "The extra token of a pass in which every drafted token was kept."),
-    ),
-    Source.TARGET: (
-        mark("StatsPanel", "Target"),
-        "target",
-        mark("StatsPanel", "Drawn by the target alone, nothing was drafted."),
-    ),
-}
-SPLIT = (
-    ("draft", mark("StatsPanel", "Draft"), "draft"),
-    ("verify", mark("StatsPanel", "Verify"), "verify"),
-    ("sample", mark("StatsPanel", "Sample"), "sample"),
-    ("rest", mark("StatsPanel", "Rest"), "rest"),
+NOW, CHAT, ALL = "now", "chat", "all"
+PAGES = (
+    (NOW, mark("StatsPanel", "Now")),
+    (CHAT, mark("StatsPanel", "This chat")),
+    (ALL, mark("StatsPanel", "All time")),
+)
+SCOPES = (
+    ("answer", mark("StatsPanel", "This answer…")),
+    ("chat", mark("StatsPanel", "This chat…")),
+    ("everything", mark("StatsPanel", "All answers of all chats…")),
+    ("totals", mark("StatsPanel", "Totals of all time…")),
 )
 
 
-def _help(key: str) -> str:
-    return translate("StatsPanel", HELP[key])
+class _Switch(QFrame):
+    """One of three pages, chosen by a click, or by the arrows."""
 
+    chosen = Signal(str)
 
-def _inset(widget: QWidget) -> QHBoxLayout:
-    row = QHBoxLayout()
-    row.setContentsMargins(INSET_PX, 0, INSET_PX, 0)
-    row.addWidget(widget)
-    return row
+    def __init__(self) -> None:
+        super().__init__()
+        self.setObjectName("modeSwitch")
+        self.setAccessibleName(translate("StatsPanel", "Statistics of"))
+        group = QButtonGroup(self)
+        self.buttons: dict[str, QToolButton] = {}
+        row = QHBoxLayout(self)
+        row.setContentsMargins(0, 0, 0, 0)
+        row.setSpacing(0)
+        for key, words in PAGES:
+            button = QToolButton()
+            button.setText(translate("StatsPanel", words))
+            button.setAccessibleName(translate("StatsPanel", "Statistics: {page}").format(page=button.text()))
+            button.setCheckable(True)
+            button.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+            button.setCursor(Qt.CursorShape.PointingHandCursor)
+            button.toggled.connect(lambda on, key=key: self.chosen.emit(key) if on else None)
+            group.addButton(button)
+            self.buttons[key] = button
+            row.addWidget(button, 1)
+        self.buttons[NOW].setChecked(True)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Left and Right take the neighbour."""
+        steps = {Qt.Key.Key_Left: -1, Qt.Key.Key_Right: 1}
+        step = steps.get(Qt.Key(event.key()))
+        keys = list(self.buttons)
+        if step is None:
+            super().keyPressEvent(event)
+            return
+        at = next(i for i, key in enumerate(keys) if self.buttons[key].isChecked())
+        button = self.buttons[keys[min(max(at + step, 0), len(keys) - 1)]]
+        button.setChecked(True)
+        button.setFocus(Qt.FocusReason.TabFocusReason)
 
 
 class StatsPanel(QFrame):
-    """Takes `RunStats` a few times a second.
+    """Takes `RunStats` a few times a second; asks for sums only while they are looked at.
 
     Signals:
         sources_wanted(object): the frozenset of `Source` whose tokens are to be marked in the answers.
+        sums_wanted(str): "chat" or "all" is looked at and may have changed; answer by `show_chat` or `show_all`.
+        export_wanted(str): "answer", "chat", "everything" or "totals" into a file.
+        reset_wanted(): the lifetime totals are to begin anew; it was confirmed.
     """
 
     sources_wanted = Signal(object)
+    sums_wanted = Signal(str)
+    export_wanted = Signal(str)
+    reset_wanted = Signal()
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._theme = theme
-        self._previous: RunStats | None = None
         self.setObjectName("statsPanel")
         self.setAccessibleName(translate("StatsPanel", "Statistics"))
-        self.state = QLabel(translate("StatsPanel", "no answer yet"))
-        self.state.setProperty("kind", "caption")
-        self.speed = LargeFigure(theme, translate("StatsPanel", "tok/s"), _help("speed"))
-        self.per_pass = LargeFigure(theme, translate("StatsPanel", "tokens per pass"), _help("per_pass"))
-        self.speedup = LargeFigure(theme, translate("StatsPanel", "times plain"), _help("speedup"))
-        self.spark = Sparkline(theme, translate("StatsPanel", "Tokens per pass over time"))
-        self.spark.setToolTip(hover(_help("spark")))
-        self.accepted = LineFigure(theme, translate("StatsPanel", "Accepted"), _help("accepted"))
-        self.by_depth = DepthBars(theme, translate("StatsPanel", "Acceptance by depth"))
-        self.by_depth.setToolTip(hover(_help("depth")))
-        self.lengths = LengthBars(theme, translate("StatsPanel", "Passes by tokens kept"))
-        self.lengths.setToolTip(hover(_help("lengths")))
-        self.why = QLabel()
-        self.why.setWordWrap(True)
-        self.why.setProperty("kind", "caption")
-        self.why.setAccessibleName(translate("StatsPanel", "Why it drafts as it does"))
-        self.rows = {
-            key: LineFigure(theme, name, _help(key))
-            for key, name in (
-                ("tokens", translate("StatsPanel", "Tokens")),
-                ("passes", translate("StatsPanel", "Passes")),
-                ("first", translate("StatsPanel", "First token")),
-                ("p50", translate("StatsPanel", "Between tokens, p50")),
-                ("p95", translate("StatsPanel", "Between tokens, p95")),
-                ("p99", translate("StatsPanel", "Between tokens, p99")),
-                ("prompt", translate("StatsPanel", "Prompt")),
-            )
-        }
-        self.split = StackedBar(theme, translate("StatsPanel", "Time of a pass"))
-        self.split.setToolTip(hover(_help("split")))
-        self.split_parts = {
-            name: LineFigure(theme, translate("StatsPanel", words), _help("split"), field)
-            for name, words, field in SPLIT
-        }
-        self.origin = StackedBar(theme, translate("StatsPanel", "Where the tokens came from"))
-        self.origin.setToolTip(hover(_help("source")))
-        self.sources = {
-            key: LegendRow(theme, translate("StatsPanel", name), translate("StatsPanel", text), field)
-            for key, (name, field, text) in SOURCES.items()
-        }
-        for row in self.sources.values():
-            row.toggled.connect(self._tell_wanted)
+        self.now = NowPage(theme)
+        self.chat = TotalsPage(
+            theme,
+            translate("StatsPanel", "Statistics of this chat"),
+            translate("StatsPanel", "No answer in this chat yet. Its figures are added up here."),
+        )
+        self.all = TotalsPage(
+            theme,
+            translate("StatsPanel", "Statistics of all time"),
+            translate("StatsPanel", "Nothing was counted yet. The totals outlive the chats they count."),
+        )
+        self.pages: dict[str, StatsPage] = {NOW: self.now, CHAT: self.chat, ALL: self.all}
+        self.switch = _Switch()
+        self.switch.chosen.connect(self.show_page)
+        self.stack = QStackedWidget()
+        for page in self.pages.values():
+            self.stack.addWidget(page)
+        self.table: TotalsTable | None = None
+        self._ask = QTimer(self, singleShot=True, interval=0)
+        self._ask.timeout.connect(self._ask_for_sums)
+        self.now.sources_wanted.connect(self.sources_wanted)
         self._arrange()
-        self.clear()
+        self.show_page(NOW)
 
     def _arrange(self) -> None:
-        content = QWidget()
-        content.setObjectName("statsContent")
-        column = QVBoxLayout(content)
-        column.setContentsMargins(10, 14, 10, 10)
-        column.setSpacing(4)
         top = QHBoxLayout()
-        top.addWidget(self._heading(translate("StatsPanel", "Speed")))
-        top.addStretch(1)
-        top.addWidget(self.state)
-        top.setContentsMargins(INSET_PX, 0, INSET_PX, 0)
-        column.addLayout(top)
-        large = QGridLayout()
-        large.setContentsMargins(INSET_PX, 0, INSET_PX, 0)
-        large.setHorizontalSpacing(16)
-        large.addWidget(self.speed, 0, 0)
-        large.addWidget(self.speedup, 0, 1)
-        large.addWidget(self.per_pass, 1, 0)
-        large.addWidget(self.spark, 1, 1)
-        large.setColumnStretch(0, 1)
-        large.setColumnStretch(1, 1)
-        column.addLayout(large)
-        self._section(column, translate("StatsPanel", "Acceptance"), [self.accepted, self.by_depth])
-        self._section(column, translate("StatsPanel", "Passes by tokens kept"), [self.lengths])
-        self._section(column, translate("StatsPanel", "This answer"), list(self.rows.values()))
-        self._section(column, translate("StatsPanel", "Time of a pass"), [self.split, *self.split_parts.values()])
-        self._section(column, translate("StatsPanel", "Where tokens came from"), [self.origin, *self.sources.values()])
-        self._section(column, translate("StatsPanel", "Why"), [self.why])  # last: it may take one line or three
-        column.addStretch(1)
-        scroll = QScrollArea()
-        scroll.setWidget(content)
-        scroll.setWidgetResizable(True)
-        scroll.setFrameShape(QFrame.Shape.NoFrame)
-        scroll.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        scroll.setAccessibleName(translate("StatsPanel", "Statistics"))
+        top.setContentsMargins(10 + INSET_PX - 2, 10, 10 + INSET_PX - 2, 4)
+        top.addWidget(self.switch)
+        foot = QHBoxLayout()
+        foot.setContentsMargins(10 + INSET_PX - 4, 4, 10 + INSET_PX - 4, 8)
+        foot.setSpacing(4)
+        self.help_button = IconButton(
+            self._theme, "circle-question-mark", translate("StatsPanel", "What do these mean?")
+        )
+        self.copy_button = IconButton(self._theme, "copy", translate("StatsPanel", "Copy the statistics as text"))
+        self.export_button = IconButton(self._theme, "download", translate("StatsPanel", "Export statistics"))
+        self.table_button = QPushButton(translate("StatsPanel", "Show as table…"))
+        self.table_button.setAccessibleName(translate("StatsPanel", "Show the totals as a table"))
+        self.table_button.setProperty("kind", "side")
+        menu = QMenu(self.export_button)
+        for scope, words in SCOPES:
+            menu.addAction(translate("StatsPanel", words)).triggered.connect(
+                lambda _checked=False, scope=scope: self.export_wanted.emit(scope)
+            )
+        self.export_button.setMenu(menu)
+        self.export_button.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
+        self.help_button.clicked.connect(self.explain)
+        self.copy_button.clicked.connect(self.copy)
+        self.table_button.clicked.connect(self.open_table)
+        foot.addWidget(self.help_button)
+        foot.addWidget(self.table_button)
+        foot.addStretch(1)
+        foot.addWidget(self.copy_button)
+        foot.addWidget(self.export_button)
         outer = QVBoxLayout(self)
         outer.setContentsMargins(0, 0, 0, 0)
-        outer.addWidget(scroll)
+        outer.setSpacing(0)
+        outer.addLayout(top)
+        outer.addWidget(self.stack, 1)
+        outer.addLayout(foot)
 
-    def _heading(self, text: str) -> QLabel:
-        label = QLabel(text)
-        label.setProperty("kind", "section")
-        return label
+    # ---- pages -------------------------------------------------------------------------------------------------
 
-    def _section(self, column: QVBoxLayout, title: str, widgets: list[QWidget]) -> None:
-        column.addSpacing(10)
-        column.addLayout(_inset(self._heading(title)))
-        column.addSpacing(2)
-        for widget in widgets:
-            if isinstance(widget, LegendRow):
-                column.addWidget(widget)
-            else:
-                column.addLayout(_inset(widget))
+    @property
+    def page(self) -> str:
+        """Which page is looked at."""
+        return next(key for key, page in self.pages.items() if page is self.stack.currentWidget())
 
-    # ---- values ------------------------------------------------------------------------------------------------
+    def show_page(self, key: str) -> None:
+        """Look at "now", "chat" or "all"."""
+        self.switch.buttons[key].setChecked(True)
+        self.stack.setCurrentWidget(self.pages[key])
+        self.table_button.setVisible(key == ALL)
+        self.pages[key].let_tab_in()
+        self._summarise()
+        self._ask.start()
+
+    def show_chat(self, rows: tuple[PairSums, ...], sums: Sums) -> None:
+        """Show the sums of the open chat."""
+        self.chat.show_rows(rows, sums)
+        self._summarise()
+
+    def show_all(self, rows: tuple[PairSums, ...], sums: Sums) -> None:
+        """Show the sums of all time."""
+        self.all.show_rows(rows, sums)
+        if self.table is not None:
+            self.table.show_rows(rows)
+        self._summarise()
+
+    def _ask_for_sums(self) -> None:
+        if self.page != NOW:
+            self.sums_wanted.emit(self.page)
+
+    def _summarise(self) -> None:
+        page = self.pages[self.page]
+        texts = sums_texts(page.sums) if isinstance(page, TotalsPage) else answer_texts(self.now.stats)
+        self.setAccessibleDescription(f"{page.accessibleName()}. {summary(texts)}".strip())
+
+    # ---- values of the answer ----------------------------------------------------------------------------------
 
     def clear(self) -> None:
-        """Nothing is known."""
-        self._previous = None
-        self.spark.clear()
-        self._fill(RunStats())
-        self.set_state(translate("StatsPanel", "no answer yet"), live=False)
+        """Nothing is known of an answer: another chat was opened."""
+        self.now.clear()
+        self._summarise()
+        self._ask.start()
 
     def begin(self) -> None:
         """A new answer begins."""
-        self.clear()
-        self.set_state(translate("StatsPanel", "live"), live=True)
-
-    def set_state(self, text: str, *, live: bool) -> None:
-        """Say what the figures are of."""
-        self.state.setText(f"● {text}" if live else text)
-        self.state.setProperty("kind", "live" if live else "caption")
-        self.state.style().unpolish(self.state)
-        self.state.style().polish(self.state)
+        self.now.begin()
 
     def show_stats(self, stats: RunStats) -> None:
         """Show the counters so far."""
-        self._add_spark(stats)
-        self._previous = stats
-        self._fill(stats)
+        self.now.show_stats(stats)
 
     def end(self, stats: RunStats | None) -> None:
         """The answer ended with these counters."""
-        if stats is not None:
-            self.show_stats(stats)
-        self.set_state(translate("StatsPanel", "last answer"), live=False)
+        self.now.end(stats)
+        self._summarise()
+        self._ask.start()
 
-    def _tell_wanted(self) -> None:
-        self.sources_wanted.emit(frozenset(key for key, row in self.sources.items() if row.isChecked()))
+    def set_engine(self, view: EngineView) -> None:
+        """What is loaded."""
+        self.now.set_engine(view)
 
-    def _add_spark(self, stats: RunStats) -> None:
-        before = self._previous or RunStats()
-        passes = stats.passes - before.passes
-        if passes > 0:
-            self.spark.add((stats.tokens - before.tokens) / passes)
+    # ---- intentions --------------------------------------------------------------------------------------------
 
-    def _fill(self, stats: RunStats) -> None:
-        self.speed.set_value(figure(stats.tokens_per_second))
-        self.per_pass.set_value(per_pass(stats.tokens_per_pass))
-        self.accepted.set_value(acceptance(stats))
-        self.by_depth.set_shares(stats.acceptance_by_depth)
-        self.lengths.set_counts(stats.accepted_lengths)
-        self.speedup.set_value(times_plain(stats.speedup))
-        reasons = [reason[:1].upper() + reason[1:] for reason in stats.decisions]
-        self.why.setText(f"{reasons[-1]}." if reasons else UNKNOWN)
-        self.why.setToolTip(hover(" ".join([_help("why"), *(f"{reason}." for reason in reasons)])))
-        known = stats.passes > 0
-        prompt = translate("StatsPanel", "{number}, {kept} kept").format(
-            number=count(stats.prompt_tokens), kept=count(stats.prompt_cached_tokens)
-        )
-        texts = {
-            "tokens": count(stats.tokens) if known else UNKNOWN,
-            "passes": count(stats.passes) if known else UNKNOWN,
-            "first": duration(stats.time_to_first_token_s),
-            "p50": milliseconds(stats.inter_token_ms_p50),
-            "p95": milliseconds(stats.inter_token_ms_p95),
-            "p99": milliseconds(stats.inter_token_ms_p99),
-            "prompt": prompt if stats.prompt_tokens else UNKNOWN,
-        }
-        for key, text in texts.items():
-            self.rows[key].set_value(text)
-        self._fill_split(stats)
-        self._fill_sources(stats)
+    def copy(self) -> None:
+        """Put what is looked at on the clipboard, as text."""
+        QGuiApplication.clipboard().setText(page_text(self.pages[self.page]))
+        self.copy_button.confirm(translate("StatsPanel", "Copied"))
 
-    def _fill_split(self, stats: RunStats) -> None:
-        amounts = {"draft": stats.draft_s, "verify": stats.verify_s, "sample": stats.sample_s}
-        amounts["rest"] = max(stats.decode_s - sum(amounts.values()), 0.0)
-        total = sum(amounts.values())
-        for name, line in self.split_parts.items():
-            line.set_value(percent(amounts[name] / total) if total > 0 else UNKNOWN)
-        self.split.set_parts(
-            [Part(translate("StatsPanel", words), amounts[name], field) for name, words, field in SPLIT]
-        )
+    def explain(self) -> None:
+        """List every figure with its sentence."""
+        ExplanationsDialog(self.window()).open()
 
-    def _fill_sources(self, stats: RunStats) -> None:
-        for source, line in self.sources.items():
-            number = stats.provenance.get(source, 0)
-            line.set_value(count(number) if stats.tokens else UNKNOWN)
-        parts = [
-            Part(translate("StatsPanel", name), stats.provenance.get(key, 0), field)
-            for key, (name, field, _) in SOURCES.items()
-        ]
-        self.origin.set_parts(parts)
+    def open_table(self) -> None:
+        """Show the totals of all time as a table."""
+        self.table = TotalsTable(self.window())
+        self.table.show_rows(self.all.rows)
+        self.table.export_wanted.connect(lambda: self.export_wanted.emit("totals"))
+        self.table.reset_wanted.connect(self.reset_wanted)
+        self.table.finished.connect(self._forget_table)
+        self.table.open()
+
+    def _forget_table(self) -> None:
+        self.table = None

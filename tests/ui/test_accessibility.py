@@ -19,7 +19,7 @@ from PySide6.QtWidgets import (
 from pytestqt.qtbot import QtBot
 
 from tests.ui.conftest import STATS, rows
-from ui.dialogs import delete_question, link_question
+from ui.dialogs import link_question
 from ui.main_window import MainWindow
 from ui.records import MessageView
 from ui.settings_dialog import SettingsDialog
@@ -63,7 +63,7 @@ def test_every_control_of_the_dialogs_has_a_name(filled: MainWindow) -> None:
     question = link_question(filled, "https://example.org")
     assert settings is not None
     assert question is not None
-    for dialog in (settings, question, delete_question(filled, "t"), ShortcutsDialog(filled, filled.commands.rows())):
+    for dialog in (settings, question, ShortcutsDialog(filled, filled.commands.rows())):
         assert nameless(dialog) == []
 
 
@@ -92,7 +92,8 @@ def test_focus_is_visible_on_buttons(filled: MainWindow, theme: Theme) -> None:
 
 
 def test_plots_speak(filled: MainWindow) -> None:
-    for plot in (filled.stats.spark, filled.stats.by_depth, filled.stats.split, filled.stats.origin):
+    page = filled.stats.now
+    for plot in (page.spark, page.kept.by_depth, page.kept.lengths, page.split.bar, page.origin, page.context_bar):
         assert plot.accessibleName()
         assert plot.accessibleDescription()
 

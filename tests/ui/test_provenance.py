@@ -105,16 +105,16 @@ def test_the_legend_marks_tokens_of_its_source(window: MainWindow, qtbot: QtBot)
     window.show_conversation("t", [MessageView(1, "assistant", RAW, stats=STATS, spans=SPANS)])
     qtbot.waitUntil(lambda: not window.transcript.is_building)
     assert _marked_words(window) == {}
-    qtbot.mouseClick(window.stats.sources[Source.RECOVERED], Qt.MouseButton.LeftButton)
+    qtbot.mouseClick(window.stats.now.sources[Source.RECOVERED], Qt.MouseButton.LeftButton)
     assert _marked_words(window) == {"two": LIGHT.recovered}
     window.set_theme("dark")
     qtbot.waitUntil(lambda: _marked_words(window) == {"two": DARK.recovered})
-    qtbot.mouseClick(window.stats.sources[Source.RECOVERED], Qt.MouseButton.LeftButton)
+    qtbot.mouseClick(window.stats.now.sources[Source.RECOVERED], Qt.MouseButton.LeftButton)
     assert _marked_words(window) == {}
 
 
 def test_a_streaming_answer_is_marked_as_it_grows(window: MainWindow) -> None:
-    window.stats.sources[Source.DRAFT].click()
+    window.stats.now.sources[Source.DRAFT].click()
     window.begin_answer(MessageView(1, "assistant", "", MessageState.STREAMING))
     place = 0
     for span in SPANS:
@@ -127,7 +127,7 @@ def test_a_streaming_answer_is_marked_as_it_grows(window: MainWindow) -> None:
 
 def test_marks_while_growing_equal_marks_at_the_end(window: MainWindow) -> None:
     text = "\n\n".join(f"word{number} `code`" for number in range(30)) + "\n\n```py\nx = 1\n```\n\nend"
-    window.stats.sources[Source.DRAFT].click()
+    window.stats.now.sources[Source.DRAFT].click()
     window.begin_answer(MessageView(1, "assistant", "", MessageState.STREAMING))
     for number, place in enumerate(range(0, len(text), 3)):
         piece = text[place : place + 3]
@@ -153,7 +153,7 @@ def test_marking_leaves_the_text_alone(window: MainWindow, qtbot: QtBot) -> None
     card = window.transcript.last_answer()
     assert card is not None
     before = card.body.segments[0].toHtml()  # type: ignore[union-attr]
-    for row in window.stats.sources.values():
+    for row in window.stats.now.sources.values():
         row.click()
     assert card.body.segments[0].toHtml() == before  # type: ignore[union-attr]
     assert card.text == RAW
@@ -224,7 +224,7 @@ def test_the_pointer_on_a_marked_token_tells_its_pass(
 
     hover(1)
     assert shown == []
-    window.stats.sources[Source.DRAFT].click()
+    window.stats.now.sources[Source.DRAFT].click()
     hover(1)
     assert "Refused" in shown[-1]
     hover(10)

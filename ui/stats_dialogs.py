@@ -1,0 +1,200 @@
+"""What opens from the statistics: all explanations, the table of all pairs, the question before the totals go."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QGuiApplication
+from PySide6.QtWidgets import (
+    QAbstractItemView,
+    QDialog,
+    QGridLayout,
+    QHBoxLayout,
+    QHeaderView,
+    QLabel,
+    QPushButton,
+    QScrollArea,
+    QTableWidget,
+    QTableWidgetItem,
+    QVBoxLayout,
+    QWidget,
+)
+
+from ui.dialogs import Question
+from ui.language import translate
+from ui.stats_records import PairSums
+from ui.stats_text import table_cells, table_head, table_text
+from ui.stats_words import explanations, help_of
+
+NUMBERS_FROM = 3  # columns from here on are numbers
+TABLE_WIDTH, TABLE_HEIGHT = 860, 420
+HELP_WIDTH, HELP_HEIGHT = 600, 560
+
+
+class _Dialog(QDialog):
+    """A dialog with a row of buttons, the last of which closes it."""
+
+    def __init__(self, parent: QWidget, title: str) -> None:
+        super().__init__(parent)
+        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        self.setWindowTitle(title)
+        self.column = QVBoxLayout(self)
+        self.column.setContentsMargins(24, 20, 24, 20)
+        self.column.setSpacing(12)
+        heading = QLabel(title)
+        heading.setProperty("kind", "heading")
+        self.column.addWidget(heading)
+        self.buttons = QHBoxLayout()
+        self.buttons.setSpacing(8)
+        self.close_button = self.button(translate("StatsDialogs", "Close"))
+        self.close_button.clicked.connect(self.close)
+
+    def button(self, text: str) -> QPushButton:
+        """A button with its name."""
+        made = QPushButton(text)
+        made.setAccessibleName(text)
+        made.setAutoDefault(False)
+        return made
+
+    def finish(self) -> None:
+        """Put the buttons below all else."""
+        self.buttons.addWidget(self.close_button)
+        self.column.addLayout(self.buttons)
+
+
+class ExplanationsDialog(_Dialog):
+    """Every figure with its sentence."""
+
+    def __init__(self, parent: QWidget) -> None:
+        super().__init__(parent, translate("StatsDialogs", "What do these mean?"))
+        content = QWidget()
+        content.setObjectName("page")
+        grid = QGridLayout(content)
+        grid.setContentsMargins(0, 0, 12, 0)
+        grid.setHorizontalSpacing(20)
+        grid.setVerticalSpacing(10)
+        grid.setColumnStretch(1, 1)
+        self.lines = explanations()
+        for number, said in enumerate(self.lines):
+            name, words = QLabel(said.name), QLabel(said.value)
+            name.setProperty("kind", "strong")
+            words.setWordWrap(True)
+            grid.addWidget(name, number, 0, Qt.AlignmentFlag.AlignTop)
+            grid.addWidget(words, number, 1, Qt.AlignmentFlag.AlignTop)
+        grid.setRowStretch(len(self.lines), 1)
+        self.area = QScrollArea()
+        self.area.setWidget(content)
+        self.area.setWidgetResizable(True)
+        self.area.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self.area.setAccessibleName(translate("StatsDialogs", "Explanations"))
+        self.area.setAccessibleDescription("\n".join(str(said) for said in self.lines))
+        self.column.addWidget(self.area, 1)
+        self.buttons.addStretch(1)
+        self.finish()
+        self.resize(HELP_WIDTH, HELP_HEIGHT)
+
+
+class _Cell(QTableWidgetItem):
+    """A cell that sorts by what it stands for."""
+
+    def __init__(self, text: str, value: str | float) -> None:
+        super().__init__(text)
+        self._value = value
+
+    def __lt__(self, other: QTableWidgetItem) -> bool:
+        """Numbers by their size, names by their letters; what is unknown first."""
+        if isinstance(other, _Cell) and isinstance(self._value, type(other._value)):
+            return bool(self._value < other._value)  # type: ignore[operator]
+        return super().__lt__(other)
+
+
+class TotalsTable(_Dialog):
+    """All pairs and modes in one table that can be sorted.
+
+    Signals:
+        export_wanted(): the user wants them in a file.
+        reset_wanted(): the user wants to count anew, and was asked.
+    """
+
+    export_wanted = Signal()
+    reset_wanted = Signal()
+
+    def __init__(self, parent: QWidget) -> None:
+        super().__init__(parent, translate("StatsDialogs", "All time"))
+        note = QLabel(help_of("pair"))
+        note.setWordWrap(True)
+        note.setProperty("kind", "muted")
+        self.column.addWidget(note)
+        self.rows: tuple[PairSums, ...] = ()
+        head = table_head()
+        self.table = QTableWidget(0, len(head))
+        self.table.setObjectName("statsTable")
+        self.table.setAccessibleName(translate("StatsDialogs", "All pairs and modes"))
+        self.table.verticalHeader().hide()
+        self.table.setShowGrid(False)
+        self.table.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
+        self.table.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
+        self.table.setTabKeyNavigation(False)
+        self.table.setTextElideMode(Qt.TextElideMode.ElideMiddle)
+        header = self.table.horizontalHeader()
+        header.setHighlightSections(False)
+        header.setSectionResizeMode(QHeaderView.ResizeMode.ResizeToContents)
+        for column in (0, 1):
+            header.setSectionResizeMode(column, QHeaderView.ResizeMode.Stretch)
+        for column in range(len(head)):
+            side = Qt.AlignmentFlag.AlignRight if column >= NUMBERS_FROM else Qt.AlignmentFlag.AlignLeft
+            item = QTableWidgetItem(head[column])
+            item.setTextAlignment(side | Qt.AlignmentFlag.AlignVCenter)
+            self.table.setHorizontalHeaderItem(column, item)
+        self.column.addWidget(self.table, 1)
+        self.reset_button = self.button(translate("StatsDialogs", "Reset…"))
+        self.reset_button.setProperty("kind", "danger")
+        self.copy_button = self.button(translate("StatsDialogs", "Copy as text"))
+        self.export_button = self.button(translate("StatsDialogs", "Export…"))
+        self.reset_button.clicked.connect(self._ask_reset)
+        self.copy_button.clicked.connect(lambda: QGuiApplication.clipboard().setText(table_text(self.rows)))
+        self.export_button.clicked.connect(self.export_wanted)
+        self.buttons.addWidget(self.reset_button)
+        self.buttons.addStretch(1)
+        self.buttons.addWidget(self.copy_button)
+        self.buttons.addWidget(self.export_button)
+        self.finish()
+        self.resize(TABLE_WIDTH, TABLE_HEIGHT)
+
+    def show_rows(self, rows: tuple[PairSums, ...]) -> None:
+        """Replace all rows."""
+        self.rows = rows
+        self.table.setSortingEnabled(False)
+        self.table.setRowCount(len(rows))
+        for line, row in enumerate(rows):
+            texts = table_cells(row)
+            values: tuple[str | float, ...] = (*texts[:NUMBERS_FROM], *_values(row))
+            for column, value in enumerate(values):
+                cell = _Cell(texts[column], value)
+                side = Qt.AlignmentFlag.AlignRight if column >= NUMBERS_FROM else Qt.AlignmentFlag.AlignLeft
+                cell.setTextAlignment(side | Qt.AlignmentFlag.AlignVCenter)
+                if column < 2:
+                    cell.setToolTip(texts[column])
+                self.table.setItem(line, column, cell)
+        self.table.horizontalHeader().setSortIndicator(-1, Qt.SortOrder.DescendingOrder)
+        self.table.setSortingEnabled(True)
+        for button in (self.reset_button, self.copy_button, self.export_button):
+            button.setEnabled(bool(rows))
+
+    def _ask_reset(self) -> None:
+        question = Question(
+            self,
+            translate("StatsDialogs", "Count anew?"),
+            translate(
+                "StatsDialogs", "The totals of all time will be gone for good. Your chats and their figures stay."
+            ),
+            translate("StatsDialogs", "Reset"),
+            danger=True,
+        )
+        question.accepted.connect(self.reset_wanted)
+        question.open()
+
+
+def _values(row: PairSums) -> tuple[float, ...]:
+    stats = row.sums.stats
+    rates = (stats.tokens_per_second, stats.tokens_per_pass, stats.acceptance_rate, row.sums.speedup)
+    return (float(row.sums.num_answers), float(stats.tokens), *(-1.0 if rate is None else rate for rate in rates))

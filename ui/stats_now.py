@@ -1,0 +1,174 @@
+"""The page of the answer in the making, then of the last one: live figures, what the models take, and why."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import Signal
+from PySide6.QtWidgets import QHBoxLayout, QLabel
+
+from engine.records import RunStats, Source
+from ui.figures import INSET_PX, LegendRow
+from ui.formatting import UNKNOWN, hover
+from ui.language import translate
+from ui.plots import Part, Sparkline, StackedBar
+from ui.records import EngineView
+from ui.stats_page import StatsPage, heading
+from ui.stats_parts import AcceptedPart, SplitPart, grid, large, line, source_counts, source_parts
+from ui.stats_words import (
+    ESTIMATED,
+    MEASURED,
+    MEMORY_KEYS,
+    SOURCES,
+    answer_texts,
+    help_of,
+    memory_texts,
+    name_of,
+)
+from ui.theme import Theme
+
+ROWS = ("tokens", "passes", "first", "p50", "p95", "p99", "prompt")
+
+
+class NowPage(StatsPage):
+    """Takes `RunStats` a few times a second.
+
+    Signals:
+        sources_wanted(object): the frozenset of `Source` whose tokens are to be marked in the answers.
+    """
+
+    sources_wanted = Signal(object)
+
+    def __init__(self, theme: Theme) -> None:
+        super().__init__(translate("StatsPanel", "Statistics of this answer"))
+        self.stats = RunStats()
+        self._live = False
+        self._previous: RunStats | None = None
+        self.state = QLabel()
+        self.state.setProperty("kind", "caption")
+        self.speed, self.speedup, self.per_pass = (large(theme, key) for key in ("speed", "speedup", "per_pass"))
+        self.spark = Sparkline(theme, name_of("spark"), help_of("spark"))
+        self.kept = AcceptedPart(theme)
+        self.rows = {key: line(theme, key) for key in ROWS}
+        self.split = SplitPart(theme)
+        self.origin = StackedBar(theme, name_of("source"), help_of("source"))
+        self.sources = {
+            source: LegendRow(theme, translate("StatsPanel", name), translate("StatsPanel", words), field)
+            for source, (name, field, words) in SOURCES.items()
+        }
+        for row in self.sources.values():
+            row.toggled.connect(self._tell_wanted)
+        self.context_bar = StackedBar(theme, name_of("context"), help_of("context"))
+        self.context = line(theme, "context")
+        self.memory = {key: line(theme, key) for key in MEMORY_KEYS}
+        self.why = QLabel()
+        self.why.setWordWrap(True)
+        self.why.setProperty("kind", "caption")
+        self.why.setAccessibleName(name_of("why"))
+        self._arrange()
+        self.clear()
+        self.set_engine(EngineView())
+
+    def _arrange(self) -> None:
+        top = QHBoxLayout()
+        top.addWidget(heading(translate("StatsPanel", "Speed")))
+        top.addStretch(1)
+        top.addWidget(self.state)
+        top.setContentsMargins(INSET_PX, 0, INSET_PX, 0)
+        self.column.addLayout(top)
+        cells = (self.speed, self.speedup, self.per_pass, self.spark)
+        self.column.addLayout(grid(cells))
+        self.watch(cells)
+        self.add_section(translate("StatsPanel", "Acceptance"), [self.kept.rate, self.kept.by_depth])
+        self.add_section(name_of("lengths"), [self.kept.lengths])
+        self.add_section(translate("StatsPanel", "This answer"), list(self.rows.values()))
+        self.add_section(name_of("split"), self.split.widgets)
+        self.add_section(name_of("source"), [self.origin, *self.sources.values()])
+        self.add_section(translate("StatsPanel", "Context"), [self.context_bar, self.context])
+        self.add_section(translate("StatsPanel", "Memory"), list(self.memory.values()))
+        self.add_section(translate("StatsPanel", "Why"), [self.why])  # last: it may take one line or three
+        self.column.addStretch(1)
+
+    # ---- values ------------------------------------------------------------------------------------------------
+
+    def clear(self) -> None:
+        """Nothing is known."""
+        self._begin(translate("StatsPanel", "no answer yet"), live=False)
+
+    def begin(self) -> None:
+        """A new answer begins."""
+        self._begin(translate("StatsPanel", "live"), live=True)
+
+    def show_stats(self, stats: RunStats) -> None:
+        """Show the counters so far."""
+        before = self._previous or RunStats()
+        passes = stats.passes - before.passes
+        if passes > 0:
+            self.spark.add((stats.tokens - before.tokens) / passes)
+        self._previous = stats
+        self._fill(stats)
+
+    def end(self, stats: RunStats | None) -> None:
+        """The answer ended with these counters."""
+        self._live = False
+        self.show_stats(stats or self.stats)
+        self._set_state(translate("StatsPanel", "last answer"))
+
+    def set_engine(self, view: EngineView) -> None:
+        """What is loaded, and what it takes."""
+        texts = memory_texts(view.target, view.draft)
+        uses = [model.memory for model in (view.target, view.draft) if model is not None and model.memory is not None]
+        source = translate("StatsPanel", MEASURED if all(use.measured for use in uses) else ESTIMATED)
+        for key, figure_line in self.memory.items():
+            figure_line.set_value(texts[key])
+            words = f"{help_of(key)} {source}" if uses else help_of(key)
+            figure_line.setToolTip(hover(words))
+            figure_line.setAccessibleDescription(words)
+
+    def _begin(self, state: str, *, live: bool) -> None:
+        self._live = live
+        self._previous = None
+        self.spark.clear()
+        self._fill(RunStats())
+        self._set_state(state)
+
+    def _set_state(self, text: str) -> None:
+        self.state.setText(f"● {text}" if self._live else text)
+        self.state.setProperty("kind", "live" if self._live else "caption")
+        self.state.style().unpolish(self.state)
+        self.state.style().polish(self.state)
+
+    def _tell_wanted(self) -> None:
+        self.sources_wanted.emit(frozenset(key for key, row in self.sources.items() if row.isChecked()))
+
+    def _fill(self, stats: RunStats) -> None:
+        self.stats = stats
+        texts = answer_texts(stats)
+        for key, figure in {"speed": self.speed, "speedup": self.speedup, "per_pass": self.per_pass}.items():
+            figure.set_value(texts[key])
+        for key, row in self.rows.items():
+            row.set_value(texts[key])
+        self.kept.show(stats, texts["accepted"], settled=not self._live)
+        self.split.show(stats)
+        self.origin.set_parts(source_parts(stats))
+        counts = source_counts(stats)
+        for source in Source:
+            self.sources[source].set_value(counts[source])
+        self.context.set_value(texts["context"])
+        free = max(stats.context_size - stats.context_used, 0)
+        self.context_bar.set_parts(
+            [
+                Part(translate("StatsPanel", "used"), stats.context_used, "accent"),
+                Part(translate("StatsPanel", "free"), free, "hover"),
+            ]
+            if stats.context_size
+            else []
+        )
+        self._fill_why(stats)
+
+    def _fill_why(self, stats: RunStats) -> None:
+        reasons = [reason[:1].upper() + reason[1:] for reason in stats.decisions]
+        text = f"{reasons[-1]}." if reasons else UNKNOWN
+        if text != self.why.text():
+            self.why.setText(text)
+            words = " ".join([help_of("why"), *(f"{reason}." for reason in reasons)])
+            self.why.setToolTip(hover(words))
+            self.why.setAccessibleDescription(words)

@@ -1,0 +1,98 @@
+"""What the pages of the statistics share: a column that scrolls, headings, and one Tab stop with arrows inside."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from PySide6.QtCore import QEvent, QObject, Qt
+from PySide6.QtGui import QKeyEvent
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QScrollArea, QVBoxLayout, QWidget
+
+from ui.explained import Explained, explained_in
+from ui.figures import INSET_PX, LegendRow
+
+_STEPS = {Qt.Key.Key_Down: 1, Qt.Key.Key_Up: -1}
+
+
+class StatsPage(QScrollArea):
+    """Sections of figures below one another. Tab enters the figures once; Up, Down, Home and End go through them."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__()
+        self.content = QWidget()
+        self.content.setObjectName("statsContent")
+        self.column = QVBoxLayout(self.content)
+        self.column.setContentsMargins(10, 6, 10, 10)
+        self.column.setSpacing(4)
+        self.setWidget(self.content)
+        self.setWidgetResizable(True)
+        self.setFrameShape(QFrame.Shape.NoFrame)
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        self.setAccessibleName(name)
+
+    def add_section(self, title: str, widgets: Sequence[QWidget]) -> QLabel:
+        """Add a heading and what stands below it."""
+        label = heading(title)
+        self.column.addSpacing(10)
+        self.column.addLayout(inset(label))
+        self.column.addSpacing(2)
+        self.add(widgets)
+        return label
+
+    def add(self, widgets: Sequence[QWidget]) -> None:
+        """Add lines below one another."""
+        for widget in widgets:
+            if isinstance(widget, Explained):
+                widget.installEventFilter(self)
+            if isinstance(widget, LegendRow):
+                self.column.addWidget(widget)
+            else:
+                self.column.addLayout(inset(widget))
+
+    def watch(self, widgets: Sequence[Explained]) -> None:
+        """Let the arrows reach figures that were laid out elsewhere."""
+        for widget in widgets:
+            widget.installEventFilter(self)
+
+    def let_tab_in(self) -> None:
+        """Give the first figure the Tab stop, where none has it."""
+        found = explained_in(self.content)
+        if found and not any(each.focusPolicy() is Qt.FocusPolicy.StrongFocus for each in found):
+            found[0].setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """Arrows go from figure to figure; the one that has the focus keeps the Tab stop."""
+        if isinstance(watched, Explained) and event.type() is QEvent.Type.KeyPress and isinstance(event, QKeyEvent):
+            return self._step(watched, Qt.Key(event.key()))
+        if isinstance(watched, Explained) and event.type() is QEvent.Type.FocusIn:
+            for other in self.content.findChildren(Explained):
+                other.setFocusPolicy(Qt.FocusPolicy.StrongFocus if other is watched else Qt.FocusPolicy.ClickFocus)
+            self.ensureWidgetVisible(watched, 0, 24)
+        return super().eventFilter(watched, event)
+
+    def _step(self, current: Explained, key: Qt.Key) -> bool:
+        found = explained_in(self.content)
+        if key in _STEPS and current in found:
+            wanted = min(max(found.index(current) + _STEPS[key], 0), len(found) - 1)
+        elif key in (Qt.Key.Key_Home, Qt.Key.Key_End):
+            wanted = 0 if key is Qt.Key.Key_Home else len(found) - 1
+        else:
+            return False
+        found[wanted].setFocus(Qt.FocusReason.TabFocusReason)
+        return True
+
+
+def heading(text: str) -> QLabel:
+    """The small heading of a section."""
+    label = QLabel(text)
+    label.setProperty("kind", "section")
+    return label
+
+
+def inset(widget: QWidget) -> QHBoxLayout:
+    """A line as far from the edge as what stands on a ground that can be clicked."""
+    row = QHBoxLayout()
+    row.setContentsMargins(INSET_PX, 0, INSET_PX, 0)
+    row.addWidget(widget)
+    return row

@@ -1,0 +1,69 @@
+"""A page of the statistics as plain text: what is shown, in its order. Reads widgets, no counters."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QPoint
+from PySide6.QtWidgets import QLabel, QWidget
+
+from ui.elided_label import ElidedLabel
+from ui.explained import Explained
+from ui.figures import LegendRow
+from ui.language import translate
+from ui.stats_page import StatsPage
+from ui.stats_records import PairSums, Sums
+from ui.stats_words import mode_title, sums_texts
+
+
+def page_text(page: StatsPage) -> str:
+    """The figures below their headings, one on each line."""
+    lines = [page.accessibleName()]
+    for widget in _from_top(page.content):
+        if isinstance(widget, LegendRow):
+            lines.append(f"{widget.name}: {widget.value}")
+        elif isinstance(widget, Explained):
+            lines.append(widget.words)
+        elif isinstance(widget, QLabel) and widget.property("kind") == "section":
+            lines += ["", widget.text()]
+        elif isinstance(widget, ElidedLabel) or (isinstance(widget, QLabel) and widget.wordWrap()):
+            lines.append(widget.text())
+    return "\n".join(lines) + "\n"
+
+
+def _from_top(content: QWidget) -> list[QWidget]:
+    found = [each for each in content.findChildren(QWidget) if each.isVisibleTo(content)]
+    places = [(each.mapTo(content, QPoint(0, 0)), each) for each in found]
+    return [each for _, each in sorted(places, key=lambda pair: (pair[0].y(), pair[0].x()))]
+
+
+COLUMNS = 9
+
+
+def table_head() -> tuple[str, ...]:
+    """The headings of the table of all pairs."""
+    return (
+        translate("StatsTable", "Target"),
+        translate("StatsTable", "Draft"),
+        translate("StatsTable", "Mode"),
+        translate("StatsTable", "Answers"),
+        translate("StatsTable", "Tokens"),
+        translate("StatsTable", "Tokens/s"),
+        translate("StatsTable", "Per pass"),
+        translate("StatsTable", "Accepted"),
+        translate("StatsTable", "Times plain"),
+    )
+
+
+def table_cells(row: PairSums) -> tuple[str, ...]:
+    """A row of that table."""
+    return (row.target or "-", row.draft or "-", mode_title(row.mode), *sums_cells(row.sums))
+
+
+def sums_cells(sums: Sums) -> tuple[str, ...]:
+    """The numbers of a row."""
+    texts = sums_texts(sums)
+    return tuple(texts[key] for key in ("answers", "tokens", "speed", "per_pass", "accepted", "speedup"))
+
+
+def table_text(rows: tuple[PairSums, ...]) -> str:
+    """The table with tabs between its cells, as spreadsheets and text take it."""
+    return "\n".join("\t".join(cells) for cells in (table_head(), *(table_cells(row) for row in rows))) + "\n"

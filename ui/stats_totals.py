@@ -1,0 +1,104 @@
+"""The page of several answers together: of this chat, or of all time. Filled with sums; knows no store."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QLabel, QVBoxLayout, QWidget
+
+from ui.elided_label import ElidedLabel
+from ui.figures import LineFigure
+from ui.language import translate
+from ui.plots import StackedBar
+from ui.stats_page import StatsPage
+from ui.stats_parts import AcceptedPart, SplitPart, grid, large, line, source_parts
+from ui.stats_records import PairSums, Sums
+from ui.stats_words import help_of, mode_title, name_of, pair_title, row_text, sums_texts
+from ui.theme import Theme
+
+ROWS = ("tokens", "passes", "time", "saved")
+
+
+class TotalsPage(StatsPage):
+    """Sums of all rows, then one line for each pair and mode."""
+
+    def __init__(self, theme: Theme, name: str, empty: str) -> None:
+        super().__init__(name)
+        self._theme = theme
+        self.rows: tuple[PairSums, ...] = ()
+        self.sums = Sums()
+        self.empty = QLabel(empty)
+        self.empty.setWordWrap(True)
+        self.empty.setProperty("kind", "caption")
+        self.add([self.empty])
+        self.speed, self.speedup, self.per_pass, self.answers = (
+            large(theme, key) for key in ("speed", "speedup", "per_pass", "answers")
+        )
+        cells = (self.speed, self.speedup, self.per_pass, self.answers)
+        self.column.addLayout(grid(cells))
+        self.watch(cells)
+        self.lines = {key: line(theme, key) for key in ROWS}
+        self.add_section(translate("StatsPanel", "Together"), list(self.lines.values()))
+        self.by_pair = QWidget()
+        self._pairs = QVBoxLayout(self.by_pair)
+        self._pairs.setContentsMargins(0, 0, 0, 0)
+        self._pairs.setSpacing(4)
+        self.pair_lines: dict[tuple[str, str, str], LineFigure] = {}
+        self.add_section(name_of("pair"), [self.by_pair])
+        self.kept = AcceptedPart(theme)
+        self.add_section(translate("StatsPanel", "Acceptance"), [self.kept.rate, self.kept.by_depth])
+        self.add_section(name_of("lengths"), [self.kept.lengths])
+        self.split = SplitPart(theme)
+        self.add_section(name_of("split"), self.split.widgets)
+        self.origin = StackedBar(theme, name_of("source"), help_of("source"))
+        self.add_section(name_of("source"), [self.origin])
+        self.column.addStretch(1)
+        self.show_rows((), Sums())
+
+    def show_rows(self, rows: Sequence[PairSums], sums: Sums) -> None:
+        """Show the sums of each pair and mode, and of all."""
+        self.rows, self.sums = tuple(rows), sums
+        self.empty.setVisible(not self.rows)
+        texts = sums_texts(sums)
+        for key, figure in (("speed", self.speed), ("speedup", self.speedup), ("per_pass", self.per_pass)):
+            figure.set_value(texts[key])
+        self.answers.set_value(texts["answers"])
+        for key, figure_line in self.lines.items():
+            figure_line.set_value(texts[key])
+        self.kept.show(sums.stats, texts["accepted"])
+        self.split.show(sums.stats)
+        self.origin.set_parts(source_parts(sums.stats))
+        self._show_pairs()
+
+    def _show_pairs(self) -> None:
+        keys = [(row.target, row.draft, row.mode) for row in self.rows]
+        if keys != list(self.pair_lines):
+            self._make_pairs()
+        for row in self.rows:
+            self.pair_lines[row.target, row.draft, row.mode].set_value(row_text(row.sums))
+
+    def _make_pairs(self) -> None:
+        while (item := self._pairs.takeAt(0)) is not None:
+            widget = item.widget()
+            if widget is not None:
+                widget.setParent(None)
+                widget.deleteLater()
+        self.pair_lines = {}
+        shown = ""
+        for row in self.rows:
+            title = pair_title(row)
+            if title != shown:
+                shown = title
+                label = ElidedLabel(title)
+                label.setToolTip(title)
+                self._pairs.addWidget(label)
+            named = LineFigure(self._theme, mode_title(row.mode), help_of("pair"))
+            named.setAccessibleDescription(f"{title}. {help_of('pair')}")
+            self.pair_lines[row.target, row.draft, row.mode] = named
+            self._pairs.addWidget(named)
+        for made in self.by_pair.findChildren(QWidget, options=Qt.FindChildOption.FindDirectChildrenOnly):
+            made.show()
+        self.watch(list(self.pair_lines.values()))
+        self.column.activate()
+        self._pairs.activate()  # at once: what is read or copied now must stand in its order
