@@ -150,7 +150,7 @@ class AnswerController:
             self._worker.stop()
 
     def abandon(self, conversation_id: int) -> None:
-        """Stop the answer in the making if it belongs to this conversation, which is about to be deleted."""
+        """Stop the answer in the making if it belongs to this conversation, which is about to be gone for good."""
         if self._growing is not None and self._growing.conversation_id == conversation_id:
             self._growing.abandoned = True
             self._worker.stop()

@@ -1,4 +1,4 @@
-"""The versions of messages: which one is shown, and what is deleted with all that follows it.
+"""The versions of messages: which one is shown.
 
 Knows the window and the store; knows no engine.
 """
@@ -9,7 +9,6 @@ from app.answer_controller import ONE_AT_A_TIME, AnswerController
 from app.conversation_controller import ConversationController
 from app.errors import StorageError
 from app.parts import Parts
-from ui.dialogs import delete_messages_question
 from ui.language import translate
 
 
@@ -19,12 +18,10 @@ class BranchController:
     def __init__(self, parts: Parts, conversations: ConversationController, answers: AnswerController) -> None:
         self._window = parts.window
         self._store = parts.store
-        self._worker = parts.worker
         self._conversations = conversations
         self._answers = answers
         page = parts.window.transcript
         page.version_wanted.connect(self.show_version)
-        page.delete_requested.connect(self.ask_delete)
 
     def show_version(self, message_id: int) -> None:
         """Show another version of a message, with what followed it."""
@@ -48,29 +45,6 @@ class BranchController:
         self._conversations.select(conversation_id)
         if message_id is not None:
             self._window.transcript.go_to(message_id)
-
-    def ask_delete(self, message_id: int) -> None:
-        """Ask before a message goes with everything that follows it."""
-        if self._is_free():
-            try:
-                number = self._store.num_below(message_id)
-            except StorageError as error:
-                self._window.show_problem(error.problem)
-                return
-            question = delete_messages_question(self._window, number)
-            question.accepted.connect(lambda: self.delete(message_id))
-            question.open()
-
-    def delete(self, message_id: int) -> None:
-        """Remove a message and what follows it, in all branches."""
-        if self._is_free():
-            try:
-                self._store.delete_message(message_id)
-            except StorageError as error:
-                self._window.show_problem(error.problem)
-                return
-            self._worker.forget_past()
-            self._conversations.show()
 
     def _is_free(self) -> bool:
         """Whether nothing is being written here; say so where something is."""

@@ -12,6 +12,7 @@ from app.branch_controller import BranchController
 from app.conversation_controller import ConversationController
 from app.engine_bridge import EngineBridge
 from app.help_desk import HelpDesk
+from app.deletion_controller import DeletionController
 from app.hub.errors import HubError
 from app.hub_controller import HubController
 from app.hub_shelf import open_shelf
@@ -65,6 +66,7 @@ class Controller(QObject):
         self._notifications = NotificationController(parts)
         self.hub = self._make_hub()
         self.regenerating = RegenerateController(
+        self.deletions = DeletionController(parts, self.conversations, self.answers)
             parts, self.conversations, self.answers, self.models, self._targets_on_disk
         )
         self._connect()
@@ -102,6 +104,7 @@ class Controller(QObject):
     def close(self) -> bool:
         """Keep the layout and the answer in the making, end the threads; False if something did not end well."""
         if self._closed_well is not None:
+        self.deletions.start()
             return self._closed_well
         self._closed_well = True
         write_layout(self._parts.paths.layout_file, self._window.save_layout())
@@ -136,7 +139,6 @@ class Controller(QObject):
         window.new_chat_requested.connect(conversations.new_chat)
         window.conversation_selected.connect(conversations.select)
         window.conversation_rename_requested.connect(conversations.rename)
-        window.conversation_delete_requested.connect(self._on_delete)
         window.settings_changed.connect(self._on_settings)
         window.model_file_chosen.connect(self._then_show_engine(models.choose_file))
         window.draft_removed.connect(self._then_show_engine(models.remove_draft))
@@ -175,11 +177,6 @@ class Controller(QObject):
     def _chat(self, target: str, draft: str) -> None:
         self.models.load_pair(target, draft)
         self.conversations.new_chat()
-
-    def _on_delete(self, conversation_id: int) -> None:
-        self.answers.abandon(conversation_id)
-        self.conversations.delete(conversation_id)
-        self._parts.worker.forget_past()  # of the deleted chat and of all others: they are not told apart there
 
     def _on_settings(self, changes: Mapping[str, SettingValue]) -> None:
         keeper = self._parts.keeper

@@ -38,11 +38,8 @@ class ConversationController:
 
     def start(self) -> None:
         """Show the list, and the conversation that changed last."""
-        listed = self._tell(self._store.conversations) or ()
-        latest = next((row for row in listed if not row.archived), None)
-        if latest:
-            self.select(latest.id)
-        else:
+        latest = self._tell(self._store.latest_conversation)
+        if latest is None:
             self.new_chat()
 
     def refresh(self) -> None:
@@ -57,6 +54,8 @@ class ConversationController:
         self.current_id = None
         self._show_mode(Mode(self._keeper.current.text("mode")), self._keeper.current.whole("depth"))
         self._window.show_conversation("", ())
+        else:
+            self.select(latest)
         self.unsent.open(None)
         self.refresh()
 
@@ -100,13 +99,6 @@ class ConversationController:
             self.show()
         self.refresh()
 
-    def delete(self, conversation_id: int) -> None:
-        """Remove a conversation; where it was open, an empty chat takes its place."""
-        self._tell(lambda: self._store.delete_conversation(conversation_id))
-        if conversation_id == self.current_id:
-            self.new_chat()
-        else:
-            self.refresh()
 
     def change_mode(self, mode: Mode, depth: int | None) -> None:
         """Use another mode or depth from the next message on, here and in new chats."""

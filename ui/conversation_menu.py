@@ -50,7 +50,7 @@ def _conversation_menu(listing: ConversationList, row: ConversationRow, index: Q
     menu.addAction(theme.icon("archive"), archive, partial(wishes.archived.emit, row.id, not row.archived))
     menu.addSeparator()
     menu.addAction(
-        theme.icon("trash-2"), translate("ConversationMenu", "Delete…\tDel"), lambda: listing.ask_delete(_now(index))
+        theme.icon("trash-2"), translate("ConversationMenu", "Delete\tDel"), lambda: listing.ask_delete(_now(index))
     )
     return menu
 

@@ -1,4 +1,4 @@
-"""Small questions: delete a chat, delete messages, open a link."""
+"""Small questions, and the one before a link is opened."""
 
 from __future__ import annotations
 
@@ -55,23 +55,6 @@ class Question(QDialog):
         layout.setSpacing(20)
         layout.addLayout(self.column)
         layout.addLayout(buttons)
-
-
-def delete_question(parent: QWidget, title: str) -> Question:
-    """Ask before a conversation goes."""
-    text = translate("Dialogs", "“{title}” and its messages will be gone for good.").format(title=title)
-    return Question(
-        parent, translate("Dialogs", "Delete this chat?"), text, translate("Dialogs", "Delete"), danger=True
-    )
-
-
-def delete_messages_question(parent: QWidget, number: int) -> Question:
-    """Ask before a message goes with all that follows it."""
-    words = translate(
-        "Dialogs", "It and all that follows it, %n messages in all branches, will be gone for good.", None, number
-    )
-    title = translate("Dialogs", "Delete this message?")
-    return Question(parent, title, words, translate("Dialogs", "Delete"), danger=True)
 
 
 def link_question(parent: QWidget, address: str) -> Question | None:

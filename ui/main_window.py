@@ -19,7 +19,7 @@ from ui.banner import Banner
 from ui.chat_settings import ChatSettings
 from ui.commands import Commands
 from ui.composer import Composer
-from ui.dialogs import delete_question, link_question
+from ui.dialogs import link_question
 from ui.drop_overlay import DropOverlay
 from ui.drop_zone import DropZone
 from ui.empty_state import EmptyState
@@ -36,6 +36,7 @@ from ui.stats_panel import StatsPanel
 from ui.theme import Theme
 from ui.transcript import Transcript
 from ui.transcript_keys import TranscriptKeys
+from ui.undo_bar import UndoBar
 from ui.window_layout import WindowLayout
 from ui.window_panes import page_with_foot, side_by_side, stacked
 from ui.window_wiring import add_commands, connect_parts
@@ -96,6 +97,7 @@ class MainWindow(QMainWindow):
         self.notice_banner = Banner(self.theme, problem=False)
         self.composer = Composer(self.theme)
         self.stats = StatsPanel(self.theme)
+        self.undo_bar = UndoBar(self.theme)
         self._arrange()
         self.drop_overlay = DropOverlay(self)
         self.drop_zone = DropZone(self.theme, self)
@@ -116,7 +118,8 @@ class MainWindow(QMainWindow):
 
     def _arrange(self) -> None:
         self.pages = stacked((self.empty, self.transcript))
-        middle = page_with_foot(self.header, self.pages, (self.problem_banner, self.notice_banner, self.composer))
+        foot = (self.problem_banner, self.notice_banner, self.undo_bar, self.composer)
+        middle = page_with_foot(self.header, self.pages, foot)
         self.splitter = side_by_side((self.sidebar, middle, self.stats))
         self.hub = HubDoors(self.theme, self.splitter)
         self.setCentralWidget(self.hub.stack)
@@ -309,12 +312,6 @@ class MainWindow(QMainWindow):
     def browse(self, role: str) -> None:
         """Let the user choose a file to be the "target" or "draft"."""
         ask_model_file(self, role, lambda path: self.model_file_chosen.emit(path, role))
-
-    def ask_delete(self, conversation_id: int, title: str) -> None:
-        """Ask before a chat goes."""
-        question = delete_question(self, title)
-        question.accepted.connect(lambda: self.conversation_delete_requested.emit(conversation_id))
-        question.open()
 
     def ask_link(self, address: str) -> None:
         """Ask before a link is opened."""

@@ -34,7 +34,7 @@ def make_menu(card: MessageCard, targets: Sequence[TargetChoice] = ()) -> QMenu:
         if isinstance(card, UserCard):
             menu.addAction(theme.icon("pencil"), translate("MessageMenu", "Edit"), card.begin_edit)
     menu.addSeparator()
-    delete = translate("MessageMenu", "Delete from here on…")
+    delete = translate("MessageMenu", "Delete from here on")
     menu.addAction(theme.icon("trash-2"), delete, lambda: card.delete_requested.emit(card.message_id))
     return menu
 

@@ -28,7 +28,7 @@ def _connect_sidebar(window: MainWindow) -> None:
     sidebar.settings.connect(window.open_settings)
     sidebar.chosen.connect(window.conversation_selected)
     sidebar.rename_requested.connect(window.conversation_rename_requested)
-    sidebar.delete_requested.connect(window.ask_delete)
+    sidebar.delete_requested.connect(lambda number, _title: window.conversation_delete_requested.emit(number))
     sidebar.left.connect(window.composer.setFocus)
     sidebar.hide_requested.connect(layout.toggle_sidebar)
     window.header.show_sidebar.connect(layout.toggle_sidebar)
@@ -54,6 +54,7 @@ def _connect_models(window: MainWindow) -> None:
 
 def _connect_conversation(window: MainWindow) -> None:
     composer = window.composer
+    window.undo_bar.watch(composer.edit)
     window.empty.prompt_chosen.connect(window.try_prompt)
     composer.submitted.connect(window.message_submitted)
     composer.stop_requested.connect(window.stop_requested)
@@ -78,6 +79,7 @@ def add_commands(window: MainWindow) -> None:
     commands.add(CHATS, mark("Commands", "Search chats"), "Ctrl+K", window.focus_search)
     commands.tell(CHATS, mark("Commands", "Rename the chosen chat"), "F2")
     commands.tell(CHATS, mark("Commands", "Delete the chosen chat"), "Del")
+    commands.add(CHATS, mark("Commands", "Take back what was just deleted"), "Ctrl+Z", window.undo_bar.undo)
     commands.tell(CHATS, mark("Commands", "Move the chosen chat in its folder"), ("Alt+Up", "Alt+Down"))
     commands.add(WINDOW, mark("Commands", "Models, and back to the chat"), "Ctrl+M", window.hub.toggle)
     commands.add(WINDOW, mark("Commands", "Show or hide the sidebar"), "Ctrl+B", layout.toggle_sidebar)

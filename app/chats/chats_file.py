@@ -19,6 +19,7 @@ from app.chats.answers import RETRY_S, GrowingAnswers, Snapshot
 from app.chats.backups import Unverified, backup_is_due, copy_out, discard_unfinished, rotate, verify
 from app.chats.clean_end import write_note
 from app.chats.database import as_storage_error, transaction
+from app.chats.deletion import wipe_marked
 from app.chats.index import rebuild
 from app.chats.opening import Opened, Place, open_chats
 from app.chats.writer import Job, Result, Writer
@@ -51,6 +52,7 @@ class ChatsFile:
         self._suspect = False  # something was wrong with the file: the next start reads all of it
         self._verifying: threading.Thread | None = None
         self._opened: Opened | None = None
+        self.wiped: tuple[int, ...] = ()  # chats that were deleted last time and are gone for good now
         self._answers = GrowingAnswers(time.monotonic)
         self._writer = Writer(self._open, self._write_due)
 
@@ -96,11 +98,13 @@ class ChatsFile:
         try:
             with transaction(connection):
                 num_interrupted = messages.interrupt_streaming(connection, INTERRUPTED_NOTICE)
+                self.wiped = wipe_marked(connection)
             if num_interrupted:
                 log.info("%d answers were interrupted when Paceline last ended.", num_interrupted)
         except sqlite3.Error as error:
-            # Shown as interrupted all the same (see _current); a full disk must not keep the chats shut.
-            log.warning("The interrupted answers could not be marked: %s", error)
+            # Shown as interrupted all the same (see _current), and what is marked as deleted is not shown; a full disk
+            # must not keep the chats shut.
+            log.warning("What was left over of the last time could not be put in order: %s", error)
         return connection
 
     def _write_due(self, db: sqlite3.Connection) -> float | None:

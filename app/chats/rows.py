@@ -74,7 +74,7 @@ def list_conversations(db: sqlite3.Connection) -> tuple[ConversationRow, ...]:
     """List all conversations, the last changed first."""
     rows = db.execute(
         "SELECT id, title, updated_at, pinned, archived, folder_id, place FROM conversations "
-        "ORDER BY updated_at DESC, id DESC"
+        "WHERE deleted_at IS NULL ORDER BY updated_at DESC, id DESC"
     )
     return tuple(
         ConversationRow(number, title, from_us(updated), bool(pinned), bool(archived), folder_id, place)
@@ -82,9 +82,19 @@ def list_conversations(db: sqlite3.Connection) -> tuple[ConversationRow, ...]:
     )
 
 
+def find_latest(db: sqlite3.Connection) -> int | None:
+    """Find the conversation that changed last and is not in the archive; None where there is none."""
+    sql = (
+        "SELECT id FROM conversations WHERE archived = 0 AND deleted_at IS NULL "
+        "ORDER BY updated_at DESC, id DESC LIMIT 1"
+    )
+    row = db.execute(sql).fetchone()
+    return int(row[0]) if row else None
+
+
 def read_conversation(db: sqlite3.Connection, conversation_id: int) -> Conversation | None:
     """Read one conversation; None where it is gone. A mode of another version reads as off."""
-    sql = "SELECT id, title, mode, depth FROM conversations WHERE id = ?"
+    sql = "SELECT id, title, mode, depth FROM conversations WHERE id = ? AND deleted_at IS NULL"
     row = db.execute(sql, (conversation_id,)).fetchone()
     if row is None:
         return None

@@ -46,14 +46,14 @@ def find(db: sqlite3.Connection, typed: str) -> tuple[SearchHit, ...]:
 _TITLES = """
     SELECT conversations.id, conversations.title, NULL, '', snippet(found_titles, 0, ?, ?, '…', ?), archived
     FROM found_titles JOIN conversations ON conversations.id = found_titles.rowid
-    WHERE found_titles MATCH ? ORDER BY found_titles.rowid DESC LIMIT ?
+    WHERE found_titles MATCH ? AND deleted_at IS NULL ORDER BY found_titles.rowid DESC LIMIT ?
 """
 _MESSAGES = """
     SELECT conversations.id, conversations.title, messages.id, messages.role,
         snippet(found_messages, 0, ?, ?, '…', ?), archived
     FROM found_messages JOIN messages ON messages.id = found_messages.rowid
     JOIN conversations ON conversations.id = messages.conversation_id
-    WHERE found_messages MATCH ? ORDER BY found_messages.rowid DESC LIMIT ?
+    WHERE found_messages MATCH ? AND deleted_at IS NULL ORDER BY found_messages.rowid DESC LIMIT ?
 """
 
 

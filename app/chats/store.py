@@ -15,6 +15,7 @@ from datetime import UTC, datetime
 from app.chats import attachments, given, messages, rows
 from app.chats.answers import Ending
 from app.chats.chats_file import INTERRUPTED_NOTICE, ChatsFile
+from app.chats.deletion import Deletions
 from app.chats.library import Library, write_unsent
 from app.chats.opening import Place
 from app.chats.options import ChatOptions
@@ -52,6 +53,7 @@ class ChatStore(ChatsFile):
     ) -> None:
         super().__init__(place, on_trouble, now)
         self.attachments = attachments.Attachments(self)
+        self.deletions = Deletions(self)
         self.library = Library(self)
         self.options = ChatOptions(self)
 
@@ -60,6 +62,10 @@ class ChatStore(ChatsFile):
     def conversations(self) -> tuple[ConversationRow, ...]:
         """List all conversations, the last changed first."""
         return self.read(rows.list_conversations)
+
+    def latest_conversation(self) -> int | None:
+        """Find the conversation that changed last and is not in the archive."""
+        return self.read(rows.find_latest)
 
     def conversation(self, conversation_id: int) -> Conversation | None:
         """Read one conversation; None where it is gone."""
@@ -76,10 +82,6 @@ class ChatStore(ChatsFile):
     def set_conversation_mode(self, conversation_id: int, mode: Mode, depth: int | None) -> None:
         """Remember the mode and depth of a conversation."""
         self.write(lambda db: rows.set_mode(db, conversation_id, mode, depth))
-
-    def delete_conversation(self, conversation_id: int) -> None:
-        """Remove a conversation with all its messages."""
-        self.write(lambda db: rows.delete_conversation(db, conversation_id))
 
     # ---- messages ---------------------------------------------------------------------------------------------------
 
@@ -208,19 +210,6 @@ class ChatStore(ChatsFile):
     def show_message(self, message_id: int) -> int | None:
         """Make the shown path lead through a message; return its conversation, None where it is gone."""
         return self.write(lambda db: messages.show_message(db, message_id))
-
-    def delete_message(self, message_id: int) -> int:
-        """Remove a message and all that follows it, in all branches; return how many."""
-        return self.write(lambda db: messages.delete_branch(db, message_id))
-
-    def num_below(self, message_id: int) -> int:
-        """How many messages would go with this one, itself among them."""
-
-        def job(db: sqlite3.Connection) -> int:
-            conversation_id = messages.conversation_of(db, message_id)
-            return 0 if conversation_id is None else len(messages.read_tree(db, conversation_id).below(message_id))
-
-        return self.read(job)
 
     # ---- on the writer's thread -------------------------------------------------------------------------------------
 

@@ -47,7 +47,7 @@ def be_started() -> int:
     run = QApplication.exec
 
     def painted_then_tell(*_application: object) -> int:
-        QTimer.singleShot(0, lambda: QTimer.singleShot(0, tell))
+        QTimer.singleShot(0, tell)
         return int(run())
 
     QApplication.exec = painted_then_tell  # type: ignore[method-assign]

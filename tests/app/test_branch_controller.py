@@ -102,22 +102,6 @@ def test_a_whole_answer_does_not_go_on(desk: Desk, qtbot: QtBot) -> None:
     assert "cut short" in desk.window.notices[-1]
 
 
-def test_deleting_a_message_is_asked_and_takes_what_follows(desk: Desk, qtbot: QtBot) -> None:
-    answer(desk, qtbot, "one", "first")
-    answer(desk, qtbot, "two", "second")
-    second = desk.messages()[2].id
-    desk.window.transcript.delete_requested.emit(second)
-    question = desk.window.findChild(Question)
-    assert question is not None
-    question.cancel_button.click()
-    assert len(desk.messages()) == 4
-    desk.window.transcript.delete_requested.emit(second)
-    question = next(found for found in desk.window.findChildren(Question) if found.isVisible())
-    question.deed_button.click()
-    assert texts(desk.messages()) == ["one", "first"]
-    assert texts(desk.window.shown[-1][1]) == ["one", "first"]
-
-
 def test_while_an_answer_grows_its_chat_stays_as_it_is(desk: Desk, qtbot: QtBot) -> None:
     answer(desk, qtbot, "one", "first")
     views = desk.messages()

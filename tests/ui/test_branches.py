@@ -156,7 +156,7 @@ def test_the_menu_regenerates_in_another_mode_and_deletes(page: MainWindow, qtbo
     with qtbot.waitSignal(page.transcript.continue_requested):
         menu["Continue"].trigger()
     with qtbot.waitSignal(page.transcript.delete_requested) as caught:
-        menu["Delete from here on…"].trigger()
+        menu["Delete from here on"].trigger()
     assert caught.args == [4]
 
 

@@ -85,23 +85,12 @@ def test_an_empty_title_is_no_rename(filled: MainWindow, qtbot: QtBot) -> None:
     assert renames == []
 
 
-def test_del_asks_before_deleting(filled: MainWindow, qtbot: QtBot) -> None:
-    deleted: list[int] = []
-    filled.conversation_delete_requested.connect(deleted.append)
+def test_del_deletes_at_once(filled: MainWindow, qtbot: QtBot) -> None:
     listing = filled.sidebar.list
     listing.setFocus()
-    qtbot.keyClick(listing, Qt.Key.Key_Delete)
-    question = filled.findChild(Question)
-    assert question is not None
-    qtbot.keyClick(question, Qt.Key.Key_Escape)
-    assert deleted == []
-    qtbot.waitUntil(lambda: filled.findChild(Question) is None)
-    qtbot.keyClick(listing, Qt.Key.Key_Delete)
-    question = filled.findChild(Question)
-    assert question is not None
-    assert question.cancel_button.isDefault() or not question.deed_button.isDefault()
-    qtbot.mouseClick(question.deed_button, Qt.MouseButton.LeftButton)
-    assert deleted == [1]
+    with qtbot.waitSignal(filled.conversation_delete_requested) as caught:
+        qtbot.keyClick(listing, Qt.Key.Key_Delete)
+    assert caught.args == [1]
 
 
 def test_the_menu_offers_the_same(filled: MainWindow, qtbot: QtBot) -> None:
@@ -109,7 +98,7 @@ def test_the_menu_offers_the_same(filled: MainWindow, qtbot: QtBot) -> None:
     menu = listing.make_menu(listing.rows.index_of(2))
     assert menu is not None
     words = [action.text().split("\t")[0] for action in menu.actions() if action.text()]
-    assert words == ["Open", "Rename", "Pin", "Move to folder", "Duplicate", "Export", "Archive", "Delete…"]
+    assert words == ["Open", "Rename", "Pin", "Move to folder", "Duplicate", "Export", "Archive", "Delete"]
     with qtbot.waitSignal(filled.conversation_selected) as caught:
         menu.actions()[0].trigger()
     assert caught.args == [2]

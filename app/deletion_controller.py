@@ -1,0 +1,136 @@
+"""Deletes chats and messages so that it can be taken back for some seconds; then they are gone for good.
+
+Knows the window, the store, and what the engine keeps of a chat. One deletion can be taken back at a time: the last.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import TypeVar
+
+from app.answer_controller import ONE_AT_A_TIME, AnswerController
+from app.conversation_controller import ConversationController
+from app.errors import StorageError
+from app.parts import Parts
+from ui.language import translate
+
+Result = TypeVar("Result")
+
+
+@dataclass(frozen=True, slots=True)
+class _Deleted:
+    """``kept_in`` is the marked chat that is wiped in the end; ``of`` the chat that it was or came from."""
+
+    kept_in: int
+    of: int
+    take_back: Callable[[], None]
+
+
+class DeletionController:
+    """Follows the list's and the messages' wish to delete, and the bar that offers to take it back."""
+
+    def __init__(self, parts: Parts, conversations: ConversationController, answers: AnswerController) -> None:
+        self._window = parts.window
+        self._bar = parts.window.undo_bar
+        self._store = parts.store
+        self._worker = parts.worker
+        self._conversations = conversations
+        self._answers = answers
+        self._last: _Deleted | None = None
+        parts.window.conversation_delete_requested.connect(self.delete_chat)
+        parts.window.transcript.delete_requested.connect(self.delete_messages)
+        self._bar.undone.connect(self.take_back)
+        self._bar.expired.connect(self.wipe)
+
+    def start(self) -> None:
+        """Have the engine forget what was deleted last time and is wiped now."""
+        self._forget(self._store.wiped)
+
+    def delete_chat(self, conversation_id: int) -> None:
+        """Take a chat out of sight; an answer in the making ends as it is."""
+        if self._answers.is_growing_in(conversation_id):
+            self._answers.stop()
+        conversation = self._tell(lambda: self._store.conversation(conversation_id))
+        was_open = conversation_id == self._conversations.current_id
+        deletions = self._store.deletions
+        if conversation is None or not self._do(lambda: deletions.mark(conversation_id, datetime.now(UTC))):
+            return
+
+        def take_back() -> None:
+            if self._do(lambda: deletions.take_back(conversation_id)):
+                self._show(conversation_id, was_open=was_open)
+
+        words = translate("DeletionController", "Deleted “{title}”.").format(title=conversation.title)
+        self._offer(words, _Deleted(conversation_id, conversation_id, take_back))
+        if was_open:
+            self._conversations.new_chat()
+        else:
+            self._conversations.refresh()
+
+    def delete_messages(self, message_id: int) -> None:
+        """Take a message and all that follows it out of sight, in all branches."""
+        if self._answers.is_growing_in(self._conversations.current_id):
+            self._window.show_notice(translate("AnswerController", ONE_AT_A_TIME))
+            return
+        deletions = self._store.deletions
+        branch = self._tell(lambda: deletions.mark_branch(message_id, datetime.now(UTC)))
+        if branch is None:
+            return
+
+        def take_back() -> None:
+            if self._do(lambda: deletions.take_back_branch(branch)):
+                self._show(branch.conversation_id, was_open=True)
+
+        words = translate("DeletionController", "Deleted %n messages.", None, len(branch.message_ids))
+        self._offer(words, _Deleted(branch.kept_in, branch.conversation_id, take_back))
+        self._conversations.show()
+
+    def take_back(self) -> None:
+        """Show again what was deleted last."""
+        last, self._last = self._last, None
+        if last is not None:
+            last.take_back()
+
+    def wipe(self) -> None:
+        """Let what was deleted last be gone for good."""
+        last, self._last = self._last, None
+        if last is not None:
+            self._answers.abandon(last.kept_in)
+            self._do(lambda: self._store.deletions.wipe([last.kept_in]))
+            self._forget([last.of])
+
+    def _offer(self, words: str, deleted: _Deleted) -> None:
+        self._bar.show_deleted(words)  # which lets go of what was deleted before
+        self._last = deleted
+
+    def _show(self, conversation_id: int, *, was_open: bool) -> None:
+        if was_open and conversation_id == self._conversations.current_id:
+            self._conversations.show()
+        elif was_open:
+            self._conversations.select(conversation_id)
+        self._conversations.refresh()
+
+    def _forget(self, conversation_ids: Sequence[int]) -> None:
+        """Have the engine lose what it keeps of these chats."""
+        for conversation_id in conversation_ids:
+            self._worker.forget_state(conversation_id)
+        if conversation_ids:
+            self._worker.forget_past()  # of these and of all others: they are not told apart there
+
+    def _do(self, deed: Callable[[], object]) -> bool:
+        """Do it; False where it could not be done, which is told."""
+        try:
+            deed()
+        except StorageError as error:
+            self._window.show_problem(error.problem)
+            return False
+        return True
+
+    def _tell(self, job: Callable[[], Result]) -> Result | None:
+        try:
+            return job()
+        except StorageError as error:
+            self._window.show_problem(error.problem)
+            return None
