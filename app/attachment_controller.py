@@ -101,6 +101,7 @@ class AttachmentController(QObject):
 
     def close(self, timeout_s: float) -> bool:
         """Stop reading; False where that takes longer."""
+        self.sums.stop()
         return self._reader.close(timeout_s)
 
     # ---- what is there ----------------------------------------------------------------------------------------------

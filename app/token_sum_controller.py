@@ -104,6 +104,11 @@ class TokenSumController(QObject):
             self._worker.count(CountRequest(self._num_requests, tuple(missing.values())))
         self._show()
 
+    def stop(self) -> None:
+        """Ask for nothing any more: the window is closing."""
+        self._timer.stop()
+        self._size = None
+
     @property
     def _is_empty(self) -> bool:
         return not self._attachments and not self._composer.text.strip()
