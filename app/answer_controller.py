@@ -80,6 +80,8 @@ class AnswerController:
         self._conversations = conversations
         self._growing: _Growing | None = None
         self._num_requests = 0
+        self._left_out: dict[int, frozenset[int]] = {}  # attachments that the next edit of a message goes without
+        parts.window.transcript.attachments_left_out.connect(self._left_out.__setitem__)
 
     @property
     def state(self) -> EngineState | None:
@@ -101,15 +103,16 @@ class AnswerController:
             chat.opened(turn)
         else:
             self._window.add_message(turn.question)
+            chat.unsent.sent(turn.conversation_id)
         self._window.begin_answer(turn.answer)
         self._ask(_Growing(self._next_id(), turn.conversation_id, turn.answer.id), turn, chat.mode)
         chat.refresh()
 
     def edit(self, message_id: int, text: str) -> None:
         """Ask an edited question: it becomes another version beside the one that was edited."""
-        chat = self._conversations
+        chat, without = self._conversations, self._left_out.pop(message_id, frozenset())
         turn = self._begin(
-            lambda: self._store.begin_turn(chat.current_id, text, chat.mode, chat.depth, instead_of=message_id)
+            lambda: self._store.begin_turn(chat.current_id, text, chat.mode, chat.depth, message_id, without)
         )
         if turn is not None:
             chat.show()

@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping
 from PySide6.QtCore import QObject, Signal
 
 from app.answer_controller import AnswerController
+from app.attachment_controller import AttachmentController
 from app.branch_controller import BranchController
 from app.conversation_controller import ConversationController
 from app.engine_bridge import EngineBridge
@@ -26,7 +27,7 @@ from app.paths import builtin_target
 from app.regenerate_controller import RegenerateController
 from app.settings_table import RELOAD_KEYS
 from app.transfer_controller import TransferController
-from engine.records import EngineFailed, EngineReady, Event, LoadProgress, Mode, Problem
+from engine.records import EngineFailed, EngineReady, Event, LoadProgress, Mode, Problem, TokensCounted
 from ui.records import EngineView, SettingValue
 
 log = logging.getLogger(__name__)
@@ -61,6 +62,7 @@ class Controller(QObject):
         self.answers = AnswerController(parts, self.conversations, self.models)
         self.branches = BranchController(parts, self.conversations, self.answers)
         self.transfer = TransferController(parts, self.conversations)
+        self.attachments = AttachmentController(parts, self.conversations, self.transfer.import_file)
         self.library = LibraryController(parts, self.conversations, self.branches)
         self.help = HelpDesk(parts, self._window.sidebar.help_button, lambda: self.models.view(self.answers.state))
         self._notifications = NotificationController(parts)
@@ -115,6 +117,7 @@ class Controller(QObject):
         results = {
             "padding ended": self._demo.cancel(SHUTDOWN_S),
             "engine ended": self._bridge.shutdown(SHUTDOWN_S),
+            "reading ended": self.attachments.close(SHUTDOWN_S),
             "transfer ended": self.transfer.close(SHUTDOWN_S),
             "everything saved": self._parts.store.close(SHUTDOWN_S),
         }
@@ -204,9 +207,12 @@ class Controller(QObject):
             self.models.on_event(event)
             if isinstance(event, EngineReady):
                 self.conversations.models_changed()
+                self.attachments.sums.model_changed(event.target.n_ctx)
                 if self.hub is not None:
                     self.hub.models_loaded(event.target, event.draft)
                 self.regenerating.on_ready(event)
+        elif isinstance(event, TokensCounted):
+            self.attachments.sums.on_counted(event)
         elif isinstance(event, EngineFailed) and event.request_id == 0:
             self.models.on_event(event)
             self.regenerating.on_failed()

@@ -90,6 +90,14 @@ class ChatStore(ChatsFile):
         # Merged on the writer's thread: between reading and merging elsewhere an answer could be written and forgotten.
         return self.read(lambda db: tuple(self._current(view) for view in messages.list_messages(db, conversation_id)))
 
+    def history(self, conversation_id: int) -> tuple[MessageView, ...]:
+        """List the messages of the shown path with words and attached texts only, as a prompt needs them."""
+
+        def job(db: sqlite3.Connection) -> tuple[MessageView, ...]:
+            return messages.list_texts(db, messages.read_tree(db, conversation_id).path())
+
+        return self.read(job)
+
     def add_message(self, conversation_id: int, role: str, text: str) -> MessageView:
         """Store a message at the end; the first of the user names a conversation without a name."""
 
