@@ -11,9 +11,9 @@ from app.answer_controller import AnswerController
 from app.attachment_controller import AttachmentController
 from app.branch_controller import BranchController
 from app.conversation_controller import ConversationController
+from app.deletion_controller import DeletionController
 from app.engine_bridge import EngineBridge
 from app.help_desk import HelpDesk
-from app.deletion_controller import DeletionController
 from app.hub.errors import HubError
 from app.hub_controller import HubController
 from app.hub_shelf import open_shelf
@@ -61,6 +61,7 @@ class Controller(QObject):
         self.conversations = ConversationController(parts, self.models.runnable)
         self.answers = AnswerController(parts, self.conversations, self.models)
         self.branches = BranchController(parts, self.conversations, self.answers)
+        self.deletions = DeletionController(parts, self.conversations, self.answers)
         self.transfer = TransferController(parts, self.conversations)
         self.attachments = AttachmentController(parts, self.conversations, self.transfer.import_file)
         self.library = LibraryController(parts, self.conversations, self.branches)
@@ -68,7 +69,6 @@ class Controller(QObject):
         self._notifications = NotificationController(parts)
         self.hub = self._make_hub()
         self.regenerating = RegenerateController(
-        self.deletions = DeletionController(parts, self.conversations, self.answers)
             parts, self.conversations, self.answers, self.models, self._targets_on_disk
         )
         self._connect()
@@ -97,6 +97,7 @@ class Controller(QObject):
         if layout:
             window.restore_layout(layout)
         self.conversations.start()
+        self.deletions.start()
         self.models.show_demo()
         self.models.load_chosen()
         self._show_engine()
@@ -106,7 +107,6 @@ class Controller(QObject):
     def close(self) -> bool:
         """Keep the layout and the answer in the making, end the threads; False if something did not end well."""
         if self._closed_well is not None:
-        self.deletions.start()
             return self._closed_well
         self._closed_well = True
         write_layout(self._parts.paths.layout_file, self._window.save_layout())

@@ -41,6 +41,8 @@ class ConversationController:
         latest = self._tell(self._store.latest_conversation)
         if latest is None:
             self.new_chat()
+        else:
+            self.select(latest)
 
     def refresh(self) -> None:
         """Show the list as it is stored."""
@@ -54,8 +56,6 @@ class ConversationController:
         self.current_id = None
         self._show_mode(Mode(self._keeper.current.text("mode")), self._keeper.current.whole("depth"))
         self._window.show_conversation("", ())
-        else:
-            self.select(latest)
         self.unsent.open(None)
         self.refresh()
 
