@@ -76,7 +76,6 @@ class AnswerController:
         self._window = parts.window
         self._worker = parts.worker
         self._store = parts.store
-        self._keeper = parts.keeper
         self._conversations = conversations
         self._growing: _Growing | None = None
         self._num_requests = 0
@@ -204,7 +203,7 @@ class AnswerController:
         growing.mode = mode
         growing.thinking = ThinkingTime(turn.answer.text, growing.before.thinking_ms if growing.before else None)
         depth = self._conversations.depth
-        request = chat_request(self._keeper.current, turn.history, mode, depth, growing.request_id)
+        request = chat_request(self._conversations.settings, turn.history, mode, depth, growing.request_id)
         if turn.answer.text:
             begun = Message("assistant", turn.answer.text)
             request = replace(request, messages=(*request.messages, begun))

@@ -10,6 +10,7 @@ from PySide6.QtCore import QObject, Signal
 from app.answer_controller import AnswerController
 from app.attachment_controller import AttachmentController
 from app.branch_controller import BranchController
+from app.chat_settings_controller import ChatSettingsController
 from app.conversation_controller import ConversationController
 from app.deletion_controller import DeletionController
 from app.engine_bridge import EngineBridge
@@ -27,7 +28,8 @@ from app.paths import builtin_target
 from app.regenerate_controller import RegenerateController
 from app.settings_table import RELOAD_KEYS
 from app.transfer_controller import TransferController
-from engine.records import EngineFailed, EngineReady, Event, LoadProgress, Mode, Problem, TokensCounted
+from engine.records import EngineFailed, EngineReady, Event, LoadProgress, Problem, TokensCounted
+from ui.layer_records import Layer
 from ui.records import EngineView, SettingValue
 
 log = logging.getLogger(__name__)
@@ -60,6 +62,7 @@ class Controller(QObject):
         self.models = ModelController(parts, self._demo)
         self.conversations = ConversationController(parts, self.models.runnable)
         self.answers = AnswerController(parts, self.conversations, self.models)
+        self.chat_settings = ChatSettingsController(parts, self.conversations, self._on_settings)
         self.branches = BranchController(parts, self.conversations, self.answers)
         self.deletions = DeletionController(parts, self.conversations, self.answers)
         self.transfer = TransferController(parts, self.conversations)
@@ -137,8 +140,8 @@ class Controller(QObject):
         page.regenerate_in_mode.connect(self._then_show_engine(self.answers.regenerate, of_models=False))
         page.regenerate_with.connect(self._then_show_engine(self.regenerating.again_with, of_models=False))
         page.continue_requested.connect(self._then_show_engine(self.answers.go_on, of_models=False))
-        window.mode_changed.connect(lambda mode: conversations.change_mode(mode, conversations.depth))
-        window.depth_changed.connect(lambda depth: conversations.change_mode(conversations.mode, depth))
+        window.mode_changed.connect(lambda mode: conversations.change(Layer.CHAT, {"mode": mode.value}))
+        window.depth_changed.connect(lambda depth: conversations.change(Layer.CHAT, {"depth": depth}))
         window.new_chat_requested.connect(conversations.new_chat)
         window.conversation_selected.connect(conversations.select)
         window.conversation_rename_requested.connect(conversations.rename)
@@ -189,11 +192,7 @@ class Controller(QObject):
             self._window.set_theme(keeper.current.text("theme"))
         if "text_size" in changed:
             self._window.set_text_size(keeper.current.text("text_size"))
-        if changed & {"mode", "depth"}:
-            mode, depth = Mode(keeper.current.text("mode")), keeper.current.whole("depth")
-            self._window.set_mode(mode)
-            self._window.set_depth(depth)
-            self.conversations.change_mode(mode, depth)
+        self.conversations.show_settings()
         if "learn_past" in changed and not keeper.current.values["learn_past"]:
             self._parts.worker.forget_past()
         if changed & {*RELOAD_KEYS, "draft_path"}:
@@ -206,7 +205,7 @@ class Controller(QObject):
         if isinstance(event, LoadProgress | EngineReady):
             self.models.on_event(event)
             if isinstance(event, EngineReady):
-                self.conversations.models_changed()
+                self.conversations.models_changed(event.target)
                 self.attachments.sums.model_changed(event.target.n_ctx)
                 if self.hub is not None:
                     self.hub.models_loaded(event.target, event.draft)

@@ -1,20 +1,25 @@
-"""The conversation list and the one that is open: new, select, rename, delete, and its mode and depth.
+"""The conversation list and the one that is open: new, select, rename, and the settings that hold for it.
 
 Knows the window and the store; knows no engine.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
 from typing import TypeVar
 
+from app.chat_layers import ChatLayers
 from app.chats.store import Turn
 from app.errors import StorageError
+from app.model_settings import ModelSettings, model_settings_file
 from app.parts import Parts
+from app.requests import load_request
+from app.settings import Settings
 from app.unsent_controller import UnsentController
-from engine.records import Mode
-from ui.records import MessageState, MessageView
+from engine.records import Mode, ModelInfo
+from ui.layer_records import Layer
+from ui.records import MessageState, MessageView, SettingValue
 
 Result = TypeVar("Result")
 
@@ -31,18 +36,28 @@ class ConversationController:
         self._store = parts.store
         self._keeper = parts.keeper
         self.current_id: int | None = None
+        self.on_shown: Callable[[], None] = lambda: None  # another conversation, or another path through it
         self.unsent = UnsentController(parts)
-        self._wanted_mode = Mode(self._keeper.current.text("mode"))
-        self.mode = self._wanted_mode
-        self.depth = self._keeper.current.whole("depth")
+        target = load_request(self._keeper.current, parts.paths).target
+        models = ModelSettings(model_settings_file(parts.paths.model_settings_file), parts.window.show_problem)
+        self.layers = ChatLayers(self._keeper, models, parts.store, target)
+        self.problems = (models.problem,) if models.problem is not None else ()
+        self.mode = Mode(self.settings.text("mode"))
+        self.depth = self.settings.whole("depth")
+
+    @property
+    def settings(self) -> Settings:
+        """The settings as they hold for the open chat."""
+        return self.layers.effective()
 
     def start(self) -> None:
         """Show the list, and the conversation that changed last."""
-        latest = self._tell(self._store.latest_conversation)
-        if latest is None:
-            self.new_chat()
+        listed = self._tell(self._store.conversations) or ()
+        latest = next((row for row in listed if not row.archived), None)
+        if latest:
+            self.select(latest.id)
         else:
-            self.select(latest)
+            self.new_chat()
 
     def refresh(self) -> None:
         """Show the list as it is stored."""
@@ -52,21 +67,26 @@ class ConversationController:
             self._window.set_conversations(listed, self.current_id, folders)
 
     def new_chat(self) -> None:
-        """Open an empty chat, in the mode of the settings."""
+        """Open an empty chat, with nothing of its own."""
+        self._window.chat_settings.flush()  # what was typed there is the chat's before
         self.current_id = None
-        self._show_mode(Mode(self._keeper.current.text("mode")), self._keeper.current.whole("depth"))
+        self.layers.open_new()
+        self.show_settings()
         self._window.show_conversation("", ())
         self.unsent.open(None)
+        self.on_shown()
         self.refresh()
 
     def select(self, conversation_id: int) -> None:
-        """Open a stored conversation, in the mode it was last in."""
+        """Open a stored conversation, with the settings of its own."""
+        self._window.chat_settings.flush()  # what was typed there is the chat's before
         conversation = self._tell(lambda: self._store.conversation(conversation_id))
         if conversation is None:
             self.new_chat()
             return
         self.current_id = conversation_id
-        self._show_mode(conversation.mode, conversation.depth)
+        self._tell(lambda: self.layers.open(conversation_id))
+        self.show_settings()
         self.show(conversation.title)
         self.unsent.open(conversation_id)
         self.refresh()
@@ -84,12 +104,15 @@ class ConversationController:
         self._window.show_conversation(title, views[:-1] if growing else views)
         if growing:
             self._show_growing(growing)
+        self.on_shown()
 
     def opened(self, turn: Turn) -> None:
         """Note that the open chat was stored with its first turn, and show it with its name."""
         self.current_id = turn.conversation_id
+        self._tell(lambda: self.layers.stored_as(turn.conversation_id))
         self._window.show_conversation(turn.title, turn.history)
         self.unsent.sent(turn.conversation_id)
+        self.on_shown()
 
     def rename(self, conversation_id: int, title: str) -> None:
         """Give a conversation the user's title; an empty one is not taken."""
@@ -99,15 +122,20 @@ class ConversationController:
             self.show()
         self.refresh()
 
+    def change(self, layer: Layer, values: Mapping[str, SettingValue]) -> None:
+        """Give this chat or its model values of their own, from the next message on."""
+        self._tell(lambda: self.layers.change(layer, values))
+        self.show_settings()
 
-    def change_mode(self, mode: Mode, depth: int | None) -> None:
-        """Use another mode or depth from the next message on, here and in new chats."""
-        self._wanted_mode = self.mode = mode
-        self.depth = depth
-        self._keeper.change({"mode": mode.value, "depth": depth})
-        conversation_id = self.current_id
-        if conversation_id is not None:
-            self._tell(lambda: self._store.set_conversation_mode(conversation_id, mode, depth))
+    def reset(self, layer: Layer, keys: Collection[str]) -> None:
+        """Take values of this chat's or its model's own away."""
+        self._tell(lambda: self.layers.reset(layer, keys))
+        self.show_settings()
+
+    def remember_for_model(self) -> None:
+        """Let the model have what this chat has of its own."""
+        self._tell(self.layers.remember_for_model)
+        self.show_settings()
 
     def runnable(self, mode: Mode) -> Mode:
         """Give the mode that can run in place of a wanted one; where it is another, say why."""
@@ -116,19 +144,23 @@ class ConversationController:
             self._window.show_notice(reason)
         return possible
 
-    def models_changed(self) -> None:
-        """Leave a mode that cannot run now, and say why; come back to it when it can again."""
+    def models_changed(self, target: ModelInfo) -> None:
+        """Take what the loaded model remembers. A mode that cannot run now is left, and why is said; it comes back."""
         before = self.mode
-        reason = self._show_mode(self._wanted_mode, self.depth)
+        self.layers.use_target(target)
+        reason = self.show_settings()
         if reason and self.mode is not before:
             self._window.show_notice(reason)
 
-    def _show_mode(self, mode: Mode, depth: int | None) -> str:
-        self._wanted_mode = mode
-        self.mode, reason = self._runnable(mode)
-        self.depth = depth
+    def show_settings(self) -> str:
+        """Show the settings as they hold for the open chat; return why its mode cannot run, if it cannot."""
+        held = self.settings
+        self.mode, reason = self._runnable(Mode(held.text("mode")))
+        self.depth = held.whole("depth")
         self._window.set_mode(self.mode)
-        self._window.set_depth(depth)
+        self._window.set_depth(self.depth)
+        self._window.composer.set_overflow(held.text("overflow"))
+        self._window.chat_settings.set_view(self.layers.view(), self.current_id)
         return reason
 
     def _show_growing(self, view: MessageView) -> None:
