@@ -67,7 +67,8 @@ class LineFigure(_Figure):
     def paintEvent(self, event: QPaintEvent) -> None:  # noqa: ARG002
         """The number whole, the name as far as there is room."""
         painter = QPainter(self)
-        paint_line(painter, self.theme, QRectF(self.rect()), (self.name, self._value), self._field)
+        room = QRectF(self.rect()).adjusted(INSET_PX, 0, -INSET_PX, 0)
+        paint_line(painter, self.theme, room, (self.name, self._value), self._field)
         self.paint_focus(painter)
 
 
@@ -92,10 +93,10 @@ class LargeFigure(_Figure):
         caption = QFontMetricsF(small).height()
         painter.setFont(self._large())
         painter.setPen(QColor(tokens.text))
-        painter.drawText(QRectF(0, 0, self.width(), self.height() - caption), _LEFT, self._value)
+        painter.drawText(QRectF(INSET_PX, 0, self.width(), self.height() - caption), _LEFT, self._value)
         painter.setFont(small)
         painter.setPen(QColor(tokens.text_muted))
-        painter.drawText(QRectF(0, self.height() - caption, self.width(), caption), _LEFT, self.name)
+        painter.drawText(QRectF(INSET_PX, self.height() - caption, self.width(), caption), _LEFT, self.name)
         self.paint_focus(painter)
 
 

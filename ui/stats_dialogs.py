@@ -26,7 +26,7 @@ from ui.stats_text import table_cells, table_head, table_text
 from ui.stats_words import explanations, help_of
 
 NUMBERS_FROM = 3  # columns from here on are numbers
-TABLE_WIDTH, TABLE_HEIGHT = 860, 420
+TABLE_WIDTH, TABLE_HEIGHT = 940, 420
 HELP_WIDTH, HELP_HEIGHT = 600, 560
 
 

@@ -9,7 +9,7 @@ from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QScrollArea, QVBoxLayout, QWidget
 
 from ui.explained import Explained, explained_in
-from ui.figures import INSET_PX, LegendRow
+from ui.figures import INSET_PX, LegendRow, LineFigure
 
 _STEPS = {Qt.Key.Key_Down: 1, Qt.Key.Key_Up: -1}
 
@@ -45,7 +45,7 @@ class StatsPage(QScrollArea):
         for widget in widgets:
             if isinstance(widget, Explained):
                 widget.installEventFilter(self)
-            if isinstance(widget, LegendRow):
+            if isinstance(widget, LegendRow | LineFigure):  # these keep their distance themselves
                 self.column.addWidget(widget)
             else:
                 self.column.addLayout(inset(widget))

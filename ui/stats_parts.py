@@ -27,8 +27,8 @@ def line(theme: Theme, key: str) -> LineFigure:
 def grid(cells: tuple[Explained, Explained, Explained, Explained]) -> QGridLayout:
     """Four figures, two by two, of the same width."""
     layout = QGridLayout()
-    layout.setContentsMargins(INSET_PX, 0, INSET_PX, 0)
-    layout.setHorizontalSpacing(16)
+    layout.setContentsMargins(0, 0, INSET_PX, 0)
+    layout.setHorizontalSpacing(10)
     layout.setVerticalSpacing(4)
     for number, cell in enumerate(cells):
         layout.addWidget(cell, number // 2, number % 2)

@@ -8,6 +8,7 @@ from PySide6.QtWidgets import QLabel, QWidget
 from ui.elided_label import ElidedLabel
 from ui.explained import Explained
 from ui.figures import LegendRow
+from ui.formatting import percent
 from ui.language import translate
 from ui.stats_page import StatsPage
 from ui.stats_records import PairSums, Sums
@@ -35,9 +36,6 @@ def _from_top(content: QWidget) -> list[QWidget]:
     return [each for _, each in sorted(places, key=lambda pair: (pair[0].y(), pair[0].x()))]
 
 
-COLUMNS = 9
-
-
 def table_head() -> tuple[str, ...]:
     """The headings of the table of all pairs."""
     return (
@@ -60,7 +58,7 @@ def table_cells(row: PairSums) -> tuple[str, ...]:
 
 def sums_cells(sums: Sums) -> tuple[str, ...]:
     """The numbers of a row."""
-    texts = sums_texts(sums)
+    texts = sums_texts(sums) | {"accepted": percent(sums.stats.acceptance_rate)}
     return tuple(texts[key] for key in ("answers", "tokens", "speed", "per_pass", "accepted", "speedup"))
 
 

@@ -8,13 +8,13 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QLabel, QVBoxLayout, QWidget
 
 from ui.elided_label import ElidedLabel
-from ui.figures import LineFigure
+from ui.figures import INSET_PX, LineFigure
 from ui.language import translate
 from ui.plots import StackedBar
 from ui.stats_page import StatsPage
 from ui.stats_parts import AcceptedPart, SplitPart, grid, large, line, source_parts
 from ui.stats_records import PairSums, Sums
-from ui.stats_words import help_of, mode_title, name_of, pair_title, row_text, sums_texts
+from ui.stats_words import draft_title, help_of, mode_title, name_of, pair_title, row_text, sums_texts, target_title
 from ui.theme import Theme
 
 ROWS = ("tokens", "passes", "time", "saved")
@@ -45,7 +45,8 @@ class TotalsPage(StatsPage):
         self._pairs.setContentsMargins(0, 0, 0, 0)
         self._pairs.setSpacing(4)
         self.pair_lines: dict[tuple[str, str, str], LineFigure] = {}
-        self.add_section(name_of("pair"), [self.by_pair])
+        self.add_section(name_of("pair"), ())
+        self.column.addWidget(self.by_pair)
         self.kept = AcceptedPart(theme)
         self.add_section(translate("StatsPanel", "Acceptance"), [self.kept.rate, self.kept.by_depth])
         self.add_section(name_of("lengths"), [self.kept.lengths])
@@ -78,6 +79,14 @@ class TotalsPage(StatsPage):
         for row in self.rows:
             self.pair_lines[row.target, row.draft, row.mode].set_value(row_text(row.sums))
 
+    def _add_title(self, row: PairSums) -> None:
+        for text, kind in ((target_title(row), "strong"), (draft_title(row), "caption")):
+            label = ElidedLabel(text)
+            label.setProperty("kind", kind)
+            label.setContentsMargins(INSET_PX, 4 if kind == "strong" else 0, INSET_PX, 0)
+            label.setToolTip(text)
+            self._pairs.addWidget(label)
+
     def _make_pairs(self) -> None:
         while (item := self._pairs.takeAt(0)) is not None:
             widget = item.widget()
@@ -85,14 +94,12 @@ class TotalsPage(StatsPage):
                 widget.setParent(None)
                 widget.deleteLater()
         self.pair_lines = {}
-        shown = ""
+        shown = ("", "")
         for row in self.rows:
             title = pair_title(row)
-            if title != shown:
-                shown = title
-                label = ElidedLabel(title)
-                label.setToolTip(title)
-                self._pairs.addWidget(label)
+            if (row.target, row.draft) != shown or not self.pair_lines:
+                shown = (row.target, row.draft)
+                self._add_title(row)
             named = LineFigure(self._theme, mode_title(row.mode), help_of("pair"))
             named.setAccessibleDescription(f"{title}. {help_of('pair')}")
             self.pair_lines[row.target, row.draft, row.mode] = named

@@ -261,8 +261,19 @@ def _bytes(num_bytes: int, *, measured: bool) -> str:
 
 def pair_title(row: PairSums) -> str:
     """The models of a row."""
-    target = row.target or translate("StatsPanel", "Model not noted")
-    return f"{target} · {row.draft}" if row.draft else target
+    return f"{target_title(row)} · {row.draft}" if row.draft else target_title(row)
+
+
+def target_title(row: PairSums) -> str:
+    """The target of a row; answers of older versions did not note theirs."""
+    return row.target or translate("StatsPanel", "Model not noted")
+
+
+def draft_title(row: PairSums) -> str:
+    """The draft of a row, in words."""
+    if not row.draft:
+        return translate("StatsPanel", "without a draft model")
+    return translate("StatsPanel", "with {draft}").format(draft=row.draft)
 
 
 def mode_title(mode: str) -> str:

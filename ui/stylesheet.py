@@ -104,6 +104,11 @@ QToolButton:pressed, QToolButton:open { background: $pressed; }
 QToolButton:focus { border: 2px solid $focus; padding: 3px; }
 QToolButton:disabled { color: $text_disabled; background: transparent; }
 QToolButton::menu-indicator { image: none; width: 0; }
+QToolButton#contextMeter { padding: 4px 6px; color: $text_muted; font-size: ${caption}px; }
+QToolButton#contextMeter:focus { padding: 3px 5px; }
+QToolButton#contextMeter:hover { color: $text; }
+#contextPanel { background: $raised; border: 1px solid $border_strong; border-radius: 8px; }
+#summaryLine { background: $tint; border: 1px solid $border; border-radius: 8px; }
 QToolButton#modelButton { padding: 4px 8px; color: $text_muted; }
 QToolButton#modelButton:focus { padding: 3px 7px; }
 QToolButton#modelButton:hover { color: $text; }
@@ -170,6 +175,14 @@ QListWidget#hubNav::item { padding: 7px 8px; border-radius: 6px; color: $text; }
 QListWidget#hubNav::item:hover { background: $hover; }
 QListWidget#hubNav::item:selected { background: $selected; color: $text; }
 QListWidget#hubNav::item:focus { border: 2px solid $focus; padding: 5px 6px; }
+QTableView#statsTable { background: transparent; border: 1px solid $border; border-radius: 6px; outline: none;
+  selection-background-color: $selected; selection-color: $text; }
+QTableView#statsTable:focus { border: 1px solid $focus; }
+QTableView#statsTable::item { padding: 2px 8px; }
+QHeaderView { background: transparent; border: none; }
+QHeaderView::section { background: transparent; color: $text_muted; font-size: ${caption}px; font-weight: 600;
+  border: none; border-bottom: 1px solid $border; padding: 5px 8px; }
+QHeaderView::section:hover { background: $hover; }
 QScrollBar:vertical { background: transparent; width: 12px; margin: 0; }
 QScrollBar::handle:vertical { background: $border_strong; border-radius: 3px; min-height: 32px; margin: 2px 3px; }
 QScrollBar::handle:vertical:hover { background: $text_disabled; }
