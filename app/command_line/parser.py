@@ -49,6 +49,9 @@ def _add_run(parser: argparse.ArgumentParser) -> None:
     source = prompt.add_mutually_exclusive_group()
     source.add_argument("--prompt", metavar="TEXT")
     source.add_argument("--prompt-file", metavar="F|-", help="a text file, or - for standard input")
+    prompt.add_argument(
+        "--attach", action="append", default=[], metavar="FILE", help="text, code, Markdown, CSV or PDF; repeatable"
+    )
     prompt.add_argument("--system", metavar="S", help="a system prompt")
     prompt.add_argument("--raw", action="store_true", help="no chat template; control tokens are parsed")
     _add_decoding(parser.add_argument_group("decoding"))

@@ -218,7 +218,7 @@ def test_unsent_attachments_belong_to_their_chat_and_survive_a_restart(
     desk.window.new_chat_requested.emit()
     assert chips(desk) == []
     attach("third.txt")
-    desk.close()
+    desk.window.close()
     again = open_desk()
     conversation = again.store.conversations()[0].id
     assert [chip.attachment.name for chip in chips(again)] == ["second.txt"]

@@ -174,10 +174,23 @@ def test_typing_is_told(window: MainWindow, qtbot: QtBot) -> None:
     assert seen == ["a", "ab"]
 
 
-def test_files_are_not_pasted_as_text(window: MainWindow) -> None:
+def test_files_are_not_pasted_as_text(window: MainWindow, qtbot: QtBot) -> None:
     mime = QMimeData()
-    mime.setUrls([QUrl.fromLocalFile("/models/x.gguf")])
+    mime.setUrls([QUrl.fromLocalFile("/files/x.md")])
+    mime.setText("file:///files/x.md")
     assert not window.composer.edit.canInsertFromMimeData(mime)
+    with qtbot.waitSignal(window.composer.files_offered) as caught:
+        window.composer.edit.insertFromMimeData(mime)
+    assert caught.args == [["/files/x.md"]]
+    assert window.composer.text == ""
+
+
+def test_a_copied_address_is_pasted_as_text(window: MainWindow) -> None:
+    mime = QMimeData()
+    mime.setUrls([QUrl("https://example.org/")])
+    mime.setText("https://example.org/")
+    window.composer.edit.insertFromMimeData(mime)
+    assert window.composer.text == "https://example.org/"
 
 
 def test_rich_text_is_pasted_plain(window: MainWindow) -> None:

@@ -7,7 +7,7 @@ from dataclasses import replace
 import PySide6
 import pytest
 from PySide6.QtCore import QMimeData, QPoint, QPointF, Qt, QTimer, QUrl
-from PySide6.QtGui import QDragEnterEvent, QDropEvent
+from PySide6.QtGui import QDragEnterEvent, QDragLeaveEvent, QDropEvent
 from PySide6.QtWidgets import QApplication, QFileDialog
 from pytestqt.qtbot import QtBot
 
@@ -134,8 +134,41 @@ def test_esc_leaves_the_drop(window: MainWindow, qtbot: QtBot) -> None:
     assert not window.drop_overlay.isVisible()
 
 
-def test_other_files_are_not_taken(window: MainWindow) -> None:
-    assert not _drop(window, "/notes/readme.txt")
+def test_other_files_are_told_and_the_drag_says_what_comes(window: MainWindow, qtbot: QtBot) -> None:
+    with qtbot.waitSignal(window.drop_zone.files_dropped) as caught:
+        assert _drop(window, "/notes/readme.txt")
+    assert caught.args == [["/notes/readme.txt"]]
+    assert not window.drop_overlay.isVisible()
+    assert not window.drop_zone.hint.isVisible()
+
+
+@pytest.mark.parametrize(
+    ("names", "words"),
+    [
+        (["a.GGUF"], "Open as a model"),
+        (["chats.zip"], "Import the chats in it"),
+        (["chats.json"], "Import it if it holds chats, else attach it to the message"),
+        (["a.md"], "Attach it to the message"),
+        (["a.md", "b.csv"], "Attach 2 files to the message"),
+    ],
+)
+def test_the_hint_says_what_a_drop_does(window: MainWindow, names: list[str], words: str) -> None:
+    window.drop_zone.hint.show_for([f"/files/{name}" for name in names])
+    assert window.drop_zone.hint.title.text() == words
+    assert window.drop_zone.hint.names.text() == "\n".join(names)
+    QApplication.sendEvent(window, QDragLeaveEvent())
+    assert not window.drop_zone.hint.isVisible()
+
+
+def test_an_address_of_the_web_is_not_taken(window: MainWindow) -> None:
+    mime = QMimeData()
+    mime.setUrls([QUrl("https://example.org/a.gguf")])
+    place = QPointF(9, 9) if PySide6.__version_info__ >= (6, 12) else QPoint(9, 9)
+    buttons, keys = Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier
+    enter = QDragEnterEvent(place, Qt.DropAction.CopyAction, mime, buttons, keys)
+    enter.ignore()
+    QApplication.sendEvent(window, enter)
+    assert not enter.isAccepted()
 
 
 def test_layout_is_remembered(window: MainWindow, qtbot: QtBot) -> None:
