@@ -24,7 +24,7 @@ from ui.language import translate
 from ui.records import ConversationRow, FolderRow
 from ui.theme import SEMIBOLD, Theme
 
-ROW_HEIGHT = 32  # one height for all: the view then asks no row for its size
+ROW_HEIGHT, COMPACT_HEIGHT = 32, 26  # one height for all: the view then asks no row for its size
 
 
 class _Delegate(QStyledItemDelegate):
@@ -36,7 +36,7 @@ class _Delegate(QStyledItemDelegate):
         self._model = model
 
     def sizeHint(self, option: QStyleOptionViewItem, index: Index) -> QSize:  # noqa: ARG002
-        return QSize(0, ROW_HEIGHT)
+        return QSize(0, COMPACT_HEIGHT if self._theme.compact else ROW_HEIGHT)
 
     def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
         item = self._model.item(index)
@@ -140,7 +140,7 @@ class ConversationList(QListView):
         self.setDropIndicatorShown(True)
         self.customContextMenuRequested.connect(self._open_menu)
         self.clicked.connect(self.choose)
-        theme.changed.connect(self.viewport().update)
+        theme.changed.connect(self.scheduleDelayedItemsLayout)  # the density may be another
 
     def set_rows(
         self, rows: Sequence[ConversationRow], current_id: int | None, folders: Sequence[FolderRow] | None = None

@@ -13,6 +13,8 @@ from ui.language import mark, translate
 from ui.records import EngineState, EngineView
 from ui.theme import Theme
 
+# Where a chat template comes from, as the engine names it.
+TEMPLATES = (mark("Header", "from the model"), mark("Header", "fallback"))
 TINY_NOTE = mark(
     "Header", "The built-in pair is tiny: it shows how speculative decoding works, not what a large model knows."
 )
@@ -41,7 +43,7 @@ def describe(model: ModelInfo) -> str:
         trained=count(model.n_ctx_train),
         threads=count(model.threads),
         where=where,
-        template_name=model.template_name,
+        template_name=translate("Header", model.template_name),
         path=model.path,
     )
 

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from PySide6.QtCore import QSize, Signal
+from PySide6.QtCore import QChildEvent, QSize, QTimer, Signal
 from PySide6.QtGui import (
     QAccessible,
     QAccessibleAnnouncementEvent,
     QCloseEvent,
     QResizeEvent,
 )
-from PySide6.QtWidgets import QMainWindow
+from PySide6.QtWidgets import QMainWindow, QWidget
 
 from engine.records import Mode, Problem, RunStats, TokenSpan
 from ui.banner import Banner
@@ -52,7 +52,7 @@ class MainWindow(QMainWindow):
         message_submitted(str), stop_requested, regenerate_requested(int): the conversation.
         mode_changed(object), depth_changed(object): a `Mode`; an int or None. For the next message.
         new_chat_requested, conversation_selected(int), conversation_rename_requested(int, str),
-        conversation_delete_requested(int): the list; deleting has been confirmed.
+        conversation_delete_requested(int): the list; what is deleted can be taken back.
         settings_changed(dict): only the changed keys.
         model_file_chosen(str, str), draft_removed, builtin_pair_requested(bool): models; path and "target" or "draft";
         True is the padded demo. padded_demo_cancelled, padded_demo_deleted: its making, its file.
@@ -77,6 +77,7 @@ class MainWindow(QMainWindow):
     padded_demo_deleted = Signal()
     draft_text_changed = Signal(str)
     closing = Signal()
+    _is_made = False
 
     def __init__(self, assets_dir: Path, fields: Sequence[SettingField]) -> None:
         super().__init__()
@@ -96,8 +97,8 @@ class MainWindow(QMainWindow):
         self.problem_banner = Banner(self.theme, problem=True)
         self.notice_banner = Banner(self.theme, problem=False)
         self.composer = Composer(self.theme)
-        self.stats = StatsPanel(self.theme)
         self.undo_bar = UndoBar(self.theme)
+        self.stats = StatsPanel(self.theme)
         self._arrange()
         self.drop_overlay = DropOverlay(self)
         self.drop_zone = DropZone(self.theme, self)
@@ -113,6 +114,7 @@ class MainWindow(QMainWindow):
         self.resize(DEFAULT_SIZE)
         self.layout_state.show_buttons()
         self.composer.setFocus()
+        self._is_made = True
 
     # ---- building ----------------------------------------------------------------------------------------------
 
@@ -219,6 +221,10 @@ class MainWindow(QMainWindow):
     def set_text_size(self, name: str) -> None:
         """Take a text size: "small", "normal", "large" or "larger"."""
         self.theme.set_text_size(name, self)
+
+    def set_density(self, name: str) -> None:
+        """Take a density: "comfortable" or "compact"."""
+        self.theme.set_density(name, self)
 
     def set_padded_demo(self, state: str, fraction: float | None) -> None:
         """How far the demo at real weight is: "absent", "making", "ready" or "active"."""
@@ -328,6 +334,13 @@ class MainWindow(QMainWindow):
     def restore_layout(self, data: bytes) -> None:
         """Size and panes as saved; anything unreadable leaves them as they are."""
         self.layout_state.restore(data)
+
+    def childEvent(self, event: QChildEvent) -> None:
+        """A dialog takes the room of the window, once it is made."""
+        super().childEvent(event)
+        child = event.child()
+        if event.added() and self._is_made and self.theme.compact and isinstance(child, QWidget):
+            QTimer.singleShot(0, child, lambda: self.theme.fit(child))
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """The overlay covers everything; narrow windows let go of the statistics."""

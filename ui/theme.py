@@ -10,6 +10,7 @@ from PySide6.QtGui import QColor, QFont, QFontDatabase, QFontInfo, QFontMetricsF
 from PySide6.QtWidgets import QApplication, QStyleFactory, QWidget
 from shiboken6 import isValid
 
+from ui.density import DENSITIES, fit_layouts, tightened
 from ui.formulas import FormulaBook
 from ui.icons import IconSet
 from ui.palette import DARK, LIGHT, Palette
@@ -69,6 +70,7 @@ class Theme(QObject):
         self._icons = IconSet(icons_folder)
         self.formulas = FormulaBook()
         self._name = "system"
+        self._density = DENSITIES[0]
         self.tokens = LIGHT
         base = max(QFontInfo(QApplication.font()).pixelSize(), SMALLEST_BASE_PX)
         self._system_base = base
@@ -91,8 +93,27 @@ class Theme(QObject):
         if QApplication.style().objectName() != "fusion":
             QApplication.setStyle(QStyleFactory.create("Fusion"))
         QApplication.setPalette(qt_palette(self.tokens))
-        window.setStyleSheet(stylesheet(self.tokens, self.type, self._images()))
+        window.setStyleSheet(self._sheet())
         self.changed.emit()
+
+    @property
+    def compact(self) -> bool:
+        """Whether things stand closer."""
+        return self._density == "compact"
+
+    def set_density(self, name: str, window: QWidget) -> None:
+        """Leave more or less room between things: one of `DENSITIES`."""
+        if name == self._density or name not in DENSITIES:
+            return
+        self._density = name
+        fit_layouts(window, name)
+        window.setStyleSheet(self._sheet())
+        self.changed.emit()
+
+    def fit(self, widget: QWidget) -> None:
+        """Give what is made later the room of the others."""
+        if self.compact:
+            fit_layouts(widget, self._density)
 
     def set_text_size(self, name: str, window: QWidget) -> None:
         """Make all text smaller or larger: a key of `TEXT_SIZES`."""
@@ -100,7 +121,7 @@ class Theme(QObject):
         if size == self.type:
             return
         self.type = size
-        window.setStyleSheet(stylesheet(self.tokens, self.type, self._images()))
+        window.setStyleSheet(self._sheet())
         for widget, (step, code) in list(self._dressed.items()):
             if isValid(widget):
                 widget.setFont(self.code_font() if code else self.font(step))
@@ -110,6 +131,10 @@ class Theme(QObject):
         """Give a widget `font` or `code_font`, and keep it so when the text size changes."""
         widget.setFont(self.code_font() if code else self.font(step))
         self._dressed[widget] = (step, code)
+
+    def _sheet(self) -> str:
+        sheet = stylesheet(self.tokens, self.type, self._images())
+        return tightened(sheet) if self.compact else sheet
 
     def _resolve(self) -> Palette:
         if self._name == "system":

@@ -363,6 +363,10 @@
         <translation>Kopieren</translation>
     </message>
     <message>
+        <source>Wrap long lines</source>
+        <translation>Lange Zeilen umbrechen</translation>
+    </message>
+    <message>
         <source>Code, {language}</source>
         <translation>Code, {language}</translation>
     </message>
@@ -455,6 +459,10 @@
     <message>
         <source>Delete the chosen chat</source>
         <translation>Gewählten Chat löschen</translation>
+    </message>
+    <message>
+        <source>Take back what was just deleted</source>
+        <translation>Eben Gelöschtes zurückholen</translation>
     </message>
     <message>
         <source>Move the chosen chat in its folder</source>
@@ -581,6 +589,81 @@
     </message>
 </context>
 <context>
+    <name>ContextMeter</name>
+    <message>
+        <source>Leave the oldest turns out</source>
+        <translation>Älteste Nachrichten weglassen</translation>
+    </message>
+    <message>
+        <source>Summarise the oldest turns</source>
+        <translation>Älteste Nachrichten zusammenfassen</translation>
+    </message>
+    <message>
+        <source>Stop and say so</source>
+        <translation>Anhalten und es sagen</translation>
+    </message>
+    <message>
+        <source>The answer says how many messages it was given without.</source>
+        <translation>Die Antwort sagt, wie viele Nachrichten ihr fehlten.</translation>
+    </message>
+    <message>
+        <source>The model writes a summary first, which is sent in their place. It can be read and undone.</source>
+        <translation>Das Modell schreibt zuerst eine Zusammenfassung, die an ihrer Stelle gesendet wird. Sie kann gelesen und rückgängig gemacht werden.</translation>
+    </message>
+    <message>
+        <source>No answer is made until there is room.</source>
+        <translation>Es gibt keine Antwort, bis Platz ist.</translation>
+    </message>
+    <message>
+        <source>System prompt</source>
+        <translation>Systemprompt</translation>
+    </message>
+    <message>
+        <source>Conversation</source>
+        <translation>Unterhaltung</translation>
+    </message>
+    <message>
+        <source>Last answer</source>
+        <translation>Letzte Antwort</translation>
+    </message>
+    <message>
+        <source>Free</source>
+        <translation>Frei</translation>
+    </message>
+    <message>
+        <source>Context: no model is loaded.</source>
+        <translation>Kontext: Es ist kein Modell geladen.</translation>
+    </message>
+    <message>
+        <source>Context: {used} of {size} tokens used{full}.</source>
+        <translation>Kontext: {used} von {size} Token belegt{full}.</translation>
+    </message>
+    <message>
+        <source>, nearly full</source>
+        <translation>, fast voll</translation>
+    </message>
+    <message>
+        <source>System prompt {system}, conversation {conversation}, last answer {last} tokens.</source>
+        <translation>Systemprompt {system}, Unterhaltung {conversation}, letzte Antwort {last} Token.</translation>
+    </message>
+    <message>
+        <source>nearly full</source>
+        <translation>fast voll</translation>
+    </message>
+    <message>
+        <source>When it is full: {policy}.</source>
+        <translation>Wenn er voll ist: {policy}.</translation>
+    </message>
+    <message>
+        <source>Context</source>
+        <translation>Kontext</translation>
+    </message>
+    <message>
+        <source>When it is full</source>
+        <translation>Wenn er voll ist</translation>
+    </message>
+</context>
+<context>
     <name>ContextSum</name>
     <message>
         <source>This message alone is more than the context holds, so no answer can be made. Remove an attachment, shorten the text, or choose a larger context in the settings.</source>
@@ -668,8 +751,8 @@
         <translation>Archivieren</translation>
     </message>
     <message>
-        <source>Delete…	Del</source>
-        <translation>Löschen …	Entf</translation>
+        <source>Delete	Del</source>
+        <translation>Löschen	Entf</translation>
     </message>
     <message>
         <source>Close</source>
@@ -765,6 +848,20 @@
     </message>
 </context>
 <context>
+    <name>DeletionController</name>
+    <message numerus="yes">
+        <source>Deleted %n messages.</source>
+        <translation>
+            <numerusform>%n Nachricht gelöscht.</numerusform>
+            <numerusform>%n Nachrichten gelöscht.</numerusform>
+        </translation>
+    </message>
+    <message>
+        <source>Deleted “{title}”.</source>
+        <translation>„{title}“ gelöscht.</translation>
+    </message>
+</context>
+<context>
     <name>DepthBars</name>
     <message>
         <source>depth {depth}: {share}</source>
@@ -777,29 +874,6 @@
 </context>
 <context>
     <name>Dialogs</name>
-    <message numerus="yes">
-        <source>It and all that follows it, %n messages in all branches, will be gone for good.</source>
-        <translation>
-            <numerusform>Sie wird endgültig gelöscht.</numerusform>
-            <numerusform>Sie und alles danach, %n Nachrichten in allen Zweigen, werden endgültig gelöscht.</numerusform>
-        </translation>
-    </message>
-    <message>
-        <source>“{title}” and its messages will be gone for good.</source>
-        <translation>„{title}“ und alle Nachrichten darin werden endgültig gelöscht.</translation>
-    </message>
-    <message>
-        <source>Delete this chat?</source>
-        <translation>Diesen Chat löschen?</translation>
-    </message>
-    <message>
-        <source>Delete</source>
-        <translation>Löschen</translation>
-    </message>
-    <message>
-        <source>Delete this message?</source>
-        <translation>Diese Nachricht löschen?</translation>
-    </message>
     <message>
         <source>Open this link?</source>
         <translation>Diesen Link öffnen?</translation>
@@ -1863,6 +1937,10 @@ Chat-Vorlage: {template_name}
 <context>
     <name>MessageMenu</name>
     <message>
+        <source>Delete from here on</source>
+        <translation>Ab hier löschen</translation>
+    </message>
+    <message>
         <source>Copy as Markdown</source>
         <translation>Als Markdown kopieren</translation>
     </message>
@@ -1897,10 +1975,6 @@ Chat-Vorlage: {template_name}
     <message>
         <source>Edit</source>
         <translation>Bearbeiten</translation>
-    </message>
-    <message>
-        <source>Delete from here on…</source>
-        <translation>Ab hier löschen …</translation>
     </message>
 </context>
 <context>
@@ -4135,11 +4209,11 @@ Chat-Vorlage: {template_name}
     <name>Statistics</name>
     <message>
         <source>Another export is still at work.</source>
-        <translation type="unfinished"></translation>
+        <translation>Ein anderer Export läuft noch.</translation>
     </message>
     <message>
         <source>Statistics exported to {name}.</source>
-        <translation type="unfinished"></translation>
+        <translation>Statistik nach {name} exportiert.</translation>
     </message>
 </context>
 <context>
@@ -4150,23 +4224,23 @@ Chat-Vorlage: {template_name}
     </message>
     <message>
         <source>What do these mean?</source>
-        <translation type="unfinished"></translation>
+        <translation>Was bedeuten diese Zahlen?</translation>
     </message>
     <message>
         <source>Explanations</source>
-        <translation type="unfinished"></translation>
+        <translation>Erklärungen</translation>
     </message>
     <message>
         <source>All time</source>
-        <translation type="unfinished"></translation>
+        <translation>Gesamt</translation>
     </message>
     <message>
         <source>All pairs and modes</source>
-        <translation type="unfinished"></translation>
+        <translation>Alle Paare und Modi</translation>
     </message>
     <message>
         <source>Reset…</source>
-        <translation type="unfinished"></translation>
+        <translation>Zurücksetzen …</translation>
     </message>
     <message>
         <source>Copy as text</source>
@@ -4174,15 +4248,15 @@ Chat-Vorlage: {template_name}
     </message>
     <message>
         <source>Export…</source>
-        <translation type="unfinished"></translation>
+        <translation>Exportieren …</translation>
     </message>
     <message>
         <source>Count anew?</source>
-        <translation type="unfinished"></translation>
+        <translation>Neu zählen?</translation>
     </message>
     <message>
         <source>The totals of all time will be gone for good. Your chats and their figures stay.</source>
-        <translation type="unfinished"></translation>
+        <translation>Die Gesamtsummen werden endgültig gelöscht. Ihre Chats und deren Zahlen bleiben.</translation>
     </message>
     <message>
         <source>Reset</source>
@@ -4193,23 +4267,23 @@ Chat-Vorlage: {template_name}
     <name>StatsFiles</name>
     <message>
         <source>Paceline answer</source>
-        <translation type="unfinished"></translation>
+        <translation>Paceline-Antwort</translation>
     </message>
     <message>
         <source>Paceline chat statistics</source>
-        <translation type="unfinished"></translation>
+        <translation>Paceline-Chatstatistik</translation>
     </message>
     <message>
         <source>Paceline answers</source>
-        <translation type="unfinished"></translation>
+        <translation>Paceline-Antworten</translation>
     </message>
     <message>
         <source>Paceline totals</source>
-        <translation type="unfinished"></translation>
+        <translation>Paceline-Summen</translation>
     </message>
     <message>
         <source>Table for spreadsheets (*.csv)</source>
-        <translation type="unfinished"></translation>
+        <translation>Tabelle für Tabellenprogramme (*.csv)</translation>
     </message>
     <message>
         <source>JSON (*.json)</source>
@@ -4217,7 +4291,7 @@ Chat-Vorlage: {template_name}
     </message>
     <message>
         <source>Export statistics</source>
-        <translation type="unfinished"></translation>
+        <translation>Statistik exportieren</translation>
     </message>
 </context>
 <context>
@@ -4308,7 +4382,7 @@ Chat-Vorlage: {template_name}
     </message>
     <message>
         <source>Now</source>
-        <translation type="unfinished"></translation>
+        <translation>Jetzt</translation>
     </message>
     <message>
         <source>This chat</source>
@@ -4316,31 +4390,31 @@ Chat-Vorlage: {template_name}
     </message>
     <message>
         <source>All time</source>
-        <translation type="unfinished"></translation>
+        <translation>Gesamt</translation>
     </message>
     <message>
         <source>This answer…</source>
-        <translation type="unfinished"></translation>
+        <translation>Diese Antwort …</translation>
     </message>
     <message>
         <source>This chat…</source>
-        <translation type="unfinished"></translation>
+        <translation>Dieser Chat …</translation>
     </message>
     <message>
         <source>All answers of all chats…</source>
-        <translation type="unfinished"></translation>
+        <translation>Alle Antworten aller Chats …</translation>
     </message>
     <message>
         <source>Totals of all time…</source>
-        <translation type="unfinished"></translation>
+        <translation>Gesamtsummen …</translation>
     </message>
     <message>
         <source>Statistics of</source>
-        <translation type="unfinished"></translation>
+        <translation>Statistik von</translation>
     </message>
     <message>
         <source>Statistics: {page}</source>
-        <translation type="unfinished"></translation>
+        <translation>Statistik: {page}</translation>
     </message>
     <message>
         <source>Statistics</source>
@@ -4348,39 +4422,39 @@ Chat-Vorlage: {template_name}
     </message>
     <message>
         <source>Statistics of this chat</source>
-        <translation type="unfinished"></translation>
+        <translation>Statistik dieses Chats</translation>
     </message>
     <message>
         <source>No answer in this chat yet. Its figures are added up here.</source>
-        <translation type="unfinished"></translation>
+        <translation>Noch keine Antwort in diesem Chat. Hier werden seine Zahlen summiert.</translation>
     </message>
     <message>
         <source>Statistics of all time</source>
-        <translation type="unfinished"></translation>
+        <translation>Gesamtstatistik</translation>
     </message>
     <message>
         <source>Nothing was counted yet. The totals outlive the chats they count.</source>
-        <translation type="unfinished"></translation>
+        <translation>Es wurde noch nichts gezählt. Die Summen bleiben, auch wenn Chats gelöscht werden.</translation>
     </message>
     <message>
         <source>What do these mean?</source>
-        <translation type="unfinished"></translation>
+        <translation>Was bedeuten diese Zahlen?</translation>
     </message>
     <message>
         <source>Copy the statistics as text</source>
-        <translation type="unfinished"></translation>
+        <translation>Statistik als Text kopieren</translation>
     </message>
     <message>
         <source>Export statistics</source>
-        <translation type="unfinished"></translation>
+        <translation>Statistik exportieren</translation>
     </message>
     <message>
         <source>Show as table…</source>
-        <translation type="unfinished"></translation>
+        <translation>Als Tabelle zeigen …</translation>
     </message>
     <message>
         <source>Show the totals as a table</source>
-        <translation type="unfinished"></translation>
+        <translation>Summen als Tabelle zeigen</translation>
     </message>
     <message>
         <source>Copied</source>
@@ -4457,6 +4531,14 @@ Chat-Vorlage: {template_name}
     <message>
         <source>Statistics of this answer</source>
         <translation>Statistik dieser Antwort</translation>
+    </message>
+    <message>
+        <source>Show refused proposals</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Struck through above what the target put in their place.</source>
+        <translation type="unfinished"></translation>
     </message>
     <message>
         <source>Speed</source>
@@ -4715,11 +4797,11 @@ Chat-Vorlage: {template_name}
     </message>
     <message>
         <source>Tokens/s</source>
-        <translation type="unfinished"></translation>
+        <translation>Token/s</translation>
     </message>
     <message>
         <source>Per pass</source>
-        <translation type="unfinished"></translation>
+        <translation>Pro Durchlauf</translation>
     </message>
     <message>
         <source>Accepted</source>
@@ -4727,7 +4809,7 @@ Chat-Vorlage: {template_name}
     </message>
     <message>
         <source>Times plain</source>
-        <translation type="unfinished"></translation>
+        <translation>Mal einfach</translation>
     </message>
 </context>
 <context>
@@ -4759,6 +4841,61 @@ Chat-Vorlage: {template_name}
     <message>
         <source>Download {name} and chat</source>
         <translation>{name} herunterladen und chatten</translation>
+    </message>
+</context>
+<context>
+    <name>SummaryLine</name>
+    <message>
+        <source>Summary</source>
+        <translation>Zusammenfassung</translation>
+    </message>
+    <message>
+        <source>Undo</source>
+        <translation>Rückgängig</translation>
+    </message>
+    <message>
+        <source>Send the messages themselves again, as far as they fit</source>
+        <translation>Wieder die Nachrichten selbst senden, soweit sie passen</translation>
+    </message>
+    <message>
+        <source>Undo the summary</source>
+        <translation>Zusammenfassung rückgängig machen</translation>
+    </message>
+    <message>
+        <source>Skip</source>
+        <translation>Überspringen</translation>
+    </message>
+    <message>
+        <source>Answer without a summary; the oldest turns are left out</source>
+        <translation>Ohne Zusammenfassung antworten; die ältesten Nachrichten werden weggelassen</translation>
+    </message>
+    <message>
+        <source>Skip the summary</source>
+        <translation>Zusammenfassung überspringen</translation>
+    </message>
+    <message>
+        <source>Messages above are sent as this summary</source>
+        <translation>Die Nachrichten darüber werden als diese Zusammenfassung gesendet</translation>
+    </message>
+    <message>
+        <source>reading {done} of {total} tokens</source>
+        <translation>liest {done} von {total} Token</translation>
+    </message>
+    <message>
+        <source>Hide</source>
+        <translation>Ausblenden</translation>
+    </message>
+    <message>
+        <source>Show</source>
+        <translation>Zeigen</translation>
+    </message>
+    <message>
+        <source>Hide the summary</source>
+        <translation>Zusammenfassung ausblenden</translation>
+    </message>
+    <message>
+        <source>Show the summary</source>
+        <translation>Zusammenfassung zeigen</translation>
     </message>
 </context>
 <context>
@@ -4883,6 +5020,21 @@ Chat-Vorlage: {template_name}
     <message>
         <source>Another import or export is still at work.</source>
         <translation>Ein anderer Import oder Export läuft noch.</translation>
+    </message>
+</context>
+<context>
+    <name>UndoBar</name>
+    <message>
+        <source>Undo</source>
+        <translation>Rückgängig</translation>
+    </message>
+    <message>
+        <source>Take it back (Ctrl+Z)</source>
+        <translation>Zurückholen (Strg+Z)</translation>
+    </message>
+    <message>
+        <source>Dismiss</source>
+        <translation>Ausblenden</translation>
     </message>
 </context>
 <context>

@@ -39,12 +39,12 @@
     </message>
 </context>
 <context>
-    <name>Dialogs</name>
+    <name>DeletionController</name>
     <message numerus="yes">
-        <source>It and all that follows it, %n messages in all branches, will be gone for good.</source>
+        <source>Deleted %n messages.</source>
         <translation>
-            <numerusform>It will be gone for good.</numerusform>
-            <numerusform>It and all that follows it, %n messages in all branches, will be gone for good.</numerusform>
+            <numerusform>Deleted %n message.</numerusform>
+            <numerusform>Deleted %n messages.</numerusform>
         </translation>
     </message>
 </context>

@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QListView, QStyle, QStyledItemDelegate, QStyleOpti
 from ui.theme import SEMIBOLD, Theme
 
 Index = QModelIndex | QPersistentModelIndex
-HEADING_PX, PAD_PX, LINE_PX, ICON_PX = 32, 9, 19, 16
+HEADING_PX, PAD_PX, COMPACT_PAD_PX, LINE_PX, ICON_PX = 32, 9, 4, 19, 16
 _NO_PARENT = QModelIndex()
 
 
@@ -81,7 +81,7 @@ class _Delegate(QStyledItemDelegate):
         choice = self._model.choice(index)
         if choice is None or not choice.key:
             return QSize(0, HEADING_PX)
-        return QSize(0, 2 * PAD_PX + LINE_PX * (1 + len(choice.lines)) + 2)
+        return QSize(0, 2 * (COMPACT_PAD_PX if self._theme.compact else PAD_PX) + LINE_PX * (1 + len(choice.lines)) + 2)
 
     def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
         choice = self._model.choice(index)
@@ -111,7 +111,8 @@ class _Delegate(QStyledItemDelegate):
 
     def _paint_row(self, painter: QPainter, box: QRect, choice: Choice) -> None:
         tokens = self._theme.tokens
-        inner = box.adjusted(10, PAD_PX, -10, -PAD_PX)
+        pad = COMPACT_PAD_PX if self._theme.compact else PAD_PX
+        inner = box.adjusted(10, pad, -10, -pad)
         if choice.icon:
             colors = {"good": tokens.good, "warn": tokens.caution, "bad": tokens.danger}
             ratio = painter.device().devicePixelRatioF()
@@ -181,7 +182,7 @@ class ChoiceList(QListView):
         self.setResizeMode(QListView.ResizeMode.Adjust)
         self.doubleClicked.connect(self._open)
         self.selectionModel().currentChanged.connect(self._on_current)
-        theme.changed.connect(self.viewport().update)
+        theme.changed.connect(self.scheduleDelayedItemsLayout)  # the density may be another
 
     def set_rows(self, rows: Sequence[Choice], key: str = "") -> None:
         """Show these; the row of ``key``, else the one that was current, stays current without being chosen again."""

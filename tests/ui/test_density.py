@@ -1,0 +1,76 @@
+"""The density changes the room between things everywhere, at once, and can be taken back."""
+
+from __future__ import annotations
+
+from PySide6.QtWidgets import QLayout
+from pytestqt.qtbot import QtBot
+
+from tests.ui.conftest import STATS, rows
+from ui.density import closer, tightened
+from ui.dialogs import link_question
+from ui.main_window import MainWindow
+from ui.palette import LIGHT
+from ui.records import MessageView
+from ui.stylesheet import TypeScale, stylesheet
+
+
+def room(window: MainWindow) -> list[tuple[int, int, int, int, int]]:
+    """Margins and spacing of every layout of the window."""
+    found = []
+    for layout in window.findChildren(QLayout):
+        margins = layout.contentsMargins()
+        found.append((margins.left(), margins.top(), margins.right(), margins.bottom(), layout.spacing()))
+    return found
+
+
+def test_room_is_taken_and_given_back(window: MainWindow) -> None:
+    before, sheet = room(window), window.styleSheet()
+    window.set_density("compact")
+    closer_room = room(window)
+    assert len(closer_room) == len(before)
+    assert all(new <= old for new, old in zip(closer_room, before, strict=True))
+    assert sum(map(sum, closer_room)) < 0.75 * sum(map(sum, before))
+    assert window.styleSheet() != sheet
+    window.set_density("comfortable")
+    assert room(window) == before
+    assert window.styleSheet() == sheet
+
+
+def test_an_unknown_density_changes_nothing(window: MainWindow) -> None:
+    before = room(window)
+    window.set_density("airy")
+    assert room(window) == before
+
+
+def test_messages_and_dialogs_made_later_are_compact_too(window: MainWindow, qtbot: QtBot) -> None:
+    window.set_density("compact")
+    views = [MessageView(1, "user", "question"), MessageView(2, "assistant", "answer", stats=STATS)]
+    window.show_conversation("t", views)
+    qtbot.waitUntil(lambda: not window.transcript.is_building)
+    dialog = link_question(window, "https://example.org")
+    assert dialog is not None
+    dialog.open()
+    margins = dialog.layout().contentsMargins
+    qtbot.waitUntil(lambda: margins().left() == closer(24))
+    assert all(card.layout().property("madeWith") is not None for card in window.transcript.cards)
+    dialog.reject()
+
+
+def test_rows_of_the_list_are_lower(window: MainWindow, qtbot: QtBot) -> None:
+    window.set_conversations(rows(), 1)
+    listing = window.sidebar.list
+    index = listing.model().index(1, 0)
+    high = listing.visualRect(index).height()
+    window.set_density("compact")
+    qtbot.waitUntil(lambda: listing.visualRect(index).height() < high)
+
+
+def test_paddings_keep_the_place_of_the_focus_ring() -> None:
+    sheet = (
+        "A { padding: 6px 12px; } A:focus { border: 2px; padding: 5px 11px; } #x { padding: 2px; }"
+    )
+    assert tightened(sheet) == (
+        "A { padding: 4px 12px; } A:focus { border: 2px; padding: 3px 11px; } #x { padding: 0px 2px; }"
+    )
+    whole = stylesheet(LIGHT, TypeScale(13))
+    assert tightened(whole).count("padding:") == whole.count("padding:")
