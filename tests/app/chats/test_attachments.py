@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from pathlib import Path
 
 from app.chats.answers import Ending
@@ -80,7 +81,7 @@ def test_a_copy_of_the_chat_has_its_own(store: ChatStore) -> None:
     store.attachments.add_unsent(None, NOTES)
     turn = send(store)
     copy = store.library.duplicate(turn.conversation_id)
-    store.delete_conversation(turn.conversation_id)
+    store.deletions.wipe([turn.conversation_id])
     assert attached(store, copy) == [["notes.md"], []]
     (attachment,) = store.messages(copy)[0].attachments
     whole = store.attachments.read(attachment.id)
@@ -92,10 +93,12 @@ def test_deleting_takes_them_along(store: ChatStore) -> None:
     store.attachments.add_unsent(None, NOTES)
     turn = send(store)
     store.attachments.add_unsent(turn.conversation_id, TABLE)
-    store.delete_message(turn.question.id)
+    branch = store.deletions.mark_branch(turn.question.id, datetime.now(UTC))
+    assert branch is not None
+    store.deletions.wipe([branch.kept_in])
     count = "SELECT count(*) FROM attachments"
     assert store.read(lambda db: db.execute(count).fetchone()) == (1,)
-    store.delete_conversation(turn.conversation_id)
+    store.deletions.wipe([turn.conversation_id])
     assert store.read(lambda db: db.execute(count).fetchone()) == (0,)
 
 
@@ -104,7 +107,7 @@ def test_export_and_import_bring_them_back(store: ChatStore, tmp_path: Path) -> 
     turn = send(store)
     export_chats(store, tmp_path / "chats.json", JSON)
     assert import_chats(store, tmp_path / "chats.json").num_known == 1
-    store.delete_conversation(turn.conversation_id)
+    store.deletions.wipe([turn.conversation_id])
     assert import_chats(store, tmp_path / "chats.json").num_new == 1
     (row,) = store.conversations()
     (attachment,) = store.messages(row.id)[0].attachments
@@ -120,7 +123,7 @@ def test_a_damaged_export_brings_no_wrong_attachments(store: ChatStore, tmp_path
     store.attachments.add_unsent(None, NOTES)
     turn = send(store)
     export_chats(store, tmp_path / "chats.json", JSON)
-    store.delete_conversation(turn.conversation_id)
+    store.deletions.wipe([turn.conversation_id])
     text = (tmp_path / "chats.json").read_text("utf-8")
     text = text.replace('"kind": "markdown"', '"kind": "virus"').replace('"num_bytes": 12', '"num_bytes": -1')
     (tmp_path / "chats.json").write_text(text.replace('"name": "notes.md"', '"name": 7'), "utf-8")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
+
 import pytest
 
 from app.chats.answers import Ending
@@ -90,7 +92,7 @@ def test_a_copy_has_all_branches_and_lives_on_its_own(store: ChatStore) -> None:
     conversation = store.conversation(copy)
     assert conversation is not None
     assert (conversation.title, conversation.mode, conversation.depth) == ("Hello (copy)", Mode.DRAFT, 3)
-    store.delete_conversation(turn.conversation_id)
+    store.deletions.wipe([turn.conversation_id])
     store.show_message(copied[1].versions[1])
     assert [view.text for view in store.messages(copy)] == ["Hello", "second"]
     found = store.library.search("second").result(30)
@@ -114,6 +116,7 @@ def test_a_very_long_chat_can_be_deleted(store: ChatStore) -> None:
         )
     )
     assert len(store.messages(chat)) == 3000
-    assert store.num_below(2) == 2999
-    assert store.delete_message(2) == 2999
+    branch = store.deletions.mark_branch(2, datetime.now(UTC))
+    assert branch is not None
+    assert len(branch.message_ids) == 2999
     assert len(store.messages(chat)) == 1

@@ -62,10 +62,11 @@ def test_all_branches_are_searched_and_what_is_deleted_is_not_found(store: ChatS
     store.conversations()
     assert where(find(store, "zebra")) == [first]
     assert store.show_message(first) == chat
-    store.delete_message(first)
+    branch = store.deletions.mark_branch(first, datetime.now(UTC))
+    assert branch is not None
     assert find(store, "zebra") == ()
     assert where(find(store, "giraffe")) == [second]
-    store.delete_conversation(chat)
+    store.deletions.wipe([chat])
     assert find(store, "giraffe") == ()
 
 

@@ -168,7 +168,7 @@ def test_the_last_changed_conversation_comes_first(place: Place) -> None:
 def test_a_deleted_conversation_takes_its_messages_and_a_growing_answer_along(store: ChatStore) -> None:
     turn = store.begin_turn(None, "Hello", Mode.OFF, None)
     store.append(turn.answer.id, "text")
-    store.delete_conversation(turn.conversation_id)
+    store.deletions.wipe([turn.conversation_id])
     store.append(turn.answer.id, " more")
     store.finish_answer(turn.answer.id, Ending(MessageState.STOPPED))
     assert store.conversations() == ()
@@ -177,7 +177,7 @@ def test_a_deleted_conversation_takes_its_messages_and_a_growing_answer_along(st
 
 def test_an_id_is_never_used_twice(store: ChatStore) -> None:
     first = store.create_conversation()
-    store.delete_conversation(first)
+    store.deletions.wipe([first])
     assert store.create_conversation() > first
 
 

@@ -6,6 +6,7 @@ import shutil
 import sqlite3
 import tempfile
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from pathlib import Path
 
 from hypothesis import settings
@@ -125,7 +126,7 @@ class StoreMachine(RuleBasedStateMachine):
 
     @rule(chat=consumes(chats))
     def delete(self, chat: int) -> None:
-        self.store.delete_conversation(chat)
+        self.store.deletions.wipe([chat])
         self.model.pop(chat, None)
 
     @rule(chat=chats, mode=st.sampled_from(Mode), depth=st.none() | st.integers(0, 9))
@@ -185,8 +186,13 @@ class StoreMachine(RuleBasedStateMachine):
         number = data.draw(st.sampled_from(list(model.messages)))
         before = len(model.messages)
         model.remove(number)
-        assert self.store.num_below(number) == before - len(model.messages)
-        assert self.store.delete_message(number) == before - len(model.messages)
+        for again in (False, True):  # it is taken back in between
+            branch = self.store.deletions.mark_branch(number, datetime.now(UTC))
+            assert branch is not None
+            assert len(branch.message_ids) == before - len(model.messages)
+            if not again:
+                self.store.deletions.take_back_branch(branch)
+        self.store.deletions.wipe([branch.kept_in])
 
     @rule(target=growing, old=consumes(finished))
     def ask_again(self, old: tuple[int, int]) -> tuple[int, int] | object:

@@ -180,7 +180,7 @@ def test_the_totals_outlive_the_chat(store: ChatStore) -> None:
     chat = store.create_conversation("c")
     give(store, chat)
     give(store, chat)
-    store.delete_conversation(chat)
+    store.deletions.wipe([chat])
     (row,) = store.read(totals.read_totals)
     assert (row.target, row.draft, row.mode, row.sums.num_answers) == ("t", "d", "draft", 2)
     assert store.read(lambda db: given.answers_of_chat(db, chat)) == ()
