@@ -20,6 +20,7 @@ from engine.records import (
     Event,
     Finished,
     FinishReason,
+    Mode,
     Overflow,
     PrefillProgress,
     StatsUpdate,
@@ -31,6 +32,7 @@ from engine.speculate import Block, Speculation
 from engine.stats import StatsRecorder
 from engine.tie_safe import TieBound, TieSafe
 
+TEXT_INTERVAL_S = 0.02  # text of plain passes leaves this often: as often as a screen is drawn
 STATS_INTERVAL_S = 0.15  # between two updates of the counters: live to the eye, nothing to the loop
 # Hears of every pass of the target: its tokens and milliseconds; a sentence where that changes how the model runs.
 OnPass = Callable[[int, float], str]
@@ -153,7 +155,7 @@ class Answer:
                 return FinishReason.CONTEXT
             if should_stop():
                 return FinishReason.CANCELLED
-            block = speculation.step(self._pace.depth, wanted)
+            block = self._next_block(speculation, wanted)
             ended = self._take(block)
             if pacer is not None:
                 stats.follow(pacer)
@@ -167,6 +169,13 @@ class Answer:
                 next_stats = now + STATS_INTERVAL_S
                 yield StatsUpdate(request.request_id, stats.snapshot())
         return FinishReason.LENGTH
+
+    def _next_block(self, speculation: Speculation, wanted: int) -> Block:
+        """One pass; where nothing is proposed, about `TEXT_INTERVAL_S` seconds of passes, after the first token."""
+        if self._request.mode is not Mode.OFF or self.tie_bound is not None or self._detokenizer.may_stop:
+            return speculation.step(self._pace.depth, wanted)
+        budget_s = TEXT_INTERVAL_S if self._ids else 0.0
+        return speculation.run_plain(wanted, budget_s, self._tokenizer.is_eog)
 
     def _tie_summary(self, bound: TieBound) -> str:
         stats = self.stats
@@ -194,7 +203,7 @@ class Answer:
             ended = FinishReason.STOP
             ids, sources = ids[: self._piece.num_tokens], sources[: self._piece.num_tokens]
         self._ids += ids
-        self.stats.count_tokens(sources)
+        self.stats.count_tokens(sources, block.num_passes)
         return ended
 
     def _chunk(self, piece: Piece) -> TextChunk:

@@ -49,6 +49,11 @@ class Detokenizer:
         self._last_source = Source.TARGET
         self._stopped = False
 
+    @property
+    def may_stop(self) -> bool:
+        """Whether there are stop strings: then the text of every pass must be looked at before the next one."""
+        return bool(self._stops)
+
     def feed(self, ids: Sequence[int], sources: Sequence[Source], rejected: Sequence[int] = ()) -> Piece:
         """Take the tokens of one pass; return what may be shown now: nothing more after a stop string.
 

@@ -1,4 +1,5 @@
-"""THE loop: propose, verify in one pass, accept, roll back, emit. Plain decoding is the same loop with an empty draft.
+"""THE loop: propose, verify in one pass, accept, roll back, emit. Plain decoding is the same loop with an empty draft,
+several times over before anybody is told.
 
 Owns the invariant that the cache holds every token but the last. Knows token ids only: no text, no thread, no clock but
 the one that feeds the statistics.
@@ -19,7 +20,7 @@ from engine.errors import DecodeError
 from engine.interfaces import Rows
 from engine.pacer import Pacer
 from engine.records import Source
-from engine.sampling import History, Sampler
+from engine.sampling import History, Row, Sampler
 from engine.sequence import CachedSequence
 from engine.stats import StatsRecorder
 from engine.tie_safe import TieSafe
@@ -28,11 +29,15 @@ from engine.verifier import Verdict, verify_greedy
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """The tokens that one pass gave, at least one, where each came from, and the proposed ones that were not kept."""
+    """The tokens that one pass gave, at least one, where each came from, and the proposed ones that were not kept.
+
+    Of several plain passes at once: one token each.
+    """
 
     ids: list[int]
     sources: list[Source]
     rejected: list[int]
+    num_passes: int = 1
 
 
 class Speculation:
@@ -59,6 +64,7 @@ class Speculation:
         self._count = len(prompt)
         self.tie_safe: TieSafe | None = None  # at temperature 0 only
         self._told_tie_s = self._again_s = 0.0
+        self._failure: DecodeError | None = None  # of a plain pass, told after the tokens that came before it
         self.on_pass: Callable[[int, float], None] | None = None  # hears the tokens and milliseconds of every pass
         drafter.begin(self.history, sampler)
 
@@ -116,6 +122,60 @@ class Speculation:
         if self.on_pass is not None:
             self.on_pass(num_pending + len(ids), (times[3] - times[2]) * 1000.0)
         return block
+
+    def run_plain(self, most: int, budget_s: float, ends_answer: Callable[[int], bool]) -> Block:
+        """Passes without a draft one after another, up to ``most`` (>= 1), a token that ends, or ``budget_s`` seconds.
+
+        What `step` would give one at a time. What surrounds a pass runs on caches that the weights have just swept,
+        where it takes several times as long as it should; so what can wait is done for several passes at once.
+
+        Raises:
+            DecodeError: the first pass failed, or the one that ended the run before.
+        """
+        if self._failure is not None:
+            raise self._failure
+        forward, choose, tokens, count = self._target.forward, self._plain_choice(), self._tokens, self._count
+        most = min(most, self.room)
+        ids: list[int] = []
+        begun, passed = [perf_counter()], list[float]()
+        latest = int(tokens[count - 1])
+        while True:
+            try:
+                row = forward([latest], 1)[0]
+                passed.append(perf_counter())
+                latest = choose(row, tokens[:count])
+            except DecodeError as error:
+                if not ids:
+                    raise
+                self._failure = error
+                break
+            tokens[count] = latest
+            count += 1
+            ids.append(latest)
+            now = perf_counter()
+            begun.append(now)
+            if len(ids) >= most or now - begun[0] >= budget_s or ends_answer(latest):
+                break
+        self._count = count
+        self._count_plain(begun, passed)
+        return Block(ids, [Source.TARGET] * len(ids), [], len(ids))
+
+    def _plain_choice(self) -> Callable[[Row, History], int]:
+        """The token after a history, from its row."""
+        sampler, nothing = self._sampler, list[int]()
+        if sampler.greedy:
+            return lambda row, history: sampler.argmax(row, history, nothing)
+        return lambda row, history: sampler.distribution(row, history, nothing).draw(sampler.uniform())
+
+    def _count_plain(self, begun: list[float], passed: list[float]) -> None:
+        """Plain passes that began, and gave their rows, at these times; the last of ``begun`` is when all was done."""
+        stats = self._stats
+        for (start, end), row_at in zip(pairwise(begun), passed, strict=False):
+            stats.count_pass(0, 0, end - start)
+            stats.verify_s += row_at - start
+            stats.sample_s += end - row_at
+            if self.on_pass is not None:
+                self.on_pass(1, (row_at - start) * 1000.0)
 
     def _count_again(self, num_tokens: int) -> None:
         """What near ties took in this pass, which gave so many tokens that are not in the plain shape."""

@@ -65,14 +65,17 @@ class StatsRecorder:
         self._pass_s.append(seconds)
         self._pass_tokens.append(0)
 
-    def count_tokens(self, sources: list[Source]) -> None:
-        """The tokens that the last pass gave to the answer."""
+    def count_tokens(self, sources: list[Source], num_passes: int = 1) -> None:
+        """The tokens that the last pass gave to the answer; of several plain passes, one each."""
         now = time.perf_counter()
         if self.first_token is None:
             self.first_token = now
         self.last_token = now
         self.tokens += len(sources)
-        self._pass_tokens[-1] = len(sources)
+        if num_passes == 1:
+            self._pass_tokens[-1] = len(sources)
+        else:
+            self._pass_tokens[-num_passes:] = [1] * num_passes
         for source in sources:
             self._provenance[source] += 1
 
