@@ -1,5 +1,4 @@
-"""THE loop: propose, verify in one pass, accept, roll back, emit. Plain decoding is the same loop with an empty draft,
-several times over before anybody is told.
+"""THE loop: propose, verify in one pass, accept, roll back, emit. Plain decoding is the loop with an empty draft.
 
 Owns the invariant that the cache holds every token but the last. Knows token ids only: no text, no thread, no clock but
 the one that feeds the statistics.
