@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from PySide6.QtCore import QEvent, QObject, Signal
 from PySide6.QtGui import QHelpEvent
 from PySide6.QtWidgets import QPlainTextEdit, QTextEdit, QToolTip, QVBoxLayout, QWidget
@@ -14,7 +16,7 @@ from ui.markdown_places import Drawn
 from ui.marks import paint_marks
 from ui.pass_tip import pass_tip
 from ui.prose_view import ProseView
-from ui.provenance import SourceRuns, place_at
+from ui.provenance import SourceRuns, place_at, refused_at
 from ui.theme import Theme
 
 SEGMENT_SPACING = 10
@@ -41,6 +43,7 @@ class AnswerBody(QWidget):
         self._num_marked = 0  # widgets that are marked and will not change any more
         self._waiting: list[Segment] = []  # of a whole text, not built yet
         self._told: tuple[str, SourceRuns, frozenset[Source]] = ("", SourceRuns(), frozenset())
+        self._shows_refused = False
         self._layout = QVBoxLayout(self)
         self._layout.setContentsMargins(0, 0, 0, 0)
         self._layout.setSpacing(SEGMENT_SPACING)
@@ -89,6 +92,10 @@ class AnswerBody(QWidget):
         self._fill(0, segment)
         return True
 
+    def show_refused(self, wanted: bool) -> None:
+        """Show proposals that were refused above the tokens that came in their place; `mark` draws them."""
+        self._shows_refused = wanted
+
     def mark(self, raw: str, runs: SourceRuns, wanted: frozenset[Source], *, afresh: bool = True) -> None:
         """Mark what came from the wanted sources; ``raw`` is the whole text.
 
@@ -107,6 +114,9 @@ class AnswerBody(QWidget):
         fits = len(runs.sources) == len(raw)
         ranges = runs.locate(view.toPlainText(), self._drawn[index]) if wanted and fits else []
         paint_marks(view, (item for item in ranges if item.source in wanted), self._theme.tokens)
+        if isinstance(view, ProseView):
+            refused = runs.rejections() if self._shows_refused and fits else []
+            view.set_refused(refused_at(view.toPlainText(), self._drawn[index], refused) if refused else [])
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         """While sources are marked, the pointer on a token tells of its pass."""
@@ -177,7 +187,7 @@ class AnswerBody(QWidget):
             widget.fit(self._text_width)
             widget.setAccessibleName(self.accessibleName() or translate("AnswerBody", "Answer text"))
             widget.link_activated.connect(self.link_activated)
-            widget.drawn_again.connect(self._on_drawn_again)
+            widget.drawn_again.connect(partial(self._on_drawn_again, widget))
         view = widget.view if isinstance(widget, CodeBlock) else widget
         view.viewport().installEventFilter(self)
         self._widgets.insert(index, widget)
@@ -185,9 +195,8 @@ class AnswerBody(QWidget):
         self._layout.insertWidget(index, widget)
         widget.show()  # a layout would show it one turn of the event loop later
 
-    def _on_drawn_again(self) -> None:
-        widget = self.sender()
-        if self._told[2] and isinstance(widget, ProseView) and widget in self._widgets:
+    def _on_drawn_again(self, widget: ProseView) -> None:
+        if (self._told[2] or self._shows_refused) and widget in self._widgets:
             self._mark_one(self._widgets.index(widget))
 
     def _drop(self, index: int) -> None:

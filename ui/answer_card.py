@@ -58,6 +58,7 @@ class AnswerCard(MessageCard):
         self._words_at = 0  # where they begin in the whole text
         self._runs = SourceRuns()
         self._marked: frozenset[Source] = frozenset()
+        self._shows_refused = False
         self.body = AnswerBody(theme, self, text_width)
         self.body.link_activated.connect(self.link_activated)
         self.progress_label = QLabel(translate("AnswerCard", "Reading the prompt"))
@@ -139,6 +140,7 @@ class AnswerCard(MessageCard):
     def _make_thought(self) -> ThoughtBlock:
         if self.thought is None:
             self.thought = ThoughtBlock(self.theme, self._text_width)
+            self.thought.show_refused(self._shows_refused)
             self.thought.link_activated.connect(self.link_activated)
             self.thought.unfolded.connect(lambda: self.unfolded.emit(self))
             self._column.insertWidget(self._column.indexOf(self.body), self.thought)
@@ -148,7 +150,7 @@ class AnswerCard(MessageCard):
     def build_one(self) -> bool:
         """Make one more part of a finished answer, from its end; False where none is missing."""
         more = self.body.build_one()
-        if not more and self._marked:
+        if not more and (self._marked or self._shows_refused):
             self._mark()
         return more
 
@@ -156,6 +158,15 @@ class AnswerCard(MessageCard):
         """Mark the tokens that came from these sources."""
         if wanted or self._marked:
             self._marked = wanted
+            self._mark()
+
+    def show_refused(self, wanted: bool) -> None:
+        """Show refused proposals struck through above the tokens that came in their place, or not."""
+        if wanted != self._shows_refused:
+            self._shows_refused = wanted
+            self.body.show_refused(wanted)
+            if self.thought is not None:
+                self.thought.show_refused(wanted)
             self._mark()
 
     def _mark(self, *, afresh: bool = True) -> None:
@@ -192,7 +203,7 @@ class AnswerCard(MessageCard):
         self._text += text
         self._runs.extend(spans)
         self._grow()
-        if self._marked:
+        if self._marked or self._shows_refused:
             self._mark(afresh=False)
         self.progress.hide()
         self.progress_label.hide()
@@ -224,7 +235,7 @@ class AnswerCard(MessageCard):
         if view.spans:
             self._runs = SourceRuns()
             self._runs.extend(view.spans)
-        if self._marked:
+        if self._marked or self._shows_refused:
             self._mark()
         self._set_state(view)
 

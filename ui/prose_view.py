@@ -7,7 +7,7 @@ from html import escape
 from typing import Any
 
 from PySide6.QtCore import QEvent, QMimeData, Qt, QUrl, Signal
-from PySide6.QtGui import QKeyEvent, QResizeEvent, QTextCursor, QTextFormat, QTextOption, QWheelEvent
+from PySide6.QtGui import QKeyEvent, QPaintEvent, QResizeEvent, QTextCursor, QTextFormat, QTextOption, QWheelEvent
 from PySide6.QtWidgets import QFrame, QSizePolicy, QTextBrowser, QWidget
 
 from ui.formula import Formula
@@ -15,17 +15,20 @@ from ui.formula_object import FormulaObject
 from ui.formulas import Pending
 from ui.markdown_html import FORMULA, formula_source
 from ui.palette import Palette
+from ui.refused_notes import paint_refused
 from ui.theme import Theme
 
 INDENT_PX = 22
+LINE_HEIGHT = 1.55
+REFUSED_LINE_HEIGHT = 2.3  # leaves room above the words
 _FORMULA_IMAGE = re.compile(rf'<img src="({FORMULA}[^"]*)"/>')
 _FORMULA_BLOCK = re.compile(r'<p class="formula" align="center">(<img [^>]*>)</p>')
 
 
-def document_style(tokens: Palette, base: int, code_family: str) -> str:
+def document_style(tokens: Palette, base: int, code_family: str, line_height: float = LINE_HEIGHT) -> str:
     """The style sheet of a prose document."""
     return f"""
-    p, li {{ line-height: {round(base * 1.55)}px; }}
+    p, li {{ line-height: {round(base * line_height)}px; }}
     p {{ margin: 0 0 10px 0; }}
     h1 {{ font-size: {base + 7}px; font-weight: 600; margin: 10px 0 8px 0; }}
     h2 {{ font-size: {base + 4}px; font-weight: 600; margin: 10px 0 8px 0; }}
@@ -67,6 +70,7 @@ class ProseView(QTextBrowser):
         self._width = 0
         self._formulas: FormulaObject | None = None
         self._pending: set[str] = set()
+        self._refused: list[tuple[int, str]] = []
         self.setObjectName("prose")
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setOpenLinks(False)
@@ -107,6 +111,22 @@ class ProseView(QTextBrowser):
             data = QMimeData()
             data.setText(self._words(cursor.selectionStart(), cursor.selectionEnd()))
         return data
+
+    def set_refused(self, notes: list[tuple[int, str]]) -> None:
+        """Show texts struck through above the UTF-16 units that they are given for; the document stays as it is."""
+        if notes == self._refused:
+            return
+        had, self._refused = bool(self._refused), notes
+        if had != bool(notes):
+            self._restyle()
+            self.drawn_again.emit()
+        self.viewport().update()
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """The text, and what was refused above it."""
+        super().paintEvent(event)
+        if self._refused:
+            paint_refused(self, self._refused, event.rect(), self._theme)
 
     def words(self) -> str:
         """All that is shown as plain text, formulas as their source."""
@@ -153,7 +173,8 @@ class ProseView(QTextBrowser):
     def _set_style(self) -> None:
         tokens, scale = self._theme.tokens, self._theme.type
         family = self._theme.code_font().family()
-        self.document().setDefaultStyleSheet(document_style(tokens, scale.answer, family))
+        height = REFUSED_LINE_HEIGHT if self._refused else LINE_HEIGHT
+        self.document().setDefaultStyleSheet(document_style(tokens, scale.answer, family, height))
 
     def _restyle(self) -> None:
         self._set_style()

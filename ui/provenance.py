@@ -6,6 +6,7 @@ stands. A widget lays spaces out in its own way, so only the others are compared
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
@@ -13,6 +14,7 @@ from engine.records import Source, TokenSpan
 from ui.markdown_places import Drawn
 
 LOOK_AHEAD_CHARS = 40
+NEXT_CHARS = 8  # of formatting, where the token that was kept is not shown itself
 OBJECT = "\N{OBJECT REPLACEMENT CHARACTER}"  # how a typeset formula stands in a document
 
 
@@ -51,6 +53,15 @@ class SourceRuns:
         for span in spans:
             self.sources.extend([span.source] * span.num_chars)
             self.spans.append(span)
+
+    def rejections(self) -> list[tuple[int, int, str]]:
+        """Where tokens came in the place of refused ones: begin and end in the raw text, and the refused text."""
+        found, place = [], 0
+        for span in self.spans:
+            if span.rejected:
+                found.append((place, place + span.num_chars, span.rejected))
+            place += span.num_chars
+        return found
 
     def pass_at(self, raw: str, place: int) -> PassView | None:
         """The pass that gave the character at ``place`` of the raw text."""
@@ -114,6 +125,24 @@ def places_of(shown: str, drawn: Drawn) -> list[int]:
         places.append(drawn.places[number])
         number += 1
     return places
+
+
+def refused_at(shown: str, drawn: Drawn, rejections: Sequence[tuple[int, int, str]]) -> list[tuple[int, str]]:
+    """UTF-16 units of ``shown`` before which refused text stood, and that text; only what stands in ``shown``."""
+    units, unit = [], 0
+    for char, place in zip(shown, places_of(shown, drawn), strict=True):
+        if place >= 0:
+            units.append((place, unit))
+        unit += 2 if ord(char) > 0xFFFF else 1
+    units.sort()
+    found = []
+    for begin, end, text in rejections:
+        index = bisect_left(units, (begin, 0))
+        if index < len(units) and (units[index][0] < max(end, begin + 1) + NEXT_CHARS):
+            before = units[index - 1][0] if index else None
+            if before is not None or units[index][0] < max(end, begin + 1):
+                found.append((units[index][1], text))
+    return found
 
 
 def place_at(shown: str, drawn: Drawn, position: int) -> int | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from PySide6.QtCore import Signal
-from PySide6.QtWidgets import QHBoxLayout, QLabel
+from PySide6.QtWidgets import QCheckBox, QHBoxLayout, QLabel
 
 from engine.records import RunStats, Source
 from ui.figures import INSET_PX, LegendRow
@@ -33,9 +33,11 @@ class NowPage(StatsPage):
 
     Signals:
         sources_wanted(object): the frozenset of `Source` whose tokens are to be marked in the answers.
+        refused_wanted(bool): whether refused proposals are to be shown in the answers, struck through.
     """
 
     sources_wanted = Signal(object)
+    refused_wanted = Signal(bool)
 
     def __init__(self, theme: Theme) -> None:
         super().__init__(translate("StatsPanel", "Statistics of this answer"))
@@ -56,6 +58,10 @@ class NowPage(StatsPage):
         }
         for row in self.sources.values():
             row.toggled.connect(self._tell_wanted)
+        self.refused = QCheckBox(translate("StatsPanel", "Show refused proposals"))
+        words = translate("StatsPanel", "Struck through above what the target put in their place.")
+        self.refused.setToolTip(hover(words))
+        self.refused.toggled.connect(self.refused_wanted)
         self.context_bar = StackedBar(theme, name_of("context"), help_of("context"))
         self.context = line(theme, "context")
         self.memory = {key: line(theme, key) for key in MEMORY_KEYS}
@@ -81,7 +87,7 @@ class NowPage(StatsPage):
         self.add_section(name_of("lengths"), [self.kept.lengths])
         self.add_section(translate("StatsPanel", "This answer"), list(self.rows.values()))
         self.add_section(name_of("split"), self.split.widgets)
-        self.add_section(name_of("source"), [self.origin, *self.sources.values()])
+        self.add_section(name_of("source"), [self.origin, *self.sources.values(), self.refused])
         self.add_section(translate("StatsPanel", "Context"), [self.context_bar, self.context])
         self.add_section(translate("StatsPanel", "Memory"), list(self.memory.values()))
         self.add_section(translate("StatsPanel", "Why"), [self.why])  # last: it may take one line or three

@@ -96,6 +96,7 @@ class StatsPanel(QFrame):
     """
 
     sources_wanted = Signal(object)
+    refused_wanted = Signal(bool)
     sums_wanted = Signal(str)
     export_wanted = Signal(str)
     reset_wanted = Signal()
@@ -126,6 +127,7 @@ class StatsPanel(QFrame):
         self._ask = QTimer(self, singleShot=True, interval=0)
         self._ask.timeout.connect(self._ask_for_sums)
         self.now.sources_wanted.connect(self.sources_wanted)
+        self.now.refused_wanted.connect(self.refused_wanted)
         self._arrange()
         self.show_page(NOW)
 

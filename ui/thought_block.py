@@ -61,6 +61,7 @@ class ThoughtBlock(QWidget):
         self._since_s: float | None = None
         self._ms: int | None = None
         self._told: tuple[str, SourceRuns, frozenset[Source]] = ("", SourceRuns(), frozenset())
+        self._shows_refused = False
         self.body: AnswerBody | None = None
         self.header = _Header()
         self.header.setObjectName("thoughtHeader")
@@ -141,6 +142,12 @@ class ThoughtBlock(QWidget):
         if self.body is not None and self.is_open:
             self.body.mark(raw, runs, wanted, afresh=afresh)
 
+    def show_refused(self, wanted: bool) -> None:
+        """As `AnswerBody.show_refused`."""
+        self._shows_refused = wanted
+        if self.body is not None:
+            self.body.show_refused(wanted)
+
     def _on_toggled(self, is_open: bool) -> None:
         self._frame.setVisible(is_open)
         if is_open:
@@ -152,6 +159,7 @@ class ThoughtBlock(QWidget):
     def _make_body(self) -> AnswerBody:
         body = AnswerBody(self._theme, self._frame, max(self._text_width - INDENT_PX, 0))
         body.setProperty("kind", "thought")
+        body.show_refused(self._shows_refused)
         body.setAccessibleName(translate("ThoughtBlock", "Reasoning"))
         body.link_activated.connect(self.link_activated)
         self._inner.addWidget(body)
@@ -183,7 +191,7 @@ class ThoughtBlock(QWidget):
         self._mark_again()
 
     def _mark_again(self) -> None:
-        if self.body is not None and self._told[2]:
+        if self.body is not None and (self._told[2] or self._shows_refused):
             self.body.mark(*self._told)
 
     def _say(self) -> None:

@@ -14,6 +14,7 @@ from PySide6.QtWidgets import QApplication, QFrame, QScrollArea, QToolButton, QW
 
 from engine.records import Source, TokenSpan
 from ui.answer_card import AnswerCard
+from ui.context_summary import SummaryLines
 from ui.language import translate
 from ui.message_card import MessageCard
 from ui.message_column import COLUMN_PX, MessageColumn, MessagePages
@@ -62,6 +63,7 @@ class Transcript(QScrollArea):
         self._last_maximum = 0
         self._grows_above = False
         self._marked: frozenset[Source] = frozenset()
+        self._shows_refused = False
         self._waiting: list[MessageView] = []  # older messages not built yet, oldest first
         self._building: MessageCard | None = None
         self._discarded: list[QWidget] = []
@@ -79,6 +81,7 @@ class Transcript(QScrollArea):
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self._pages = MessagePages()
         self.setWidget(self._pages)
+        self.summaries = SummaryLines(theme, lambda: self._column.cards)
         self._make_jump()
         bar = self.verticalScrollBar()
         bar.valueChanged.connect(self._on_value)
@@ -101,7 +104,7 @@ class Transcript(QScrollArea):
 
     def _recolor(self) -> None:
         self.jump.setIcon(self._theme.icon("arrow-down", size=14))
-        if self._marked:
+        if self._marked or self._shows_refused:
             # After the answers have taken the palette themselves.
             QTimer.singleShot(0, self, lambda: self.mark_sources(self._marked))
 
@@ -138,6 +141,7 @@ class Transcript(QScrollArea):
         while card.build_one():
             pass
         self._column.add(card)
+        self._theme.fit(card)
         self._mark_last()
         self._stick = True
         self._lay_out()
@@ -180,6 +184,14 @@ class Transcript(QScrollArea):
             if isinstance(card, AnswerCard):
                 card.mark_sources(wanted)
 
+    def show_refused(self, wanted: bool) -> None:
+        """Show refused proposals struck through in every answer, or not."""
+        self._shows_refused = wanted
+        for card in self._column.cards:
+            if isinstance(card, AnswerCard):
+                card.show_refused(wanted)
+        self._lay_out()
+
     def last_answer(self) -> AnswerCard | None:
         """The last answer, if there is one."""
         answers = (card for card in reversed(self._column.cards) if isinstance(card, AnswerCard))
@@ -200,11 +212,13 @@ class Transcript(QScrollArea):
             answer.continue_requested.connect(self.continue_requested)
             answer.link_activated.connect(self.link_activated)
             answer.mark_sources(self._marked)
+            answer.show_refused(self._shows_refused)
             if view.state is MessageState.STREAMING:
                 self._streaming = answer
         card.version_wanted.connect(self.version_wanted)
         card.delete_requested.connect(self.delete_requested)
         card.menu_requested.connect(self._open_menu)
+        self.summaries.dress(card)
         return card
 
     def _open_menu(self, card: MessageCard) -> None:
@@ -276,6 +290,7 @@ class Transcript(QScrollArea):
         elif self._waiting:
             self._building = self._make(self._waiting.pop())
             self._column.add(self._building, 0)
+            self._theme.fit(self._building)
             self._mark_last()
         return self.is_building
 

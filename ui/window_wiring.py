@@ -64,6 +64,7 @@ def _connect_conversation(window: MainWindow) -> None:
     window.transcript.regenerate_requested.connect(window.regenerate_requested)
     window.transcript.link_activated.connect(window.ask_link)
     window.stats.sources_wanted.connect(window.transcript.mark_sources)
+    window.stats.refused_wanted.connect(window.transcript.show_refused)
 
 
 def add_commands(window: MainWindow) -> None:

@@ -100,7 +100,7 @@ def test_reasoning_that_is_open_streams_like_it_is_at_the_end(theme: Theme, qtbo
     grown.set_text(text, 7, live=False)
     whole.set_text(text, 7, live=False)
     whole.set_open(True)
-    assert shown(grown) == shown(whole)
+    qtbot.waitUntil(lambda: shown(grown) == shown(whole), timeout=30_000)
 
 
 def stream(window: MainWindow, text: str = TEXT, step: int = 3) -> AnswerCard:

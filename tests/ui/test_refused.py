@@ -1,0 +1,81 @@
+"""Refused proposals above the words that came in their place: painted, never part of the text."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QColor
+from pytestqt.qtbot import QtBot
+
+from engine.records import Source, TokenSpan
+from tests.ui.conftest import STATS
+from ui.main_window import MainWindow
+from ui.markdown_blocks import BlockStream, plan_segments
+from ui.prose_view import ProseView
+from ui.provenance import SourceRuns, refused_at
+from ui.records import MessageView
+
+RAW = "The **cat** lay.\n\nIt slept."
+SPANS = (
+    TokenSpan(4, Source.DRAFT),
+    TokenSpan(7, Source.RECOVERED, " dog sat"),
+    TokenSpan(7, Source.DRAFT),
+    TokenSpan(9, Source.RECOVERED, "He\n"),
+)
+
+
+def test_a_note_stands_where_the_token_is_shown() -> None:
+    runs = SourceRuns()
+    runs.extend(SPANS)
+    stream = BlockStream()
+    (segment,) = plan_segments(stream.feed(RAW) + stream.finish())
+    shown = "The cat lay.\nIt slept."
+    assert refused_at(shown, segment.drawn, runs.rejections()) == [(4, " dog sat"), (13, "He\n")]
+
+
+def vermilion(view: ProseView, color: str) -> int:
+    image = view.grab().toImage()
+    wanted = QColor(color)
+    near = 0
+    for x in range(image.width()):
+        for y in range(image.height()):
+            pixel = image.pixelColor(x, y)
+            near += abs(pixel.red() - wanted.red()) + abs(pixel.blue() - wanted.blue()) < 40
+    return near
+
+
+def test_the_toggle_shows_them_and_leaves_the_text_alone(window: MainWindow, qtbot: QtBot) -> None:
+    window.show_conversation("t", [MessageView(2, "assistant", RAW, stats=STATS, spans=SPANS)])
+    qtbot.waitUntil(lambda: not window.transcript.is_building)
+    card = window.transcript.last_answer()
+    assert card is not None
+    view = card.body.segments[0]
+    assert isinstance(view, ProseView)
+    text, height = view.toPlainText(), view.height()
+    assert vermilion(view, window.transcript._theme.tokens.recovered) == 0
+    box = window.stats.now.refused
+    window.stats.now.ensureWidgetVisible(box)
+    qtbot.mouseClick(box, Qt.MouseButton.LeftButton, pos=box.rect().center() - box.rect().center() / 2)
+    assert view.toPlainText() == text
+    assert card.text == RAW
+    assert view.height() > height
+    assert vermilion(view, window.transcript._theme.tokens.recovered) > 20
+    box.setFocus()
+    qtbot.keyClick(box, Qt.Key.Key_Space)
+    assert view.height() == height
+    assert vermilion(view, window.transcript._theme.tokens.recovered) == 0
+
+
+def test_they_go_along_with_marks_and_another_palette(window: MainWindow, qtbot: QtBot) -> None:
+    window.show_conversation("t", [MessageView(2, "assistant", RAW, stats=STATS, spans=SPANS)])
+    qtbot.waitUntil(lambda: not window.transcript.is_building)
+    card = window.transcript.last_answer()
+    assert card is not None
+    view = card.body.segments[0]
+    assert isinstance(view, ProseView)
+    window.transcript.mark_sources(frozenset({Source.DRAFT}))
+    window.transcript.show_refused(True)
+    marked = [item.cursor.selectedText().strip() for item in view.extraSelections()]
+    assert marked == ["The", "lay."]
+    window.set_theme("dark")
+    qtbot.waitUntil(lambda: vermilion(view, window.transcript._theme.tokens.recovered) > 20)
+    qtbot.waitUntil(lambda: [item.cursor.selectedText().strip() for item in view.extraSelections()] == marked)
