@@ -20,6 +20,7 @@ from app.requests import chat_request
 from app.stats_sum import draft_in, summed
 from app.thinking_time import ThinkingTime
 from engine.records import (
+    ChatRequest,
     EngineFailed,
     Finished,
     FinishReason,
@@ -33,6 +34,7 @@ from engine.records import (
     TextChunk,
     TokenSpan,
 )
+from ui.language import mark, translate
 from ui.records import EngineState, MessageState, MessageView
 
 log = logging.getLogger(__name__)
@@ -41,10 +43,12 @@ Result = TypeVar("Result")
 
 AnswerEvent = PrefillProgress | TextChunk | StatsUpdate | Finished | EngineFailed
 
-ONE_AT_A_TIME = "One answer at a time: wait for the other one, or stop it."
+ONE_AT_A_TIME = mark("AnswerController", "One answer at a time: wait for the other one, or stop it.")
 _NOTICES = {
-    FinishReason.LENGTH: "Ended at the longest answer that the settings allow.",
-    FinishReason.CONTEXT: "Ended because the context is full: start a new chat, or choose a larger context.",
+    FinishReason.LENGTH: mark("AnswerController", "Ended at the longest answer that the settings allow."),
+    FinishReason.CONTEXT: mark(
+        "AnswerController", "Ended because the context is full: start a new chat, or choose a larger context."
+    ),
 }
 
 
@@ -79,6 +83,7 @@ class AnswerController:
         self._conversations = conversations
         self._growing: _Growing | None = None
         self._num_requests = 0
+        self.prepare: Callable[[ChatRequest, Turn], ChatRequest] = lambda request, _turn: request
         self._left_out: dict[int, frozenset[int]] = {}  # attachments that the next edit of a message goes without
         parts.window.transcript.attachments_left_out.connect(self._left_out.__setitem__)
 
@@ -139,7 +144,7 @@ class AnswerController:
         views = self._tell(lambda: self._store.messages(conversation_id)) or ()
         before = views[-1] if views and views[-1].id == answer_id else None
         if before is None or not before.can_go_on:
-            self._window.show_notice("Only a last answer that was cut short can go on.")
+            self._window.show_notice(translate("AnswerController", "Only a last answer that was cut short can go on."))
             return
         turn = self._begin(lambda: self._store.continue_answer(conversation_id, answer_id))
         if turn is not None:
@@ -161,7 +166,7 @@ class AnswerController:
         """Store the answer in the making as interrupted: the app is closing."""
         growing = self._growing
         if growing is not None and not growing.abandoned:
-            notice = "Interrupted: Paceline was closed in the middle of this answer."
+            notice = translate("AnswerController", "Interrupted: Paceline was closed in the middle of this answer.")
             ending = self._counted(growing, Ending(MessageState.INTERRUPTED, growing.stats, notice))
             self._store.finish_answer(growing.answer_id, ending)
         self._growing = None
@@ -187,7 +192,7 @@ class AnswerController:
     def _begin(self, store_it: Callable[[], Turn]) -> Turn | None:
         """Store what an answer needs; None where another is in the making or nothing could be stored."""
         if self._growing is not None:
-            self._window.show_notice(ONE_AT_A_TIME)
+            self._window.show_notice(translate("AnswerController", ONE_AT_A_TIME))
             return None
         return self._tell(store_it)
 
@@ -207,7 +212,7 @@ class AnswerController:
         if turn.answer.text:
             begun = Message("assistant", turn.answer.text)
             request = replace(request, messages=(*request.messages, begun))
-        self._worker.generate(request)
+        self._worker.generate(self.prepare(request, turn))
 
     def _on_text(self, growing: _Growing, event: TextChunk) -> None:
         growing.state = EngineState.ANSWERING
@@ -245,7 +250,7 @@ class AnswerController:
 
     def _fail(self, growing: _Growing, problem: Problem) -> None:
         if growing.has_text or (growing.instead_of is None and growing.before is None):
-            self._end(growing, Ending(MessageState.FAILED, growing.stats, problem.message))
+            self._end(growing, Ending(MessageState.FAILED, growing.stats, translate("Problems", problem.message)))
         else:
             self._give_back(growing)
         self._window.show_problem(problem)
@@ -285,6 +290,11 @@ class AnswerController:
 def _notice(event: Finished) -> str:
     """What a person should know of how an answer came about: what the model did not see, why it ended."""
     count = event.stats.left_out
-    words = "message was" if count == 1 else "messages were"
-    left_out = f"The context is full: the {count} oldest {words} left out." if count else ""
-    return " ".join(part for part in (left_out, _NOTICES.get(event.reason, "")) if part)
+    parts = []
+    if count:
+        parts.append(
+            translate("AnswerController", "The context is full: the %n oldest messages were left out.", None, count)
+        )
+    if event.reason in _NOTICES:
+        parts.append(translate("AnswerController", _NOTICES[event.reason]))
+    return " ".join(parts)

@@ -11,6 +11,7 @@ from app.answer_controller import AnswerController
 from app.attachment_controller import AttachmentController
 from app.branch_controller import BranchController
 from app.chat_settings_controller import ChatSettingsController
+from app.context_controller import ContextController
 from app.conversation_controller import ConversationController
 from app.deletion_controller import DeletionController
 from app.engine_bridge import EngineBridge
@@ -27,8 +28,20 @@ from app.parts import Parts
 from app.paths import builtin_target
 from app.regenerate_controller import RegenerateController
 from app.settings_table import RELOAD_KEYS
+from app.statistics_controller import StatisticsController
 from app.transfer_controller import TransferController
-from engine.records import EngineFailed, EngineReady, Event, LoadProgress, Problem, TokensCounted
+from engine.records import (
+    EngineFailed,
+    EngineReady,
+    Event,
+    Finished,
+    LoadProgress,
+    Problem,
+    StatsUpdate,
+    SummaryUpdate,
+    TokensCounted,
+)
+from ui.language import mark, translate
 from ui.layer_records import Layer
 from ui.records import EngineView, SettingValue
 
@@ -39,7 +52,7 @@ NO_MODEL = Problem(
     "No model is loaded", "Without a model nobody can answer.", "Open a GGUF file, or the built-in pair."
 )
 
-AFTER_THE_ANSWER = "This is done when the answer is finished; stop it to have it now."
+AFTER_THE_ANSWER = mark("Controller", "This is done when the answer is finished; stop it to have it now.")
 
 
 class Controller(QObject):
@@ -62,10 +75,13 @@ class Controller(QObject):
         self.models = ModelController(parts, self._demo)
         self.conversations = ConversationController(parts, self.models.runnable)
         self.answers = AnswerController(parts, self.conversations, self.models)
+        self.context = ContextController(parts, self.conversations)
+        self.answers.prepare = self.context.prepare
         self.chat_settings = ChatSettingsController(parts, self.conversations, self._on_settings)
         self.branches = BranchController(parts, self.conversations, self.answers)
         self.deletions = DeletionController(parts, self.conversations, self.answers)
         self.transfer = TransferController(parts, self.conversations)
+        self.statistics = StatisticsController(parts, self.conversations)
         self.attachments = AttachmentController(parts, self.conversations, self.transfer.import_file)
         self.library = LibraryController(parts, self.conversations, self.branches)
         self.help = HelpDesk(parts, self._window.sidebar.help_button, lambda: self.models.view(self.answers.state))
@@ -96,9 +112,11 @@ class Controller(QObject):
         window.set_settings(settings.values)
         window.set_theme(settings.text("theme"))
         window.set_text_size(settings.text("text_size"))
+        window.set_density(settings.text("density"))
         layout = read_layout(self._parts.paths.layout_file)
         if layout:
             window.restore_layout(layout)
+        self.context.start()
         self.conversations.start()
         self.deletions.start()
         self.models.show_demo()
@@ -122,6 +140,7 @@ class Controller(QObject):
             "engine ended": self._bridge.shutdown(SHUTDOWN_S),
             "reading ended": self.attachments.close(SHUTDOWN_S),
             "transfer ended": self.transfer.close(SHUTDOWN_S),
+            "statistics written": self.statistics.close(SHUTDOWN_S),
             "everything saved": self._parts.store.close(SHUTDOWN_S),
         }
         for what, good in results.items():
@@ -158,7 +177,7 @@ class Controller(QObject):
     def _then_show_engine(self, intention: Callable[..., object], *, of_models: bool = True) -> Callable[..., None]:
         def act(*arguments: object) -> None:
             if of_models and self.answers.state is not None:
-                self._window.show_notice(AFTER_THE_ANSWER)
+                self._window.show_notice(translate("Controller", AFTER_THE_ANSWER))
             intention(*arguments)
             self._show_engine()
 
@@ -192,7 +211,10 @@ class Controller(QObject):
             self._window.set_theme(keeper.current.text("theme"))
         if "text_size" in changed:
             self._window.set_text_size(keeper.current.text("text_size"))
+        if "density" in changed:
+            self._window.set_density(keeper.current.text("density"))
         self.conversations.show_settings()
+        self.context.settings_changed(changed)
         if "learn_past" in changed and not keeper.current.values["learn_past"]:
             self._parts.worker.forget_past()
         if changed & {*RELOAD_KEYS, "draft_path"}:
@@ -206,10 +228,15 @@ class Controller(QObject):
             self.models.on_event(event)
             if isinstance(event, EngineReady):
                 self.conversations.models_changed(event.target)
+                self.context.model_changed(event.target.n_ctx)
                 self.attachments.sums.model_changed(event.target.n_ctx)
                 if self.hub is not None:
                     self.hub.models_loaded(event.target, event.draft)
                 self.regenerating.on_ready(event)
+        elif isinstance(event, SummaryUpdate):
+            self.context.on_summary(event)
+        elif isinstance(event, TokensCounted) and self.context.on_counted(event):
+            pass
         elif isinstance(event, TokensCounted):
             self.attachments.sums.on_counted(event)
         elif isinstance(event, EngineFailed) and event.request_id == 0:
@@ -217,13 +244,15 @@ class Controller(QObject):
             self.regenerating.on_failed()
         else:
             self.answers.on_event(event)
+            if isinstance(event, StatsUpdate | Finished):
+                self.context.on_stats(event)
             self._notifications.on_event(event)
         self._show_engine()
 
     def on_trouble(self, problem: Problem | None) -> None:
         """Take what the store says about saving: a problem, or None when everything is saved again."""
         if problem is None:
-            self._window.show_notice("Everything is saved again.")
+            self._window.show_notice(translate("Controller", "Everything is saved again."))
         else:
             self._window.show_problem(problem)
 

@@ -36,6 +36,7 @@ class ConversationController:
         self._store = parts.store
         self._keeper = parts.keeper
         self.current_id: int | None = None
+        self.on_settings: Callable[[], None] = lambda: None  # other settings hold for the open chat
         self.on_shown: Callable[[], None] = lambda: None  # another conversation, or another path through it
         self.unsent = UnsentController(parts)
         target = load_request(self._keeper.current, parts.paths).target
@@ -52,12 +53,11 @@ class ConversationController:
 
     def start(self) -> None:
         """Show the list, and the conversation that changed last."""
-        listed = self._tell(self._store.conversations) or ()
-        latest = next((row for row in listed if not row.archived), None)
-        if latest:
-            self.select(latest.id)
-        else:
+        latest = self._tell(self._store.latest_conversation)
+        if latest is None:
             self.new_chat()
+        else:
+            self.select(latest)
 
     def refresh(self) -> None:
         """Show the list as it is stored."""
@@ -160,6 +160,7 @@ class ConversationController:
         self._window.set_mode(self.mode)
         self._window.set_depth(self.depth)
         self._window.composer.set_overflow(held.text("overflow"))
+        self.on_settings()
         self._window.chat_settings.set_view(self.layers.view(), self.current_id)
         return reason
 

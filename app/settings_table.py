@@ -8,8 +8,9 @@ from __future__ import annotations
 import math
 from types import MappingProxyType
 
+from app.context_fields import context_fields
 from app.engine_fields import ENGINE_FIELDS
-from engine.records import Mode, Overflow
+from engine.records import Mode
 from ui.records import FieldKind, SettingField, SettingValue
 
 MODELS, SPECULATION, SAMPLING, CHAT, LOOK = "Models", "Speculation", "Sampling", "Chat", "Look"
@@ -203,15 +204,7 @@ FIELDS: tuple[SettingField, ...] = (
         maximum=MAX_TEXT_CHARS,
     ),
     *ENGINE_FIELDS,
-    SettingField(
-        "overflow",
-        CHAT,
-        "Full context",
-        FieldKind.CHOICE,
-        Overflow.DROP.value,
-        "What happens when a conversation outgrows the context; either way you are told.",
-        choices=((Overflow.DROP.value, "Leave the oldest turns out"), (Overflow.STOP.value, "Stop and say so")),
-    ),
+    *context_fields(CHAT),
     SettingField(
         "theme",
         LOOK,

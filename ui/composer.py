@@ -35,6 +35,7 @@ CONTEXT_HELP = mark("Composer", "Tokens of this conversation that the model hold
 NEARLY_FULL = 0.85
 OVERFLOW_HELP = {
     "drop": mark("Composer", "When it is full, the oldest turns are left out, and the answer says so."),
+    "summarise": mark("Composer", "When it is full, the oldest turns are summarised first, and the answer says so."),
     "stop": mark(
         "Composer", "When it is full, no answer is made until a new chat is started or the context is made larger."
     ),

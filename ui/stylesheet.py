@@ -248,7 +248,8 @@ QPlainTextEdit#composerText { background: transparent; border: none; font-size: 
 #problemBanner QLabel { color: $warning_text; }
 #noticeBanner { background: $tint; border: 1px solid $border; border-radius: 8px; }
 #dropOverlay { background: $page; }
-#dropHint { background: $page; border: 2px dashed $accent; border-radius: 12px; }
+#dropHint { background: $page; }
+#dropHintFrame { border: 2px dashed $accent; border-radius: 12px; }
 QPushButton[kind="chip"] { background: $tint; border: 1px solid $border; border-radius: 8px; padding: 0;
   text-align: left; }
 QPushButton[kind="chip"]:hover { background: $hover; border-color: $border_strong; }

@@ -1,0 +1,195 @@
+"""The context as the window shows it: what takes it up, what happens when it is full, the summaries, the kept caches.
+
+Knows the window, the store, the settings and the engine's counting; how an answer comes about is another's affair.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Collection
+from dataclasses import dataclass, replace
+from typing import TypeVar
+
+from app.chats import summaries
+from app.chats.store import Turn
+from app.condensing import Condensed, condensed
+from app.context_fields import KEPT_CACHES, MIB
+from app.conversation_controller import ConversationController
+from app.errors import StorageError
+from app.parts import Parts
+from engine.records import ChatRequest, CountRequest, Finished, StatsUpdate, SummaryUpdate, TokensCounted
+from ui.context_meter import ContextMeter
+from ui.context_records import ContextParts, SummaryView
+from ui.language import translate
+from ui.layer_records import Layer
+from ui.records import MessageState, MessageView
+
+log = logging.getLogger(__name__)
+
+Result = TypeVar("Result")
+
+MESSAGE_TOKENS = 8  # about what a chat template writes around a message
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """An answer that was asked for: which stored messages its messages end with."""
+
+    request_id: int
+    conversation_id: int
+    last_ids: tuple[int, ...]
+
+
+class ContextController:
+    """Makes the meter of the header, and the lines of the transcript true."""
+
+    def __init__(self, parts: Parts, conversations: ConversationController) -> None:
+        self._window = parts.window
+        self._worker = parts.worker
+        self._store = parts.store
+        self._keeper = parts.keeper
+        self._conversations = conversations
+        self._asked: _Asked | None = None
+        self._writing: tuple[int, int, SummaryView] | None = None  # conversation, last message, what there is
+        self._size = 0
+        self._system_prompt = ""
+        self._num_counts = 0
+        self._overhead = 0
+        self.meter = ContextMeter(parts.window.theme)
+        parts.window.header.add_indicator(self.meter)
+        self.meter.policy_chosen.connect(lambda policy: conversations.change(Layer.CHAT, {"overflow": policy}))
+        lines = parts.window.transcript.summaries
+        lines.undo_requested.connect(self.undo)
+        lines.skip_requested.connect(parts.worker.skip_summary)
+        conversations.on_shown = self.show
+        conversations.on_settings = self._follow_settings
+
+    # ---- settings and models ----------------------------------------------------------------------------------------
+
+    def start(self) -> None:
+        """Say how many caches may be kept."""
+        self._worker.keep_states((self._keeper.current.whole(KEPT_CACHES) or 0) * MIB)
+
+    def settings_changed(self, changed: Collection[str]) -> None:
+        """Follow the settings."""
+        if KEPT_CACHES in changed:
+            self.start()
+
+    def model_changed(self, num_tokens: int) -> None:
+        """Count anew for a model whose context holds so many tokens."""
+        self._size = num_tokens
+        self.show()
+
+    def _follow_settings(self) -> None:
+        held = self._conversations.settings
+        self.meter.set_policy(held.text("overflow"))
+        if held.text("system_prompt") != self._system_prompt:
+            self.show()
+
+    # ---- summaries --------------------------------------------------------------------------------------------------
+
+    def prepare(self, request: ChatRequest, turn: Turn) -> ChatRequest:
+        """Put a stored summary in the place of what it stands for, and name the conversation."""
+        conversation_id = turn.conversation_id
+        stored = self._tell(lambda: self._store.read(lambda db: summaries.of_conversation(db, conversation_id)))
+        short = condensed(turn.history, stored or {})
+        num_before = len(condensed(turn.history, {}).messages)
+        first = 1 if request.messages and request.messages[0].role == "system" else 0
+        messages = (*request.messages[:first], *short.messages, *request.messages[first + num_before :])
+        self._asked = _Asked(request.request_id, conversation_id, short.last_ids)
+        return replace(request, messages=messages, conversation_id=conversation_id)
+
+    def on_summary(self, event: SummaryUpdate) -> None:
+        """Show a summary in the making; keep one that is there."""
+        asked = self._asked
+        if asked is None or asked.request_id != event.request_id:
+            return
+        self._writing = None
+        if event.failure:
+            sentence = translate("ContextController", "The oldest turns could not be summarised: {why}")
+            self._window.show_notice(sentence.format(why=translate("Problems", event.failure)))
+        elif 0 < event.num_messages <= len(asked.last_ids):
+            message_id = asked.last_ids[event.num_messages - 1]
+            if event.complete:
+                self._tell(lambda: self._store.write(lambda db: summaries.put(db, message_id, event.text)))
+            else:
+                view = SummaryView(event.text, True, event.num_messages, event.done, event.total)
+                self._writing = asked.conversation_id, message_id, view
+        if asked.conversation_id == self._conversations.current_id:
+            self._show_lines(self._path())
+
+    def undo(self, message_id: int) -> None:
+        """Send the messages themselves again."""
+        self._tell(lambda: self._store.write(lambda db: summaries.remove(db, message_id)))
+        self.show()
+
+    # ---- what is shown ----------------------------------------------------------------------------------------------
+
+    def show(self) -> None:
+        """Show the open conversation's summaries, and count what it takes."""
+        views = self._path()
+        short = self._show_lines(views)
+        system = self._system_prompt = self._conversations.settings.text("system_prompt")
+        last = views[-1] if views else None
+        answer = last.text if last is not None and last.role == "assistant" else ""
+        if not self._size:
+            self.meter.set_parts(ContextParts())
+            return
+        self._num_counts += 1
+        self._overhead = MESSAGE_TOKENS * (len(short.messages) + bool(system) + bool(answer))
+        told = "\n".join(message.content for message in short.messages)
+        self.meter.set_parts(replace(self.meter.parts, size=self._size, counted=False))
+        self._worker.count(CountRequest(-self._num_counts, (system, told, answer)))
+
+    def on_counted(self, event: TokensCounted) -> bool:
+        """Take what the engine counted; False where somebody else had asked."""
+        if event.request_id >= 0:
+            return False
+        if event.request_id == -self._num_counts and event.counts is not None:
+            system, told, answer = event.counts
+            parts = ContextParts(system, told + self._overhead if told or answer else 0, answer, self._size)
+            self.meter.set_parts(self._as_used(parts, self._window.composer.context_used))
+        return True
+
+    def on_stats(self, event: StatsUpdate | Finished) -> None:
+        """Follow the answer in the making, where its conversation is the open one."""
+        asked, stats = self._asked, event.stats
+        if asked is None or asked.request_id != event.request_id or not stats.context_size:
+            return
+        if asked.conversation_id == self._conversations.current_id:
+            parts = replace(self.meter.parts, last_answer=stats.tokens, size=stats.context_size, counted=True)
+            self.meter.set_parts(self._as_used(parts, stats.context_used))
+
+    @staticmethod
+    def _as_used(parts: ContextParts, used: int) -> ContextParts:
+        """With the sum that the engine told, where it did: the conversation is what the other parts leave of it."""
+        if used <= parts.system + parts.last_answer:
+            return parts
+        return replace(parts, conversation=used - parts.system - parts.last_answer)
+
+    def _path(self) -> tuple[MessageView, ...]:
+        conversation_id = self._conversations.current_id
+        if conversation_id is None:
+            return ()
+        views = self._tell(lambda: self._store.history(conversation_id)) or ()
+        return tuple(view for view in views if view.state is not MessageState.STREAMING)
+
+    def _show_lines(self, views: tuple[MessageView, ...]) -> Condensed:
+        conversation_id = self._conversations.current_id
+        stored: dict[int, str] = {}
+        if conversation_id is not None:
+            read = self._tell(lambda: self._store.read(lambda db: summaries.of_conversation(db, conversation_id)))
+            stored = read or {}
+        short = condensed(views, stored)
+        lines = {} if short.summary_at is None else {short.summary_at: SummaryView(short.summary)}
+        if self._writing is not None and self._writing[0] == conversation_id:
+            lines[self._writing[1]] = self._writing[2]
+        self._window.transcript.summaries.set_views(lines)
+        return short
+
+    def _tell(self, job: Callable[[], Result]) -> Result | None:
+        try:
+            return job()
+        except StorageError as error:
+            self._window.show_problem(error.problem)
+            return None

@@ -1,0 +1,44 @@
+"""What the window shows of the context: what takes it up, and the summaries that stand for messages. Plain data."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+NEARLY_FULL = 0.85
+
+
+@dataclass(frozen=True, slots=True)
+class ContextParts:
+    """Tokens of what the model is sent, of ``size``; 0 where no model is loaded. ``counted``: none is waited for."""
+
+    system: int = 0
+    conversation: int = 0
+    last_answer: int = 0
+    size: int = 0
+    counted: bool = True
+
+    @property
+    def used(self) -> int:
+        """All of them."""
+        return self.system + self.conversation + self.last_answer
+
+    @property
+    def share(self) -> float:
+        """Of the context; 0 where its size is not known."""
+        return min(1.0, self.used / self.size) if self.size else 0.0
+
+    @property
+    def nearly_full(self) -> bool:
+        """Whether it is time to think of what happens then."""
+        return self.share >= NEARLY_FULL
+
+
+@dataclass(frozen=True, slots=True)
+class SummaryView:
+    """A summary of all messages above its line. ``writing``: it is in the making, ``done`` of ``total`` tokens read."""
+
+    text: str
+    writing: bool = False
+    num_messages: int = 0
+    done: int = 0
+    total: int = 0
