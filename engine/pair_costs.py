@@ -171,10 +171,13 @@ class PairCosts:
             self.pacer.use(bands.curve)
 
     def _new_control(self, best: int) -> ThreadControl:
-        """No more are tried where a number was asked for, on a GPU, and where that would change the logits."""
-        context = self._target.context
-        fixed = self._asked_threads[0] is not None or self._target.model.gpu_layers or context.threads_change_numbers
-        return ThreadControl(best, best if fixed else library.physical_cores(), doubts=not fixed)
+        """No others are tried where a number was asked for and on a GPU; no fewer where that changes the logits.
+
+        More are: on fewer threads than cores the choice may have fallen in a disturbed moment, and would cost much.
+        """
+        fixed = self._asked_threads[0] is not None or bool(self._target.model.gpu_layers)
+        doubts = not (fixed or self._target.context.threads_change_numbers)
+        return ThreadControl(best, best if fixed else library.physical_cores(), doubts=doubts)
 
     def _choose_threads(self, loaded: LoadedModel, asked: int | None, sizes: tuple[int, ...], budget_s: float) -> int:
         """The number asked for; on a GPU the default; else what is fastest here."""

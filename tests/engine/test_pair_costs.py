@@ -160,3 +160,17 @@ def test_the_reason_is_among_the_decisions_of_the_answer(monkeypatch: pytest.Mon
     session.close()
     decisions = last.stats.decisions  # type: ignore[union-attr]
     assert "token 0: 2 threads to 1: another program uses the cores" in decisions
+
+
+@pytest.mark.parametrize(("asked", "most"), [(None, 4), (1, 1)])
+def test_more_threads_than_were_found_best_are_tried_unless_a_number_was_asked_for(
+    asked: int | None, most: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(pair_costs.library, "physical_cores", lambda: 4)
+    monkeypatch.setattr(pair_costs.threads, "choose", lambda _costs: 1)
+    target = open_model(builtin_target(), LoadOptions(512, 1))
+    costs = PairCosts(target, None, LoadRequest(str(builtin_target()), threads=asked), CostStore(tmp_path))
+    costs.measure(0.1)
+    assert costs._control is not None
+    assert (costs._control.best, costs._control.most) == (1, most)
+    target.close()
