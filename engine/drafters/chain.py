@@ -31,6 +31,8 @@ class Chain:
             return
         self.ids += draft.ids[:count]
         self._q += draft.q[:count] if draft.q is not None else [None] * count
+        if self.parts and self.parts[-1].source is draft.source:
+            confidences = [*self.parts.pop().confidences, *confidences]
         self.parts.append(Part(draft.source, confidences))
         self._match_length = self._match_length or draft.match_length
 

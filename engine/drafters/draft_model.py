@@ -54,6 +54,16 @@ class DraftModelDrafter:
 
         ``pending`` are tokens of the same proposal that come before its own, from whatever drafter.
         """
+        return self._run(history, limit, gate, pending, draws=True)
+
+    def look(self, history: History, limit: int, gate: Gate, pending: Sequence[int] = ()) -> Draft:
+        """The same, but nothing is drawn: the likeliest tokens, each with the distribution to draw from in its place.
+
+        What is looked at depends on no chance, so it may decide how many tokens are drawn after all.
+        """
+        return self._run(history, limit, gate, pending, draws=False)
+
+    def _run(self, history: History, limit: int, gate: Gate | None, pending: Sequence[int], *, draws: bool) -> Draft:
         model = self._model
         limit = min(limit, model.n_ctx - len(history) - len(pending) + 1)
         if limit <= 0 or self._sampler is None:
@@ -70,9 +80,9 @@ class DraftModelDrafter:
         row = model.forward(fresh, 1)[0]
         if limit > 1 and not pending:
             model.checkpoint()
-        return self._run_ahead(row, before, limit, gate)
+        return self._run_ahead(row, before, limit, gate, draws=draws)
 
-    def _run_ahead(self, row: Row, before: History, limit: int, gate: Gate | None) -> Draft:
+    def _run_ahead(self, row: Row, before: History, limit: int, gate: Gate | None, *, draws: bool) -> Draft:
         ids: list[int] = []
         scores: list[float] = []
         q: list[Distribution] = []
@@ -81,7 +91,7 @@ class DraftModelDrafter:
             if gate is not None and not gate.worth_drawing(confidence):
                 break
             if distribution is not None:
-                next_id = distribution.draw(self._uniform())
+                next_id = distribution.draw(self._uniform()) if draws else _likeliest(distribution)
                 q.append(distribution)
             ids.append(next_id)
             scores.append(confidence)
@@ -120,3 +130,8 @@ class DraftModelDrafter:
     def _uniform(self) -> float:
         assert self._sampler is not None  # noqa: S101  (propose has looked)
         return self._sampler.uniform()
+
+
+def _likeliest(distribution: Distribution) -> int:
+    best = int(distribution.probs.argmax())
+    return best if distribution.ids is None else int(distribution.ids[best])

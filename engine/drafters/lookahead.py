@@ -1,6 +1,7 @@
-"""How far a draft model looks ahead at temperature 0, and how much of what was seen is worth proposing.
+"""How far a draft model looks ahead before anything is drawn, and how much of what was seen is worth proposing.
 
-Nothing is drawn there, so what was drafted need not be proposed. Knows the pacer, which knows no tokens.
+What is seen depends on no chance, so it need not be proposed, and may decide how many tokens are drawn then: the
+output stays exact. Knows the pacer, which knows no tokens.
 """
 
 from __future__ import annotations

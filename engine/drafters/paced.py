@@ -5,13 +5,14 @@ Knows the drafters and the pacer; the pacer knows no tokens.
 
 from __future__ import annotations
 
+from math import prod
 from time import perf_counter
 
 from engine.drafters.base import Draft, Drafter
 from engine.drafters.chain import Chain
 from engine.drafters.draft_model import DraftModelDrafter
 from engine.drafters.lookahead import TEXT_DEPTH, Lookahead
-from engine.drafters.seen import Seen, text_seen
+from engine.drafters.seen import Seen, num_equal, text_seen
 from engine.drafters.suffix import SuffixDrafter
 from engine.pacer import MAX_DEPTH, Choice, Pacer
 from engine.records import Source
@@ -37,8 +38,9 @@ class PacedDrafter:
         self._choice = Choice.PLAIN
         self._chain = Chain()
         self._draft_ms, self._num_drafted = 0.0, 0
-        self._looks = False  # whether what the model drafts may be left: nothing is drawn at temperature 0
-        self._ahead = Seen(source=Source.DRAFT)  # what the model drafted beyond the history
+        self._sampler: Sampler | None = None
+        self._ahead = Seen(source=Source.DRAFT)  # what the model saw ahead of the history
+        self._read: list[int] = []  # what it may hold in its cache beyond the history
         self._unsent: list[tuple[Seen, int]] = []  # what might have been proposed, and how much of it was
         self._num_history = 0
         self.source = Source.TARGET
@@ -46,7 +48,8 @@ class PacedDrafter:
     def begin(self, history: History, sampler: Sampler) -> None:
         """Prepare the drafters."""
         self._pacer.begin()
-        self._looks, self._unsent, self._ahead = sampler.greedy, [], Seen(source=Source.DRAFT)
+        self._sampler, self._unsent, self._ahead = sampler, [], Seen(source=Source.DRAFT)
+        self._read = []
         self._num_history = len(history)
         for drafter in (self._text, self._model):
             if drafter is not None:
@@ -63,41 +66,30 @@ class PacedDrafter:
             has_model=self._model is not None,
             limit=min(limit, MAX_DEPTH),
             may_rest=self._may_rest,
-            looks=self._looks,
+            looks=True,
         )
         self._chain, self._draft_ms, self._num_drafted = Chain(), 0.0, 0
         if self._choice is Choice.TEXT:
             self._add(text.part(0, depth))
         elif self._choice is Choice.MODEL and self._model is not None:
             started = perf_counter()
-            if self._looks:
-                self._look_ahead(self._model, history, text, depth)
-            else:
-                self._draw(self._model, history, depth)
+            self._run_model(self._model, history, text, depth)
             self._draft_ms = (perf_counter() - started) * 1000.0
         if not self._chain.parts or self._chain.parts[0].source is Source.DRAFT:
             self._unsent.append((text, 0))
         return self._chain.draft()
 
     def _add(self, seen: Seen) -> None:
-        self._chain.add(Draft(seen.ids, seen.source), seen.confidences)
+        self._chain.add(seen.draft, seen.confidences)
 
-    def _draw(self, model: DraftModelDrafter, history: History, limit: int) -> None:
-        """Let the model draw, and text follow where that promises more. What was drawn is proposed."""
-        gate = _Gate(self._pacer, self._following, limit)
-        drawn = model.propose(history, limit, gate)
-        self._num_drafted = len(drawn.ids)
-        self._chain.add(drawn, drawn.scores or [])
-        self._add(gate.following)
+    def _run_model(self, model: DraftModelDrafter, history: History, text: Seen, limit: int) -> None:
+        """Let the model look ahead as far as that may pay, and propose what is worth most of all that was seen.
 
-    def _look_ahead(self, model: DraftModelDrafter, history: History, text: Seen, limit: int) -> None:
-        """Let the model draft as far as that may pay, and propose what is worth most of all that was seen.
-
-        What it drafted beyond the last pass, and what turned out to be right since, need not be drafted again.
+        How far to go is decided before anything is drawn. What was seen ahead of the last pass, and turned out to be
+        right since, need not be drafted again.
         """
         gate = Lookahead(self._pacer, self._following, text, limit)
         seen = self._ahead.part(0, limit)
-        # Not a generator in `all`: the gate has to hear of every token, in turn.
         going_on = True
         for token_id, confidence in zip(seen.ids, seen.confidences, strict=True):
             going_on = gate.worth_drawing(confidence) and gate.worth_running(token_id)
@@ -105,14 +97,44 @@ class PacedDrafter:
                 break
         room = limit - len(seen.ids)
         if going_on and room > 0 and not (seen.ids and model.ends(seen.ids[-1])):
-            more = model.propose(history, room, gate, seen.ids)
+            more = model.look(history, room, gate, seen.ids)
             self._num_drafted = len(more.ids)
-            seen = Seen([*seen.ids, *more.ids], [*seen.confidences, *(more.scores or [])], Source.DRAFT)
-            self._ahead = seen
+            q = [*(seen.q or []), *more.q] if more.q is not None else seen.q
+            seen = Seen([*seen.ids, *more.ids], [*seen.confidences, *(more.scores or [])], Source.DRAFT, q)
+            self._ahead, self._read = seen, seen.ids
         plan = gate.plan(may_rest=self._may_rest)
-        self._add(seen.part(0, plan.num_drafted))
-        self._add(plan.text)
         self._unsent.append((self._ahead, plan.num_drafted))
+        wanted = seen.part(0, plan.num_drafted)
+        drawn = wanted.drawn(self._uniform)
+        self._add(drawn)
+        if drawn.ids == wanted.ids[: len(drawn.ids)]:
+            self._add(plan.text)
+        else:
+            self._go_on(model, history, drawn, limit)
+
+    def _go_on(self, model: DraftModelDrafter, history: History, drawn: Seen, limit: int) -> None:
+        """What was drawn last was not what was seen: draw on from there, and let text follow, where that pays."""
+        sure = len(drawn.ids) - 1
+        model.forget_after(len(history) + sure)
+        self._ahead = self._ahead.part(0, sure)
+        self._read = drawn.ids[:sure]
+        if model.ends(drawn.ids[-1]):
+            return
+        following = self._following
+        if following is not None:
+            following.propose(history, 0)
+            following.propose_after(drawn.ids[:-1], 0)
+        gate = _Gate(self._pacer, following, limit, drawn.confidences)
+        if gate.worth_running(drawn.ids[-1]):
+            more = model.propose(history, limit - len(drawn.ids), gate, drawn.ids)
+            self._num_drafted += len(more.ids)
+            self._chain.add(more, more.scores or [])
+            self._read = [*drawn.ids, *more.ids]
+        self._add(gate.following)
+
+    def _uniform(self) -> float:
+        assert self._sampler is not None  # noqa: S101  (propose comes after begin)
+        return self._sampler.uniform()
 
     @property
     def _following(self) -> SuffixDrafter | None:
@@ -125,15 +147,17 @@ class PacedDrafter:
         """
         fresh = history[self._num_history :].tolist()
         for seen, num_sent in self._unsent:
-            right = seen.num_equal(fresh)
+            right = num_equal(seen.ids, fresh)
             confidences = seen.confidences[num_sent : min(right + 1, len(fresh))]
             if right >= num_sent and confidences:
                 self._pacer.observe_unsent(seen.source, confidences, right - num_sent)
         self._unsent = []
-        if fresh and self._looks and self._model is not None:
-            right = self._ahead.num_equal(fresh)
+        if fresh and self._model is not None:
+            right = num_equal(self._read, fresh)
+            self._read = self._read[right:] if right == len(fresh) else []
             if right < len(fresh):
                 self._model.forget_after(self._num_history + right)
+            right = num_equal(self._ahead.ids, fresh)
             self._ahead = self._ahead.part(right if right == len(fresh) else len(self._ahead.ids))
         self._num_history = len(history)
 
@@ -141,8 +165,6 @@ class PacedDrafter:
         """Tell the drafter and the pacer what was kept."""
         if self._text is not None:
             self._text.observe(num_accepted if self._choice is Choice.TEXT else 0)
-        if self._model is not None and self._choice is Choice.MODEL and not self._looks:
-            self._model.observe(num_accepted)
         if self._choice is Choice.PLAIN:
             self._pacer.observe_plain()
         else:
@@ -150,14 +172,15 @@ class PacedDrafter:
 
 
 class _Gate:
-    """Implements `draft_model.Gate` for one proposal: goes on while that pays, and notices where text pays more."""
+    """Implements `draft_model.Gate` for tokens that are drawn: goes on while that pays, and sees where text pays more."""
 
-    def __init__(self, pacer: Pacer, text: SuffixDrafter | None, limit: int) -> None:
+    def __init__(self, pacer: Pacer, text: SuffixDrafter | None, limit: int, drawn: list[float]) -> None:
+        """``drawn``: how sure the model was of the tokens that were drawn before."""
         self._pacer = pacer
         self._text = text
-        self._room = limit
-        self._drawn = 0
-        self._alive = 1.0
+        self._room = limit - len(drawn)
+        self._drawn = len(drawn)
+        self._alive = prod(pacer.chance(confidence) for confidence in drawn)
         self.following = Seen()
 
     def worth_drawing(self, confidence: float) -> bool:
@@ -171,6 +194,8 @@ class _Gate:
 
     def worth_running(self, drawn_id: int) -> bool:
         """See `draft_model.Gate`."""
+        if self._room <= 0:
+            return False
         gain = self._pacer.gain_of_running(self._drawn, self._alive, self._room)
         if self._text is not None:
             text = text_seen(self._text.propose_after((drawn_id,), min(self._room, TEXT_DEPTH)))

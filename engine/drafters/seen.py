@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from engine.drafters.base import Draft
 from engine.records import Source
+from engine.sampling import Distribution
 
 # A text match says nothing about itself but its length; the pacer learns what each of these is really worth.
 _LENGTH_CONFIDENCE = ((2, 0.4), (3, 0.6), (4, 0.75), (8, 0.85), (16, 0.93))
@@ -21,15 +23,35 @@ class Seen:
     ids: list[int] = field(default_factory=list)
     confidences: list[float] = field(default_factory=list)
     source: Source = Source.NGRAM
+    q: list[Distribution] | None = None  # to draw each from, where it is not to be taken as it is
 
     def part(self, start: int, end: int | None = None) -> Seen:
         """Some of them."""
-        return Seen(self.ids[start:end], self.confidences[start:end], self.source)
+        q = self.q[start:end] if self.q is not None else None
+        return Seen(self.ids[start:end], self.confidences[start:end], self.source, q)
 
-    def num_equal(self, ids: list[int]) -> int:
-        """How many tokens at the beginning of both are the same."""
-        pairs = enumerate(zip(self.ids, ids, strict=False))
-        return next((i for i, (mine, other) in pairs if mine != other), min(len(self.ids), len(ids)))
+    def drawn(self, uniform: Callable[[], float]) -> Seen:
+        """Each drawn from its distribution, up to the first that comes out otherwise: what follows it was not seen."""
+        if self.q is None:
+            return self
+        ids: list[int] = []
+        for token_id, q in zip(self.ids, self.q, strict=True):
+            ids.append(q.draw(uniform()))
+            if ids[-1] != token_id:
+                break
+        count = len(ids)
+        return Seen(ids, self.confidences[:count], self.source, self.q[:count])
+
+    @property
+    def draft(self) -> Draft:
+        """As a proposal."""
+        return Draft(self.ids, self.source, self.q)
+
+
+def num_equal(ids: list[int], others: list[int]) -> int:
+    """How many tokens at the beginning of both are the same."""
+    pairs = enumerate(zip(ids, others, strict=False))
+    return next((i for i, (one, other) in pairs if one != other), min(len(ids), len(others)))
 
 
 def text_seen(draft: Draft) -> Seen:
