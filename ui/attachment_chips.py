@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from PySide6.QtCore import QSize, Qt, Signal
-from PySide6.QtGui import QFontMetrics, QKeyEvent, QResizeEvent
+from PySide6.QtCore import QEvent, QSize, Qt, Signal
+from PySide6.QtGui import QFontMetrics, QKeyEvent, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
 
 from ui.formatting import count, size
@@ -163,6 +163,8 @@ class AttachmentRows(QWidget):
     def _place(self) -> None:
         x = y = height = 0
         for chip in self.chips:
+            for label in (chip, chip.name, chip.facts):
+                label.ensurePolished()
             wanted = chip.sizeHint()
             if x and x + wanted.width() > self.width():
                 x, y = 0, y + height + SPACING_PX
@@ -170,6 +172,17 @@ class AttachmentRows(QWidget):
             x += wanted.width() + SPACING_PX
             height = wanted.height()
         self.setFixedHeight(y + height)
+
+    def event(self, event: QEvent) -> bool:
+        """A chip that has grown, with the style or the text size, may need another place."""
+        if event.type() == QEvent.Type.LayoutRequest:
+            self._place()
+        return super().event(event)
+
+    def showEvent(self, event: QShowEvent) -> None:
+        """What is shown has its style, and so its size."""
+        super().showEvent(event)
+        self._place()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Another width may need other rows."""

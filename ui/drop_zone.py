@@ -52,7 +52,12 @@ class DropHint(QFrame):
         self.names = QLabel()
         self.names.setProperty("kind", "muted")
         self.names.setTextFormat(Qt.TextFormat.PlainText)
-        layout = QVBoxLayout(self)
+        frame = QFrame()
+        frame.setObjectName("dropHintFrame")
+        around = QVBoxLayout(self)
+        around.setContentsMargins(MARGIN_PX, MARGIN_PX, MARGIN_PX, MARGIN_PX)
+        around.addWidget(frame)
+        layout = QVBoxLayout(frame)
         layout.setContentsMargins(32, 32, 32, 32)
         layout.setSpacing(12)
         layout.addStretch(1)
@@ -73,8 +78,7 @@ class DropHint(QFrame):
         self.names.setText("\n".join([*names[:_NAMES_SHOWN], *more]))
         color = self._theme.tokens.accent_text
         self._icon.setPixmap(self._theme.pixmap(icon, color, 40, self.devicePixelRatioF()))
-        margins = MARGIN_PX
-        self.setGeometry(self._window.rect().adjusted(margins, margins, -margins, -margins))
+        self.setGeometry(self._window.rect())
         self.show()
         self.raise_()
 
