@@ -16,7 +16,7 @@ from ui.markdown_places import Drawn
 from ui.marks import paint_marks
 from ui.pass_tip import pass_tip
 from ui.prose_view import ProseView
-from ui.provenance import SourceRuns, place_at, refused_at
+from ui.provenance import SourceRuns, formula_units, place_at, refused_at
 from ui.theme import Theme
 
 SEGMENT_SPACING = 10
@@ -112,11 +112,15 @@ class AnswerBody(QWidget):
         raw, runs, wanted = self._told
         view = self._views()[index]
         fits = len(runs.sources) == len(raw)
-        ranges = runs.locate(view.toPlainText(), self._drawn[index]) if wanted and fits else []
-        paint_marks(view, (item for item in ranges if item.source in wanted), self._theme.tokens)
+        text = view.toPlainText()
+        found = runs.locate(text, self._drawn[index]) if wanted and fits else []
+        ranges = [item for item in found if item.source in wanted]
+        units = formula_units(text)
+        paint_marks(view, (item for item in ranges if item.start not in units), self._theme.tokens)
         if isinstance(view, ProseView):
+            view.mark_formulas({item.start: item.source for item in ranges if item.start in units})
             refused = runs.rejections() if self._shows_refused and fits else []
-            view.set_refused(refused_at(view.toPlainText(), self._drawn[index], refused) if refused else [])
+            view.set_refused(refused_at(text, self._drawn[index], refused) if refused else [])
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         """While sources are marked, the pointer on a token tells of its pass."""

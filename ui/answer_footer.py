@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QEvent, Qt
-from PySide6.QtGui import QFontMetricsF, QHelpEvent
+import math
+
+from PySide6.QtCore import QEvent, QSize, Qt
+from PySide6.QtGui import QFontMetricsF, QHelpEvent, QResizeEvent
 from PySide6.QtWidgets import QLabel, QToolTip
 
 from engine.records import RunStats
@@ -31,9 +33,40 @@ class AnswerFooter(QLabel):
         self._parts = footer_parts(stats)
         if target:
             self._parts.append((target, translate("AnswerFooter", "The model that gave this answer.")))
-        self.setText(SEPARATOR.join(text for text, _ in self._parts))
+        self._elide()
+        self.setAccessibleName(self.whole_text)
         self.setAccessibleDescription(" ".join(meaning for _, meaning in self._parts))
         self.setVisible(bool(self._parts))
+
+    @property
+    def whole_text(self) -> str:
+        """All figures, also where the line has no room for them."""
+        return SEPARATOR.join(text for text, _ in self._parts)
+
+    def sizeHint(self) -> QSize:
+        """As wide as all figures."""
+        metrics = QFontMetricsF(self.font())
+        return QSize(math.ceil(metrics.horizontalAdvance(self.whole_text)) + 2, super().sizeHint().height())
+
+    def minimumSizeHint(self) -> QSize:
+        """A narrow window cuts the line instead of growing."""
+        return QSize(40, super().minimumSizeHint().height())
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """More room shows more."""
+        super().resizeEvent(event)
+        self._elide()
+
+    def changeEvent(self, event: QEvent) -> None:
+        """Another text size needs other room."""
+        super().changeEvent(event)
+        if event.type() == QEvent.Type.FontChange:
+            self._elide()
+            self.updateGeometry()
+
+    def _elide(self) -> None:
+        metrics = QFontMetricsF(self.font())
+        self.setText(metrics.elidedText(self.whole_text, Qt.TextElideMode.ElideRight, self.width()))
 
     def meaning_at(self, x: float) -> str:
         """What the figure at ``x`` pixels from the left means."""

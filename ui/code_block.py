@@ -59,6 +59,8 @@ class _CodeView(QPlainTextEdit):
         """Wrap long lines or scroll sideways to their ends."""
         modes = QPlainTextEdit.LineWrapMode
         self.setLineWrapMode(modes.WidgetWidth if wraps else modes.NoWrap)
+        policies = Qt.ScrollBarPolicy
+        self.setHorizontalScrollBarPolicy(policies.ScrollBarAlwaysOff if wraps else policies.ScrollBarAsNeeded)
         self.fit()
 
     def fit(self) -> None:
@@ -67,7 +69,7 @@ class _CodeView(QPlainTextEdit):
         if self.wraps:
             line_height /= max(self.document().firstBlock().layout().lineCount(), 1)
         bar = self.horizontalScrollBar()
-        needed = bar.sizeHint().height() if bar.maximum() > 0 else 0
+        needed = bar.sizeHint().height() if bar.maximum() > 0 and not self.wraps else 0
         margins = self.viewportMargins()
         # A pixel short and Qt would scroll by a line.
         num_lines = self.document().size().height() if self.wraps else self.blockCount()  # counts wrapped lines

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from functools import lru_cache
 
-from PySide6.QtCore import QByteArray, QObject, QRect, QRectF, QSizeF
+from PySide6.QtCore import QByteArray, QObject, QRect, QRectF, QSizeF, Qt
 from PySide6.QtGui import (
+    QColor,
     QFontMetricsF,
     QPainter,
+    QPen,
     QPyTextObject,
     QTextCharFormat,
     QTextCursor,
@@ -16,12 +18,16 @@ from PySide6.QtGui import (
 )
 from PySide6.QtSvg import QSvgRenderer
 
+from engine.records import Source
 from ui.formula import INK, Formula
 from ui.formulas import FormulaBook
 from ui.markdown_html import formula_source
+from ui.palette import LIGHT, Palette
 
 SCALE = 1.06  # a formula's letters are a little smaller than those of an interface font of the same size
 LEAST_SCALE = 0.35
+TINT_ALPHA = 40
+_LINES = {Source.NGRAM: Qt.PenStyle.DotLine, Source.BONUS: Qt.PenStyle.DashLine}
 _BASE = QTextCharFormat.VerticalAlignment.AlignBaseline
 _MIDDLE = QTextCharFormat.VerticalAlignment.AlignMiddle
 
@@ -37,7 +43,8 @@ class FormulaObject(QPyTextObject):
     def __init__(self, parent: QObject, book: FormulaBook) -> None:
         super().__init__(parent)
         self._book = book
-        self.color = "#000000"
+        self.tokens: Palette = LIGHT
+        self.marks: dict[int, Source] = {}  # by place in the document
         self.px = 14  # the font's size
 
     def formula_at(self, shape: QTextFormat) -> Formula | None:
@@ -55,7 +62,7 @@ class FormulaObject(QPyTextObject):
         return QSizeF(formula.width * scale, above + below)
 
     def drawObject(
-        self, painter: QPainter, rect: QRectF | QRect, document: QTextDocument, _position: int, shape: QTextFormat
+        self, painter: QPainter, rect: QRectF | QRect, document: QTextDocument, position: int, shape: QTextFormat
     ) -> None:
         """Asked when the document is painted."""
         formula = self.formula_at(shape)
@@ -64,8 +71,10 @@ class FormulaObject(QPyTextObject):
         scale = self._scale(formula, document)
         above, _below = self._extent(formula, shape, scale, document)
         top = rect.y() + above - formula.ascent * scale
-        height = (formula.ascent + formula.descent) * scale
-        _renderer(formula, self.color).render(painter, QRectF(rect.x(), top, formula.width * scale, height))
+        box = QRectF(rect.x(), top, formula.width * scale, (formula.ascent + formula.descent) * scale)
+        if position in self.marks:
+            self._paint_mark(painter, box, self.marks[position])
+        _renderer(formula, self.tokens.text).render(painter, box)
 
     def align(self, document: QTextDocument) -> None:
         """Say of every formula how it stands on its line: low ones by the font's descent, tall ones by their middle."""
@@ -96,8 +105,20 @@ class FormulaObject(QPyTextObject):
         above, below = formula.ascent * scale, formula.descent * scale
         if shape.toCharFormat().verticalAlignment() == _MIDDLE:
             return max(above, below), max(above, below)
-        return above, self._descent(document)
+        metrics = QFontMetricsF(document.defaultFont())  # alone on its line it stands where words would
+        return max(above, metrics.ascent()), metrics.descent()
 
     @staticmethod
     def _descent(document: QTextDocument) -> float:
         return QFontMetricsF(document.defaultFont()).descent()
+
+    def _paint_mark(self, painter: QPainter, rect: QRectF, source: Source) -> None:
+        """A tint and a line, as words have; Qt would cover a formula with the plain colour."""
+        color = QColor(self.tokens.source(source))
+        painter.save()
+        painter.setPen(QPen(color, 1, _LINES.get(source, Qt.PenStyle.SolidLine)))
+        if source is not Source.TARGET:
+            painter.drawLine(rect.bottomLeft(), rect.bottomRight())
+        color.setAlpha(TINT_ALPHA)
+        painter.fillRect(rect, color)
+        painter.restore()

@@ -10,6 +10,7 @@ from PySide6.QtCore import QEvent, QMimeData, Qt, QUrl, Signal
 from PySide6.QtGui import QKeyEvent, QPaintEvent, QResizeEvent, QTextCursor, QTextFormat, QTextOption, QWheelEvent
 from PySide6.QtWidgets import QFrame, QSizePolicy, QTextBrowser, QWidget
 
+from engine.records import Source
 from ui.formula import Formula
 from ui.formula_object import FormulaObject
 from ui.formulas import Pending
@@ -112,6 +113,12 @@ class ProseView(QTextBrowser):
             data.setText(self._words(cursor.selectionStart(), cursor.selectionEnd()))
         return data
 
+    def mark_formulas(self, sources: dict[int, Source]) -> None:
+        """Mark the formulas at these places of the document with where they came from."""
+        if self._formulas is not None and sources != self._formulas.marks:
+            self._formulas.marks = sources
+            self.viewport().update()
+
     def set_refused(self, notes: list[tuple[int, str]]) -> None:
         """Show texts struck through above the UTF-16 units that they are given for; the document stays as it is."""
         if notes == self._refused:
@@ -198,7 +205,8 @@ class ProseView(QTextBrowser):
         if self._formulas is None:
             self._formulas = FormulaObject(self, book)
             book.ready.connect(self._on_formulas)
-        self._formulas.color, self._formulas.px = self._theme.tokens.text, self._theme.type.answer
+        self._formulas.tokens, self._formulas.px = self._theme.tokens, self._theme.type.answer
+        self._formulas.marks = {}
         self._pending = set()
 
         def shown(found: re.Match[str]) -> str:

@@ -90,7 +90,12 @@ class SourceRuns:
         found: list[MarkedRange] = []
         unit, start = 0, 0
         current: Source | None = None
+        before = ""
         for char, place in zip(shown, places_of(shown, drawn), strict=True):
+            if OBJECT in (char, before):  # a formula is marked on its own
+                _close(found, start, unit, current)
+                current = None
+            before = char
             source = None if char in "\n\u2029" else current  # a range over table cells would mark them whole
             if not char.isspace():
                 source = self.sources[place] if 0 <= place < len(self.sources) else None
@@ -125,6 +130,18 @@ def places_of(shown: str, drawn: Drawn) -> list[int]:
         places.append(drawn.places[number])
         number += 1
     return places
+
+
+def formula_units(shown: str) -> frozenset[int]:
+    """The UTF-16 units of a shown text at which typeset formulas stand."""
+    if OBJECT not in shown:
+        return frozenset()
+    units, unit = set(), 0
+    for char in shown:
+        if char == OBJECT:
+            units.add(unit)
+        unit += 2 if ord(char) > 0xFFFF else 1
+    return frozenset(units)
 
 
 def refused_at(shown: str, drawn: Drawn, rejections: Sequence[tuple[int, int, str]]) -> list[tuple[int, str]]:

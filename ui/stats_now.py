@@ -61,6 +61,7 @@ class NowPage(StatsPage):
         self.refused = QCheckBox(translate("StatsPanel", "Show refused proposals"))
         words = translate("StatsPanel", "Struck through above what the target put in their place.")
         self.refused.setToolTip(hover(words))
+        self.refused.setAccessibleName(self.refused.text())
         self.refused.toggled.connect(self.refused_wanted)
         self.context_bar = StackedBar(theme, name_of("context"), help_of("context"))
         self.context = line(theme, "context")

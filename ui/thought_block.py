@@ -75,11 +75,11 @@ class ThoughtBlock(QWidget):
         self._frame = QFrame()
         self._frame.setObjectName("thought")
         self._inner = QVBoxLayout(self._frame)
-        self._inner.setContentsMargins(INDENT_PX - 4, 2, 0, 2)
+        self._inner.setContentsMargins(INDENT_PX - 4, 2, 0, 0)
         self._frame.hide()
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
-        layout.setSpacing(4)
+        layout.setSpacing(2)
         layout.addWidget(self.header, 0, Qt.AlignmentFlag.AlignLeft)
         layout.addWidget(self._frame)
         self._tick = QTimer(self)
@@ -150,6 +150,7 @@ class ThoughtBlock(QWidget):
 
     def _on_toggled(self, is_open: bool) -> None:
         self._frame.setVisible(is_open)
+        self.setContentsMargins(0, 0, 0, 8 if is_open else 0)
         if is_open:
             self.unfolded.emit()
             self._feed()
