@@ -19,7 +19,7 @@ from PySide6.QtWidgets import (
 )
 
 from ui.conversation_menu import make_menu
-from ui.conversation_model import ConversationModel, Heading, Index
+from ui.conversation_model import ConversationModel, Heading, Index, Item
 from ui.language import translate
 from ui.records import ConversationRow, FolderRow
 from ui.theme import SEMIBOLD, Theme
@@ -145,14 +145,31 @@ class ConversationList(QListView):
     def set_rows(
         self, rows: Sequence[ConversationRow], current_id: int | None, folders: Sequence[FolderRow] | None = None
     ) -> None:
-        """Show the conversations and mark the one that is open; not while a name is being typed, but right after."""
-        self._current = current_id
+        """Show the conversations and mark the one that is open, or keep the mark on what is being put in order.
+
+        Not while a name is being typed, but right after.
+        """
+        same, self._current = self._current == current_id, current_id
         if self.state() is QAbstractItemView.State.EditingState:
             kept = self._later[1] if self._later else None
             self._later = (tuple(rows), kept if folders is None else tuple(folders))
             return
+        chosen = self.rows.item(self.currentIndex()) if same and self.hasFocus() else None
         self.rows.set_rows(rows, folders)
-        self._mark()
+        if chosen is None or not self._mark_again(chosen):
+            self._mark()
+
+    def _mark_again(self, chosen: Item) -> bool:
+        """Mark what was chosen before the list changed; False where it is gone or has no name of its own."""
+        if isinstance(chosen, ConversationRow):
+            index = self.rows.index_of(chosen.id)
+        elif chosen.folder is not None:
+            index = self.rows.index_of_folder(chosen.folder.id)
+        else:
+            return False
+        if index.isValid():
+            self.setCurrentIndex(index)
+        return index.isValid()
 
     def closeEditor(self, editor: QWidget, hint: QAbstractItemDelegate.EndEditHint) -> None:
         """Show what has changed while a name was typed."""

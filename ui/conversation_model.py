@@ -16,6 +16,7 @@ from ui.records import ConversationRow, FolderRow
 Index = QModelIndex | QPersistentModelIndex
 BATCH = 300  # rows that the view is given at once
 MIME = "application/x-paceline-conversation"
+FOLDER_MIME = "application/x-paceline-folder"
 PINNED, ARCHIVED = mark("ConversationModel", "Pinned"), mark("ConversationModel", "Archived")
 _NO_PARENT = QModelIndex()
 
@@ -182,7 +183,8 @@ class ConversationModel(QAbstractListModel):
         if isinstance(item, ConversationRow):
             return chosen | Qt.ItemFlag.ItemIsEditable | Qt.ItemFlag.ItemIsDragEnabled
         if isinstance(item, Heading) and item.can_fold:
-            return chosen | drop | (Qt.ItemFlag.ItemIsEditable if item.folder else Qt.ItemFlag.NoItemFlags)
+            own = Qt.ItemFlag.ItemIsEditable | Qt.ItemFlag.ItemIsDragEnabled
+            return chosen | drop | (own if item.folder else Qt.ItemFlag.NoItemFlags)
         return drop if not index.isValid() else Qt.ItemFlag.NoItemFlags
 
     def setData(self, index: Index, value: object, role: int = Qt.ItemDataRole.EditRole) -> bool:
@@ -204,19 +206,25 @@ class ConversationModel(QAbstractListModel):
         return Qt.DropAction.MoveAction
 
     def mimeTypes(self) -> list[str]:
-        """Conversations are dragged within the list only."""
-        return [MIME]
+        """Conversations and folders are dragged within the list only."""
+        return [MIME, FOLDER_MIME]
 
     def mimeData(self, indexes: Sequence[QModelIndex]) -> QMimeData:
-        """Take the dragged conversation along by its id."""
+        """Take the dragged conversation or folder along by its id."""
         data = QMimeData()
-        items = [self.item(index) for index in indexes]
-        dragged = next((item.id for item in items if isinstance(item, ConversationRow)), 0)
-        data.setData(MIME, str(dragged).encode())
+        for item in (self.item(index) for index in indexes):
+            if isinstance(item, ConversationRow):
+                data.setData(MIME, str(item.id).encode())
+            elif item is not None and item.folder is not None:
+                data.setData(FOLDER_MIME, str(item.folder.id).encode())
         return data
 
     def dropMimeData(self, data: QMimeData, _action: Qt.DropAction, row: int, _column: int, parent: Index) -> bool:
-        """Say where a conversation is wanted. False: the rows move when the app says so, not by the view."""
+        """Say where something is wanted. False: the rows move when the app says so, not by the view."""
+        if data.hasFormat(FOLDER_MIME):
+            line = parent.row() if parent.isValid() else row
+            self.place_folder(int(bytes(data.data(FOLDER_MIME).data())), len(self._items) if line < 0 else line)
+            return False
         conversation_id = int(bytes(data.data(MIME).data()) or b"0")
         onto = self.item(parent)
         if isinstance(onto, Heading):
@@ -248,9 +256,33 @@ class ConversationModel(QAbstractListModel):
         folder = heading.folder.id if heading.folder else None
         self.wishes.arranged.emit([*others[0], conversation_id, *others[1]], folder)
 
+    def place_folder(self, folder_id: int, line: int) -> None:
+        """Wish a folder to where ``line`` is: before the folder that begins there or next, or after all."""
+        ids = [folder.id for folder in self.folders]
+        if folder_id not in ids:
+            return
+        num_before = sum(self._folder_line(number) < line for number in ids if number != folder_id)
+        others = [number for number in ids if number != folder_id]
+        wanted = [*others[:num_before], folder_id, *others[num_before:]]
+        if wanted != ids:
+            self.wishes.folders_arranged.emit(wanted)
+
+    def _folder_line(self, folder_id: int) -> int:
+        return self.index_of_folder(folder_id).row()
+
+    def _move_folder(self, folder: FolderRow, by: int) -> None:
+        ids = [each.id for each in self.folders]
+        at = ids.index(folder.id)
+        if 0 <= at + by < len(ids):
+            ids[at], ids[at + by] = ids[at + by], ids[at]
+            self.wishes.folders_arranged.emit(ids)
+
     def move(self, index: Index, by: int) -> None:
-        """Wish a pinned or foldered conversation one line up (-1) or down (1) in its section."""
+        """Wish a folder, or a pinned or foldered conversation in its section, one place up (-1) or down (1)."""
         item, line = self.item(index), index.row()
+        if isinstance(item, Heading) and item.folder is not None:
+            self._move_folder(item.folder, by)
+            return
         neighbour = self._items[line + by] if 0 <= line + by < len(self._items) else None
         if not isinstance(item, ConversationRow) or not isinstance(neighbour, ConversationRow) or item.archived:
             return

@@ -13,7 +13,7 @@ class LibrarySignals(QObject):
         foldered(int, object): a conversation into a folder, or out of all for None.
         arranged(object, object): ids in their new order, in a folder, or pinned for None.
         folder_made(object): a new folder, for a conversation or for None. folder_renamed(int, str).
-        folder_folded(int, bool), folder_deleted(int): its conversations stay.
+        folder_folded(int, bool), folder_deleted(int): its conversations stay. folders_arranged(object): their ids.
         exported(object, str): a conversation, or all for None; "markdown" or "json". imported: a file is to be chosen.
     """
 
@@ -26,5 +26,6 @@ class LibrarySignals(QObject):
     folder_renamed = Signal(int, str)
     folder_folded = Signal(int, bool)
     folder_deleted = Signal(int)
+    folders_arranged = Signal(object)
     exported = Signal(object, str)
     imported = Signal()

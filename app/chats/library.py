@@ -68,6 +68,11 @@ class Library:
         """Remove a folder; its conversations stay, outside of any."""
         self._change("DELETE FROM folders WHERE id = ?", folder_id)
 
+    def arrange_folders(self, folder_ids: Sequence[int]) -> None:
+        """Put the folders in this order."""
+        values = [(place, folder_id) for place, folder_id in enumerate(folder_ids)]
+        self._access.write(lambda db: db.executemany("UPDATE folders SET place = ? WHERE id = ?", values))
+
     # ---- places -----------------------------------------------------------------------------------------------------
 
     def set_pinned(self, conversation_id: int, pinned: bool) -> None:
