@@ -14,22 +14,20 @@ from __future__ import annotations
 from collections.abc import Sequence
 from enum import Enum
 
-from engine.acceptance import AcceptanceByDepth, AcceptanceEstimate, Part
+from engine.acceptance import AcceptanceEstimate, Part
 from engine.cost_curve import MAX_PASS, CostCurve
+from engine.experience import Experience
 from engine.records import Source
 from engine.recovery import Recovery
 from engine.stretch import best_depth
-from engine.trial import FIRST_PROBE, Trial
 
 MAX_DEPTH = MAX_PASS - 1
 _LOOK_AHEAD = 16  # how many more tokens a decision to go on considers
 _FIRST_OVERHEAD_MS = 0.05
-_RATE_FORGETS = 0.97
 _PROBE_WEIGHT = 6.0  # looks that a token of a probe is worth
 _PROBE_DEPTH = 3
 _REWORK_RATE = 0.01  # rare and large: the average must be long
 _CATCH_UP = 3.0  # times what drafting takes by the measured step: more is put down to reading the past
-_FIRST_CHANCE = 0.7  # of a drafted token, before any was seen
 _HOPE = 0.25  # of what may go wrong, the share that a look further ahead reckons with: it may find a sure stretch
 # A token costs no more than plain decoding where nothing else is to be had, whatever was reached elsewhere: the rate
 # that decides lies between. (At the full rate a CPU of steep costs drafted too little, at the plain one too much.)
@@ -55,13 +53,9 @@ class Pacer:
         self.pays_rework = False
         self._rework_ms = 0.0  # of a speculated token
         self.draft_step_ms = draft_step_ms
-        self.text_chances = AcceptanceEstimate()
-        self.tail_chances = AcceptanceEstimate(0.6)  # of text after tokens that the draft model has drawn
-        self.model_chances = AcceptanceEstimate()
-        self.by_depth = AcceptanceByDepth(_FIRST_CHANCE, MAX_DEPTH)
         self.overhead_ms = _FIRST_OVERHEAD_MS
-        self._model = Trial(self.plain_ms)
-        self._rate_tokens, self._rate_ms = 1.0, self.plain_ms
+        self.learnt = Experience(self.plain_ms, MAX_DEPTH)  # by answers of the kind in the making
+        self._learnt_by_kind: dict[str, Experience] = {}
         self._choice = self._last_choice = self.state = Choice.PLAIN
         self._probing, self._may_rest = False, True
         self.reason = ""
@@ -75,7 +69,7 @@ class Pacer:
     def rate(self) -> float:
         """Tokens per millisecond that this answer's kind of text reaches, never less than plain decoding's."""
         plain = 1.0 / self.plain_ms
-        return max(plain + _RATE_SHARE * (self._rate_tokens / self._rate_ms - plain), plain)
+        return max(plain + _RATE_SHARE * (self.learnt.rate - plain), plain)
 
     def use(self, curve: CostCurve) -> None:
         """Go on with another curve: the cache has grown, or other threads compute. What was learnt is scaled to it."""
@@ -83,12 +77,18 @@ class Pacer:
             return
         factor = curve.cost_ms(1) / self.curve.cost_ms(1)
         self.curve = curve
-        self._rate_ms *= factor
-        self._model.cost_ms *= factor
+        for learnt in {id(one): one for one in (self.learnt, *self._learnt_by_kind.values())}.values():
+            learnt.scale(factor)
 
-    def begin(self) -> None:
-        """Another answer begins: what did not pay in the last one is tried again soon."""
-        self._model.interval, self._model.waited = min(self._model.interval, FIRST_PROBE // 2), 0
+    def begin(self, kind: str = "") -> None:
+        """Another answer begins: what did not pay in the last one is tried again soon.
+
+        What is learnt from answers of one ``kind`` serves those of the same kind.
+        """
+        if kind not in self._learnt_by_kind:
+            self._learnt_by_kind[kind] = self.learnt.copy() if self._learnt_by_kind else self.learnt
+        self.learnt = self._learnt_by_kind[kind]
+        self.learnt.model.try_soon()
 
     # ---- before a pass ----------------------------------------------------------------------------------------------
 
@@ -113,7 +113,7 @@ class Pacer:
         if text_depth:
             options.append((plain_worth + text_gain, Choice.TEXT, text_depth))
         if has_model and limit > 0:
-            model_worth = self._model.tokens - self.rate * self._model.cost_ms
+            model_worth = self.learnt.model.tokens - self.rate * self.learnt.model.cost_ms
             options.append((model_worth, Choice.MODEL, min(limit, MAX_DEPTH)))
         _worth, choice, depth = max(options, key=lambda option: option[0])
         self._probing, self._may_rest = False, may_rest
@@ -135,7 +135,7 @@ class Pacer:
         best, best_depth, expected = float("-inf"), 0, 0.0
         rate, curve = self.rate, self.curve
         value = 1.0 - rate * self.rework_ms
-        chances = self.tail_chances if start else self.text_chances
+        chances = self.learnt.tail_chances if start else self.learnt.text_chances
         here_ms = curve.cost_ms(start + 1) + self._risk_ms(start, alive)
         for depth, confidence in enumerate(confidences[: MAX_DEPTH - start], 1):
             alive *= chances.chance(confidence)
@@ -168,14 +168,14 @@ class Pacer:
         """The most that `gain_of` could become if the draft went on from here and stayed as sure as it may be."""
         best, step = float("-inf"), self.rate * self.draft_step_ms
         for more in range(1, min(room, _LOOK_AHEAD) + 1):
-            alive *= 1.0 - _HOPE * (1.0 - self.by_depth.chance(num_tokens + more - 1))
+            alive *= 1.0 - _HOPE * (1.0 - self.learnt.by_depth.chance(num_tokens + more - 1))
             expected += alive
             best = max(best, self.gain_of(num_tokens + more, expected, alive) - more * step)
         return best
 
     def _probe(self, limit: int, *, looks: bool) -> tuple[Choice, int]:
         """Plain decoding, or once in a while a short try of the draft model that does not seem to pay."""
-        if limit and self._model.due():
+        if limit and self.learnt.model.due():
             return Choice.MODEL, limit if looks else min(_PROBE_DEPTH, limit)
         return Choice.PLAIN, 0
 
@@ -183,7 +183,7 @@ class Pacer:
 
     def chance(self, confidence: float) -> float:
         """Chance that a token that the draft model draws with this confidence is kept."""
-        return self.model_chances.chance(confidence)
+        return self.learnt.model_chances.chance(confidence)
 
     def worth_drawing(self, drawn: int, alive: float, confidence: float, room: int) -> bool:
         """Whether to draw and submit one more token, whose distribution is known already.
@@ -194,7 +194,7 @@ class Pacer:
             confidence: the draft's, in its next token, before that is drawn.
             room: at most so many more tokens in this pass.
         """
-        alive *= self.model_chances.chance(confidence)
+        alive *= self.learnt.model_chances.chance(confidence)
         if self._probing or (drawn == 0 and not self._may_rest):
             return True
         return self._gain_of_going_on(drawn, alive, room) > 0.0
@@ -203,7 +203,7 @@ class Pacer:
         """What running the draft model once more gains, to learn the distribution of one more token."""
         if self._probing:
             return float("inf")
-        alive *= self.by_depth.chance(drawn)
+        alive *= self.learnt.by_depth.chance(drawn)
         return self._gain_of_going_on(drawn, alive, room, self.draft_step_ms)
 
     def _gain_of_going_on(self, drawn: int, alive: float, room: int, first_ms: float = 0.0) -> float:
@@ -218,7 +218,7 @@ class Pacer:
             risk_ms = self._risk_ms(here + more - 1, alive)
             cost_ms = curve.cost_ms(here + more) + risk_ms - here_ms + (more - 1) * step_ms
             best = max(best, expected * value - rate * cost_ms)
-            alive *= self.by_depth.chance(drawn + more)
+            alive *= self.learnt.by_depth.chance(drawn + more)
         return best
 
     def _risk_ms(self, num_proposed: int, alive: float) -> float:
@@ -236,7 +236,7 @@ class Pacer:
 
     def observe_plain(self) -> None:
         """A pass proposed nothing."""
-        self._count_rate(1.0, self.plain_ms)
+        self.learnt.count(1.0, self.plain_ms)
 
     def observe(
         self, parts: Sequence[Part], num_accepted: int, draft_ms: float = 0.0, num_drafted: int | None = None
@@ -248,10 +248,10 @@ class Pacer:
         left = num_accepted
         for i, part in enumerate(parts):
             of_model = part.source is Source.DRAFT
-            of_text = self.tail_chances if i else self.text_chances
-            self._learn(self.model_chances if of_model else of_text, part.confidences, left)
+            of_text = self.learnt.tail_chances if i else self.learnt.text_chances
+            self._learn(self.learnt.model_chances if of_model else of_text, part.confidences, left)
             if of_model:
-                self.by_depth.observe(len(part.confidences), left, self._weight)
+                self.learnt.by_depth.observe(len(part.confidences), left, self._weight)
             if left < len(part.confidences):
                 break
             left -= len(part.confidences)
@@ -268,20 +268,20 @@ class Pacer:
         cost_ms += self.rework_ms * (1 + num_accepted)
         if self._choice is Choice.MODEL:
             self._try_ended(parts, 1.0 + num_accepted, cost_ms, draft_ms)
-        self._count_rate(1.0 + num_accepted, cost_ms)
+        self.learnt.count(1.0 + num_accepted, cost_ms)
 
     def _try_ended(self, parts: Sequence[Part], tokens: float, cost_ms: float, draft_ms: float) -> None:
         """The draft model was asked; where text was found to be worth more, it gave nothing but cost its time."""
         if parts and parts[0].source is not Source.DRAFT:
             tokens, cost_ms = 1.0, self.plain_ms + draft_ms
-        self._model.observe(tokens, cost_ms, self.plain_ms, probed=self._probing)
+        self.learnt.model.observe(tokens, cost_ms, self.plain_ms, probed=self._probing)
 
     def observe_unsent(self, source: Source, confidences: Sequence[float], num_right: int) -> None:
         """These could have been proposed and were not; what came then shows that the first so many were right."""
-        estimate = self.model_chances if source is Source.DRAFT else self.text_chances
+        estimate = self.learnt.model_chances if source is Source.DRAFT else self.learnt.text_chances
         self._learn(estimate, confidences, num_right)
         if source is Source.DRAFT:
-            self.by_depth.observe(len(confidences), num_right, self._weight)
+            self.learnt.by_depth.observe(len(confidences), num_right, self._weight)
 
     def observe_rework(self, milliseconds: float, num_tokens: int) -> None:
         """So many tokens were speculated, and deciding near ties again took so long."""
@@ -298,10 +298,6 @@ class Pacer:
     def _learn(self, estimate: AcceptanceEstimate, confidences: Sequence[float], num_accepted: int) -> None:
         for depth, confidence in enumerate(confidences[: num_accepted + 1]):
             estimate.observe(confidence, kept=depth < num_accepted, weight=self._weight)
-
-    def _count_rate(self, tokens: float, milliseconds: float) -> None:
-        self._rate_tokens = self._rate_tokens * _RATE_FORGETS + tokens
-        self._rate_ms = self._rate_ms * _RATE_FORGETS + milliseconds
 
     # ---- reasons ----------------------------------------------------------------------------------------------------
 
@@ -328,8 +324,8 @@ class Pacer:
 
     def _explain(self, choice: Choice, *, has_model: bool) -> None:
         """Keep a sentence for a change between drafting and not; probes and single text matches change nothing."""
-        if choice is Choice.MODEL and self._model.gain(self.plain_ms) > 0.0:
-            state, reason = Choice.MODEL, f"draft on: {_percent(self.by_depth.chance(0))} accepted at depth 1"
+        if choice is Choice.MODEL and self.learnt.model.gain(self.plain_ms) > 0.0:
+            state, reason = Choice.MODEL, f"draft on: {_percent(self.learnt.by_depth.chance(0))} accepted at depth 1"
         elif choice is Choice.MODEL and not self._may_rest:
             state, reason = Choice.PLAIN, f"draft on as asked, but it does not pay: {self._shortfall()}"
         elif choice is Choice.TEXT and self._last_choice is Choice.TEXT:
@@ -338,7 +334,7 @@ class Pacer:
             choice is Choice.PLAIN
             and self._last_choice is Choice.PLAIN
             and has_model
-            and self._model.gain(self.plain_ms) <= 0.0
+            and self.learnt.model.gain(self.plain_ms) <= 0.0
         ):
             state, reason = Choice.PLAIN, f"draft paused: {self._shortfall()}"
         else:
@@ -353,7 +349,7 @@ class Pacer:
         needs = f"needs {_percent(needed)} here" if needed is not None else "and cannot pay here at any acceptance"
         if self.recovery is not None and self.recovery.num_snapshots == 0:
             needs += f", where a rejection costs {self.recovery.rejection_ms(self.curve):.1f} ms"
-        return f"{_percent(self.by_depth.chance(0))} accepted at depth 1, {needs}"
+        return f"{_percent(self.learnt.by_depth.chance(0))} accepted at depth 1, {needs}"
 
 
 def _num_of(parts: Sequence[Part], source: Source) -> int:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-FIRST_PROBE, _LAST_PROBE = 16, 512  # passes between probes of what was given up, doubling
+_FIRST_PROBE, _LAST_PROBE = 16, 512  # passes between probes of what was given up, doubling
 _GAIN_RATE = 0.03  # weight of a drafting pass in the average of what drafting gave
 _PROBE_RATE = 0.25  # the same for a probe: they are rare, so each must count
 _OPTIMISM = 0.15  # tokens a pass that drafting is believed to gain before it was tried
@@ -14,13 +14,17 @@ class Trial:
     def __init__(self, plain_ms: float) -> None:
         # Believed to gain a little before it was ever tried, so that it is tried.
         self.tokens, self.cost_ms = 2.0 + _OPTIMISM, 2.0 * plain_ms
-        self.interval = FIRST_PROBE
+        self.interval = _FIRST_PROBE
         self.waited = 0
 
     def due(self) -> bool:
         """Count a pass that went without; True where it is time for a probe."""
         self.waited += 1
         return self.waited >= self.interval
+
+    def try_soon(self) -> None:
+        """What is written now is something else, so it may pay there."""
+        self.interval, self.waited = min(self.interval, _FIRST_PROBE // 2), 0
 
     def observe(self, tokens: float, cost_ms: float, plain_ms: float, *, probed: bool) -> None:
         """A pass drafted so, gave so many tokens and took so long; a good probe is followed by another at once."""
@@ -30,7 +34,7 @@ class Trial:
         if tokens * plain_ms > cost_ms:
             self.interval = 1
         elif probed:
-            self.interval = min(_LAST_PROBE, max(FIRST_PROBE, 2 * self.interval))
+            self.interval = min(_LAST_PROBE, max(_FIRST_PROBE, 2 * self.interval))
         self.waited = 0
 
     def gain(self, plain_ms: float) -> float:

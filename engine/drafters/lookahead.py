@@ -72,11 +72,11 @@ class Lookahead:
         best_ms, depth = pacer.plan(self._chances)
         best = Plan(depth, Seen())
         if self._instead.ids:
-            saved_ms, depth = pacer.plan([pacer.text_chances.chance(one) for one in self._instead.confidences])
+            saved_ms, depth = pacer.plan([pacer.learnt.text_chances.chance(one) for one in self._instead.confidences])
             if saved_ms > best_ms:
                 best_ms, best = saved_ms, Plan(0, self._instead.part(0, depth))
         if chained.text.ids:
-            tail = [pacer.tail_chances.chance(one) for one in chained.text.confidences]
+            tail = [pacer.learnt.tail_chances.chance(one) for one in chained.text.confidences]
             saved_ms, depth = pacer.plan([*self._chances[: chained.num_drafted], *tail])
             if saved_ms > best_ms:
                 drafted = min(depth, chained.num_drafted)

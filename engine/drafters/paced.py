@@ -47,7 +47,7 @@ class PacedDrafter:
 
     def begin(self, history: History, sampler: Sampler) -> None:
         """Prepare the drafters."""
-        self._pacer.begin()
+        self._pacer.begin(f"{type(self._text).__name__} {self._model is not None} {sampler.greedy}")
         self._sampler, self._unsent, self._ahead = sampler, [], Seen(source=Source.DRAFT)
         self._read = []
         self._num_history = len(history)
@@ -172,7 +172,7 @@ class PacedDrafter:
 
 
 class _Gate:
-    """Implements `draft_model.Gate` for tokens that are drawn: goes on while that pays, and sees where text pays more."""
+    """Implements `draft_model.Gate` for tokens that are drawn: goes on while that pays, and until text pays more."""
 
     def __init__(self, pacer: Pacer, text: SuffixDrafter | None, limit: int, drawn: list[float]) -> None:
         """``drawn``: how sure the model was of the tokens that were drawn before."""

@@ -132,3 +132,31 @@ def test_break_even_is_where_it_pays() -> None:
     pacer = Pacer(CostCurve({1: 10.0, 2: 15.0, 32: 450.0}), 1.0)
     assert pacer.break_even() == pytest.approx(0.6, abs=0.02)
     assert Pacer(CostCurve({1: 10.0, 2: 30.0, 32: 900.0}), 1.0).break_even() is None
+
+
+def test_what_one_kind_of_answer_teaches_is_kept_apart() -> None:
+    simulation = Simulation(STAIRCASE, 0.9, 0.3)
+    pacer = simulation.pacer
+    pacer.begin("good")
+    simulation.run(200)
+    known = pacer.chance(0.9)
+    pacer.begin("bad")  # begins with what is known
+    assert pacer.chance(0.9) == known
+    simulation.acceptance = 0.05
+    simulation.run(200)
+    assert pacer.chance(0.9) < known - 0.1
+    pacer.begin("good")
+    assert pacer.chance(0.9) == known
+
+
+def test_all_that_was_learnt_is_scaled_to_another_curve() -> None:
+    simulation = Simulation(STAIRCASE, 0.9, 0.3)
+    pacer = simulation.pacer
+    pacer.begin("first")
+    simulation.run(200)
+    pacer.begin("second")
+    rate = pacer.rate
+    pacer.use(CostCurve({size: 2.0 * ms for size, ms in STAIRCASE.items()}))
+    assert pacer.rate == pytest.approx(rate / 2.0, rel=0.02)
+    pacer.begin("first")
+    assert pacer.rate == pytest.approx(rate / 2.0, rel=0.02)

@@ -187,10 +187,10 @@ def test_the_draft_has_read_nothing_but_the_text_and_what_it_sees_ahead(curve: d
 def test_text_that_was_not_proposed_is_learnt_from() -> None:
     answering = Answering({1: 1.0, 2: 50.0, 32: 900.0})  # nothing pays here
     drafter = answering.drafters["text"]
-    before = answering.pacer.text_chances.chance(0.6)
+    before = answering.pacer.learnt.text_chances.chance(0.6)
     path = [1, 2, 3] * 30
     drafter.begin(np.array(path[:4], dtype=np.int32), Sampler(SamplingParams(temperature=1.0, seed=1)))
     for i in range(4, 60):
         assert drafter.propose(np.array(path[:i], dtype=np.int32), 8).ids == []
         drafter.observe(0)
-    assert answering.pacer.text_chances.chance(0.6) > max(before, 0.9)
+    assert answering.pacer.learnt.text_chances.chance(0.6) > max(before, 0.9)

@@ -1,0 +1,47 @@
+"""What one way of drafting has taught: how sure its tokens are, what it gave, and how fast its answers became.
+
+Knows no tokens. By the same confidence, text that a mode looks up and tokens that are drawn mean other things, so what
+one kind of answer teaches is kept apart from another's.
+"""
+
+from __future__ import annotations
+
+from copy import deepcopy
+
+from engine.acceptance import AcceptanceByDepth, AcceptanceEstimate
+from engine.trial import Trial
+
+_FIRST_CHANCE = 0.7  # of a drafted token, before any was seen
+_TAIL_TRUST = 0.6
+_RATE_FORGETS = 0.97
+
+
+class Experience:
+    """One for each kind of answer."""
+
+    def __init__(self, plain_ms: float, num_depths: int) -> None:
+        self.text_chances = AcceptanceEstimate()
+        self.tail_chances = AcceptanceEstimate(_TAIL_TRUST)  # of text after tokens of the draft model
+        self.model_chances = AcceptanceEstimate()
+        self.by_depth = AcceptanceByDepth(_FIRST_CHANCE, num_depths)
+        self.model = Trial(plain_ms)
+        self._rate_tokens, self._rate_ms = 1.0, plain_ms
+
+    @property
+    def rate(self) -> float:
+        """Tokens per millisecond lately."""
+        return self._rate_tokens / self._rate_ms
+
+    def count(self, tokens: float, milliseconds: float) -> None:
+        """A pass gave so many tokens in so long."""
+        self._rate_tokens = self._rate_tokens * _RATE_FORGETS + tokens
+        self._rate_ms = self._rate_ms * _RATE_FORGETS + milliseconds
+
+    def scale(self, factor: float) -> None:
+        """Everything costs so much more now."""
+        self._rate_ms *= factor
+        self.model.cost_ms *= factor
+
+    def copy(self) -> Experience:
+        """The same to begin with, for another kind of answer."""
+        return deepcopy(self)
