@@ -118,22 +118,23 @@ def _add_bench_extent(group: argparse._ArgumentGroup) -> None:
 
 
 def _add_decoding(group: argparse._ArgumentGroup) -> None:
-    default = SamplingParams()
     modes = [mode.value for mode in Mode]
-    group.add_argument("--mode", choices=modes, default=Mode.AUTO.value, help="default: auto")
+    group.add_argument("--preset", metavar="NAME", help="sampling and system prompt by name; single options go before")
+    group.add_argument("--mode", choices=modes, help="default: auto")
     group.add_argument("--depth", type=int, metavar="K", help="tokens proposed per pass; default automatic")
     group.add_argument("--max-tokens", type=int, metavar="N")
-    group.add_argument("--temperature", type=float, default=default.temperature, metavar="T")
-    group.add_argument("--top-k", type=int, default=default.top_k, metavar="K")
-    group.add_argument("--top-p", type=float, default=default.top_p, metavar="P")
-    group.add_argument("--min-p", type=float, default=default.min_p, metavar="P")
-    group.add_argument("--repeat-penalty", type=float, default=default.repeat_penalty, metavar="X")
-    group.add_argument("--frequency-penalty", type=float, default=default.frequency_penalty, metavar="X")
-    group.add_argument("--presence-penalty", type=float, default=default.presence_penalty, metavar="X")
+    group.add_argument("--temperature", type=float, metavar="T")
+    group.add_argument("--top-k", type=int, metavar="K")
+    group.add_argument("--top-p", type=float, metavar="P")
+    group.add_argument("--min-p", type=float, metavar="P")
+    group.add_argument("--repeat-penalty", type=float, metavar="X")
+    group.add_argument("--frequency-penalty", type=float, metavar="X")
+    group.add_argument("--presence-penalty", type=float, metavar="X")
     group.add_argument("--seed", type=int, metavar="N", help="repeats an answer at a fixed mode and depth")
     group.add_argument("--stop", action="append", default=[], metavar="TEXT", help="end at this text; repeatable")
     group.add_argument("--ignore-eos", action="store_true", help="go on where the model would end")
-    group.add_argument("--tie-safe", action="store_true", help="at temperature 0: near ties as plain decoding has them")
+    ties = "at temperature 0: near ties as plain decoding has them"
+    group.add_argument("--tie-safe", action="store_true", default=None, help=ties)
 
 
 def _add_chats(parser: argparse.ArgumentParser) -> None:

@@ -17,6 +17,7 @@ from types import FrameType
 
 from app.attachments.framing import with_attachments
 from app.attachments.reading import read_attachment
+from app.command_line.layers import apply_layers
 from app.command_line.models_names import resolve_names
 from app.command_line.output import fail, fail_with, figures, run_as_dict
 from app.errors import AppError
@@ -99,13 +100,15 @@ def load_request(options: argparse.Namespace) -> LoadRequest:
 
 
 def make_request(options: argparse.Namespace) -> ChatRequest:
-    """Make the request of the options.
+    """Make the request of the options, with what the preset and the model say where they say nothing.
 
     Raises:
+        PresetError: there is no preset of the asked name.
         ValueError: no prompt, or a value outside its range.
         OSError: the prompt file cannot be read.
         AttachmentError: a file cannot be attached.
     """
+    apply_layers(options)
     text = _prompt_text(options)
     has_draft = options.draft is not None or options.model is None
     mode = Mode(options.mode)
