@@ -26,7 +26,8 @@ from ui.stats_text import table_cells, table_head, table_text
 from ui.stats_words import explanations, help_of
 
 NUMBERS_FROM = 3  # columns from here on are numbers
-TABLE_WIDTH, TABLE_HEIGHT = 940, 420
+TABLE_WIDTH, TABLE_HEIGHT = 1000, 420
+CELL_PX = 32  # around the words of a heading: room for numbers, and for the arrow of the order
 HELP_WIDTH, HELP_HEIGHT = 600, 560
 
 
@@ -137,9 +138,12 @@ class TotalsTable(_Dialog):
         self.table.setTextElideMode(Qt.TextElideMode.ElideMiddle)
         header = self.table.horizontalHeader()
         header.setHighlightSections(False)
-        header.setSectionResizeMode(QHeaderView.ResizeMode.ResizeToContents)
-        for column in (0, 1):
-            header.setSectionResizeMode(column, QHeaderView.ResizeMode.Stretch)
+        for column, words in enumerate(head):  # the names take what the numbers leave
+            named = column < NUMBERS_FROM - 1
+            header.setSectionResizeMode(
+                column, QHeaderView.ResizeMode.Stretch if named else QHeaderView.ResizeMode.Fixed
+            )
+            self.table.setColumnWidth(column, self.fontMetrics().horizontalAdvance(words) + CELL_PX)
         for column in range(len(head)):
             side = Qt.AlignmentFlag.AlignRight if column >= NUMBERS_FROM else Qt.AlignmentFlag.AlignLeft
             item = QTableWidgetItem(head[column])
