@@ -100,6 +100,10 @@ class StateCache:
         if self._files is not None:
             self._files.forget(owner)
 
+    def drop_memory(self) -> None:
+        """Free what is on the disk as well."""
+        self._kept = {key: kept for key, kept in self._kept.items() if kept.dirty}
+
     @property
     def num_disk_bytes(self) -> int:
         """What is on the disk."""

@@ -200,6 +200,7 @@ class ContextPanel(QFrame):
         self.help = QLabel()
         self.help.setProperty("kind", "caption")
         self.help.setWordWrap(True)
+        column.addSpacing(4)
         self.help.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.MinimumExpanding)
         column.addWidget(self.help)
         self._explain(policy)

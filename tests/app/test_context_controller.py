@@ -1,0 +1,196 @@
+"""The context in the window, by real clicks and keys: the meter, the choice for a full one, summaries, kept caches."""
+
+from __future__ import annotations
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QApplication
+from pytestqt.qtbot import QtBot
+
+from app.chats import summaries
+from app.context_fields import MIB
+from engine.records import Finished, FinishReason, Message, RunStats, StatsUpdate, SummaryUpdate
+from engine.summarising import in_front
+from tests.app.fakes import Desk
+from tests.app.test_answer_controller import answer
+from ui.context_meter import ContextMeter, ContextPanel
+from ui.context_records import ContextParts
+from ui.context_summary import SummaryLine
+
+
+@pytest.fixture
+def loaded(desk: Desk, qtbot: QtBot) -> Desk:
+    desk.engine.ready()
+    qtbot.waitUntil(lambda: meter(desk).parts.size == 512)
+    return desk
+
+
+def meter(desk: Desk) -> ContextMeter:
+    return desk.controller.context.meter
+
+
+def lines(desk: Desk) -> list[SummaryLine]:
+    page = desk.window.transcript
+    found = (page.summaries.line_of(card) for card in page.cards)
+    return [line for line in found if line is not None and not line.isHidden()]
+
+
+def stored(desk: Desk) -> dict[int, str]:
+    current = desk.controller.conversations.current_id
+    assert current is not None
+    return desk.store.read(lambda db: summaries.of_conversation(db, current))
+
+
+def update(desk: Desk, **changes: object) -> None:
+    request_id = desk.engine.requests[-1].request_id
+    desk.engine.tell(SummaryUpdate(request_id, 2, **changes))  # type: ignore[arg-type]
+
+
+def summarised(desk: Desk, qtbot: QtBot) -> int:
+    """Two turns, and a third before which the first was summarised; return the last summarised message."""
+    answer(desk, qtbot, "one", "first")
+    answer(desk, qtbot, "two", "second")
+    first_answer = desk.messages()[1].id
+    desk.window.message_submitted.emit("three")
+    update(desk)
+    update(desk, done=10, total=40)
+    qtbot.waitUntil(lambda: len(lines(desk)) == 1)
+    update(desk, text="They counted.", complete=True)
+    qtbot.waitUntil(lambda: bool(stored(desk)))
+    desk.engine.say("third")
+    desk.engine.finish()
+    qtbot.waitUntil(lambda: len(desk.window.finished) == 3)
+    return first_answer
+
+
+def test_the_meter_counts_before_the_first_answer(loaded: Desk, qtbot: QtBot) -> None:
+    loaded.window.settings_changed.emit({"system_prompt": "Be kind to all."})
+    qtbot.waitUntil(lambda: meter(loaded).parts.system == 4)
+    assert meter(loaded).parts.counted
+    assert meter(loaded).isVisible()
+    assert "of 512 tokens used" in meter(loaded).accessibleName()
+    assert "System prompt 4" in meter(loaded).accessibleName()
+
+
+def test_without_a_model_there_is_no_meter(loaded: Desk) -> None:
+    meter(loaded).set_parts(ContextParts())
+    assert not meter(loaded).isVisible()
+    assert "no model" in meter(loaded).accessibleName()
+
+
+def test_the_meter_follows_an_answer_and_warns(loaded: Desk, qtbot: QtBot) -> None:
+    loaded.window.message_submitted.emit("one two three")
+    request_id = loaded.engine.requests[-1].request_id
+    loaded.engine.tell(StatsUpdate(request_id, RunStats(tokens=40, context_used=100, context_size=512)))
+    qtbot.waitUntil(lambda: meter(loaded).parts.used == 100)
+    assert meter(loaded).parts.last_answer == 40
+    loaded.engine.say("much")
+    stats = RunStats(tokens=400, context_used=460, context_size=512, passes=1)
+    loaded.engine.tell(Finished(request_id, FinishReason.END, stats))
+    qtbot.waitUntil(lambda: meter(loaded).parts.used == 460)
+    assert "nearly full" in meter(loaded).text()
+    assert "nearly full" in meter(loaded).accessibleName()
+
+
+def test_what_happens_when_it_is_full_is_chosen_by_mouse_and_by_keys(loaded: Desk, qtbot: QtBot) -> None:
+    answer(loaded, qtbot, "one", "first")
+    qtbot.mouseClick(meter(loaded), Qt.MouseButton.LeftButton)
+    panel = meter(loaded).panel
+    assert isinstance(panel, ContextPanel)
+    qtbot.waitUntil(panel.isVisible)
+    assert panel.radios["drop"].isChecked()
+    qtbot.mouseClick(panel.radios["summarise"], Qt.MouseButton.LeftButton)
+    assert "summarise" in meter(loaded).accessibleDescription().lower()
+    assert "read and undone" in panel.help.text()
+    qtbot.keyClick(panel.radios["summarise"], Qt.Key.Key_Down)
+    assert panel.radios["stop"].isChecked()
+    qtbot.keyClick(panel.radios["stop"], Qt.Key.Key_Up)
+    qtbot.keyClick(panel, Qt.Key.Key_Escape)
+    loaded.window.message_submitted.emit("two")
+    assert loaded.engine.requests[-1].overflow.value == "summarise"
+
+
+def test_a_summary_is_shown_while_it_is_written_and_stands_from_then_on(loaded: Desk, qtbot: QtBot) -> None:
+    first_answer = summarised(loaded, qtbot)
+    assert stored(loaded) == {first_answer: "They counted."}
+    (line,) = lines(loaded)
+    assert line.words.text() == "Messages above are sent as this summary"
+    assert line.text.isHidden()
+    qtbot.mouseClick(line.show_button, Qt.MouseButton.LeftButton)
+    assert not line.text.isHidden()
+    assert line.text.text() == "They counted."
+    loaded.window.message_submitted.emit("four")
+    assert loaded.engine.requests[-1].messages == (
+        Message("user", in_front("They counted.", "two")),
+        Message("assistant", "second"),
+        Message("user", "three"),
+        Message("assistant", "third"),
+        Message("user", "four"),
+    )
+    assert loaded.engine.requests[-1].conversation_id == loaded.controller.conversations.current_id
+
+
+def test_a_summary_can_be_undone(loaded: Desk, qtbot: QtBot) -> None:
+    summarised(loaded, qtbot)
+    (line,) = lines(loaded)
+    line.undo_button.setFocus()
+    qtbot.keyClick(line.undo_button, Qt.Key.Key_Space)
+    assert stored(loaded) == {}
+    assert lines(loaded) == []
+    loaded.window.message_submitted.emit("four")
+    assert loaded.engine.requests[-1].messages[0] == Message("user", "one")
+
+
+def test_a_summary_does_not_reach_other_branches(loaded: Desk, qtbot: QtBot) -> None:
+    summarised(loaded, qtbot)
+    first_question = loaded.messages()[0].id
+    loaded.window.transcript.edited.emit(first_question, "uno")
+    assert loaded.engine.requests[-1].messages == (Message("user", "uno"),)
+    loaded.engine.say("primo")
+    loaded.engine.finish()
+    qtbot.waitUntil(lambda: len(loaded.window.finished) == 4)
+    assert lines(loaded) == []
+    loaded.window.transcript.version_wanted.emit(first_question)
+    qtbot.waitUntil(lambda: len(lines(loaded)) == 1)
+
+
+def test_it_is_there_again_when_the_chat_is_opened_again(loaded: Desk, qtbot: QtBot) -> None:
+    summarised(loaded, qtbot)
+    current = loaded.controller.conversations.current_id
+    loaded.controller.conversations.new_chat()
+    assert lines(loaded) == []
+    loaded.controller.conversations.select(current)
+    qtbot.waitUntil(lambda: len(lines(loaded)) == 1)
+
+
+def test_a_summary_in_the_making_can_be_skipped(loaded: Desk, qtbot: QtBot) -> None:
+    answer(loaded, qtbot, "one", "first")
+    loaded.window.message_submitted.emit("two")
+    update(loaded, text="They co")
+    qtbot.waitUntil(lambda: len(lines(loaded)) == 1)
+    (line,) = lines(loaded)
+    assert "Summarising the 2 oldest messages" in line.words.text()
+    assert "2 words" in line.words.text()
+    qtbot.mouseClick(line.skip_button, Qt.MouseButton.LeftButton)
+    assert loaded.engine.num_skips == 1
+    update(loaded, failure="The summary was cancelled.")
+    qtbot.waitUntil(lambda: lines(loaded) == [])
+    assert any("The summary was cancelled." in notice for notice in loaded.window.notices)
+    assert stored(loaded) == {}
+
+
+def test_kept_caches_follow_the_setting(loaded: Desk) -> None:
+    assert loaded.engine.state_limits == [1024 * MIB]
+    loaded.window.settings_changed.emit({"kept_caches": 0})
+    assert loaded.engine.state_limits[-1] == 0
+
+
+def test_every_part_of_the_panel_can_be_reached_and_is_named(loaded: Desk, qtbot: QtBot) -> None:
+    meter(loaded).setFocus()
+    qtbot.keyClick(meter(loaded), Qt.Key.Key_Space)
+    panel = meter(loaded).panel
+    assert panel is not None
+    qtbot.waitUntil(panel.isVisible)
+    assert QApplication.focusWidget() in (panel.radios["drop"], None)  # None where no window manager gives the focus
+    assert all(radio.text() and radio.accessibleDescription() for radio in panel.radios.values())
+    panel.close()
