@@ -16,7 +16,7 @@ from markdown_it.token import Token
 
 from ui.markdown_html import render_tokens
 from ui.markdown_parser import SafeParser
-from ui.markdown_places import NOTHING_DRAWN, Drawn, code_places, drawn
+from ui.markdown_places import NOTHING_DRAWN, Drawn, Lines, code_places, drawn
 
 MAX_RUN_BLOCKS = 10
 MAX_RUN_CHARS = 3_000
@@ -154,7 +154,8 @@ class BlockStream:
         text = self._tail if self._finished else _HALF_FENCE.sub("", self._tail)
         tokens = _PARSER.parse(text)
         groups = list(_top_level(tokens))
-        blocks = [self._block(group, text) for group in groups]
+        lines = Lines.of(text)
+        blocks = [self._block(group, text, lines) for group in groups]
         if len(blocks) < 2:
             self._tail_blocks = blocks
             return []
@@ -168,14 +169,14 @@ class BlockStream:
         self._tail_blocks = blocks[-1:]
         return [self._as_final(block) for block in blocks[:-1]]
 
-    def _block(self, group: list[Token], text: str) -> Block:
+    def _block(self, group: list[Token], text: str, lines: Lines) -> Block:
         first, base = group[0], self.base + self._begin
         if first.type in ("fence", "code_block"):
             code, is_fence = first.content, first.type == "fence"
             language = first.info.strip().split(maxsplit=1)[0] if first.info.strip() else ""
-            shown = self._in_source(Drawn(code, code_places(first, text, base)))
+            shown = self._in_source(Drawn(code, code_places(first, text, lines, base)))
             return Block("", code, language, True, is_fence and _is_closed(first, text), len(code), shown)
-        shown = self._in_source(drawn(group, text, base))
+        shown = self._in_source(drawn(group, lines, base))
         return Block(render_tokens(_PARSER, group), num_chars=len(shown.text), drawn=shown)
 
 

@@ -33,7 +33,7 @@ NOTHING_DRAWN = Drawn()
 
 
 @dataclass(slots=True)
-class _Lines:
+class Lines:
     """The lines of a source, and how far each was used by the cells of a table."""
 
     text: list[str]
@@ -41,7 +41,8 @@ class _Lines:
     used: dict[int, int] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, source: str) -> _Lines:
+    def of(cls, source: str) -> Lines:
+        """Cut a source at its line ends."""
         text = source.split("\n")
         starts, place = [], 0
         for line in text:
@@ -80,9 +81,9 @@ class _Drawing:
             self.formulas.append((start, start + len(text)))
 
 
-def drawn(tokens: Sequence[Token], source: str, base: int = 0) -> Drawn:
-    """What some top-level tokens of ``source`` show; places are counted from ``base`` on."""
-    lines, drawing = _Lines.of(source), _Drawing()
+def drawn(tokens: Sequence[Token], lines: Lines, base: int = 0) -> Drawn:
+    """What some top-level tokens of a source with these lines show; places are counted from ``base`` on."""
+    drawing = _Drawing()
     for index, token in enumerate(tokens):
         if token.type in _SOLID:
             _draw_solid(token, lines, drawing)
@@ -92,9 +93,8 @@ def drawn(tokens: Sequence[Token], source: str, base: int = 0) -> Drawn:
     return Drawn("".join(drawing.text), tuple(places), tuple(drawing.formulas))
 
 
-def code_places(token: Token, source: str, base: int) -> Sequence[int]:
+def code_places(token: Token, source: str, lines: Lines, base: int) -> Sequence[int]:
     """Where the code of a fence stands; a range where it stands there as it is."""
-    lines = _Lines.of(source)
     first = (token.map or [0, 0])[0] + (1 if token.type == "fence" else 0)
     start = lines.starts[first] if first < len(lines.starts) else len(source)
     if source.startswith(token.content, start):
@@ -104,7 +104,7 @@ def code_places(token: Token, source: str, base: int) -> Sequence[int]:
     return tuple(place + base for place in drawing.places)
 
 
-def _draw_solid(token: Token, lines: _Lines, drawing: _Drawing) -> None:
+def _draw_solid(token: Token, lines: Lines, drawing: _Drawing) -> None:
     first = (token.map or [0, 0])[0] + (1 if token.type == "fence" else 0)
     places: list[int] = []
     for number, line in enumerate(token.content.split("\n"), start=first):
@@ -116,7 +116,7 @@ def _draw_solid(token: Token, lines: _Lines, drawing: _Drawing) -> None:
     drawing.add(token.content, places, formula=token.type == BLOCK and bool(token.info))
 
 
-def _inline_places(tokens: Sequence[Token], index: int, lines: _Lines) -> list[int]:
+def _inline_places(tokens: Sequence[Token], index: int, lines: Lines) -> list[int]:
     """The place of every character of an inline block's source."""
     token, opening = tokens[index], tokens[index - 1]
     first = (token.map or opening.map or [0, 0])[0]

@@ -151,3 +151,30 @@ def test_public_templates_render(path: Path) -> None:
         text = readable(tokenizer, ids)
         assert all(message.content in text for message in messages)
         assert ids.count(tokenizer.control_id("<s>")) == 1
+
+
+THINKS = (
+    "{% for m in messages %}<|im_start|>{{ m.role }}: {{ m.content }}<|im_end|>{% endfor %}"
+    "{% if add_generation_prompt %}<|im_start|>assistant: <think>\n{% endif %}"
+)
+
+
+def test_a_template_that_opens_reasoning_says_so() -> None:
+    assert PromptBuilder(CHATML, THINKS).opened_tag() == "<think>\n"
+    closed = THINKS.replace("<think>\n", "<think>\n\n</think>\n\n")
+    assert PromptBuilder(CHATML, closed).opened_tag() == ""
+    assert PromptBuilder(CHATML, None).opened_tag() == ""
+    assert PromptBuilder(CHATML, ECHO).opened_tag() == ""
+
+
+def test_a_template_that_fails_opens_nothing() -> None:
+    assert PromptBuilder(CHATML, "{{ raise_exception('no') }} <think>").opened_tag() == ""
+
+
+def test_what_was_begun_opens_its_reasoning_only_once() -> None:
+    builder = PromptBuilder(CHATML, THINKS)
+    question = Message("user", "Hello")
+    begun = readable(CHATML, builder.build([question, Message("assistant", "<think>\nLet me")]))
+    assert begun.endswith("assistant: <think>\nLet me")
+    assert begun.count("<think>") == 1
+    assert readable(CHATML, builder.build([question])).endswith("assistant: <think>\n")
