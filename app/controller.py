@@ -125,6 +125,11 @@ class Controller(QObject):
         if self.hub is not None:
             self.hub.start()
 
+    @property
+    def is_answering(self) -> bool:
+        """Whether an answer is in the making."""
+        return self.answers.state is not None
+
     def close(self) -> bool:
         """Keep the layout and the answer in the making, end the threads; False if something did not end well."""
         if self._closed_well is not None:

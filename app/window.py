@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import gc
 import logging
 import signal
 import sys
@@ -13,6 +14,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import Qt, QTimer
 from PySide6.QtWidgets import QApplication
 
+from app.garbage_controller import GarbageController
 from app.logs import Logs
 from app.paths import assets_dir, find_paths
 from app.qt_logs import log_qt_messages, stop_logging_qt_messages
@@ -71,6 +73,7 @@ def _run(
     reports: Reports,
     make_worker: MakeWorker | None,
 ) -> int:
+    gc.disable()  # nothing of what is imported now is garbage
     # Imported while the chats are being opened on their own thread: reading and checking the file takes no Python.
     from app.assembly import assemble, real_engine  # noqa: PLC0415
     from app.settings_table import FIELDS  # noqa: PLC0415
@@ -85,7 +88,11 @@ def _run(
     instance.raise_requested.connect(lambda: _bring_forward(window))
     window.show()
     QTimer.singleShot(0, application, painted.set)  # after what is waiting to be painted
+    garbage = GarbageController(lambda: controller.is_answering, application)
+    for happened in (window.message_submitted, window.conversation_selected, window.new_chat_requested):
+        happened.connect(garbage.something_happened)
     status = application.exec()
+    garbage.close()
     return status if controller.close() else 1
 
 

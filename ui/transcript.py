@@ -27,7 +27,7 @@ NEAR_END_PX = 32
 # A layout that has grown asks the one around it, up to the page, whose scroll bar may then narrow them all again.
 LAYOUT_ROUNDS = 6
 SLICE_S = 0.008
-FIRST_SLICE_S = 0.030  # what is in sight appears at once where it can
+FIRST_SLICE_S = 0.020  # what is in sight appears at once where it can
 GO_TO_MARGIN_PX = 16
 CARD_PADDING_PX = 76  # column and card margins around the text
 
