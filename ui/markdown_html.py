@@ -6,6 +6,7 @@ image whose address is its source; what it looks like is not decided here.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from html import escape
 from urllib.parse import quote, unquote
@@ -20,6 +21,7 @@ _ALIGN = {"text-align:left": "left", "text-align:right": "right", "text-align:ce
 
 
 FORMULA = "formula:"  # how the address of a formula begins
+FORMULA_IMAGE = re.compile(rf'<img src="({FORMULA}[^"]*)"/>')
 
 
 def formula_address(source: str) -> str:

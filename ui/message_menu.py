@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
+from html import escape
 
 from PySide6.QtGui import QTextDocument
 from PySide6.QtWidgets import QApplication, QMenu
@@ -12,16 +13,23 @@ from engine.records import Mode
 from ui.answer_card import AnswerCard
 from ui.formatting import mode_label
 from ui.language import translate
+from ui.markdown_blocks import BlockStream
+from ui.markdown_html import FORMULA_IMAGE, formula_source
 from ui.message_card import MessageCard
 from ui.records import TargetChoice
 from ui.user_card import UserCard
 
 
 def plain_text(markdown: str) -> str:
-    """The words of a Markdown text without its marks."""
-    document = QTextDocument()
-    document.setMarkdown(markdown, QTextDocument.MarkdownFeature.MarkdownNoHTML)
-    return document.toPlainText()
+    """The words of a Markdown text without its marks; formulas as their source."""
+    stream, document, parts = BlockStream(), QTextDocument(), []
+    for block in stream.feed(markdown) + stream.finish():
+        if block.is_code:
+            parts.append(block.code.rstrip("\n"))
+            continue
+        document.setHtml(FORMULA_IMAGE.sub(lambda found: escape(formula_source(found[1])), block.html))
+        parts.append(document.toPlainText().strip())
+    return "\n\n".join(parts)
 
 
 def make_menu(card: MessageCard, targets: Sequence[TargetChoice] = ()) -> QMenu:

@@ -14,7 +14,7 @@ from engine.records import Source
 from ui.formula import Formula
 from ui.formula_object import FormulaObject
 from ui.formulas import Pending
-from ui.markdown_html import FORMULA, formula_source
+from ui.markdown_html import FORMULA, FORMULA_IMAGE, formula_source
 from ui.palette import Palette
 from ui.refused_notes import paint_refused
 from ui.theme import Theme
@@ -22,7 +22,6 @@ from ui.theme import Theme
 INDENT_PX = 22
 LINE_HEIGHT = 1.55
 REFUSED_LINE_HEIGHT = 2.3  # leaves room above the words
-_FORMULA_IMAGE = re.compile(rf'<img src="({FORMULA}[^"]*)"/>')
 _FORMULA_BLOCK = re.compile(r'<p class="formula" align="center">(<img [^>]*>)</p>')
 
 
@@ -219,10 +218,10 @@ class ProseView(QTextBrowser):
             return f'<span class="code">{escape(source).replace(chr(10), "<br/>")}</span>'
 
         def block(found: re.Match[str]) -> str:
-            inner = _FORMULA_IMAGE.sub(shown, found[1])
+            inner = FORMULA_IMAGE.sub(shown, found[1])
             return found[0] if inner == found[1] else f"<p>{inner}</p>"
 
-        self.setHtml(_FORMULA_IMAGE.sub(shown, _FORMULA_BLOCK.sub(block, html)))
+        self.setHtml(FORMULA_IMAGE.sub(shown, _FORMULA_BLOCK.sub(block, html)))
         self.document().documentLayout().registerHandler(QTextFormat.ObjectTypes.ImageObject.value, self._formulas)
         self._formulas.align(self.document())
         self.setAccessibleDescription(self.words())

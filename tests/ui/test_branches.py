@@ -142,7 +142,7 @@ def test_the_menu_copies_in_two_forms(page: MainWindow) -> None:
     menu["Copy as text"].trigger()
     assert QApplication.clipboard().text() == "An early answer"
     assert "Continue" not in menu
-    assert plain_text("# Head\n\n- one\n- `two`") == "Head\none\ntwo"
+    assert plain_text("# Head\n\n- one\n- `two`") == "Head\n\none\ntwo"
 
 
 def test_the_menu_regenerates_in_another_mode_and_deletes(page: MainWindow, qtbot: QtBot) -> None:

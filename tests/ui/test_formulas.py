@@ -12,6 +12,7 @@ from ui import formula
 from ui.formula import Formula, bare, typeset
 from ui.markdown_html import formula_source
 from ui.markdown_parser import SafeParser
+from ui.message_menu import plain_text
 from ui.prose_view import ProseView
 from ui.theme import Theme
 
@@ -151,6 +152,11 @@ def test_copying_gives_the_source(view: ProseView, qtbot: QtBot) -> None:
     qtbot.keyClick(view, Qt.Key.Key_A, Qt.KeyboardModifier.ControlModifier)
     qtbot.keyClick(view, Qt.Key.Key_C, Qt.KeyboardModifier.ControlModifier)
     assert QApplication.clipboard().text() == "😀 so\nso $x^2$ and $\\frac{$ end"
+
+
+def test_copying_an_answer_as_text_gives_the_source() -> None:
+    markdown = "# Sum\n\n\\(a_1\\) *and* $b$ for $5\n\n\\[\nx < y\n\\]\n\n```py\n$c$\n```\n"
+    assert plain_text(markdown) == "Sum\n\n\\(a_1\\) and $b$ for $5\n\n\\[ x < y \\]\n\n$c$"
 
 
 def test_a_formula_is_drawn_in_the_colour_of_the_text(view: ProseView, theme: Theme, qtbot: QtBot) -> None:
