@@ -29,7 +29,7 @@ from ui.language import mark, translate
 ShouldStop = Callable[[], bool]
 Tell = Callable[[DraftList], None]
 DEFAULT_N_CTX = 8192
-MAX_HEADERS = 40  # each holds up to 20 MB
+MAX_HEADER_BYTES = 128 << 20  # of all headers that are remembered; one has up to 20 MB
 DIFFER = mark("HubPairs", "The vocabularies differ.")
 AGREE = mark("HubPairs", "The tokens and the settings of both vocabularies agree.")
 
@@ -68,9 +68,12 @@ class PairJudge:
                 found = read_remote_header(self.shelf.client, ref.repo, model, should_stop=should_stop)
             with self._lock:
                 self._known[key] = found
-                while len(self._known) > MAX_HEADERS:
+                while len(self._known) > 1 and self._num_bytes() > MAX_HEADER_BYTES:
                     del self._known[next(iter(self._known))]
         return found
+
+    def _num_bytes(self) -> int:
+        return sum(known.header.data_offset for known in self._known.values())
 
     def judge(self, target: ModelRef, draft: ModelRef | None, should_stop: ShouldStop) -> PairView:
         """Both verdicts on a pair, or the fit of a target alone.

@@ -135,6 +135,17 @@ def search_leads_into_the_hidden_branch(desk: Desk, qtbot: QtBot) -> None:
     assert sidebar.lists.currentWidget() is sidebar.list
 
 
+def delete_and_take_back(desk: Desk, qtbot: QtBot) -> None:
+    before, listing = everything(desk), desk.window.sidebar.list
+    listing.setFocus()
+    press(qtbot, listing, Qt.Key.Key_Delete)
+    assert len(desk.store.conversations()) == len(before) - 1
+    press(qtbot, listing, Qt.Key.Key_Z, CTRL)
+    settle(desk, qtbot)
+    assert everything(desk) == before
+    assert desk.messages()[0].text == "Tell me a story about herons"
+
+
 def export_everything(desk: Desk, qtbot: QtBot, file: Path) -> None:
     menu = make_list_menu(desk.window.sidebar, desk.window.theme, desk.window.sidebar.wishes)
     choose(menu, "Export all chats", "As JSON")
@@ -160,6 +171,7 @@ def test_the_whole_journey(qtbot: QtBot, tmp_path: Path) -> None:
     regenerate_in_another_mode(desk, qtbot)
     walk_the_branches(desk, qtbot)
     search_leads_into_the_hidden_branch(desk, qtbot)
+    delete_and_take_back(desk, qtbot)
     export_everything(desk, qtbot, tmp_path / "all.json")
     desk.window.sidebar.wishes.pinned.emit(desk.controller.conversations.current_id, True)
     qtbot.keyClicks(desk.window.composer.edit, "not sent yet")
