@@ -9,58 +9,26 @@ import pytest
 from PySide6.QtCore import QEvent, QObject, Qt
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import (
-    QAbstractButton,
-    QAbstractItemView,
     QApplication,
     QLabel,
-    QPushButton,
-    QTableWidget,
-    QWidget,
 )
 from pytestqt.qtbot import QtBot
 
 from engine.records import MemoryUse, RunStats, Source
+from tests.ui import stats_pane
 from tests.ui.conftest import STATS, model
+from tests.ui.stats_pane import ROWS, TOGETHER, nameless
 from ui.explained import Explained, explained_in
 from ui.main_window import MainWindow
 from ui.records import EngineState, EngineView, MessageState, MessageView
-from ui.stats_dialogs import ExplanationsDialog, TotalsTable
+from ui.stats_dialogs import ExplanationsDialog
 from ui.stats_panel import ALL, CHAT, NOW, StatsPanel
-from ui.stats_records import PairSums, Sums
+from ui.stats_records import Sums
 from ui.stats_words import explanations
 from ui.theme import Theme
 
+panel, shown = stats_pane.panel, stats_pane.shown  # fixtures
 MEASURED = MemoryUse(4_000_000, 2_000_000, 500_000, measured=True)
-ROWS = (
-    PairSums("big-Q4_K_M", "small", "auto", Sums(3, replace(STATS, plain_ms=None), 15.0, 9.0)),
-    PairSums("big-Q4_K_M", "", "off", Sums(2, RunStats(tokens=50, passes=50, decode_s=5.0))),
-    PairSums("other", "", "psychic", Sums(1, RunStats(tokens=7, passes=7, decode_s=7.0))),
-)
-TOGETHER = Sums(6, replace(STATS, plain_ms=None), 15.0, 9.0)
-
-
-def nameless(root: QWidget) -> list[QWidget]:
-    kinds = (QAbstractButton, QAbstractItemView)
-    found = [each for each in root.findChildren(QWidget) if isinstance(each, kinds)]
-    return [each for each in found if not each.accessibleName() and not isinstance(each.parent(), QTableWidget)]
-
-
-@pytest.fixture
-def panel(theme: Theme, qtbot: QtBot) -> StatsPanel:
-    result = StatsPanel(theme)
-    qtbot.addWidget(result)
-    result.resize(272, 900)
-    return result
-
-
-@pytest.fixture
-def shown(panel: StatsPanel, qtbot: QtBot) -> StatsPanel:
-    panel.end(STATS)
-    panel.show()
-    qtbot.waitExposed(panel)
-    panel.activateWindow()
-    qtbot.waitUntil(panel.isActiveWindow, timeout=30_000)
-    return panel
 
 
 def test_figures_of_an_answer(panel: StatsPanel) -> None:
@@ -349,60 +317,3 @@ def test_the_menu_of_exports(shown: StatsPanel, qtbot: QtBot, line: int, scope: 
     with qtbot.waitSignal(shown.export_wanted, timeout=30_000) as wanted:
         qtbot.keyClick(menu, Qt.Key.Key_Return)
     assert wanted.args == [scope]
-
-
-# ---- the table ----------------------------------------------------------------------------------------------------
-
-
-@pytest.fixture
-def table(shown: StatsPanel, qtbot: QtBot) -> TotalsTable:
-    shown.show_page(ALL)
-    shown.show_all(ROWS, TOGETHER)
-    qtbot.mouseClick(shown.table_button, Qt.MouseButton.LeftButton)
-    assert shown.table is not None
-    qtbot.waitUntil(shown.table.isVisible)
-    return shown.table
-
-
-def cells(table: TotalsTable, column: int) -> list[str]:
-    return [table.table.item(line, column).text() for line in range(table.table.rowCount())]
-
-
-def test_the_table_shows_and_sorts_all(table: TotalsTable, qtbot: QtBot) -> None:
-    assert cells(table, 2) == ["Auto", "Off", "psychic"]
-    assert cells(table, 8) == ["1.67\N{MULTIPLICATION SIGN}", "-", "-"]
-    header = table.table.horizontalHeader()
-    x = header.sectionViewportPosition(4) + header.sectionSize(4) // 2
-    place = header.viewport().rect().center()
-    place.setX(x)
-    qtbot.mouseClick(header.viewport(), Qt.MouseButton.LeftButton, pos=place)
-    assert sorted(cells(table, 4), key=int) in (cells(table, 4), cells(table, 4)[::-1])
-    qtbot.mouseClick(header.viewport(), Qt.MouseButton.LeftButton, pos=place)
-    first = cells(table, 4)
-    assert first in (["7", "50", "388"], ["388", "50", "7"])
-    assert nameless(table) == []
-
-
-def test_the_table_is_copied_and_exported(table: TotalsTable, qtbot: QtBot, shown: StatsPanel) -> None:
-    qtbot.mouseClick(table.copy_button, Qt.MouseButton.LeftButton)
-    lines = QGuiApplication.clipboard().text().splitlines()
-    assert lines[1].split("\t")[:5] == ["big-Q4_K_M", "small", "Auto", "3", "388"]
-    with qtbot.waitSignal(shown.export_wanted, timeout=30_000) as wanted:
-        qtbot.mouseClick(table.export_button, Qt.MouseButton.LeftButton)
-    assert wanted.args == ["totals"]
-
-
-def test_a_reset_is_asked_for_and_can_be_declined(table: TotalsTable, qtbot: QtBot, shown: StatsPanel) -> None:
-    told: list[bool] = []
-    shown.reset_wanted.connect(lambda: told.append(True))
-    qtbot.mouseClick(table.reset_button, Qt.MouseButton.LeftButton)
-    question = next(each for each in table.findChildren(QPushButton) if each.text() == "Cancel").window()
-    qtbot.keyClick(question, Qt.Key.Key_Escape)
-    assert told == []
-    qtbot.mouseClick(table.reset_button, Qt.MouseButton.LeftButton)
-    (deed,) = [each for each in table.findChildren(QPushButton) if each.text() == "Reset" and each.isVisible()]
-    qtbot.mouseClick(deed, Qt.MouseButton.LeftButton)
-    assert told == [True]
-    shown.show_all((), Sums())
-    assert not table.reset_button.isEnabled()
-    assert cells(table, 0) == []
