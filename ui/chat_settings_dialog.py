@@ -160,6 +160,7 @@ class ChatSettingsDialog(QDialog):
         scroll.setWidgetResizable(True)
         scroll.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         scroll.setAccessibleName(translate("ChatSettings", "Values"))
+        scroll.setFocusPolicy(Qt.FocusPolicy.NoFocus)  # what is in it takes the focus
         return scroll
 
     def _make_buttons(self) -> QHBoxLayout:
@@ -217,7 +218,9 @@ class ChatSettingsDialog(QDialog):
         held = self._view.values.get(Layer.MODEL, {})
         news = {key: value for key, value in self._view.recommended.items() if key in held and held[key].value != value}
         labels = {field.key: field.label for field in self._view.fields}
-        listed = ", ".join(f"{labels[key].lower()} {value:g}" for key, value in news.items() if _is_number(value))
+        listed = ", ".join(
+            f"{labels[key].lower()}\N{NO-BREAK SPACE}{value:g}" for key, value in news.items() if _is_number(value)
+        )
         text = translate("ChatSettings", "The makers of {model} recommend: {values}.")
         self.recommended_words.setText(text.format(model=model, values=listed))
         self.recommended.setVisible(bool(news))

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from PySide6.QtCore import QEvent, QObject, QPoint, Qt, Signal
-from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent, QKeyEvent
+from PySide6.QtCore import QEvent, QModelIndex, QObject, QPersistentModelIndex, QPoint, Qt, Signal
+from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent, QKeyEvent, QPainter, QPalette
 from PySide6.QtWidgets import (
     QFrame,
     QHBoxLayout,
@@ -17,6 +17,8 @@ from PySide6.QtWidgets import (
     QListWidgetItem,
     QPlainTextEdit,
     QPushButton,
+    QStyledItemDelegate,
+    QStyleOptionViewItem,
     QVBoxLayout,
     QWidget,
 )
@@ -26,10 +28,32 @@ from ui.layer_records import Prompt
 from ui.placeholders import placeholders, select_placeholder
 
 MAX_ROWS = 8
-ROW_PX = 32
+NAME_SHARE = 0.26  # of the width; a longer name is cut
+INSET_PX = 12
 FIRST_LINE_CHARS = 90
 _NAME, _TEXT = Qt.ItemDataRole.UserRole, Qt.ItemDataRole.UserRole + 1
 _TAKE = (Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Tab)
+
+
+class _TwoColumns(QStyledItemDelegate):
+    """Draws the name, and the beginning of the text beside it."""
+
+    def paint(
+        self, painter: QPainter, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex
+    ) -> None:
+        """Background as the stylesheet says, then two elided texts."""
+        super().paint(painter, option, index)
+        area = option.rect.adjusted(INSET_PX, 0, -INSET_PX, 0)
+        name_px = round(area.width() * NAME_SHARE)
+        texts = (f"/{index.data(_NAME)}", " ".join(str(index.data(_TEXT)).split())[:FIRST_LINE_CHARS])
+        places = (area.adjusted(0, 0, name_px - area.width() - INSET_PX, 0), area.adjusted(name_px, 0, 0, 0))
+        role = QPalette.ColorRole
+        painter.save()
+        for text, place, color in zip(texts, places, (role.Text, role.PlaceholderText), strict=True):
+            painter.setPen(option.palette.color(color))
+            shown = option.fontMetrics.elidedText(text, Qt.TextElideMode.ElideRight, place.width())
+            painter.drawText(place, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft, shown)
+        painter.restore()
 
 
 class PromptList(QFrame):
@@ -55,6 +79,7 @@ class PromptList(QFrame):
         self.list.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self.list.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.list.setUniformItemSizes(True)
+        self.list.setItemDelegate(_TwoColumns(self.list))
         self.list.itemClicked.connect(self._take)
         self.edit_button = QPushButton(translate("PromptList", "Edit prompts…"))
         self._arrange()
@@ -121,7 +146,7 @@ class PromptList(QFrame):
         self.list.clear()
         for prompt in prompts:
             first_line = " ".join(prompt.text.split())[:FIRST_LINE_CHARS]
-            item = QListWidgetItem(f"/{prompt.name}   {first_line}")
+            item = QListWidgetItem()
             item.setData(_NAME, prompt.name)
             item.setData(_TEXT, prompt.text)
             item.setData(Qt.ItemDataRole.AccessibleTextRole, f"{prompt.name}: {first_line}")
@@ -132,8 +157,7 @@ class PromptList(QFrame):
         window = self._edit.window()
         if self.parentWidget() is not window:
             self.setParent(window)
-        row_px = max(self.list.sizeHintForRow(0), ROW_PX)
-        self.list.setFixedHeight(row_px * min(self.list.count(), MAX_ROWS) + 4)
+        self.list.setFixedHeight(self.list.sizeHintForRow(0) * min(self.list.count(), MAX_ROWS))
         self.setFixedWidth(self._above.width())
         self.adjustSize()
         corner = self._above.mapTo(window, QPoint(0, 0))
