@@ -7,10 +7,20 @@ from html import escape
 from typing import Any
 
 from PySide6.QtCore import QEvent, QMimeData, Qt, QUrl, Signal
-from PySide6.QtGui import QKeyEvent, QPaintEvent, QResizeEvent, QTextCursor, QTextFormat, QTextOption, QWheelEvent
+from PySide6.QtGui import (
+    QFocusEvent,
+    QKeyEvent,
+    QPaintEvent,
+    QResizeEvent,
+    QTextCursor,
+    QTextFormat,
+    QTextOption,
+    QWheelEvent,
+)
 from PySide6.QtWidgets import QFrame, QSizePolicy, QTextBrowser, QWidget
 
 from engine.records import Source
+from ui.focus_ring import FocusRing
 from ui.formula import Formula
 from ui.formula_object import FormulaObject
 from ui.formulas import Pending
@@ -20,6 +30,7 @@ from ui.refused_notes import paint_refused
 from ui.theme import Theme
 
 INDENT_PX = 22
+RING_OUTSET_PX = 5
 LINE_HEIGHT = 1.55
 REFUSED_LINE_HEIGHT = 2.3  # leaves room above the words
 _FORMULA_BLOCK = re.compile(r'<p class="formula" align="center">(<img [^>]*>)</p>')
@@ -68,6 +79,7 @@ class ProseView(QTextBrowser):
         self._html: str | None = None
         self._plain = ""
         self._width = 0
+        self._ring: FocusRing | None = None
         self._formulas: FormulaObject | None = None
         self._pending: set[str] = set()
         self._refused: list[tuple[int, str]] = []
@@ -166,6 +178,19 @@ class ProseView(QTextBrowser):
         """A new width means a new height. Qt's own handler would only lay out the text once more."""
         if event.size().width() != self._width:
             self.fit(event.size().width())
+
+    def focusInEvent(self, event: QFocusEvent) -> None:
+        """Reached by keyboard, it shows so."""
+        super().focusInEvent(event)
+        if self._ring is None:
+            self._ring = FocusRing(self._theme, self, RING_OUTSET_PX)
+        self._ring.on_focus(event)
+
+    def focusOutEvent(self, event: QFocusEvent) -> None:
+        """The ring goes."""
+        super().focusOutEvent(event)
+        if self._ring is not None:
+            self._ring.on_focus(event)
 
     def changeEvent(self, event: QEvent) -> None:
         """A new font means a new height."""

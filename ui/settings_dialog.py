@@ -100,7 +100,8 @@ class SettingsDialog(QDialog):
         scroll.setWidget(content)
         scroll.setWidgetResizable(True)
         scroll.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        scroll.setAccessibleName(section)
+        scroll.setAccessibleName(translate("Settings", section))
+        scroll.setFocusPolicy(Qt.FocusPolicy.NoFocus)  # what is in it takes the focus
         return scroll
 
     def _make_buttons(self) -> None:

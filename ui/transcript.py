@@ -9,12 +9,13 @@ import time
 from collections.abc import Callable, Iterable, Sequence
 
 from PySide6.QtCore import QEvent, QSize, Qt, QTimer, Signal
-from PySide6.QtGui import QCursor, QResizeEvent
+from PySide6.QtGui import QCursor, QFocusEvent, QResizeEvent
 from PySide6.QtWidgets import QApplication, QFrame, QScrollArea, QToolButton, QWidget
 
 from engine.records import Source, TokenSpan
 from ui.answer_card import AnswerCard
 from ui.context_summary import SummaryLines
+from ui.focus_ring import FocusRing
 from ui.language import translate
 from ui.message_card import MessageCard
 from ui.message_column import COLUMN_PX, MessageColumn, MessagePages
@@ -59,6 +60,7 @@ class Transcript(QScrollArea):
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._theme = theme
+        self._ring = FocusRing(theme, self, -2)
         self._stick = True
         self._last_maximum = 0
         self._grows_above = False
@@ -331,9 +333,20 @@ class Transcript(QScrollArea):
             if had or has:
                 card.set_revealed(has or card.underMouse())
 
+    def focusInEvent(self, event: QFocusEvent) -> None:
+        """Reached by keyboard, it shows so."""
+        super().focusInEvent(event)
+        self._ring.on_focus(event)
+
+    def focusOutEvent(self, event: QFocusEvent) -> None:
+        """The ring goes."""
+        super().focusOutEvent(event)
+        self._ring.on_focus(event)
+
     def resizeEvent(self, event: QResizeEvent) -> None:
         """The button stays at the lower edge."""
         super().resizeEvent(event)
+        self._ring.follow()
         self._place_jump()
 
     def _place_jump(self) -> None:

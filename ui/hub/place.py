@@ -222,7 +222,8 @@ class HubPlace(QWidget):
         return super().eventFilter(watched, event)
 
     def _on_row(self, row: int) -> None:
-        if row >= 0:
+        # A row that only got the focus is current without being selected: it was not asked for.
+        if row >= 0 and self.nav.item(row).isSelected():
             self.show_page(PAGES[row][0])
 
     def _recolor(self) -> None:

@@ -1,0 +1,98 @@
+"""Every place and dialog of the window, opened and with content: what the tests of comfort walk through."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from PySide6.QtWidgets import QDialog, QWidget
+from pytestqt.qtbot import QtBot
+
+from app.settings_table import FIELDS
+from tests.ui.conftest import ASSETS, READY, STATS, rows
+from tests.ui.hub import records as hub
+from ui.attachment_reader import AttachmentReader
+from ui.dialogs import Question, link_question
+from ui.layer_records import EDITABLE, Layer, LayeredValue, LayersView
+from ui.main_window import MainWindow
+from ui.records import Attachment, AttachmentKind, MessageView
+from ui.settings_dialog import SettingsDialog
+from ui.shortcuts_dialog import ShortcutsDialog
+from ui.stats_dialogs import ExplanationsDialog, TotalsTable
+
+ANSWER = "Prose with a [link](https://example.org).\n\n```python\nprint(1)\n```\n\n| a |\n|---|\n| b |\n"
+DIALOGS = ("chat_settings", "shortcuts", "link", "question", "explanations", "totals", "attachment")
+HUB_PAGES = ("recommended", "search", "drafts", "library", "downloads", "welcome")
+
+
+def make_window(qtbot: QtBot) -> MainWindow:
+    """A shown window of the app's own settings, with chats and messages."""
+    window = MainWindow(ASSETS, FIELDS)
+    qtbot.addWidget(window)
+    window.set_theme("light")
+    window.set_engine(READY)
+    window.set_conversations(rows(), 1)
+    views = [
+        MessageView(1, "user", "question"),
+        MessageView(2, "assistant", ANSWER, stats=STATS, versions=(2, 3), cut=True),
+    ]
+    window.show_conversation("t", views)
+    values = {layer: {field.key: LayeredValue(field.default, Layer.DEFAULT) for field in FIELDS} for layer in EDITABLE}
+    fields = tuple(field for field in FIELDS if field.section in ("Speculation", "Sampling"))
+    window.chat_settings.set_view(LayersView(fields, values, "tiny"), 1)
+    window.resize(1280, 800)
+    window.show()
+    qtbot.waitExposed(window)
+    window.activateWindow()
+    qtbot.waitUntil(window.isActiveWindow)
+    qtbot.waitUntil(lambda: not window.transcript.is_building)
+    return window
+
+
+def fill_hub(window: MainWindow, page: str) -> QWidget:
+    """Open a page of the Models place with content."""
+    place = window.hub.place
+    if not window.hub.is_open:
+        window.hub.toggle()
+    place.open(page)
+    place.recommended.set_rows(hub.catalog())
+    place.recommended.list.choose_first()
+    place.search.set_results(place.search.query, hub.results())
+    place.drafts.set_drafts(hub.drafts())
+    place.library.set_library(hub.library(), hub.OFFERS)
+    place.set_downloads(hub.downloads())
+    place.welcome.set_hardware(hub.HARDWARE)
+    place.welcome.set_pairs(hub.catalog())
+    return place
+
+
+def open_dialog(window: MainWindow, name: str) -> QDialog:
+    """Open one of `DIALOGS`."""
+    text = Attachment(1, "notes.txt", AttachmentKind.TEXT, 12, "Some words.", 3)
+    made: dict[str, Callable[[], QDialog | None]] = {
+        "chat_settings": lambda: _chat_settings(window),
+        "shortcuts": lambda: ShortcutsDialog(window, window.commands.rows()),
+        "link": lambda: link_question(window, "https://example.org"),
+        "question": lambda: Question(window, "Sure?", "It goes.", "Do it", danger=True),
+        "explanations": lambda: ExplanationsDialog(window),
+        "totals": lambda: TotalsTable(window),
+        "attachment": lambda: AttachmentReader(window.theme, text, window),
+    }
+    dialog = made[name]()
+    assert dialog is not None
+    dialog.show()
+    dialog.activateWindow()
+    return dialog
+
+
+def _chat_settings(window: MainWindow) -> QDialog | None:
+    window.chat_settings.open()
+    return window.chat_settings.dialog
+
+
+def open_settings(window: MainWindow, row: int) -> SettingsDialog:
+    """Open a page of the settings."""
+    window.open_settings()
+    dialog = next(dialog for dialog in window.findChildren(SettingsDialog) if dialog.isVisible())
+    dialog.nav.setCurrentRow(row)
+    dialog.activateWindow()
+    return dialog
