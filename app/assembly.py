@@ -43,8 +43,9 @@ def assemble(
     store.back_up_daily()
     for notice in startup.notices:
         window.show_notice(notice)
-    if startup.problems:
-        window.show_problem(_together(startup.problems))
+    problems = (*startup.problems, *controller.chat_settings.problems)
+    if problems:
+        window.show_problem(_together(problems))
     return controller
 
 

@@ -128,10 +128,12 @@ def test_broken_files_are_told_and_the_window_opens_all_the_same(qtbot: QtBot) -
     paths = keep_settings({})
     paths.data.mkdir(parents=True)
     paths.settings_file.write_text("[broken", encoding="utf-8")
+    paths.presets_file.write_text("[broken", encoding="utf-8")
     paths.layout_file.write_bytes(b"no layout")
     paths.chats_file.write_bytes(b"no database" * 1000)
     desk = open_desk(SCRIPTED)
     told = desk.window.problems[-1].message
     assert "The settings file is broken" in told
+    assert "The presets file is broken" in told
     assert "The chats file was damaged" in told
     desk.close()
