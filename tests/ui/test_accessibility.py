@@ -13,12 +13,14 @@ from PySide6.QtWidgets import (
     QLineEdit,
     QPlainTextEdit,
     QProgressBar,
+    QTableView,
     QTextEdit,
     QWidget,
 )
 from pytestqt.qtbot import QtBot
 
 from tests.ui.conftest import STATS, rows
+from tests.ui.places import DIALOGS, HUB_PAGES, fill_hub, make_window, open_dialog, open_settings
 from ui.dialogs import link_question
 from ui.main_window import MainWindow
 from ui.records import MessageView
@@ -34,7 +36,7 @@ def nameless(root: QWidget) -> list[str]:
     """Controls of our own without a name; parts that Qt makes inside its controls are Qt's."""
     found = []
     for widget in root.findChildren(QWidget):
-        inner = widget.objectName().startswith("qt_") or isinstance(widget.parent(), QComboBox | QLineEdit)
+        inner = widget.objectName().startswith("qt_") or isinstance(widget.parent(), QComboBox | QLineEdit | QTableView)
         if isinstance(widget, CONTROLS) and not inner and not _in_popup(widget) and not widget.accessibleName():
             found.append(f"{type(widget).__name__} {widget.objectName()}")
     return found
@@ -65,6 +67,24 @@ def test_every_control_of_the_dialogs_has_a_name(filled: MainWindow) -> None:
     assert question is not None
     for dialog in (settings, question, ShortcutsDialog(filled, filled.commands.rows())):
         assert nameless(dialog) == []
+
+
+@pytest.mark.parametrize("page", HUB_PAGES)
+def test_every_control_of_the_models_place_has_a_name(page: str, qtbot: QtBot) -> None:
+    assert nameless(fill_hub(make_window(qtbot), page)) == []
+
+
+@pytest.mark.parametrize("name", DIALOGS)
+def test_every_control_of_each_dialog_has_a_name(name: str, qtbot: QtBot) -> None:
+    dialog = open_dialog(make_window(qtbot), name)
+    assert nameless(dialog) == []
+    assert dialog.windowTitle()
+
+
+def test_every_control_of_all_settings_has_a_name(qtbot: QtBot) -> None:
+    dialog = open_settings(make_window(qtbot), 0)
+    assert dialog.nav.count() >= 5
+    assert nameless(dialog) == []
 
 
 def test_the_walk_itself_finds_a_nameless_control(filled: MainWindow) -> None:

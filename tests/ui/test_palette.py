@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from engine.records import Source
 from ui.palette import DARK, LIGHT, Palette, contrast
+from ui.stylesheet import TypeScale, stylesheet
 
 BOTH = pytest.mark.parametrize("palette", [LIGHT, DARK], ids=lambda palette: palette.name)
 SURFACES = ("page", "pane", "raised", "tint", "hover", "selected")
@@ -55,3 +58,35 @@ def test_marks_and_focus_stand_out_from_the_pane(palette: Palette) -> None:
 @BOTH
 def test_each_source_has_a_color_of_its_own(palette: Palette) -> None:
     assert len({palette.source(source) for source in Source}) == len(Source)
+
+
+@BOTH
+def test_selected_text_and_text_on_selected_rows(palette: Palette) -> None:
+    assert contrast(palette.on_accent, palette.accent) >= 4.5
+    assert min(contrast(ink, palette.selected) for ink in (palette.text, palette.text_muted)) >= 4.5
+    assert min(contrast(ink, palette.pressed) for ink in (palette.text, palette.text_muted)) >= 4.0
+
+
+@BOTH
+def test_provenance_stands_out_from_the_page_it_underlines(palette: Palette) -> None:
+    for source in set(Source) - {Source.TARGET}:
+        assert contrast(palette.source(source), palette.page) >= 4.5
+        assert contrast(palette.text, palette.page) >= 4.5  # the marked text keeps its own ink
+
+
+@BOTH
+def test_disabled_text_is_weaker_but_there(palette: Palette) -> None:
+    for surface in ("page", "pane", "raised"):
+        assert 2.3 <= contrast(palette.text_disabled, getattr(palette, surface)) < 4.5
+
+
+@BOTH
+def test_every_pair_of_the_stylesheet(palette: Palette) -> None:
+    ink, ground = re.compile(r"(?<![-\w])color: (#\w+)"), re.compile(r"(?<![-\w])background: (#\w+)")
+    pairs = 0
+    for selector, body in re.findall(r"([^{}]+)\{([^{}]*)\}", stylesheet(palette, TypeScale(13))):
+        inks, grounds = ink.findall(body), ground.findall(body)
+        if inks and grounds and ":disabled" not in selector:
+            pairs += 1
+            assert contrast(inks[0], grounds[0]) >= 4.5, selector.strip()
+    assert pairs >= 8
