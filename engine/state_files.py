@@ -6,6 +6,7 @@ by a keyed hash, whose key lies beside the files and leaves the machine with nob
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import hmac
 import json
@@ -96,7 +97,6 @@ class StateFiles:
             with file.open("rb") as opened:
                 head = _read_head(opened, self._secret)
                 state = _read_body(opened, head, self._secret) if head is not None else None
-            os.utime(file)
         except OSError as error:
             log.info("a kept cache could not be read: %s", error)
             state = None
@@ -104,6 +104,8 @@ class StateFiles:
             self.remove(key)
             return None
         self._index[key] = self._index.pop(key)
+        with contextlib.suppress(OSError):  # then another start finds it longer unused than it is
+            os.utime(file)
         return state
 
     def write(self, key: StateKey, state: SequenceState, limit_bytes: int) -> Iterator[None]:
@@ -117,14 +119,15 @@ class StateFiles:
         try:
             with _open_private(part) as opened:
                 yield from _write(opened, key, state, self._secret)
+                written = opened.tell()
             part.replace(file)
         except OSError as error:  # a full disk: it will be decoded again
             log.info("a cache could not be kept: %s", error)
             return
         finally:
-            part.unlink(missing_ok=True)
+            _remove(part)
         self._index.pop(key, None)
-        self._index[key] = StoredState(key, state.ids, state.num_canonical, file.stat().st_size)
+        self._index[key] = StoredState(key, state.ids, state.num_canonical, written)
 
     def shrink(self, limit_bytes: int, but: StateKey | None = None) -> None:
         """Remove the longest unused until the rest takes at most so much; ``but`` is replaced anyway."""

@@ -149,6 +149,9 @@ def test_a_full_disk_means_only_that_nothing_is_kept(tmp_path: Path, monkeypatch
                 raise OSError(errno.ENOSPC, "No space left on device")
             return int(self._file.write(data))
 
+        def tell(self) -> int:
+            return self._file.tell()
+
         def __enter__(self) -> Full:
             return self
 
