@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QLineEdit, QPushButto
 
 from ui.conversation_list import ConversationList
 from ui.conversation_menu import make_list_menu
+from ui.formatting import hover
 from ui.help_menu import HelpButton
 from ui.icon_button import IconButton
 from ui.language import translate
@@ -77,6 +78,9 @@ class Sidebar(QFrame):
         self.search.setObjectName("search")
         self.search.setPlaceholderText(translate("Sidebar", "Search chats"))
         self.search.setAccessibleName(translate("Sidebar", "Search chats"))
+        self.search.setToolTip(
+            hover(translate("Sidebar", "Searches titles and messages; the text of attached files is not searched."))
+        )
         self.search.setClearButtonEnabled(False)
         self._search_icon = QAction(self.search)
         self.search.addAction(self._search_icon, QLineEdit.ActionPosition.LeadingPosition)
