@@ -167,14 +167,13 @@ def top_probability(row: Row, best: int) -> float:
 
 def _chain(row: Row, params: SamplingParams) -> Distribution:
     """Temperature, top-k, top-p, min-p over a row whose penalties are already applied."""
-    highest = float(row.max())
-    if not np.isfinite(highest):
-        raise _not_numbers()
-    ids = _candidates(row, highest, params)
-    logits = (row if ids is None else row[ids]).astype(np.float64)
-    weights = np.exp((logits - highest) / params.temperature)
-    if params.top_p < 1.0:
-        weights = _keep_top_p(weights, params.top_p)
+    highest, ids = _candidates(row, params)
+    logits = row if ids is None else row[ids]
+    if params.top_p < 1.0 or 0 < params.top_k < len(logits):
+        places, weights = _likeliest(logits, highest, params)
+        ids = places if ids is None else ids[places]
+        return Distribution(weights / weights.sum(), ids)
+    weights = np.exp((logits.astype(np.float64) - highest) / params.temperature)
     if params.min_p > 0.0:
         weights[weights < params.min_p] = 0.0  # the best weighs exactly 1
     if ids is not None:
@@ -183,48 +182,60 @@ def _chain(row: Row, params: SamplingParams) -> Distribution:
     return Distribution(weights / weights.sum(), ids)
 
 
-def _candidates(row: Row, highest: float, params: SamplingParams) -> NDArray[np.int64] | None:
-    """Ids (ascending) that top-k or rounding leaves, or None for all of a small or flat row."""
-    least = np.float32(highest) - np.float32(_NEGLIGIBLE_LOG * params.temperature)
-    if params.top_k == 0:
-        ids = np.flatnonzero(row >= least)
-        return ids if len(ids) * 4 < len(row) else None
-    ids = _at_least(row, least, params.top_k)
-    if len(ids) <= params.top_k:
-        return ids
-    # Of equal logits at the border the lowest ids stay, so that the choice does not depend on the partition.
-    order = np.argsort(-row[ids], kind="stable")[: params.top_k]
-    return np.sort(ids[order])
+def _likeliest(logits: Row, highest: float, params: SamplingParams) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+    """Places (ascending) and weights of what top-k, top-p and min-p leave; of equal logits the first stay."""
+    order = np.argsort(-logits, kind="stable")
+    if params.top_k > 0:
+        order = order[: params.top_k]
+    weights = np.exp((logits[order].astype(np.float64) - highest) / params.temperature)
+    count = int(np.count_nonzero(weights >= params.min_p)) if params.min_p > 0.0 else int(np.count_nonzero(weights))
+    if params.top_p < 1.0:  # the smallest set of the likeliest whose share reaches it
+        cumulated = weights.cumsum()
+        count = min(count, int(cumulated.searchsorted(params.top_p * cumulated[-1])) + 1)
+    order = order[:count]
+    ascending = order.argsort()
+    return order[ascending], weights[ascending]
 
 
-def _at_least(row: Row, least: np.float32, count: int) -> NDArray[np.int64]:
-    """Ids (ascending) of the ``count`` greatest values that reach ``least``, ties and some more included.
+def _candidates(row: Row, params: SamplingParams) -> tuple[float, NDArray[np.int64] | None]:
+    """The greatest value, and ids (ascending) of all that top-k or rounding can leave; None for a small or flat row."""
+    reach = _NEGLIGIBLE_LOG * params.temperature
+    count, width = params.top_k, len(row) // _BLOCK
+    if count > 0 and len(row) >= _SMALLEST_BLOCKED and width > 2 * count:
+        return _of_blocks(row, reach, count)
+    highest = _finite(float(row.max()))
+    least = np.float32(highest) - np.float32(reach)
+    if 0 < count < len(row):
+        return highest, np.flatnonzero(row >= max(least, np.partition(row, len(row) - count)[len(row) - count]))
+    ids = np.flatnonzero(row >= least)
+    return highest, ids if len(ids) * 4 < len(row) else None
+
+
+def _of_blocks(row: Row, reach: float, count: int) -> tuple[float, NDArray[np.int64]]:
+    """`_candidates` of a large row: the ``count`` greatest values within ``reach``, ties and some more included.
 
     Of the blocks of a large row, those with the ``count`` greatest maxima hold them all: partitioning 152k values costs
-    a millisecond, this 35 microseconds.
+    a millisecond, this 30 microseconds.
     """
     width = len(row) // _BLOCK
-    if len(row) <= count:
-        return np.flatnonzero(row >= least)
-    if len(row) < _SMALLEST_BLOCKED or width <= 2 * count:
-        return np.flatnonzero(row >= max(least, np.partition(row, len(row) - count)[len(row) - count]))
-    blocks = row[: _BLOCK * width].reshape(_BLOCK, width)
+    blocks, tail = row[: _BLOCK * width].reshape(_BLOCK, width), row[_BLOCK * width :]
     maxima = np.maximum.reduce(blocks, axis=0)
-    border = max(least, np.partition(maxima, width - count)[width - count])
+    highest = float(maxima.max())
+    if len(tail):
+        highest = float(np.maximum(highest, tail.max()))  # keeps what is no number
+    border = max(np.float32(_finite(highest)) - np.float32(reach), np.partition(maxima, width - count)[width - count])
     columns = np.flatnonzero(maxima >= border)
     rows, found = np.divmod(np.flatnonzero(blocks[:, columns] >= border), len(columns))
-    tail = np.flatnonzero(row[_BLOCK * width :] >= border) + _BLOCK * width
-    return np.concatenate((rows * width + columns[found], tail))
+    ids = rows * width + columns[found]
+    if len(tail):
+        ids = np.concatenate((ids, np.flatnonzero(tail >= border) + _BLOCK * width))
+    return highest, ids
 
 
-def _keep_top_p(weights: NDArray[np.float64], top_p: float) -> NDArray[np.float64]:
-    """Zero all but the smallest set of the most likely tokens whose share reaches ``top_p``."""
-    order = np.argsort(-weights, kind="stable")
-    cumulated = weights[order].cumsum()
-    count = int(cumulated.searchsorted(top_p * cumulated[-1])) + 1
-    kept = np.zeros_like(weights)
-    kept[order[:count]] = weights[order[:count]]
-    return kept
+def _finite(highest: float) -> float:
+    if not np.isfinite(highest):
+        raise _not_numbers()
+    return highest
 
 
 def _not_numbers() -> DecodeError:

@@ -166,3 +166,12 @@ def test_how_sure_a_peaked_row_is_and_a_flat_one_about(size: int) -> None:
         best = int(row.argmax())
         exact = 1.0 / float(np.exp(row.astype(np.float64) - row[best]).sum())
         assert top_probability(row, best) == pytest.approx(exact, rel=tolerance)
+
+
+@pytest.mark.parametrize("place", [0, 77, 5000, 5001])
+@pytest.mark.parametrize("top_k", [0, 10])
+def test_a_row_that_holds_no_number_anywhere_is_refused(place: int, top_k: int) -> None:
+    row = np.random.default_rng(0).normal(0.0, 1.0, 5002).astype(np.float32)
+    row[place] = np.nan
+    with pytest.raises(DecodeError, match="not numbers"):
+        Sampler(SamplingParams(temperature=0.8, top_k=top_k)).distribution(row, np.zeros(1, dtype=np.int32), [])
