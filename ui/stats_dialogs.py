@@ -132,6 +132,7 @@ class TotalsTable(_Dialog):
         self.table.setAccessibleName(translate("StatsDialogs", "All pairs and modes"))
         self.table.verticalHeader().hide()
         self.table.setShowGrid(False)
+        self.table.setWordWrap(False)
         self.table.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
         self.table.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
         self.table.setTabKeyNavigation(False)

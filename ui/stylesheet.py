@@ -178,7 +178,7 @@ QListWidget#hubNav::item:focus { border: 2px solid $focus; padding: 5px 6px; }
 QTableView#statsTable { background: transparent; border: 1px solid $border; border-radius: 6px; outline: none;
   selection-background-color: $selected; selection-color: $text; }
 QTableView#statsTable:focus { border: 1px solid $focus; }
-QTableView#statsTable::item { padding: 2px 8px; }
+QTableView#statsTable::item { padding: 2px 5px; }
 QHeaderView { background: transparent; border: none; }
 QHeaderView::section { background: transparent; color: $text_muted; font-size: ${caption}px; font-weight: 600;
   border: none; border-bottom: 1px solid $border; padding: 5px 8px; }
