@@ -15,6 +15,7 @@ from engine.records import Source
 CONFIDENCE_EDGES = (0.2, 0.35, 0.5, 0.65, 0.8, 0.9, 0.95, 0.98, 0.993, 0.998, 0.9995)
 _FORGET = 0.985  # a look weighs half after about 46 more of its class
 _PRIOR_WEIGHT = 2.0  # looks that the first guess is worth
+_HERE_WEIGHT = 2.0  # looks that it takes to believe that an answer is unlike those before
 _TRUST_WEIGHT = 4.0  # the same of how far stated confidences are believed at all
 
 
@@ -39,15 +40,24 @@ class AcceptanceEstimate:
         """``prior_share``: what share of a stated confidence is believed before anything was seen."""
         self._classes = [_Class(0.0, 0.0) for _ in range(len(CONFIDENCE_EDGES) + 1)]
         self._trust = _Class(_TRUST_WEIGHT * prior_share, _TRUST_WEIGHT)  # kept ones against what was stated
+        self._here: _Class | None = None  # in this answer: kept ones against what was expected
+
+    def begin(self) -> None:
+        """An answer begins whose text may be unlike the others': watch how far what is expected comes."""
+        self._here = _Class(_HERE_WEIGHT, _HERE_WEIGHT)
 
     def chance(self, confidence: float) -> float:
         """Chance that a token of this confidence is kept, where all before it were."""
         found = self._classes[bisect_right(CONFIDENCE_EDGES, confidence)]
         believed = confidence * min(1.0, self._trust.kept / self._trust.seen)
-        return (found.kept + _PRIOR_WEIGHT * believed) / (found.seen + _PRIOR_WEIGHT)
+        here = min(1.0, self._here.kept / self._here.seen) if self._here is not None else 1.0
+        return here * (found.kept + _PRIOR_WEIGHT * believed) / (found.seen + _PRIOR_WEIGHT)
 
     def observe(self, confidence: float, *, kept: bool, weight: float = 1.0) -> None:
         """Count one token that was looked at: all before it had been kept. A rare look may weigh more than one."""
+        if self._here is not None:
+            self._here.seen += self.chance(confidence)
+            self._here.kept += 1.0 if kept else 0.0
         found = self._classes[bisect_right(CONFIDENCE_EDGES, confidence)]
         fading = _FORGET**weight
         found.kept = found.kept * fading + (weight if kept else 0.0)

@@ -27,6 +27,11 @@ class Experience:
         self.model = Trial(plain_ms)
         self._rate_tokens, self._rate_ms = 1.0, plain_ms
 
+    def begin(self) -> None:
+        """Another answer begins."""
+        self.text_chances.begin()
+        self.model.try_soon()
+
     @property
     def rate(self) -> float:
         """Tokens per millisecond lately."""

@@ -88,7 +88,7 @@ class Pacer:
         if kind not in self._learnt_by_kind:
             self._learnt_by_kind[kind] = self.learnt.copy() if self._learnt_by_kind else self.learnt
         self.learnt = self._learnt_by_kind[kind]
-        self.learnt.model.try_soon()
+        self.learnt.begin()
 
     # ---- before a pass ----------------------------------------------------------------------------------------------
 

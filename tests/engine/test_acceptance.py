@@ -45,3 +45,16 @@ def test_depths_count_up_to_the_first_rejection() -> None:
     assert by_depth.chance(1) < 0.05
     assert by_depth.chance(2) == by_depth.chance(1)
     assert by_depth.chance(99) == by_depth.chance(3)
+
+
+def test_an_answer_unlike_the_others_is_noticed_and_does_not_outlive_itself() -> None:
+    estimate = AcceptanceEstimate()
+    for _ in range(300):
+        estimate.observe(0.9, kept=True)
+    estimate.begin()
+    known = estimate.chance(0.9)
+    for _ in range(4):
+        estimate.observe(0.9, kept=False)
+    assert estimate.chance(0.9) < 0.5
+    estimate.begin()
+    assert estimate.chance(0.9) > known - 0.1
