@@ -28,6 +28,7 @@ NEAR_END_PX = 32
 # A layout that has grown asks the one around it, up to the page, whose scroll bar may then narrow them all again.
 LAYOUT_ROUNDS = 6
 SLICE_S = 0.008
+AHEAD_PAGES = 4  # so much is built above what is in sight; older messages follow as the user scrolls up
 FIRST_SLICE_S = 0.020  # what is in sight appears at once where it can
 GO_TO_MARGIN_PX = 16
 CARD_PADDING_PX = 76  # column and card margins around the text
@@ -123,8 +124,15 @@ class Transcript(QScrollArea):
 
     @property
     def is_building(self) -> bool:
-        """Whether older messages are still to come."""
-        return bool(self._waiting) or self._building is not None
+        """Whether older messages are still to come without being asked for."""
+        return self._building is not None or (bool(self._waiting) and not self._has_enough())
+
+    def _has_enough(self) -> bool:
+        return self._wanted is None and self.verticalScrollBar().value() > AHEAD_PAGES * self.viewport().height()
+
+    def _go_on_building(self) -> None:
+        if self.is_building and not self._slice.isActive():
+            self._slice.start(0)
 
     def show_messages(self, messages: Sequence[MessageView]) -> None:
         """Replace everything; the last messages appear at once."""
@@ -244,7 +252,8 @@ class Transcript(QScrollArea):
 
     def _scroll_to_wanted(self) -> None:
         card = next((card for card in self._column.cards if card.message_id == self._wanted), None)
-        if card is None or self.is_building:
+        if card is None or self._building is not None:
+            self._go_on_building()
             return
         self._wanted, self._stick = None, False
         self._lay_out()
@@ -270,6 +279,7 @@ class Transcript(QScrollArea):
     def _work(self, budget_s: float = SLICE_S) -> None:
         """Build older messages from the end, then let go of replaced ones, a few milliseconds at a time."""
         until = time.perf_counter() + budget_s
+        self._grows_above = self._grows_above or self.is_building
         while self._build_one() and time.perf_counter() < until:
             pass
         if not self.is_building and self._discarded:
@@ -314,6 +324,7 @@ class Transcript(QScrollArea):
 
     def _on_value(self, value: int) -> None:
         self._stick = value >= self.verticalScrollBar().maximum() - NEAR_END_PX
+        self._go_on_building()
         self.jump.setVisible(not self._stick)
         self._place_jump()
 

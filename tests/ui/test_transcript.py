@@ -68,8 +68,26 @@ def test_a_long_history_is_built_from_the_end(window: MainWindow, qtbot: QtBot) 
     assert window.transcript.is_building
     assert window.transcript.cards[-1].text == "message 119"
     qtbot.waitUntil(lambda: not window.transcript.is_building)
-    assert [card.text for card in window.transcript.cards] == [view.text for view in history]
     qtbot.waitUntil(lambda: at_end(window))
+    assert len(window.transcript.cards) < 60, "what is far above is not built yet"
+    bar = window.transcript.verticalScrollBar()
+    while len(window.transcript.cards) < len(history):
+        before = len(window.transcript.cards)
+        bar.setValue(bar.minimum())
+        qtbot.waitUntil(lambda: not window.transcript.is_building, timeout=30_000)
+        assert len(window.transcript.cards) > before
+    assert [card.text for card in window.transcript.cards] == [view.text for view in history]
+
+
+def test_a_message_far_above_is_built_when_it_is_looked_for(window: MainWindow, qtbot: QtBot) -> None:
+    history = [MessageView(number, "user", f"message {number}") for number in range(120)]
+    window.show_conversation("t", history)
+    qtbot.waitUntil(lambda: not window.transcript.is_building)
+    assert all(card.message_id != 5 for card in window.transcript.cards)
+    window.transcript.go_to(5)
+    qtbot.waitUntil(lambda: any(card.message_id == 5 for card in window.transcript.cards), timeout=30_000)
+    card = next(card for card in window.transcript.cards if card.message_id == 5)
+    qtbot.waitUntil(lambda: 0 <= card.mapTo(window.transcript.viewport(), QPoint(0, 0)).y() < 60, timeout=30_000)
 
 
 def test_another_conversation_replaces_one_half_built(window: MainWindow, qtbot: QtBot) -> None:
