@@ -12,6 +12,7 @@ from PySide6.QtWidgets import (
     QHBoxLayout,
     QLabel,
     QPushButton,
+    QSizePolicy,
     QStyledItemDelegate,
     QVBoxLayout,
     QWidget,
@@ -123,7 +124,7 @@ class Composer(QWidget):
         self.stop_button.setAccessibleName(translate("Composer", "Stop"))
         for button in (self.send_button, self.stop_button):
             button.setIconSize(QSize(14, 14))
-            button.setMinimumWidth(84)
+            button.setSizePolicy(QSizePolicy.Policy.Minimum, QSizePolicy.Policy.Fixed)
             button.setCursor(Qt.CursorShape.PointingHandCursor)
         self.stop_button.hide()
 

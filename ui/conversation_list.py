@@ -19,7 +19,7 @@ from PySide6.QtWidgets import (
 )
 
 from ui.conversation_menu import make_menu
-from ui.conversation_model import ConversationModel, Heading, Index, Item
+from ui.conversation_model import ConversationModel, Heading, Index, Item, heading_words
 from ui.language import translate
 from ui.records import ConversationRow, FolderRow
 from ui.theme import SEMIBOLD, Theme
@@ -58,7 +58,8 @@ class _Delegate(QStyledItemDelegate):
         painter.setPen(QColor(self._theme.tokens.text_muted))
         place = Qt.AlignmentFlag.AlignVCenter if heading.can_fold else Qt.AlignmentFlag.AlignBottom
         box = rect.adjusted(30, 0, -8, 0) if heading.can_fold else rect.adjusted(10, 0, -8, -5)
-        text = f"{heading.text} · {heading.num_rows}" if heading.folded else heading.text
+        words = heading_words(heading)
+        text = f"{words} · {heading.num_rows}" if heading.folded else words
         shown = QFontMetrics(font).elidedText(text, Qt.TextElideMode.ElideRight, box.width())
         painter.drawText(box, int(place | Qt.AlignmentFlag.AlignLeft), shown)
 

@@ -159,7 +159,7 @@ class ConversationModel(QAbstractListModel):
         item = self.item(index)
         if item is None:
             return None
-        text = _heading_words(item) if isinstance(item, Heading) else item.title
+        text = heading_words(item) if isinstance(item, Heading) else item.title
         if role == Qt.ItemDataRole.AccessibleTextRole and isinstance(item, Heading) and item.can_fold:
             number = item.num_rows
             words = (
@@ -308,7 +308,7 @@ def _state(heading: Heading) -> str:
     return translate("ConversationModel", "open")
 
 
-def _heading_words(heading: Heading) -> str:
+def heading_words(heading: Heading) -> str:
     """A folder's name is the user's own; the other headings are ours."""
     return heading.text if heading.folder else translate("ConversationModel", heading.text)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QDialog, QGridLayout, QLabel, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QDialog, QGridLayout, QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
 
 from ui.commands import CommandRow
 from ui.language import translate
@@ -28,24 +28,33 @@ class ShortcutsDialog(QDialog):
         layout.setContentsMargins(24, 20, 24, 20)
         layout.setSpacing(16)
         layout.addWidget(heading)
-        layout.addLayout(self._grid(rows))
+        layout.addLayout(self._columns(rows))
         layout.addWidget(close, 0, Qt.AlignmentFlag.AlignRight)
 
-    def _grid(self, rows: Sequence[CommandRow]) -> QGridLayout:
+    def _columns(self, rows: Sequence[CommandRow]) -> QHBoxLayout:
+        """The first group at the left, the others at the right: all fits on a small screen."""
+        groups = list(dict.fromkeys(row.group for row in rows))
+        columns = QHBoxLayout()
+        columns.setSpacing(48)
+        for wanted in (groups[:1], groups[1:]):
+            column = QVBoxLayout()
+            column.setSpacing(20)
+            for group in wanted:
+                column.addLayout(self._grid(group, [row for row in rows if row.group == group]))
+            column.addStretch(1)
+            columns.addLayout(column)
+        return columns
+
+    def _grid(self, group: str, rows: Sequence[CommandRow]) -> QGridLayout:
         grid = QGridLayout()
         grid.setHorizontalSpacing(32)
-        grid.setVerticalSpacing(8)
-        line, group = 0, ""
-        for row in rows:
-            if row.group != group:
-                group = row.group
-                caption = QLabel(group)
-                caption.setProperty("kind", "caption")
-                grid.addWidget(caption, line, 0)
-                line += 1
+        grid.setVerticalSpacing(6)
+        caption = QLabel(group)
+        caption.setProperty("kind", "section")
+        grid.addWidget(caption, 0, 0)
+        for line, row in enumerate(rows, start=1):
             keys = QLabel(row.keys)
             keys.setProperty("kind", "key")
             grid.addWidget(QLabel(row.words), line, 0)
             grid.addWidget(keys, line, 1, Qt.AlignmentFlag.AlignRight)
-            line += 1
         return grid

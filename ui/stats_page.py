@@ -86,6 +86,7 @@ class StatsPage(QScrollArea):
 def heading(text: str) -> QLabel:
     """The small heading of a section."""
     label = QLabel(text)
+    label.setWordWrap(True)  # a long word of another language must not widen the pane
     label.setProperty("kind", "section")
     return label
 

@@ -27,7 +27,9 @@ class VersionSwitch(QWidget):
         self._at = self._versions.index(current)
         self.back = IconButton(theme, "chevron-left", translate("VersionSwitch", "Previous version (Alt+Left)"))
         self.forth = IconButton(theme, "chevron-right", translate("VersionSwitch", "Next version (Alt+Right)"))
-        self.label = QLabel(f"{self._at + 1} of {len(self._versions)}")
+        self.label = QLabel(
+            translate("VersionSwitch", "{number} of {total}").format(number=self._at + 1, total=len(self._versions))
+        )
         self.label.setProperty("kind", "caption")
         self.label.setFont(theme.font(-1))
         self.label.setAccessibleName(

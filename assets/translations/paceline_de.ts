@@ -512,6 +512,10 @@
         <translation>Wenn er voll ist, werden die ältesten Nachrichten weggelassen; die Antwort sagt es dazu.</translation>
     </message>
     <message>
+        <source>When it is full, the oldest turns are summarised first, and the answer says so.</source>
+        <translation>Wenn er voll ist, werden die ältesten Nachrichten zuerst zusammengefasst; die Antwort sagt es dazu.</translation>
+    </message>
+    <message>
         <source>When it is full, no answer is made until a new chat is started or the context is made larger.</source>
         <translation>Wenn er voll ist, gibt es keine Antwort mehr, bis ein neuer Chat begonnen oder der Kontext vergrößert wird.</translation>
     </message>
@@ -586,6 +590,13 @@
     <message>
         <source>A file is still being read; the message can be sent in a moment.</source>
         <translation>Eine Datei wird noch gelesen; die Nachricht kann gleich gesendet werden.</translation>
+    </message>
+</context>
+<context>
+    <name>ContextController</name>
+    <message>
+        <source>The oldest turns could not be summarised: {why}</source>
+        <translation>Die ältesten Nachrichten konnten nicht zusammengefasst werden: {why}</translation>
     </message>
 </context>
 <context>
@@ -1424,6 +1435,14 @@
 <context>
     <name>Header</name>
     <message>
+        <source>from the model</source>
+        <translation>vom Modell</translation>
+    </message>
+    <message>
+        <source>fallback</source>
+        <translation>Ersatzvorlage</translation>
+    </message>
+    <message>
         <source>The built-in pair is tiny: it shows how speculative decoding works, not what a large model knows.</source>
         <translation>Das eingebaute Paar ist winzig: Es zeigt, wie spekulatives Dekodieren funktioniert, nicht, was ein großes Modell weiß.</translation>
     </message>
@@ -1756,10 +1775,6 @@ Chat-Vorlage: {template_name}
         <translation>Die Datei ist nicht mehr an ihrem Ort. Schließen Sie das Laufwerk an, oder nehmen Sie sie aus der Liste.</translation>
     </message>
     <message>
-        <source>In use as {in_use}</source>
-        <translation>In Gebrauch als {in_use}</translation>
-    </message>
-    <message>
         <source>Used in place</source>
         <translation>Am Ort verwendet</translation>
     </message>
@@ -1806,6 +1821,14 @@ Chat-Vorlage: {template_name}
     <message>
         <source>Delete</source>
         <translation>Löschen</translation>
+    </message>
+    <message>
+        <source>In use as draft</source>
+        <translation>Als Entwurfsmodell in Gebrauch</translation>
+    </message>
+    <message>
+        <source>In use as target</source>
+        <translation>Als Zielmodell in Gebrauch</translation>
     </message>
 </context>
 <context>
@@ -2645,11 +2668,11 @@ Chat-Vorlage: {template_name}
     </message>
     <message>
         <source>The peer could not be measured</source>
-        <translation type="unfinished"></translation>
+        <translation>Der Vergleich konnte nicht gemessen werden</translation>
     </message>
     <message>
         <source>Check its path and its configurations, or leave it out.</source>
-        <translation type="unfinished"></translation>
+        <translation>Prüfen Sie Pfad und Konfigurationen, oder lassen Sie ihn weg.</translation>
     </message>
     <message>
         <source>The chats could not be exported</source>
@@ -4006,8 +4029,24 @@ Chat-Vorlage: {template_name}
         <translation>Älteste Nachrichten weglassen</translation>
     </message>
     <message>
+        <source>Summarise the oldest turns</source>
+        <translation>Älteste Nachrichten zusammenfassen</translation>
+    </message>
+    <message>
         <source>Stop and say so</source>
         <translation>Anhalten und es sagen</translation>
+    </message>
+    <message>
+        <source>Kept caches</source>
+        <translation>Aufbewahrte Caches</translation>
+    </message>
+    <message>
+        <source>Disk for coming back to a chat without reading it again; it holds what was said. 0 deletes it all.</source>
+        <translation>Festplattenplatz, um ohne erneutes Lesen zu einem Chat zurückzukehren; er enthält das Gesagte. 0 löscht alles.</translation>
+    </message>
+    <message>
+        <source>MiB</source>
+        <translation>MiB</translation>
     </message>
     <message>
         <source>Theme</source>
@@ -4177,6 +4216,10 @@ Chat-Vorlage: {template_name}
     <message>
         <source>Search chats</source>
         <translation>Chats durchsuchen</translation>
+    </message>
+    <message>
+        <source>Searches titles and messages; the text of attached files is not searched.</source>
+        <translation>Durchsucht Titel und Nachrichten; der Text angehängter Dateien wird nicht durchsucht.</translation>
     </message>
     <message>
         <source>These words are in no chat.</source>
@@ -4470,7 +4513,7 @@ Chat-Vorlage: {template_name}
     </message>
     <message>
         <source>tokens per pass</source>
-        <translation>Token pro Durchlauf</translation>
+        <translation>Token/Durchlauf</translation>
     </message>
     <message>
         <source>times plain</source>
@@ -4534,11 +4577,11 @@ Chat-Vorlage: {template_name}
     </message>
     <message>
         <source>Show refused proposals</source>
-        <translation type="unfinished"></translation>
+        <translation>Abgelehnte Vorschläge zeigen</translation>
     </message>
     <message>
         <source>Struck through above what the target put in their place.</source>
-        <translation type="unfinished"></translation>
+        <translation>Durchgestrichen über dem, was das Zielmodell an ihre Stelle gesetzt hat.</translation>
     </message>
     <message>
         <source>Speed</source>
@@ -4753,6 +4796,14 @@ Chat-Vorlage: {template_name}
         <translation>Modell nicht vermerkt</translation>
     </message>
     <message>
+        <source>without a draft model</source>
+        <translation>ohne Entwurfsmodell</translation>
+    </message>
+    <message>
+        <source>with {draft}</source>
+        <translation>mit {draft}</translation>
+    </message>
+    <message>
         <source>{number} tokens per second</source>
         <translation>{number} Token pro Sekunde</translation>
     </message>
@@ -4896,6 +4947,20 @@ Chat-Vorlage: {template_name}
     <message>
         <source>Show the summary</source>
         <translation>Zusammenfassung zeigen</translation>
+    </message>
+    <message numerus="yes">
+        <source>Summarising the %n oldest messages</source>
+        <translation>
+            <numerusform>Die älteste Nachricht wird zusammengefasst</numerusform>
+            <numerusform>Die %n ältesten Nachrichten werden zusammengefasst</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>%n words</source>
+        <translation>
+            <numerusform>%n Wort</numerusform>
+            <numerusform>%n Wörter</numerusform>
+        </translation>
     </message>
 </context>
 <context>
@@ -5069,6 +5134,10 @@ Chat-Vorlage: {template_name}
     <message>
         <source>Next version (Alt+Right)</source>
         <translation>Nächste Fassung (Alt+Rechts)</translation>
+    </message>
+    <message>
+        <source>{number} of {total}</source>
+        <translation>{number} von {total}</translation>
     </message>
     <message>
         <source>Version {number} of {total}</source>

@@ -119,6 +119,23 @@
     </message>
 </context>
 <context>
+    <name>SummaryLine</name>
+    <message numerus="yes">
+        <source>Summarising the %n oldest messages</source>
+        <translation>
+            <numerusform>Summarising the %n oldest message</numerusform>
+            <numerusform>Summarising the %n oldest messages</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>%n words</source>
+        <translation>
+            <numerusform>%n word</numerusform>
+            <numerusform>%n words</numerusform>
+        </translation>
+    </message>
+</context>
+<context>
     <name>TransferController</name>
     <message numerus="yes">
         <source>%Ln chats exported to {name}.</source>

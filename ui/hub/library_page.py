@@ -84,9 +84,7 @@ class LibraryLine(QFrame):
                 translate("LibraryLine", "The file is not where it was. Plug in its disk, or remove it from the list.")
             )
         elif self.row.in_use:
-            self.mark.show_mark(
-                "circle-check", translate("LibraryLine", "In use as {in_use}").format(in_use=self.row.in_use), "good"
-            )
+            self.mark.show_mark("circle-check", _use_words(self.row.in_use), "good")
         elif self.row.in_place:
             self.mark.show_mark("link-2", translate("LibraryLine", "Used in place"), "muted")
             self.mark.setToolTip(
@@ -290,3 +288,9 @@ class LibraryPage(QWidget):
 
     def _ask_file(self) -> None:
         ask_model_file(self.window(), translate("LibraryPage", "Model"), self._wants.add_wanted.emit)
+
+
+def _use_words(role: str) -> str:
+    if role == "draft":
+        return translate("LibraryLine", "In use as draft")
+    return translate("LibraryLine", "In use as target")
