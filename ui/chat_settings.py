@@ -61,7 +61,7 @@ class ChatSettings(QObject):
         self._prompts: tuple[Prompt, ...] = ()
         self._engine = EngineView()
         self.dialog: ChatSettingsDialog | None = None
-        self.prompt_list = PromptList(composer.edit, composer)
+        self.prompt_list = PromptList(theme, composer.edit, composer)
         self.prompt_list.manage_requested.connect(self.manage_prompts)
         self.button = IconButton(theme, "sliders-horizontal", translate("ChatSettings", "Chat settings"))
         self.button.clicked.connect(self.open)

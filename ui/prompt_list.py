@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from PySide6.QtCore import QEvent, QModelIndex, QObject, QPersistentModelIndex, QPoint, Qt, Signal
-from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent, QKeyEvent, QPainter, QPalette
+from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent, QColor, QKeyEvent, QPainter
 from PySide6.QtWidgets import (
     QFrame,
     QHBoxLayout,
@@ -26,6 +26,7 @@ from PySide6.QtWidgets import (
 from ui.language import translate
 from ui.layer_records import Prompt
 from ui.placeholders import placeholders, select_placeholder
+from ui.theme import Theme
 
 MAX_ROWS = 8
 NAME_SHARE = 0.26  # of the width; a longer name is cut
@@ -38,6 +39,10 @@ _TAKE = (Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Tab)
 class _TwoColumns(QStyledItemDelegate):
     """Draws the name, and the beginning of the text beside it."""
 
+    def __init__(self, theme: Theme, parent: QObject) -> None:
+        super().__init__(parent)
+        self._theme = theme
+
     def paint(
         self, painter: QPainter, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex
     ) -> None:
@@ -47,10 +52,10 @@ class _TwoColumns(QStyledItemDelegate):
         name_px = round(area.width() * NAME_SHARE)
         texts = (f"/{index.data(_NAME)}", " ".join(str(index.data(_TEXT)).split())[:FIRST_LINE_CHARS])
         places = (area.adjusted(0, 0, name_px - area.width() - INSET_PX, 0), area.adjusted(name_px, 0, 0, 0))
-        role = QPalette.ColorRole
+        tokens = self._theme.tokens
         painter.save()
-        for text, place, color in zip(texts, places, (role.Text, role.PlaceholderText), strict=True):
-            painter.setPen(option.palette.color(color))
+        for text, place, color in zip(texts, places, (tokens.text, tokens.text_muted), strict=True):
+            painter.setPen(QColor(color))
             shown = option.fontMetrics.elidedText(text, Qt.TextElideMode.ElideRight, place.width())
             painter.drawText(place, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft, shown)
         painter.restore()
@@ -65,7 +70,7 @@ class PromptList(QFrame):
 
     manage_requested = Signal()
 
-    def __init__(self, edit: QPlainTextEdit, above: QWidget) -> None:
+    def __init__(self, theme: Theme, edit: QPlainTextEdit, above: QWidget) -> None:
         super().__init__(above)
         self.setObjectName("promptList")
         self._edit = edit
@@ -79,7 +84,7 @@ class PromptList(QFrame):
         self.list.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self.list.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.list.setUniformItemSizes(True)
-        self.list.setItemDelegate(_TwoColumns(self.list))
+        self.list.setItemDelegate(_TwoColumns(theme, self.list))
         self.list.itemClicked.connect(self._take)
         self.edit_button = QPushButton(translate("PromptList", "Edit prompts…"))
         self._arrange()
