@@ -75,7 +75,7 @@ def test_no_turn_of_the_event_loop_takes_long(qtbot: QtBot, monkeypatch: pytest.
             f"{NUM_TOKENS} tokens: longest turn {worst_wall_ms:.1f} ms by the wall, {worst_cpu_ms:.1f} ms of this "
             f"thread; {len(waits_ms)} waits for the store, longest {max(waits_ms):.1f} ms\n"
         )
-        assert len(waits_ms) <= 10 * attempt  # a few an answer, none a token
+        assert len(waits_ms) <= 20 * attempt  # a few an answer, none a token
         best_ms = min(best_ms, worst_cpu_ms)
         if best_ms < MAX_STALL_MS:
             break
