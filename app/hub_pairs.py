@@ -31,6 +31,12 @@ Tell = Callable[[DraftList], None]
 DEFAULT_N_CTX = 8192
 MAX_HEADER_BYTES = 128 << 20  # of all headers that are remembered; one has up to 20 MB
 DIFFER = mark("HubPairs", "The vocabularies differ.")
+# Where a draft was found, as the search names it.
+PLACES = (
+    mark("HubPairs", "on this computer"),
+    mark("HubPairs", "recommended"),
+    mark("HubPairs", "on the hub"),
+)
 AGREE = mark("HubPairs", "The tokens and the settings of both vocabularies agree.")
 
 
@@ -171,7 +177,12 @@ def _draft_row(candidate: Candidate) -> DraftRow:
         size_bytes=candidate.size_bytes,
         presence=Presence.HERE if path else Presence.ABSENT,
     )
-    return DraftRow(side, candidate.place.value, Match.YES if candidate.matches else Match.NO, candidate.reason)
+    return DraftRow(
+        side,
+        translate("HubPairs", candidate.place.value),
+        Match.YES if candidate.matches else Match.NO,
+        candidate.reason,
+    )
 
 
 def _cost(target: KnownModel, draft: KnownModel | None) -> str:

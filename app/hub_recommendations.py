@@ -29,6 +29,7 @@ from ui.formatting import figure
 from ui.hub_records import CatalogRow, FitLevel, Hardware, Match, ModelRef, PairSide, PairView, Presence
 from ui.language import mark, translate
 from ui.problem_words import in_words
+from ui.setting_words import sentence
 
 NUM_SUGGESTED = 3
 LARGEST_DRAFT_SHARE = 0.2  # of the target's size: with a larger draft little is to be gained
@@ -134,7 +135,7 @@ class Recommendations:
         return CatalogRow(
             key=pair.key,
             name=pair.name,
-            good_for=pair.good_for[:1].upper() + pair.good_for[1:],
+            good_for=sentence(translate("Catalog", pair.good_for)),
             pair=PairView(
                 self._side(pair.target),
                 self._side(pair.draft),

@@ -200,6 +200,89 @@
     </message>
 </context>
 <context>
+    <name>Catalog</name>
+    <message>
+        <source>everyday questions and lists on a laptop with 8 GB of free memory</source>
+        <translation>alltägliche Fragen und Listen auf einem Laptop mit 8 GB freiem Speicher</translation>
+    </message>
+    <message>
+        <source>code on a laptop: much of it is predictable, which drafts like</source>
+        <translation>Code auf einem Laptop: Vieles daran ist vorhersehbar, das liegt Entwürfen</translation>
+    </message>
+    <message>
+        <source>reasoning on a laptop; its thoughts are long, and a draft shortens the wait</source>
+        <translation>Schlussfolgern auf einem Laptop; die Gedanken sind lang, und Entwürfe verkürzen das Warten</translation>
+    </message>
+    <message>
+        <source>everyday chat and summaries</source>
+        <translation>alltägliche Chats und Zusammenfassungen</translation>
+    </message>
+    <message>
+        <source>prose; its draft is large for it, so expect little</source>
+        <translation>Prosa; das Entwurfsmodell ist dafür groß, erwarten Sie also wenig</translation>
+    </message>
+    <message>
+        <source>everyday questions with 16 GB of memory</source>
+        <translation>alltägliche Fragen mit 16 GB Speicher</translation>
+    </message>
+    <message>
+        <source>code with 16 GB of memory</source>
+        <translation>Code mit 16 GB Speicher</translation>
+    </message>
+    <message>
+        <source>reasoning with 16 GB of memory</source>
+        <translation>Schlussfolgern mit 16 GB Speicher</translation>
+    </message>
+    <message>
+        <source>prose in many languages with 16 GB of memory</source>
+        <translation>Prosa in vielen Sprachen mit 16 GB Speicher</translation>
+    </message>
+    <message>
+        <source>short factual answers; its context has 4,096 tokens, and its draft is large for it</source>
+        <translation>kurze sachliche Antworten; der Kontext hat 4.096 Token, und das Entwurfsmodell ist dafür groß</translation>
+    </message>
+    <message>
+        <source>mathematics and reasoning with 16 GB of memory</source>
+        <translation>Mathematik und Schlussfolgern mit 16 GB Speicher</translation>
+    </message>
+    <message>
+        <source>everyday questions in European languages with 24 GB of memory</source>
+        <translation>alltägliche Fragen in europäischen Sprachen mit 24 GB Speicher</translation>
+    </message>
+    <message>
+        <source>careful answers and code with 32 GB of memory</source>
+        <translation>sorgfältige Antworten und Code mit 32 GB Speicher</translation>
+    </message>
+    <message>
+        <source>code with 32 GB of memory</source>
+        <translation>Code mit 32 GB Speicher</translation>
+    </message>
+    <message>
+        <source>reasoning with 32 GB of memory</source>
+        <translation>Schlussfolgern mit 32 GB Speicher</translation>
+    </message>
+    <message>
+        <source>prose with 24 GB of memory</source>
+        <translation>Prosa mit 24 GB Speicher</translation>
+    </message>
+    <message>
+        <source>prose in many languages with 24 GB of memory</source>
+        <translation>Prosa in vielen Sprachen mit 24 GB Speicher</translation>
+    </message>
+    <message>
+        <source>mathematics and reasoning with 32 GB of memory</source>
+        <translation>Mathematik und Schlussfolgern mit 32 GB Speicher</translation>
+    </message>
+    <message>
+        <source>hard reasoning with 64 GB of memory</source>
+        <translation>schwieriges Schlussfolgern mit 64 GB Speicher</translation>
+    </message>
+    <message>
+        <source>careful answers with 64 GB of memory</source>
+        <translation>sorgfältige Antworten mit 64 GB Speicher</translation>
+    </message>
+</context>
+<context>
     <name>ChatFiles</name>
     <message>
         <source>Markdown (*.md)</source>
@@ -1650,6 +1733,18 @@ Chat-Vorlage: {template_name}
         <translation>Die Vokabulare unterscheiden sich.</translation>
     </message>
     <message>
+        <source>on this computer</source>
+        <translation>auf diesem Rechner</translation>
+    </message>
+    <message>
+        <source>recommended</source>
+        <translation>empfohlen</translation>
+    </message>
+    <message>
+        <source>on the hub</source>
+        <translation>im Hub</translation>
+    </message>
+    <message>
         <source>The tokens and the settings of both vocabularies agree.</source>
         <translation>Die Token und Einstellungen beider Vokabulare stimmen überein.</translation>
     </message>
@@ -2338,6 +2433,10 @@ Chat-Vorlage: {template_name}
     <message>
         <source>See the downloads</source>
         <translation>Downloads ansehen</translation>
+    </message>
+    <message>
+        <source>both</source>
+        <translation>Beide</translation>
     </message>
     <message>
         <source>the draft</source>
@@ -4047,6 +4146,18 @@ Chat-Vorlage: {template_name}
     <message>
         <source>MiB</source>
         <translation>MiB</translation>
+    </message>
+    <message>
+        <source>f16</source>
+        <translation>f16</translation>
+    </message>
+    <message>
+        <source>q8_0 (half the memory)</source>
+        <translation>q8_0 (halber Speicher)</translation>
+    </message>
+    <message>
+        <source>q4_0 (a quarter)</source>
+        <translation>q4_0 (ein Viertel)</translation>
     </message>
     <message>
         <source>Theme</source>

@@ -12,6 +12,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -47,6 +48,10 @@ def listed_words(root: Path) -> list[tuple[str, str]]:
             for context, text in (*_settings(tree), *_problems(tree)):
                 if any(letter.isalpha() for letter in text):
                     found[context, text] = None
+    with (root / "assets" / "catalog.toml").open("rb") as file:
+        catalog = tomllib.load(file)
+    for pair in catalog["pair"]:
+        found["Catalog", pair["good_for"]] = None
     return list(found)
 
 
@@ -88,15 +93,23 @@ def _settings(tree: ast.Module) -> Iterator[tuple[str, str]]:
                 text = names.get(value.id) if isinstance(value, ast.Name) else getattr(value, "value", None)
                 if isinstance(text, str):
                     yield "Settings", text
+        elif isinstance(node, ast.Assign) and _labels(node.value) and isinstance(node.targets[0], ast.Name):
+            if _is_of_fields(tree):
+                labels = (getattr(one, "value", None) for one in _labels(node.value))
+                yield from (("Settings", label) for label in labels if isinstance(label, str))
         elif isinstance(node, ast.AnnAssign | ast.Assign) and isinstance(node.value, ast.Dict):
             target = node.target if isinstance(node, ast.AnnAssign) else node.targets[0]
             if isinstance(target, ast.Name) and target.id.endswith("_LABELS"):
                 yield from (("Settings", value.value) for value in node.value.values if isinstance(value, ast.Constant))
 
 
+def _is_of_fields(tree: ast.Module) -> bool:
+    return any(isinstance(node, ast.Call) and _called(node) == "SettingField" for node in ast.walk(tree))
+
+
 def _section_names(tree: ast.Module) -> Iterator[str]:
     """The texts of ``A, B = "One", "Two"`` in a file of fields."""
-    if not any(isinstance(node, ast.Call) and _called(node) == "SettingField" for node in ast.walk(tree)):
+    if not _is_of_fields(tree):
         return
     for node in tree.body:
         if (

@@ -149,7 +149,7 @@ def _place_words(presence: Presence) -> str:
 
 def _what(missing: list[PairSide], target: PairSide, had_draft: bool) -> str:
     if len(missing) > 1:
-        return "both"
+        return translate("PairCard", "both")
     if missing[0] is not target:
         return translate("PairCard", "the draft")
     return translate("PairCard", "the target") if had_draft else translate("PairCard", "it")
