@@ -15,6 +15,7 @@ from app.parts import Parts
 from app.paths import builtin_draft, builtin_target
 from app.requests import load_request
 from engine.records import EngineFailed, EngineReady, LoadProgress, LoadRequest, Mode, Problem
+from ui.language import translate
 from ui.records import EngineState, EngineView, SettingValue
 
 ModelEvent = LoadProgress | EngineReady | EngineFailed
@@ -200,8 +201,8 @@ class ModelController:
         self.show_demo()
         self._window.set_settings(self._keeper.current.values)
         if pending.request is not None and pending.request.draft and event.draft is None:
-            reason = " ".join(event.notices) or "It could not be loaded."
-            advice = "Choose another draft, or go on without one."
+            reason = " ".join(event.notices) or translate("ModelController", "It could not be loaded.")
+            advice = translate("ModelController", "Choose another draft, or go on without one.")
             self._window.show_problem(Problem("The draft is not in use", reason, advice))
         else:
             for notice in event.notices:
@@ -212,7 +213,9 @@ class ModelController:
         if self._ready is not None or self._pending or pending.request is None:
             return
         if pending.request.target != str(builtin_target()) and builtin_target().exists():
-            self._window.show_notice("The built-in pair is used until another model is chosen.")
+            self._window.show_notice(
+                translate("ModelController", "The built-in pair is used until another model is chosen.")
+            )
             self._send(LoadRequest(str(builtin_target()), str(builtin_draft())), {})
 
     # ---- to the engine ----------------------------------------------------------------------------------------------

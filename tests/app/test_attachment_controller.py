@@ -146,7 +146,7 @@ def test_a_long_pasted_text_can_become_an_attachment(desk: Desk, qtbot: QtBot) -
     assert not composer.tray.offer.isVisible()
     qtbot.waitUntil(lambda: [chip.attachment.name for chip in chips(desk)] == ["Pasted text.txt"], timeout=WAIT_MS)
     qtbot.waitUntil(lambda: "tokens" in captions(desk)[0], timeout=WAIT_MS)
-    assert composer.context_label.property("kind") == "warning"
+    qtbot.waitUntil(lambda: composer.context_label.property("kind") == "warning", timeout=WAIT_MS)
 
 
 def test_a_long_pasted_text_can_stay(desk: Desk, qtbot: QtBot) -> None:

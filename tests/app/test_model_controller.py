@@ -292,4 +292,6 @@ def test_past_chats_are_forgotten_when_that_is_switched_off_and_when_a_chat_is_d
     desk.window.settings_changed.emit({"learn_past": True})
     assert desk.engine.num_forgotten == 1
     desk.window.conversation_delete_requested.emit(desk.controller.conversations.current_id)
+    assert desk.engine.num_forgotten == 1  # it can still be taken back
+    desk.controller.deletions.wipe()
     assert desk.engine.num_forgotten == 2
