@@ -34,7 +34,7 @@ class NumberRow(SettingRow):
 
     def make_control(self) -> QWidget:
         """An editor of this kind."""
-        box = QWidget()
+        box = QWidget(self)
         row = QHBoxLayout(box)
         row.setContentsMargins(0, 0, 0, 0)
         row.setSpacing(8)
@@ -43,7 +43,7 @@ class NumberRow(SettingRow):
         self.edit.setToolTip(f"{_range_words(self.field)} {self.field.unit}".strip())
         self.name(self.edit)
         self.edit.textChanged.connect(self.changed)
-        self.automatic = QCheckBox(sentence(self.field.automatic))
+        self.automatic = QCheckBox(sentence(self.field.automatic), self)  # shown without a parent, it is a window
         self.name(self.automatic, f", {self.field.automatic}")
         self.automatic.setVisible(bool(self.field.automatic))
         self.automatic.toggled.connect(self._on_automatic)
@@ -52,6 +52,7 @@ class NumberRow(SettingRow):
             unit = QLabel(self.field.unit)
             unit.setProperty("kind", "caption")
             row.addWidget(unit)
+        self._manual = box
         if self.field.automatic:
             outer = QWidget()
             column = QVBoxLayout(outer)
@@ -59,9 +60,7 @@ class NumberRow(SettingRow):
             column.setSpacing(4)
             column.addWidget(self.automatic)
             column.addWidget(box)
-            self._manual = box
             return outer
-        self._manual = QWidget()
         return box
 
     def _on_automatic(self, automatic: bool) -> None:
@@ -87,7 +86,7 @@ class NumberRow(SettingRow):
             self.edit.setText(number_text(value, grouped=False) if isinstance(value, int | float) else str(value))
         else:
             self.edit.setText(_start_text(self.field))
-        self._manual.setVisible(value is not None)
+        self._manual.setVisible(value is not None or not self.field.automatic)
 
     def problem(self) -> str:
         """Why the text is no value of this field."""

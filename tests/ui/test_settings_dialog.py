@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QFileDialog
+from PySide6.QtCore import QEvent, QObject, Qt
+from PySide6.QtWidgets import QApplication, QFileDialog, QWidget
 from pytestqt.qtbot import QtBot
 
 from tests.ui.conftest import FIELDS
@@ -24,6 +24,19 @@ VALUES: dict[str, SettingValue] = {
     "system_prompt": "Be brief.\nAlways.",
     "sound": True,
 }
+
+
+class Windows(QObject):
+    """Notes the class of every window that is shown."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.shown: list[str] = []
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        if event.type() is QEvent.Type.Show and isinstance(watched, QWidget) and watched.isWindow():
+            self.shown.append(type(watched).__name__)
+        return False
 
 
 @pytest.fixture
@@ -146,3 +159,15 @@ def test_numbers_beyond_32_bits_survive(window: MainWindow) -> None:
     field = SettingField("seed", "S", "Seed", FieldKind.INTEGER, None, "h", 0, 2**63 - 1, automatic="random")
     dialog = SettingsDialog([field], {"seed": 2**62 + 1}, window)
     assert dialog.rows["seed"].value() == 2**62 + 1
+
+
+def test_no_part_of_a_dialog_is_ever_a_window_of_its_own(window: MainWindow, qtbot: QtBot) -> None:
+    windows = Windows()
+    application = QApplication.instance()
+    assert application is not None
+    application.installEventFilter(windows)
+    window.open_settings()
+    window.chat_settings.open()
+    window.open_shortcuts()
+    application.removeEventFilter(windows)
+    assert set(windows.shown) == {"SettingsDialog", "ChatSettingsDialog", "ShortcutsDialog"}
