@@ -17,6 +17,7 @@ from ui.marks import paint_marks
 from ui.pass_tip import pass_tip
 from ui.prose_view import ProseView
 from ui.provenance import SourceRuns, formula_units, place_at, refused_at
+from ui.spare_parts import SpareParts
 from ui.theme import Theme
 
 SEGMENT_SPACING = 10
@@ -36,6 +37,7 @@ class AnswerBody(QWidget):
         self._theme = theme
         self._text_width = text_width  # expected, so that the first layout is right
         self._stream = BlockStream()
+        self._spares = SpareParts(theme, self)  # while text arrives
         self._open_blocks: list[Block] = []  # final, but in a run that may still take more
         self._sealed = 0  # widgets that will not change any more
         self._widgets: list[ProseView | CodeBlock] = []
@@ -57,11 +59,13 @@ class AnswerBody(QWidget):
         """Show the next piece of the answer."""
         self._open_blocks += self._stream.feed(text)
         self._show()
+        self._spares.make_soon()
 
     def finish(self) -> None:
         """No more text will come."""
         self._open_blocks += self._stream.finish()
         self._show()
+        self._spares.drop()
 
     def restart(self, base: int = 0) -> None:
         """Begin anew without any text; the first piece will stand at ``base`` of the raw text."""
@@ -184,9 +188,9 @@ class AnswerBody(QWidget):
     def _make(self, segment: Segment, index: int) -> None:
         widget: ProseView | CodeBlock
         if segment.is_code:
-            widget = CodeBlock(self._theme, self)
+            widget = self._spares.code()
         else:
-            widget = ProseView(self._theme, self)
+            widget = self._spares.prose()
             widget.setProperty("kind", self.property("kind"))
             widget.fit(self._text_width)
             widget.setAccessibleName(self.accessibleName() or translate("AnswerBody", "Answer text"))
