@@ -43,6 +43,7 @@ screenshots: ## draw the pictures of the README
 	@$(SETUP) run screenshots
 	@xvfb-run --auto-servernum --server-args='-screen 0 1600x1000x24' $(VENV)/bin/python packaging/screenshots.py
 	@xvfb-run --auto-servernum --server-args='-screen 0 1600x1000x24' $(VENV)/bin/python packaging/screenshots_models.py
+	@xvfb-run --auto-servernum --server-args='-screen 0 2600x1700x24' $(VENV)/bin/python packaging/screenshots_parts.py
 
 translations: ## bring the German and English catalogues up to the code, and compile them
 	@$(SETUP) run

@@ -13,6 +13,7 @@ from ui.language import mark, translate
 from ui.records import EngineState, EngineView
 from ui.theme import Theme
 
+MODELS_PX = 300
 # Where a chat template comes from, as the engine names it.
 TEMPLATES = (mark("Header", "from the model"), mark("Header", "fallback"))
 TINY_NOTE = mark(
@@ -174,7 +175,10 @@ class Header(QFrame):
 
     def _show(self) -> None:
         view = self._view
-        self.model_button.setText(self._summary())
+        # The title needs its room, too; the whole name is in the hover.
+        metrics = self.model_button.fontMetrics()
+        shown = metrics.elidedText(self._summary(), Qt.TextElideMode.ElideMiddle, MODELS_PX)
+        self.model_button.setText(shown)
         self.model_button.setToolTip(hover(self._details()))
         self.model_button.setAccessibleName(translate("Header", "Models: {names}").format(names=self._summary()))
         self.model_button.setAccessibleDescription(self._details())

@@ -324,10 +324,6 @@
         <translation>Alle Chats</translation>
     </message>
     <message>
-        <source>For this chat alone. What it has not of its own comes from the model, else from the settings.</source>
-        <translation>Nur für diesen Chat. Was er nicht selbst festlegt, kommt vom Modell, sonst aus den Einstellungen.</translation>
-    </message>
-    <message>
         <source>For every chat with {model} that has no value of its own.</source>
         <translation>Für jeden Chat mit {model}, der keinen eigenen Wert hat.</translation>
     </message>
@@ -346,6 +342,10 @@
     <message>
         <source>Chat settings (Ctrl+.)</source>
         <translation>Chat-Einstellungen (Strg+.)</translation>
+    </message>
+    <message>
+        <source>For this chat alone. What is not set here comes from the model, else from the settings.</source>
+        <translation>Nur für diesen Chat. Was hier nicht festgelegt ist, kommt vom Modell, sonst aus den Einstellungen.</translation>
     </message>
     <message>
         <source>Use for this model</source>
@@ -400,8 +400,8 @@
         <translation>aus den Einstellungen</translation>
     </message>
     <message>
-        <source>usual value</source>
-        <translation>üblicher Wert</translation>
+        <source>default</source>
+        <translation>Standard</translation>
     </message>
     <message>
         <source>set for all</source>
@@ -472,16 +472,16 @@
 <context>
     <name>Commands</name>
     <message>
-        <source>Conversation</source>
-        <translation>Unterhaltung</translation>
-    </message>
-    <message>
         <source>Chats</source>
         <translation>Chats</translation>
     </message>
     <message>
         <source>Window</source>
         <translation>Fenster</translation>
+    </message>
+    <message>
+        <source>This chat</source>
+        <translation>Dieser Chat</translation>
     </message>
     <message>
         <source>Edit the last question</source>
@@ -496,7 +496,7 @@
         <translation>Abgebrochene Antwort fortsetzen</translation>
     </message>
     <message>
-        <source>Version before of a message</source>
+        <source>Previous version of a message</source>
         <translation>Vorige Fassung einer Nachricht</translation>
     </message>
     <message>
@@ -3936,10 +3936,6 @@ Chat-Vorlage: {template_name}
         <translation>Chat</translation>
     </message>
     <message>
-        <source>Look</source>
-        <translation>Aussehen</translation>
-    </message>
-    <message>
         <source>Off (plain)</source>
         <translation>Aus (einfach)</translation>
     </message>
@@ -4158,6 +4154,10 @@ Chat-Vorlage: {template_name}
     <message>
         <source>q4_0 (a quarter)</source>
         <translation>q4_0 (ein Viertel)</translation>
+    </message>
+    <message>
+        <source>Appearance</source>
+        <translation>Aussehen</translation>
     </message>
     <message>
         <source>Theme</source>

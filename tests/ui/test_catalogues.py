@@ -19,6 +19,7 @@ from pytestqt.qtbot import QtBot
 
 from app.settings_table import FIELDS
 from tests.ui.conftest import ASSETS, READY, STATS, rows
+from tests.ui.places import DIALOGS, HUB_PAGES, fill_hub, make_window, open_dialog, open_settings
 from ui.catalogues import ENGLISH, speak, system_language
 from ui.formatting import count, figure, footer, number_text, percent, speed, times_plain
 from ui.language import translate
@@ -208,6 +209,19 @@ def test_the_german_window_shows_no_english(german_window: MainWindow, known_eng
     found = [text for place in places for text in english_texts(place, known_english)]
     # What the tests themselves fill in.
     assert sorted({text for text in found if text not in ("Weekend plans", "Regex help", "Trip notes")}) == []
+
+
+@pytest.mark.parametrize("name", [*HUB_PAGES, *DIALOGS, *(f"settings {row}" for row in range(7))])
+def test_every_place_and_dialog_is_german(german: str, known_english: set[str], name: str, qtbot: QtBot) -> None:
+    window = make_window(qtbot)
+    if name in HUB_PAGES:
+        root = fill_hub(window, name)
+    elif name in DIALOGS:
+        root = open_dialog(window, name)
+    else:
+        root = open_settings(window, int(name.split()[1]))
+    told_by_the_test = "There is not enough space"
+    assert [text for text in english_texts(root, known_english) if told_by_the_test not in text] == []
 
 
 def test_the_walk_finds_an_english_text(german_window: MainWindow, known_english: set[str]) -> None:
