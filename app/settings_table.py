@@ -13,7 +13,7 @@ from app.engine_fields import ENGINE_FIELDS
 from engine.records import Mode
 from ui.records import FieldKind, SettingField, SettingValue
 
-MODELS, SPECULATION, SAMPLING, CHAT, LOOK = "Models", "Speculation", "Sampling", "Chat", "Look"
+MODELS, SPECULATION, SAMPLING, CHAT, LOOK = "Models", "Speculation", "Sampling", "Chat", "Appearance"
 MAX_TEXT_CHARS = 100_000
 
 _MODE_LABELS = {

@@ -32,7 +32,7 @@ class AttachmentTray(QWidget):
         super().__init__()
         self._edit = edit
         self._pasted: QTextCursor | None = None
-        self.rows = AttachmentRows(theme, removable=True)
+        self.rows = AttachmentRows(theme, removable=True, parent=self)
         self.rows.removed.connect(self._remove)
         self.rows.opened.connect(self.opened)
         self.offer = QWidget()

@@ -74,7 +74,7 @@ class ChatSettings(QObject):
         keys = [f"Ctrl+Shift+{number}" for number in range(1, len(Mode) + 1)]
         for mode, key in zip(Mode, keys, strict=True):
             commands.bind(key, partial(self.take_mode, mode))
-        commands.tell(CHAT, mark("Commands", "Take one of the modes of speculation"), (keys[0], keys[-1]))
+        commands.tell(CHAT, mark("Commands", "Take one of the modes of speculation"), keys)
         commands.tell(CHAT, mark("Commands", "Insert a prompt, in an empty message"), "/")
 
     # ---- values -----------------------------------------------------------------------------------------------------

@@ -39,7 +39,7 @@ _TITLES: dict[Layer, str] = {
 }
 _EXPLAINED: dict[Layer, str] = {
     Layer.CHAT: mark(
-        "ChatSettings", "For this chat alone. What it has not of its own comes from the model, else from the settings."
+        "ChatSettings", "For this chat alone. What is not set here comes from the model, else from the settings."
     ),
     Layer.MODEL: mark("ChatSettings", "For every chat with {model} that has no value of its own."),
     Layer.GLOBAL: mark("ChatSettings", "For every chat where neither the chat nor its model has a value of its own."),

@@ -14,7 +14,9 @@ from PySide6.QtWidgets import QWidget
 
 from ui.language import mark, translate
 
-CHAT, CHATS, WINDOW = mark("Commands", "Conversation"), mark("Commands", "Chats"), mark("Commands", "Window")
+CHAT, CHATS, WINDOW = mark("Commands", "This chat"), mark("Commands", "Chats"), mark("Commands", "Window")
+
+LONG_ROW = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,4 +74,6 @@ class Commands(QObject):
 
 
 def _keys_text(keys: Sequence[QKeySequence]) -> str:
-    return ", ".join(key.toString(QKeySequence.SequenceFormat.NativeText) for key in keys)
+    """Two keys of which each does; of a longer row the first and the last."""
+    texts = [key.toString(QKeySequence.SequenceFormat.NativeText) for key in keys]
+    return ", ".join(texts) if len(texts) < LONG_ROW else f"{texts[0]} … {texts[-1]}"

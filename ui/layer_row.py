@@ -16,7 +16,7 @@ _ORIGINS: dict[Layer, str] = {
     Layer.CHAT: mark("ChatSettings", "this chat"),
     Layer.MODEL: mark("ChatSettings", "from the model"),
     Layer.GLOBAL: mark("ChatSettings", "from the settings"),
-    Layer.DEFAULT: mark("ChatSettings", "usual value"),
+    Layer.DEFAULT: mark("ChatSettings", "default"),
 }
 _OWN: dict[Layer, str] = {
     Layer.CHAT: mark("ChatSettings", "this chat"),

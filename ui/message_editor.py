@@ -84,7 +84,7 @@ class MessageEditor(QFrame):
         self.setObjectName("composerCard")
         self._attachments = tuple(attachments)
         self.left_out: set[int] = set()
-        self.rows = AttachmentRows(theme, removable=True)
+        self.rows = AttachmentRows(theme, removable=True, parent=self)
         self.rows.show_attachments(self._attachments)
         self.rows.removed.connect(self._leave_out)
         self.rows.opened.connect(self.attachment_opened)

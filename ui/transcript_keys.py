@@ -22,7 +22,7 @@ class TranscriptKeys(QObject):
         commands.add(CHAT, mark("Commands", "Edit the last question"), "Ctrl+E", self._edit)
         commands.add(CHAT, mark("Commands", "Regenerate the last answer"), "Ctrl+R", self._regenerate)
         commands.add(CHAT, mark("Commands", "Continue an answer that was cut"), "Ctrl+Shift+Return", self._continue)
-        commands.add(CHAT, mark("Commands", "Version before of a message"), "Alt+Left", lambda: self._step(-1))
+        commands.add(CHAT, mark("Commands", "Previous version of a message"), "Alt+Left", lambda: self._step(-1))
         commands.add(CHAT, mark("Commands", "Next version of a message"), "Alt+Right", lambda: self._step(1))
 
     def _cards(self) -> list[MessageCard]:

@@ -59,7 +59,7 @@ class UserCard(MessageCard):
         self._place.addWidget(self.body)
         layout.addLayout(top)
         if view.attachments:
-            self.attachments = AttachmentRows(theme, removable=False)
+            self.attachments = AttachmentRows(theme, removable=False, parent=self)
             self.attachments.show_attachments(view.attachments)
             self.attachments.opened.connect(self.attachment_opened)
             layout.addWidget(self.attachments)

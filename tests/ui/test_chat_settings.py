@@ -55,7 +55,7 @@ def dialog(window: MainWindow, qtbot: QtBot) -> ChatSettingsDialog:
 def test_every_value_says_where_it_comes_from(dialog: ChatSettingsDialog) -> None:
     origins = {key: row.origin.text() for key, row in dialog.rows.items()}
     assert origins == {
-        "mode": "usual value", "depth": "from the model", "temperature": "this chat", "system_prompt": "usual value",
+        "mode": "default", "depth": "from the model", "temperature": "this chat", "system_prompt": "default",
     }  # fmt: skip
     shown = {key for key, row in dialog.rows.items() if row.reset_button.isVisibleTo(dialog)}
     assert shown == {"temperature"}
