@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from PySide6.QtCore import QSize, Qt, Signal
+from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import (
     QComboBox,
     QFrame,
@@ -32,6 +33,7 @@ from ui.records import Attachment, EngineState, EngineView
 from ui.theme import Theme
 
 MAX_DEPTH = 16
+BESIDE_PX = 56  # margins of the card, and spaces between its controls
 CONTEXT_HELP = mark("Composer", "Tokens of this conversation that the model holds, and how many it can hold.")
 NEARLY_FULL = 0.85
 OVERFLOW_HELP = {
@@ -316,6 +318,13 @@ class Composer(QWidget):
         if had_focus and not (self.stop_button.hasFocus() or self.send_button.hasFocus()):
             self.edit.setFocus()
 
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Where the labels of all modes find no room, one button stands for them."""
+        super().resizeEvent(event)
+        others = (self.attach_button, self.depth_box, self.send_button)
+        taken = sum(each.sizeHint().width() for each in others) + BESIDE_PX
+        self.modes.set_narrow(event.size().width() < self.modes.full_width + taken)
+
     def _show_focus(self, focused: bool) -> None:
         self.card.setProperty("focusWithin", "true" if focused else "false")
         self.card.style().unpolish(self.card)
@@ -323,5 +332,6 @@ class Composer(QWidget):
 
     def _recolor(self) -> None:
         tokens = self._theme.tokens
+        self.modes.short.setIcon(self._theme.icon("chevron-down", size=14))
         self.send_button.setIcon(self._theme.icon("arrow-up", tokens.on_accent, 14))
         self.stop_button.setIcon(self._theme.icon("square", tokens.text, 14))

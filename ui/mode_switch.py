@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QButtonGroup, QFrame, QHBoxLayout, QToolButton, QWidget
+from PySide6.QtCore import QSize, Qt, Signal
+from PySide6.QtWidgets import QButtonGroup, QFrame, QHBoxLayout, QMenu, QToolButton, QWidget
 
 from engine.records import Mode
 from ui.formatting import hover, mode_label
@@ -30,7 +30,9 @@ MODE_HELP: dict[str, str] = {
 
 
 class ModeSwitch(QFrame):
-    """A segmented switch; a mode that cannot run now is disabled and says why.
+    """A segmented switch, or one button with a menu where there is little room.
+
+    A mode that cannot run now is disabled and says why.
 
     Signals:
         chosen(object): the user took another `Mode`.
@@ -58,11 +60,63 @@ class ModeSwitch(QFrame):
             button.setCursor(Qt.CursorShape.PointingHandCursor)
             button.setAccessibleName(translate("ModeSwitch", "Mode: {name}").format(name=mode_label(mode)))
             button.clicked.connect(lambda _checked=False, mode=mode: self.chosen.emit(mode))
+            button.toggled.connect(self._show_short)
             self._group.addButton(button)
             self.buttons[mode] = button
             layout.addWidget(button)
+        self.short = QToolButton()
+        self._make_short()
+        layout.addWidget(self.short)
         self.set_mode(Mode.OFF)
         self.set_unavailable({})
+
+    def _make_short(self) -> None:
+        short, menu = self.short, QMenu(self.short)
+        short.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
+        short.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
+        short.setLayoutDirection(Qt.LayoutDirection.RightToLeft)  # the arrow stands at its right
+        short.setIconSize(QSize(14, 14))
+        short.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        short.setCursor(Qt.CursorShape.PointingHandCursor)
+        menu.setLayoutDirection(Qt.LayoutDirection.LeftToRight)
+        menu.setToolTipsVisible(True)
+        menu.aboutToShow.connect(lambda: self._fill(menu))
+        short.setMenu(menu)
+        short.hide()
+
+    def _fill(self, menu: QMenu) -> None:
+        menu.clear()
+        for button in self.buttons.values():
+            action = menu.addAction(button.text(), button.click)
+            action.setCheckable(True)
+            action.setChecked(button.isChecked())
+            action.setEnabled(button.isEnabled())
+            action.setToolTip(button.toolTip())
+
+    @property
+    def full_width(self) -> int:
+        """What it takes to show every label, in pixels."""
+        return sum(button.sizeHint().width() for button in self.buttons.values())
+
+    def set_narrow(self, narrow: bool) -> None:
+        """Show one button with a menu, or every mode; what had the focus keeps it."""
+        if narrow is not self.short.isHidden():
+            return
+        had_focus = any(each.hasFocus() for each in (*self.buttons.values(), self.short))
+        self.short.setVisible(narrow)
+        for button in self.buttons.values():
+            button.setVisible(not narrow)
+        if had_focus:
+            (self.short if narrow else self.buttons[self.mode]).setFocus()
+
+    def _show_short(self, _checked: bool = True) -> None:
+        button = next((each for each in self.buttons.values() if each.isChecked()), None)
+        if button is None:  # between two modes
+            return
+        self.short.setText(button.text())
+        self.short.setAccessibleName(button.accessibleName())
+        self.short.setAccessibleDescription(button.accessibleDescription())
+        self.short.setToolTip(button.toolTip())
 
     @property
     def mode(self) -> Mode:
@@ -88,6 +142,7 @@ class ModeSwitch(QFrame):
                 )
             )
             button.setAccessibleDescription(reason or translate("ModeSwitch", MODE_HELP[mode]))
+        self._show_short()
 
     def cycle(self) -> None:
         """Take the next mode that can run."""

@@ -212,3 +212,25 @@ def test_a_nearly_full_context_says_so_and_what_comes_then(window: MainWindow) -
     assert "oldest turns are left out" in label.toolTip().replace("\n", " ")
     window.set_settings({"overflow": "stop"})
     assert "no answer is made" in label.toolTip().replace("\n", " ")
+
+
+def test_where_labels_find_no_room_one_button_offers_the_modes(window: MainWindow, qtbot: QtBot) -> None:
+    modes = window.composer.modes
+    window.resize(1280, 800)
+    assert modes.short.isHidden()
+    window.resize(900, 700)
+    if window.stats.isHidden():
+        window.header.stats_button.click()
+    qtbot.waitUntil(lambda: not modes.short.isHidden(), timeout=30_000)
+    assert all(button.isHidden() for button in modes.buttons.values())
+    window.set_mode(Mode.DRAFT)
+    assert modes.short.text() == modes.buttons[Mode.DRAFT].text()
+    menu = modes.short.menu()
+    menu.aboutToShow.emit()
+    suffix = next(action for action in menu.actions() if action.text() == modes.buttons[Mode.SUFFIX].text())
+    with qtbot.waitSignal(window.mode_changed) as told:
+        suffix.trigger()
+    assert told.args == [Mode.SUFFIX]
+    assert modes.short.text() == suffix.text()
+    window.header.stats_button.click()
+    qtbot.waitUntil(modes.short.isHidden, timeout=30_000)
