@@ -17,7 +17,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from ui.highlighting import RangeHighlighter, line_ranges
+from ui.highlighting import RangeHighlighter
 from ui.icon_button import IconButton
 from ui.language import translate
 from ui.theme import Theme
@@ -165,13 +165,14 @@ class CodeBlock(QFrame):
             )
         if code != self._code:
             self._coloured = False
+            self._theme.code_colours.forget(self._highlighter)
             self._replace(code.removesuffix("\n"))
             self._code = code
             self.view.fit()
         if closed and not self._coloured:
             self._coloured = True
             if len(code) <= MAX_COLOURED_CHARS:
-                self._highlighter.set_ranges(line_ranges(code.removesuffix("\n"), language))
+                self._theme.code_colours.colour(self._highlighter, code.removesuffix("\n"), language)
 
     def _replace(self, shown: str) -> None:
         before = self._code.removesuffix("\n")

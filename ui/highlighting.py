@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from functools import cache, lru_cache
+from collections.abc import Iterator
+from functools import cache
 
 from pygments.lexer import Lexer
 from pygments.lexers import get_lexer_by_name
@@ -29,12 +30,26 @@ _FIELDS: tuple[tuple[_TokenType, str], ...] = (
 )
 
 
-@lru_cache(maxsize=32)
-def _lexer(language: str) -> Lexer | None:
+_LEXERS: dict[str, Lexer | None] = {}  # by the names that were met
+
+
+def is_loaded(language: str) -> bool:
+    """Whether code of this language is coloured without its lexer being made first, which takes up to 30 ms."""
+    return not language or language in _LEXERS
+
+
+def load(language: str) -> None:
+    """Make the lexer of a language; from any thread."""
     try:
-        return get_lexer_by_name(language.lower(), stripnl=False, ensurenl=False)
+        _LEXERS[language] = get_lexer_by_name(language.lower(), stripnl=False, ensurenl=False)
     except ClassNotFound:
-        return None
+        _LEXERS[language] = None
+
+
+def _lexer(language: str) -> Lexer | None:
+    if not is_loaded(language):
+        load(language)
+    return _LEXERS.get(language)
 
 
 def _is_kind(kind: _TokenType, parent: _TokenType) -> bool:
@@ -49,19 +64,24 @@ def _field(kind: _TokenType) -> str:
 def line_ranges(code: str, language: str) -> list[list[Range]]:
     """For each line of ``code`` the ranges that are not plain text; empty lists for an unknown language."""
     lines: list[list[Range]] = [[] for _ in range(code.count("\n") + 1)]
+    for line, part in ranges(code, language):
+        if part is not None and line < len(lines):
+            lines[line].append(part)
+    return lines
+
+
+def ranges(code: str, language: str) -> Iterator[tuple[int, Range | None]]:
+    """Each token's line and its range, None where it is plain text; in order, and only as far as it is asked for."""
     lexer = _lexer(language) if language else None
-    if lexer is None:
-        return lines
     line = column = 0
-    for kind, value in lexer.get_tokens(code):
+    for kind, value in lexer.get_tokens(code) if lexer is not None else ():
         field = _field(kind)
         for index, part in enumerate(value.split("\n")):
             if index:
                 line, column = line + 1, 0
-            if part and field and line < len(lines):
-                lines[line].append((column, utf16_length(part), field))
-            column += utf16_length(part)
-    return lines
+            length = utf16_length(part)
+            yield line, (column, length, field) if part and field else None
+            column += length
 
 
 def utf16_length(text: str) -> int:
@@ -88,6 +108,17 @@ class RangeHighlighter(QSyntaxHighlighter):
         """Colour the document, one list of ranges a line."""
         self._ranges = ranges
         self.rehighlight()
+
+    def clear(self) -> None:
+        """Colour nothing."""
+        if self._ranges:
+            self.set_ranges([])
+
+    def set_line(self, line: int, parts: list[Range]) -> None:
+        """Colour one line more; those before it are known."""
+        self._ranges += [[] for _ in range(line + 1 - len(self._ranges))]
+        self._ranges[line] = parts
+        self.rehighlightBlock(self.document().findBlockByNumber(line))
 
     def highlightBlock(self, text: str) -> None:  # noqa: ARG002
         """Called by Qt for each line."""

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import Signal
+from PySide6.QtCore import QTimer, Signal
 from PySide6.QtWidgets import QCheckBox, QHBoxLayout, QLabel
 
 from engine.records import RunStats, Source
+from ui.engine_words import engine_sentence
 from ui.figures import INSET_PX, LegendRow
 from ui.formatting import UNKNOWN, hover
 from ui.language import translate
 from ui.plots import Part, Sparkline, StackedBar
 from ui.records import EngineView
+from ui.setting_words import sentence
 from ui.stats_page import StatsPage, heading
 from ui.stats_parts import AcceptedPart, SplitPart, grid, large, line, source_counts, source_parts
 from ui.stats_words import (
@@ -26,10 +28,13 @@ from ui.stats_words import (
 from ui.theme import Theme
 
 ROWS = ("tokens", "passes", "first", "p50", "p95", "p99", "prompt")
+PAUSE_MS = 8  # between what is drawn in one go while text arrives
 
 
 class NowPage(StatsPage):
     """Takes `RunStats` a few times a second.
+
+    While an answer is made, figures and plots are drawn in turns of the event loop of their own, not with its text.
 
     Signals:
         sources_wanted(object): the frozenset of `Source` whose tokens are to be marked in the answers.
@@ -44,6 +49,10 @@ class NowPage(StatsPage):
         self.stats = RunStats()
         self._live = False
         self._previous: RunStats | None = None
+        self._parts = [self._fill_figures, self._fill_plots, self._fill_sources]
+        self._num_filled = len(self._parts)  # with the newest counters
+        self._turn = QTimer(self, singleShot=True, interval=PAUSE_MS)
+        self._turn.timeout.connect(self._fill_next)
         self.state = QLabel()
         self.state.setProperty("kind", "caption")
         self.speed, self.speedup, self.per_pass = (large(theme, key) for key in ("speed", "speedup", "per_pass"))
@@ -111,7 +120,12 @@ class NowPage(StatsPage):
         if passes > 0:
             self.spark.add((stats.tokens - before.tokens) / passes)
         self._previous = stats
-        self._fill(stats)
+        self.stats = stats
+        self._num_filled = 0
+        if not self._live:
+            self._fill()
+        elif not self._turn.isActive():
+            self._turn.start()
 
     def end(self, stats: RunStats | None) -> None:
         """The answer ended with these counters."""
@@ -134,7 +148,8 @@ class NowPage(StatsPage):
         self._live = live
         self._previous = None
         self.spark.clear()
-        self._fill(RunStats())
+        self.stats = RunStats()
+        self._fill()
         self._set_state(state)
 
     def _set_state(self, text: str) -> None:
@@ -146,20 +161,41 @@ class NowPage(StatsPage):
     def _tell_wanted(self) -> None:
         self.sources_wanted.emit(frozenset(key for key, row in self.sources.items() if row.isChecked()))
 
-    def _fill(self, stats: RunStats) -> None:
-        self.stats = stats
+    @property
+    def is_filling(self) -> bool:
+        """Whether a part of the page still shows older counters."""
+        return self._turn.isActive()
+
+    def _fill(self) -> None:
+        self._turn.stop()
+        self._num_filled = len(self._parts)
+        for part in self._parts:
+            part(self.stats)
+
+    def _fill_next(self) -> None:
+        self._parts[self._num_filled](self.stats)
+        self._num_filled += 1
+        if self._num_filled < len(self._parts):
+            self._turn.start()
+
+    def _fill_figures(self, stats: RunStats) -> None:
         texts = answer_texts(stats)
         for key, figure in {"speed": self.speed, "speedup": self.speedup, "per_pass": self.per_pass}.items():
             figure.set_value(texts[key])
         for key, row in self.rows.items():
             row.set_value(texts[key])
-        self.kept.show(stats, texts["accepted"], settled=not self._live)
+        self.context.set_value(texts["context"])
+        self._fill_why(stats)
+
+    def _fill_plots(self, stats: RunStats) -> None:
+        self.kept.show(stats, answer_texts(stats)["accepted"], settled=not self._live)
+
+    def _fill_sources(self, stats: RunStats) -> None:
         self.split.show(stats)
         self.origin.set_parts(source_parts(stats))
         counts = source_counts(stats)
         for source in Source:
             self.sources[source].set_value(counts[source])
-        self.context.set_value(texts["context"])
         free = max(stats.context_size - stats.context_used, 0)
         self.context_bar.set_parts(
             [
@@ -169,10 +205,9 @@ class NowPage(StatsPage):
             if stats.context_size
             else []
         )
-        self._fill_why(stats)
 
     def _fill_why(self, stats: RunStats) -> None:
-        reasons = [reason[:1].upper() + reason[1:] for reason in stats.decisions]
+        reasons = [sentence(engine_sentence(reason)) for reason in stats.decisions]
         text = f"{reasons[-1]}." if reasons else UNKNOWN
         if text != self.why.text():
             self.why.setText(text)

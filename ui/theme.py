@@ -10,6 +10,7 @@ from PySide6.QtGui import QColor, QFont, QFontDatabase, QFontInfo, QFontMetricsF
 from PySide6.QtWidgets import QApplication, QStyleFactory, QWidget
 from shiboken6 import isValid
 
+from ui.code_colours import CodeColours
 from ui.density import DENSITIES, fit_layouts, tightened
 from ui.formulas import FormulaBook
 from ui.icons import IconSet
@@ -69,6 +70,7 @@ class Theme(QObject):
         self._folder = icons_folder
         self._icons = IconSet(icons_folder)
         self.formulas = FormulaBook()
+        self.code_colours = CodeColours(self)
         self._name = "system"
         self._density = DENSITIES[0]
         self.tokens = LIGHT

@@ -27,7 +27,8 @@ from ui.user_card import UserCard
 NEAR_END_PX = 32
 # A layout that has grown asks the one around it, up to the page, whose scroll bar may then narrow them all again.
 LAYOUT_ROUNDS = 6
-SLICE_S = 0.008
+SLICE_S = 0.003
+BETWEEN_SLICES_MS = 2  # what a slice built is painted before the next one
 AHEAD_PAGES = 4  # so much is built above what is in sight; older messages follow as the user scrolls up
 FIRST_SLICE_S = 0.020  # what is in sight appears at once where it can
 GO_TO_MARGIN_PX = 16
@@ -288,7 +289,7 @@ class Transcript(QScrollArea):
         if self._wanted is not None:
             self._scroll_to_wanted()
         if self.is_building or self._discarded:
-            self._slice.start(0)
+            self._slice.start(BETWEEN_SLICES_MS)
 
     def _lay_out(self) -> None:
         """Carry out what the layouts have asked for: nothing half laid out is ever painted."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from hypothesis import HealthCheck, given, settings
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QApplication
@@ -10,6 +12,7 @@ from pytestqt.qtbot import QtBot
 from tests.ui.markdown_documents import cut_documents
 from ui.answer_body import AnswerBody
 from ui.code_block import CodeBlock
+from ui.highlighting import line_ranges
 from ui.palette import DARK
 from ui.theme import Theme
 
@@ -70,11 +73,42 @@ def test_code_is_coloured_when_its_fence_closes(theme: Theme, qtbot: QtBot) -> N
     assert isinstance(code, CodeBlock)
     assert _colours(code) == {}
     body.append("```\n")
+    qtbot.waitUntil(lambda: "1" in _colours(code), timeout=30_000)
     colours = _colours(code)
     assert colours["def"] == theme.tokens.code_keyword
     assert colours["f"] == theme.tokens.code_name
     assert "".join(key for key, value in colours.items() if value == theme.tokens.code_string).count("é😀") == 1
     assert colours["1"] == theme.tokens.code_number
+
+
+def test_long_code_is_coloured_as_short_code_is(theme: Theme, qtbot: QtBot) -> None:
+    line = "def f(x):  # says 'é😀'\n"
+    text = "word = '''\n" + line + "'''\n" + line * 200
+    body = AnswerBody(theme)
+    qtbot.addWidget(body)
+    body.set_text(f"```python\n{text}```\n")
+    code = body.segments[0]
+    assert isinstance(code, CodeBlock)
+    assert not code.view.document().lastBlock().layout().formats()
+    qtbot.waitUntil(lambda: bool(code.view.document().lastBlock().layout().formats()), timeout=30_000)
+    block = code.view.document().firstBlock()
+    for expected in line_ranges(text.removesuffix("\n"), "python"):
+        found = [
+            (part.start, part.length, part.format.foreground().color().name()) for part in block.layout().formats()
+        ]
+        assert found == _joined((start, length, getattr(theme.tokens, name)) for start, length, name in expected)
+        block = block.next()
+
+
+def _joined(parts: Iterable[tuple[int, int, str]]) -> list[tuple[int, int, str]]:
+    """As Qt keeps them: neighbours of one colour are one."""
+    joined: list[tuple[int, int, str]] = []
+    for start, length, color in parts:
+        if joined and joined[-1][2] == color and sum(joined[-1][:2]) == start:
+            joined[-1] = (joined[-1][0], joined[-1][1] + length, color)
+        else:
+            joined.append((start, length, color))
+    return joined
 
 
 def test_another_palette_recolours_code_and_keeps_the_text(theme: Theme, qtbot: QtBot) -> None:
@@ -86,6 +120,7 @@ def test_another_palette_recolours_code_and_keeps_the_text(theme: Theme, qtbot: 
     theme.apply("dark", host)  # type: ignore[arg-type]
     code = body.segments[1]
     assert isinstance(code, CodeBlock)
+    qtbot.waitUntil(lambda: "def" in _colours(code), timeout=30_000)
     assert _colours(code)["def"] == DARK.code_keyword
     assert [part.toPlainText() for part in body.segments if not isinstance(part, CodeBlock)] == before
 

@@ -160,9 +160,11 @@ def test_a_depth_more_pushes_the_rest_down_at_once(panel: StatsPanel) -> None:
     assert panel.now.rows["tokens"].y() >= bars.y() + bars.height()
 
 
-def test_the_next_answer_does_not_make_the_pane_jump(panel: StatsPanel) -> None:
+def test_the_next_answer_does_not_make_the_pane_jump(panel: StatsPanel, qtbot: QtBot) -> None:
     panel.begin()
+    flat = panel.now.kept.by_depth.height()
     panel.show_stats(RunStats(tokens=2, passes=1, proposed_by_depth=(1,) * 5, accepted_by_depth=(1,) * 5))
+    qtbot.waitUntil(lambda: panel.now.kept.by_depth.height() > flat, timeout=30_000)
     tall = panel.now.kept.by_depth.height()
     panel.end(None)
     panel.begin()
@@ -201,8 +203,9 @@ def test_a_live_update_arranges_nothing_anew(shown: StatsPanel, qtbot: QtBot) ->
             )
         )
         QApplication.processEvents()
+    qtbot.waitUntil(lambda: shown.now.rows["passes"].value == "195", timeout=30_000)
+    qtbot.waitUntil(lambda: not shown.now.is_filling, timeout=30_000)
     assert layouts.num == 0
-    assert shown.now.rows["passes"].value == "195"
 
 
 # ---- pages --------------------------------------------------------------------------------------------------------
