@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from PySide6.QtCore import QChildEvent, QSize, QTimer, Signal
@@ -23,6 +24,7 @@ from ui.dialogs import link_question
 from ui.drop_overlay import DropOverlay
 from ui.drop_zone import DropZone
 from ui.empty_state import EmptyState
+from ui.engine_words import engine_sentence
 from ui.formatting import footer
 from ui.header import DEMO_NOTE, TINY_NOTE, Header
 from ui.hub.doors import HubDoors
@@ -139,6 +141,9 @@ class MainWindow(QMainWindow):
         """Replace the page; an empty conversation shows what to try."""
         self.header.set_title(title)
         self.setWindowTitle(translate("MainWindow", "{title} – Paceline").format(title=title) if title else "Paceline")
+        focused = self.focusWidget()
+        if focused is not None and self.transcript.isAncestorOf(focused):
+            self.composer.setFocus()  # what is about to go would leave the focus to whatever comes next
         self.pages.setCurrentWidget(self.transcript if messages else self.empty)
         self.transcript.show_messages(messages)
         last = next((view.stats for view in reversed(messages) if view.stats is not None), None)
@@ -194,7 +199,8 @@ class MainWindow(QMainWindow):
 
     def set_engine(self, view: EngineView) -> None:
         """What is loaded and what the engine is doing."""
-        self._engine = view
+        reasons = {mode: engine_sentence(reason) for mode, reason in view.unavailable.items()}
+        self._engine = view = replace(view, unavailable=reasons)
         self.header.set_engine(view)
         self.composer.set_engine(view)
         self.stats.set_engine(view)

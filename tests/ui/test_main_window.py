@@ -327,3 +327,14 @@ def test_making_the_padded_copy_can_be_stopped_and_its_file_deleted(window: Main
     window.set_padded_demo("ready", None)
     with qtbot.waitSignal(window.padded_demo_deleted):
         window.header.delete_action.trigger()
+
+
+def test_the_focus_goes_to_the_composer_when_what_had_it_is_replaced(window: MainWindow) -> None:
+    views = [MessageView(1, "user", "q"), MessageView(2, "assistant", "a", stats=STATS)]
+    window.show_conversation("t", views)
+    card = window.transcript.last_answer()
+    assert card is not None
+    card.regenerate_button.setFocus()
+    assert card.regenerate_button.hasFocus()
+    window.show_conversation("t", views[:1])
+    assert window.composer.edit.hasFocus()
