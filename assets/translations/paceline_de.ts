@@ -1337,6 +1337,69 @@
     </message>
 </context>
 <context>
+    <name>Engine</name>
+    <message>
+        <source>No draft model is chosen.</source>
+        <translation>Es ist kein Entwurfsmodell gewählt.</translation>
+    </message>
+    <message>
+        <source>plain decoding was asked for</source>
+        <translation>einfaches Dekodieren wurde verlangt</translation>
+    </message>
+    <message>
+        <source>plain decoding instead: {reason}</source>
+        <translation>stattdessen einfaches Dekodieren: {reason}</translation>
+    </message>
+    <message>
+        <source>{mode} at the chosen depth of {depth}</source>
+        <translation>{mode} mit der gewählten Tiefe {depth}</translation>
+    </message>
+    <message>
+        <source>{mode}, paced by measured costs</source>
+        <translation>{mode}, nach gemessenen Kosten gesteuert</translation>
+    </message>
+    <message>
+        <source>{mode} at depth {depth}</source>
+        <translation>{mode} mit Tiefe {depth}</translation>
+    </message>
+    <message>
+        <source>draft on: {share} accepted at depth 1</source>
+        <translation>Entwurf an: {share} bei Tiefe 1 akzeptiert</translation>
+    </message>
+    <message>
+        <source>draft on as asked, but it does not pay: {why}</source>
+        <translation>Entwurf an wie verlangt, aber er lohnt sich nicht: {why}</translation>
+    </message>
+    <message>
+        <source>draft paused: {why}</source>
+        <translation>Entwurf pausiert: {why}</translation>
+    </message>
+    <message>
+        <source>n-gram on: the text repeats</source>
+        <translation>N-Gramm an: Der Text wiederholt sich</translation>
+    </message>
+    <message>
+        <source>{share} accepted at depth 1, {needs}, where a rejection costs {cost} ms</source>
+        <translation>{share} bei Tiefe 1 akzeptiert, {needs}, wobei eine Ablehnung {cost} ms kostet</translation>
+    </message>
+    <message>
+        <source>{share} accepted at depth 1, {needs}</source>
+        <translation>{share} bei Tiefe 1 akzeptiert, {needs}</translation>
+    </message>
+    <message>
+        <source>needs {share} here</source>
+        <translation>nötig sind hier {share}</translation>
+    </message>
+    <message>
+        <source>and cannot pay here at any acceptance</source>
+        <translation>und kann sich hier bei keiner Akzeptanz lohnen</translation>
+    </message>
+    <message>
+        <source>the {number} oldest messages are left out: the context holds {size} tokens</source>
+        <translation>die {number} ältesten Nachrichten sind weggelassen: Der Kontext fasst {size} Token</translation>
+    </message>
+</context>
+<context>
     <name>Figures</name>
     <message>
         <source>{number} parameters</source>
