@@ -18,6 +18,7 @@ from ui.highlighting import Range, RangeHighlighter, is_loaded, line_ranges, loa
 AT_ONCE_CHARS = 600  # coloured in less than two milliseconds
 TURN_S = 0.002
 PAUSE_MS = 4
+LOAD_AFTER_MS = 80  # the thread holds the interpreter too: what is being opened is painted first
 TOKENS_A_LOOK = 16  # between looks at the clock
 
 
@@ -64,7 +65,7 @@ class CodeColours(QObject):
             return
         if not is_loaded(language) and language not in self._loading:
             self._loading[language] = Thread(target=load, args=(language,), daemon=True)
-            self._loading[language].start()
+            QTimer.singleShot(LOAD_AFTER_MS, self, self._loading[language].start)
         highlighter.clear()
         self._jobs.append(_Job(highlighter, code, language))
         self._timer.start()
