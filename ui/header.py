@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QSize, Qt, Signal
+from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QMenu, QProgressBar, QToolButton, QVBoxLayout, QWidget
 
 from engine.records import Mode, ModelInfo
@@ -14,6 +15,8 @@ from ui.records import EngineState, EngineView
 from ui.theme import Theme
 
 MODELS_PX = 300
+LEAST_MODELS_PX = 100
+MODELS_SHARE = 0.35  # of the header
 # Where a chat template comes from, as the engine names it.
 TEMPLATES = (mark("Header", "from the model"), mark("Header", "fallback"))
 TINY_NOTE = mark(
@@ -177,7 +180,7 @@ class Header(QFrame):
         view = self._view
         # The title needs its room, too; the whole name is in the hover.
         metrics = self.model_button.fontMetrics()
-        shown = metrics.elidedText(self._summary(), Qt.TextElideMode.ElideMiddle, MODELS_PX)
+        shown = metrics.elidedText(self._summary(), Qt.TextElideMode.ElideMiddle, self._models_px())
         self.model_button.setText(shown)
         self.model_button.setToolTip(hover(self._details()))
         self.model_button.setAccessibleName(translate("Header", "Models: {names}").format(names=self._summary()))
@@ -199,6 +202,15 @@ class Header(QFrame):
         ):
             action.setIcon(self._theme.icon(icon))
         self.model_button.setIcon(self._theme.icon("chevron-down", size=14))
+
+    def _models_px(self) -> int:
+        return max(LEAST_MODELS_PX, min(MODELS_PX, round(self.width() * MODELS_SHARE)))
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """The names of the models give way to the title where there is little room."""
+        super().resizeEvent(event)
+        if event.size().width() != event.oldSize().width():
+            self._show()
 
     def _summary(self) -> str:
         view = self._view
