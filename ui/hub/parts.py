@@ -165,7 +165,11 @@ class Invitation(QWidget):
         column.addWidget(self.picture)
         column.addSpacing(4)
         column.addWidget(self.title)
-        column.addWidget(self.text, 0, Qt.AlignmentFlag.AlignHCenter)
+        line = QHBoxLayout()  # an aligned label would be given the height of the column's width, not of its own
+        line.addStretch(1)
+        line.addWidget(self.text)
+        line.addStretch(1)
+        column.addLayout(line)
         column.addSpacing(8)
         column.addLayout(self.buttons)
         column.addStretch(3)
