@@ -18,6 +18,7 @@ from ui.records import SettingField, SettingValue
 
 SCHEMA = 1
 SCHEMA_KEY = "schema"
+_TABLES = {"Appearance": "look"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,5 +124,5 @@ def settings_document(settings: Settings) -> dict[str, Any]:
 
 
 def section_name(row: SettingField) -> str:
-    """Name the TOML table in which a setting lies."""
-    return row.section.lower().replace(" ", "_")
+    """Name the TOML table in which a setting lies; a section that got another name keeps its table."""
+    return _TABLES.get(row.section, row.section.lower().replace(" ", "_"))
