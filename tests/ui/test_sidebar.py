@@ -8,7 +8,6 @@ from PySide6.QtWidgets import QLineEdit
 from pytestqt.qtbot import QtBot
 
 from tests.ui.conftest import rows
-from ui.dialogs import Question
 from ui.main_window import MainWindow
 
 
