@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QSize, Qt
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QSizePolicy, QVBoxLayout, QWidget
 
 from ui.elided_label import ElidedLabel
 from ui.language import translate
 from ui.theme import Theme
 
 HEIGHT_PX = 60
+LEAST_PX = 200
 
 
 class PromptCard(QPushButton):
@@ -25,6 +26,7 @@ class PromptCard(QPushButton):
         self.setToolTip(translate("PromptCard", "Send “{prompt}”").format(prompt=prompt))
         self.setCursor(Qt.CursorShape.PointingHandCursor)
         self.setFixedHeight(HEIGHT_PX)
+        self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
         self._mark = QLabel()
         heading = QLabel(title)
         heading.setProperty("kind", "strong")
@@ -49,6 +51,10 @@ class PromptCard(QPushButton):
     def sizeHint(self) -> QSize:
         """As wide as the page gives."""
         return QSize(240, HEIGHT_PX)
+
+    def minimumSizeHint(self) -> QSize:
+        """Narrower in a narrow page; the prompt is cut, and whole in the hover."""
+        return QSize(LEAST_PX, HEIGHT_PX)
 
     def recolor(self) -> None:
         """Take the palette in force."""
