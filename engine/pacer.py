@@ -24,9 +24,13 @@ from engine.stretch import best_depth
 MAX_DEPTH = MAX_PASS - 1
 _LOOK_AHEAD = 16  # how many more tokens a decision to go on considers
 _FIRST_OVERHEAD_MS = 0.05
+_FIRST_ROW_MS = 0.02
 _PROBE_WEIGHT = 6.0  # looks that a token of a probe is worth
 _PROBE_DEPTH = 3
 _REWORK_RATE = 0.01  # rare and large: the average must be long
+_BEST_CHANCE = 0.98  # no draft is kept more often for long
+_SLIP_RATE = 0.2  # weight of a pass in what its kind takes beyond what it should
+_MOST_SLIP = 3.0  # more is another program's doing
 _CATCH_UP = 3.0  # times what drafting takes by the measured step: more is put down to reading the past
 _HOPE = 0.25  # of what may go wrong, the share that a look further ahead reckons with: it may find a sure stretch
 # A token costs no more than plain decoding where nothing else is to be had, whatever was reached elsewhere: the rate
@@ -53,11 +57,15 @@ class Pacer:
         self.pays_rework = False
         self._rework_ms = 0.0  # of a speculated token
         self.draft_step_ms = draft_step_ms
-        self.overhead_ms = _FIRST_OVERHEAD_MS
+        self.overhead_ms = _FIRST_OVERHEAD_MS  # of a plain pass, beside its time in the model
+        self.row_ms = _FIRST_ROW_MS  # of each proposed token: its row is looked at as well
         self.learnt = Experience(self.plain_ms, MAX_DEPTH)  # by answers of the kind in the making
         self._learnt_by_kind: dict[str, Experience] = {}
         self._choice = self._last_choice = self.state = Choice.PLAIN
         self._probing, self._may_rest = False, True
+        self._hopeless = False  # the draft model takes too long for any acceptance to make up for it
+        self._expected_ms = 0.0  # what the last pass should have taken
+        self._slips = dict.fromkeys(Choice, 1.0)  # times that, what such passes really take
         self.reason = ""
 
     @property
@@ -89,6 +97,7 @@ class Pacer:
             self._learnt_by_kind[kind] = self.learnt.copy() if self._learnt_by_kind else self.learnt
         self.learnt = self._learnt_by_kind[kind]
         self.learnt.begin()
+        self._hopeless = not self._pays(_BEST_CHANCE)
 
     # ---- before a pass ----------------------------------------------------------------------------------------------
 
@@ -108,17 +117,18 @@ class Pacer:
         """
         text_gain, text_depth = self.text_gain(text_confidences[:limit])
         plain_worth = 1.0 - self.rate * self.plain_ms
-        can_draft = bool(text_depth) or (has_model and limit > 0)
+        can_model = has_model and limit > 0 and not (may_rest and self._hopeless)
+        can_draft = bool(text_depth) or can_model
         options = [] if can_draft and not may_rest else [(plain_worth, Choice.PLAIN, 0)]
         if text_depth:
             options.append((plain_worth + text_gain, Choice.TEXT, text_depth))
-        if has_model and limit > 0:
-            model_worth = self.learnt.model.tokens - self.rate * self.learnt.model.cost_ms
+        if can_model:
+            model_worth = self.learnt.model.tokens - self.rate * self.learnt.model.cost_ms * self._slip
             options.append((model_worth, Choice.MODEL, min(limit, MAX_DEPTH)))
         _worth, choice, depth = max(options, key=lambda option: option[0])
         self._probing, self._may_rest = False, may_rest
         if choice is Choice.PLAIN and may_rest:
-            choice, depth = self._probe(limit if has_model else 0, looks=looks)
+            choice, depth = self._probe(limit if can_model else 0, looks=looks)
             self._probing = choice is not Choice.PLAIN
         self._choice = choice
         self._explain(choice, has_model=has_model)
@@ -133,14 +143,14 @@ class Pacer:
             alive: chance that all of them are kept.
         """
         best, best_depth, expected = float("-inf"), 0, 0.0
-        rate, curve = self.rate, self.curve
+        rate = self.rate
         value = 1.0 - rate * self.rework_ms
         chances = self.learnt.tail_chances if start else self.learnt.text_chances
-        here_ms = curve.cost_ms(start + 1) + self._risk_ms(start, alive)
+        here_ms = self._verified_ms(start + 1) + self._risk_ms(start, alive)
         for depth, confidence in enumerate(confidences[: MAX_DEPTH - start], 1):
             alive *= chances.chance(confidence)
             expected += alive
-            cost_ms = curve.cost_ms(start + depth + 1) + self._risk_ms(start + depth, alive)
+            cost_ms = self._verified_ms(start + depth + 1) + self._risk_ms(start + depth, alive)
             gain = expected * value - rate * (cost_ms - here_ms)
             if gain > best:
                 best, best_depth = gain, depth
@@ -150,8 +160,8 @@ class Pacer:
         """What proposing so many tokens gains over none, of which so many are expected to be kept; drafting is paid."""
         if num_tokens == 0:
             return 0.0
-        curve, rate = self.curve, self.rate
-        cost_ms = curve.cost_ms(num_tokens + 1) + self._risk_ms(num_tokens, alive) - curve.cost_ms(1)
+        rate = self.rate
+        cost_ms = self._verified_ms(num_tokens + 1) + self._risk_ms(num_tokens, alive) - self.curve.cost_ms(1)
         return expected * (1.0 - rate * self.rework_ms) - rate * cost_ms
 
     def plan(self, chances: Sequence[float]) -> tuple[float, int]:
@@ -159,7 +169,10 @@ class Pacer:
         return best_depth(chances, self._pass_ms, 1.0 / self.rate, self._extra_ms)
 
     def _pass_ms(self, num_tokens: int) -> float:
-        return self.curve.cost_ms(num_tokens) + self.overhead_ms
+        return self._verified_ms(num_tokens) + self.overhead_ms
+
+    def _verified_ms(self, num_tokens: int) -> float:
+        return self.curve.cost_ms(num_tokens) + (num_tokens - 1) * self.row_ms
 
     def _extra_ms(self, num_proposed: int, alive: float) -> float:
         return self._risk_ms(num_proposed, alive) + num_proposed * self.rework_ms
@@ -208,15 +221,15 @@ class Pacer:
 
     def _gain_of_going_on(self, drawn: int, alive: float, room: int, first_ms: float = 0.0) -> float:
         """The best worth of 1, 2, ... more tokens over stopping here; ``alive`` includes the first of them."""
-        rate, curve, step_ms = self.rate, self.curve, self.draft_step_ms
+        rate, step_ms = self.rate, self.draft_step_ms
         value = 1.0 - rate * self.rework_ms
         here = drawn + 1
-        here_ms = curve.cost_ms(here) + self._risk_ms(here - 1, alive) - first_ms
+        here_ms = self._verified_ms(here) + self._risk_ms(here - 1, alive) - first_ms
         best, expected = float("-inf"), 0.0
         for more in range(1, min(room, _LOOK_AHEAD) + 1):
             expected += alive
             risk_ms = self._risk_ms(here + more - 1, alive)
-            cost_ms = curve.cost_ms(here + more) + risk_ms - here_ms + (more - 1) * step_ms
+            cost_ms = self._verified_ms(here + more) + risk_ms - here_ms + (more - 1) * step_ms
             best = max(best, expected * value - rate * cost_ms)
             alive *= self.learnt.by_depth.chance(drawn + more)
         return best
@@ -237,6 +250,21 @@ class Pacer:
     def observe_plain(self) -> None:
         """A pass proposed nothing."""
         self.learnt.count(1.0, self.plain_ms)
+        self._expected_ms = self.plain_ms
+
+    def observe_elapsed(self, milliseconds: float) -> None:
+        """The pass just observed took so long, with everything around it.
+
+        The sum of what its parts usually take leaves out what nobody measures: where the target is tiny that is most.
+        """
+        if self._expected_ms > 0.0:
+            share = min(max(milliseconds / self._expected_ms, 1.0 / _MOST_SLIP), _MOST_SLIP)
+            self._slips[self._choice] += (share - self._slips[self._choice]) * _SLIP_RATE
+
+    @property
+    def _slip(self) -> float:
+        """How much more than a plain pass one with the draft model exceeds what it should take."""
+        return max(1.0, self._slips[Choice.MODEL] / self._slips[Choice.PLAIN])
 
     def observe(
         self, parts: Sequence[Part], num_accepted: int, draft_ms: float = 0.0, num_drafted: int | None = None
@@ -259,13 +287,12 @@ class Pacer:
         if num_drawn:
             # A draft that rested reads first what it missed: paid once, it says nothing of what drafting on costs.
             draft_ms = min(draft_ms, _CATCH_UP * (num_drawn + 1) * self.draft_step_ms or draft_ms)
-            step_ms = draft_ms / num_drawn
-            self.draft_step_ms += (min(step_ms, _CATCH_UP * self.draft_step_ms or step_ms) - self.draft_step_ms) * 0.05
         num_proposed = sum(len(part.confidences) for part in parts)
-        cost_ms = self.curve.cost_ms(num_proposed + 1) + self.overhead_ms + draft_ms
+        cost_ms = self._pass_ms(num_proposed + 1) + draft_ms
         if self.recovery is not None:
             cost_ms += self.recovery.spent_ms(self.curve, num_proposed, num_accepted)
         cost_ms += self.rework_ms * (1 + num_accepted)
+        self._expected_ms = cost_ms
         if self._choice is Choice.MODEL:
             self._try_ended(parts, 1.0 + num_accepted, cost_ms, draft_ms)
         self.learnt.count(1.0 + num_accepted, cost_ms)
@@ -274,7 +301,7 @@ class Pacer:
         """The draft model was asked; where text was found to be worth more, it gave nothing but cost its time."""
         if parts and parts[0].source is not Source.DRAFT:
             tokens, cost_ms = 1.0, self.plain_ms + draft_ms
-        self.learnt.model.observe(tokens, cost_ms, self.plain_ms, probed=self._probing)
+        self.learnt.model.observe(tokens, cost_ms, self.plain_ms / self._slip, probed=self._probing)
 
     def observe_unsent(self, source: Source, confidences: Sequence[float], num_right: int) -> None:
         """These could have been proposed and were not; what came then shows that the first so many were right."""
@@ -283,13 +310,22 @@ class Pacer:
         if source is Source.DRAFT:
             self.learnt.by_depth.observe(len(confidences), num_right, self._weight)
 
+    def observe_drafting(self, step_ms: float) -> None:
+        """A token took the draft model so long, with all that Python does about it, where it had little to read."""
+        usual = self.draft_step_ms
+        self.draft_step_ms += (min(step_ms, _CATCH_UP * usual or step_ms) - usual) * 0.1
+
     def observe_rework(self, milliseconds: float, num_tokens: int) -> None:
         """So many tokens were speculated, and deciding near ties again took so long."""
         self._rework_ms += (milliseconds - num_tokens * self._rework_ms) * _REWORK_RATE
 
-    def observe_overhead(self, milliseconds: float) -> None:
-        """What a pass took beside drafting and verifying."""
-        self.overhead_ms += (min(milliseconds, 4.0 * self.overhead_ms) - self.overhead_ms) * 0.05
+    def observe_overhead(self, milliseconds: float, num_proposed: int = 0) -> None:
+        """What a pass took beside drafting and verifying: once, and for each token that was proposed."""
+        if num_proposed == 0:
+            self.overhead_ms += (min(milliseconds, 4.0 * self.overhead_ms) - self.overhead_ms) * 0.05
+            return
+        row_ms = max(0.0, milliseconds - self.overhead_ms) / num_proposed
+        self.row_ms += (min(row_ms, 4.0 * self.row_ms + 0.01) - self.row_ms) * 0.1
 
     @property
     def _weight(self) -> float:
@@ -316,7 +352,7 @@ class Pacer:
         for depth in range(1, MAX_DEPTH + 1):
             alive *= acceptance
             expected += alive
-            cost_ms = self.curve.cost_ms(depth + 1) + self.overhead_ms + depth * self.draft_step_ms
+            cost_ms = self._pass_ms(depth + 1) + depth * self.draft_step_ms
             cost_ms += self._risk_ms(depth, alive)
             if expected * self.plain_ms > cost_ms:
                 return True
@@ -324,25 +360,25 @@ class Pacer:
 
     def _explain(self, choice: Choice, *, has_model: bool) -> None:
         """Keep a sentence for a change between drafting and not; probes and single text matches change nothing."""
-        if choice is Choice.MODEL and self.learnt.model.gain(self.plain_ms) > 0.0:
-            state, reason = Choice.MODEL, f"draft on: {_percent(self.learnt.by_depth.chance(0))} accepted at depth 1"
-        elif choice is Choice.MODEL and not self._may_rest:
-            state, reason = Choice.PLAIN, f"draft on as asked, but it does not pay: {self._shortfall()}"
-        elif choice is Choice.TEXT and self._last_choice is Choice.TEXT:
-            state, reason = Choice.TEXT, "n-gram on: the text repeats"
-        elif (
-            choice is Choice.PLAIN
-            and self._last_choice is Choice.PLAIN
-            and has_model
-            and self.learnt.model.gain(self.plain_ms) <= 0.0
-        ):
-            state, reason = Choice.PLAIN, f"draft paused: {self._shortfall()}"
-        else:
-            self._last_choice = choice
+        again, self._last_choice = choice is self._last_choice, choice
+        pays = self.learnt.model.gain(self.plain_ms / self._slip) > 0.0 and not self._hopeless
+        if choice is Choice.MODEL and (pays or not self._may_rest):
+            state = Choice.MODEL if pays else Choice.PLAIN
+        elif choice is Choice.MODEL or not again or (choice is Choice.PLAIN and (pays or not has_model)):
             return
-        self._last_choice = choice
-        if state is not self.state or not self.reason:
-            self.state, self.reason = state, reason
+        else:
+            state = choice
+        if state is not self.state or not self.reason:  # a sentence takes longer than all the rest
+            self.state, self.reason = state, self._sentence(choice, state)
+
+    def _sentence(self, choice: Choice, state: Choice) -> str:
+        if state is Choice.TEXT:
+            return "n-gram on: the text repeats"
+        if state is Choice.MODEL:
+            return f"draft on: {_percent(self.learnt.by_depth.chance(0))} accepted at depth 1"
+        if choice is Choice.MODEL:
+            return f"draft on as asked, but it does not pay: {self._shortfall()}"
+        return f"draft paused: {self._shortfall()}"
 
     def _shortfall(self) -> str:
         needed = self.break_even()

@@ -195,10 +195,11 @@ class Speculation:
         if pacer is None:
             return
         pacer.curve.observe(num_pending + num_tokens, passing * 1000.0)
+        pacer.observe_elapsed((times[-1] - times[0]) * 1000.0)
         if self._recovery is None:
-            pacer.observe_overhead((sampling + undoing + rest) * 1000.0)
+            pacer.observe_overhead((sampling + undoing + rest) * 1000.0, num_proposed)
             return
-        pacer.observe_overhead((sampling + rest) * 1000.0)
+        pacer.observe_overhead((sampling + rest) * 1000.0, num_proposed)
         if num_proposed > self._recovery.num_snapshots:
             if not num_pending:
                 self._recovery.observe_save(saving * 1000.0)

@@ -43,6 +43,7 @@ class DraftModelDrafter:
         self._eog_ids = eog_ids
         self._sampler: Sampler | None = None
         self._num_history = 0
+        self.num_read = 0  # tokens that it had to catch up with before it drafted the last time
 
     def begin(self, history: History, sampler: Sampler) -> None:
         """Keep the part of the cache that ``history`` shares."""
@@ -73,6 +74,7 @@ class DraftModelDrafter:
         if pending:  # what comes before may be rejected as well
             model.checkpoint()
         fresh = before[model.num_past :]
+        self.num_read = len(fresh)
         if len(fresh) > FIRST_CHUNK:
             for _ in model.prefill(fresh[:-1]):
                 pass

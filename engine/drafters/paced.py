@@ -18,6 +18,8 @@ from engine.pacer import MAX_DEPTH, Choice, Pacer
 from engine.records import Source
 from engine.sampling import History, Sampler
 
+_FEW_READ = 2  # tokens that a draft model reads before it drafts; more would be taken for the price of drafting
+
 
 class PacedDrafter:
     """Implements `Drafter` over the drafters that a mode allows.
@@ -169,6 +171,8 @@ class PacedDrafter:
             self._pacer.observe_plain()
         else:
             self._pacer.observe(self._chain.parts, num_accepted, self._draft_ms, self._num_drafted)
+            if self._num_drafted and self._model is not None and self._model.num_read <= _FEW_READ:
+                self._pacer.observe_drafting(self._draft_ms / self._num_drafted)
 
 
 class _Gate:
