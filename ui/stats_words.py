@@ -28,7 +28,7 @@ from ui.stats_records import PairSums, Sums
 _SPREAD = mark("StatsPanel", "A pass's time is spread over the tokens that it gave.")
 _NAMES = {
     "speed": mark("StatsPanel", "tok/s"),
-    "speedup": mark("StatsPanel", "times plain"),
+    "speedup": mark("StatsPanel", "plain speed"),
     "per_pass": mark("StatsPanel", "tokens per pass"),
     "spark": mark("StatsPanel", "Tokens per pass over time"),
     "accepted": mark("StatsPanel", "Accepted"),

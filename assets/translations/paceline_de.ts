@@ -4690,8 +4690,8 @@ Chat-Vorlage: {template_name}
         <translation>Token/Durchlauf</translation>
     </message>
     <message>
-        <source>times plain</source>
-        <translation>mal einfach</translation>
+        <source>plain speed</source>
+        <translation>einfaches Tempo</translation>
     </message>
     <message>
         <source>Tokens per pass over time</source>
