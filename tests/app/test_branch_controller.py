@@ -6,7 +6,6 @@ from pytestqt.qtbot import QtBot
 
 from engine.records import EngineFailed, FinishReason, Message, Mode, Problem
 from tests.app.fakes import Desk
-from ui.dialogs import Question
 from ui.records import MessageState, MessageView
 
 

@@ -66,9 +66,7 @@ def test_rows_of_the_list_are_lower(window: MainWindow, qtbot: QtBot) -> None:
 
 
 def test_paddings_keep_the_place_of_the_focus_ring() -> None:
-    sheet = (
-        "A { padding: 6px 12px; } A:focus { border: 2px; padding: 5px 11px; } #x { padding: 2px; }"
-    )
+    sheet = "A { padding: 6px 12px; } A:focus { border: 2px; padding: 5px 11px; } #x { padding: 2px; }"
     assert tightened(sheet) == (
         "A { padding: 4px 12px; } A:focus { border: 2px; padding: 3px 11px; } #x { padding: 0px 2px; }"
     )

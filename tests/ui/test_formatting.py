@@ -77,7 +77,7 @@ def test_footer_tells_the_gain_over_plain_where_it_was_measured() -> None:
         formatting.footer(stats)
         == "41.2 tok/s · 2.7 tokens per pass · 68 % of 210 drafted accepted · 1.62x plain · draft"
     )
-    meanings = {text: meaning for text, meaning in formatting.footer_parts(stats)}
+    meanings = dict(formatting.footer_parts(stats))
     assert "One took 39.3 ms, so plain decoding would give 25.4 tok/s" in meanings["1.62x plain"]
     assert all(meanings.values())
     assert "plain" not in formatting.footer(replace(stats, plain_ms=None))
