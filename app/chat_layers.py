@@ -15,6 +15,7 @@ from app.settings import Settings
 from app.settings_keeper import SettingsKeeper
 from engine.records import Mode, ModelInfo
 from ui.layer_records import EDITABLE, Layer, LayersView
+from ui.model_name import model_name
 from ui.records import SettingValue
 
 
@@ -27,7 +28,7 @@ class ChatLayers:
         self._store = store
         self._conversation_id: int | None = None
         self._target = target
-        self._target_name = Path(target).name
+        self._target_name = Path(target).stem
         self._recommended: dict[str, SettingValue] = {}
         self._chat: Mapping[str, SettingValue] = {}
         self._model: Mapping[str, SettingValue] = models.values(target)
@@ -50,7 +51,7 @@ class ChatLayers:
 
     def use_target(self, info: ModelInfo) -> None:
         """Take what another model remembers."""
-        self._target, self._target_name = info.path, info.name or Path(info.path).name
+        self._target, self._target_name = info.path, model_name(info)
         self._model = self._models.values(info.path)
         self._recommended = good_values(dict(info.recommended))
 

@@ -9,13 +9,13 @@ from collections import deque
 from dataclasses import dataclass
 from pathlib import Path
 
-from app.model_names import model_name
 from app.padded_demo import PaddedDemo, PaddingReport
 from app.parts import Parts
 from app.paths import builtin_draft, builtin_target
 from app.requests import load_request
 from engine.records import EngineFailed, EngineReady, LoadProgress, LoadRequest, Mode, Problem
 from ui.language import translate
+from ui.model_name import model_name
 from ui.records import EngineState, EngineView, SettingValue
 
 ModelEvent = LoadProgress | EngineReady | EngineFailed

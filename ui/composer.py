@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from math import ceil
 
 from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtGui import QResizeEvent
@@ -24,7 +25,7 @@ from ui.attachment_dialog import ask_attachment_files
 from ui.attachment_tray import AttachmentTray
 from ui.context_sum import ContextSum, parts_words, sum_words, warning
 from ui.elided_label import ElidedLabel
-from ui.formatting import context, hover
+from ui.formatting import hover
 from ui.icon_button import IconButton
 from ui.language import mark, translate
 from ui.message_edit import MessageEdit
@@ -34,7 +35,6 @@ from ui.theme import Theme
 
 MAX_DEPTH = 16
 BESIDE_PX = 56  # margins of the card, and spaces between its controls
-CONTEXT_HELP = mark("Composer", "Tokens of this conversation that the model holds, and how many it can hold.")
 NEARLY_FULL = 0.85
 OVERFLOW_HELP = {
     "drop": mark("Composer", "When it is full, the oldest turns are left out, and the answer says so."),
@@ -112,7 +112,6 @@ class Composer(QWidget):
         self.reason.setProperty("kind", "caption")
         self.context_label.setProperty("kind", "caption")
         self._theme.dress(self.context_label, -1)
-        self.context_label.setToolTip(hover(translate("Composer", CONTEXT_HELP)))
         self.fit_label.setProperty("kind", "warning")
         self.fit_label.setWordWrap(True)
         self.fit_label.hide()
@@ -248,20 +247,15 @@ class Composer(QWidget):
 
     def _show_context(self) -> None:
         told, (used, size) = self._sum, self._context
-        if told is None:
-            full = size > 0 and used >= NEARLY_FULL * size
-            words = " · " + translate("Composer", "nearly full") if full else ""
-            figures = context(used, size)
-            shown = translate("Composer", "Context {context}{words}").format(context=figures, words=words)
-            spoken = translate("Composer", "Context used: {context} tokens{words}")
-            self._set_context_label(shown if size else "", spoken.format(context=figures, words=words), warn=full)
-        else:
-            self._set_context_label(sum_words(told), f"{sum_words(told)}. {parts_words(told)}", warn=not told.fits)
         parts = parts_words(told) if told is not None else ""
-        help_texts = [
-            translate("Composer", text) for text in (CONTEXT_HELP, OVERFLOW_HELP.get(self._policy, "")) if text
-        ]
-        self.context_label.setToolTip(hover(" ".join(part for part in (parts, *help_texts) if part)))
+        if told is not None:
+            self._set_context_label(sum_words(told), f"{sum_words(told)}. {parts}", warn=not told.fits)
+        else:  # the figure itself stands in the header
+            full = size > 0 and used >= NEARLY_FULL * size
+            words = translate("Composer", "The context is nearly full") if full else ""
+            self._set_context_label(words, words, warn=full)
+        after = translate("Composer", OVERFLOW_HELP[self._policy]) if self._policy in OVERFLOW_HELP else ""
+        self.context_label.setToolTip(hover(f"{parts} {after}".strip()))
         warned = warning(told, self._policy) if told is not None else ""
         self.fit_label.setText(warned)
         self.fit_label.setAccessibleName(warned)
@@ -332,6 +326,7 @@ class Composer(QWidget):
 
     def _recolor(self) -> None:
         tokens = self._theme.tokens
+        self.reason.setMinimumHeight(ceil(self._theme.text_height(-1)))  # the line below the card keeps its room
         self.modes.short.setIcon(self._theme.icon("chevron-down", size=14))
         self.send_button.setIcon(self._theme.icon("arrow-up", tokens.on_accent, 14))
         self.stop_button.setIcon(self._theme.icon("square", tokens.text, 14))

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QSize, Qt, Signal
-from PySide6.QtGui import QShowEvent
+from PySide6.QtGui import QResizeEvent, QShowEvent
 from PySide6.QtWidgets import (
+    QBoxLayout,
     QGridLayout,
     QHBoxLayout,
     QLabel,
@@ -16,8 +17,10 @@ from PySide6.QtWidgets import (
 )
 
 from ui.formatting import hover, percent
+from ui.gutter import GUTTER_PX, keep_room
 from ui.header import DEMO_NOTE, TINY_NOTE
 from ui.language import mark, translate
+from ui.message_column import COLUMN_PX
 from ui.prompt_card import PromptCard
 from ui.records import EngineState, EngineView
 from ui.theme import Theme
@@ -53,7 +56,7 @@ DEMO_TEXTS = {
         "EmptyState", "You are using the padded copy: the same tiny model at the cost of about 400 million parameters."
     ),
 }
-WIDTH_PX = 688
+NARROW_PX = 560  # below this the button of the demo stands below its words
 
 
 class EmptyState(QScrollArea):
@@ -78,6 +81,7 @@ class EmptyState(QScrollArea):
         self._builtin = True
         self._missing = True
         self.setWidgetResizable(True)
+        keep_room(self)
         self.setAccessibleName(translate("EmptyState", "Start"))
         self.mark = QLabel()
         self.title = QLabel()
@@ -133,9 +137,9 @@ class EmptyState(QScrollArea):
         self.prompts = self._make_prompts()
         self.demo = self._make_demo()
         column = QWidget()
-        column.setMaximumWidth(WIDTH_PX)
+        column.setMaximumWidth(COLUMN_PX - 2 * GUTTER_PX)  # as wide as the message that is written below
         inner = QVBoxLayout(column)
-        inner.setContentsMargins(24, 24, 24, 24)
+        inner.setContentsMargins(24 - GUTTER_PX, 24, 24 - GUTTER_PX, 24)
         inner.setSpacing(8)
         inner.addStretch(2)
         inner.addWidget(self.mark)
@@ -144,6 +148,7 @@ class EmptyState(QScrollArea):
         inner.addWidget(self.text)
         inner.addSpacing(12)
         inner.addLayout(first)
+        inner.addSpacing(8)
         inner.addWidget(self.prompts)
         inner.addSpacing(12)
         inner.addWidget(self.demo)
@@ -151,7 +156,7 @@ class EmptyState(QScrollArea):
         page = QWidget()
         page.setObjectName("page")
         outer = QHBoxLayout(page)
-        outer.setContentsMargins(0, 0, 0, 0)
+        outer.setContentsMargins(GUTTER_PX, 0, 0, 0)
         outer.addStretch(1)
         outer.addWidget(column, 1000)
         outer.addStretch(1)
@@ -168,7 +173,7 @@ class EmptyState(QScrollArea):
 
     def _make_demo(self) -> QWidget:
         holder = QWidget()
-        row = QHBoxLayout(holder)
+        self._demo_row = row = QHBoxLayout(holder)
         row.setContentsMargins(0, 0, 0, 0)
         row.setSpacing(16)
         words = QVBoxLayout()
@@ -242,6 +247,13 @@ class EmptyState(QScrollArea):
     def _say(self, title: str, text: str) -> None:
         self.title.setText(title)
         self.text.setText(text)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Words beside a button need room."""
+        super().resizeEvent(event)
+        narrow, row = event.size().width() < NARROW_PX, self._demo_row
+        row.setDirection(QBoxLayout.Direction.TopToBottom if narrow else QBoxLayout.Direction.LeftToRight)
+        row.setAlignment(self.demo_button, Qt.AlignmentFlag.AlignLeft if narrow else Qt.AlignmentFlag.AlignVCenter)
 
     def showEvent(self, event: QShowEvent) -> None:
         """The mark is drawn for the screen it appears on."""

@@ -158,7 +158,7 @@ def _kept_part(stats: RunStats) -> tuple[str, str]:
 
 
 def _plain_part(stats: RunStats, speedup: float) -> tuple[str, str]:
-    words = translate("Figures", "{number}x plain").format(number=locale().toString(speedup, "f", 2))
+    words = translate("Figures", "{number}× plain").format(number=locale().toString(speedup, "f", 2))
     meaning = translate(
         "Figures",
         "Against plain decoding on this model, at this fill of the context: passes of one token were measured here, "

@@ -11,12 +11,12 @@ from ui.elided_label import ElidedLabel
 from ui.formatting import count, hover, parameters, percent, size
 from ui.icon_button import IconButton
 from ui.language import mark, translate
+from ui.model_name import model_name
 from ui.records import EngineState, EngineView
 from ui.theme import Theme
 
-MODELS_PX = 300
-LEAST_MODELS_PX = 100
-MODELS_SHARE = 0.35  # of the header
+CHROME_PX = 40  # of the button of the models, around its words
+MODELS_SHARE = 0.6  # of the room that title and models share, where it is not enough for both
 # Where a chat template comes from, as the engine names it.
 TEMPLATES = (mark("Header", "from the model"), mark("Header", "fallback"))
 TINY_NOTE = mark(
@@ -149,6 +149,7 @@ class Header(QFrame):
         """Name the conversation."""
         self.title.setText(title or translate("Header", "New chat"))
         self.title.setToolTip(title)
+        self._show()
 
     def set_engine(self, view: EngineView) -> None:
         """Show the models in use."""
@@ -179,9 +180,7 @@ class Header(QFrame):
     def _show(self) -> None:
         view = self._view
         # The title needs its room, too; the whole name is in the hover.
-        metrics = self.model_button.fontMetrics()
-        shown = metrics.elidedText(self._summary(), Qt.TextElideMode.ElideMiddle, self._models_px())
-        self.model_button.setText(shown)
+        self.model_button.setText(self._fitting())
         self.model_button.setToolTip(hover(self._details()))
         self.model_button.setAccessibleName(translate("Header", "Models: {names}").format(names=self._summary()))
         self.model_button.setAccessibleDescription(self._details())
@@ -203,8 +202,24 @@ class Header(QFrame):
             action.setIcon(self._theme.icon(icon))
         self.model_button.setIcon(self._theme.icon("chevron-down", size=14))
 
+    def _fitting(self) -> str:
+        """As much of the names as there is room for: both, the target's alone, or a part of that."""
+        metrics, room = self.model_button.fontMetrics(), self._models_px()
+        short = model_name(self._view.target) if self._view.state is not EngineState.LOADING else ""
+        candidates = (self._summary(), short)
+        fits = next((text for text in candidates if text and metrics.horizontalAdvance(text) <= room), "")
+        return fits or metrics.elidedText(short or self._summary(), Qt.TextElideMode.ElideMiddle, room)
+
     def _models_px(self) -> int:
-        return max(LEAST_MODELS_PX, min(MODELS_PX, round(self.width() * MODELS_SHARE)))
+        margins, spacing = self.bar.contentsMargins(), self.bar.spacing()
+        taken = margins.left() + margins.right() + spacing + CHROME_PX
+        for at in range(self.bar.count()):
+            part = self.bar.itemAt(at)
+            if part is not None and not part.isEmpty() and part.widget() not in (self.title, self.model_button):
+                taken += part.sizeHint().width() + spacing
+        room = self.width() - taken
+        title = self.title.fontMetrics().horizontalAdvance(self.title.text())
+        return max(room - title, round(room * MODELS_SHARE))
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """The names of the models give way to the title where there is little room."""
@@ -222,8 +237,8 @@ class Header(QFrame):
             )
         if view.target is None:
             return translate("Header", "No model")
-        draft = f"{view.draft.name} ✓" if view.draft else translate("Header", "no draft")
-        return f"{view.target.name} · {draft}"
+        draft = f"{model_name(view.draft)} ✓" if view.draft else translate("Header", "no draft")
+        return f"{model_name(view.target)} · {draft}"
 
     def _details(self) -> str:
         view = self._view

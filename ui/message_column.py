@@ -4,25 +4,26 @@ from __future__ import annotations
 
 from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
+from ui.gutter import GUTTER_PX
 from ui.message_card import MessageCard
 
-COLUMN_PX = 760
+COLUMN_PX = 760  # with 24 px at both sides, some of which the gutters hold
 
 
 class MessageColumn(QWidget):
-    """The cards from top to bottom, at most `COLUMN_PX` wide."""
+    """The cards from top to bottom, at most `COLUMN_PX` wide; as far from the left edge as the scroll bar is wide."""
 
     def __init__(self) -> None:
         super().__init__()
         self.cards: list[MessageCard] = []
         column = QWidget()
-        column.setMaximumWidth(COLUMN_PX)
+        column.setMaximumWidth(COLUMN_PX - 2 * GUTTER_PX)
         self._layout = QVBoxLayout(column)
-        self._layout.setContentsMargins(24, 20, 24, 16)
+        self._layout.setContentsMargins(24 - GUTTER_PX, 20, 24 - GUTTER_PX, 16)
         self._layout.setSpacing(12)
         self._layout.addStretch(1)
         outer = QHBoxLayout(self)
-        outer.setContentsMargins(0, 0, 0, 0)
+        outer.setContentsMargins(GUTTER_PX, 0, 0, 0)
         outer.addStretch(1)
         outer.addWidget(column, 1000)
         outer.addStretch(1)

@@ -193,8 +193,8 @@ class LengthBars(_Plot):
         tokens = self.theme.tokens
         font = self.theme.font(-1)
         painter.setFont(font)
-        words = QFontMetricsF(font).height()
-        base = self.height() - words - 2
+        metrics = QFontMetricsF(font)
+        base = self.height() - metrics.height() - 2
         painter.setPen(self.pen(tokens.border))
         painter.drawLine(QPointF(0, base), QPointF(self.width(), base))
         columns = max(len(self._counts), 8)
@@ -208,8 +208,10 @@ class LengthBars(_Plot):
             if columns <= 9 or i % 4 == 0:
                 more = "+" if i == self.MOST_COLUMNS - 1 else ""
                 painter.setPen(QColor(tokens.text_muted))
-                place = QRectF(i * step - step, base + 2, step * 3, words)
-                painter.drawText(place, int(Qt.AlignmentFlag.AlignCenter), f"{i}{more}")
+                label = f"{i}{more}"
+                width = metrics.horizontalAdvance(label)
+                left = min((i + 0.5) * step - width / 2, self.width() - width)  # the last one is wider than its column
+                painter.drawText(QPointF(max(left, 0.0), base + 2 + metrics.ascent()), label)
 
 
 @dataclass(frozen=True, slots=True)

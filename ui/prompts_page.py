@@ -59,6 +59,7 @@ class PromptsPage(SettingsPage):
         self.text_edit.textChanged.connect(self._on_edited)
         self.complaint.setProperty("kind", "error")
         self.complaint.setWordWrap(True)
+        self.complaint.hide()
         for button in (self.add_button, self.delete_button):
             button.setAutoDefault(False)
         self.add_button.setAccessibleName(translate("PromptsPage", "Add a prompt"))
@@ -163,4 +164,5 @@ class PromptsPage(SettingsPage):
 
     def _changed(self) -> None:
         self.complaint.setText(self.problem())
+        self.complaint.setVisible(bool(self.complaint.text()))
         self.changed.emit()

@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QScrollArea, QVBoxLay
 
 from ui.explained import Explained, explained_in
 from ui.figures import INSET_PX, LegendRow, LineFigure
+from ui.gutter import keep_room
 
 _STEPS = {Qt.Key.Key_Down: 1, Qt.Key.Key_Up: -1}
 
@@ -22,12 +23,13 @@ class StatsPage(QScrollArea):
         self.content = QWidget()
         self.content.setObjectName("statsContent")
         self.column = QVBoxLayout(self.content)
-        self.column.setContentsMargins(10, 6, 10, 10)
+        self.column.setContentsMargins(12, 6, 0, 10)  # the scroll bar keeps the right side free
         self.column.setSpacing(4)
         self.setWidget(self.content)
         self.setWidgetResizable(True)
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        keep_room(self)
         self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self.setAccessibleName(name)
 

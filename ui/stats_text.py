@@ -47,7 +47,7 @@ def table_head() -> tuple[str, ...]:
         translate("StatsTable", "Tokens/s"),
         translate("StatsTable", "Per pass"),
         translate("StatsTable", "Accepted"),
-        translate("StatsTable", "Times plain"),
+        translate("StatsTable", "Plain speed"),
     )
 
 

@@ -95,8 +95,8 @@ _HELP = {
     "why": mark("StatsPanel", "Why the engine drafts as it does now. Earlier reasons of this answer:"),
     "pair": mark(
         "StatsPanel",
-        "For each target and draft, and each mode: tokens per second, and times plain. Sums are divided by sums, so a "
-        "long answer weighs more than a short one.",
+        "For each target and draft, and each mode: tokens per second, and speed against plain decoding. Sums are "
+        "divided by sums, so a long answer weighs more than a short one.",
     ),
 }
 MEASURED = mark("StatsPanel", "As llama.cpp reported it when it loaded the model.")

@@ -148,7 +148,8 @@ QComboBox QAbstractItemView { background: $raised; border: 1px solid $border_str
   color: $text; }
 QComboBox QAbstractItemView::item { padding: 4px 8px; border-radius: 4px; min-height: 18px; color: $text; }
 QComboBox QAbstractItemView::item:selected, QComboBox QAbstractItemView::item:hover { background: $hover; }
-QCheckBox { spacing: 8px; background: transparent; padding: 2px; border: 1px solid transparent; border-radius: 4px; }
+QCheckBox { spacing: 8px; background: transparent; padding: 2px; border: 1px solid transparent; border-radius: 4px;
+  margin-left: -3px; }
 QCheckBox:focus { border: 1px solid $focus; }
 QCheckBox:disabled { color: $text_disabled; }
 QCheckBox::indicator { width: 14px; height: 14px; border: 1px solid $text_muted; border-radius: 4px;
@@ -171,10 +172,10 @@ QListWidget#settingsNav::item { padding: 7px 10px; border-radius: 6px; color: $t
 QListWidget#settingsNav::item:hover { background: $hover; }
 QListWidget#settingsNav::item:selected { background: $selected; color: $text; }
 QListWidget#settingsNav::item:focus { border: 2px solid $focus; padding: 5px 8px; }
-QListWidget#hubNav::item { padding: 7px 8px; border-radius: 6px; color: $text; }
+QListWidget#hubNav::item { padding: 7px; border-radius: 6px; color: $text; }
 QListWidget#hubNav::item:hover { background: $hover; }
 QListWidget#hubNav::item:selected { background: $selected; color: $text; }
-QListWidget#hubNav::item:focus { border: 2px solid $focus; padding: 5px 6px; }
+QListWidget#hubNav::item:focus { border: 2px solid $focus; padding: 5px; }
 QTableView#statsTable { background: transparent; border: 1px solid $border; border-radius: 6px; outline: none;
   selection-background-color: $selected; selection-color: $text; }
 QTableView#statsTable:focus { border: 1px solid $focus; }
@@ -186,6 +187,7 @@ QHeaderView::section:hover { background: $hover; }
 QScrollBar:vertical { background: transparent; width: 12px; margin: 0; }
 QScrollBar::handle:vertical { background: $border_strong; border-radius: 3px; min-height: 32px; margin: 2px 3px; }
 QScrollBar::handle:vertical:hover { background: $text_disabled; }
+QScrollBar::handle:vertical:disabled { background: transparent; }
 QScrollBar:horizontal { background: transparent; height: 12px; margin: 0; }
 QScrollBar::handle:horizontal { background: $border_strong; border-radius: 3px; min-width: 32px; margin: 3px 2px; }
 QScrollBar::handle:horizontal:hover { background: $text_disabled; }

@@ -183,6 +183,10 @@ class Theme(QObject):
         font.setPixelSize(self.type.base)
         return font
 
+    def text_height(self, step: int = 0) -> float:
+        """Height of a line in the base font, in logical pixels."""
+        return QFontMetricsF(self.font(step)).height()
+
     def text_width(self, text: str, step: int = 0) -> float:
         """Width of ``text`` in the base font, in logical pixels."""
         return QFontMetricsF(self.font(step)).horizontalAdvance(text)

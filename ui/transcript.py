@@ -16,6 +16,7 @@ from engine.records import Source, TokenSpan
 from ui.answer_card import AnswerCard
 from ui.context_summary import SummaryLines
 from ui.focus_ring import FocusRing
+from ui.gutter import keep_room
 from ui.language import translate
 from ui.message_card import MessageCard
 from ui.message_column import COLUMN_PX, MessageColumn, MessagePages
@@ -82,6 +83,7 @@ class Transcript(QScrollArea):
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setWidgetResizable(True)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        keep_room(self)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self._pages = MessagePages()
         self.setWidget(self._pages)
@@ -308,7 +310,7 @@ class Transcript(QScrollArea):
         return self.is_building
 
     def _text_width(self) -> int:
-        return min(self.viewport().width(), COLUMN_PX) - CARD_PADDING_PX
+        return min(self.width(), COLUMN_PX) - CARD_PADDING_PX
 
     # ---- scrolling ---------------------------------------------------------------------------------------------
 
@@ -363,6 +365,6 @@ class Transcript(QScrollArea):
 
     def _place_jump(self) -> None:
         self.jump.adjustSize()
-        x = (self.viewport().width() - self.jump.width()) // 2
+        x = (self.width() - self.jump.width()) // 2
         self.jump.move(x, self.viewport().height() - self.jump.height() - 12)
         self.jump.raise_()

@@ -587,10 +587,6 @@
 <context>
     <name>Composer</name>
     <message>
-        <source>Tokens of this conversation that the model holds, and how many it can hold.</source>
-        <translation>Token dieser Unterhaltung, die das Modell vor sich hat, und wie viele es höchstens sein können.</translation>
-    </message>
-    <message>
         <source>When it is full, the oldest turns are left out, and the answer says so.</source>
         <translation>Wenn er voll ist, werden die ältesten Nachrichten weggelassen; die Antwort sagt es dazu.</translation>
     </message>
@@ -659,16 +655,8 @@
         <translation>Stopp</translation>
     </message>
     <message>
-        <source>nearly full</source>
-        <translation>fast voll</translation>
-    </message>
-    <message>
-        <source>Context {context}{words}</source>
-        <translation>Kontext {context}{words}</translation>
-    </message>
-    <message>
-        <source>Context used: {context} tokens{words}</source>
-        <translation>Kontext belegt: {context} Token{words}</translation>
+        <source>The context is nearly full</source>
+        <translation>Der Kontext ist fast voll</translation>
     </message>
     <message>
         <source>A file is still being read; the message can be sent in a moment.</source>
@@ -1221,7 +1209,7 @@
     <name>EmptyState</name>
     <message>
         <source>Repeat a text</source>
-        <translation>Einen Text wiederholen</translation>
+        <translation>Text wiederholen</translation>
     </message>
     <message>
         <source>Repeat this text exactly: The quiet river runs past the old stone bridge.</source>
@@ -1229,7 +1217,7 @@
     </message>
     <message>
         <source>Make a table</source>
-        <translation>Eine Tabelle anlegen</translation>
+        <translation>Tabelle anlegen</translation>
     </message>
     <message>
         <source>Make a Markdown table of these words: river, stone, lamp, boat, apple, bell.</source>
@@ -1245,7 +1233,7 @@
     </message>
     <message>
         <source>Hear a story</source>
-        <translation>Eine Geschichte hören</translation>
+        <translation>Geschichte hören</translation>
     </message>
     <message>
         <source>Write a short story about a fox.</source>
@@ -1466,7 +1454,7 @@
         <translation>Wie viele der entworfenen Token das Zielmodell behalten hat.</translation>
     </message>
     <message>
-        <source>{number}x plain</source>
+        <source>{number}× plain</source>
         <translation>{number}× einfach</translation>
     </message>
     <message>
@@ -4546,6 +4534,10 @@ Chat-Vorlage: {template_name}
         <translation>Warum gerade so entworfen wird. Frühere Gründe in dieser Antwort:</translation>
     </message>
     <message>
+        <source>For each target and draft, and each mode: tokens per second, and speed against plain decoding. Sums are divided by sums, so a long answer weighs more than a short one.</source>
+        <translation>Für jedes Ziel- und Entwurfsmodell und jeden Modus: Token pro Sekunde und Tempo gegenüber einfachem Dekodieren. Summen werden durch Summen geteilt, lange Antworten zählen also mehr als kurze.</translation>
+    </message>
+    <message>
         <source>Draft</source>
         <translation>Entwurf</translation>
     </message>
@@ -4926,10 +4918,6 @@ Chat-Vorlage: {template_name}
         <translation>Gewichte, Caches und Rechenpuffer von Ziel- und Entwurfsmodell zusammen.</translation>
     </message>
     <message>
-        <source>For each target and draft, and each mode: tokens per second, and times plain. Sums are divided by sums, so a long answer weighs more than a short one.</source>
-        <translation>Für jedes Ziel- und Entwurfsmodell und jeden Modus: Token pro Sekunde und Vielfaches von einfach. Summen werden durch Summen geteilt, lange Antworten zählen also mehr als kurze.</translation>
-    </message>
-    <message>
         <source>As llama.cpp reported it when it loaded the model.</source>
         <translation>Wie von llama.cpp beim Laden des Modells gemeldet.</translation>
     </message>
@@ -5033,8 +5021,8 @@ Chat-Vorlage: {template_name}
         <translation>Akzeptiert</translation>
     </message>
     <message>
-        <source>Times plain</source>
-        <translation>Mal einfach</translation>
+        <source>Plain speed</source>
+        <translation>Einfaches Tempo</translation>
     </message>
 </context>
 <context>

@@ -75,10 +75,10 @@ def test_footer_tells_the_gain_over_plain_where_it_was_measured() -> None:
     stats = RunStats(mode=Mode.DRAFT, tokens=388, passes=143, proposed=210, accepted=143, decode_s=9.42, plain_ms=39.3)
     assert (
         formatting.footer(stats)
-        == "41.2 tok/s · 2.7 tokens per pass · 68 % of 210 drafted accepted · 1.62x plain · draft"
+        == "41.2 tok/s · 2.7 tokens per pass · 68 % of 210 drafted accepted · 1.62× plain · draft"
     )
     meanings = dict(formatting.footer_parts(stats))
-    assert "One took 39.3 ms, so plain decoding would give 25.4 tok/s" in meanings["1.62x plain"]
+    assert "One took 39.3 ms, so plain decoding would give 25.4 tok/s" in meanings["1.62× plain"]
     assert all(meanings.values())
     assert "plain" not in formatting.footer(replace(stats, plain_ms=None))
 

@@ -221,7 +221,7 @@ def test_each_figure_of_the_footer_tells_how_it_was_measured(
     card = window.transcript.last_answer()
     assert card is not None
     figures = card.figures
-    whole = "41.2 tok/s · 2.7 tokens per pass · 68 % of 210 drafted accepted · 1.62x plain · draft · Qwen3-4B-Q4_K_M"
+    whole = "41.2 tok/s · 2.7 tokens per pass · 68 % of 210 drafted accepted · 1.62× plain · draft · Qwen3-4B-Q4_K_M"
     assert figures.whole_text == whole
 
     def hover(words: str) -> str:
@@ -230,7 +230,7 @@ def test_each_figure_of_the_footer_tells_how_it_was_measured(
         QApplication.sendEvent(figures, QHelpEvent(QEvent.Type.ToolTip, place, figures.mapToGlobal(place)))
         return shown[-1]
 
-    assert "passes of one token were measured here" in hover("1.62x plain")
+    assert "passes of one token were measured here" in hover("1.62× plain")
     assert "39.3 ms" in shown[-1]
     assert "from the end of reading the prompt" in hover("41.2 tok/s")
     assert "the target kept" in hover("68 %")

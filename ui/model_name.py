@@ -1,4 +1,4 @@
-"""The name under which the figures of a model are kept: its file's, since files of one model differ in speed."""
+"""The one name of a loaded model, in the header, below answers and in the figures. Knows no widget."""
 
 from __future__ import annotations
 
@@ -11,5 +11,8 @@ _PART = re.compile(r"-\d{5}-of-\d{5}$")
 
 
 def model_name(info: ModelInfo | None) -> str:
-    """Give the file's name without its ending, or without the number of its part; empty without a model."""
+    """Give the file's name without ending and number of its part, since files of one model differ in speed.
+
+    Empty without a model.
+    """
     return _PART.sub("", Path(info.path).stem) if info else ""

@@ -1,0 +1,16 @@
+"""Keeps the room of a vertical scroll bar free, so that nothing moves aside when there is more to scroll."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QAbstractScrollArea
+
+GUTTER_PX = 12  # as wide as the stylesheet draws the bar
+
+
+def keep_room(area: QAbstractScrollArea) -> None:
+    """Show the bar always, but its handle only where there is something to scroll to."""
+    area.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOn)
+    bar = area.verticalScrollBar()
+    bar.rangeChanged.connect(lambda minimum, maximum: bar.setEnabled(maximum > minimum))
+    bar.setEnabled(bar.maximum() > bar.minimum())
