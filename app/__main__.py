@@ -19,6 +19,10 @@ def main(argv: Sequence[str] | None = None) -> int:
         from app.attachments.pdf_child import main as read_a_pdf  # noqa: PLC0415
 
         return read_a_pdf(words[1:])
+    if not words:
+        from app.command_line.window import command as show_window  # noqa: PLC0415  (it waits for no parser)
+
+        return show_window()
     from app.command_line.parser import main as run_command  # noqa: PLC0415  (a helper needs none of it)
 
     return run_command(words)

@@ -344,8 +344,10 @@ class MainWindow(QMainWindow):
     def childEvent(self, event: QChildEvent) -> None:
         """A dialog takes the room of the window, once it is made."""
         super().childEvent(event)
+        if not (event.added() and self._is_made and self.theme.compact):
+            return  # asking Qt for the child first would make all its classes known to Python before the first paint
         child = event.child()
-        if event.added() and self._is_made and self.theme.compact and isinstance(child, QWidget):
+        if isinstance(child, QWidget):
             QTimer.singleShot(0, child, lambda: self.theme.fit(child))
 
     def resizeEvent(self, event: QResizeEvent) -> None:

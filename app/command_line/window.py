@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-import argparse
+from typing import TYPE_CHECKING
 
 from app.command_line.output import fail
 from app.display import has_display
 from engine.records import Problem
+
+if TYPE_CHECKING:
+    import argparse
 
 NO_DISPLAY = Problem(
     "There is no display", "The window needs one.", 'In a terminal, use: paceline run --prompt "..." or paceline demo.'
 )
 
 
-def command(_options: argparse.Namespace) -> int:
+def command(_options: argparse.Namespace | None = None) -> int:
     """Open the window and stay until it closes."""
     if not has_display():
         return fail(NO_DISPLAY)
