@@ -23,6 +23,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from kernels import NARROW, wanted_kernels, with_kernels
 from progress import CompileProgress
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -39,13 +40,14 @@ class SetupError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """What an environment holds. ``cmake_args`` are those that llama.cpp was compiled with."""
+    """What an environment holds. ``cmake_args`` and ``kernels`` are those that llama.cpp was compiled with."""
 
     python: str
     project: str
     extras: tuple[str, ...]
     llama: str
     cmake_args: str
+    kernels: str = ""
 
 
 def say(text: str) -> None:
@@ -82,20 +84,22 @@ def wanted_record(
 ) -> Record:
     """Say what the environment should hold. Extras only grow; an unset CMAKE_ARGS keeps what was compiled."""
     extras = {extra for need in needs for extra in EXTRAS[need]} | set(old.extras if old else ())
+    cmake_args = environ.get("CMAKE_ARGS", old.cmake_args if old else "").strip()
     return Record(
         python=f"{sys.version_info.major}.{sys.version_info.minor}",
         project=project_key(pyproject),
         extras=tuple(sorted(extras)),
         llama=llama_requirement(pyproject),
-        cmake_args=environ.get("CMAKE_ARGS", old.cmake_args if old else "").strip(),
+        cmake_args=cmake_args,
+        kernels=wanted_kernels(cmake_args),
     )
 
 
 def must_build_llama(old: Record | None, new: Record) -> bool:
     """Tell whether llama.cpp must be compiled past pip's cache, which does not know a build's options."""
-    if old is not None and old.cmake_args != new.cmake_args:
+    if old is not None and (old.cmake_args, old.kernels) != (new.cmake_args, new.kernels):
         return True
-    return bool(new.cmake_args) and (old is None or old.llama != new.llama)
+    return bool(new.cmake_args or new.kernels) and (old is None or old.llama != new.llama)
 
 
 # ---- pip ---------------------------------------------------------------------------------------------------
@@ -215,9 +219,11 @@ def install(folder: Path, needs: Iterable[str], environ: Mapping[str, str]) -> b
     old = read_record(folder)  # None where the environment was made anew
     (folder / LOG_NAME).write_text("", encoding="utf-8")
     (folder / RECORD_NAME).unlink(missing_ok=True)
-    env = build_environment(environ, new.cmake_args)
+    env = build_environment(environ, with_kernels(new.cmake_args, new.kernels))
     say(f"Installing the libraries{' for ' + ', '.join(new.extras) if new.extras else ''}.")
     if must_build_llama(old, new):
+        if new.kernels == NARROW:
+            say("llama.cpp is compiled with narrower kernels for a few tokens at a time: this processor is faster so.")
         past_cache = ["--no-cache-dir", "--force-reinstall", "--no-deps", "--no-binary", LLAMA]
         run_pip(folder, [*past_cache, new.llama], env)
     run_pip(folder, ["--editable", f".[{','.join(new.extras)}]" if new.extras else "."], env)

@@ -23,9 +23,11 @@ pytestmark = pytest.mark.skipif(os.name != "posix", reason="make and its scripts
 @pytest.fixture
 def installer(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
     monkeypatch.syspath_prepend(str(SCRIPTS))
-    for name in ("install", "progress"):
+    for name in ("install", "kernels", "progress"):
         monkeypatch.delitem(sys.modules, name, raising=False)
-    return __import__("install")
+    module = __import__("install")
+    monkeypatch.setattr(module, "wanted_kernels", lambda _cmake_args: "")  # whatever this machine's processor is
+    return module
 
 
 # ---- the environment -----------------------------------------------------------------------------------------
@@ -60,6 +62,10 @@ def test_llama_is_built_past_the_cache_only_for_other_options(installer: ModuleT
     assert installer.must_build_llama(cuda, plain)
     assert not installer.must_build_llama(cuda, cuda)
     assert installer.must_build_llama(cuda, replace(cuda, llama="llama-cpp-python==0.4"))
+    narrow = replace(plain, kernels="256-bit")
+    assert installer.must_build_llama(None, narrow)
+    assert installer.must_build_llama(plain, narrow)
+    assert not installer.must_build_llama(narrow, narrow)
 
 
 @pytest.fixture
@@ -262,4 +268,4 @@ def test_the_scripts_are_well_formed() -> None:
 
 def test_the_record_says_what_it_was_made_from(installer: ModuleType) -> None:
     record = installer.wanted_record(["test"], PYPROJECT, None, {})
-    assert set(asdict(record)) == {"python", "project", "extras", "llama", "cmake_args"}
+    assert set(asdict(record)) == {"python", "project", "extras", "llama", "cmake_args", "kernels"}
