@@ -226,7 +226,7 @@ class AnswerController:
             if tag and growing.before is None and not text.lstrip().startswith(tag.strip()):
                 text, spans = tag + text, (TokenSpan(len(tag), Source.TARGET), *spans)
         growing.thinking.feed(text)
-        self._store.append(growing.answer_id, text, spans)
+        self._store.append(growing.answer_id, text, spans, growing.thinking.thinking_ms)
         if self._is_shown(growing):
             self._window.append_text(text, spans)
 

@@ -52,6 +52,7 @@ class Snapshot:
     spans: tuple[TokenSpan, ...]
     ending: Ending | None
     num_changes: int
+    thinking_ms: int | None = None
 
 
 @dataclass(slots=True)
@@ -62,6 +63,7 @@ class _Growing:
     num_changes: int = 0
     num_written: int = 0
     due_s: float = 0.0
+    thinking_ms: int | None = None
 
 
 class GrowingAnswers:
@@ -77,12 +79,13 @@ class GrowingAnswers:
         with self._lock:
             self._growing[message_id] = _Growing([text], list(spans))
 
-    def append(self, message_id: int, text: str, spans: Sequence[TokenSpan]) -> bool:
-        """Add text; True where the writer should be woken because nothing was waiting before."""
+    def append(self, message_id: int, text: str, spans: Sequence[TokenSpan], thinking_ms: int | None = None) -> bool:
+        """Add text, and how long it reasoned so far; True where the writer is to be woken: nothing waited before."""
         with self._lock:
             answer = self._growing[message_id]
             answer.parts.append(text)
             answer.spans.extend(spans)
+            answer.thinking_ms = thinking_ms
             return self._changed(answer)
 
     def end(self, message_id: int, ending: Ending) -> None:
@@ -151,4 +154,7 @@ class GrowingAnswers:
     def _snapshot(message_id: int, answer: _Growing) -> Snapshot:
         if len(answer.parts) > 1:
             answer.parts = ["".join(answer.parts)]
-        return Snapshot(message_id, "".join(answer.parts), tuple(answer.spans), answer.ending, answer.num_changes)
+        ending = answer.ending
+        thinking_ms = answer.thinking_ms if ending is None or ending.thinking_ms is None else ending.thinking_ms
+        text, spans = "".join(answer.parts), tuple(answer.spans)
+        return Snapshot(message_id, text, spans, ending, answer.num_changes, thinking_ms)

@@ -143,19 +143,18 @@ def write_answer(db: sqlite3.Connection, snapshot: Snapshot, now: datetime) -> N
     if ending is not None and not ending.keep:
         _discard(db, snapshot.message_id)
         return
-    values = (snapshot.text, spans_to_text(snapshot.spans), snapshot.message_id)
+    values = (snapshot.text, spans_to_text(snapshot.spans), snapshot.thinking_ms, snapshot.message_id)
     index.forget_message(db, snapshot.message_id)
-    db.execute("UPDATE messages SET text = ?, spans = ? WHERE id = ?", values)
+    db.execute("UPDATE messages SET text = ?, spans = ?, thinking_ms = coalesce(?, thinking_ms) WHERE id = ?", values)
     if ending is None:
         return
     db.execute(
-        "UPDATE messages SET state = ?, stats = ?, notice = ?, cut = ?, thinking_ms = ?, replaces = NULL WHERE id = ?",
+        "UPDATE messages SET state = ?, stats = ?, notice = ?, cut = ?, replaces = NULL WHERE id = ?",
         (
             ending.state.value,
             stats_to_text(ending.stats),
             ending.notice,
             ending.cut,
-            ending.thinking_ms,
             snapshot.message_id,
         ),
     )

@@ -186,9 +186,14 @@ class ChatStore(ChatsFile):
         """Note without waiting which models give an answer; its end notes it again."""
         self.post(lambda db: given.note_models(db, answer_id, target, draft))
 
-    def append(self, answer_id: int, text: str, spans: Sequence[TokenSpan] = ()) -> None:
-        """Add text to an answer in the making; it is in the file a quarter of a second later at most."""
-        if self._answers.append(answer_id, text, spans):
+    def append(
+        self, answer_id: int, text: str, spans: Sequence[TokenSpan] = (), thinking_ms: int | None = None
+    ) -> None:
+        """Add text to an answer in the making; it is in the file a quarter of a second later at most.
+
+        ``thinking_ms`` is how long it has reasoned so far, None where it does not reason.
+        """
+        if self._answers.append(answer_id, text, spans, thinking_ms):
             self._writer.wake()
 
     def finish_answer(self, answer_id: int, ending: Ending) -> MessageView:
@@ -246,7 +251,7 @@ class ChatStore(ChatsFile):
                 spans=snapshot.spans,
                 notice=ending.notice,
                 cut=ending.cut,
-                thinking_ms=ending.thinking_ms or view.thinking_ms,
+                thinking_ms=snapshot.thinking_ms or view.thinking_ms,
                 target=ending.run.target if ending.run else view.target,
             )
         if view.state is MessageState.STREAMING:

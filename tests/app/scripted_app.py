@@ -1,7 +1,7 @@
 """The real app on the folders of PACELINE_HOME, with a scripted engine: to be started, used and killed by tests.
 
 It sends one question in a new chat by itself, and names on standard output, one JSON line each, that it was sent and
-every piece of text that the engine gave, with the time.
+every piece of text that the engine gave, with the time. A word after the name of the module is a key of `ANSWERS`.
 """
 
 from __future__ import annotations
@@ -22,6 +22,11 @@ from ui.main_window import MainWindow
 
 QUESTION = "Tell me a long story."
 ANSWER = "".join(f"word{number} " for number in range(100_000))
+ANSWERS = {
+    "words": ANSWER,
+    "reasoning": "<think>" + ANSWER,
+    "reasoned": "<think>" + "".join(f"thought{number} " for number in range(60)) + "</think>\n\n" + ANSWER,
+}
 
 
 def tell(**values: object) -> None:
@@ -38,7 +43,9 @@ class TellingWorker(ScriptedWorker):
                 tell(text=event.text)
             on_event(event)
 
-        super().__init__(on_event_and_tell, Script(answer=ANSWER, tokens_per_second=200.0))
+        super().__init__(
+            on_event_and_tell, Script(answer=ANSWERS[(sys.argv[1:] or ["words"])[0]], tokens_per_second=200.0)
+        )
 
 
 def ask() -> None:

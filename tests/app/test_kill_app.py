@@ -20,17 +20,18 @@ from pytestqt.qtbot import QtBot
 from tests.app.fakes import open_desk
 from tests.app.scripted_app import ANSWER, QUESTION
 from ui.records import MessageState
+from ui.thought_block import ThoughtBlock
 
 NUM_KILLS = int(os.environ.get("PACELINE_TEST_APP_KILLS", "3"))
 MAX_LOSS_S = 0.5
 ROOT = Path(__file__).resolve().parents[2]
 
 
-def run_and_kill(seconds: float, error_file: Path) -> tuple[list[tuple[float, str]], float]:
+def run_and_kill(seconds: float, error_file: Path, answer: str = "words") -> tuple[list[tuple[float, str]], float]:
     """Start the app, let it answer for ``seconds``, kill it; return each piece of text with its time, and the end."""
     with error_file.open("wb") as errors:
         child = subprocess.Popen(
-            [sys.executable, "-m", "tests.app.scripted_app"], cwd=ROOT, stdout=subprocess.PIPE, stderr=errors
+            [sys.executable, "-m", "tests.app.scripted_app", answer], cwd=ROOT, stdout=subprocess.PIPE, stderr=errors
         )
     assert child.stdout is not None
     lines = [child.stdout.readline()]
@@ -73,3 +74,28 @@ def test_a_kill_while_streaming_loses_at_most_half_a_second(qtbot: QtBot, tmp_pa
         assert num_rows == number + 1
     sys.stderr.write(f"lost at {NUM_KILLS} kills: mean {sum(losses_s) / NUM_KILLS:.3f} s, most {max(losses_s):.3f} s\n")
     assert max(losses_s) <= MAX_LOSS_S
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="SIGKILL is a word of POSIX")
+@pytest.mark.parametrize("answer", ["reasoning", "reasoned"])
+def test_a_kill_leaves_how_long_an_answer_reasoned(answer: str, qtbot: QtBot, tmp_path: Path) -> None:
+    pieces, _killed_at_s = run_and_kill(1.5, tmp_path / "errors", answer)
+    desk = open_desk()
+    view = desk.window.shown[-1][1][-1]
+    card = desk.window.transcript.last_answer()
+    assert card is not None
+    heading = card.findChild(ThoughtBlock).heading
+    desk.close()
+    assert view.state is MessageState.INTERRUPTED
+    assert view.text.startswith("<think>")
+    assert ("</think>" in view.text) is (answer == "reasoned")
+    assert view.thinking_ms is not None
+    reasoning = view.text.partition("</think>")[0]
+    num_chars, ended_at_s = 0, pieces[0][0]
+    for at_s, piece in pieces:
+        ended_at_s = at_s if num_chars < len(reasoning) else ended_at_s
+        num_chars += len(piece)
+    assert view.thinking_ms > 0
+    # As the engine gave the words, but for what they took to the window.
+    assert view.thinking_ms == pytest.approx((ended_at_s - pieces[0][0]) * 1000, abs=MAX_LOSS_S * 1000)
+    assert heading.startswith("Thought for")
