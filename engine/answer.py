@@ -198,7 +198,7 @@ class Answer:
                 break
         shown = len(ids) - (ended is not None)
         rejected = block.rejected if ended is None else ()
-        self._piece = self._detokenizer.feed(ids[:shown], sources[:shown], rejected)
+        self._piece = self._detokenizer.feed(ids[:shown], sources[:shown], rejected, block.odds)
         if self._piece.stopped:
             ended = FinishReason.STOP
             ids, sources = ids[: self._piece.num_tokens], sources[: self._piece.num_tokens]

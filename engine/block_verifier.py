@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from engine.drafters.base import Draft
-from engine.records import Source
+from engine.records import Look
 from engine.sampling import Distribution, excess, residual
-from engine.verifier import Verdict, verify
+from engine.verifier import Verdict, after_all, after_rejection, verify
 
 
 def verify_block(draft: Draft, p_at: Callable[[int], Distribution], uniform: Callable[[], float]) -> Verdict:
@@ -34,24 +34,30 @@ def verify_block(draft: Draft, p_at: Callable[[int], Distribution], uniform: Cal
     """
     if draft.q is None:
         return verify(draft, p_at, uniform)
-    rows, weights = _weigh(draft.ids, draft.q, p_at)
+    looks: list[Look] = []
+    rows, weights = _weigh(draft.ids, draft.q, p_at, looks)
     num_drafted = len(draft.ids)
     kept = len(weights) - 1
     while kept > 0 and not uniform() < _keep_probability(kept, rows, draft.q, weights):
         kept -= 1
     if kept == num_drafted:
-        return Verdict(kept, rows[kept].draw(uniform()), Source.BONUS if draft.ids else Source.TARGET)
+        return after_all(draft, rows[kept], uniform(), looks)
     rest = residual(rows[kept], draft.q[kept], weights[kept])
-    return Verdict(kept, rest.draw(uniform()), Source.RECOVERED)
+    return after_rejection(kept, rows[kept], rest, uniform(), looks)
 
 
 def _weigh(
-    ids: list[int], q: list[Distribution], p_at: Callable[[int], Distribution]
+    ids: list[int], q: list[Distribution], p_at: Callable[[int], Distribution], looks: list[Look]
 ) -> tuple[list[Distribution], list[float]]:
-    """The target's rows and w_i for i from 0 to k, or up to the last one above 0: what follows it cannot be kept."""
+    """The target's rows and w_i for i from 0 to k, or up to the last one above 0: what follows it cannot be kept.
+
+    ``looks`` gets p and q of the tokens that were looked at.
+    """
     rows, weights = [p_at(0)], [1.0]
     for i, token_id in enumerate(ids):
-        weight = min(1.0, weights[i] * rows[i].prob(token_id) / q[i].prob(token_id))
+        p_x, q_x = rows[i].prob(token_id), q[i].prob(token_id)
+        looks.append((p_x, q_x))
+        weight = min(1.0, weights[i] * p_x / q_x)
         if weight == 0.0:
             break
         weights.append(weight)

@@ -12,7 +12,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from engine.interfaces import Tokenizer
-from engine.records import Source, TokenSpan
+from engine.records import PassOdds, Source, TokenSpan
+
+_Utf8 = codecs.getincrementaldecoder("utf-8")
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +43,7 @@ class Detokenizer:
         self._stops = tuple(text for text in stop if text)
         prefixes = {text[:end] for text in self._stops for end in range(1, len(text))}
         self._prefixes = tuple(sorted(prefixes, key=len, reverse=True))
-        self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
+        self._decoder = _Utf8("replace")
         self._mid_character = False
         self._cache: dict[int, tuple[bytes, str | None]] = {}
         self._text = ""
@@ -54,18 +56,29 @@ class Detokenizer:
         """Whether there are stop strings: then the text of every pass must be looked at before the next one."""
         return bool(self._stops)
 
-    def feed(self, ids: Sequence[int], sources: Sequence[Source], rejected: Sequence[int] = ()) -> Piece:
+    def feed(
+        self,
+        ids: Sequence[int],
+        sources: Sequence[Source],
+        rejected: Sequence[int] = (),
+        odds: PassOdds | None = None,
+    ) -> Piece:
         """Take the tokens of one pass; return what may be shown now: nothing more after a stop string.
 
-        ``rejected`` are the proposed tokens whose place the last of ``ids`` took; their text is only told along.
+        ``rejected`` are the proposed tokens whose place the last of ``ids`` took; their text is only told along, and so
+        are the ``odds`` of the pass.
         """
         if self._stopped:
             return Piece("", (), stopped=True, num_tokens=0)
+        instead = ""
+        if rejected:
+            instead, odds = self._refused(rejected, odds)
+        last = len(ids) - 1
         for index, (token_id, source) in enumerate(zip(ids, sources, strict=True)):
             text = self._decode(token_id)
             self._last_source = source
-            instead = self._join(rejected) if rejected and index == len(ids) - 1 else ""
-            self._tokens.append(TokenSpan(len(text), source, instead))
+            ends = index == last
+            self._tokens.append(TokenSpan(len(text), source, instead, odds) if ends else TokenSpan(len(text), source))
             self._text += text
             if self._stops and text and self._cut_at_stop(len(text)):
                 return self._release(len(self._text), index + 1)
@@ -100,9 +113,18 @@ class Detokenizer:
         self._mid_character = bool(self._decoder.getstate()[0])
         return text
 
-    def _join(self, ids: Sequence[int]) -> str:
-        """The text of tokens that were not kept, as far as it can be read on its own."""
-        return b"".join(self._tokenizer.piece(token_id) for token_id in ids).decode("utf-8", "replace")
+    def _refused(self, ids: Sequence[int], odds: PassOdds | None) -> tuple[str, PassOdds | None]:
+        """The text of tokens that were not kept, as far as it can be read on its own; ``odds`` with their lengths."""
+        pieces = [self._tokenizer.piece(token_id) for token_id in ids]
+        text = b"".join(pieces).decode("utf-8", "replace")
+        if len(ids) == 1 or odds is None:
+            return text, odds
+        lengths = [len(piece) for piece in pieces]
+        if not text.isascii():
+            decoder = _Utf8("replace")
+            lengths = [len(decoder.decode(piece)) for piece in pieces]
+            lengths[-1] += len(text) - sum(lengths)
+        return text, PassOdds(odds.looks, odds.last, odds.greedy, tuple(lengths))
 
     def _cut_at_stop(self, num_new: int) -> bool:
         """Cut the held text before the stop string that ends first (the longest such), if there is one.
@@ -149,4 +171,4 @@ def _shorten(spans: Iterable[TokenSpan], num_chars: int) -> Iterable[TokenSpan]:
     for span in spans:
         kept = min(span.num_chars, left)
         left -= kept
-        yield TokenSpan(kept, span.source, span.rejected)
+        yield TokenSpan(kept, span.source, span.rejected, span.odds)

@@ -11,6 +11,13 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from itertools import pairwise
 
+from engine.provenance import GREEDY as GREEDY
+from engine.provenance import LAST_SOURCES as LAST_SOURCES
+from engine.provenance import Look as Look
+from engine.provenance import PassOdds as PassOdds
+from engine.provenance import Source as Source
+from engine.provenance import TokenSpan as TokenSpan
+
 
 class Mode(StrEnum):
     """How tokens are proposed. ``OFF`` is plain decoding, the baseline of every comparison."""
@@ -21,16 +28,6 @@ class Mode(StrEnum):
     DRAFT = "draft"
     HYBRID = "hybrid"  # text where it matches well, the draft model elsewhere, chained where that pays
     AUTO = "auto"  # whatever is expected to be fastest, pass by pass, plain decoding included
-
-
-class Source(StrEnum):
-    """Provenance: where an emitted token came from."""
-
-    TARGET = "target"
-    NGRAM = "ngram"
-    DRAFT = "draft"
-    RECOVERED = "recovered"
-    BONUS = "bonus"
 
 
 class Overflow(StrEnum):
@@ -204,19 +201,6 @@ class ModelInfo:
     memory: MemoryUse | None = None
     recommended: tuple[tuple[str, int | float], ...] = ()  # sampling, as the file says, by the names of SamplingParams
     opened_tag: str = ""  # of reasoning, where the template begins an answer inside it
-
-
-@dataclass(frozen=True, slots=True)
-class TokenSpan:
-    """``num_chars`` characters of a chunk that came from one token (0 where a character is still incomplete).
-
-    A pass gives its accepted tokens and then one recovered, bonus or target token, so the sources alone tell the
-    passes apart. ``rejected`` is on a recovered token: the text of the proposed tokens whose place it took.
-    """
-
-    num_chars: int
-    source: Source
-    rejected: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -43,12 +43,20 @@ class Distribution:
 
     def draw(self, uniform: float) -> int:
         """The token at ``uniform`` in [0, 1) of the cumulated distribution."""
+        return self.id_at(self.place(uniform))
+
+    def place(self, uniform: float) -> int:
+        """Where in ``probs`` that token stands."""
         cumulated = self.probs.cumsum()
         i = int(cumulated.searchsorted(uniform * cumulated[-1], side="right"))
         i = min(i, len(cumulated) - 1)
         while self.probs[i] == 0.0:  # only rounding at the very end can get here
             i -= 1
-        return i if self.ids is None else int(self.ids[i])
+        return i
+
+    def id_at(self, place: int) -> int:
+        """The token that stands there."""
+        return place if self.ids is None else int(self.ids[place])
 
 
 def point_mass(token_id: int) -> Distribution:

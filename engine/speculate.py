@@ -18,7 +18,7 @@ from engine.drafters.base import Draft, Drafter
 from engine.errors import DecodeError
 from engine.interfaces import Rows
 from engine.pacer import Pacer
-from engine.records import Source
+from engine.records import GREEDY, PassOdds, Source
 from engine.sampling import History, Row, Sampler
 from engine.sequence import CachedSequence
 from engine.stats import StatsRecorder
@@ -30,13 +30,14 @@ from engine.verifier import Verdict, verify_greedy
 class Block:
     """The tokens that one pass gave, at least one, where each came from, and the proposed ones that were not kept.
 
-    Of several plain passes at once: one token each.
+    Of several plain passes at once: one token each. ``odds`` where something was proposed.
     """
 
     ids: list[int]
     sources: list[Source]
     rejected: list[int]
     num_passes: int = 1
+    odds: PassOdds | None = None
 
 
 class Speculation:
@@ -230,4 +231,17 @@ class Speculation:
         self._tokens[count : count + kept + 1] = ids
         self._count = count + kept + 1
         rejected = draft.ids[kept:] if verdict.next_source is Source.RECOVERED else []
-        return Block(ids, [*draft.provenance[:kept], verdict.next_source], rejected)
+        return Block(ids, [*draft.provenance[:kept], verdict.next_source], rejected, 1, self._odds(draft, verdict))
+
+    def _odds(self, draft: Draft, verdict: Verdict) -> PassOdds | None:
+        if not draft.ids:
+            return None
+        if self._sampler.greedy:
+            return GREEDY
+        looks = verdict.looks
+        if draft.q is None:
+            return PassOdds(tuple([(p, None) for p, _ in looks]), verdict.next_p)
+        if draft.sources is not None:  # some of it is text, whose q is certainty
+            pairs = zip(looks, draft.sources, strict=False)
+            return PassOdds(tuple([(p, q if came is Source.DRAFT else None) for (p, q), came in pairs]), verdict.next_p)
+        return PassOdds(tuple(looks), verdict.next_p)

@@ -9,21 +9,27 @@ Leviathan et al. 2022, arXiv 2211.17192; Chen et al. 2023, arXiv 2302.01318. p i
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
 
 from engine.drafters.base import Draft
-from engine.records import Source
+from engine.records import Look, Source
 from engine.sampling import Distribution, point_mass, residual
 
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """``num_accepted`` proposed tokens are kept, then comes ``next_id``, whose provenance is ``next_source``."""
+    """``num_accepted`` proposed tokens are kept, then comes ``next_id``, whose provenance is ``next_source``.
+
+    ``looks`` are p and q of the proposed tokens that were looked at, ``next_p`` is p of ``next_id``; at temperature 0
+    there are none. They say what the decision was made with, and decide nothing themselves.
+    """
 
     num_accepted: int
     next_id: int
     next_source: Source
+    looks: Sequence[Look] = field(default=(), compare=False)
+    next_p: float | None = field(default=None, compare=False)
 
 
 def verify_greedy(draft: Draft, argmax_at: Callable[[int], int]) -> Verdict:
@@ -36,7 +42,7 @@ def verify_greedy(draft: Draft, argmax_at: Callable[[int], int]) -> Verdict:
         best = argmax_at(i)
         if best != token_id:
             return Verdict(i, best, Source.RECOVERED)
-    return _after_all(draft, argmax_at(len(draft.ids)))
+    return Verdict(len(draft.ids), argmax_at(len(draft.ids)), Source.BONUS if draft.ids else Source.TARGET)
 
 
 def verify(draft: Draft, p_at: Callable[[int], Distribution], uniform: Callable[[], float]) -> Verdict:
@@ -47,16 +53,27 @@ def verify(draft: Draft, p_at: Callable[[int], Distribution], uniform: Callable[
         p_at: the target's distribution after i kept tokens, i from 0 to k; asked for in order and at most once each.
         uniform: numbers in [0, 1), independent of those that the draft was drawn with.
     """
+    looks: list[Look] = []
     for i, token_id in enumerate(draft.ids):
         p = p_at(i)
         p_x = p.prob(token_id)
         q_x = 1.0 if draft.q is None else draft.q[i].prob(token_id)
+        looks.append((p_x, q_x))
         if uniform() * q_x < p_x:
             continue
         q = point_mass(token_id) if draft.q is None else draft.q[i]
-        return Verdict(i, residual(p, q).draw(uniform()), Source.RECOVERED)
-    return _after_all(draft, p_at(len(draft.ids)).draw(uniform()))
+        return after_rejection(i, p, residual(p, q), uniform(), looks)
+    return after_all(draft, p_at(len(draft.ids)), uniform(), looks)
 
 
-def _after_all(draft: Draft, next_id: int) -> Verdict:
-    return Verdict(len(draft.ids), next_id, Source.BONUS if draft.ids else Source.TARGET)
+def after_rejection(kept: int, p: Distribution, rest: Distribution, uniform: float, looks: list[Look]) -> Verdict:
+    """The next token comes from ``rest``, a residual of ``p``."""
+    place = rest.place(uniform)
+    return Verdict(kept, rest.id_at(place), Source.RECOVERED, looks, float(p.probs[place]))
+
+
+def after_all(draft: Draft, p: Distribution, uniform: float, looks: list[Look]) -> Verdict:
+    """All are kept; the next token comes from ``p``."""
+    place = p.place(uniform)
+    source = Source.BONUS if draft.ids else Source.TARGET
+    return Verdict(len(draft.ids), p.id_at(place), source, looks, float(p.probs[place]))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 
 from PySide6.QtCore import QEvent, QObject, Signal
-from PySide6.QtGui import QHelpEvent
+from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent, QHelpEvent
 from PySide6.QtWidgets import QPlainTextEdit, QTextEdit, QToolTip, QVBoxLayout, QWidget
 
 from engine.records import Source
@@ -14,7 +14,7 @@ from ui.language import translate
 from ui.markdown_blocks import Block, BlockStream, Segment, plan_segments
 from ui.markdown_places import Drawn
 from ui.marks import paint_marks
-from ui.pass_tip import pass_tip
+from ui.pass_tip import pass_tip, pass_words
 from ui.prose_view import ProseView
 from ui.provenance import SourceRuns, formula_units, place_at, refused_at
 from ui.spare_parts import SpareParts
@@ -147,6 +147,8 @@ class AnswerBody(QWidget):
             QToolTip.hideText()
         else:
             QToolTip.showText(event.globalPos(), pass_tip(found), view)
+            if QAccessible.isActive():
+                QAccessible.updateAccessibility(QAccessibleAnnouncementEvent(view, pass_words(found)))
 
     def _views(self) -> list[ProseView | QPlainTextEdit]:
         return [part.view if isinstance(part, CodeBlock) else part for part in self._widgets]

@@ -9,8 +9,9 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from itertools import accumulate
 
-from engine.records import Source, TokenSpan
+from engine.records import LAST_SOURCES, PassOdds, Source, TokenSpan
 from ui.markdown_places import Drawn
 
 LOOK_AHEAD_CHARS = 40
@@ -27,10 +28,6 @@ class MarkedRange:
     source: Source
 
 
-# A pass gives its accepted tokens, and then exactly one of these.
-_ENDS = frozenset({Source.RECOVERED, Source.BONUS, Source.TARGET})
-
-
 @dataclass(frozen=True, slots=True)
 class PassView:
     """What one pass gave: the texts of its accepted tokens, what was rejected, and the token that came instead."""
@@ -39,6 +36,16 @@ class PassView:
     rejected: str
     last: str
     source: Source
+    odds: PassOdds | None = None
+
+    @property
+    def refused(self) -> tuple[str, ...]:
+        """What was rejected, token by token as far as their lengths are known."""
+        lengths = self.odds.refused_chars if self.odds is not None else ()
+        if not lengths:
+            return (self.rejected,) if self.rejected else ()
+        ends = list(accumulate(lengths))
+        return tuple(self.rejected[end - length : end] for end, length in zip(ends, lengths, strict=True))
 
 
 @dataclass(slots=True)
@@ -68,7 +75,7 @@ class SourceRuns:
         begin, end, first = 0, 0, 0
         for number, span in enumerate(self.spans):
             end += span.num_chars
-            if span.source in _ENDS or number == len(self.spans) - 1:
+            if span.odds is not None or span.source in LAST_SOURCES or number == len(self.spans) - 1:
                 if place < end:
                     return self._pass(raw, begin, self.spans[first : number + 1])
                 begin, first = end, number + 1
@@ -81,55 +88,103 @@ class SourceRuns:
             texts.append(raw[begin : begin + span.num_chars])
             begin += span.num_chars
         last = spans[-1]
-        if last.source in _ENDS:
-            return PassView(tuple(texts[:-1]), last.rejected, texts[-1], last.source)
-        return PassView(tuple(texts), "", "", last.source)  # the answer ended within the pass
+        if last.source in LAST_SOURCES:
+            return PassView(tuple(texts[:-1]), last.rejected, texts[-1], last.source, last.odds)
+        return PassView(tuple(texts), "", "", last.source, last.odds)  # the answer ended within the pass
 
     def locate(self, shown: str, drawn: Drawn) -> list[MarkedRange]:
         """The ranges of one source each in a shown text; none where the spans do not reach that far."""
-        found: list[MarkedRange] = []
-        unit, start = 0, 0
-        current: Source | None = None
-        before = ""
-        for char, place in zip(shown, places_of(shown, drawn), strict=True):
-            if OBJECT in (char, before):  # a formula is marked on its own
-                _close(found, start, unit, current)
-                current = None
-            before = char
-            source = None if char in "\n\u2029" else current  # a range over table cells would mark them whole
-            if not char.isspace():
-                source = self.sources[place] if 0 <= place < len(self.sources) else None
-            if source is not current:
-                _close(found, start, unit, current)
-                current, start = source, unit
-            unit += 2 if ord(char) > 0xFFFF else 1
-        _close(found, start, unit, current)
-        return found
+        return Locator(self).locate(shown, drawn)
 
 
 def places_of(shown: str, drawn: Drawn) -> list[int]:
     """Where in the raw text each character of ``shown`` stands; -1 for spaces and for what is not from there."""
-    ends = dict(drawn.formulas)
-    text, number, places = drawn.text, 0, []
-    for char in shown:
-        if char.isspace():
-            places.append(-1)
-            continue
-        while number < len(text) and text[number].isspace():
-            number += 1
-        if char == OBJECT and number in ends:
-            places.append(drawn.places[number])
-            number = ends[number]
-            continue
-        if number >= len(text) or text[number] != char:
-            found = text.find(char, number, number + LOOK_AHEAD_CHARS)
-            if found < 0:
+    return Placing().places(shown, drawn)
+
+
+@dataclass(slots=True)
+class Placing:
+    """Goes through a shown text beside what was drawn; a text that grew is gone on with."""
+
+    number: int = 0  # of the next character of the drawn text
+
+    def places(self, shown: str, drawn: Drawn) -> list[int]:
+        """As `places_of`, for the characters behind those that were asked for before."""
+        ends = dict(drawn.formulas)
+        text, number, places = drawn.text, self.number, []
+        for char in shown:
+            if char.isspace():
                 places.append(-1)
                 continue
-            number = found
-        places.append(drawn.places[number])
-        number += 1
-    return places
+            while number < len(text) and text[number].isspace():
+                number += 1
+            if char == OBJECT and number in ends:
+                places.append(drawn.places[number])
+                number = ends[number]
+                continue
+            if number >= len(text) or text[number] != char:
+                found = text.find(char, number, number + LOOK_AHEAD_CHARS)
+                if found < 0:
+                    places.append(-1)
+                    continue
+                number = found
+            places.append(drawn.places[number])
+            number += 1
+        self.number = number
+        return places
+
+
+class Locator:
+    """The ranges of a shown text; where it only grew since it was last asked, only its new end is looked at."""
+
+    def __init__(self, runs: SourceRuns) -> None:
+        self._runs = runs
+        self._forget()
+
+    def _forget(self) -> None:
+        self._shown, self._drawn, self._placing = "", Drawn(), Placing()
+        self._unit = self._start = 0
+        self._current: Source | None = None
+        self._before = ""
+        self._closed: list[MarkedRange] = []
+
+    def locate(self, shown: str, drawn: Drawn) -> list[MarkedRange]:
+        """The ranges, in UTF-16 units of ``shown``."""
+        if not self._goes_on(shown, drawn):
+            self._forget()
+        added = shown[len(self._shown) :]
+        self._shown, self._drawn = shown, drawn
+        sources, before = self._runs.sources, self._before
+        for char, place in zip(added, self._placing.places(added, drawn), strict=True):
+            if OBJECT in (char, before):  # a formula is marked on its own
+                self._close(None)
+            before = char
+            source = None if char in "\n\u2029" else self._current  # a range over table cells would mark them whole
+            if not char.isspace():
+                source = sources[place] if 0 <= place < len(sources) else None
+            if source is not self._current:
+                self._close(source)
+            self._unit += 2 if ord(char) > 0xFFFF else 1
+        self._before = before
+        return [*self._closed, *self._open()]
+
+    def _goes_on(self, shown: str, drawn: Drawn) -> bool:
+        known, at = self._drawn, self._placing.number
+        return (
+            shown.startswith(self._shown)
+            and drawn.text.startswith(known.text[:at])
+            and drawn.places[:at] == known.places[:at]
+            and drawn.formulas[: len(known.formulas)] == known.formulas
+        )
+
+    def _close(self, following: Source | None) -> None:
+        self._closed += self._open()
+        self._current, self._start = following, self._unit
+
+    def _open(self) -> list[MarkedRange]:
+        if self._current is None or self._unit <= self._start:
+            return []
+        return [MarkedRange(self._start, self._unit - self._start, self._current)]
 
 
 def formula_units(shown: str) -> frozenset[int]:
@@ -171,8 +226,3 @@ def place_at(shown: str, drawn: Drawn, position: int) -> int | None:
             return place if place >= 0 else None
         unit += width
     return None
-
-
-def _close(found: list[MarkedRange], start: int, end: int, source: Source | None) -> None:
-    if source is not None and end > start:
-        found.append(MarkedRange(start, end - start, source))

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 import engine.block_verifier
 from engine.block_verifier import verify_block
 from engine.drafters.base import Draft
-from engine.records import Source
+from engine.records import Look, Source
 from engine.sampling import Distribution, excess, point_mass, residual
 from engine.verifier import Verdict, verify
 from tests.engine.test_verifier import N_VOCAB, Scripted, chi_square_p
@@ -75,7 +75,7 @@ def outcomes(how: Verify, draft: Draft, p_at: Callable[[int], Distribution]) -> 
     while waiting:
         forks = Forks(waiting.pop())
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(Distribution, "draw", note)
+            patch.setattr(Distribution, "place", note)
             verdict = how(draft, p_at, forks)  # type: ignore[arg-type]
         waiting += [[*forks.taken[:i], False] for i in range(len(forks.told), len(forks.taken))]
         if forks.probability > 0.0:
@@ -231,9 +231,9 @@ def test_the_proof_notices_weights_that_forget_the_tokens_before(monkeypatch: py
     weigh = engine.block_verifier._weigh
 
     def forgetful(
-        ids: list[int], q: list[Distribution], p_at: Callable[[int], Distribution]
+        ids: list[int], q: list[Distribution], p_at: Callable[[int], Distribution], looks: list[Look]
     ) -> tuple[list[Distribution], list[float]]:
-        rows, weights = weigh(ids, q, p_at)
+        rows, weights = weigh(ids, q, p_at, looks)
         alone = [min(1.0, rows[i].prob(ids[i]) / q[i].prob(ids[i])) for i in range(len(weights) - 1)]
         return rows, [1.0, *alone]
 
@@ -357,3 +357,21 @@ def test_a_draft_with_a_smaller_vocabulary(p_sparse: bool, q_sparse: bool) -> No
     p = Distribution(np.array([0.2, 0.3, 0.5]), np.array([0, 1, 2]) if p_sparse else None)
     q = Distribution(np.array([0.6, 0.4]), np.array([0, 1]) if q_sparse else None)
     np.testing.assert_allclose(excess(p, q, 0.5), [0.0, 0.0, 0.25])
+
+
+@given(st.integers(0, 10**6), st.integers(1, 4))
+def test_the_looks_are_what_the_decision_was_made_with(seed: int, depth: int) -> None:
+    instance, rng = Instance(seed, depth, markov=False, adaptive=False), np.random.default_rng(seed)
+    ids: list[int] = []
+    q = []
+    for _ in range(depth):
+        q.append(instance.q(tuple(ids)))
+        ids.append(q[-1].draw(rng.random()))
+    draft = Draft(ids, Source.DRAFT, q)
+    for how in (verify, verify_block):
+        verdict = how(draft, lambda i: instance.p(tuple(ids[:i])), rng.random)
+        told = [(instance.p(tuple(ids[:i])).prob(ids[i]), q[i].prob(ids[i])) for i in range(depth)]
+        assert list(verdict.looks) == told[: len(verdict.looks)]
+        assert len(verdict.looks) >= min(verdict.num_accepted + 1, depth)
+        before = tuple(ids[: verdict.num_accepted])
+        assert verdict.next_p == instance.p(before).prob(verdict.next_id)

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from itertools import groupby, pairwise
 
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from PySide6.QtCore import QEvent, QPoint, Qt
-from PySide6.QtGui import QHelpEvent
-from PySide6.QtWidgets import QApplication, QTextBrowser, QToolTip
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QTextBrowser
 from pytestqt.qtbot import QtBot
 
 from engine.records import Source, TokenSpan
@@ -19,7 +17,6 @@ from ui.markdown_blocks import BlockStream, plan_segments
 from ui.markdown_places import Drawn
 from ui.marks import UNDERLINES
 from ui.palette import DARK, LIGHT
-from ui.pass_tip import pass_tip
 from ui.provenance import MarkedRange, PassView, SourceRuns, place_at
 from ui.records import MessageState, MessageView
 
@@ -191,41 +188,3 @@ def test_a_shown_character_is_found_again_in_the_raw_text(parts: list[str]) -> N
         found = place_at(raw, plain(raw), unit)
         assert found == (None if char.isspace() else place)
         unit += 2 if ord(char) > 0xFFFF else 1
-
-
-def test_the_tip_tells_the_pass_and_quotes_safely() -> None:
-    tip = pass_tip(PassView(("The", " <b>"), " sat\n", " lay", Source.RECOVERED))
-    assert "Kept 2 proposed tokens: <b>The | \N{OPEN BOX}&lt;b&gt;</b>" in tip
-    assert "Refused: <s>\N{OPEN BOX}sat\N{DOWNWARDS ARROW WITH CORNER LEFTWARDS}</s>" in tip
-    assert "<b>\N{OPEN BOX}lay</b>: drawn in its place" in tip
-    assert "nothing was proposed" in pass_tip(PassView((), "", "y", Source.TARGET))
-
-
-def test_the_pointer_on_a_marked_token_tells_its_pass(
-    window: MainWindow, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    shown: list[str] = []
-    monkeypatch.setattr(QToolTip, "showText", lambda _place, text, _view: shown.append(text))
-    view = MessageView(2, "assistant", PASSES_RAW, stats=STATS, spans=PASSES)
-    window.show_conversation("Title", [MessageView(1, "user", "Question"), view])
-    window.show()
-    card = window.transcript.last_answer()
-    assert card is not None
-    qtbot.waitUntil(lambda: bool(card.body.segments))
-    prose = card.body.segments[0]
-    assert isinstance(prose, QTextBrowser)
-
-    def hover(position: int) -> None:
-        cursor = prose.textCursor()
-        cursor.setPosition(position)
-        place = prose.cursorRect(cursor).center() + QPoint(3, 0)
-        event = QHelpEvent(QEvent.Type.ToolTip, place, prose.viewport().mapToGlobal(place))
-        QApplication.sendEvent(prose.viewport(), event)
-
-    hover(1)
-    assert shown == []
-    window.stats.now.sources[Source.DRAFT].click()
-    hover(1)
-    assert "Refused" in shown[-1]
-    hover(10)
-    assert "nothing was proposed" in shown[-1]

@@ -1,0 +1,61 @@
+"""Where tokens came from: the words for it, and what verification saw of the pass that gave them. No text, no model.
+
+Everybody takes these from `engine.records`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+# The target's probability of a proposed token, and the draft's; none where the proposal was text seen before, which is
+# proposed with certainty.
+Look = tuple[float, float | None]
+
+
+class Source(StrEnum):
+    """Provenance: where an emitted token came from."""
+
+    TARGET = "target"
+    NGRAM = "ngram"
+    DRAFT = "draft"
+    RECOVERED = "recovered"
+    BONUS = "bonus"
+
+
+# A pass gives its accepted tokens, and then exactly one of these.
+LAST_SOURCES = frozenset({Source.RECOVERED, Source.BONUS, Source.TARGET})
+
+
+@dataclass(frozen=True, slots=True)
+class PassOdds:
+    """How likely the tokens of a pass were, each after those before it, as far as verification looked at them.
+
+    ``looks`` are of the proposed tokens in order, those behind the last one were not looked at. ``last`` is the
+    target's probability of the token that ended the pass. All are what the whole sampling chain gives. At temperature 0
+    (``greedy``) there are none: what was kept was the most likely token, and what was refused first was not.
+    ``refused_chars`` are the characters of each refused token, where there were several.
+    """
+
+    looks: tuple[Look, ...] = ()
+    last: float | None = None
+    greedy: bool = False
+    refused_chars: tuple[int, ...] = ()
+
+
+GREEDY = PassOdds(greedy=True)
+
+
+@dataclass(frozen=True, slots=True)
+class TokenSpan:
+    """``num_chars`` characters of a chunk that came from one token (0 where a character is still incomplete).
+
+    A pass gives its accepted tokens and then one recovered, bonus or target token, so the sources alone tell the
+    passes apart. ``rejected`` is on a recovered token: the text of the proposed tokens whose place it took. ``odds`` is
+    on the last token that the answer took from a pass.
+    """
+
+    num_chars: int
+    source: Source
+    rejected: str = ""
+    odds: PassOdds | None = None
