@@ -88,6 +88,7 @@ class AnswerCard(MessageCard):
         self._bottom = bottom = QHBoxLayout()
         bottom.setSpacing(2)
         if self.versions is not None:
+            bottom.setContentsMargins(-self.versions.INSET_PX, 0, 0, 0)  # the arrow, not its button, below the text
             bottom.addWidget(self.versions)
             bottom.addSpacing(4)
         bottom.addWidget(self.figures)

@@ -34,7 +34,7 @@ _NAMES = {
     "accepted": mark("StatsPanel", "Accepted"),
     "depth": mark("StatsPanel", "Acceptance by depth"),
     "lengths": mark("StatsPanel", "Passes by tokens kept"),
-    "answers": mark("StatsPanel", "Answers"),
+    "answers": mark("StatsPanel", "answers"),
     "tokens": mark("StatsPanel", "Tokens"),
     "passes": mark("StatsPanel", "Passes"),
     "first": mark("StatsPanel", "First token"),
@@ -180,7 +180,7 @@ def explanations() -> tuple[Said, ...]:
 
 def _named(key: str) -> str:
     name = name_of(key)
-    return name[:1].upper() + name[1:]
+    return name if "/" in name else name[:1].upper() + name[1:]  # a unit stays as it is written
 
 
 def answer_texts(stats: RunStats) -> dict[str, str]:

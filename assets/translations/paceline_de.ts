@@ -2504,28 +2504,13 @@ Chat-Vorlage: {template_name}
 </context>
 <context>
     <name>PassTip</name>
-    <message numerus="yes">
-        <source>Kept %n proposed tokens: {texts}</source>
-        <translation>
-            <numerusform>%n vorgeschlagenes Token behalten: {texts}</numerusform>
-            <numerusform>%n vorgeschlagene Token behalten: {texts}</numerusform>
-        </translation>
-    </message>
     <message>
         <source>drawn in its place</source>
         <translation>stattdessen gezogen</translation>
     </message>
     <message>
-        <source>and one more, since all were kept</source>
-        <translation>und eines mehr, da alle behalten wurden</translation>
-    </message>
-    <message>
         <source>drawn by the target alone, nothing was proposed</source>
         <translation>vom Zielmodell allein gezogen, es war nichts vorgeschlagen</translation>
-    </message>
-    <message>
-        <source>Refused: {text}</source>
-        <translation>Abgelehnt: {text}</translation>
     </message>
     <message>
         <source>drawn in place of a refused one</source>
@@ -2536,8 +2521,70 @@ Chat-Vorlage: {template_name}
         <translation>Ein Durchlauf des Zielmodells.</translation>
     </message>
     <message>
+        <source>one more, since all were accepted</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>One pass of the target, in which the answer ended.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Probabilities after temperature, top-k, top-p and min-p.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>accepted</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>not looked at</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>refused</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>decided again by the target alone, since two tokens were nearly equal</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>the most likely</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>not the most likely</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>draft {share}</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>from text</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>target {share}</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>(part of a character)</source>
         <translation>(Teil eines Zeichens)</translation>
+    </message>
+    <message numerus="yes">
+        <source>One pass of the target: {accepted} of %n proposed tokens accepted.</source>
+        <translation type="unfinished">
+            <numerusform></numerusform>
+            <numerusform></numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>and %n more tokens</source>
+        <translation type="unfinished">
+            <numerusform></numerusform>
+            <numerusform></numerusform>
+        </translation>
     </message>
 </context>
 <context>
@@ -2809,6 +2856,282 @@ Chat-Vorlage: {template_name}
         <translation>Die Einstellungen konnten nicht gespeichert werden</translation>
     </message>
     <message>
+        <source>A message can have {limit} attachments; {num_files} more were chosen.</source>
+        <translation>Eine Nachricht kann {limit} Anhänge haben; {num_files} mehr wurden gewählt.</translation>
+    </message>
+    <message>
+        <source>a picture</source>
+        <translation>ein Bild</translation>
+    </message>
+    <message>
+        <source>an office document or a packed archive</source>
+        <translation>ein Office-Dokument oder ein gepacktes Archiv</translation>
+    </message>
+    <message>
+        <source>an office document</source>
+        <translation>ein Office-Dokument</translation>
+    </message>
+    <message>
+        <source>a packed archive</source>
+        <translation>ein gepacktes Archiv</translation>
+    </message>
+    <message>
+        <source>a program</source>
+        <translation>ein Programm</translation>
+    </message>
+    <message>
+        <source>a database</source>
+        <translation>eine Datenbank</translation>
+    </message>
+    <message>
+        <source>a model</source>
+        <translation>ein Modell</translation>
+    </message>
+    <message>
+        <source>“{name}” holds NUL bytes, which no text has: it is a binary file, or damaged.</source>
+        <translation>„{name}“ enthält NUL-Bytes, die kein Text hat: Es ist eine Binärdatei oder beschädigt.</translation>
+    </message>
+    <message>
+        <source>“{name}” is a binary file, not text.</source>
+        <translation>„{name}“ ist eine Binärdatei, kein Text.</translation>
+    </message>
+    <message>
+        <source>“{name}” holds NUL characters, which no text has: it is a binary file, or damaged.</source>
+        <translation>„{name}“ enthält NUL-Zeichen, die kein Text hat: Es ist eine Binärdatei oder beschädigt.</translation>
+    </message>
+    <message>
+        <source>“{name}” is {what}, not text.</source>
+        <translation>„{name}“ ist {what}, kein Text.</translation>
+    </message>
+    <message>
+        <source>“{name}” is not UTF-8 and was read as Western European text. Where letters look wrong, save it as UTF-8.</source>
+        <translation>„{name}“ ist kein UTF-8 und wurde als westeuropäischer Text gelesen. Wo Buchstaben falsch aussehen, speichern Sie die Datei als UTF-8.</translation>
+    </message>
+    <message>
+        <source>“{name}” begins like {encoding} text, but is not.</source>
+        <translation>„{name}“ beginnt wie {encoding}-Text, ist aber keiner.</translation>
+    </message>
+    <message>
+        <source>Recognise its text first (OCR), or paste the text that matters.</source>
+        <translation>Lassen Sie den Text erst erkennen (OCR), oder fügen Sie den Text ein, auf den es ankommt.</translation>
+    </message>
+    <message>
+        <source>{empty} of the {pages} pages of “{name}” have no text that could be read.</source>
+        <translation>{empty} der {pages} Seiten von „{name}“ haben keinen lesbaren Text.</translation>
+    </message>
+    <message>
+        <source>“{name}” is damaged, or no PDF.</source>
+        <translation>„{name}“ ist beschädigt oder keine PDF-Datei.</translation>
+    </message>
+    <message>
+        <source>“{name}” has no text: its pages are pictures, as a scanner makes them.</source>
+        <translation>„{name}“ hat keinen Text: Die Seiten sind Bilder, wie ein Scanner sie macht.</translation>
+    </message>
+    <message>
+        <source>“{name}” is protected by a password.</source>
+        <translation>„{name}“ ist durch ein Passwort geschützt.</translation>
+    </message>
+    <message>
+        <source>“{name}” has more than {limit:,} characters of text.</source>
+        <translation>„{name}“ hat mehr als {limit:,} Zeichen Text.</translation>
+    </message>
+    <message>
+        <source>“{name}” is not there any more, or may not be read.</source>
+        <translation>„{name}“ ist nicht mehr da oder darf nicht gelesen werden.</translation>
+    </message>
+    <message>
+        <source>“{name}” needs more memory to be read than a PDF of its size should.</source>
+        <translation>„{name}“ braucht zum Lesen mehr Speicher, als eine PDF-Datei dieser Größe sollte.</translation>
+    </message>
+    <message>
+        <source>“{name}” could not be read: reading it took too much memory, or broke off.</source>
+        <translation>„{name}“ konnte nicht gelesen werden: Das Lesen brauchte zu viel Speicher oder brach ab.</translation>
+    </message>
+    <message>
+        <source>“{name}” could not be read within {limit_s:.0f} seconds.</source>
+        <translation>„{name}“ konnte nicht innerhalb von {limit_s:.0f} Sekunden gelesen werden.</translation>
+    </message>
+    <message>
+        <source>Reading “{name}” was cancelled.</source>
+        <translation>Das Lesen von „{name}“ wurde abgebrochen.</translation>
+    </message>
+    <message>
+        <source>“{name}” could not be read ({kind}).</source>
+        <translation>„{name}“ konnte nicht gelesen werden ({kind}).</translation>
+    </message>
+    <message>
+        <source>“{name}” cannot be read: {reason}.</source>
+        <translation>„{name}“ kann nicht gelesen werden: {reason}.</translation>
+    </message>
+    <message>
+        <source>“{name}” has {num_bytes}; a file of its kind may have {limit}.</source>
+        <translation>„{name}“ hat {num_bytes}; eine Datei dieser Art darf {limit} haben.</translation>
+    </message>
+    <message>
+        <source>“{name}” is empty.</source>
+        <translation>„{name}“ ist leer.</translation>
+    </message>
+    <message>
+        <source>“{name}” has {num_text:,} characters; an attachment may have {limit:,}.</source>
+        <translation>„{name}“ hat {num_text:,} Zeichen; ein Anhang darf {limit:,} haben.</translation>
+    </message>
+    <message>
+        <source>“{name}” is not there any more.</source>
+        <translation>„{name}“ ist nicht mehr da.</translation>
+    </message>
+    <message>
+        <source>“{name}” is a folder.</source>
+        <translation>„{name}“ ist ein Ordner.</translation>
+    </message>
+    <message>
+        <source>“{name}” is no ordinary file.</source>
+        <translation>„{name}“ ist keine gewöhnliche Datei.</translation>
+    </message>
+    <message>
+        <source>“{name}” is no name that a file can have.</source>
+        <translation>„{name}“ ist kein Name, den eine Datei haben kann.</translation>
+    </message>
+    <message>
+        <source>{file} differs from the chats file</source>
+        <translation>{file} unterscheidet sich von der Chat-Datei</translation>
+    </message>
+    <message>
+        <source>The copy {file} could not be made: {error}.</source>
+        <translation>Die Kopie {file} konnte nicht angelegt werden: {error}.</translation>
+    </message>
+    <message>
+        <source>SQLite found damage: {finding}.</source>
+        <translation>SQLite fand einen Schaden: {finding}.</translation>
+    </message>
+    <message>
+        <source>{file} cannot be read as a chats file.</source>
+        <translation>{file} kann nicht als Chat-Datei gelesen werden.</translation>
+    </message>
+    <message>
+        <source>There is no space left in {folder}.</source>
+        <translation>In {folder} ist kein Platz mehr.</translation>
+    </message>
+    <message>
+        <source>Another program holds {file}.</source>
+        <translation>Ein anderes Programm benutzt {file}.</translation>
+    </message>
+    <message>
+        <source>{file} cannot be written ({error}).</source>
+        <translation>{file} kann nicht geschrieben werden ({error}).</translation>
+    </message>
+    <message>
+        <source>{file} cannot be read as a chats file ({error}).</source>
+        <translation>{file} kann nicht als Chat-Datei gelesen werden ({error}).</translation>
+    </message>
+    <message>
+        <source>The database does not take {name} = {value}: it says {found}.</source>
+        <translation>Die Datenbank nimmt {name} = {value} nicht an: Sie meldet {found}.</translation>
+    </message>
+    <message>
+        <source>{name} is no export of Paceline, ChatGPT or LM Studio.</source>
+        <translation>{name} ist kein Export von Paceline, ChatGPT oder LM Studio.</translation>
+    </message>
+    <message>
+        <source>{file} holds no conversation.</source>
+        <translation>{file} enthält keine Unterhaltung.</translation>
+    </message>
+    <message>
+        <source>{file} holds more than {limit:,} conversations.</source>
+        <translation>{file} enthält mehr als {limit:,} Unterhaltungen.</translation>
+    </message>
+    <message>
+        <source>{name} is larger than {limit} MB.</source>
+        <translation>{name} ist größer als {limit} MB.</translation>
+    </message>
+    <message>
+        <source>{file} cannot be read ({error}).</source>
+        <translation>{file} kann nicht gelesen werden ({error}).</translation>
+    </message>
+    <message>
+        <source>{file} unpacks to more than {limit} MB.</source>
+        <translation>{file} ist entpackt größer als {limit} MB.</translation>
+    </message>
+    <message>
+        <source>{name} is no JSON file that Paceline can read.</source>
+        <translation>{name} ist keine JSON-Datei, die Paceline lesen kann.</translation>
+    </message>
+    <message>
+        <source>A message has more than {limit:,} characters.</source>
+        <translation>Eine Nachricht hat mehr als {limit:,} Zeichen.</translation>
+    </message>
+    <message>
+        <source>1 chat imported.</source>
+        <translation>1 Chat wurde importiert.</translation>
+    </message>
+    <message>
+        <source>{number:,} chats imported.</source>
+        <translation>{number:,} Chats wurden importiert.</translation>
+    </message>
+    <message>
+        <source>{number:,} were here already.</source>
+        <translation>{number:,} waren schon da.</translation>
+    </message>
+    <message>
+        <source>{file} cannot be written ({reason}).</source>
+        <translation>{file} kann nicht geschrieben werden ({reason}).</translation>
+    </message>
+    <message>
+        <source>1 was here already.</source>
+        <translation>1 war schon da.</translation>
+    </message>
+    <message>
+        <source>Earlier copies are in {folder}.</source>
+        <translation>Frühere Kopien liegen in {folder}.</translation>
+    </message>
+    <message>
+        <source>A new, empty one was opened.</source>
+        <translation>Eine neue, leere Datei wurde geöffnet.</translation>
+    </message>
+    <message>
+        <source>The copy {copy} was opened instead.</source>
+        <translation>Stattdessen wurde die Kopie {copy} geöffnet.</translation>
+    </message>
+    <message>
+        <source>Install the newer Paceline again to use the kept file.</source>
+        <translation>Installieren Sie wieder das neuere Paceline, um die aufgehobene Datei zu benutzen.</translation>
+    </message>
+    <message>
+        <source>The stored chats are shown, but new messages are kept only until Paceline is closed.</source>
+        <translation>Die gespeicherten Chats werden gezeigt, aber neue Nachrichten bleiben nur, bis Paceline geschlossen wird.</translation>
+    </message>
+    <message>
+        <source>New messages are kept only until Paceline is closed.</source>
+        <translation>Neue Nachrichten bleiben nur, bis Paceline geschlossen wird.</translation>
+    </message>
+    <message>
+        <source>{file} has layout {found}, and this one knows up to {known}.</source>
+        <translation>{file} hat die Fassung {found}, und diese Version kennt sie bis {known}.</translation>
+    </message>
+    <message>
+        <source>{file} is a database of another program.</source>
+        <translation>{file} ist eine Datenbank eines anderen Programms.</translation>
+    </message>
+    <message>
+        <source>{file} does not have the tables of a chats file.</source>
+        <translation>{file} hat nicht die Tabellen einer Chat-Datei.</translation>
+    </message>
+    <message>
+        <source>It could not be replaced: {error}.</source>
+        <translation>Sie konnte nicht ersetzt werden: {error}.</translation>
+    </message>
+    <message>
+        <source>Without a copy nothing is changed. {message}</source>
+        <translation>Ohne eine Kopie wird nichts geändert. {message}</translation>
+    </message>
+    <message>
+        <source>The step to layout {version} failed ({error}).</source>
+        <translation>Der Schritt zur Fassung {version} ist gescheitert ({error}).</translation>
+    </message>
+    <message>
+        <source>It is kept as {aside}.</source>
+        <translation>Sie ist als {aside} aufgehoben.</translation>
+    </message>
+    <message>
         <source>They hold until Paceline is closed. Check the free space and the folder&apos;s permissions.</source>
         <translation>Sie gelten, bis Paceline geschlossen wird. Prüfen Sie den freien Platz und die Rechte des Ordners.</translation>
     </message>
@@ -2909,12 +3232,64 @@ Chat-Vorlage: {template_name}
         <translation>Der Hub leitet auf eine ungültige Adresse um.</translation>
     </message>
     <message>
+        <source>{variable} is set to something that is no http or https address.</source>
+        <translation>{variable} ist auf etwas gesetzt, das keine http- oder https-Adresse ist.</translation>
+    </message>
+    <message>
+        <source>Correct {variable}, or unset it.</source>
+        <translation>Berichtigen Sie {variable}, oder entfernen Sie die Variable.</translation>
+    </message>
+    <message>
+        <source>{name} is set, so nothing is asked of the hub.</source>
+        <translation>{name} ist gesetzt, daher wird der Hub nichts gefragt.</translation>
+    </message>
+    <message>
+        <source>Unset {name} to reach the hub.</source>
+        <translation>Entfernen Sie die Variable {name}, um den Hub zu erreichen.</translation>
+    </message>
+    <message>
         <source>The hub&apos;s answer to the search is no list.</source>
         <translation>Die Antwort des Hubs auf die Suche ist keine Liste.</translation>
     </message>
     <message>
         <source>The hub sent something that is not JSON.</source>
         <translation>Der Hub hat etwas gesendet, das kein JSON ist.</translation>
+    </message>
+    <message>
+        <source>The hub&apos;s answer about {repo_id} is no repository.</source>
+        <translation>Die Antwort des Hubs zu {repo_id} ist kein Repository.</translation>
+    </message>
+    <message>
+        <source>{repo} asks for permission: accept its terms on its page at the hub, and give Paceline an access token.</source>
+        <translation>{repo} verlangt eine Erlaubnis: Nehmen Sie die Bedingungen auf der Seite des Hubs an, und geben Sie Paceline ein Zugriffstoken.</translation>
+    </message>
+    <message>
+        <source>The hub has both models as listed here.</source>
+        <translation>Der Hub hat beide Modelle so, wie sie hier stehen.</translation>
+    </message>
+    <message>
+        <source>{repo} no longer holds {file}.</source>
+        <translation>{repo} enthält {file} nicht mehr.</translation>
+    </message>
+    <message>
+        <source>{name} has {size:.1f} GB, not {listed:.1f} GB as listed.</source>
+        <translation>{name} hat {size:.1f} GB statt der genannten {listed:.1f} GB.</translation>
+    </message>
+    <message>
+        <source>{repo} now says {licence} where {listed} is listed.</source>
+        <translation>{repo} nennt nun {licence}, wo hier {listed} steht.</translation>
+    </message>
+    <message>
+        <source>{number} parts of {name} are missing on the hub.</source>
+        <translation>{number} Teile von {name} fehlen auf dem Hub.</translation>
+    </message>
+    <message>
+        <source>{repo} is no longer on the hub.</source>
+        <translation>{repo} gibt es auf dem Hub nicht mehr.</translation>
+    </message>
+    <message>
+        <source>It could not be checked: {reason}</source>
+        <translation>Es konnte nicht geprüft werden: {reason}</translation>
     </message>
     <message>
         <source>The hub sent the file packed, although it was asked not to.</source>
@@ -2951,6 +3326,118 @@ Chat-Vorlage: {template_name}
     <message>
         <source>Correct HTTPS_PROXY, HTTP_PROXY and ALL_PROXY.</source>
         <translation>Berichtigen Sie HTTPS_PROXY, HTTP_PROXY und ALL_PROXY.</translation>
+    </message>
+    <message>
+        <source>The hub redirects without end for {what}.</source>
+        <translation>Der Hub leitet für {what} endlos weiter.</translation>
+    </message>
+    <message>
+        <source>The hub&apos;s answer about {what} is absurdly long.</source>
+        <translation>Die Antwort des Hubs zu {what} ist unsinnig lang.</translation>
+    </message>
+    <message>
+        <source>The disk refused: {reason}.</source>
+        <translation>Der Datenträger hat abgelehnt: {reason}.</translation>
+    </message>
+    <message>
+        <source>The n-gram mode needs no draft.</source>
+        <translation>Der N-Gramm-Modus braucht keinen Entwurf.</translation>
+    </message>
+    <message>
+        <source>the image or sound part of another model</source>
+        <translation>der Bild- oder Tonteil eines anderen Modells</translation>
+    </message>
+    <message>
+        <source>the next-token heads of another model</source>
+        <translation>die Köpfe eines anderen Modells für die nächsten Token</translation>
+    </message>
+    <message>
+        <source>a draft head (EAGLE) that works only inside its own target</source>
+        <translation>ein Entwurfskopf (EAGLE), der nur in seinem eigenen Zielmodell arbeitet</translation>
+    </message>
+    <message>
+        <source>a draft head (DFlash) that works only inside its own target</source>
+        <translation>ein Entwurfskopf (DFlash), der nur in seinem eigenen Zielmodell arbeitet</translation>
+    </message>
+    <message>
+        <source>a table for quantizing another model</source>
+        <translation>eine Tabelle zum Quantisieren eines anderen Modells</translation>
+    </message>
+    <message>
+        <source>a vocabulary without weights</source>
+        <translation>ein Vokabular ohne Gewichte</translation>
+    </message>
+    <message>
+        <source>an adapter (LoRA) for another model</source>
+        <translation>ein Adapter (LoRA) für ein anderes Modell</translation>
+    </message>
+    <message>
+        <source>The hub was searched for “{family}”: {number:,} repositories, {asked} read closely.</source>
+        <translation>Der Hub wurde nach „{family}“ durchsucht: {number:,} Repositorys, {asked} davon genau gelesen.</translation>
+    </message>
+    <message>
+        <source>Its publisher asks for permission first: accept the terms on its page at the hub.</source>
+        <translation>Der Herausgeber verlangt erst eine Erlaubnis: Nehmen Sie die Bedingungen auf der Seite des Hubs an.</translation>
+    </message>
+    <message>
+        <source>Its architecture is {own}, the target&apos;s is {other}.</source>
+        <translation>Die Architektur ist {own}, die des Zielmodells {other}.</translation>
+    </message>
+    <message>
+        <source>It has {number:.1f} billion weights; a draft for this target should have {limit:.1f} at most.</source>
+        <translation>Es hat {number:.1f} Milliarden Gewichte; ein Entwurf für dieses Zielmodell sollte höchstens {limit:.1f} haben.</translation>
+    </message>
+    <message>
+        <source>Still looking.</source>
+        <translation>Die Suche läuft noch.</translation>
+    </message>
+    <message>
+        <source>The hub was not asked.</source>
+        <translation>Der Hub wurde nicht gefragt.</translation>
+    </message>
+    <message>
+        <source>It matches, but a token costs it as much as the target itself or more: nothing can be gained.</source>
+        <translation>Es passt, aber ein Token kostet so viel wie beim Zielmodell selbst oder mehr: Damit ist nichts zu gewinnen.</translation>
+    </message>
+    <message>
+        <source>It matches, but a token costs it {share:.0%} of the target&apos;s own pass: nothing can be gained.</source>
+        <translation>Es passt, aber ein Token kostet {share:.0%} eines Durchlaufs des Zielmodells: Damit ist nichts zu gewinnen.</translation>
+    </message>
+    <message>
+        <source>{number} of {all} can draft for {target}.</source>
+        <translation>{number} von {all} können für {target} entwerfen.</translation>
+    </message>
+    <message>
+        <source>None of {number} can draft for {target}; each says why.</source>
+        <translation>Keines von {number} kann für {target} entwerfen; jedes sagt, warum.</translation>
+    </message>
+    <message>
+        <source>There is no other model on this computer that could draft for {target}.</source>
+        <translation>Auf diesem Computer gibt es kein anderes Modell, das für {target} entwerfen könnte.</translation>
+    </message>
+    <message>
+        <source>Its file is no longer where it was.</source>
+        <translation>Die Datei ist nicht mehr, wo sie war.</translation>
+    </message>
+    <message>
+        <source>The hub no longer has {file} in {repo}.</source>
+        <translation>Der Hub hat {file} in {repo} nicht mehr.</translation>
+    </message>
+    <message>
+        <source>The hub could not be searched: {reason}</source>
+        <translation>Der Hub konnte nicht durchsucht werden: {reason}</translation>
+    </message>
+    <message>
+        <source>It holds no model that is small enough.</source>
+        <translation>Es enthält kein Modell, das klein genug ist.</translation>
+    </message>
+    <message>
+        <source>It holds no model.</source>
+        <translation>Es enthält kein Modell.</translation>
+    </message>
+    <message>
+        <source>It is {kind}.</source>
+        <translation>Es ist {kind}.</translation>
     </message>
     <message>
         <source>The hub could not be asked</source>
@@ -3069,6 +3556,42 @@ Chat-Vorlage: {template_name}
         <translation>Prüfen Sie die Schreibweise.</translation>
     </message>
     <message>
+        <source>leads to another folder</source>
+        <translation>führt in einen anderen Ordner</translation>
+    </message>
+    <message>
+        <source>is too long</source>
+        <translation>ist zu lang</translation>
+    </message>
+    <message>
+        <source>holds characters that do not belong into a name</source>
+        <translation>enthält Zeichen, die nicht in einen Namen gehören</translation>
+    </message>
+    <message>
+        <source>begins or ends with a character that some systems drop or understand otherwise</source>
+        <translation>beginnt oder endet mit einem Zeichen, das manche Systeme weglassen oder anders verstehen</translation>
+    </message>
+    <message>
+        <source>is that of a device on Windows</source>
+        <translation>ist der eines Geräts unter Windows</translation>
+    </message>
+    <message>
+        <source>{repo_id} is no repository of the form owner/name.</source>
+        <translation>{repo_id} ist kein Repository der Form owner/name.</translation>
+    </message>
+    <message>
+        <source>The file name {path} is no plain relative path.</source>
+        <translation>Der Dateiname {path} ist kein einfacher relativer Pfad.</translation>
+    </message>
+    <message>
+        <source>{path} would lie outside the library folder, through a link.</source>
+        <translation>{path} läge durch eine Verknüpfung außerhalb des Bibliotheksordners.</translation>
+    </message>
+    <message>
+        <source>The file name {path} {reason}.</source>
+        <translation>Der Dateiname {path} {reason}.</translation>
+    </message>
+    <message>
         <source>Name one.</source>
         <translation>Nennen Sie eines.</translation>
     </message>
@@ -3089,12 +3612,44 @@ Chat-Vorlage: {template_name}
         <translation>Prüfen Sie den Pfad; von einem mehrteiligen Modell werden alle Teile gebraucht.</translation>
     </message>
     <message>
+        <source>{name} may be {names}.</source>
+        <translation>{name} kann {names} sein.</translation>
+    </message>
+    <message>
+        <source>The library has no model {name}.</source>
+        <translation>Die Bibliothek hat kein Modell {name}.</translation>
+    </message>
+    <message>
+        <source>{file} is no GGUF file.</source>
+        <translation>{file} ist keine GGUF-Datei.</translation>
+    </message>
+    <message>
+        <source>{target} cannot draft for itself.</source>
+        <translation>{target} kann nicht für sich selbst entwerfen.</translation>
+    </message>
+    <message>
+        <source>{place} is no model, so it is not deleted.</source>
+        <translation>{place} ist kein Modell und wird daher nicht gelöscht.</translation>
+    </message>
+    <message>
+        <source>{file} is not there.</source>
+        <translation>{file} ist nicht da.</translation>
+    </message>
+    <message>
+        <source>{place} could not be deleted: {reason}.</source>
+        <translation>{place} konnte nicht gelöscht werden: {reason}.</translation>
+    </message>
+    <message>
         <source>Another Paceline holds the library&apos;s index.</source>
         <translation>Ein anderes Paceline hält das Verzeichnis der Bibliothek.</translation>
     </message>
     <message>
         <source>Try again in a moment.</source>
         <translation>Versuchen Sie es gleich noch einmal.</translation>
+    </message>
+    <message>
+        <source>{path} could not be written: {reason}.</source>
+        <translation>{path} konnte nicht geschrieben werden: {reason}.</translation>
     </message>
     <message>
         <source>Check the folder&apos;s permissions.</source>
@@ -3105,8 +3660,104 @@ Chat-Vorlage: {template_name}
         <translation>Wählen Sie einen Bibliotheksordner auf einem anderen Laufwerk.</translation>
     </message>
     <message>
+        <source>{number:.0f} MB</source>
+        <translation>{number:.0f} MB</translation>
+    </message>
+    <message>
+        <source>{number:.1f} GB</source>
+        <translation>{number:.1f} GB</translation>
+    </message>
+    <message>
+        <source>{needed_bytes} are still to come, and {free} are free in {folder}, of which {reserve_bytes} are left to the system.</source>
+        <translation>{needed_bytes} fehlen noch, und in {folder} sind {free} frei, von denen {reserve_bytes} dem System bleiben.</translation>
+    </message>
+    <message>
+        <source>The disk of {folder} cannot hold a file this big.</source>
+        <translation>Der Datenträger von {folder} kann keine so große Datei aufnehmen.</translation>
+    </message>
+    <message>
+        <source>{path} was never begun.</source>
+        <translation>{path} wurde nie begonnen.</translation>
+    </message>
+    <message>
+        <source>The bytes of {name} are not those that the hub promised; they were thrown away.</source>
+        <translation>Die Bytes von {name} sind nicht die, die der Hub versprochen hat; sie wurden verworfen.</translation>
+    </message>
+    <message>
+        <source>{path} is not open.</source>
+        <translation>{path} ist nicht geöffnet.</translation>
+    </message>
+    <message>
+        <source>The disk of {folder} is full.</source>
+        <translation>Der Datenträger von {folder} ist voll.</translation>
+    </message>
+    <message>
+        <source>{what} is not there.</source>
+        <translation>{what} ist nicht da.</translation>
+    </message>
+    <message>
+        <source>The hub gives {what} only with an access token (HTTP {status}).</source>
+        <translation>Der Hub gibt {what} nur mit einem Zugriffstoken her (HTTP {status}).</translation>
+    </message>
+    <message>
+        <source>{what} has no such revision.</source>
+        <translation>{what} hat keine solche Revision.</translation>
+    </message>
+    <message>
+        <source>{what} does not exist, or is private.</source>
+        <translation>{what} gibt es nicht, oder es ist privat.</translation>
+    </message>
+    <message>
+        <source>{what} is shared only with those who accepted its terms, and this account has not.</source>
+        <translation>{what} ist nur für die, die seine Bedingungen angenommen haben, und dieses Konto hat es nicht getan.</translation>
+    </message>
+    <message>
+        <source>{what} is shared only with those who accepted its terms, and no access token is set.</source>
+        <translation>{what} ist nur für die, die seine Bedingungen angenommen haben, und es ist kein Zugriffstoken gesetzt.</translation>
+    </message>
+    <message>
+        <source>The hub does not take the access token for {what} (HTTP {status}).</source>
+        <translation>Der Hub nimmt das Zugriffstoken für {what} nicht an (HTTP {status}).</translation>
+    </message>
+    <message>
+        <source>The hub does not say how big {what} is.</source>
+        <translation>Der Hub sagt nicht, wie groß {what} ist.</translation>
+    </message>
+    <message>
+        <source>The hub does not name the bytes of {what}.</source>
+        <translation>Der Hub benennt die Bytes von {what} nicht.</translation>
+    </message>
+    <message>
+        <source>The hub no longer has these bytes of {what}.</source>
+        <translation>Der Hub hat diese Bytes von {what} nicht mehr.</translation>
+    </message>
+    <message>
+        <source>The link to {what} has expired.</source>
+        <translation>Die Verknüpfung zu {what} ist abgelaufen.</translation>
+    </message>
+    <message>
+        <source>The hub takes no more requests for now: {what} has to wait.</source>
+        <translation>Der Hub nimmt zurzeit keine Anfragen mehr an: {what} muss warten.</translation>
+    </message>
+    <message>
+        <source>The hub is out of order (HTTP {status}).</source>
+        <translation>Der Hub ist gestört (HTTP {status}).</translation>
+    </message>
+    <message>
+        <source>The hub answered {what} with HTTP {status}.</source>
+        <translation>Der Hub antwortete auf {what} mit HTTP {status}.</translation>
+    </message>
+    <message>
         <source>The hub cannot give parts of files, so the header cannot be read alone.</source>
         <translation>Der Hub kann keine Teile von Dateien liefern, daher ist der Dateikopf nicht einzeln lesbar.</translation>
+    </message>
+    <message>
+        <source>{path} cannot be read: {reason}.</source>
+        <translation>{path} kann nicht gelesen werden: {reason}.</translation>
+    </message>
+    <message>
+        <source>{path} changed on the hub while its header was read.</source>
+        <translation>{path} änderte sich auf dem Hub, während der Kopf gelesen wurde.</translation>
     </message>
     <message>
         <source>This system has no keyring that Paceline could use.</source>
@@ -3115,6 +3766,14 @@ Chat-Vorlage: {template_name}
     <message>
         <source>This is no access token: it is empty, or holds characters that no token has.</source>
         <translation>Das ist kein Zugangstoken: Es ist leer oder enthält Zeichen, die kein Token hat.</translation>
+    </message>
+    <message>
+        <source>The system&apos;s keyring could not be opened ({kind}).</source>
+        <translation>Der Schlüsselbund des Systems konnte nicht geöffnet werden ({kind}).</translation>
+    </message>
+    <message>
+        <source>The system&apos;s keyring refused ({kind}).</source>
+        <translation>Der Schlüsselbund des Systems hat abgelehnt ({kind}).</translation>
     </message>
     <message>
         <source>The connection to the hub ended too early.</source>
@@ -3131,6 +3790,22 @@ Chat-Vorlage: {template_name}
     <message>
         <source>The hub sends more bytes than it said.</source>
         <translation>Der Hub sendet mehr Bytes als angekündigt.</translation>
+    </message>
+    <message>
+        <source>The hub names no checksum for {path}, so it is not fetched.</source>
+        <translation>Der Hub nennt keine Prüfsumme für {path}, daher wird die Datei nicht geholt.</translation>
+    </message>
+    <message>
+        <source>{name} keeps changing on the hub.</source>
+        <translation>{name} ändert sich auf dem Hub immer wieder.</translation>
+    </message>
+    <message>
+        <source>Another Paceline is fetching {path}.</source>
+        <translation>Ein anderes Paceline holt gerade {path}.</translation>
+    </message>
+    <message>
+        <source>{folder} cannot be written: {reason}.</source>
+        <translation>{folder} kann nicht beschrieben werden: {reason}.</translation>
     </message>
     <message>
         <source>The folder could not be opened</source>
@@ -3165,6 +3840,10 @@ Chat-Vorlage: {template_name}
         <translation>Installieren Sie Paceline neu; die Suche im Hub geht auch ohne sie.</translation>
     </message>
     <message>
+        <source>{repo} holds no file {file}.</source>
+        <translation>{repo} enthält keine Datei {file}.</translation>
+    </message>
+    <message>
         <source>The built-in models are missing</source>
         <translation>Die eingebauten Modelle fehlen</translation>
     </message>
@@ -3193,6 +3872,14 @@ Chat-Vorlage: {template_name}
         <translation>Öffnen Sie zuerst ein Zielmodell.</translation>
     </message>
     <message>
+        <source>model settings</source>
+        <translation>Modelleinstellungen</translation>
+    </message>
+    <message>
+        <source>the usual settings for every model</source>
+        <translation>den üblichen Einstellungen für jedes Modell</translation>
+    </message>
+    <message>
         <source>The padded model could not be made</source>
         <translation>Das aufgefüllte Modell konnte nicht erzeugt werden</translation>
     </message>
@@ -3213,12 +3900,72 @@ Chat-Vorlage: {template_name}
         <translation>In einen Ordner kann nicht geschrieben werden</translation>
     </message>
     <message>
+        <source>Allow writing to it, or set {variable} to a folder of your own; until then nothing is saved there.</source>
+        <translation>Erlauben Sie das Schreiben, oder setzen Sie {variable} auf einen eigenen Ordner; bis dahin wird dort nichts gespeichert.</translation>
+    </message>
+    <message>
         <source>Delete one first.</source>
         <translation>Löschen Sie zuerst eine.</translation>
     </message>
     <message>
         <source>Give another name.</source>
         <translation>Geben Sie einen anderen Namen.</translation>
+    </message>
+    <message>
+        <source>presets</source>
+        <translation>Voreinstellungen</translation>
+    </message>
+    <message>
+        <source>the built-in presets</source>
+        <translation>den mitgelieferten Voreinstellungen</translation>
+    </message>
+    <message>
+        <source>There are {limit} presets already.</source>
+        <translation>Es gibt schon {limit} Voreinstellungen.</translation>
+    </message>
+    <message>
+        <source>There is a preset {name} already.</source>
+        <translation>Es gibt schon eine Voreinstellung {name}.</translation>
+    </message>
+    <message>
+        <source>There is no preset {name} of yours.</source>
+        <translation>Sie haben keine Voreinstellung {name}.</translation>
+    </message>
+    <message>
+        <source>A name has 1 to {limit} characters.</source>
+        <translation>Ein Name hat 1 bis {limit} Zeichen.</translation>
+    </message>
+    <message>
+        <source>{name} comes with Paceline and stays as it is.</source>
+        <translation>{name} kommt mit Paceline und bleibt, wie sie ist.</translation>
+    </message>
+    <message>
+        <source>prompts</source>
+        <translation>Vorlagen</translation>
+    </message>
+    <message>
+        <source>the built-in prompts</source>
+        <translation>den mitgelieferten Vorlagen</translation>
+    </message>
+    <message>
+        <source>settings</source>
+        <translation>Einstellungen</translation>
+    </message>
+    <message>
+        <source>the usual settings</source>
+        <translation>den üblichen Einstellungen</translation>
+    </message>
+    <message>
+        <source>The settings are from a newer Paceline; what this one does not know is kept.</source>
+        <translation>Die Einstellungen sind von einem neueren Paceline; was dieses nicht kennt, bleibt erhalten.</translation>
+    </message>
+    <message>
+        <source>There is no setting {key}.</source>
+        <translation>Es gibt keine Einstellung {key}.</translation>
+    </message>
+    <message>
+        <source>The settings file says otherwise; the usual value is taken.</source>
+        <translation>In der Einstellungsdatei steht es anders; es gilt der übliche Wert.</translation>
     </message>
     <message>
         <source>This setting was not taken</source>
@@ -3229,6 +3976,42 @@ Chat-Vorlage: {template_name}
         <translation>Geben Sie einen Wert im erlaubten Bereich.</translation>
     </message>
     <message>
+        <source>{label} must be text.</source>
+        <translation>{label} muss Text sein.</translation>
+    </message>
+    <message>
+        <source>{label} must be one of: {choices}.</source>
+        <translation>{label} muss eines hiervon sein: {choices}.</translation>
+    </message>
+    <message>
+        <source>{label} may have at most {limit:,.0f} characters.</source>
+        <translation>{label} darf höchstens {limit:,.0f} Zeichen haben.</translation>
+    </message>
+    <message>
+        <source>{label} holds half a character.</source>
+        <translation>{label} enthält ein halbes Zeichen.</translation>
+    </message>
+    <message>
+        <source>{label} must be a number.</source>
+        <translation>{label} muss eine Zahl sein.</translation>
+    </message>
+    <message>
+        <source>{label} must be from {low} to {high}.</source>
+        <translation>{label} muss von {low} bis {high} sein.</translation>
+    </message>
+    <message>
+        <source>anything</source>
+        <translation>irgendetwas</translation>
+    </message>
+    <message>
+        <source>{label} must be true or false.</source>
+        <translation>{label} muss wahr oder falsch sein.</translation>
+    </message>
+    <message>
+        <source>{label} must be a whole number.</source>
+        <translation>{label} muss eine ganze Zahl sein.</translation>
+    </message>
+    <message>
         <source>No answer with figures is there yet.</source>
         <translation>Es gibt noch keine Antwort mit Zahlen.</translation>
     </message>
@@ -3237,12 +4020,48 @@ Chat-Vorlage: {template_name}
         <translation>Fragen Sie zuerst etwas.</translation>
     </message>
     <message>
+        <source>it is no TOML</source>
+        <translation>sie ist kein TOML</translation>
+    </message>
+    <message>
+        <source>The {what} file is broken</source>
+        <translation>Die Datei der {what} ist beschädigt</translation>
+    </message>
+    <message>
+        <source>{path} could not be read: {reason}. {kept}</source>
+        <translation>{path} konnte nicht gelesen werden: {reason}. {kept}</translation>
+    </message>
+    <message>
+        <source>Paceline goes on with {without}; set yours again, or repair the kept file.</source>
+        <translation>Paceline macht mit {without} weiter; geben Sie Ihre neu ein, oder reparieren Sie die aufgehobene Datei.</translation>
+    </message>
+    <message>
+        <source>Paceline goes on with {without}; check the file&apos;s permissions.</source>
+        <translation>Paceline macht mit {without} weiter; prüfen Sie die Rechte der Datei.</translation>
+    </message>
+    <message>
+        <source>It could not be renamed ({reason}) and is overwritten at the next change.</source>
+        <translation>Sie konnte nicht umbenannt werden ({reason}) und wird bei der nächsten Änderung überschrieben.</translation>
+    </message>
+    <message>
+        <source>it has more than {limit} MB</source>
+        <translation>sie hat mehr als {limit} MB</translation>
+    </message>
+    <message>
+        <source>The {what} could not be read</source>
+        <translation>Die {what} konnten nicht gelesen werden</translation>
+    </message>
+    <message>
         <source>The prompt is empty.</source>
         <translation>Die Eingabe ist leer.</translation>
     </message>
     <message>
         <source>Type a message.</source>
         <translation>Schreiben Sie eine Nachricht.</translation>
+    </message>
+    <message>
+        <source>The conversation has {num_ids:,} tokens, but the context holds {size:,} and the answer needs room.</source>
+        <translation>Die Unterhaltung hat {num_ids:,} Token, der Kontext fasst aber nur {size:,}, und die Antwort braucht Platz.</translation>
     </message>
     <message>
         <source>The engine could not go on</source>
@@ -3337,6 +4156,130 @@ Chat-Vorlage: {template_name}
         <translation>Prüfen Sie den freien Speicherplatz und die Rechte des Ordners.</translation>
     </message>
     <message>
+        <source>It needs about {needed} ({weights} of weights and {cache} for the context); {free} are free.</source>
+        <translation>Das Modell braucht etwa {needed} ({weights} für Gewichte und {cache} für den Kontext); frei sind {free}.</translation>
+    </message>
+    <message>
+        <source>Run the draft on the CPU: then the GPU has room for the target.</source>
+        <translation>Lassen Sie den Entwurf auf dem Prozessor laufen: Dann hat die GPU Platz für das Zielmodell.</translation>
+    </message>
+    <message>
+        <source>Go without the draft: the n-gram mode takes no memory.</source>
+        <translation>Verzichten Sie auf den Entwurf: Der N-Gramm-Modus braucht keinen Speicher.</translation>
+    </message>
+    <message>
+        <source>Free {missing} of disk space, or choose another folder for the models.</source>
+        <translation>Machen Sie {missing} Plattenplatz frei, oder wählen Sie einen anderen Ordner für die Modelle.</translation>
+    </message>
+    <message>
+        <source>Choose a smaller model, or a quantization with fewer bits.</source>
+        <translation>Wählen Sie ein kleineres Modell oder eine Quantisierung mit weniger Bits.</translation>
+    </message>
+    <message>
+        <source>Keep the context as {kind}: it takes less memory.</source>
+        <translation>Halten Sie den Kontext als {kind}: Das braucht weniger Speicher.</translation>
+    </message>
+    <message>
+        <source>Choose a context of {n_ctx:,} tokens.</source>
+        <translation>Wählen Sie einen Kontext von {n_ctx:,} Token.</translation>
+    </message>
+    <message>
+        <source>Put {layers} of {most} layers on the GPU.</source>
+        <translation>Legen Sie {layers} von {most} Schichten auf die GPU.</translation>
+    </message>
+    <message>
+        <source>it claims {num_tensors:,} tensors</source>
+        <translation>sie behauptet, {num_tensors:,} Tensoren zu haben</translation>
+    </message>
+    <message>
+        <source>it claims {num_entries:,} metadata entries</source>
+        <translation>sie behauptet, {num_entries:,} Metadaten-Einträge zu haben</translation>
+    </message>
+    <message>
+        <source>it does not begin with GGUF but with {magic}</source>
+        <translation>sie beginnt nicht mit GGUF, sondern mit {magic}</translation>
+    </message>
+    <message>
+        <source>it was written for big-endian machines</source>
+        <translation>sie wurde für Big-Endian-Rechner geschrieben</translation>
+    </message>
+    <message>
+        <source>it has the GGUF version {version}, and only 2 and 3 are known</source>
+        <translation>sie hat die GGUF-Version {version}, und nur 2 und 3 sind bekannt</translation>
+    </message>
+    <message>
+        <source>the entry {key!r} is neither true nor false</source>
+        <translation>der Eintrag {key!r} ist weder wahr noch falsch</translation>
+    </message>
+    <message>
+        <source>the entry {key!r} is a list of lists, which no model needs</source>
+        <translation>der Eintrag {key!r} ist eine Liste von Listen, die kein Modell braucht</translation>
+    </message>
+    <message>
+        <source>the entry {key!r} claims {length:,} items</source>
+        <translation>der Eintrag {key!r} behauptet, {length:,} Elemente zu haben</translation>
+    </message>
+    <message>
+        <source>the entry {key!r} has the unknown type {number}</source>
+        <translation>der Eintrag {key!r} hat den unbekannten Typ {number}</translation>
+    </message>
+    <message>
+        <source>its alignment is not a power of two from 8 on</source>
+        <translation>ihre Ausrichtung ist keine Zweierpotenz ab 8</translation>
+    </message>
+    <message>
+        <source>the tensor {name!r} has {num_dims:,} dimensions</source>
+        <translation>der Tensor {name!r} hat {num_dims:,} Dimensionen</translation>
+    </message>
+    <message>
+        <source>the tensor {name!r} has the unknown type {kind}</source>
+        <translation>der Tensor {name!r} hat den unbekannten Typ {kind}</translation>
+    </message>
+    <message>
+        <source>the tensor {name!r} has a dimension of 0</source>
+        <translation>der Tensor {name!r} hat eine Dimension von 0</translation>
+    </message>
+    <message>
+        <source>the tensor {name!r} claims {number:,} values</source>
+        <translation>der Tensor {name!r} behauptet, {number:,} Werte zu haben</translation>
+    </message>
+    <message>
+        <source>the rows of {name!r} are no whole blocks of {block}</source>
+        <translation>die Zeilen von {name!r} sind keine ganzen Blöcke von {block}</translation>
+    </message>
+    <message>
+        <source>the tensor {name!r} is not aligned</source>
+        <translation>der Tensor {name!r} ist nicht ausgerichtet</translation>
+    </message>
+    <message>
+        <source>two of its tensors have one name</source>
+        <translation>zwei ihrer Tensoren haben denselben Namen</translation>
+    </message>
+    <message>
+        <source>{missing:,} bytes of its weights are missing (an incomplete download?)</source>
+        <translation>{missing:,} Bytes ihrer Gewichte fehlen (ein unvollständiger Download?)</translation>
+    </message>
+    <message>
+        <source>the entry {key!r} appears twice</source>
+        <translation>der Eintrag {key!r} kommt zweimal vor</translation>
+    </message>
+    <message>
+        <source>a tensor&apos;s name</source>
+        <translation>der Name eines Tensors</translation>
+    </message>
+    <message>
+        <source>the tensor {tensor!r} overlaps another</source>
+        <translation>der Tensor {tensor!r} überlappt einen anderen</translation>
+    </message>
+    <message>
+        <source>a metadata key</source>
+        <translation>ein Metadaten-Schlüssel</translation>
+    </message>
+    <message>
+        <source>the entry {key!r}</source>
+        <translation>der Eintrag {key!r}</translation>
+    </message>
+    <message>
         <source>Ask again when you want it.</source>
         <translation>Fragen Sie bei Bedarf erneut.</translation>
     </message>
@@ -3345,16 +4288,224 @@ Chat-Vorlage: {template_name}
         <translation>Das Lesen des Dateikopfs wurde abgebrochen.</translation>
     </message>
     <message>
+        <source>its header is longer than {max_bytes} MB</source>
+        <translation>ihr Kopf ist länger als {max_bytes} MB</translation>
+    </message>
+    <message>
+        <source>it ends after {have:,} of {file_size:,} bytes</source>
+        <translation>sie endet nach {have:,} von {file_size:,} Bytes</translation>
+    </message>
+    <message>
+        <source>The file</source>
+        <translation>Die Datei</translation>
+    </message>
+    <message>
+        <source>{what} claims {length:,} bytes</source>
+        <translation>{what} behauptet, {length:,} Bytes zu haben</translation>
+    </message>
+    <message>
+        <source>it ends in the middle of its header (an incomplete download?)</source>
+        <translation>sie endet mitten in ihrem Kopf (ein unvollständiger Download?)</translation>
+    </message>
+    <message>
+        <source>its header is longer than {max_header_bytes} MB</source>
+        <translation>ihr Kopf ist länger als {max_header_bytes} MB</translation>
+    </message>
+    <message>
+        <source>{subject} is damaged or not a model: {reason}.</source>
+        <translation>{subject} ist beschädigt oder kein Modell: {reason}.</translation>
+    </message>
+    <message>
+        <source>{path} became shorter while it was read.</source>
+        <translation>{path} wurde beim Lesen kürzer.</translation>
+    </message>
+    <message>
+        <source>a text in it claims {length:,} bytes</source>
+        <translation>ein Text darin behauptet, {length:,} Bytes zu haben</translation>
+    </message>
+    <message>
+        <source>it does not say which architecture it has</source>
+        <translation>sie sagt nicht, welche Architektur sie hat</translation>
+    </message>
+    <message>
+        <source>its architecture is called {architecture!r}</source>
+        <translation>ihre Architektur heißt {architecture!r}</translation>
+    </message>
+    <message>
+        <source>it holds no weights, only a vocabulary or metadata</source>
+        <translation>sie enthält keine Gewichte, nur ein Vokabular oder Metadaten</translation>
+    </message>
+    <message>
+        <source>it has no vocabulary</source>
+        <translation>sie hat kein Vokabular</translation>
+    </message>
+    <message>
+        <source>its vocabulary has {num_tokens:,} tokens</source>
+        <translation>ihr Vokabular hat {num_tokens:,} Token</translation>
+    </message>
+    <message>
+        <source>one of its tokens is {longest:,} bytes long</source>
+        <translation>eines ihrer Token ist {longest:,} Bytes lang</translation>
+    </message>
+    <message>
+        <source>its {key} is no whole number</source>
+        <translation>{key} ist darin keine ganze Zahl</translation>
+    </message>
+    <message>
+        <source>it has no attention heads</source>
+        <translation>sie hat keine Attention-Köpfe</translation>
+    </message>
+    <message>
+        <source>it uses {used} experts of {all_of_them}</source>
+        <translation>sie benutzt {used} Experten von {all_of_them}</translation>
+    </message>
+    <message>
+        <source>it has {all_of_them} experts and uses none</source>
+        <translation>sie hat {all_of_them} Experten und benutzt keinen</translation>
+    </message>
+    <message>
+        <source>it claims {claimed:,} blocks and has {found:,}</source>
+        <translation>sie behauptet, {claimed:,} Blöcke zu haben, und hat {found:,}</translation>
+    </message>
+    <message>
+        <source>its {key} has the wrong type</source>
+        <translation>{key} hat darin den falschen Typ</translation>
+    </message>
+    <message>
+        <source>it does not say its {architecture}.{key}</source>
+        <translation>sie nennt ihr {architecture}.{key} nicht</translation>
+    </message>
+    <message>
+        <source>it has {num_tokens:,} tokens, but {length:,} entries in {key}</source>
+        <translation>sie hat {num_tokens:,} Token, aber {length:,} Einträge in {key}</translation>
+    </message>
+    <message>
+        <source>its {name} is not a finite number</source>
+        <translation>{name} ist darin keine endliche Zahl</translation>
+    </message>
+    <message>
+        <source>its {heads} attention heads cannot share {kv_heads} key and value heads</source>
+        <translation>ihre {heads} Attention-Köpfe können sich {kv_heads} Schlüssel- und Wertköpfe nicht teilen</translation>
+    </message>
+    <message>
+        <source>its rope.dimension_count is {number}, an odd number</source>
+        <translation>rope.dimension_count ist darin {number}, eine ungerade Zahl</translation>
+    </message>
+    <message>
+        <source>its {key} is {number:,}</source>
+        <translation>{key} ist darin {number:,}</translation>
+    </message>
+    <message>
+        <source>token {token_id} should name a byte, but is {texts!r}</source>
+        <translation>Token {token_id} sollte ein Byte benennen, ist aber {texts!r}</translation>
+    </message>
+    <message>
+        <source>its {key} is {own}</source>
+        <translation>{key} ist darin {own}</translation>
+    </message>
+    <message>
         <source>Start a new chat, or choose a larger context in the settings.</source>
         <translation>Beginnen Sie einen neuen Chat, oder wählen Sie in den Einstellungen einen größeren Kontext.</translation>
+    </message>
+    <message>
+        <source>llama.cpp could not compute a pass (code {code}): {reason}.</source>
+        <translation>llama.cpp konnte einen Durchlauf nicht rechnen (Code {code}): {reason}.</translation>
+    </message>
+    <message>
+        <source>A context of {n_ctx:,} tokens for {path} could not be made: {reason}.</source>
+        <translation>Ein Kontext von {n_ctx:,} Token für {path} konnte nicht angelegt werden: {reason}.</translation>
+    </message>
+    <message>
+        <source>The context of {n_ctx:,} tokens is full.</source>
+        <translation>Der Kontext von {n_ctx:,} Token ist voll.</translation>
+    </message>
+    <message>
+        <source>no reason was given</source>
+        <translation>ein Grund wurde nicht genannt</translation>
     </message>
     <message>
         <source>Load it again when you want it.</source>
         <translation>Laden Sie es bei Bedarf erneut.</translation>
     </message>
     <message>
+        <source>llama.cpp refused {path}: {reason}.</source>
+        <translation>llama.cpp hat {path} abgelehnt: {reason}.</translation>
+    </message>
+    <message>
+        <source>There is no file at {path}.</source>
+        <translation>In {path} ist keine Datei.</translation>
+    </message>
+    <message>
+        <source>Loading {path} was cancelled.</source>
+        <translation>Das Laden von {path} wurde abgebrochen.</translation>
+    </message>
+    <message>
         <source>The text could not be split into tokens: the tokenizer of this model failed.</source>
         <translation>Der Text konnte nicht in Token zerlegt werden: Der Tokenizer dieses Modells ist fehlgeschlagen.</translation>
+    </message>
+    <message>
+        <source>Flash attention is on, since a cache of type {kinds} needs it.</source>
+        <translation>Flash Attention ist an, weil ein Cache der Art {kinds} sie braucht.</translation>
+    </message>
+    <message>
+        <source>{path} fits neither GPU nor main memory.</source>
+        <translation>{path} passt weder in die GPU noch in den Hauptspeicher.</translation>
+    </message>
+    <message>
+        <source>{path} is a {architecture} model, which does not write text.</source>
+        <translation>{path} ist ein {architecture}-Modell, das keinen Text schreibt.</translation>
+    </message>
+    <message>
+        <source>Choose a GGUF file of a chat or text model.</source>
+        <translation>Wählen Sie eine GGUF-Datei eines Chat- oder Textmodells.</translation>
+    </message>
+    <message>
+        <source>a part of a speech model</source>
+        <translation>ein Teil eines Sprachausgabemodells</translation>
+    </message>
+    <message>
+        <source>a draft head that works only inside its own target</source>
+        <translation>ein Entwurfskopf, der nur in seinem eigenen Zielmodell arbeitet</translation>
+    </message>
+    <message>
+        <source>the next-token heads (MTP) of another model, which work only inside it</source>
+        <translation>die Köpfe eines anderen Modells für die nächsten Token (MTP), die nur in ihm arbeiten</translation>
+    </message>
+    <message>
+        <source>a text encoder ({architecture}): it turns texts into numbers, for searching</source>
+        <translation>ein Text-Encoder ({architecture}): Er macht aus Texten Zahlen, zum Suchen</translation>
+    </message>
+    <message>
+        <source>{name} is {reason}, and does not write text.</source>
+        <translation>{name} ist {reason} und schreibt keinen Text.</translation>
+    </message>
+    <message>
+        <source>The target&apos;s tokenizer is {target}, the draft&apos;s is {draft}.</source>
+        <translation>Der Tokenizer des Zielmodells ist {target}, der des Entwurfs {draft}.</translation>
+    </message>
+    <message>
+        <source>The target&apos;s vocabulary has {of_target:,} tokens, the draft&apos;s {of_draft:,}: they may differ by at most {difference}.</source>
+        <translation>Das Vokabular des Zielmodells hat {of_target:,} Token, das des Entwurfs {of_draft:,}: Sie dürfen sich höchstens um {difference} unterscheiden.</translation>
+    </message>
+    <message>
+        <source>absent</source>
+        <translation>keines</translation>
+    </message>
+    <message>
+        <source>The target&apos;s tokenizer adds the {name} token, the draft&apos;s does not.</source>
+        <translation>Der Tokenizer des Zielmodells fügt das {name}-Token hinzu, der des Entwurfs nicht.</translation>
+    </message>
+    <message>
+        <source>The draft&apos;s tokenizer adds the {name} token, the target&apos;s does not.</source>
+        <translation>Der Tokenizer des Entwurfs fügt das {name}-Token hinzu, der des Zielmodells nicht.</translation>
+    </message>
+    <message>
+        <source>The {name} token is {of_target} in the target, {of_draft} in the draft.</source>
+        <translation>Das {name}-Token ist beim Zielmodell {of_target}, beim Entwurf {of_draft}.</translation>
+    </message>
+    <message>
+        <source>Token {token_id} is {ours!r} in the target, {theirs!r} in the draft.</source>
+        <translation>Token {token_id} ist beim Zielmodell {ours!r}, beim Entwurf {theirs!r}.</translation>
     </message>
     <message>
         <source>Install llama-cpp-python again on this machine.</source>
@@ -3369,8 +4520,56 @@ Chat-Vorlage: {template_name}
         <translation>Öffnen Sie es bei Bedarf erneut.</translation>
     </message>
     <message>
+        <source>Choose another file of this model, or a newer version of Paceline.</source>
+        <translation>Wählen Sie eine andere Datei dieses Modells oder eine neuere Version von Paceline.</translation>
+    </message>
+    <message>
+        <source>llama.cpp crashed when it opened {name} ({detail}).</source>
+        <translation>llama.cpp ist beim Öffnen von {name} abgestürzt ({detail}).</translation>
+    </message>
+    <message>
+        <source>The system ended the process that opened {name}, most likely for want of memory.</source>
+        <translation>Das System hat den Prozess beendet, der {name} öffnete, wahrscheinlich aus Mangel an Speicher.</translation>
+    </message>
+    <message>
+        <source>{name} could not be opened: llama.cpp was built for another processor.</source>
+        <translation>{name} konnte nicht geöffnet werden: llama.cpp wurde für einen anderen Prozessor gebaut.</translation>
+    </message>
+    <message>
+        <source>{name} could not be opened: {last_line}.</source>
+        <translation>{name} konnte nicht geöffnet werden: {last_line}.</translation>
+    </message>
+    <message>
+        <source>{name} asks for more memory than a file of its size can need.</source>
+        <translation>{name} verlangt mehr Speicher, als eine Datei dieser Größe brauchen kann.</translation>
+    </message>
+    <message>
+        <source>The process that opened {name} ended without an answer.</source>
+        <translation>Der Prozess, der {name} öffnete, endete ohne eine Antwort.</translation>
+    </message>
+    <message>
+        <source>{name} could not be opened within {limit_s:.0f} seconds.</source>
+        <translation>{name} konnte nicht innerhalb von {limit_s:.0f} Sekunden geöffnet werden.</translation>
+    </message>
+    <message>
+        <source>Opening {name} was cancelled.</source>
+        <translation>Das Öffnen von {name} wurde abgebrochen.</translation>
+    </message>
+    <message>
+        <source>{path} is damaged: its first pass gave numbers that are not finite.</source>
+        <translation>{path} ist beschädigt: Der erste Durchlauf ergab Zahlen, die nicht endlich sind.</translation>
+    </message>
+    <message>
+        <source>{name} needs more memory than it may.</source>
+        <translation>{name} braucht mehr Speicher, als es darf.</translation>
+    </message>
+    <message>
         <source>There is no message to answer.</source>
         <translation>Es gibt keine Nachricht zu beantworten.</translation>
+    </message>
+    <message>
+        <source>A message has the role {role!r}; known are {names}.</source>
+        <translation>Eine Nachricht hat die Rolle {role!r}; bekannt sind {names}.</translation>
     </message>
     <message>
         <source>The model computed values that are not numbers.</source>
@@ -3389,6 +4588,18 @@ Chat-Vorlage: {template_name}
         <translation>Öffnen Sie zuerst ein Modell.</translation>
     </message>
     <message>
+        <source>No draft model is chosen.</source>
+        <translation>Es ist kein Entwurfsmodell gewählt.</translation>
+    </message>
+    <message>
+        <source>The memory of this model ({architecture}) can neither forget rejected tokens nor be taken back to before them, so it runs plain.</source>
+        <translation>Der Speicher dieses Modells ({architecture}) kann abgelehnte Token weder vergessen noch vor sie zurückgesetzt werden; daher läuft es ohne Entwürfe.</translation>
+    </message>
+    <message>
+        <source>The memory of {name} ({architecture}) can neither forget rejected tokens nor be taken back to before them.</source>
+        <translation>Der Speicher von {name} ({architecture}) kann abgelehnte Token weder vergessen noch vor sie zurückgesetzt werden.</translation>
+    </message>
+    <message>
         <source>The model&apos;s memory could not forget the rejected tokens.</source>
         <translation>Der Speicher des Modells konnte die abgelehnten Token nicht vergessen.</translation>
     </message>
@@ -3399,6 +4610,34 @@ Chat-Vorlage: {template_name}
     <message>
         <source>Try again; if it happens again, reinstall Paceline.</source>
         <translation>Versuchen Sie es erneut; geschieht es wieder, installieren Sie Paceline neu.</translation>
+    </message>
+    <message>
+        <source>The model&apos;s chat template failed: {refused}.</source>
+        <translation>Die Chat-Vorlage des Modells ist gescheitert: {refused}.</translation>
+    </message>
+    <message>
+        <source>The helper that renders chat templates did not start: {reason}.</source>
+        <translation>Das Hilfsprogramm für Chat-Vorlagen ist nicht gestartet: {reason}.</translation>
+    </message>
+    <message>
+        <source>it needed too much memory</source>
+        <translation>es brauchte zu viel Speicher</translation>
+    </message>
+    <message>
+        <source>The model&apos;s chat template was stopped: {reason}.</source>
+        <translation>Die Chat-Vorlage des Modells wurde angehalten: {reason}.</translation>
+    </message>
+    <message>
+        <source>it did not finish within {limit_s:.0f} seconds</source>
+        <translation>es wurde nicht innerhalb von {limit_s:.0f} Sekunden fertig</translation>
+    </message>
+    <message>
+        <source>it ended at once</source>
+        <translation>es endete sofort</translation>
+    </message>
+    <message>
+        <source>it crashed</source>
+        <translation>es ist abgestürzt</translation>
     </message>
     <message>
         <source>The model&apos;s memory could not go back to a near tie.</source>
@@ -3419,6 +4658,34 @@ Chat-Vorlage: {template_name}
     <message>
         <source>Start it again when you want it.</source>
         <translation>Starten Sie es bei Bedarf erneut.</translation>
+    </message>
+    <message>
+        <source>{name} has the architecture {architecture!r}; only llama models can be padded.</source>
+        <translation>{name} hat die Architektur {architecture!r}; nur llama-Modelle können aufgefüllt werden.</translation>
+    </message>
+    <message>
+        <source>{name} has no plain feed-forward layers of one size, so it cannot be padded.</source>
+        <translation>{name} hat keine einfachen Feed-Forward-Schichten von einer Größe und kann daher nicht aufgefüllt werden.</translation>
+    </message>
+    <message>
+        <source>{name} is not smaller than {target_params:,} parameters: there is nothing to pad.</source>
+        <translation>{name} ist nicht kleiner als {target_params:,} Parameter: Es gibt nichts aufzufüllen.</translation>
+    </message>
+    <message>
+        <source>The padded model needs {num_bytes:,.0f} MB, but only {free:,.0f} MB are free in {folder}.</source>
+        <translation>Das aufgefüllte Modell braucht {num_bytes:,.0f} MB, aber in {folder} sind nur {free:,.0f} MB frei.</translation>
+    </message>
+    <message>
+        <source>{file} could not be read as a GGUF file: {error}.</source>
+        <translation>{file} konnte nicht als GGUF-Datei gelesen werden: {error}.</translation>
+    </message>
+    <message>
+        <source>{file} could not be written: {reason}.</source>
+        <translation>{file} konnte nicht geschrieben werden: {reason}.</translation>
+    </message>
+    <message>
+        <source>{tensor} ({kind}, {shape}) cannot be padded.</source>
+        <translation>{tensor} ({kind}, {shape}) kann nicht aufgefüllt werden.</translation>
     </message>
     <message>
         <source>The messages use every private character of Unicode, so none is left to mark them.</source>
@@ -4798,7 +6065,7 @@ Chat-Vorlage: {template_name}
         <translation>Die Zeit eines Durchlaufs ist auf seine Token verteilt.</translation>
     </message>
     <message>
-        <source>Answers</source>
+        <source>answers</source>
         <translation>Antworten</translation>
     </message>
     <message>

@@ -101,10 +101,17 @@
 <context>
     <name>PassTip</name>
     <message numerus="yes">
-        <source>Kept %n proposed tokens: {texts}</source>
-        <translation>
-            <numerusform>Kept %n proposed token: {texts}</numerusform>
-            <numerusform>Kept %n proposed tokens: {texts}</numerusform>
+        <source>One pass of the target: {accepted} of %n proposed tokens accepted.</source>
+        <translation type="unfinished">
+            <numerusform></numerusform>
+            <numerusform></numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>and %n more tokens</source>
+        <translation type="unfinished">
+            <numerusform></numerusform>
+            <numerusform></numerusform>
         </translation>
     </message>
 </context>
