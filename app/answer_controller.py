@@ -35,6 +35,7 @@ from engine.records import (
     TokenSpan,
 )
 from ui.language import mark, translate
+from ui.problem_words import in_language
 from ui.records import EngineState, MessageState, MessageView
 
 log = logging.getLogger(__name__)
@@ -250,7 +251,7 @@ class AnswerController:
 
     def _fail(self, growing: _Growing, problem: Problem) -> None:
         if growing.has_text or (growing.instead_of is None and growing.before is None):
-            self._end(growing, Ending(MessageState.FAILED, growing.stats, translate("Problems", problem.message)))
+            self._end(growing, Ending(MessageState.FAILED, growing.stats, in_language(problem.message)))
         else:
             self._give_back(growing)
         self._window.show_problem(problem)

@@ -20,6 +20,7 @@ from app.errors import StorageError
 from app.parts import Parts
 from app.token_sum_controller import TokenSumController
 from engine.records import Problem
+from engine.sentences import said
 from ui.attachment_reader import AttachmentReader as ReaderDialog
 from ui.language import translate
 from ui.records import Attachment
@@ -152,7 +153,11 @@ class AttachmentController(QObject):
         if len(files) > room:
             self._refused.append(
                 TooManyFilesError(
-                    f"A message can have {MOST} attachments; {len(files) - max(room, 0)} more were chosen."
+                    said(
+                        "A message can have {limit} attachments; {num_files} more were chosen.",
+                        limit=MOST,
+                        num_files=len(files) - max(room, 0),
+                    )
                 ).problem
             )
             self._tell_refusals()

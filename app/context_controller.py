@@ -22,6 +22,7 @@ from ui.context_meter import ContextMeter
 from ui.context_records import ContextParts, SummaryView
 from ui.language import translate
 from ui.layer_records import Layer
+from ui.problem_words import in_language
 from ui.records import MessageState, MessageView
 
 log = logging.getLogger(__name__)
@@ -107,7 +108,7 @@ class ContextController:
         self._writing = None
         if event.failure:
             sentence = translate("ContextController", "The oldest turns could not be summarised: {why}")
-            self._window.show_notice(sentence.format(why=translate("Problems", event.failure)))
+            self._window.show_notice(sentence.format(why=in_language(event.failure)))
         elif 0 < event.num_messages <= len(asked.last_ids):
             message_id = asked.last_ids[event.num_messages - 1]
             if event.complete:

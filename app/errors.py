@@ -21,24 +21,11 @@ Knows no widget: it gives a `Problem`, and whoever shows it decides where.
 
 from __future__ import annotations
 
-from engine.records import Problem
+from engine.errors import PacelineError
 
 
-class AppError(Exception):
-    """Base of all; ``message`` says what happened and why, ``advice`` what to do."""
-
-    title = "Paceline could not go on"
-    default_advice = "Try again; if it happens again, restart Paceline."
-
-    def __init__(self, message: str, advice: str | None = None) -> None:
-        super().__init__(message)
-        self.message = message
-        self.advice = self.default_advice if advice is None else advice
-
-    @property
-    def problem(self) -> Problem:
-        """The failure as plain data."""
-        return Problem(self.title, self.message, self.advice)
+class AppError(PacelineError):
+    """Base of the app's own failures."""
 
 
 class SettingsWriteError(AppError):

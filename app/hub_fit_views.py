@@ -7,6 +7,7 @@ from engine.fit_table import FitTable, ModelPlan, PairPlan
 from ui import hub_records as views
 from ui.hub_records import FitLevel, FitPart, FitPlace
 from ui.language import mark, translate
+from ui.problem_words import in_language
 
 LEVELS = {Verdict.FITS: FitLevel.FITS, Verdict.TIGHT: FitLevel.TIGHT, Verdict.TOO_LARGE: FitLevel.TOO_LARGE}
 _TIGHT_SHARE = 0.85
@@ -33,7 +34,7 @@ def fit_view(table: FitTable, pair: PairPlan) -> views.FitTable:
         parts=_parts(table, pair.draft),
         places=tuple(places),
         level=LEVELS[table.verdict],
-        advice=tuple(change.sentence for change in table.changes),
+        advice=tuple(in_language(change.sentence) for change in table.changes),
     )
 
 

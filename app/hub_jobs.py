@@ -14,6 +14,7 @@ from typing import TypeVar
 from app.errors import AppError
 from engine.errors import EngineError
 from engine.records import Problem
+from engine.sentences import said
 
 log = logging.getLogger(__name__)
 
@@ -95,7 +96,11 @@ class Jobs:
             problem = error.problem
         except OSError as error:
             log.warning("a job of the Models place failed: %s", error)
-            problem = Problem("This could not be done", f"{error}.", "Check the disk and the network, then try again.")
+            problem = Problem(
+                "This could not be done",
+                said("{error}.", error=error),
+                "Check the disk and the network, then try again.",
+            )
         finally:
             # Whatever else it raised goes on to the log; what waits for it must not wait for ever.
             self._deliver(lambda: self._tell(stop, results, done, lambda: failed(problem)))

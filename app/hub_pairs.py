@@ -25,6 +25,7 @@ from engine.pair_probe import PairVerdict
 from ui.formatting import parameters, percent
 from ui.hub_records import DraftList, DraftRow, Gpu, Hardware, Match, ModelRef, PairSide, PairView, Presence
 from ui.language import mark, translate
+from ui.problem_words import in_language
 
 ShouldStop = Callable[[], bool]
 Tell = Callable[[DraftList], None]
@@ -43,7 +44,7 @@ AGREE = mark("HubPairs", "The tokens and the settings of both vocabularies agree
 def verdict_words(verdict: PairVerdict) -> str:
     """The reason, or that all agrees."""
     if verdict.reason:
-        return verdict.reason
+        return in_language(verdict.reason)
     return translate("HubPairs", AGREE if verdict.matches else DIFFER)
 
 
@@ -165,7 +166,7 @@ class PairJudge:
 
 def _draft_list(target: PairSide, search: DraftSearch, *, busy: bool) -> DraftList:
     rows = tuple(_draft_row(candidate) for candidate in (*search.matching, *search.rejected))
-    return DraftList(target, rows, busy=busy, words=search.words)
+    return DraftList(target, rows, busy=busy, words=in_language(search.words))
 
 
 def _draft_row(candidate: Candidate) -> DraftRow:
@@ -181,7 +182,7 @@ def _draft_row(candidate: Candidate) -> DraftRow:
         side,
         translate("HubPairs", candidate.place.value),
         Match.YES if candidate.matches else Match.NO,
-        candidate.reason,
+        in_language(candidate.reason),
     )
 
 

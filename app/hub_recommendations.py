@@ -25,10 +25,11 @@ from app.hub.records import RemoteModel
 from app.hub_pairs import PairJudge, ShouldStop
 from app.hub_views import guess_fit
 from engine.errors import EngineError
+from engine.sentences import said
 from ui.formatting import figure
 from ui.hub_records import CatalogRow, FitLevel, Hardware, Match, ModelRef, PairSide, PairView, Presence
 from ui.language import mark, translate
-from ui.problem_words import in_words
+from ui.problem_words import in_language, in_words
 from ui.setting_words import sentence
 
 NUM_SUGGESTED = 3
@@ -98,15 +99,12 @@ class Recommendations:
         """
         pair = next(one for one in self.pairs() if one.key == key)
         checked = check(pair, self._judge.shelf.client)
-        row = replace(self._row(pair, self._judge.hardware()), checked=checked.sentence)
+        found = in_language(checked.sentence)
+        row = replace(self._row(pair, self._judge.hardware()), checked=found)
         here = row.pair.is_here
         if checked.target is None and not here:
             unknown = checked.status is EntryStatus.UNKNOWN
-            words = (
-                checked.sentence
-                if unknown
-                else translate("Recommendations", "It cannot be downloaded as it is listed here.")
-            )
+            words = found if unknown else translate("Recommendations", "It cannot be downloaded as it is listed here.")
             view = replace(row.pair, match_words=words, can_have=unknown)
             return Opened(replace(row, pair=view), view)
         refs = _refs(pair, checked)
@@ -127,7 +125,7 @@ class Recommendations:
         try:
             return read_catalog(self._file)
         except CatalogError as error:
-            raise BrokenCatalogError(f"{error}.") from error
+            raise BrokenCatalogError(said("{error}.", error=error)) from error
 
     def _row(self, pair: CatalogPair, hardware: Hardware) -> CatalogRow:
         free = hardware.free_memory_bytes + sum(gpu.free_bytes or 0 for gpu in hardware.gpus)

@@ -26,6 +26,7 @@ from app.paths import Paths
 from app.settings import Settings
 from engine.errors import EngineError
 from engine.records import Problem
+from engine.sentences import said
 from ui import hub_records as views
 from ui.hub_records import DownloadRow, LibraryRow, ModelRef, OfferRow, Presence, RepoRow, SearchQuery
 
@@ -114,7 +115,7 @@ class Shelf:
             found = next((model for model in models if any(_names(ref, file.path) for file in model.files)), None)
             if found is not None:
                 return found
-        raise HubNotFoundError(f"{ref.repo} holds no file {ref.file}.")
+        raise HubNotFoundError(said("{repo} holds no file {file}.", repo=ref.repo, file=ref.file))
 
     def licence(self, repo_id: str) -> str:
         """What the hub said of the licence, as far as it was asked."""

@@ -19,10 +19,12 @@ from app.hub.records import (
     RepoDetails,
     RepoSummary,
 )
+from engine.sentences import joined
 from ui import hub_records as views
 from ui.formatting import count, parameters, size
 from ui.hub_records import DownloadRow, FileRow, FitLevel, LibraryRow, ModelRef, OfferRow, Presence, RepoRow
 from ui.language import mark, translate
+from ui.problem_words import in_language
 
 _KINDS = {
     FileKind.MODEL: views.FileKind.MODEL,
@@ -161,7 +163,7 @@ def download_row(state: DownloadState, paths: Mapping[str, str]) -> DownloadRow:
         total_bytes=state.size_bytes,
         bytes_per_s=state.bytes_per_s,
         left_s=state.seconds_left,
-        error=f"{state.message} {state.advice}".strip() if state.status is not DownloadStatus.DONE else "",
+        error=in_language(joined([state.message, state.advice])) if state.status is not DownloadStatus.DONE else "",
         path=paths.get(f"{request.repo_id}/{first}", "") if state.status is DownloadStatus.DONE else "",
     )
 

@@ -14,6 +14,7 @@ from app.parts import Parts
 from app.paths import builtin_draft, builtin_target
 from app.requests import load_request
 from engine.records import EngineFailed, EngineReady, LoadProgress, LoadRequest, Mode, Problem
+from engine.sentences import joined
 from ui.language import translate
 from ui.model_name import model_name
 from ui.records import EngineState, EngineView, SettingValue
@@ -201,7 +202,7 @@ class ModelController:
         self.show_demo()
         self._window.set_settings(self._keeper.current.values)
         if pending.request is not None and pending.request.draft and event.draft is None:
-            reason = " ".join(event.notices) or translate("ModelController", "It could not be loaded.")
+            reason = joined(event.notices) or translate("ModelController", "It could not be loaded.")
             advice = translate("ModelController", "Choose another draft, or go on without one.")
             self._window.show_problem(Problem("The draft is not in use", reason, advice))
         else:

@@ -13,6 +13,7 @@ from typing import Any
 from app.layered_settings import LAYERED_KEYS, for_toml, good_values
 from app.toml_file import Saver, TomlFile
 from engine.records import Problem
+from engine.sentences import said
 from ui.records import SettingValue
 
 SCHEMA = 1
@@ -63,7 +64,7 @@ class ModelSettings:
 
 def model_settings_file(path: Path) -> TomlFile:
     """The file of what models remember."""
-    return TomlFile(path, "model settings", "the usual settings for every model")
+    return TomlFile(path, said("model settings"), said("the usual settings for every model"))
 
 
 def _whole(model: str) -> str:

@@ -12,6 +12,7 @@ from app.parts import Parts
 from engine.records import EngineFailed, Event, Finished, FinishReason, RunStats
 from ui.formatting import speed as speed_text
 from ui.language import translate
+from ui.problem_words import in_language
 
 LONG_ANSWER_S = 10.0
 SHOWN_MS = 8_000
@@ -30,7 +31,7 @@ class NotificationController(QObject):
         if isinstance(event, EngineFailed) and event.request_id:
             self._tell(
                 translate("NotificationController", "The answer could not be finished"),
-                translate("Problems", event.problem.message),
+                in_language(event.problem.message),
             )
         elif (
             isinstance(event, Finished)

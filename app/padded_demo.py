@@ -12,6 +12,7 @@ from pathlib import Path
 
 from engine.errors import EngineError
 from engine.records import Problem
+from engine.sentences import said
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +66,9 @@ class PaddedDemo:
         try:
             self.file.unlink(missing_ok=True)
         except OSError as error:
-            return Problem("The padded model was not removed", f"{error}.", "Remove the file by hand.")
+            return Problem(
+                "The padded model was not removed", said("{error}.", error=error), "Remove the file by hand."
+            )
         return None
 
     def cancel(self, timeout_s: float) -> bool:
@@ -97,4 +100,6 @@ class PaddedDemo:
 def _problem(error: EngineError | OSError) -> Problem:
     if isinstance(error, EngineError):
         return error.problem
-    return Problem("The padded model could not be made", f"{error}.", "Check the free space of the cache folder.")
+    return Problem(
+        "The padded model could not be made", said("{error}.", error=error), "Check the free space of the cache folder."
+    )

@@ -12,6 +12,7 @@ from pathlib import Path
 import platformdirs
 
 from engine.records import Problem
+from engine.sentences import said
 
 APP_NAME = "paceline"
 HOME_VARIABLE = "PACELINE_HOME"
@@ -111,9 +112,12 @@ def make_folders(paths: Paths) -> list[Problem]:
             problems.append(
                 Problem(
                     "A folder cannot be written",
-                    f"{folder}: {error.strerror or error}.",
-                    f"Allow writing to it, or set {HOME_VARIABLE} to a folder of your own; "
-                    "until then nothing is saved there.",
+                    said("{folder}: {reason}.", folder=folder, reason=error.strerror or error),
+                    said(
+                        "Allow writing to it, or set {variable} to a folder of your own; until then nothing is "
+                        "saved there.",
+                        variable=HOME_VARIABLE,
+                    ),
                 )
             )
     return problems

@@ -10,6 +10,7 @@ from app.errors import PresetError
 from app.layered_settings import PRESET_KEYS, good_values
 from app.toml_file import Saver, TomlFile
 from engine.records import Problem
+from engine.sentences import said
 from ui.layer_records import Preset
 from ui.records import SettingValue
 
@@ -53,7 +54,7 @@ class Presets:
         preset = Preset(self._good_name(name), good_values(values, PRESET_KEYS))
         kept = [each for each in self._own if each.name.casefold() != preset.name.casefold()]
         if len(kept) >= MAX_PRESETS:
-            raise PresetError(f"There are {MAX_PRESETS} presets already.", "Delete one first.")
+            raise PresetError(said("There are {limit} presets already.", limit=MAX_PRESETS), "Delete one first.")
         self._keep([*kept, preset])
         return preset
 
@@ -66,7 +67,7 @@ class Presets:
         preset, good = self._of_user(name), self._good_name(new_name)
         taken = self.find(good)
         if taken is not None and taken is not preset:
-            raise PresetError(f"There is a preset {taken.name} already.", "Give another name.")
+            raise PresetError(said("There is a preset {name} already.", name=taken.name), "Give another name.")
         self._keep([Preset(good, each.values) if each is preset else each for each in self._own])
 
     def delete(self, name: str) -> None:
@@ -81,16 +82,16 @@ class Presets:
     def _of_user(self, name: str) -> Preset:
         preset = self.find(name)
         if preset is None or preset.builtin:
-            raise PresetError(f"There is no preset {name} of yours.", "Choose another one.")
+            raise PresetError(said("There is no preset {name} of yours.", name=name), "Choose another one.")
         return preset
 
     @staticmethod
     def _good_name(name: str) -> str:
         good = " ".join(name.split())
         if not good or len(good) > MAX_NAME_CHARS:
-            raise PresetError(f"A name has 1 to {MAX_NAME_CHARS} characters.", "Give another name.")
+            raise PresetError(said("A name has 1 to {limit} characters.", limit=MAX_NAME_CHARS), "Give another name.")
         if any(preset.name.casefold() == good.casefold() for preset in BUILTIN):
-            raise PresetError(f"{good} comes with Paceline and stays as it is.", "Give another name.")
+            raise PresetError(said("{name} comes with Paceline and stays as it is.", name=good), "Give another name.")
         return good
 
     def _keep(self, own: list[Preset]) -> None:
@@ -102,7 +103,7 @@ class Presets:
 
 def presets_file(path: Path) -> TomlFile:
     """The file of the user's presets."""
-    return TomlFile(path, "presets", "the built-in presets")
+    return TomlFile(path, said("presets"), said("the built-in presets"))
 
 
 def _from_document(document: Mapping[str, Any]) -> list[Preset]:

@@ -8,6 +8,7 @@ from typing import Any
 
 from app.toml_file import Saver, TomlFile
 from engine.records import Problem
+from engine.sentences import said
 from ui.layer_records import Prompt
 
 SCHEMA = 1
@@ -37,7 +38,7 @@ class Prompts:
 
 def prompts_file(path: Path) -> TomlFile:
     """The file of the prompts."""
-    return TomlFile(path, "prompts", "the built-in prompts")
+    return TomlFile(path, said("prompts"), said("the built-in prompts"))
 
 
 def good_prompts(prompts: Iterable[Prompt]) -> tuple[Prompt, ...]:

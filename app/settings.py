@@ -14,6 +14,7 @@ from typing import Any
 from app.settings_table import DEFAULTS, FIELD_BY_KEY, FIELDS, complaint, normal
 from app.toml_file import TomlFile
 from engine.records import Problem
+from engine.sentences import joined, said
 from ui.records import SettingField, SettingValue
 
 SCHEMA = 1
@@ -33,7 +34,7 @@ class Settings:
         values, complaints = dict(self.values), []
         for key, value in changes.items():
             row = FIELD_BY_KEY.get(key)
-            sentence = f"There is no setting {key}." if row is None else complaint(row, value)
+            sentence = said("There is no setting {key}.", key=key) if row is None else complaint(row, value)
             if row is None or sentence:
                 complaints.append(sentence)
             else:
@@ -85,7 +86,7 @@ def write_settings(path: Path, settings: Settings) -> None:
 
 def settings_file(path: Path) -> TomlFile:
     """The file of the settings."""
-    return TomlFile(path, "settings", "the usual settings")
+    return TomlFile(path, said("settings"), said("the usual settings"))
 
 
 def _from_document(document: dict[str, Any]) -> LoadedSettings:
@@ -97,12 +98,12 @@ def _from_document(document: dict[str, Any]) -> LoadedSettings:
         value = section[row.key]
         sentence = complaint(row, value)
         if sentence:
-            notices.append(f"{sentence} The settings file says otherwise; the usual value is taken.")
+            notices.append(joined([sentence, said("The settings file says otherwise; the usual value is taken.")]))
         else:
             values[row.key] = normal(row, value)
     schema = document.get(SCHEMA_KEY, SCHEMA)
     if isinstance(schema, int) and schema > SCHEMA:
-        notices.append("The settings are from a newer Paceline; what this one does not know is kept.")
+        notices.append(said("The settings are from a newer Paceline; what this one does not know is kept."))
     return LoadedSettings(Settings(values, document), tuple(notices))
 
 

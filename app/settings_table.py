@@ -11,6 +11,7 @@ from types import MappingProxyType
 from app.context_fields import context_fields
 from app.engine_fields import ENGINE_FIELDS
 from engine.records import Mode
+from engine.sentences import Sentence, phrase, said
 from ui.records import FieldKind, SettingField, SettingValue
 
 MODELS, SPECULATION, SAMPLING, CHAT, LOOK = "Models", "Speculation", "Sampling", "Chat", "Appearance"
@@ -263,19 +264,20 @@ def complaint(field: SettingField, value: object) -> str:
     if field.kind in (FieldKind.INTEGER, FieldKind.NUMBER):
         return _number_complaint(field, value)
     if field.kind is FieldKind.SWITCH:
-        return "" if isinstance(value, bool) else f"{field.label} must be true or false."
+        return "" if isinstance(value, bool) else said("{label} must be true or false.", label=_label(field))
     return _text_complaint(field, value)
 
 
 def _text_complaint(field: SettingField, value: object) -> str:
     if not isinstance(value, str):
-        return f"{field.label} must be text."
+        return said("{label} must be text.", label=_label(field))
     if field.kind in (FieldKind.CHOICE, FieldKind.MODE) and value not in {choice for choice, _ in field.choices}:
-        return f"{field.label} must be one of: {', '.join(choice for choice, _ in field.choices)}."
+        known = ", ".join(choice for choice, _ in field.choices)
+        return said("{label} must be one of: {choices}.", label=_label(field), choices=known)
     if field.maximum is not None and len(value) > field.maximum:
-        return f"{field.label} may have at most {field.maximum:,.0f} characters."
+        return said("{label} may have at most {limit:,.0f} characters.", label=_label(field), limit=field.maximum)
     if any("\ud800" <= char <= "\udfff" for char in value):
-        return f"{field.label} holds half a character."
+        return said("{label} holds half a character.", label=_label(field))
     return ""
 
 
@@ -283,17 +285,23 @@ def _number_complaint(field: SettingField, value: object) -> str:
     kinds = (int,) if field.kind is FieldKind.INTEGER else (int, float)
     endless = isinstance(value, float) and not math.isfinite(value)
     if isinstance(value, bool) or not isinstance(value, kinds) or endless:
-        what = "a whole number" if field.kind is FieldKind.INTEGER else "a number"
-        return f"{field.label} must be {what}."
+        if field.kind is FieldKind.INTEGER:
+            return said("{label} must be a whole number.", label=_label(field))
+        return said("{label} must be a number.", label=_label(field))
     too_low = field.minimum is not None and value < field.minimum
     too_high = field.maximum is not None and value > field.maximum
     if too_low or too_high:
-        return f"{field.label} must be from {_bound(field.minimum)} to {_bound(field.maximum)}."
+        low, high = _bound(field.minimum), _bound(field.maximum)
+        return said("{label} must be from {low} to {high}.", label=_label(field), low=low, high=high)
     return ""
 
 
 def _bound(number: float | None) -> str:
-    return "anything" if number is None else f"{number:,.15g}"
+    return said("anything") if number is None else said("{number:,.15g}", number=number)
+
+
+def _label(field: SettingField) -> Sentence:
+    return phrase("Settings", field.label)
 
 
 def normal(field: SettingField, value: SettingValue) -> SettingValue:

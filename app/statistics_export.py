@@ -18,6 +18,7 @@ from app.chats.totals import read_totals
 from app.errors import StatisticsExportError
 from app.statistics_table import answer_row, csv_pieces, json_pieces, totals_row
 from app.stats_sum import by_pair
+from engine.sentences import said
 from ui.stats_records import PairSums
 
 BATCH = 200  # answers that are read at once: saving an answer waits for no more than that
@@ -97,7 +98,9 @@ def write_file(file: Path, text: Iterable[str], *, for_spreadsheets: bool) -> No
             os.fsync(handle.fileno())
         part.replace(file)
     except OSError as error:
-        raise StatisticsExportError(f"{file} cannot be written ({error.strerror or error}).") from error
+        raise StatisticsExportError(
+            said("{file} cannot be written ({reason}).", file=file, reason=error.strerror or error)
+        ) from error
     finally:
         with contextlib.suppress(OSError):  # a folder that takes no file lets none be removed
             part.unlink(missing_ok=True)

@@ -19,6 +19,7 @@ import tomli_w
 
 from app.errors import SettingsWriteError
 from engine.records import Problem
+from engine.sentences import said
 
 log = logging.getLogger(__name__)
 
@@ -46,16 +47,16 @@ class TomlFile:
         """Read the document; a broken file is set aside, one that cannot be read stays; both give a problem."""
         try:
             if self.path.stat().st_size > MAX_BYTES:
-                return Read(problem=self._set_aside(f"it has more than {MAX_BYTES // 1_000_000} MB"))
+                return Read(problem=self._set_aside(said("it has more than {limit} MB", limit=MAX_BYTES // 1_000_000)))
             return Read(tomllib.loads(self.path.read_bytes().decode("utf-8")))
         except FileNotFoundError:
             return Read(missing=True)
         except (UnicodeDecodeError, tomllib.TOMLDecodeError, RecursionError) as error:
-            return Read(problem=self._set_aside(str(error)))
+            return Read(problem=self._set_aside(_first_line(str(error))))
         except OSError as error:
-            advice = f"Paceline goes on with {self.without}; check the file's permissions."
-            message = f"{self.path}: {error.strerror or error}."
-            return Read(problem=Problem(f"The {self.what} could not be read", message, advice))
+            advice = said("Paceline goes on with {without}; check the file's permissions.", without=self.without)
+            message = said("{path}: {reason}.", path=self.path, reason=error.strerror or error)
+            return Read(problem=Problem(said("The {what} could not be read", what=self.what), message, advice))
 
     def write(self, document: Mapping[str, Any]) -> None:
         """Write the file so that a crash leaves either the old or the new one.
@@ -76,7 +77,9 @@ class TomlFile:
         except OSError as error:
             if temporary is not None:
                 temporary.unlink(missing_ok=True)
-            raise SettingsWriteError(f"{self.path}: {error.strerror or error}.") from error
+            raise SettingsWriteError(
+                said("{path}: {reason}.", path=self.path, reason=error.strerror or error)
+            ) from error
 
     def _set_aside(self, why: str) -> Problem:
         path = self.path
@@ -85,15 +88,21 @@ class TomlFile:
         try:
             path.rename(aside)
         except OSError as error:
-            kept = f"It could not be renamed ({error.strerror or error}) and is overwritten at the next change."
+            kept = said(
+                "It could not be renamed ({reason}) and is overwritten at the next change.",
+                reason=error.strerror or error,
+            )
         else:
-            kept = f"It is kept as {aside.name}."
-        reason = why.splitlines()[0][:200] if why else "it is no TOML"
+            kept = said("It is kept as {aside}.", aside=aside.name)
         return Problem(
-            f"The {self.what} file is broken",
-            f"{path.name} could not be read: {reason}. {kept}",
-            f"Paceline goes on with {self.without}; set yours again, or repair the kept file.",
+            said("The {what} file is broken", what=self.what),
+            said("{path} could not be read: {reason}. {kept}", path=path.name, reason=why, kept=kept),
+            said("Paceline goes on with {without}; set yours again, or repair the kept file.", without=self.without),
         )
+
+
+def _first_line(text: str) -> str:
+    return text.splitlines()[0][:200] if text else said("it is no TOML")
 
 
 class Saver:

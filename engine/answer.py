@@ -27,6 +27,7 @@ from engine.records import (
     TextChunk,
 )
 from engine.sampling import History, Sampler
+from engine.sentences import said
 from engine.sequence import CachedSequence
 from engine.speculate import Block, Speculation
 from engine.stats import StatsRecorder
@@ -104,8 +105,12 @@ class Answer:
             shorter = self._shortened(request) if request.overflow is Overflow.DROP else None
             if shorter is None:
                 raise PromptTooLongError(
-                    f"The conversation has {len(ids):,} tokens, but the context holds {size:,} "
-                    "and the answer needs room."
+                    said(
+                        "The conversation has {num_ids:,} tokens, but the context holds {size:,} and the answer "
+                        "needs room.",
+                        num_ids=len(ids),
+                        size=size,
+                    )
                 )
             ids = shorter
         return np.asarray(ids, dtype=np.int32)

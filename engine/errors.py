@@ -1,19 +1,20 @@
 """Every failure of the engine that a person can meet: what happened, why, and what to do.
 
-    EngineError
-    ├── ModelFileError          the file cannot be used as a model
-    │   ├── ModelNotFoundError
-    │   ├── ModelHeaderError
-    │   └── ModelLoadError
-    ├── NotEnoughMemoryError    it will not fit this machine
-    ├── ContextError            a context of the asked size cannot be made
-    ├── PromptError             the messages do not give a prompt
-    │   ├── PromptTooLongError
-    │   └── TemplateError
-    ├── DecodeError             a forward pass failed
-    ├── DraftRefusedError       this draft cannot serve this target
-    ├── ModeUnavailableError    the asked mode cannot run now
-    └── ToolError               an offline tool could not do its work
+    PacelineError                   the base, also of the app's own failures
+    └── EngineError
+        ├── ModelFileError          the file cannot be used as a model
+        │   ├── ModelNotFoundError
+        │   ├── ModelHeaderError
+        │   └── ModelLoadError
+        ├── NotEnoughMemoryError    it will not fit this machine
+        ├── ContextError            a context of the asked size cannot be made
+        ├── PromptError             the messages do not give a prompt
+        │   ├── PromptTooLongError
+        │   └── TemplateError
+        ├── DecodeError             a forward pass failed
+        ├── DraftRefusedError       this draft cannot serve this target
+        ├── ModeUnavailableError    the asked mode cannot run now
+        └── ToolError               an offline tool could not do its work
 
 Knows no widget: it gives a `Problem`, and whoever shows it decides where.
 """
@@ -21,12 +22,13 @@ Knows no widget: it gives a `Problem`, and whoever shows it decides where.
 from __future__ import annotations
 
 from engine.records import Problem
+from engine.sentences import Sentence, said
 
 
-class EngineError(Exception):
-    """Base of all; ``message`` says what happened and why, ``advice`` what to do."""
+class PacelineError(Exception):
+    """Base of the failures of every room; ``message`` says what happened and why, ``advice`` what to do."""
 
-    title = "The engine could not go on"
+    title = "Paceline could not go on"
     default_advice = "Try again; if it happens again, restart Paceline."
 
     def __init__(self, message: str, advice: str | None = None) -> None:
@@ -38,6 +40,20 @@ class EngineError(Exception):
     def problem(self) -> Problem:
         """The failure as plain data."""
         return Problem(self.title, self.message, self.advice)
+
+    @property
+    def told(self) -> Sentence:
+        """All of it in one line."""
+        title, message, advice = (
+            text if isinstance(text, Sentence) else said(text) for text in (self.title, self.message, self.advice)
+        )
+        return said("{title}: {message} {advice}", title=title, message=message, advice=advice)
+
+
+class EngineError(PacelineError):
+    """Base of the engine's failures."""
+
+    title = "The engine could not go on"
 
 
 class ModelFileError(EngineError):

@@ -19,6 +19,7 @@ from engine.errors import NotEnoughMemoryError
 from engine.estimate import estimate_memory
 from engine.gguf_header import GgufHeader
 from engine.records import CacheType
+from engine.sentences import said
 
 _TIGHT = 0.85  # above this share of the free memory, other programs will feel it
 _FIRST_PART = re.compile(r"(.+)-00001-of-(\d{5})\.gguf", re.IGNORECASE)
@@ -65,8 +66,13 @@ class FitReport:
     @property
     def sentence(self) -> str:
         """The figures, for a person."""
-        parts = f"{_gb(self.weights_bytes)} of weights and {_gb(self.cache_bytes)} for the context"
-        return f"It needs about {_gb(self.needed_bytes)} ({parts}); {_gb(self.available_bytes)} are free."
+        return said(
+            "It needs about {needed} ({weights} of weights and {cache} for the context); {free} are free.",
+            needed=_gb(self.needed_bytes),
+            weights=_gb(self.weights_bytes),
+            cache=_gb(self.cache_bytes),
+            free=_gb(self.available_bytes),
+        )
 
 
 def estimate(
@@ -119,4 +125,6 @@ def all_parts_bytes(path: Path, header: GgufHeader) -> int | None:
 
 
 def _gb(num_bytes: int) -> str:
-    return f"{num_bytes / 1e9:.1f} GB" if num_bytes >= 1e8 else f"{num_bytes / 1e6:.0f} MB"
+    if num_bytes >= 1e8:
+        return said("{number:.1f} GB", number=num_bytes / 1e9)
+    return said("{number:.0f} MB", number=num_bytes / 1e6)

@@ -13,6 +13,7 @@ from engine.cache_size import CacheSetup, num_cached_layers
 from engine.estimate import Share, estimate_memory
 from engine.fit import Verdict
 from engine.gguf_header import GgufHeader
+from engine.sentences import said
 
 SMALLEST_N_CTX = 2048
 _TIGHT = 0.85  # above this share of what is free, other programs will feel it
@@ -124,7 +125,9 @@ def fit_table(pair: PairPlan, room: Room) -> FitTable:
 
 def gigabytes(num_bytes: int) -> str:
     """Bytes for a person."""
-    return f"{num_bytes / 1e9:.1f} GB" if num_bytes >= 1e8 else f"{num_bytes / 1e6:.0f} MB"
+    if num_bytes >= 1e8:
+        return said("{number:.1f} GB", number=num_bytes / 1e9)
+    return said("{number:.0f} MB", number=num_bytes / 1e6)
 
 
 def _table(pair: PairPlan, room: Room) -> FitTable:
@@ -155,7 +158,11 @@ def _changes(pair: PairPlan, room: Room) -> Iterator[Change]:
     table = _table(pair, room)
     if room.disk_bytes is not None and table.needed.disk_bytes > room.disk_bytes:
         missing = gigabytes(table.needed.disk_bytes - room.disk_bytes)
-        yield Change(ChangeKind.DISK, "", f"Free {missing} of disk space, or choose another folder for the models.")
+        yield Change(
+            ChangeKind.DISK,
+            "",
+            said("Free {missing} of disk space, or choose another folder for the models.", missing=missing),
+        )
         room = replace(room, disk_bytes=None)
         table = _table(pair, room)
     if table.verdict is Verdict.FITS:
@@ -168,7 +175,7 @@ def _changes(pair: PairPlan, room: Room) -> Iterator[Change]:
             found = True
             yield change
     if not found and wanted is Verdict.TOO_LARGE:
-        yield Change(ChangeKind.OTHER_MODEL, "", "Choose a smaller model, or a quantization with fewer bits.")
+        yield Change(ChangeKind.OTHER_MODEL, "", said("Choose a smaller model, or a quantization with fewer bits."))
 
 
 def _helps(pair: PairPlan, room: Room, before: Verdict) -> bool:
@@ -192,7 +199,11 @@ def _quantized(pair: PairPlan, room: Room, before: Verdict) -> Change | None:
     for cache_type in ("q8_0", "q4_0"):
         changed = _with_cache(pair, pair.target.setup.n_ctx, cache_type)
         if pair.target.setup.cache_type_k != cache_type and _helps(changed, room, before):
-            return Change(ChangeKind.CACHE_TYPE, cache_type, f"Keep the context as {cache_type}: it takes less memory.")
+            return Change(
+                ChangeKind.CACHE_TYPE,
+                cache_type,
+                said("Keep the context as {kind}: it takes less memory.", kind=cache_type),
+            )
     return None
 
 
@@ -200,7 +211,7 @@ def _smaller_context(pair: PairPlan, room: Room, before: Verdict) -> Change | No
     n_ctx = pair.target.setup.n_ctx // 2
     while n_ctx >= SMALLEST_N_CTX:
         if _helps(_with_cache(pair, n_ctx), room, before):
-            return Change(ChangeKind.CONTEXT, str(n_ctx), f"Choose a context of {n_ctx:,} tokens.")
+            return Change(ChangeKind.CONTEXT, str(n_ctx), said("Choose a context of {n_ctx:,} tokens.", n_ctx=n_ctx))
         n_ctx //= 2
     return None
 
@@ -210,18 +221,22 @@ def _draft_on_cpu(pair: PairPlan, room: Room, before: Verdict) -> Change | None:
         return None
     if not _helps(replace(pair, draft=replace(pair.draft, gpu_layers=0)), room, before):
         return None
-    return Change(ChangeKind.DRAFT_ON_CPU, "0", "Run the draft on the CPU: then the GPU has room for the target.")
+    return Change(ChangeKind.DRAFT_ON_CPU, "0", said("Run the draft on the CPU: then the GPU has room for the target."))
 
 
 def _fewer_layers(pair: PairPlan, room: Room, before: Verdict) -> Change | None:
     most = min(pair.target.gpu_layers, num_cached_layers(pair.target.header) + 1)
     for layers in range(most - 1, -1, -1):
         if _helps(replace(pair, target=replace(pair.target, gpu_layers=layers)), room, before):
-            return Change(ChangeKind.GPU_LAYERS, str(layers), f"Put {layers} of {most} layers on the GPU.")
+            return Change(
+                ChangeKind.GPU_LAYERS,
+                str(layers),
+                said("Put {layers} of {most} layers on the GPU.", layers=layers, most=most),
+            )
     return None
 
 
 def _without_draft(pair: PairPlan, room: Room, before: Verdict) -> Change | None:
     if pair.draft is None or not _helps(replace(pair, draft=None), room, before):
         return None
-    return Change(ChangeKind.NO_DRAFT, "", "Go without the draft: the n-gram mode takes no memory.")
+    return Change(ChangeKind.NO_DRAFT, "", said("Go without the draft: the n-gram mode takes no memory."))

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from engine.gguf_source import MAX_STRING_BYTES, Cursor, ReadAt, check, open_for_reading
 from engine.gguf_types import BLOCK_SIZES, FORMATS, ValueType
+from engine.sentences import said
 
 MAX_ENTRIES = 65_536  # real files have 20 to 200
 MAX_TENSORS = 262_144  # the largest mixtures, before their experts were merged, had about 60,000
@@ -118,16 +119,16 @@ def parse_header(read_at: ReadAt, file_size: int) -> GgufHeader:
     cursor = Cursor(read_at, file_size)
     version = _read_version(cursor)
     num_tensors, num_entries = cursor.number("Q"), cursor.number("Q")
-    check(num_tensors <= MAX_TENSORS, f"it claims {num_tensors:,} tensors")
-    check(num_entries <= MAX_ENTRIES, f"it claims {num_entries:,} metadata entries")
+    check(num_tensors <= MAX_TENSORS, "it claims {num_tensors:,} tensors", num_tensors=num_tensors)
+    check(num_entries <= MAX_ENTRIES, "it claims {num_entries:,} metadata entries", num_entries=num_entries)
     metadata: dict[str, Value] = {}
     arrays: dict[str, ArrayRef] = {}
     entries: dict[str, tuple[int, int]] = {}
     num_kept = 0
     for _ in range(num_entries):
         begin = cursor.position
-        key = cursor.text(MAX_KEY_BYTES, "a metadata key")
-        check(key not in entries, f"the entry {key[:80]!r} appears twice")
+        key = cursor.text(MAX_KEY_BYTES, said("a metadata key"))
+        check(key not in entries, "the entry {key!r} appears twice", key=key[:80])
         value = _read_value(cursor, key)
         if not isinstance(value, ArrayRef):
             metadata[key] = value
@@ -163,30 +164,30 @@ def read_strings(read_at: ReadAt, array: ArrayRef) -> list[bytes]:
 
 def _read_version(cursor: Cursor) -> int:
     magic = cursor.take(4)
-    check(magic == _MAGIC, f"it does not begin with GGUF but with {magic!r}")
+    check(magic == _MAGIC, "it does not begin with GGUF but with {magic}", magic=magic)
     version: int = cursor.number("I")
     check(version not in (2 << 24, 3 << 24), "it was written for big-endian machines")
-    check(version in (2, 3), f"it has the GGUF version {version}, and only 2 and 3 are known")
+    check(version in (2, 3), "it has the GGUF version {version}, and only 2 and 3 are known", version=version)
     return version
 
 
 def _read_value(cursor: Cursor, key: str) -> Value | ArrayRef:
     kind = _value_type(cursor.number("I"), key)
     if kind is ValueType.STRING:
-        return cursor.text(MAX_STRING_BYTES, f"the entry {key[:80]!r}")
+        return cursor.text(MAX_STRING_BYTES, said("the entry {key!r}", key=key[:80]))
     if kind is ValueType.ARRAY:
         return _read_array(cursor, key)
     value: int | float = cursor.number(FORMATS[kind])
     if kind is not ValueType.BOOL:
         return value
-    check(value in (0, 1), f"the entry {key[:80]!r} is neither true nor false")
+    check(value in (0, 1), "the entry {key!r} is neither true nor false", key=key[:80])
     return bool(value)
 
 
 def _read_array(cursor: Cursor, key: str) -> ArrayRef:
     kind, length = _value_type(cursor.number("I"), key), cursor.number("Q")
-    check(kind is not ValueType.ARRAY, f"the entry {key[:80]!r} is a list of lists, which no model needs")
-    check(length <= MAX_ARRAY_ITEMS, f"the entry {key[:80]!r} claims {length:,} items")
+    check(kind is not ValueType.ARRAY, "the entry {key!r} is a list of lists, which no model needs", key=key[:80])
+    check(length <= MAX_ARRAY_ITEMS, "the entry {key!r} claims {length:,} items", key=key[:80], length=length)
     begin = cursor.position
     if kind is ValueType.STRING:
         cursor.skip_strings(length)
@@ -205,7 +206,7 @@ def _small_array(cursor: Cursor, array: ArrayRef, max_items: int) -> tuple[int |
 
 
 def _value_type(number: int, key: str) -> ValueType:
-    check(number <= max(ValueType), f"the entry {key[:80]!r} has the unknown type {number}")
+    check(number <= max(ValueType), "the entry {key!r} has the unknown type {number}", key=key[:80], number=number)
     return ValueType(number)
 
 
@@ -217,17 +218,27 @@ def _alignment(metadata: Mapping[str, Value]) -> int:
 
 
 def _read_tensor(cursor: Cursor, alignment: int) -> TensorInfo:
-    name = cursor.text(MAX_NAME_BYTES, "a tensor's name")
+    name = cursor.text(MAX_NAME_BYTES, said("a tensor's name"))
     num_dims = cursor.number("I")
-    check(1 <= num_dims <= MAX_DIMS, f"the tensor {name!r} has {num_dims:,} dimensions")
+    check(1 <= num_dims <= MAX_DIMS, "the tensor {name!r} has {num_dims:,} dimensions", name=name, num_dims=num_dims)
     dims = struct.unpack(f"<{num_dims}Q", cursor.take(8 * num_dims))
     kind, offset = cursor.number("I"), cursor.number("Q")
-    check(kind in BLOCK_SIZES, f"the tensor {name!r} has the unknown type {kind}")
+    check(kind in BLOCK_SIZES, "the tensor {name!r} has the unknown type {kind}", name=name, kind=kind)
     block = BLOCK_SIZES[kind]
-    check(min(dims) > 0, f"the tensor {name!r} has a dimension of 0")
-    check(_product(dims) <= MAX_NUM_VALUES, f"the tensor {name!r} claims {_product(dims):,} values")
-    check(dims[0] % block.num_values == 0, f"the rows of {name!r} are no whole blocks of {block.name}")
-    check(offset % alignment == 0, f"the tensor {name!r} is not aligned")
+    check(min(dims) > 0, "the tensor {name!r} has a dimension of 0", name=name)
+    check(
+        _product(dims) <= MAX_NUM_VALUES,
+        "the tensor {name!r} claims {number:,} values",
+        name=name,
+        number=_product(dims),
+    )
+    check(
+        dims[0] % block.num_values == 0,
+        "the rows of {name!r} are no whole blocks of {block}",
+        name=name,
+        block=block.name,
+    )
+    check(offset % alignment == 0, "the tensor {name!r} is not aligned", name=name)
     return TensorInfo(name, dims, block.name, offset, _product(dims) // block.num_values * block.num_bytes)
 
 
@@ -236,10 +247,10 @@ def _check_layout(tensors: tuple[TensorInfo, ...], num_data_bytes: int) -> None:
     check(len({tensor.name for tensor in tensors}) == len(tensors), "two of its tensors have one name")
     end = 0
     for tensor in sorted(tensors, key=lambda tensor: tensor.offset):
-        check(tensor.offset >= end, f"the tensor {tensor.name!r} overlaps another")
+        check(tensor.offset >= end, "the tensor {tensor!r} overlaps another", tensor=tensor.name)
         end = tensor.offset + tensor.num_bytes
     missing = end - max(0, num_data_bytes)  # a file without tensors may end before the alignment
-    check(missing <= 0, f"{missing:,} bytes of its weights are missing (an incomplete download?)")
+    check(missing <= 0, "{missing:,} bytes of its weights are missing (an incomplete download?)", missing=missing)
 
 
 def _product(dims: tuple[int, ...]) -> int:

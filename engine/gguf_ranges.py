@@ -62,10 +62,10 @@ class RangeSource:
                 raise CancelledReadError("Reading the header was cancelled.")
             have = len(self._prefix)
             if have >= self._max_bytes:
-                raise broken(f"its header is longer than {self._max_bytes // 2**20} MB")
+                raise broken("its header is longer than {max_bytes} MB", max_bytes=self._max_bytes // 2**20)
             block = min(max(have, FIRST_BLOCK_BYTES), LARGEST_BLOCK_BYTES)
             data = self._fetch(have, min(have + block, self._file_size, self._max_bytes))
             if not data:
-                raise broken(f"it ends after {have:,} of {self._file_size:,} bytes")
+                raise broken("it ends after {have:,} of {file_size:,} bytes", have=have, file_size=self._file_size)
             self._prefix += data[:block]
         return bytes(self._prefix[offset:end])

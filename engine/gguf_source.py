@@ -11,11 +11,12 @@ from pathlib import Path
 from typing import Any
 
 from engine.errors import ModelHeaderError, ModelNotFoundError
+from engine.sentences import said, with_other
 
 MAX_STRING_BYTES = 16 * 2**20  # the longest real ones are chat templates of about 100 kB
 MAX_HEADER_BYTES = 512 * 2**20  # about twenty times the largest real header
 _CHUNK_BYTES = 256 * 1024
-_SUBJECT = "The file"  # until its name is known
+_SUBJECT = said("The file")  # until its name is known
 
 ReadAt = Callable[[int, int], bytes]  # (offset, num_bytes) -> those bytes, fewer where it has no more
 
@@ -41,7 +42,9 @@ class open_for_reading:  # noqa: N801  (used like open())
         try:
             self._file = self._path.open("rb")
         except OSError as error:
-            raise ModelNotFoundError(f"{self._path} cannot be read: {error.strerror or error}.") from error
+            raise ModelNotFoundError(
+                said("{path} cannot be read: {reason}.", path=self._path, reason=error.strerror or error)
+            ) from error
         size = self._file.seek(0, 2)
 
         def read_at(offset: int, num_bytes: int) -> bytes:
@@ -53,11 +56,13 @@ class open_for_reading:  # noqa: N801  (used like open())
     def __exit__(self, _kind: object, error: BaseException | None, _trace: object) -> None:
         self._file.close()
         if isinstance(error, MoreBytesNeededError):
-            raise ModelHeaderError(f"{self._path.name} became shorter while it was read.") from error
+            raise ModelHeaderError(said("{path} became shorter while it was read.", path=self._path.name)) from error
         if isinstance(error, ModelHeaderError):
             raise named(error, self._path.name) from None
         if isinstance(error, OSError):
-            raise ModelNotFoundError(f"{self._path} cannot be read: {error.strerror or error}.") from error
+            raise ModelNotFoundError(
+                said("{path} cannot be read: {reason}.", path=self._path, reason=error.strerror or error)
+            ) from error
 
 
 def prefix_reader(prefix: bytes) -> ReadAt:
@@ -90,7 +95,7 @@ class Cursor:
     def text(self, max_bytes: int, what: str) -> str:
         """Return the next string; bytes that are no UTF-8 are replaced."""
         length = self.number("Q")
-        check(length <= max_bytes, f"{what} claims {length:,} bytes")
+        check(length <= max_bytes, "{what} claims {length:,} bytes", what=what, length=length)
         return self.take(length).decode("utf-8", "replace")
 
     def skip(self, num_bytes: int) -> None:
@@ -108,14 +113,18 @@ class Cursor:
                 begin = self.position - self._begin
             (length,) = unpack(self._buffer, begin)
             if length > MAX_STRING_BYTES:
-                raise broken(f"a text in it claims {length:,} bytes")
+                raise broken("a text in it claims {length:,} bytes", length=length)
             self.position += 8 + length
         self._promise(0)
 
     def _promise(self, num_bytes: int) -> None:
         end = self.position + num_bytes
         check(end <= self._file_size, "it ends in the middle of its header (an incomplete download?)")
-        check(end <= MAX_HEADER_BYTES, f"its header is longer than {MAX_HEADER_BYTES // 2**20} MB")
+        check(
+            end <= MAX_HEADER_BYTES,
+            "its header is longer than {max_header_bytes} MB",
+            max_header_bytes=MAX_HEADER_BYTES // 2**20,
+        )
 
     def _have(self, num_bytes: int) -> None:
         self._promise(num_bytes)
@@ -128,19 +137,18 @@ class Cursor:
             raise MoreBytesNeededError(end)
 
 
-def check(good: bool, reason: str) -> None:
-    """Raise `ModelHeaderError` for ``reason`` unless ``good``."""
+def check(good: bool, reason: str, /, **fields: object) -> None:
+    """Raise `ModelHeaderError` for ``reason``, a template that the ``fields`` fill, unless ``good``."""
     if not good:
-        raise broken(reason)
+        raise broken(reason, **fields)
 
 
 def named(error: ModelHeaderError, name: str) -> ModelHeaderError:
     """Return the same error with ``name`` in place of "The file"."""
-    return type(error)(
-        error.message.replace(_SUBJECT, name, 1) if error.message.startswith(_SUBJECT) else error.message
-    )
+    return type(error)(with_other(error.message, _SUBJECT, name))
 
 
-def broken(reason: str) -> ModelHeaderError:
-    """Return the error that tells ``reason``, the end of a sentence about the file."""
-    return ModelHeaderError(f"{_SUBJECT} is damaged or not a model: {reason}.")
+def broken(reason: str, /, **fields: object) -> ModelHeaderError:
+    """Return the error that tells ``reason``, the end of a sentence about the file, as a template for ``fields``."""
+    told = said(reason, **fields)
+    return ModelHeaderError(said("{subject} is damaged or not a model: {reason}.", subject=_SUBJECT, reason=told))

@@ -82,13 +82,18 @@ def check_header(header: GgufHeader) -> None:
     """
     check(bool(header.architecture), "it does not say which architecture it has")
     good = _ARCHITECTURE.fullmatch(header.architecture) is not None
-    check(good, f"its architecture is called {header.architecture[:80]!r}")
+    check(good, "its architecture is called {architecture!r}", architecture=header.architecture[:80])
     check(bool(header.tensors), "it holds no weights, only a vocabulary or metadata")
     for key in _NEEDED:
-        check(header.own(key) is not None, f"it does not say its {header.architecture}.{key}")
+        check(
+            header.own(key) is not None,
+            "it does not say its {architecture}.{key}",
+            architecture=header.architecture,
+            key=key,
+        )
     for key, (smallest, largest) in _RANGES.items():
         for number in _numbers(header.own(key), key):
-            check(smallest <= number <= largest, f"its {key} is {number:,}")
+            check(smallest <= number <= largest, "its {key} is {number:,}", key=key, number=number)
     _check_floats(header)
     _check_heads(header)
     _check_experts(header)
@@ -107,17 +112,28 @@ def check_tokens(header: GgufHeader, read_at: ReadAt) -> None:
     lists = {key: _list(header, key, types) for key, types in _LIST_TYPES.items() if key in present}
     check(_TOKENS in lists, "it has no vocabulary")
     num_tokens = lists[_TOKENS].length
-    check(0 < num_tokens <= MAX_TOKENS, f"its vocabulary has {num_tokens:,} tokens")
+    check(0 < num_tokens <= MAX_TOKENS, "its vocabulary has {num_tokens:,} tokens", num_tokens=num_tokens)
     for key in (_SCORES, _TYPES):
         length = lists[key].length if key in lists else num_tokens
-        check(length == num_tokens, f"it has {num_tokens:,} tokens, but {length:,} entries in {key}")
+        check(
+            length == num_tokens,
+            "it has {num_tokens:,} tokens, but {length:,} entries in {key}",
+            num_tokens=num_tokens,
+            length=length,
+            key=key,
+        )
     texts = read_strings(read_at, lists[_TOKENS])
     longest = max(map(len, texts))
-    check(longest <= MAX_TOKEN_BYTES, f"one of its tokens is {longest:,} bytes long")
+    check(longest <= MAX_TOKEN_BYTES, "one of its tokens is {longest:,} bytes long", longest=longest)
     if _TYPES in lists:
         for token_id in (read_numbers(read_at, lists[_TYPES]) == _BYTE_TYPE).nonzero()[0]:
             good = _BYTE_TOKEN.fullmatch(texts[token_id]) is not None
-            check(good, f"token {token_id} should name a byte, but is {texts[token_id][:40]!r}")
+            check(
+                good,
+                "token {token_id} should name a byte, but is {texts!r}",
+                token_id=token_id,
+                texts=texts[token_id][:40],
+            )
 
 
 def _numbers(value: Value | None, key: str) -> tuple[int, ...]:
@@ -126,7 +142,7 @@ def _numbers(value: Value | None, key: str) -> tuple[int, ...]:
         return ()
     numbers = value if isinstance(value, tuple) else (value,)
     good = all(isinstance(number, int) and not isinstance(number, bool) for number in numbers)
-    check(good and len(numbers) > 0, f"its {key} is no whole number")
+    check(good and len(numbers) > 0, "its {key} is no whole number", key=key)
     return tuple(number for number in numbers if isinstance(number, int))
 
 
@@ -134,12 +150,12 @@ def _check_floats(header: GgufHeader) -> None:
     for name, value in header.metadata.items():
         numbers = value if isinstance(value, tuple) else (value,)
         finite = all(math.isfinite(number) for number in numbers if isinstance(number, float))
-        check(finite or name.startswith("tokenizer."), f"its {name} is not a finite number")
+        check(finite or name.startswith("tokenizer."), "its {name} is not a finite number", name=name)
     for keys, smallest in ((_POSITIVE, 1e-9), (_NOT_NEGATIVE, 0.0)):
         for key in keys:
             own = header.own(key)
             if own is not None:
-                check(isinstance(own, int | float) and own >= smallest, f"its {key} is {own}")
+                check(isinstance(own, int | float) and own >= smallest, "its {key} is {own}", key=key, own=own)
 
 
 def _check_heads(header: GgufHeader) -> None:
@@ -148,16 +164,21 @@ def _check_heads(header: GgufHeader) -> None:
     check(recurrent or not heads or max(heads) > 0, "it has no attention heads")
     if len(heads) == len(kv_heads) == 1 and heads[0] and kv_heads[0]:
         shared = heads[0] % kv_heads[0] == 0
-        check(shared, f"its {heads[0]} attention heads cannot share {kv_heads[0]} key and value heads")
+        check(
+            shared,
+            "its {heads} attention heads cannot share {kv_heads} key and value heads",
+            heads=heads[0],
+            kv_heads=kv_heads[0],
+        )
     for number in _numbers(header.own("rope.dimension_count"), "rope.dimension_count"):
-        check(number % 2 == 0, f"its rope.dimension_count is {number}, an odd number")
+        check(number % 2 == 0, "its rope.dimension_count is {number}, an odd number", number=number)
 
 
 def _check_experts(header: GgufHeader) -> None:
     all_of_them = max(_numbers(header.own("expert_count"), "expert_count"), default=0)
     used = max(_numbers(header.own("expert_used_count"), "expert_used_count"), default=0)
-    check(used <= all_of_them, f"it uses {used} experts of {all_of_them}")
-    check(used > 0 or all_of_them == 0, f"it has {all_of_them} experts and uses none")
+    check(used <= all_of_them, "it uses {used} experts of {all_of_them}", used=used, all_of_them=all_of_them)
+    check(used > 0 or all_of_them == 0, "it has {all_of_them} experts and uses none", all_of_them=all_of_them)
 
 
 def _check_blocks(header: GgufHeader) -> None:
@@ -168,11 +189,13 @@ def _check_blocks(header: GgufHeader) -> None:
         return
     (claimed, *_), found = _numbers(header.own("block_count"), "block_count"), max(blocks) + 1
     extra = sum(_numbers(header.own("nextn_predict_layers"), "nextn_predict_layers"))
-    check(abs(claimed - found) <= extra, f"it claims {claimed:,} blocks and has {found:,}")
+    check(abs(claimed - found) <= extra, "it claims {claimed:,} blocks and has {found:,}", claimed=claimed, found=found)
 
 
 def _list(header: GgufHeader, key: str, types: tuple[ValueType, ...]) -> ArrayRef:
     """Return where the list under ``key`` lies."""
     value = header.arrays.get(key)
-    check(value is not None and (value.item_type in types or value.length == 0), f"its {key} has the wrong type")
+    check(
+        value is not None and (value.item_type in types or value.length == 0), "its {key} has the wrong type", key=key
+    )
     return value if value is not None else ArrayRef(types[0], 0, 0, 0)

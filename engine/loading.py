@@ -19,6 +19,7 @@ from engine.llama.snapshots import affordable_snapshots
 from engine.memory_use import estimated_memory, reported_memory
 from engine.recommended import recommended_sampling
 from engine.records import CacheType, FlashAttention, LoadRequest, ModelInfo
+from engine.sentences import said
 from engine.sequence import CachedSequence
 
 SMALLEST_AUTOMATIC_N_CTX = 2048
@@ -54,7 +55,8 @@ def placement_notices(request: LoadRequest) -> tuple[str, ...]:
     quantized = [kind.value for kind in dict.fromkeys(kinds) if kind is not CacheType.F16]
     if request.flash_attention is not FlashAttention.OFF or not quantized:
         return ()
-    return (f"Flash attention is on, since a cache of type {' or '.join(quantized)} needs it.",)
+    kinds_named = " / ".join(quantized)
+    return (said("Flash attention is on, since a cache of type {kinds} needs it.", kinds=kinds_named),)
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,7 +118,7 @@ def open_model(path: str | Path, options: LoadOptions, progress: Callable[[float
         except (ModelLoadError, ContextError):
             if last_choice:
                 raise
-    raise ModelLoadError(f"{Path(path).name} fits neither GPU nor main memory.")
+    raise ModelLoadError(said("{path} fits neither GPU nor main memory.", path=Path(path).name))
 
 
 def _layer_choices(asked: int | None) -> tuple[int, ...]:
@@ -144,7 +146,13 @@ def _open_with(
 
 def _check_kind(model: LlamaModel) -> None:
     if not model.generates_text:
-        raise ModelFileError(f"{model.path.name} is a {model.architecture} model, which does not write text.")
+        raise ModelFileError(
+            said(
+                "{path} is a {architecture} model, which does not write text.",
+                path=model.path.name,
+                architecture=model.architecture,
+            )
+        )
 
 
 def _make_context(model: LlamaModel, options: LoadOptions) -> LlamaContext:

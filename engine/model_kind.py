@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from engine.errors import ModelFileError
 from engine.gguf_header import GgufHeader
+from engine.sentences import said
 
 # Architectures that turn a text into one vector. llama.cpp loads them, but their contexts have no logits.
 _ENCODERS = (
@@ -19,18 +20,18 @@ _ENCODERS = (
     "t5encoder",
 )
 _OTHERS = {
-    "clip": "the image or sound part of another model",
-    "wavtokenizer-dec": "a part of a speech model",
-    "dflash": "a draft head that works only inside its own target",
-    "eagle3": "a draft head that works only inside its own target",
+    "clip": said("the image or sound part of another model"),
+    "wavtokenizer-dec": said("a part of a speech model"),
+    "dflash": said("a draft head that works only inside its own target"),
+    "eagle3": said("a draft head that works only inside its own target"),
 }
 _TYPES = {
-    "adapter": "an adapter (LoRA) for another model",
-    "imatrix": "a table for quantizing another model",
-    "mmproj": "the image or sound part of another model",
-    "vocab": "a vocabulary without weights",
+    "adapter": said("an adapter (LoRA) for another model"),
+    "imatrix": said("a table for quantizing another model"),
+    "mmproj": said("the image or sound part of another model"),
+    "vocab": said("a vocabulary without weights"),
 }
-_ADVICE = "Choose a GGUF file of a chat or text model."
+_ADVICE = said("Choose a GGUF file of a chat or text model.")
 
 
 def check_writes_text(header: GgufHeader, name: str) -> None:
@@ -41,11 +42,14 @@ def check_writes_text(header: GgufHeader, name: str) -> None:
     """
     reason = _TYPES.get(str(header.metadata.get("general.type"))) or _OTHERS.get(header.architecture)
     if reason is None and _is_head_only(header):
-        reason = "the next-token heads (MTP) of another model, which work only inside it"
+        reason = said("the next-token heads (MTP) of another model, which work only inside it")
     if reason is None and _is_encoder(header):
-        reason = f"a text encoder ({header.architecture}): it turns texts into numbers, for searching"
+        reason = said(
+            "a text encoder ({architecture}): it turns texts into numbers, for searching",
+            architecture=header.architecture,
+        )
     if reason is not None:
-        raise ModelFileError(f"{name} is {reason}, and does not write text.", _ADVICE)
+        raise ModelFileError(said("{name} is {reason}, and does not write text.", name=name, reason=reason), _ADVICE)
 
 
 def _is_head_only(header: GgufHeader) -> bool:

@@ -17,6 +17,7 @@ from engine.llama.model import LlamaModel
 from engine.llama.vocab import Vocab
 from engine.pairing import check_pair
 from engine.probe_child import answer_as_json
+from engine.sentences import to_json
 
 _COPIES = 16  # of the header, as lists and tables of a tokenizer, in both vocabularies
 
@@ -61,7 +62,7 @@ def _judge(target: Vocab, path: Path) -> dict[str, Any]:
 
 
 def _verdict(reason: str, *, readable: bool = True) -> dict[str, Any]:
-    return {"matches": not reason, "reason": reason, "readable": readable}
+    return {"matches": not reason, "reason": to_json(reason), "readable": readable}
 
 
 def _checked_size(path: Path) -> int:

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from engine.errors import EngineError
 from engine.probe import ask_child
+from engine.sentences import from_json, with_other
 
 _START_LIMIT_S, _EACH_LIMIT_S = 60.0, 15.0
 
@@ -45,8 +46,8 @@ def judge_pairs(
             return tuple(verdict for draft in drafts for verdict in judge_pairs(target, [draft], should_stop))
         if should_stop() or not _stands_alone(target):
             raise
-        return (PairVerdict(False, error.message.replace(target.name, drafts[0].name), readable=False),)
-    return tuple(PairVerdict(**verdict) for verdict in answer["verdicts"])
+        return (PairVerdict(False, with_other(error.message, target.name, drafts[0].name), readable=False),)
+    return tuple(PairVerdict(**{**verdict, "reason": from_json(verdict["reason"])}) for verdict in answer["verdicts"])
 
 
 def _stands_alone(target: Path) -> bool:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from engine.errors import DraftRefusedError
 from engine.llama.vocab import Vocab
+from engine.sentences import said
 
 MAX_SIZE_DIFFERENCE = 128
 FIRST_COMPARED_ID = 5  # the first ids are control tokens whose texts differ between otherwise equal files
@@ -28,31 +29,39 @@ def check_pair(target: Vocab, draft: Vocab) -> None:
 def _kind(target: Vocab, draft: Vocab) -> str:
     if target.type_name == draft.type_name:
         return ""
-    return f"The target's tokenizer is {target.type_name}, the draft's is {draft.type_name}."
+    return said(
+        "The target's tokenizer is {target}, the draft's is {draft}.", target=target.type_name, draft=draft.type_name
+    )
 
 
 def _special(target: Vocab, draft: Vocab) -> str:
-    settings = (
-        ("adds a BOS token", target.add_bos, draft.add_bos),
-        ("adds an EOS token", target.add_eos, draft.add_eos),
-    )
-    for what, of_target, of_draft in settings:
-        if of_target != of_draft:
-            one, other = ("target", "draft") if of_target else ("draft", "target")
-            return f"The {one}'s tokenizer {what}, the {other}'s does not."
+    settings = (("BOS", target.add_bos, draft.add_bos), ("EOS", target.add_eos, draft.add_eos))
+    for name, of_target, of_draft in settings:
+        if of_target and not of_draft:
+            return said("The target's tokenizer adds the {name} token, the draft's does not.", name=name)
+        if of_draft and not of_target:
+            return said("The draft's tokenizer adds the {name} token, the target's does not.", name=name)
     tokens = (("BOS", target.bos_id, draft.bos_id), ("EOS", target.eos_id, draft.eos_id))
     for name, of_target_id, of_draft_id in tokens:
         if of_target_id != of_draft_id:
-            return f"The {name} token is {_show(of_target_id)} in the target, {_show(of_draft_id)} in the draft."
+            return said(
+                "The {name} token is {of_target} in the target, {of_draft} in the draft.",
+                name=name,
+                of_target=_show(of_target_id),
+                of_draft=_show(of_draft_id),
+            )
     return ""
 
 
 def _size(target: Vocab, draft: Vocab) -> str:
     if abs(target.n_vocab - draft.n_vocab) <= MAX_SIZE_DIFFERENCE:
         return ""
-    return (
-        f"The target's vocabulary has {target.n_vocab:,} tokens, the draft's {draft.n_vocab:,}: "
-        f"they may differ by at most {MAX_SIZE_DIFFERENCE}."
+    return said(
+        "The target's vocabulary has {of_target:,} tokens, the draft's {of_draft:,}: "
+        "they may differ by at most {difference}.",
+        of_target=target.n_vocab,
+        of_draft=draft.n_vocab,
+        difference=MAX_SIZE_DIFFERENCE,
     )
 
 
@@ -60,9 +69,14 @@ def _texts(target: Vocab, draft: Vocab) -> str:
     for token_id in range(FIRST_COMPARED_ID, min(target.n_vocab, draft.n_vocab)):
         ours, theirs = target.token_text(token_id), draft.token_text(token_id)
         if ours != theirs:
-            return f"Token {token_id} is {ours!r} in the target, {theirs!r} in the draft."
+            return said(
+                "Token {token_id} is {ours!r} in the target, {theirs!r} in the draft.",
+                token_id=token_id,
+                ours=ours,
+                theirs=theirs,
+            )
     return ""
 
 
 def _show(token_id: int | None) -> str:
-    return "absent" if token_id is None else str(token_id)
+    return said("absent") if token_id is None else str(token_id)

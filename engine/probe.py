@@ -21,6 +21,7 @@ from typing import Any
 from engine import errors
 from engine.child_process import child_command, child_environment, creation_flags
 from engine.errors import EngineError, ModelLoadError, ModelNotFoundError, NotEnoughMemoryError
+from engine.sentences import from_json, said
 
 log = logging.getLogger(__name__)
 
@@ -39,7 +40,7 @@ _CHILD_ENVIRONMENT = {
     "GGML_VK_VISIBLE_DEVICES": "",
     "GGML_NO_BACKTRACE": "1",
 }
-_OTHER_PROGRAM = "Choose another file of this model, or a newer version of Paceline."
+_OTHER_PROGRAM = said("Choose another file of this model, or a newer version of Paceline.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +92,9 @@ def _identity(path: Path) -> tuple[str, int]:
         with whole.open("rb"):
             pass
     except OSError as error:
-        raise ModelNotFoundError(f"{path} cannot be read: {error.strerror or error}.") from error
+        raise ModelNotFoundError(
+            said("{path} cannot be read: {reason}.", path=path, reason=error.strerror or error)
+        ) from error
     try:
         version = metadata.version("llama-cpp-python")
     except metadata.PackageNotFoundError:  # a frozen program may carry no package metadata
@@ -131,7 +134,7 @@ def ask_child(
     try:
         answer: dict[str, Any] = json.loads(output.strip().splitlines()[-1])
     except (ValueError, IndexError) as error:
-        raise ModelLoadError(f"The process that opened {name} ended without an answer.") from error
+        raise ModelLoadError(said("The process that opened {name} ended without an answer.", name=name)) from error
     if "error" in answer:
         raise _retell(answer["error"])
     return answer
@@ -148,11 +151,13 @@ def _wait(
         except subprocess.TimeoutExpired:
             if time.monotonic() > end:
                 raise ModelLoadError(
-                    f"{name} could not be opened within {limit_s:.0f} seconds.",
+                    said("{name} could not be opened within {limit_s:.0f} seconds.", name=name, limit_s=limit_s),
                     "If it lies on a slow drive, copy it to this computer; otherwise choose another file.",
                 ) from None
             if should_stop():
-                raise ModelLoadError(f"Opening {name} was cancelled.", "Open it again when you want it.") from None
+                raise ModelLoadError(
+                    said("Opening {name} was cancelled.", name=name), "Open it again when you want it."
+                ) from None
         else:
             return output.decode("utf-8", "replace"), complaints.decode("utf-8", "replace")
 
@@ -160,20 +165,31 @@ def _wait(
 def _crash(name: str, status: int, complaints: str) -> EngineError:
     """One sentence for a child that died."""
     if status == -getattr(signal, "SIGKILL", 9):
-        return NotEnoughMemoryError(f"The system ended the process that opened {name}, most likely for want of memory.")
+        return NotEnoughMemoryError(
+            said("The system ended the process that opened {name}, most likely for want of memory.", name=name)
+        )
     if status == -getattr(signal, "SIGILL", 4):
         return ModelLoadError(
-            f"{name} could not be opened: llama.cpp was built for another processor.",
+            said("{name} could not be opened: llama.cpp was built for another processor.", name=name),
             "Install llama-cpp-python again on this machine.",
         )
     if status == 1:  # Python's own way to end after an error that nobody expected
-        last_line = (complaints.strip().splitlines() or ["no reason given"])[-1]
-        return ModelLoadError(f"{name} could not be opened: {last_line[:200].rstrip('.')}.", _OTHER_PROGRAM)
+        last_line = (complaints.strip().splitlines() or [""])[-1][:200].rstrip(".")
+        return ModelLoadError(
+            said(
+                "{name} could not be opened: {last_line}.",
+                name=name,
+                last_line=last_line or said("no reason was given"),
+            ),
+            _OTHER_PROGRAM,
+        )
     reason = _WHAT.search(complaints) or _ABORT.search(complaints)
     if reason and "bad_alloc" in complaints:
-        return NotEnoughMemoryError(f"{name} asks for more memory than a file of its size can need.")
-    detail = f" ({reason[1].strip()[:200]})" if reason else f" ({_signal_name(status)})"
-    return ModelLoadError(f"llama.cpp crashed when it opened {name}{detail}.", _OTHER_PROGRAM)
+        return NotEnoughMemoryError(said("{name} asks for more memory than a file of its size can need.", name=name))
+    detail = reason[1].strip()[:200] if reason else _signal_name(status)
+    return ModelLoadError(
+        said("llama.cpp crashed when it opened {name} ({detail}).", name=name, detail=detail), _OTHER_PROGRAM
+    )
 
 
 def _signal_name(status: int) -> str:
@@ -183,12 +199,12 @@ def _signal_name(status: int) -> str:
         return f"status {status:#x}" if status > 255 else f"status {status}"
 
 
-def _retell(error: dict[str, str]) -> EngineError:
+def _retell(error: dict[str, Any]) -> EngineError:
     """Make the child's error ours; what a context or a pass could not do, a load could not do."""
     kind = getattr(errors, error["kind"], ModelLoadError)
     if not issubclass(kind, errors.ModelFileError | NotEnoughMemoryError):
         kind = ModelLoadError
-    told: EngineError = kind(error["message"], error.get("advice"))
+    told: EngineError = kind(from_json(error["message"]), from_json(error["advice"]))
     return told
 
 

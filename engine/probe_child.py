@@ -14,13 +14,14 @@ from typing import Any
 import numpy as np
 
 from engine.child_limits import end_with_parent, limit_memory, quiet_crashes
-from engine.errors import EngineError, ModelLoadError
+from engine.errors import EngineError, ModelLoadError, NotEnoughMemoryError
 from engine.fit import check_fit, estimate
 from engine.hyperparameters import read_checked_header
 from engine.llama import library
 from engine.llama.context import ContextParams, LlamaContext
 from engine.llama.model import LlamaModel
 from engine.model_kind import check_writes_text
+from engine.sentences import said, to_json
 
 N_CTX = 64  # tokens; enough to run one
 _ONE_FOR_EACH_FIRST_BYTE = (
@@ -46,12 +47,17 @@ def answer_as_json(work: Callable[[], dict[str, Any]], name: str) -> int:
     try:
         answer = work()
     except EngineError as error:
-        answer = {"error": {"kind": type(error).__name__, "message": error.message, "advice": error.advice}}
+        answer = _as_told(error)
     except MemoryError:
-        answer = {"error": {"kind": "NotEnoughMemoryError", "message": f"{name} needs more memory than it may."}}
+        answer = _as_told(NotEnoughMemoryError(said("{name} needs more memory than it may.", name=name)))
     sys.stdout.write("\n" + json.dumps(answer) + "\n")
     sys.stdout.flush()
     return 0
+
+
+def _as_told(error: EngineError) -> dict[str, Any]:
+    told = {"message": to_json(error.message), "advice": to_json(error.advice)}
+    return {"error": {"kind": type(error).__name__, **told}}
 
 
 def examine(path: Path) -> dict[str, Any]:
@@ -87,7 +93,9 @@ def _run_one_token(model: LlamaModel) -> None:
     with LlamaContext(model, params) as context:
         row = context.forward([model.vocab.bos_id or 0], 1)
         if not np.isfinite(row).all():
-            raise ModelLoadError(f"{model.path.name} is damaged: its first pass gave numbers that are not finite.")
+            raise ModelLoadError(
+                said("{path} is damaged: its first pass gave numbers that are not finite.", path=model.path.name)
+            )
 
 
 def _try_vocabulary(model: LlamaModel) -> None:

@@ -15,6 +15,7 @@ from typing import Any
 from engine.errors import PromptError, TemplateError
 from engine.interfaces import Tokenizer
 from engine.records import Message
+from engine.sentences import said
 from engine.template import TemplateRefusedError, TemplateRenderer, shared_renderer
 from engine.typed_text import TypedText
 
@@ -112,7 +113,13 @@ class PromptBuilder:
             raise PromptError("There is no message to answer.")
         for message in messages:
             if message.role not in _ROLES:
-                raise PromptError(f"A message has the role {message.role!r}; known are {', '.join(_ROLES)}.")
+                raise PromptError(
+                    said(
+                        "A message has the role {role!r}; known are {names}.",
+                        role=message.role,
+                        names=", ".join(_ROLES),
+                    )
+                )
 
     def _render_first(self, forms: Sequence[Sequence[Message]]) -> str:
         """Render the first form that the template takes; its first refusal is the one that is told."""

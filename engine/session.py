@@ -29,12 +29,14 @@ from engine.pair_costs import PairCosts
 from engine.pairing import check_pair
 from engine.prompt import PromptBuilder
 from engine.records import ChatRequest, EngineReady, Event, LoadRequest, Message, Mode, Overflow
+from engine.sentences import said
 from engine.state_cache import StateCache
 from engine.summarising import Summarising
 from engine.tie_safe import TieBound
 
 Progress = Callable[[str, float], bool]  # path, fraction -> go on?
 Inspect = Callable[[Path], object]  # raises where a file must not be opened in this process
+_NO_DRAFT = said("No draft model is chosen.")
 
 
 class Session:
@@ -62,7 +64,7 @@ class Session:
         self._past: PastText | None = None
         self._costs: PairCosts | None = None
         self._store = CostStore(cost_folder)
-        self._draft_reason = "No draft model is chosen."
+        self._draft_reason = _NO_DRAFT
         self._tie_bound: TieBound | None = None
         self.states = StateCache(state_folder)
 
@@ -93,7 +95,7 @@ class Session:
                 self.set_draft(request.draft, progress)
             except EngineError as error:
                 self._draft_reason = error.message
-                notices = (*notices, f"{error.title}: {error.message} {error.advice}")
+                notices = (*notices, error.told)
         return replace(self.ready(), notices=notices)
 
     def set_draft(self, path: str | None, progress: Progress = lambda _path, _fraction: True) -> EngineReady:
@@ -105,7 +107,7 @@ class Session:
         """
         target = self._loaded()
         if path is None:
-            self._close_draft("No draft model is chosen.")
+            self._close_draft(_NO_DRAFT)
             return self.ready()
         self._inspect(Path(path))
         options = fitting([path], draft_options(self._request, target.context.n_ctx))
@@ -133,7 +135,7 @@ class Session:
         self.states.flush()
 
     def _close_models(self) -> None:
-        self._close_draft("No draft model is chosen.")
+        self._close_draft(_NO_DRAFT)
         self.states.detach("target")
         if self._target:
             self._target.close()
@@ -288,9 +290,10 @@ class Session:
 
     def _unavailable(self, target: LoadedModel) -> dict[Mode, str]:
         if not target.can_rollback:
-            reason = (
-                f"The memory of this model ({target.info.architecture}) can neither forget rejected tokens nor be "
-                "taken back to before them, so it runs plain."
+            reason = said(
+                "The memory of this model ({architecture}) can neither forget rejected tokens nor be taken back to "
+                "before them, so it runs plain.",
+                architecture=target.info.architecture,
             )
             return {mode: reason for mode in Mode if mode is not Mode.OFF}
         return {} if self._draft else dict.fromkeys((Mode.DRAFT, Mode.HYBRID), self._draft_reason)
@@ -324,13 +327,17 @@ def _try_template(prompt: PromptBuilder) -> tuple[str, ...]:
     try:
         prompt.build((Message("user", "Hello"),))
     except TemplateError as error:
-        return (f"{error.title}: {error.message} {error.advice}",)
+        return (error.told,)
     return ()
 
 
 def _check_memory(draft: LoadedModel) -> None:
     if not draft.can_rollback:
         raise DraftRefusedError(
-            f"The memory of {draft.info.name} ({draft.info.architecture}) can neither forget rejected tokens nor be "
-            "taken back to before them."
+            said(
+                "The memory of {name} ({architecture}) can neither forget rejected tokens nor be taken "
+                "back to before them.",
+                name=draft.info.name,
+                architecture=draft.info.architecture,
+            )
         )

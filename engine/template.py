@@ -17,6 +17,7 @@ import psutil
 
 from engine.child_process import child_command, child_environment, creation_flags
 from engine.errors import TemplateError
+from engine.sentences import said
 
 MAX_OUTPUT_CHARS = 8_000_000  # a context of a million tokens is about half of it
 MEMORY_LIMIT_BYTES = 512 * 2**20  # Python and Jinja take about 30 MB, long conversations a few more
@@ -53,10 +54,14 @@ class TemplateRenderer:
             line, reason = _exchange(process, request, TIME_LIMIT_S)
             if not line.endswith(b"\n"):
                 self._stop()
-                raise TemplateError(f"The model's chat template was stopped: {reason or 'it crashed'}.")
+                raise TemplateError(
+                    said("The model's chat template was stopped: {reason}.", reason=reason or said("it crashed"))
+                )
         answer = json.loads(line)
         if "refused" in answer:
-            raise TemplateRefusedError(f"The model's chat template failed: {answer['refused'].rstrip('.')}.")
+            raise TemplateRefusedError(
+                said("The model's chat template failed: {refused}.", refused=answer["refused"].rstrip("."))
+            )
         text: str = answer["text"]
         return text
 
@@ -81,7 +86,10 @@ class TemplateRenderer:
         if line != _READY:
             self._stop()
             raise TemplateError(
-                f"The helper that renders chat templates did not start: {reason or 'it ended at once'}.",
+                said(
+                    "The helper that renders chat templates did not start: {reason}.",
+                    reason=reason or said("it ended at once"),
+                ),
                 "Try again; if it happens again, reinstall Paceline.",
             )
         return process
@@ -112,7 +120,7 @@ def _exchange(process: subprocess.Popen[bytes], request: bytes, limit_s: float) 
     finally:
         done.set()
         watch.join()
-    return line, "".join(reasons)
+    return line, next(iter(reasons), "")
 
 
 def _watch(process: subprocess.Popen[bytes], done: threading.Event, limit_s: float, reasons: list[str]) -> None:
@@ -129,9 +137,9 @@ def _watch(process: subprocess.Popen[bytes], done: threading.Event, limit_s: flo
         elapsed_s = time.monotonic() - began
         starved = cpu_s - cpu_before < limit_s / 2 and elapsed_s < STARVED_TIME_LIMIT_S
         if memory_bytes > MEMORY_LIMIT_BYTES:
-            reasons.append("it needed too much memory")
+            reasons.append(said("it needed too much memory"))
         elif elapsed_s > limit_s and not starved:
-            reasons.append(f"it did not finish within {limit_s:.0f} seconds")
+            reasons.append(said("it did not finish within {limit_s:.0f} seconds", limit_s=limit_s))
         if reasons:
             process.kill()
             return

@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QSizePolicy, QVBoxLay
 from engine.records import Problem
 from ui.icon_button import IconButton
 from ui.language import translate
-from ui.problem_words import explanation, in_words
+from ui.problem_words import explanation, in_language, in_words
 from ui.theme import Theme
 
 MAX_NOTICES = 3
@@ -57,6 +57,7 @@ class Banner(QFrame):
 
     def show_notice(self, text: str) -> None:
         """Say something that needs nothing done; what has not been dismissed yet stays above it."""
+        text = in_language(text)
         kept = [line for line in self.message.text().split("\n") if not self.isHidden() and line != text]
         self._say("", "\n".join([*kept, text][-MAX_NOTICES:]))
 

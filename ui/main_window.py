@@ -24,11 +24,11 @@ from ui.dialogs import link_question
 from ui.drop_overlay import DropOverlay
 from ui.drop_zone import DropZone
 from ui.empty_state import EmptyState
-from ui.engine_words import engine_sentence
 from ui.formatting import footer
 from ui.header import DEMO_NOTE, TINY_NOTE, Header
 from ui.hub.doors import HubDoors
 from ui.language import translate
+from ui.problem_words import in_language
 from ui.records import ConversationRow, EngineView, FolderRow, MessageView, SettingField, SettingValue
 from ui.setting_rows import ask_model_file
 from ui.settings_dialog import SettingsDialog
@@ -199,7 +199,7 @@ class MainWindow(QMainWindow):
 
     def set_engine(self, view: EngineView) -> None:
         """What is loaded and what the engine is doing."""
-        reasons = {mode: engine_sentence(reason) for mode, reason in view.unavailable.items()}
+        reasons = {mode: in_language(reason) for mode, reason in view.unavailable.items()}
         self._engine = view = replace(view, unavailable=reasons)
         self.header.set_engine(view)
         self.composer.set_engine(view)

@@ -6,6 +6,7 @@ import codecs
 from dataclasses import dataclass
 
 from app.attachments.errors import NotTextError
+from engine.sentences import said
 
 GUESSED = "“{name}” is not UTF-8 and was read as Western European text. Where letters look wrong, save it as UTF-8."
 _BOMS = (
@@ -16,19 +17,19 @@ _BOMS = (
     (codecs.BOM_UTF16_BE, "utf-16"),
 )
 _MAGIC = (
-    (b"\x89PNG", "a picture"),
-    (b"\xff\xd8\xff", "a picture"),
-    (b"GIF87a", "a picture"),
-    (b"GIF89a", "a picture"),
-    (b"PK\x03\x04", "an office document or a packed archive"),
-    (b"\xd0\xcf\x11\xe0", "an office document"),
-    (b"\x1f\x8b", "a packed archive"),
-    (b"7z\xbc\xaf", "a packed archive"),
-    (b"\x7fELF", "a program"),
-    (b"MZ\x90", "a program"),
-    (b"SQLite format 3\0", "a database"),
-    (b"GGUF\x02\0", "a model"),
-    (b"GGUF\x03\0", "a model"),
+    (b"\x89PNG", said("a picture")),
+    (b"\xff\xd8\xff", said("a picture")),
+    (b"GIF87a", said("a picture")),
+    (b"GIF89a", said("a picture")),
+    (b"PK\x03\x04", said("an office document or a packed archive")),
+    (b"\xd0\xcf\x11\xe0", said("an office document")),
+    (b"\x1f\x8b", said("a packed archive")),
+    (b"7z\xbc\xaf", said("a packed archive")),
+    (b"\x7fELF", said("a program")),
+    (b"MZ\x90", said("a program")),
+    (b"SQLite format 3\0", said("a database")),
+    (b"GGUF\x02\0", said("a model")),
+    (b"GGUF\x03\0", said("a model")),
 )
 _TEXT_CONTROLS = b"\t\n\r\f\x08\x1b"
 _CONTROLS = bytes(code for code in range(0x20) if code not in _TEXT_CONTROLS) + b"\x7f"
@@ -53,26 +54,28 @@ def decode(raw: bytes, name: str) -> Decoded:
     """
     for magic, what in _MAGIC:
         if raw.startswith(magic):
-            raise NotTextError(f"“{name}” is {what}, not text.")
+            raise NotTextError(said("“{name}” is {what}, not text.", name=name, what=what))
     for mark, encoding in _BOMS:
         if raw.startswith(mark):
             return Decoded(_plain(_strictly(raw, encoding, name)))
     if b"\0" in raw:
         return Decoded(_plain(_without_mark(raw, name)))
     if sum(raw[:_SAMPLE].count(code) for code in _CONTROLS) > _MOST_CONTROLS * min(len(raw), _SAMPLE):
-        raise NotTextError(f"“{name}” is a binary file, not text.")
+        raise NotTextError(said("“{name}” is a binary file, not text.", name=name))
     try:
         return Decoded(_plain(raw.decode("utf-8")))
     except UnicodeDecodeError:
         text = raw.decode("cp1252", "replace").replace("\ufffd", " ")
-        return Decoded(_plain(text), GUESSED.format(name=name))
+        return Decoded(_plain(text), said(GUESSED, name=name))
 
 
 def _strictly(raw: bytes, encoding: str, name: str) -> str:
     try:
         text = raw.decode(encoding)
     except UnicodeDecodeError as error:
-        raise NotTextError(f"“{name}” begins like {encoding.upper()} text, but is not.") from error
+        raise NotTextError(
+            said("“{name}” begins like {encoding} text, but is not.", name=name, encoding=encoding.upper())
+        ) from error
     return _without_nul(text, name)
 
 
@@ -82,12 +85,14 @@ def _without_mark(raw: bytes, name: str) -> str:
     zeros = [sample[start::2].count(0) / max(len(sample[start::2]), 1) for start in (0, 1)]
     if max(zeros) > _WIDE_SHARE and min(zeros) < 0.05 and len(raw) % 2 == 0:
         return _strictly(raw, "utf-16-le" if zeros[1] > zeros[0] else "utf-16-be", name)
-    raise NotTextError(f"“{name}” holds NUL bytes, which no text has: it is a binary file, or damaged.")
+    raise NotTextError(said("“{name}” holds NUL bytes, which no text has: it is a binary file, or damaged.", name=name))
 
 
 def _without_nul(text: str, name: str) -> str:
     if "\0" in text:
-        raise NotTextError(f"“{name}” holds NUL characters, which no text has: it is a binary file, or damaged.")
+        raise NotTextError(
+            said("“{name}” holds NUL characters, which no text has: it is a binary file, or damaged.", name=name)
+        )
     return text
 
 

@@ -24,13 +24,14 @@ from app.attachments.errors import (
     PdfLockedError,
 )
 from engine.child_process import child_environment, creation_flags
+from engine.sentences import said
 
 log = logging.getLogger(__name__)
 
 MAX_PDF_BYTES = 200_000_000
 LIMIT_S = 60.0
 _POLL_S = 0.1
-_OCR = "Recognise its text first (OCR), or paste the text that matters."
+_OCR = said("Recognise its text first (OCR), or paste the text that matters.")
 
 
 def read_pdf(
@@ -47,9 +48,14 @@ def read_pdf(
         raise _refusal(str(kind), name, max_chars)
     text, empty, pages = str(answer["text"]), int(str(answer["empty_pages"])), int(str(answer["pages"]))
     if not text.strip():
-        raise NoTextError(f"“{name}” has no text: its pages are pictures, as a scanner makes them.", _OCR)
-    notice = f"{empty} of the {pages} pages of “{name}” have no text that could be read." if empty else ""
-    return text, notice
+        raise NoTextError(
+            said("“{name}” has no text: its pages are pictures, as a scanner makes them.", name=name), _OCR
+        )
+    if not empty:
+        return text, ""
+    return text, said(
+        "{empty} of the {pages} pages of “{name}” have no text that could be read.", empty=empty, pages=pages, name=name
+    )
 
 
 def _ask_child(
@@ -75,7 +81,9 @@ def _ask_child(
         answer: dict[str, object] = json.loads(output.splitlines()[-1])
     except (ValueError, IndexError) as error:
         log.info("the reader of a PDF ended with %s and without an answer", child.returncode)
-        raise PdfDamagedError(f"“{name}” could not be read: reading it took too much memory, or broke off.") from error
+        raise PdfDamagedError(
+            said("“{name}” could not be read: reading it took too much memory, or broke off.", name=name)
+        ) from error
     return answer
 
 
@@ -93,19 +101,23 @@ def _wait(child: subprocess.Popen[bytes], name: str, should_stop: Callable[[], b
             return child.communicate(timeout=_POLL_S)[0]
         except subprocess.TimeoutExpired:
             if time.monotonic() > end:
-                message = f"“{name}” could not be read within {limit_s:.0f} seconds."
+                message = said("“{name}” could not be read within {limit_s:.0f} seconds.", name=name, limit_s=limit_s)
                 raise PdfDamagedError(message, "Attach a PDF of the pages that matter.") from None
             if should_stop():
-                raise AttachmentError(f"Reading “{name}” was cancelled.", "Attach it again when you want it.") from None
+                raise AttachmentError(
+                    said("Reading “{name}” was cancelled.", name=name), "Attach it again when you want it."
+                ) from None
 
 
 def _refusal(kind: str, name: str, max_chars: int) -> AttachmentError:
     if kind == "locked":
-        return PdfLockedError(f"“{name}” is protected by a password.")
+        return PdfLockedError(said("“{name}” is protected by a password.", name=name))
     if kind == "long":
-        return FileTooLargeError(f"“{name}” has more than {max_chars:,} characters of text.")
+        return FileTooLargeError(
+            said("“{name}” has more than {limit:,} characters of text.", name=name, limit=max_chars)
+        )
     if kind == "gone":
-        return FileUnreadableError(f"“{name}” is not there any more, or may not be read.")
+        return FileUnreadableError(said("“{name}” is not there any more, or may not be read.", name=name))
     if kind == "memory":
-        return PdfDamagedError(f"“{name}” needs more memory to be read than a PDF of its size should.")
-    return PdfDamagedError(f"“{name}” is damaged, or no PDF.")
+        return PdfDamagedError(said("“{name}” needs more memory to be read than a PDF of its size should.", name=name))
+    return PdfDamagedError(said("“{name}” is damaged, or no PDF.", name=name))

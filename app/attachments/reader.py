@@ -15,6 +15,7 @@ from app.chats.exchange.reading import may_be_export
 from app.chats.store import ChatStore
 from app.errors import AppError
 from engine.records import Problem
+from engine.sentences import said
 from ui.records import Attachment
 
 log = logging.getLogger(__name__)
@@ -85,7 +86,9 @@ class AttachmentReader:
                 log.error("an attachment could not be read: %s", type(error).__name__)  # noqa: TRY400 (no contents)
                 problem = Problem(
                     "The file could not be attached",
-                    f"“{shown_name(wanted.name)}” could not be read ({type(error).__name__}).",
+                    said(
+                        "“{name}” could not be read ({kind}).", name=shown_name(wanted.name), kind=type(error).__name__
+                    ),
                     "Attach another file, or paste the part that matters.",
                 )
                 outcome = Outcome(wanted, problem=problem)

@@ -12,6 +12,7 @@ from app.attachments.decoding import decode
 from app.attachments.errors import FileTooLargeError, FileUnreadableError, NoTextError
 from app.attachments.kinds import kind_of, shown_name
 from app.attachments.pdf import MAX_PDF_BYTES, read_pdf
+from engine.sentences import said
 from ui.formatting import size
 from ui.records import Attachment, AttachmentKind
 
@@ -56,9 +57,16 @@ def text_attachment(name: str, text: str, num_bytes: int | None = None) -> Attac
         FileTooLargeError: it is longer than any context.
     """
     if not text.strip():
-        raise NoTextError(f"“{name}” is empty.")
+        raise NoTextError(said("“{name}” is empty.", name=name))
     if len(text) > MAX_CHARS:
-        raise FileTooLargeError(f"“{name}” has {len(text):,} characters; an attachment may have {MAX_CHARS:,}.")
+        raise FileTooLargeError(
+            said(
+                "“{name}” has {num_text:,} characters; an attachment may have {limit:,}.",
+                name=name,
+                num_text=len(text),
+                limit=MAX_CHARS,
+            )
+        )
     num_bytes = len(text.encode("utf-8", "replace")) if num_bytes is None else num_bytes
     return Attachment(0, name, kind_of(name), num_bytes, text)
 
@@ -68,17 +76,17 @@ def _look(path: Path, name: str) -> tuple[int, bytes]:
     try:
         facts = path.stat()
         if stat.S_ISDIR(facts.st_mode):
-            raise FileUnreadableError(f"“{name}” is a folder.", "Attach the files in it that matter.")
+            raise FileUnreadableError(said("“{name}” is a folder.", name=name), "Attach the files in it that matter.")
         if not stat.S_ISREG(facts.st_mode):
-            raise FileUnreadableError(f"“{name}” is no ordinary file.", "Attach a file.")
+            raise FileUnreadableError(said("“{name}” is no ordinary file.", name=name), "Attach a file.")
         if facts.st_size == 0:
-            raise NoTextError(f"“{name}” is empty.")
+            raise NoTextError(said("“{name}” is empty.", name=name))
         with path.open("rb") as handle:
             return facts.st_size, handle.read(_PDF_MARK_WITHIN)
     except OSError as error:
         raise _unreadable(name, error) from error
     except ValueError as error:  # a NUL in a path
-        raise FileUnreadableError(f"“{name}” is no name that a file can have.") from error
+        raise FileUnreadableError(said("“{name}” is no name that a file can have.", name=name)) from error
 
 
 def _read(path: Path, name: str) -> bytes:
@@ -95,9 +103,18 @@ def _read(path: Path, name: str) -> bytes:
 
 def _unreadable(name: str, error: OSError) -> FileUnreadableError:
     if isinstance(error, FileNotFoundError):
-        return FileUnreadableError(f"“{name}” is not there any more.", "Choose it again where it lies now.")
-    return FileUnreadableError(f"“{name}” cannot be read: {error.strerror or error}.")
+        return FileUnreadableError(
+            said("“{name}” is not there any more.", name=name), "Choose it again where it lies now."
+        )
+    return FileUnreadableError(said("“{name}” cannot be read: {reason}.", name=name, reason=error.strerror or error))
 
 
 def _too_large(name: str, num_bytes: int, limit: int) -> FileTooLargeError:
-    return FileTooLargeError(f"“{name}” has {size(num_bytes)}; a file of its kind may have {size(limit)}.")
+    return FileTooLargeError(
+        said(
+            "“{name}” has {num_bytes}; a file of its kind may have {limit}.",
+            name=name,
+            num_bytes=size(num_bytes),
+            limit=size(limit),
+        )
+    )

@@ -15,6 +15,7 @@ from pathlib import Path
 
 from app.chats.database import check, version_of
 from app.errors import BackupError, DamagedFileError, StorageError
+from engine.sentences import said
 
 DAILY, WEEKLY, MONTHLY = 12, 10, 9
 _STAMP = "%Y%m%d-%H%M%S-%f"
@@ -71,7 +72,7 @@ def copy_out(
             return Unverified(part, final, _figures(connection))
     except (sqlite3.Error, OSError, StorageError) as error:
         _discard(part)
-        raise BackupError(f"The copy {final.name} could not be made: {error}.") from error
+        raise BackupError(said("The copy {file} could not be made: {error}.", file=final.name, error=error)) from error
 
 
 def verify(copied: Unverified) -> Path:
@@ -92,7 +93,7 @@ def verify(copied: Unverified) -> Path:
         part.replace(final)
     except (sqlite3.Error, OSError, DamagedFileError) as error:
         _discard(part)
-        raise BackupError(f"The copy {final.name} could not be made: {error}.") from error
+        raise BackupError(said("The copy {file} could not be made: {error}.", file=final.name, error=error)) from error
     return final
 
 
@@ -159,7 +160,7 @@ def _newest_of_each(days: Iterable[tuple[Path, datetime]], period: Callable[[dat
 
 def _compare(copy: sqlite3.Connection, copied: Unverified) -> None:
     if _figures(copy) != copied.figures:
-        raise DamagedFileError(f"{copied.final.name} differs from the chats file")
+        raise DamagedFileError(said("{file} differs from the chats file", file=copied.final.name))
 
 
 def _figures(connection: sqlite3.Connection) -> tuple[Figure, ...]:

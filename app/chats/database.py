@@ -20,6 +20,7 @@ from app.errors import (
     StorageFullError,
     StorageReadOnlyError,
 )
+from engine.sentences import said
 
 MEMORY = Path(":memory:")
 FULL_BYTES = 1 << 16  # less than this is no space
@@ -74,7 +75,11 @@ def set_pragmas(connection: sqlite3.Connection, *, in_memory: bool) -> None:
         connection.execute(f"PRAGMA {name} = {value}").fetchall()
         found = connection.execute(f"PRAGMA {name}").fetchone()[0]
         if found != read_back:
-            raise StorageError(f"The database does not take {name} = {value}: it says {found}.")
+            raise StorageError(
+                said(
+                    "The database does not take {name} = {value}: it says {found}.", name=name, value=value, found=found
+                )
+            )
 
 
 @contextlib.contextmanager
@@ -105,7 +110,7 @@ def check(connection: sqlite3.Connection, *, thorough: bool = False) -> None:
     name = "integrity_check" if thorough else "quick_check"
     finding = connection.execute(f"PRAGMA {name}(1)").fetchone()[0]
     if finding != "ok":
-        raise DamagedFileError(f"SQLite found damage: {str(finding).splitlines()[-1][:200]}.")
+        raise DamagedFileError(said("SQLite found damage: {finding}.", finding=str(finding).splitlines()[-1][:200]))
 
 
 def layout_of(connection: sqlite3.Connection) -> dict[str, tuple[str, ...]]:
@@ -119,18 +124,18 @@ def as_storage_error(error: sqlite3.Error | UnicodeDecodeError, file: Path) -> S
     """Turn what SQLite says about ``file`` into a sentence for a person."""
     if isinstance(error, UnicodeDecodeError):
         # The driver fails so where SQLite's own message quotes damaged names.
-        return DamagedFileError(f"{file.name} cannot be read as a chats file.")
+        return DamagedFileError(said("{file} cannot be read as a chats file.", file=file.name))
     code = getattr(error, "sqlite_errorcode", 0) & 0xFF
     if code == sqlite3.SQLITE_FULL or (code == sqlite3.SQLITE_IOERR and _is_full(file.parent)):
-        return StorageFullError(f"There is no space left in {file.parent}.")
+        return StorageFullError(said("There is no space left in {folder}.", folder=file.parent))
     if code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
-        return StorageBusyError(f"Another program holds {file}.")
+        return StorageBusyError(said("Another program holds {file}.", file=file))
     refused = code == sqlite3.SQLITE_IOERR and not os.access(file.parent, os.W_OK)
     if refused or code in (sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_PERM):
-        return StorageReadOnlyError(f"{file} cannot be written ({error}).")
+        return StorageReadOnlyError(said("{file} cannot be written ({error}).", file=file, error=error))
     if code in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_FORMAT):
-        return DamagedFileError(f"{file.name} cannot be read as a chats file ({error}).")
-    return StorageError(f"{file.name}: {error}.")
+        return DamagedFileError(said("{file} cannot be read as a chats file ({error}).", file=file.name, error=error))
+    return StorageError(said("{file}: {error}.", file=file.name, error=error))
 
 
 def _is_full(folder: Path) -> bool:

@@ -28,6 +28,7 @@ from app.errors import (
     StorageReadOnlyError,
 )
 from engine.records import Problem
+from engine.sentences import joined, said
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +59,9 @@ def open_chats(place: Place, now: datetime) -> Opened:
     except StorageError as error:
         return _open_in_memory(place, error)
     except OSError as error:
-        reason = StorageReadOnlyError(f"{place.file.parent}: {error.strerror or error}.")
+        reason = StorageReadOnlyError(
+            said("{folder}: {reason}.", folder=place.file.parent, reason=error.strerror or error)
+        )
         return _open_in_memory(place, reason)
 
 
@@ -71,14 +74,19 @@ def _open_good(place: Place, now: datetime) -> sqlite3.Connection:
         found = version_of(connection)
         if found > len(place.migrations):
             raise NewerFileError(
-                f"{place.file.name} has layout {found}, and this one knows up to {len(place.migrations)}."
+                said(
+                    "{file} has layout {found}, and this one knows up to {known}.",
+                    file=place.file.name,
+                    found=found,
+                    known=len(place.migrations),
+                )
             )
         if found == 0 and layout_of(connection):
-            raise DamagedFileError(f"{place.file.name} is a database of another program.")
+            raise DamagedFileError(said("{file} is a database of another program.", file=place.file.name))
         if found < len(place.migrations):
             connection = _migrate(connection, place, now)
         if layout_of(connection) != _wanted_layout(place):
-            raise DamagedFileError(f"{place.file.name} does not have the tables of a chats file.")
+            raise DamagedFileError(said("{file} does not have the tables of a chats file.", file=place.file.name))
         # Readable is not yet writable; this asks without writing, so that a full disk is no obstacle.
         with transaction(connection):
             pass
@@ -118,13 +126,15 @@ def _migrate(connection: sqlite3.Connection, place: Place, now: datetime) -> sql
                 connection.execute(f"PRAGMA user_version = {version + 1}")
             check(connection)
         except BackupError as error:
-            raise MigrationError(f"Without a copy nothing is changed. {error.message}") from error
+            raise MigrationError(said("Without a copy nothing is changed. {message}", message=error.message)) from error
         except (sqlite3.Error, UnicodeDecodeError, DamagedFileError) as error:
             if backup is None:
                 raise
             connection.close()
             _put_back(backup, place.file)
-            raise MigrationError(f"The step to layout {version + 1} failed ({error}).") from error
+            raise MigrationError(
+                said("The step to layout {version} failed ({error}).", version=version + 1, error=error)
+            ) from error
     return connection
 
 
@@ -157,18 +167,25 @@ def _open_afresh(place: Place, now: datetime, why: StorageError) -> Opened:
             _put_back(backup, place.file)
         connection = _open_good(place, now)
     except (OSError, StorageError) as error:
-        return _open_in_memory(place, why, f" It could not be replaced: {error}.")
-    opened = "A new, empty one was opened." if backup is None else f"The copy {backup.name} was opened instead."
+        return _open_in_memory(place, why, said("It could not be replaced: {error}.", error=error))
+    if backup is None:
+        opened = said("A new, empty one was opened.")
+    else:
+        opened = said("The copy {copy} was opened instead.", copy=backup.name)
     return Opened(
         connection,
-        problem=Problem(why.title, f"{why.message} It is kept as {aside.name}. {opened}", _advice(why, place)),
+        problem=Problem(
+            why.title,
+            joined([why.message, said("It is kept as {aside}.", aside=aside.name), opened]),
+            _advice(why, place),
+        ),
     )
 
 
 def _advice(why: StorageError, place: Place) -> str:
     if isinstance(why, NewerFileError):
-        return "Install the newer Paceline again to use the kept file."
-    return f"Earlier copies are in {place.backups}."
+        return said("Install the newer Paceline again to use the kept file.")
+    return said("Earlier copies are in {folder}.", folder=place.backups)
 
 
 def _open_in_memory(place: Place, why: StorageError, more: str = "") -> Opened:
@@ -178,9 +195,11 @@ def _open_in_memory(place: Place, why: StorageError, more: str = "") -> Opened:
     if not readable:
         memory.close()
         memory = _empty_in_memory(place)
-    shown = "The stored chats are shown, but new" if readable else "New"
-    message = f"{why.message}{more} {shown} messages are kept only until Paceline is closed."
-    return Opened(memory, lasting=False, problem=Problem(why.title, message, why.advice))
+    if readable:
+        shown = said("The stored chats are shown, but new messages are kept only until Paceline is closed.")
+    else:
+        shown = said("New messages are kept only until Paceline is closed.")
+    return Opened(memory, lasting=False, problem=Problem(why.title, joined([why.message, more, shown]), why.advice))
 
 
 def _read_into(memory: sqlite3.Connection, place: Place) -> bool:

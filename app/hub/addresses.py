@@ -8,6 +8,7 @@ import re
 import urllib.parse
 
 from app.hub.errors import HubAnswerError, HubOfflineError, HubUnreachableError
+from engine.sentences import said
 
 DEFAULT_ENDPOINT = "https://huggingface.co"
 ENDPOINT_VARIABLE = "HF_ENDPOINT"
@@ -28,8 +29,10 @@ def find_endpoint() -> str:
     try:
         origin(text)
     except HubAnswerError as error:
-        message = f"{ENDPOINT_VARIABLE} is set to something that is no http or https address."
-        raise HubUnreachableError(message, f"Correct {ENDPOINT_VARIABLE}, or unset it.") from error
+        message = said("{variable} is set to something that is no http or https address.", variable=ENDPOINT_VARIABLE)
+        raise HubUnreachableError(
+            message, said("Correct {variable}, or unset it.", variable=ENDPOINT_VARIABLE)
+        ) from error
     return text
 
 
@@ -41,7 +44,10 @@ def refuse_offline() -> None:
     """
     for name in OFFLINE_VARIABLES:
         if os.environ.get(name, "").strip().upper() in ("1", "ON", "YES", "TRUE"):
-            raise HubOfflineError(f"{name} is set, so nothing is asked of the hub.", f"Unset {name} to reach the hub.")
+            raise HubOfflineError(
+                said("{name} is set, so nothing is asked of the hub.", name=name),
+                said("Unset {name} to reach the hub.", name=name),
+            )
 
 
 def origin(url: str) -> tuple[str, str, int]:

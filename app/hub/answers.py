@@ -14,6 +14,7 @@ from typing import Any
 from app.hub.errors import HubAnswerError, UnsafeNameError
 from app.hub.file_names import check_repo_id, group_models, is_gguf, quantization_of, safe_parts
 from app.hub.records import Gated, RemoteFile, RepoDetails, RepoSummary
+from engine.sentences import said
 
 MAX_REPOS = 1000
 MAX_FILES = 20_000
@@ -84,7 +85,7 @@ def details_of(answer: object, repo_id: str) -> RepoDetails:
     """
     summary = summary_of(answer)
     if summary is None or not isinstance(answer, dict):
-        raise HubAnswerError(f"The hub's answer about {repo_id} is no repository.")
+        raise HubAnswerError(said("The hub's answer about {repo_id} is no repository.", repo_id=repo_id))
     files = _files(answer.get("siblings"))
     models = group_models(files)
     siblings = answer.get("siblings")

@@ -15,6 +15,7 @@ from typing import Any, Protocol
 from app.hub.errors import HubAccessError, HubError, HubNotFoundError, UnsafeNameError
 from app.hub.file_names import check_repo_id, safe_parts
 from app.hub.records import FileKind, Gated, RemoteModel, RepoDetails
+from engine.sentences import joined, said
 
 FORMAT = 1
 SIZE_TOLERANCE = 0.1  # the catalog's sizes are approximate
@@ -121,10 +122,10 @@ def check(pair: CatalogPair, client: AsksHub) -> EntryCheck:
     models = [check.target for check in checks]
     bad = [check for check in checks if check.status is not EntryStatus.THERE]
     if not bad:
-        return EntryCheck(EntryStatus.THERE, "The hub has both models as listed here.", *models)
+        return EntryCheck(EntryStatus.THERE, said("The hub has both models as listed here."), *models)
     worst = max((check.status for check in bad), key=list(EntryStatus).index)
     sentences = dict.fromkeys(check.sentence for check in bad)  # one hub that does not answer is told once
-    return EntryCheck(worst, " ".join(sentences), *models)
+    return EntryCheck(worst, joined(sentences), *models)
 
 
 def _check_model(model: CatalogModel, client: AsksHub) -> EntryCheck:
@@ -132,20 +133,20 @@ def _check_model(model: CatalogModel, client: AsksHub) -> EntryCheck:
     try:
         details = client.details(model.repo)
     except HubNotFoundError:
-        return EntryCheck(EntryStatus.GONE, f"{model.repo} is no longer on the hub.")
+        return EntryCheck(EntryStatus.GONE, said("{repo} is no longer on the hub.", repo=model.repo))
     except HubAccessError:
         return EntryCheck(EntryStatus.GATED, _gated_words(model.repo))
     except HubError as error:
-        return EntryCheck(EntryStatus.UNKNOWN, f"It could not be checked: {error.message}")
+        return EntryCheck(EntryStatus.UNKNOWN, said("It could not be checked: {reason}", reason=error.message))
     return _compare(model, details)
 
 
 def _compare(model: CatalogModel, details: RepoDetails) -> EntryCheck:
     remote = pick(details, model.file)
     if remote is None:
-        return EntryCheck(EntryStatus.GONE, f"{model.repo} no longer holds {model.file}.")
+        return EntryCheck(EntryStatus.GONE, said("{repo} no longer holds {file}.", repo=model.repo, file=model.file))
     if notes := _differences(model, details, remote):
-        return EntryCheck(EntryStatus.CHANGED, " ".join(notes), remote)
+        return EntryCheck(EntryStatus.CHANGED, joined(notes), remote)
     if details.summary.gated is not Gated.NO:
         return EntryCheck(EntryStatus.GATED, _gated_words(model.repo), remote)
     return EntryCheck(EntryStatus.THERE, "", remote)
@@ -164,20 +165,39 @@ def pick(details: RepoDetails, pattern: str) -> RemoteModel | None:
 
 
 def _differences(listed: CatalogModel, details: RepoDetails, remote: RemoteModel) -> list[str]:
-    notes = []
+    notes: list[str] = []
     size = remote.size_bytes
     if size is not None and abs(size - listed.size_bytes) > SIZE_TOLERANCE * listed.size_bytes:
-        notes.append(f"{remote.name} has {size / 1e9:.1f} GB, not {listed.size_bytes / 1e9:.1f} GB as listed.")
+        notes.append(
+            said(
+                "{name} has {size:.1f} GB, not {listed:.1f} GB as listed.",
+                name=remote.name,
+                size=size / 1e9,
+                listed=listed.size_bytes / 1e9,
+            )
+        )
     licence = details.summary.licence
     if licence and licence.lower() != listed.licence:
-        notes.append(f"{listed.repo} now says {licence} where {listed.licence} is listed.")
+        notes.append(
+            said(
+                "{repo} now says {licence} where {listed} is listed.",
+                repo=listed.repo,
+                licence=licence,
+                listed=listed.licence,
+            )
+        )
     if remote.missing_shards:
-        notes.append(f"{remote.missing_shards} parts of {remote.name} are missing on the hub.")
+        notes.append(
+            said("{number} parts of {name} are missing on the hub.", number=remote.missing_shards, name=remote.name)
+        )
     return notes
 
 
 def _gated_words(repo: str) -> str:
-    return f"{repo} asks for permission: accept its terms on its page at the hub, and give Paceline an access token."
+    return said(
+        "{repo} asks for permission: accept its terms on its page at the hub, and give Paceline an access token.",
+        repo=repo,
+    )
 
 
 def _pair(entry: dict[str, Any]) -> CatalogPair:

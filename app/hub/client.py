@@ -21,6 +21,7 @@ from app.hub.errors import HubAnswerError, HubNotFoundError, HubUnreachableError
 from app.hub.file_names import check_repo_id, safe_parts
 from app.hub.records import RemoteLocation, RepoDetails, RepoSummary, SortBy
 from app.hub.tokens import TokenStore
+from engine.sentences import said
 
 if TYPE_CHECKING:
     from huggingface_hub.utils import httpx
@@ -141,7 +142,7 @@ class HubClient:
                 # A store's address is only good for this once, and its own headers name the bytes differently.
                 if not is_redirect or "X-Linked-Size" in answer.headers:
                     return refusals.location_of(answer.headers, repo_id, path, url, self._pinned)
-        raise HubAnswerError(f"The hub redirects without end for {what}.")
+        raise HubAnswerError(said("The hub redirects without end for {what}.", what=what))
 
     @contextmanager
     def open(
@@ -166,7 +167,7 @@ class HubClient:
                     yield _stream(answer, start, location.size_bytes)
                     return
                 url = redirected(url, answer.headers.get("Location", ""))
-        raise HubAnswerError(f"The hub redirects without end for {what}.")
+        raise HubAnswerError(said("The hub redirects without end for {what}.", what=what))
 
     def token_changed(self) -> None:
         """Ask the keyring again when a token is next needed."""
@@ -206,10 +207,10 @@ class HubClient:
                             if len(body) > max_bytes:
                                 if max_bytes == MAX_README_BYTES:
                                     return bytes(body[:max_bytes])
-                                raise HubAnswerError(f"The hub's answer about {what} is absurdly long.")
+                                raise HubAnswerError(said("The hub's answer about {what} is absurdly long.", what=what))
                     return bytes(body)
                 url = redirected(url, answer.headers.get("Location", ""))
-        raise HubAnswerError(f"The hub redirects without end for {what}.")
+        raise HubAnswerError(said("The hub redirects without end for {what}.", what=what))
 
     @contextmanager
     def _request(self, method: str, url: str, what: str, headers: Mapping[str, str]) -> Iterator[httpx.Response]:

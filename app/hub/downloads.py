@@ -18,6 +18,7 @@ from app.hub.library import Library
 from app.hub.queue_file import QueueFile
 from app.hub.records import DownloadRequest, DownloadState, DownloadStatus, LibraryModel
 from app.hub.transfer import Patience, Source, StoppedError, Wanted, Watch, discard, fetch
+from engine.sentences import said
 
 MAX_AT_ONCE = 3
 TELL_EVERY_S = 0.1
@@ -189,7 +190,9 @@ class Downloads:
         except AppError as failure:
             error = failure
         except OSError as failure:
-            error = DownloadError(f"The disk refused: {failure.strerror or failure}.", "Check the library folder.")
+            error = DownloadError(
+                said("The disk refused: {reason}.", reason=failure.strerror or failure), "Check the library folder."
+            )
         if entry.is_cancelled:
             self._leave(entry)
             return

@@ -19,6 +19,7 @@ from app.hub.records import FileKind, Gated, LibraryModel, RemoteModel, RepoDeta
 from app.hub.remote_header import FileDoor, KnownModel, read_local_header, read_remote_header
 from engine.errors import EngineError
 from engine.pair_probe import PairVerdict
+from engine.sentences import joined, said
 
 LARGEST_SHARE = 0.5  # of the target's cost: a draft beyond can gain nothing
 LARGEST_HUB_SHARE = 0.12  # about a tenth is looked for
@@ -27,15 +28,15 @@ MAX_ASKED = 5  # of these, whose headers are read
 _PREFERRED = ("Q8_0", "Q6_K", "Q5_K_M", "Q4_K_M", "Q4_0", "Q4_K_S")
 _SIZE_WORD = re.compile(r"[-_ .]?\d+(?:\.\d+)?[xe]?\d*[bm]\b.*", re.IGNORECASE)
 _LETTERS = re.compile(r"[^a-z0-9]")
-_NO_DRAFT_NEEDED = "The n-gram mode needs no draft."
+_NO_DRAFT_NEEDED = said("The n-gram mode needs no draft.")
 _KINDS = {
-    FileKind.MMPROJ: "the image or sound part of another model",
-    FileKind.MTP: "the next-token heads of another model",
-    FileKind.EAGLE: "a draft head (EAGLE) that works only inside its own target",
-    FileKind.DFLASH: "a draft head (DFlash) that works only inside its own target",
-    FileKind.IMATRIX: "a table for quantizing another model",
-    FileKind.VOCAB: "a vocabulary without weights",
-    FileKind.ADAPTER: "an adapter (LoRA) for another model",
+    FileKind.MMPROJ: said("the image or sound part of another model"),
+    FileKind.MTP: said("the next-token heads of another model"),
+    FileKind.EAGLE: said("a draft head (EAGLE) that works only inside its own target"),
+    FileKind.DFLASH: said("a draft head (DFlash) that works only inside its own target"),
+    FileKind.IMATRIX: said("a table for quantizing another model"),
+    FileKind.VOCAB: said("a vocabulary without weights"),
+    FileKind.ADAPTER: said("an adapter (LoRA) for another model"),
 }
 
 
@@ -120,12 +121,12 @@ def find_drafts(
     """
     found = _Found()
     _look_here(target, sources.library, found, should_stop)
-    on_progress(_result(target, found, "Still looking."))
+    on_progress(_result(target, found, said("Still looking.")))
     if sources.hub is None:
-        found.notes.append("The hub was not asked.")
+        found.notes.append(said("The hub was not asked."))
     else:
         _look_at_catalog(target, sources, found, should_stop)
-        on_progress(_result(target, found, "Still looking."))
+        on_progress(_result(target, found, said("Still looking.")))
         _search_hub(target, sources.hub, found, should_stop)
     return _result(target, found)
 
@@ -154,9 +155,9 @@ def _look_here(
             model.name, Place.HERE, path=model.path, quantization=model.quantization, size_bytes=model.size_bytes
         )
         if model.missing:
-            found.reject(candidate, "Its file is no longer where it was.")
+            found.reject(candidate, said("Its file is no longer where it was."))
         elif not model.kind.runs_alone:
-            found.reject(candidate, f"It is {_KINDS[model.kind]}.")
+            found.reject(candidate, said("It is {kind}.", kind=_KINDS[model.kind]))
         else:
             try:
                 known.append((candidate, read_local_header(model.path)))
@@ -180,7 +181,7 @@ def _look_at_catalog(target: KnownModel, sources: Sources, found: _Found, should
             found.reject(candidate, error.message)
             continue
         if model is None:
-            found.reject(candidate, f"The hub no longer has {draft.file} in {draft.repo}.")
+            found.reject(candidate, said("The hub no longer has {file} in {repo}.", file=draft.file, repo=draft.repo))
         elif hub is not None:
             _read(hub, candidate, model, known, found, should_stop)
     _judge(target, known, found, should_stop)
@@ -191,7 +192,7 @@ def _search_hub(target: KnownModel, hub: Hub, found: _Found, should_stop: Callab
     try:
         summaries = hub.search(family, limit=MAX_FOUND)
     except HubError as error:
-        found.notes.append(f"The hub could not be searched: {error.message}")
+        found.notes.append(said("The hub could not be searched: {reason}", reason=error.message))
         return
     seen = {candidate.repo_id for candidate in found.judged}
     known: list[tuple[Candidate, KnownModel]] = []
@@ -206,20 +207,33 @@ def _search_hub(target: KnownModel, hub: Hub, found: _Found, should_stop: Callab
         elif asked < MAX_ASKED:
             asked += 1
             _choose(target, hub, candidate, known, found, should_stop)
-    found.notes.append(f"The hub was searched for “{family}”: {len(summaries)} repositories, {asked} read closely.")
+    found.notes.append(
+        said(
+            "The hub was searched for “{family}”: {number:,} repositories, {asked} read closely.",
+            family=family,
+            number=len(summaries),
+            asked=asked,
+        )
+    )
     _judge(target, known, found, should_stop)
 
 
 def _why_not(target: KnownModel, summary: RepoSummary) -> str:
     """Why a repository need not be read, from what the search says of it; empty where it may serve."""
     if summary.gated is not Gated.NO:
-        return "Its publisher asks for permission first: accept the terms on its page at the hub."
+        return said("Its publisher asks for permission first: accept the terms on its page at the hub.")
     if summary.architecture and summary.architecture != target.header.architecture:
-        return f"Its architecture is {summary.architecture}, the target's is {target.header.architecture}."
+        return said(
+            "Its architecture is {own}, the target's is {other}.",
+            own=summary.architecture,
+            other=target.header.architecture,
+        )
     number, limit = summary.num_parameters, round(LARGEST_HUB_SHARE * _num_params(target))
     if number is not None and number > limit:
-        return (
-            f"It has {number / 1e9:.1f} billion weights; a draft for this target should have {limit / 1e9:.1f} at most."
+        return said(
+            "It has {number:.1f} billion weights; a draft for this target should have {limit:.1f} at most.",
+            number=number / 1e9,
+            limit=limit / 1e9,
         )
     return ""
 
@@ -241,7 +255,9 @@ def _choose(
     models = [model for model in details.models if model.kind.runs_alone and not model.missing_shards]
     small = [model for model in models if (model.size_bytes or 0) <= LARGEST_HUB_SHARE * 2 * target.size_bytes]
     if not small:
-        found.reject(candidate, "It holds no model that is small enough." if models else "It holds no model.")
+        found.reject(
+            candidate, said("It holds no model that is small enough.") if models else said("It holds no model.")
+        )
         return
     rank = {name: number for number, name in enumerate(_PREFERRED)}
     best = min(small, key=lambda model: (rank.get(model.quantization, len(rank)), model.size_bytes or 0))
@@ -291,8 +307,16 @@ def _verdict(candidate: Candidate, verdict: PairVerdict) -> Candidate:
     if not verdict.matches:
         return replace(candidate, reason=verdict.reason)
     if share is not None and share > LARGEST_SHARE:
-        words = "as much as the target itself or more" if share >= 1 else f"{share:.0%} of the target's own pass"
-        return replace(candidate, reason=f"It matches, but a token costs it {words}: nothing can be gained.")
+        if share >= 1:
+            reason = said(
+                "It matches, but a token costs it as much as the target itself or more: nothing can be gained."
+            )
+        else:
+            reason = said(
+                "It matches, but a token costs it {share:.0%} of the target's own pass: nothing can be gained.",
+                share=share,
+            )
+        return replace(candidate, reason=reason)
     return replace(candidate, matches=True)
 
 
@@ -303,12 +327,21 @@ def _result(target: KnownModel, found: _Found, more: str = "") -> DraftSearch:
     )
     rejected = sorted((one for one in found.judged if not one.matches), key=lambda one: order.index(one.place))
     if matching:
-        head = f"{len(matching)} of {len(found.judged)} can draft for {target.name}."
+        head = [
+            said(
+                "{number} of {all} can draft for {target}.",
+                number=len(matching),
+                all=len(found.judged),
+                target=target.name,
+            )
+        ]
     elif rejected:
-        head = f"None of {len(rejected)} can draft for {target.name}; each says why. {_NO_DRAFT_NEEDED}"
+        none = said("None of {number} can draft for {target}; each says why.", number=len(rejected), target=target.name)
+        head = [none, _NO_DRAFT_NEEDED]
     else:
-        head = f"There is no other model on this computer that could draft for {target.name}. {_NO_DRAFT_NEEDED}"
-    return DraftSearch(tuple(matching), tuple(rejected), " ".join([head, *found.notes, *([more] if more else [])]))
+        none = said("There is no other model on this computer that could draft for {target}.", target=target.name)
+        head = [none, _NO_DRAFT_NEEDED]
+    return DraftSearch(tuple(matching), tuple(rejected), joined([*head, *found.notes, more]))
 
 
 def _is_family(target: KnownModel, pair: CatalogPair) -> bool:

@@ -8,7 +8,7 @@ AppError
 │   ├── HubAccessError        a token, or the publisher's consent, is needed
 │   ├── HubNotFoundError      no such repository or file
 │   ├── HubRangeError         the file has no such bytes
-    │   └── HubAnswerError        the answer makes no sense
+│   └── HubAnswerError        the answer makes no sense
 ├── DownloadError             a download could not be completed
 │   ├── DiskFullError         no space; what is here is kept
 │   ├── ChecksumError         the bytes are not those that the hub promised

@@ -11,6 +11,7 @@ from pathlib import Path, PurePosixPath
 
 from app.hub.errors import UnsafeNameError
 from app.hub.records import FileKind, RemoteFile, RemoteModel
+from engine.sentences import said
 
 MAX_NAME_CHARS = 200  # of one part; a file system's own limit is 255 bytes, and ".part" comes on top
 MAX_PATH_CHARS = 600
@@ -128,7 +129,9 @@ def check_repo_id(repo_id: str) -> str:
     """
     parts = repo_id.split("/")
     if len(parts) != 2 or not all(_REPO_PART.fullmatch(part) and ".." not in part for part in parts):
-        raise UnsafeNameError(f"{short(repo_id)} is no repository of the form owner/name.", "Check the spelling.")
+        raise UnsafeNameError(
+            said("{repo_id} is no repository of the form owner/name.", repo_id=short(repo_id)), "Check the spelling."
+        )
     return repo_id
 
 
@@ -140,11 +143,11 @@ def safe_parts(path: str) -> tuple[str, ...]:
     """
     parts = PurePosixPath(path).parts if path and len(path) <= MAX_PATH_CHARS else ()
     if not parts or "/".join(parts) != path:
-        raise UnsafeNameError(f"The file name {short(path)} is no plain relative path.")
+        raise UnsafeNameError(said("The file name {path} is no plain relative path.", path=short(path)))
     for part in parts:
         reason = _complaint(part)
         if reason:
-            raise UnsafeNameError(f"The file name {short(path)} {reason}.")
+            raise UnsafeNameError(said("The file name {path} {reason}.", path=short(path), reason=reason))
     return parts
 
 
@@ -157,20 +160,24 @@ def path_inside(folder: Path, parts: Sequence[str]) -> Path:
     path = folder.joinpath(*parts)
     root = folder.resolve()
     if not path.resolve().is_relative_to(root):
-        raise UnsafeNameError(f"{short('/'.join(parts))} would lie outside the library folder, through a link.")
+        raise UnsafeNameError(
+            said("{path} would lie outside the library folder, through a link.", path=short("/".join(parts)))
+        )
     return path
 
 
 def _complaint(part: str) -> str:
     if part in (".", ".."):
-        return "leads to another folder"
+        return said("leads to another folder")
     if len(part.encode("utf-8", "replace")) > MAX_NAME_CHARS:
-        return "is too long"
+        return said("is too long")
     if any(char in _FORBIDDEN or not char.isprintable() for char in part):
-        return "holds characters that do not belong into a name"
+        return said("holds characters that do not belong into a name")
     if part != part.strip(" .") or part.startswith(("-", "~")):
-        return "begins or ends with a character that some systems drop or understand otherwise"
-    return "is that of a device on Windows" if part.partition(".")[0].rstrip().lower() in _RESERVED else ""
+        return said("begins or ends with a character that some systems drop or understand otherwise")
+    if part.partition(".")[0].rstrip().lower() in _RESERVED:
+        return said("is that of a device on Windows")
+    return ""
 
 
 def short(text: str) -> str:

@@ -29,6 +29,7 @@ from app.hub.library_index import Entry, Index, IndexFile
 from app.hub.other_folders import MAX_OFFERS, is_model_file, known_places, offers_in
 from app.hub.records import DownloadRequest, LibraryModel, Offer, Origin
 from app.hub.transfer import LOCKS
+from engine.sentences import said
 
 PART_ENDINGS = (".part", ".part.json")
 
@@ -68,9 +69,14 @@ class Library:
         if not found:
             found = [model for model in models if model.name.lower() == name.lower().removesuffix(".gguf")]
         if len(found) > 1:
-            raise LibraryError(f"{short(name)} may be {' or '.join(model.name for model in found)}.", "Name one.")
+            raise LibraryError(
+                said("{name} may be {names}.", name=short(name), names=" or ".join(model.name for model in found)),
+                "Name one.",
+            )
         if not found:
-            raise LibraryError(f"The library has no model {short(name)}.", "See `paceline models list`.")
+            raise LibraryError(
+                said("The library has no model {name}.", name=short(name)), "See `paceline models list`."
+            )
         return found[0]
 
     def add(self, path: Path) -> LibraryModel:
@@ -82,9 +88,13 @@ class Library:
         files = all_shards(path.expanduser().absolute())
         for file in files:
             if not file.is_file():
-                raise LibraryError(f"{file} is not there.", "Check the path; of a model in parts all are needed.")
+                raise LibraryError(
+                    said("{file} is not there.", file=file), "Check the path; of a model in parts all are needed."
+                )
         if not is_model_file(files[0]):
-            raise LibraryError(f"{files[0]} is no GGUF file.", "Paceline runs models in the GGUF format only.")
+            raise LibraryError(
+                said("{file} is no GGUF file.", file=files[0]), "Paceline runs models in the GGUF format only."
+            )
         known = [model for model in self.models() if _same(model.path, files[0])]
         if known:
             return known[0]
@@ -140,7 +150,9 @@ class Library:
         target = self.find(target).name
         draft = self.find(draft).name if draft else ""
         if draft == target:
-            raise LibraryError(f"{short(target)} cannot draft for itself.", "Choose a smaller model.")
+            raise LibraryError(
+                said("{target} cannot draft for itself.", target=short(target)), "Choose a smaller model."
+            )
         self._change_entry(target, lambda entry: replace(entry, draft=draft))
 
     def mark_used(self, path: Path, when: datetime) -> None:
@@ -231,7 +243,7 @@ class Library:
         """Delete one file of the library, its part, and folders that became empty; the bytes freed."""
         place = path_inside(self.folder, file.relative_to(self.folder).parts)
         if not is_gguf(place.name):
-            raise LibraryError(f"{place} is no model, so it is not deleted.")
+            raise LibraryError(said("{place} is no model, so it is not deleted.", place=place))
         freed = 0
         try:
             for path in (place, *(place.with_name(place.name + ending) for ending in PART_ENDINGS)):
@@ -240,7 +252,9 @@ class Library:
                     freed += facts.st_size if stat.S_ISREG(facts.st_mode) and facts.st_nlink == 1 else 0
                     path.unlink()
         except OSError as error:
-            raise LibraryError(f"{place} could not be deleted: {error.strerror or error}.") from error
+            raise LibraryError(
+                said("{place} could not be deleted: {reason}.", place=place, reason=error.strerror or error)
+            ) from error
         for folder in place.parents:
             if folder == self.folder or not folder.is_relative_to(self.folder) or any(folder.iterdir()):
                 break

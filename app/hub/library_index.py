@@ -14,6 +14,7 @@ from typing import Any
 
 from app.hub.errors import LibraryError
 from app.hub.part_file import write_atomically
+from engine.sentences import said
 
 LOCK_WAIT_S = 20.0
 MAX_INDEX_BYTES = 16 << 20
@@ -92,7 +93,9 @@ class IndexFile:
         except filelock.Timeout as error:
             raise LibraryError("Another Paceline holds the library's index.", "Try again in a moment.") from error
         except OSError as error:
-            raise LibraryError(f"{self._path} could not be written: {error.strerror or error}.") from error
+            raise LibraryError(
+                said("{path} could not be written: {reason}.", path=self._path, reason=error.strerror or error)
+            ) from error
 
     def _keep_aside(self, read: Index) -> None:
         if read.entries or not self._path.exists() or self._path.stat().st_size == 0:

@@ -17,6 +17,7 @@ from pathlib import Path
 
 from app.hub.errors import ChecksumError, DiskFullError, DownloadError
 from app.hub.file_names import short
+from engine.sentences import said
 
 RESERVE_BYTES = 64 << 20  # left free for everybody else: chats, logs, the system
 HASH_BLOCK_BYTES = 1 << 20
@@ -116,11 +117,13 @@ class PartFile:
         """
         self.close()
         if self.label is None:
-            raise DownloadError(f"{short(self.path.name)} was never begun.")
+            raise DownloadError(said("{path} was never begun.", path=short(self.path.name)))
         if not matches(self.path, checksum, self.label.size_bytes, on_checked):
             self.discard()
             name = short(self.destination.name)
-            raise ChecksumError(f"The bytes of {name} are not those that the hub promised; they were thrown away.")
+            raise ChecksumError(
+                said("The bytes of {name} are not those that the hub promised; they were thrown away.", name=name)
+            )
         with _told(self.path):
             self.path.replace(self.destination)
             self._label_path.unlink(missing_ok=True)
@@ -139,7 +142,7 @@ class PartFile:
     @property
     def _descriptor(self) -> int:
         if self._file is None:
-            raise DownloadError(f"{short(self.path.name)} is not open.")
+            raise DownloadError(said("{path} is not open.", path=short(self.path.name)))
         return self._file
 
     def _read_label(self) -> Label | None:
@@ -175,8 +178,14 @@ def check_space(folder: Path, needed_bytes: int) -> None:
     free = shutil.disk_usage(folder).free
     if free < needed_bytes + RESERVE_BYTES:
         raise DiskFullError(
-            f"{_megabytes(needed_bytes)} are still to come, and {_megabytes(free)} are free in {folder}, "
-            f"of which {_megabytes(RESERVE_BYTES)} are left to the system."
+            said(
+                "{needed_bytes} are still to come, and {free} are free in {folder}, of which "
+                "{reserve_bytes} are left to the system.",
+                needed_bytes=_megabytes(needed_bytes),
+                free=_megabytes(free),
+                folder=folder,
+                reserve_bytes=_megabytes(RESERVE_BYTES),
+            )
         )
 
 
@@ -223,7 +232,9 @@ def _sync_folder(folder: Path) -> None:
 
 
 def _megabytes(size_bytes: int) -> str:
-    return f"{size_bytes / 1e9:.1f} GB" if size_bytes >= 1e9 else f"{size_bytes / 1e6:.0f} MB"
+    if size_bytes >= 1e9:
+        return said("{number:.1f} GB", number=size_bytes / 1e9)
+    return said("{number:.0f} MB", number=size_bytes / 1e6)
 
 
 class _told:  # noqa: N801 (reads as a word in a with statement)
@@ -239,10 +250,11 @@ class _told:  # noqa: N801 (reads as a word in a with statement)
         if not isinstance(error, OSError):
             return
         if error.errno in _FULL:
-            raise DiskFullError(f"The disk of {self._path.parent} is full.") from error
+            raise DiskFullError(said("The disk of {folder} is full.", folder=self._path.parent)) from error
         if error.errno == errno.EFBIG:
-            message = f"The disk of {self._path.parent} cannot hold a file this big."
+            message = said("The disk of {folder} cannot hold a file this big.", folder=self._path.parent)
             raise DiskFullError(message, "Choose a library folder on another disk.") from error
         raise DownloadError(
-            f"{self._path} could not be written: {error.strerror or error}.", "Check the folder's permissions."
+            said("{path} could not be written: {reason}.", path=self._path, reason=error.strerror or error),
+            "Check the folder's permissions.",
         ) from error

@@ -17,6 +17,7 @@ from app.hub.errors import (
     HubUnreachableError,
 )
 from app.hub.records import RemoteLocation
+from engine.sentences import said
 
 MAX_SIZE_BYTES = 1 << 46
 MAX_WAIT_S = 3600.0
@@ -30,31 +31,50 @@ def of_status(status: int, headers: Mapping[str, str], what: str, *, own: bool, 
     if status in (200, 206) or 300 <= status < 400:
         error = None
     elif status == 416:
-        error = HubRangeError(f"The hub no longer has these bytes of {what}.")
+        error = HubRangeError(said("The hub no longer has these bytes of {what}.", what=what))
     elif not own and status in (401, 403, 404, 410):
-        error = HubUnreachableError(f"The link to {what} has expired.")
+        error = HubUnreachableError(said("The link to {what} has expired.", what=what))
     elif status in (401, 403):
         error = _no_access(status, code, what, had_token=had_token)
     elif status in (404, 410):
-        error = HubNotFoundError(f"{what} {'has no such revision' if code == 'RevisionNotFound' else 'is not there'}.")
+        error = _absent(code, what)
     elif status == 429:
-        error = HubBusyError(f"The hub takes no more requests for now: {what} has to wait.", None, _wait_s(headers))
+        error = HubBusyError(
+            said("The hub takes no more requests for now: {what} has to wait.", what=what), None, _wait_s(headers)
+        )
     elif status == 408 or status >= 500:
-        error = HubBusyError(f"The hub is out of order (HTTP {status}).", None, _wait_s(headers))
+        error = HubBusyError(said("The hub is out of order (HTTP {status}).", status=status), None, _wait_s(headers))
     else:
-        error = HubAnswerError(f"The hub answered {what} with HTTP {status}.")
+        error = HubAnswerError(said("The hub answered {what} with HTTP {status}.", what=what, status=status))
     return error
+
+
+def _absent(code: str, what: str) -> HubError:
+    if code == "RevisionNotFound":
+        return HubNotFoundError(said("{what} has no such revision.", what=what))
+    return HubNotFoundError(said("{what} is not there.", what=what))
 
 
 def _no_access(status: int, code: str, what: str, *, had_token: bool) -> HubError:
     if code == "RepoNotFound":
-        return HubNotFoundError(f"{what} does not exist, or is private.")
+        return HubNotFoundError(said("{what} does not exist, or is private.", what=what))
     if code == "GatedRepo":
-        asked = "and this account has not been admitted" if had_token else "and no access token is set"
-        return HubAccessError(f"{what} is shared only with those who accepted its terms, {asked}.")
+        if had_token:
+            reason = said(
+                "{what} is shared only with those who accepted its terms, and this account has not.", what=what
+            )
+        else:
+            reason = said(
+                "{what} is shared only with those who accepted its terms, and no access token is set.", what=what
+            )
+        return HubAccessError(reason)
     if had_token:
-        return HubAccessError(f"The hub does not take the access token for {what} (HTTP {status}).")
-    return HubAccessError(f"The hub gives {what} only with an access token (HTTP {status}).")
+        return HubAccessError(
+            said("The hub does not take the access token for {what} (HTTP {status}).", what=what, status=status)
+        )
+    return HubAccessError(
+        said("The hub gives {what} only with an access token (HTTP {status}).", what=what, status=status)
+    )
 
 
 def location_of(
@@ -70,9 +90,9 @@ def location_of(
     size = headers.get("X-Linked-Size" if linked else "Content-Length", "")
     etag = (headers.get("X-Linked-Etag") or headers.get("ETag", "")).removeprefix("W/").strip('"')
     if not size.isascii() or not size.isdecimal() or len(size) > 18 or int(size) > MAX_SIZE_BYTES:
-        raise HubAnswerError(f"The hub does not say how big {what} is.")
+        raise HubAnswerError(said("The hub does not say how big {what} is.", what=what))
     if not etag or len(etag) > _ETAG_CHARS or not etag.isascii() or not etag.isprintable():
-        raise HubAnswerError(f"The hub does not name the bytes of {what}.")
+        raise HubAnswerError(said("The hub does not name the bytes of {what}.", what=what))
     commit = headers.get("X-Repo-Commit", "").lower()
     if len(commit) != 40 or not set(commit) <= set("0123456789abcdef"):
         commit = ""

@@ -20,6 +20,7 @@ from engine.gguf_ranges import FetchRange, RangeSource
 from engine.gguf_source import ReadAt, named
 from engine.hyperparameters import check_header, check_tokens
 from engine.model_kind import check_writes_text
+from engine.sentences import said
 
 MAX_FETCHED_BYTES = 32 * 2**20
 _ATTEMPTS = 3  # of one range, when the connection breaks
@@ -121,7 +122,9 @@ def read_local_header(path: Path) -> KnownModel:
             total = sum(part.stat().st_size for part in parts if part.exists())
             return _read(RangeSource(fetch, size), size, KnownFile(model_name(path.name), total, len(parts), path))
     except OSError as error:
-        raise ModelNotFoundError(f"{path} cannot be read: {error.strerror or error}.") from error
+        raise ModelNotFoundError(
+            said("{path} cannot be read: {reason}.", path=path, reason=error.strerror or error)
+        ) from error
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,7 +175,9 @@ class _Ranges:
         data = bytearray()
         with self._client.open(self._location, start, end) as stream:
             if stream.start not in (0, start) or (self._etag and stream.etag != self._etag):
-                raise HubAnswerError(f"{self._location.path} changed on the hub while its header was read.")
+                raise HubAnswerError(
+                    said("{path} changed on the hub while its header was read.", path=self._location.path)
+                )
             self._etag = stream.etag
             skipped = start - stream.start  # a server that knows no ranges begins at the beginning
             self._spent_bytes += skipped + end - start

@@ -12,6 +12,7 @@ import string
 from typing import Any
 
 from app.hub.errors import TokenStoreError
+from engine.sentences import said
 
 VARIABLE = "HF_TOKEN"
 SERVICE = "paceline hub"
@@ -58,7 +59,7 @@ class TokenStore:
         try:
             keyring.set_password(SERVICE, self._host, token.strip())
         except _keyring_errors() as error:
-            raise TokenStoreError(f"The system's keyring refused ({type(error).__name__}).") from error
+            raise TokenStoreError(said("The system's keyring refused ({kind}).", kind=type(error).__name__)) from error
 
     def forget(self) -> None:
         """Remove the token from the keyring; none there is fine.
@@ -71,7 +72,7 @@ class TokenStore:
             if keyring.get_password(SERVICE, self._host) is not None:
                 keyring.delete_password(SERVICE, self._host)
         except _keyring_errors() as error:
-            raise TokenStoreError(f"The system's keyring refused ({type(error).__name__}).") from error
+            raise TokenStoreError(said("The system's keyring refused ({kind}).", kind=type(error).__name__)) from error
 
 
 def _usable(token: str) -> str:
@@ -86,7 +87,9 @@ def _keyring() -> Any:  # noqa: ANN401 (a module)
         keyring = importlib.import_module("keyring")
         backend = keyring.get_keyring()
     except Exception as error:
-        raise TokenStoreError(f"The system's keyring could not be opened ({type(error).__name__}).") from error
+        raise TokenStoreError(
+            said("The system's keyring could not be opened ({kind}).", kind=type(error).__name__)
+        ) from error
     # Without a system keyring the library chooses one that fails, and with others installed it may choose plain files.
     if backend.priority <= 0 or "file" in type(backend).__module__.lower():
         raise TokenStoreError("This system has no keyring that Paceline could use.")

@@ -27,6 +27,7 @@ from app.hub.errors import (
 from app.hub.file_names import short
 from app.hub.part_file import PartFile, check_space, matches
 from app.hub.records import DownloadStatus, RemoteLocation
+from engine.sentences import said
 
 LOCKS = ".locks"  # in the library folder; empty files, never deleted: deleting one could let two in
 SPACE_EVERY_BYTES = 64 << 20
@@ -255,7 +256,9 @@ class _Attempts:
         self._etag = location.etag
         if self._num_changes > self._patience.max_changes:
             name = short(self._wanted.path)
-            raise DownloadError(f"{name} keeps changing on the hub.", "Try again when its publisher is done with it.")
+            raise DownloadError(
+                said("{name} keeps changing on the hub.", name=name), "Try again when its publisher is done with it."
+            )
 
     def _after(self, error: HubError | DownloadError) -> None:
         """Wait for the next attempt, or give up."""
@@ -284,7 +287,7 @@ def _checksum(location: RemoteLocation, wanted: Wanted) -> str:
     etag = location.etag.lower()
     if len(etag) == 40 and set(etag) <= set("0123456789abcdef"):
         return etag
-    raise HubAnswerError(f"The hub names no checksum for {short(location.path)}, so it is not fetched.")
+    raise HubAnswerError(said("The hub names no checksum for {path}, so it is not fetched.", path=short(location.path)))
 
 
 @contextmanager
@@ -298,10 +301,13 @@ def _only_here(wanted: Wanted) -> Iterator[None]:
         wanted.lock_folder.mkdir(parents=True, exist_ok=True)
         lock.acquire()
     except filelock.Timeout as error:
-        raise DownloadBusyError(f"Another Paceline is fetching {short(wanted.path)}.") from error
+        raise DownloadBusyError(said("Another Paceline is fetching {path}.", path=short(wanted.path))) from error
     except OSError as error:
         reason = error.strerror or error
-        raise DownloadError(f"{wanted.lock_folder} cannot be written: {reason}.", "Check its permissions.") from error
+        raise DownloadError(
+            said("{folder} cannot be written: {reason}.", folder=wanted.lock_folder, reason=reason),
+            "Check its permissions.",
+        ) from error
     try:
         yield
     finally:

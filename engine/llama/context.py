@@ -13,6 +13,7 @@ from engine.interfaces import Rows, TokenIds
 from engine.llama import library
 from engine.llama.model import LlamaModel
 from engine.records import CacheType, FlashAttention
+from engine.sentences import said
 
 N_BATCH = 512  # tokens a prefill pass may carry
 # Of these, so many are computed at once. Buffers grow with it; a processor gains nothing from more, a GPU does.
@@ -102,8 +103,12 @@ class LlamaContext:
             reason = library.last_error()
         if not handle:
             raise ContextError(
-                f"A context of {params.n_ctx:,} tokens for {self._model.path.name} could not be made"
-                f"{': ' + reason if reason else ''}."
+                said(
+                    "A context of {n_ctx:,} tokens for {path} could not be made: {reason}.",
+                    n_ctx=params.n_ctx,
+                    path=self._model.path.name,
+                    reason=reason or said("no reason was given"),
+                )
             )
         return int(handle)
 
@@ -190,10 +195,16 @@ class LlamaContext:
             self.clear()
         if code == 1:
             raise DecodeError(
-                f"The context of {self._n_ctx:,} tokens is full.",
+                said("The context of {n_ctx:,} tokens is full.", n_ctx=self._n_ctx),
                 "Start a new chat, or choose a larger context in the settings.",
             )
-        raise DecodeError(f"llama.cpp could not compute a pass (code {code}): {library.last_error() or 'no reason'}.")
+        raise DecodeError(
+            said(
+                "llama.cpp could not compute a pass (code {code}): {reason}.",
+                code=code,
+                reason=library.last_error() or said("no reason was given"),
+            )
+        )
 
     def rollback(self, num_past: int) -> bool:
         """See `LanguageModel.rollback`."""

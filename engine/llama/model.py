@@ -9,6 +9,7 @@ from pathlib import Path
 from engine.errors import ModelLoadError, ModelNotFoundError
 from engine.llama import huge_pages, library
 from engine.llama.vocab import Vocab
+from engine.sentences import said
 
 _FIRST_CALLS = 3  # of llama.cpp's about its progress: by then all memory for weights is there, and hardly any is filled
 
@@ -39,7 +40,7 @@ class LlamaModel:
 
     def _load(self, vocab_only: bool, progress: Callable[[float], bool] | None, repack: bool) -> int:
         if not self.path.is_file():
-            raise ModelNotFoundError(f"There is no file at {self.path}.")
+            raise ModelNotFoundError(said("There is no file at {path}.", path=self.path))
         params = self._lib.llama_model_default_params()
         params.n_gpu_layers = self.gpu_layers
         params.vocab_only = vocab_only
@@ -65,8 +66,14 @@ class LlamaModel:
         if handle:
             return int(handle)
         if cancelled:
-            raise ModelLoadError(f"Loading {self.path.name} was cancelled.", "Load it again when you want it.")
-        raise ModelLoadError(f"llama.cpp refused {self.path.name}: {reason or 'it gave no reason'}.")
+            raise ModelLoadError(
+                said("Loading {path} was cancelled.", path=self.path.name), "Load it again when you want it."
+            )
+        raise ModelLoadError(
+            said(
+                "llama.cpp refused {path}: {reason}.", path=self.path.name, reason=reason or said("no reason was given")
+            )
+        )
 
     def close(self) -> None:
         """Free the weights. Contexts made from it must be closed before."""

@@ -20,6 +20,7 @@ import gguf
 import numpy as np
 
 from engine.errors import ToolError
+from engine.sentences import said
 
 TARGET_PARAMS = 400_000_000
 NAME_SUFFIX = " (padded to real weight)"
@@ -67,7 +68,9 @@ def make_padded(
     try:
         reader = gguf.GGUFReader(source)
     except (OSError, ValueError, IndexError, KeyError) as error:
-        raise ToolError(f"{source.name} could not be read as a GGUF file: {error}.") from error
+        raise ToolError(
+            said("{file} could not be read as a GGUF file: {error}.", file=source.name, error=error)
+        ) from error
     n_ff, new_ff = _feed_forward_lengths(reader, source.name, target_params)
     tensors = [_plan(tensor, n_ff, new_ff, quantize) for tensor in reader.tensors]
     part = destination.with_name(destination.name + ".part")
@@ -77,7 +80,9 @@ def make_padded(
         _write(_header_writer(reader, tensors, new_ff), part, tensors, _reporter(tensors, progress, should_stop))
         part.replace(destination)
     except OSError as error:
-        raise ToolError(f"{destination.name} could not be written: {error.strerror or error}.") from error
+        raise ToolError(
+            said("{file} could not be written: {reason}.", file=destination.name, reason=error.strerror or error)
+        ) from error
     finally:
         part.unlink(missing_ok=True)
     return destination
@@ -87,15 +92,27 @@ def _feed_forward_lengths(reader: Any, name: str, target_params: int) -> tuple[i
     """Neurons a layer, now and padded."""
     architecture = _value(reader, "general.architecture")
     if architecture != "llama":
-        raise ToolError(f"{name} has the architecture {architecture!r}; only llama models can be padded.")
+        raise ToolError(
+            said(
+                "{name} has the architecture {architecture!r}; only llama models can be padded.",
+                name=name,
+                architecture=architecture,
+            )
+        )
     n_ff, n_embd = _value(reader, "llama.feed_forward_length"), _value(reader, "llama.embedding_length")
     n_layer = sum(tensor.name.endswith(_COLUMNS) for tensor in reader.tensors)
     if not isinstance(n_ff, int) or not isinstance(n_embd, int) or n_layer == 0:
-        raise ToolError(f"{name} has no plain feed-forward layers of one size, so it cannot be padded.")
+        raise ToolError(said("{name} has no plain feed-forward layers of one size, so it cannot be padded.", name=name))
     missing = target_params - sum(int(tensor.n_elements) for tensor in reader.tensors)
     new_ff = (n_ff + missing // (3 * n_embd * n_layer)) // _PAD_TO * _PAD_TO
     if new_ff <= n_ff:
-        raise ToolError(f"{name} is not smaller than {target_params:,} parameters: there is nothing to pad.")
+        raise ToolError(
+            said(
+                "{name} is not smaller than {target_params:,} parameters: there is nothing to pad.",
+                name=name,
+                target_params=target_params,
+            )
+        )
     return n_ff, new_ff
 
 
@@ -104,7 +121,9 @@ def _plan(tensor: Any, n_ff: int, new_ff: int, quantize: bool) -> _Tensor:  # no
     widens, grows = tensor.name.endswith(_COLUMNS), tensor.name.endswith(_ROWS)
     if widens or grows:
         if kind.name not in _PADDABLE or shape[-1 if widens else 0] != n_ff:
-            raise ToolError(f"{tensor.name} ({kind.name}, {shape}) cannot be padded.")
+            raise ToolError(
+                said("{tensor} ({kind}, {shape}) cannot be padded.", tensor=tensor.name, kind=kind.name, shape=shape)
+            )
         if quantize and len(shape) == 2 and kind.name != "Q4_0":
             kind = gguf.GGMLQuantizationType.Q4_0
             data = gguf.quantize(gguf.dequantize(data, tensor.tensor_type).reshape(shape), kind)
@@ -123,7 +142,12 @@ def _check_room(folder: Path, num_bytes: int) -> None:
     free = shutil.disk_usage(folder).free
     if free < num_bytes + _SPARE_BYTES:
         raise ToolError(
-            f"The padded model needs {num_bytes / 1e6:,.0f} MB, but only {free / 1e6:,.0f} MB are free in {folder}.",
+            said(
+                "The padded model needs {num_bytes:,.0f} MB, but only {free:,.0f} MB are free in {folder}.",
+                num_bytes=num_bytes / 1000000.0,
+                free=free / 1000000.0,
+                folder=folder,
+            ),
             "Make some room, or choose another folder.",
         )
 

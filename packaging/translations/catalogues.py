@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import argparse
 import ast
+import re
 import shutil
 import subprocess
 import sys
@@ -21,6 +22,8 @@ FOLDER = ROOT / "assets" / "translations"
 LISTED = "listed_words.py"
 BUILTIN_ERRORS = {"ValueError", "RuntimeError", "TypeError", "KeyError", "OSError", "AssertionError", "EOFError"}
 ALIASES = ("-tr-function-alias", "QT_TRANSLATE_NOOP+=mark")
+FIELD = re.compile(r"\{[^{}]*\}")
+TEMPLATE_AT = {"said": 0, "broken": 0, "check": 1}  # which argument is a template of a sentence
 NOT_SHOWN = ("command_line", "benchmark")  # they speak in a terminal, in English
 FIELD_TEXTS = (1, 2, 5)  # section, label, help of a SettingField
 FIELD_NAMES = ("section", "label", "help", "automatic", "unit")
@@ -45,8 +48,8 @@ def listed_words(root: Path) -> list[tuple[str, str]]:
             if path.parent.name in NOT_SHOWN:
                 continue
             tree = ast.parse(path.read_text("utf-8"), filename=str(path))
-            for context, text in (*_settings(tree), *_problems(tree)):
-                if any(letter.isalpha() for letter in text):
+            for context, text in (*_settings(tree), *_problems(tree), *_sentences(tree)):
+                if any(letter.isalpha() for letter in FIELD.sub("", text)):
                     found[context, text] = None
     with (root / "assets" / "catalog.toml").open("rb") as file:
         catalog = tomllib.load(file)
@@ -138,6 +141,22 @@ def _problems(tree: ast.Module) -> Iterator[tuple[str, str]]:
             called = _called(node)
             if called.endswith(("Error", "Problem", "problem")) and called not in BUILTIN_ERRORS:
                 yield from _literals([*node.args, *(keyword.value for keyword in node.keywords)])
+
+
+def _sentences(tree: ast.Module) -> Iterator[tuple[str, str]]:
+    """What `engine.sentences.said` fills: its first argument, and that of the functions that hand it on."""
+    constants = {
+        node.targets[0].id: node.value
+        for node in tree.body
+        if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name)
+    }
+    for node in ast.walk(tree):
+        place = TEMPLATE_AT.get(_called(node)) if isinstance(node, ast.Call) else None
+        if place is not None and len(node.args) > place:  # type: ignore[attr-defined]
+            given = node.args[place]  # type: ignore[attr-defined]
+            value = constants.get(given.id) if isinstance(given, ast.Name) else given
+            if isinstance(value, ast.Constant) and isinstance(value.value, str):
+                yield "Problems", value.value
 
 
 def _literals(values: list[ast.expr]) -> Iterator[tuple[str, str]]:

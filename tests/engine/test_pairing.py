@@ -56,7 +56,7 @@ def changed(token_id: int) -> FakeVocab:
         (changed(4), ""),
         (changed(5), "Token 5 is 'token5' in the target, 'other' in the draft."),
         (FakeVocab(type_name="SPM"), "The target's tokenizer is BPE, the draft's is SPM."),
-        (FakeVocab(add_bos=False), "The target's tokenizer adds a BOS token, the draft's does not."),
+        (FakeVocab(add_bos=False), "The target's tokenizer adds the BOS token, the draft's does not."),
         (FakeVocab(bos_id=None), "The BOS token is 1 in the target, absent in the draft."),
         (FakeVocab(eos_id=3), "The EOS token is 2 in the target, 3 in the draft."),
         (FakeVocab([f"token{i}" for i in range(148)]), ""),

@@ -11,6 +11,7 @@ from typing import IO
 from app.chats.exchange import chatgpt, lm_studio, own_format
 from app.chats.exchange.records import MAX_CHATS, OutsideChat
 from app.errors import ChatsImportError
+from engine.sentences import said
 
 MAX_FILE_BYTES = 512 * 2**20  # unpacked
 _WANTED = re.compile(r"(^|/)(conversations[^/]*\.json|[^/]*conversation\.json|chats[^/]*\.json)$")
@@ -47,12 +48,12 @@ def read_chats(file: Path) -> list[OutsideChat]:
             with file.open("rb") as handle:
                 chats = _read_json(handle, file.name)
     except (OSError, zipfile.BadZipFile, NotImplementedError, RuntimeError, EOFError) as error:
-        raise ChatsImportError(f"{file.name} cannot be read ({error}).") from error
+        raise ChatsImportError(said("{file} cannot be read ({error}).", file=file.name, error=error)) from error
     chats = [chat for chat in chats if chat.messages]
     if not chats:
-        raise ChatsImportError(f"{file.name} holds no conversation.")
+        raise ChatsImportError(said("{file} holds no conversation.", file=file.name))
     if len(chats) > MAX_CHATS:
-        raise ChatsImportError(f"{file.name} holds more than {MAX_CHATS:,} conversations.")
+        raise ChatsImportError(said("{file} holds more than {limit:,} conversations.", file=file.name, limit=MAX_CHATS))
     return chats
 
 
@@ -61,7 +62,9 @@ def _read_zip(file: Path) -> list[OutsideChat]:
     with zipfile.ZipFile(file) as archive:
         entries = [entry for entry in archive.infolist()[:_MAX_ENTRIES] if _WANTED.search(entry.filename)]
         if sum(entry.file_size for entry in entries) > MAX_FILE_BYTES:
-            raise ChatsImportError(f"{file.name} unpacks to more than {MAX_FILE_BYTES // 2**20} MB.")
+            raise ChatsImportError(
+                said("{file} unpacks to more than {limit} MB.", file=file.name, limit=MAX_FILE_BYTES // 2**20)
+            )
         for entry in entries:
             with archive.open(entry) as handle:
                 chats += _read_json(handle, entry.filename)
@@ -71,11 +74,11 @@ def _read_zip(file: Path) -> list[OutsideChat]:
 def _read_json(handle: IO[bytes], name: str) -> list[OutsideChat]:
     raw = handle.read(MAX_FILE_BYTES + 1)  # what a header says of a size is not believed
     if len(raw) > MAX_FILE_BYTES:
-        raise ChatsImportError(f"{name} is larger than {MAX_FILE_BYTES // 2**20} MB.")
+        raise ChatsImportError(said("{name} is larger than {limit} MB.", name=name, limit=MAX_FILE_BYTES // 2**20))
     try:
         data = json.loads(raw.decode("utf-8-sig"))
     except (ValueError, RecursionError) as error:
-        raise ChatsImportError(f"{name} is no JSON file that Paceline can read.") from error
+        raise ChatsImportError(said("{name} is no JSON file that Paceline can read.", name=name)) from error
     return _chats(data, name)
 
 
@@ -88,4 +91,4 @@ def _chats(data: object, name: str) -> list[OutsideChat]:
         return [chatgpt.from_data(data)]
     if isinstance(data, dict) and lm_studio.is_lm_studio(data):
         return [lm_studio.from_data(data)]
-    raise ChatsImportError(f"{name} is no export of Paceline, ChatGPT or LM Studio.")
+    raise ChatsImportError(said("{name} is no export of Paceline, ChatGPT or LM Studio.", name=name))

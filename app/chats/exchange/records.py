@@ -10,6 +10,7 @@ from datetime import UTC, datetime
 from app.chats.options import NOTHING_OWN
 from app.errors import ChatsImportError
 from engine.records import Mode, RunStats, TokenSpan
+from engine.sentences import said
 from ui.records import Attachment, MessageState
 
 MAX_CHATS = 50_000
@@ -80,7 +81,7 @@ def clean_text(value: object, limit: int = MAX_TEXT_CHARS) -> str:
     if not isinstance(value, str):
         return ""
     if len(value) > limit:
-        raise ChatsImportError(f"A message has more than {limit:,} characters.")
+        raise ChatsImportError(said("A message has more than {limit:,} characters.", limit=limit))
     return value.encode("utf-8", errors="replace").decode("utf-8").replace("\x00", "")
 
 

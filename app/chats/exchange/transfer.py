@@ -18,6 +18,7 @@ from app.chats.exchange.records import OutsideChat
 from app.chats.exchange.stored import insert_chat, read_chat
 from app.chats.store import ChatStore
 from app.errors import ChatsExportError
+from engine.sentences import joined, said
 
 BATCH = 20  # conversations in one transaction: the window waits for no longer than that
 MARKDOWN, JSON = "markdown", "json"
@@ -33,11 +34,15 @@ class Imported:
     @property
     def sentence(self) -> str:
         """The same for a person."""
-        taken = f"{self.num_new:,} chat{'' if self.num_new == 1 else 's'} imported."
-        known = (
-            f" {self.num_known:,} {'was' if self.num_known == 1 else 'were'} here already." if self.num_known else ""
-        )
-        return taken + known
+        if self.num_new == 1:
+            taken = said("1 chat imported.")
+        else:
+            taken = said("{number:,} chats imported.", number=self.num_new)
+        if not self.num_known:
+            return taken
+        if self.num_known == 1:
+            return joined([taken, said("1 was here already.")])
+        return joined([taken, said("{number:,} were here already.", number=self.num_known)])
 
 
 def export_chats(store: ChatStore, file: Path, form: str, conversation_id: int | None = None) -> int:
@@ -63,7 +68,9 @@ def export_chats(store: ChatStore, file: Path, form: str, conversation_id: int |
         part.replace(file)
     except OSError as error:
         part.unlink(missing_ok=True)
-        raise ChatsExportError(f"{file} cannot be written ({error.strerror or error}).") from error
+        raise ChatsExportError(
+            said("{file} cannot be written ({reason}).", file=file, reason=error.strerror or error)
+        ) from error
     return len(chats)
 
 

@@ -1,0 +1,67 @@
+"""English sentences that still know how they were made, so that a window can say them in another language.
+
+A `Sentence` is an ordinary text for everybody else: the command line, logs and files read it as it is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+Field = str | int | float
+
+
+class Sentence(str):
+    """A text with the ``template`` it was made of, and the ``fields`` that were put into it.
+
+    ``context`` is the part of the catalogues that knows the template.
+    """
+
+    template: str
+    fields: Mapping[str, Field]
+    context: str = "Problems"
+
+
+def said(template: str, /, **fields: object) -> Sentence:
+    """Fill ``template``, a plain literal with ``{name}`` fields. A field may be a sentence itself.
+
+    What is neither text nor a number is kept as its text. Without fields the template is the text, braces and all.
+    """
+    kept = {name: value if isinstance(value, str | int | float) else str(value) for name, value in fields.items()}
+    sentence = Sentence(template.format(**kept) if kept else template)
+    sentence.template, sentence.fields = template, kept
+    return sentence
+
+
+def phrase(context: str, text: str) -> Sentence:
+    """Give a text that another part of the catalogues knows, to be a field of a sentence."""
+    sentence = said(text)
+    sentence.context = context
+    return sentence
+
+
+def with_other(text: str, old: str, new: str) -> str:
+    """Give ``text`` with ``new`` in every field that is ``old``; a text without fields as it is."""
+    if not isinstance(text, Sentence):
+        return text
+    return said(text.template, **{name: new if value == old else value for name, value in text.fields.items()})
+
+
+def joined(sentences: Iterable[str]) -> Sentence:
+    """Put sentences one after another; empty ones are left out."""
+    kept = {f"part_{number}": sentence for number, sentence in enumerate(filter(None, sentences))}
+    return said(" ".join(f"{{{name}}}" for name in kept), **kept)
+
+
+def to_json(text: Field) -> Any:  # noqa: ANN401 (JSON)
+    """Give a sentence so that it can go through JSON and come out of `from_json` as what it was."""
+    if not isinstance(text, Sentence):
+        return text
+    return {"template": text.template, "fields": {name: to_json(value) for name, value in text.fields.items()}}
+
+
+def from_json(data: Any) -> Any:  # noqa: ANN401 (JSON)
+    """Undo `to_json`; whatever else comes is given back as it is."""
+    if not isinstance(data, dict):
+        return data
+    return said(data["template"], **{name: from_json(value) for name, value in data["fields"].items()})
