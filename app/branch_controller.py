@@ -9,6 +9,7 @@ from app.answer_controller import ONE_AT_A_TIME, AnswerController
 from app.conversation_controller import ConversationController
 from app.errors import StorageError
 from app.parts import Parts
+from ui.found_words import Excerpt
 from ui.language import translate
 
 
@@ -34,8 +35,8 @@ class BranchController:
             self._conversations.show()
             self._window.transcript.go_to(message_id)
 
-    def open_at(self, conversation_id: int, message_id: int | None) -> None:
-        """Open a conversation where a message is, in whatever branch it stands."""
+    def open_at(self, conversation_id: int, message_id: int | None, found: Excerpt = ()) -> None:
+        """Open a conversation where a message is, in whatever branch it stands; ``found`` are the parts of a hit."""
         if message_id is not None and not self._answers.is_growing_in(conversation_id):
             try:
                 self._store.show_message(message_id)
@@ -44,7 +45,7 @@ class BranchController:
                 return
         self._conversations.select(conversation_id)
         if message_id is not None:
-            self._window.transcript.go_to(message_id)
+            self._window.transcript.go_to(message_id, found)
 
     def _is_free(self) -> bool:
         """Whether nothing is being written here; say so where something is."""

@@ -154,11 +154,11 @@ class SearchResults(QListView):
     """The list of places.
 
     Signals:
-        chosen(int, object): a conversation, and the message in it or None.
+        chosen(int, object, object): a conversation, the message in it or None, and the parts of the hit.
         left_upwards, left: Up from the first place, Esc.
     """
 
-    chosen = Signal(int, object)
+    chosen = Signal(int, object, object)
     left_upwards = Signal()
     left = Signal()
 
@@ -189,7 +189,7 @@ class SearchResults(QListView):
         """Take the first place where something was found."""
         first = next((hit for hit in self._places.items if any(found for _, found in hit.parts)), None)
         if first is not None:
-            self.chosen.emit(first.conversation_id, first.message_id)
+            self.chosen.emit(first.conversation_id, first.message_id, first.parts)
 
     def focus_first(self) -> None:
         """Take the keyboard, at the first place."""
@@ -200,7 +200,7 @@ class SearchResults(QListView):
     def _choose(self, index: QModelIndex) -> None:
         if index.isValid():
             hit = self._places.items[index.row()]
-            self.chosen.emit(hit.conversation_id, hit.message_id)
+            self.chosen.emit(hit.conversation_id, hit.message_id, hit.parts)
 
     def event(self, event: QEvent) -> bool:
         """Esc is the list's own while it has the keyboard; elsewhere the window has it."""

@@ -26,7 +26,8 @@ class Sidebar(QFrame):
     Signals:
         new_chat, models, settings, hide_requested: buttons.
         chosen(int), rename_requested(int, str), delete_requested(int, str): from the list; more by `wishes`.
-        search_wanted(str): words to look for, at every key. result_chosen(int, object): conversation and message.
+        search_wanted(str): words to look for, at every key. result_chosen(int, object, object): a
+            conversation, the message in it or None, and the parts of the hit.
         left: the search was left by Esc.
     """
 
@@ -38,7 +39,7 @@ class Sidebar(QFrame):
     rename_requested = Signal(int, str)
     delete_requested = Signal(int, str)
     search_wanted = Signal(str)
-    result_chosen = Signal(int, object)
+    result_chosen = Signal(int, object, object)
     left = Signal()
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:

@@ -100,6 +100,11 @@ class ThoughtBlock(QWidget):
         """Whether it can be read."""
         return self.header.isChecked()
 
+    @property
+    def is_building(self) -> bool:
+        """Whether parts of it are still to be laid out."""
+        return self._slice.isActive()
+
     def set_open(self, is_open: bool) -> None:
         """Open it or fold it."""
         self.header.setChecked(is_open)

@@ -16,6 +16,7 @@ from engine.records import Source, TokenSpan
 from ui.answer_card import AnswerCard
 from ui.context_summary import SummaryLines
 from ui.focus_ring import FocusRing
+from ui.found_words import Excerpt, FoundWords, forget_found
 from ui.gutter import keep_room
 from ui.language import translate
 from ui.message_card import MessageCard
@@ -74,6 +75,7 @@ class Transcript(QScrollArea):
         self._discarded: list[QWidget] = []
         self._streaming: AnswerCard | None = None
         self._wanted: int | None = None  # a message to scroll to
+        self._found = FoundWords(())  # words in it
         self._targets: Callable[[], Sequence[TargetChoice]] = tuple
         self._slice = QTimer(self)
         self._slice.setSingleShot(True)
@@ -248,9 +250,10 @@ class Transcript(QScrollArea):
         if card is not self._streaming:
             self._stick = self._grows_above = False
 
-    def go_to(self, message_id: int) -> None:
-        """Scroll to a message as soon as it is there, and stay."""
-        self._wanted = message_id
+    def go_to(self, message_id: int, found: Excerpt = ()) -> None:
+        """Scroll to a message as soon as it is there, and stay; to the words of a search where an excerpt is given."""
+        self.forget_found()
+        self._wanted, self._found = message_id, FoundWords(found)
         self._scroll_to_wanted()
 
     def _scroll_to_wanted(self) -> None:
@@ -258,10 +261,27 @@ class Transcript(QScrollArea):
         if card is None or self._building is not None:
             self._go_on_building()
             return
+        if self._found and not self._found.open(card):
+            self._slice.start(BETWEEN_SLICES_MS)
+            return
         self._wanted, self._stick = None, False
         self._lay_out()
-        self.verticalScrollBar().setValue(max(0, card.mapTo(self._pages, card.rect().topLeft()).y() - GO_TO_MARGIN_PX))
+        self.verticalScrollBar().setValue(max(0, self._place_in(card) - GO_TO_MARGIN_PX))
         card.set_revealed(True)
+
+    def _place_in(self, card: MessageCard) -> int:
+        """The top of a card, or where its found words are seen, if they would not be otherwise."""
+        top, height = card.mapTo(self._pages, card.rect().topLeft()).y(), self.viewport().height()
+        found = self._found.mark(card, self._theme.tokens) if self._found else None
+        if found is None:
+            return top
+        view, cursor = found
+        words = view.viewport().mapTo(self._pages, view.cursorRect(cursor).center()).y()
+        return top if words - top < height * 2 // 3 else words - height // 3
+
+    def forget_found(self) -> None:
+        """Take the marks of the words of a search away."""
+        forget_found(self._column.cards, self._theme.tokens)
 
     def _remove(self, message_id: int) -> None:
         self._waiting = [view for view in self._waiting if view.id != message_id]

@@ -30,6 +30,7 @@ def _connect_sidebar(window: MainWindow) -> None:
     sidebar.rename_requested.connect(window.conversation_rename_requested)
     sidebar.delete_requested.connect(lambda number, _title: window.conversation_delete_requested.emit(number))
     sidebar.left.connect(window.composer.setFocus)
+    sidebar.search_wanted.connect(lambda _words: window.transcript.forget_found())
     sidebar.hide_requested.connect(layout.toggle_sidebar)
     window.header.show_sidebar.connect(layout.toggle_sidebar)
     window.header.toggle_stats.connect(layout.toggle_stats)

@@ -20,7 +20,6 @@ from pytestqt.qtbot import QtBot
 from tests.app.fakes import open_desk
 from tests.app.scripted_app import ANSWER, QUESTION
 from ui.records import MessageState
-from ui.thought_block import ThoughtBlock
 
 NUM_KILLS = int(os.environ.get("PACELINE_TEST_APP_KILLS", "3"))
 MAX_LOSS_S = 0.5
@@ -84,7 +83,8 @@ def test_a_kill_leaves_how_long_an_answer_reasoned(answer: str, qtbot: QtBot, tm
     view = desk.window.shown[-1][1][-1]
     card = desk.window.transcript.last_answer()
     assert card is not None
-    heading = card.findChild(ThoughtBlock).heading
+    assert card.thought is not None
+    heading = card.thought.heading
     desk.close()
     assert view.state is MessageState.INTERRUPTED
     assert view.text.startswith("<think>")

@@ -47,7 +47,7 @@ def test_results_stand_under_their_conversation(searching: MainWindow) -> None:
 def test_enter_takes_the_first_place(searching: MainWindow, qtbot: QtBot) -> None:
     with qtbot.waitSignal(searching.sidebar.result_chosen) as caught:
         qtbot.keyClick(searching.sidebar.search, Qt.Key.Key_Return)
-    assert caught.args == [3, None]
+    assert caught.args == [3, None, HITS[0].parts]
 
 
 def test_down_walks_into_the_results_and_up_comes_back(searching: MainWindow, qtbot: QtBot) -> None:
@@ -58,7 +58,7 @@ def test_down_walks_into_the_results_and_up_comes_back(searching: MainWindow, qt
         qtbot.keyClick(results, Qt.Key.Key_Down)
     with qtbot.waitSignal(searching.sidebar.result_chosen) as caught:
         qtbot.keyClick(results, Qt.Key.Key_Return)
-    assert caught.args == [1, 12]
+    assert caught.args == [1, 12, HITS[2].parts]
     for _ in range(4):
         qtbot.keyClick(results, Qt.Key.Key_Up)
     assert searching.sidebar.search.hasFocus()
@@ -69,7 +69,7 @@ def test_a_click_takes_a_place(searching: MainWindow, qtbot: QtBot) -> None:
     place = results.visualRect(results.model().index(1, 0)).center()
     with qtbot.waitSignal(searching.sidebar.result_chosen) as caught:
         qtbot.mouseClick(results.viewport(), Qt.MouseButton.LeftButton, pos=place)
-    assert caught.args == [3, 31]
+    assert caught.args == [3, 31, HITS[1].parts]
 
 
 def test_the_match_is_drawn_differently(searching: MainWindow) -> None:
