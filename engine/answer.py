@@ -9,6 +9,7 @@ import numpy as np
 
 from engine.detokenizer import Detokenizer, Piece
 from engine.drafters.base import Drafter
+from engine.drafters.paced import PacedDrafter
 from engine.errors import PromptError, PromptTooLongError
 from engine.interfaces import Tokenizer
 from engine.overflow import without_oldest
@@ -177,10 +178,13 @@ class Answer:
 
     def _next_block(self, speculation: Speculation, wanted: int) -> Block:
         """One pass; where nothing is proposed, about `TEXT_INTERVAL_S` seconds of passes, after the first token."""
-        if self._request.mode is not Mode.OFF or self.tie_bound is not None or self._detokenizer.may_stop:
-            return speculation.step(self._pace.depth, wanted)
-        budget_s = TEXT_INTERVAL_S if self._ids else 0.0
-        return speculation.run_plain(wanted, budget_s, self._tokenizer.is_eog)
+        is_eog, drafter = self._tokenizer.is_eog, self._drafter
+        if self.tie_bound is None and not self._detokenizer.may_stop:
+            if self._request.mode is Mode.OFF:
+                return speculation.run_plain(wanted, TEXT_INTERVAL_S if self._ids else 0.0, is_eog)
+            if isinstance(drafter, PacedDrafter) and (rest := min(drafter.rest(speculation.history), wanted)):
+                return speculation.run_plain(rest, TEXT_INTERVAL_S, lambda token: is_eog(token) or drafter.wakes(token))
+        return speculation.step(self._pace.depth, wanted)
 
     def _tie_summary(self, bound: TieBound) -> str:
         stats = self.stats

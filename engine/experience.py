@@ -37,10 +37,12 @@ class Experience:
         """Tokens per millisecond lately."""
         return self._rate_tokens / self._rate_ms
 
-    def count(self, tokens: float, milliseconds: float) -> None:
-        """A pass gave so many tokens in so long."""
-        self._rate_tokens = self._rate_tokens * _RATE_FORGETS + tokens
-        self._rate_ms = self._rate_ms * _RATE_FORGETS + milliseconds
+    def count(self, tokens: float, milliseconds: float, num_passes: int = 1) -> None:
+        """A pass gave so many tokens in so long, and so did each of ``num_passes``."""
+        left = _RATE_FORGETS**num_passes
+        weight = (1.0 - left) / (1.0 - _RATE_FORGETS)
+        self._rate_tokens = self._rate_tokens * left + tokens * weight
+        self._rate_ms = self._rate_ms * left + milliseconds * weight
 
     def scale(self, factor: float) -> None:
         """Everything costs so much more now."""

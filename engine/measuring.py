@@ -10,7 +10,6 @@ from engine.cost_curve import MAX_PASS, measure
 from engine.recovery import Recovery
 from engine.sequence import CachedSequence
 
-_STEPS = 6
 _TRIES = 3
 
 
@@ -21,7 +20,7 @@ def measurable(sequence: CachedSequence) -> Iterator[Callable[[int], None]]:
     Raises:
         DecodeError: a pass failed.
     """
-    past = _room_for(sequence, MAX_PASS)
+    past = room_for(sequence, MAX_PASS)
     sequence.checkpoint()
     # The way back to a checkpoint is a cost of its own: it must not be in every pass that is measured.
     last = past if sequence.num_snapshots is None else sequence.n_ctx - MAX_PASS
@@ -66,24 +65,6 @@ def few_passes_ms(sequence: CachedSequence, sizes: Sequence[int]) -> dict[int, f
     return best
 
 
-def step_ms(sequence: CachedSequence) -> float:
-    """Milliseconds of one more token of a draft model: the least of a few.
-
-    Raises:
-        DecodeError: a pass failed.
-    """
-    past = _room_for(sequence, _STEPS + 1)
-    sequence.checkpoint()
-    sequence.forward((0,), 1)
-    best_s = float("inf")
-    for _ in range(_STEPS):
-        started = perf_counter()
-        sequence.forward((0,), 1)
-        best_s = min(best_s, perf_counter() - started)
-    sequence.rollback(past)
-    return best_s * 1000.0
-
-
 def measure_recovery(sequence: CachedSequence) -> Recovery | None:
     """What rejected tokens cost beside the passes: the least of a few; None where the memory simply forgets them.
 
@@ -107,7 +88,7 @@ def measure_recovery(sequence: CachedSequence) -> Recovery | None:
     return Recovery(sequence.num_snapshots, save_s * 1000.0, restore_s * 1000.0)
 
 
-def _room_for(sequence: CachedSequence, num_tokens: int) -> int:
+def room_for(sequence: CachedSequence, num_tokens: int) -> int:
     """Forget the end of a cache that is too full to measure in; return where the measured passes begin."""
     past = max(0, min(sequence.num_past, sequence.n_ctx - num_tokens))
     if not sequence.rollback(past):

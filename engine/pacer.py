@@ -12,9 +12,10 @@ drawn, so the distribution of the output is not touched.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from enum import Enum
 
+from engine import reasons
 from engine.acceptance import AcceptanceEstimate, Part
+from engine.choice import Choice
 from engine.cost_curve import MAX_PASS, CostCurve
 from engine.experience import Experience
 from engine.records import Source
@@ -22,12 +23,15 @@ from engine.recovery import Recovery
 from engine.stretch import best_depth
 
 MAX_DEPTH = MAX_PASS - 1
+LONGEST_REST = 64  # plain passes in a row
 _LOOK_AHEAD = 16  # how many more tokens a decision to go on considers
 _FIRST_OVERHEAD_MS = 0.05
 _FIRST_ROW_MS = 0.02
+_OVERHEAD_RATE = 0.05  # weight of a plain pass in what surrounds one
 _PROBE_WEIGHT = 6.0  # looks that a token of a probe is worth
 _PROBE_DEPTH = 3
 _REWORK_RATE = 0.01  # rare and large: the average must be long
+_LIKELY_CHANCE = 0.85  # a draft of which nothing is known is not hoped to be kept more often
 _BEST_CHANCE = 0.98  # no draft is kept more often for long
 _SLIP_RATE = 0.2  # weight of a pass in what its kind takes beyond what it should
 _MOST_SLIP = 3.0  # more is another program's doing
@@ -36,14 +40,6 @@ _HOPE = 0.25  # of what may go wrong, the share that a look further ahead reckon
 # A token costs no more than plain decoding where nothing else is to be had, whatever was reached elsewhere: the rate
 # that decides lies between. (At the full rate a CPU of steep costs drafted too little, at the plain one too much.)
 _RATE_SHARE = 0.8
-
-
-class Choice(Enum):
-    """What a pass does."""
-
-    PLAIN = "plain"
-    TEXT = "text"
-    MODEL = "draft"
 
 
 class Pacer:
@@ -98,6 +94,8 @@ class Pacer:
         self.learnt = self._learnt_by_kind[kind]
         self.learnt.begin()
         self._hopeless = not self._pays(_BEST_CHANCE)
+        if self.learnt.model.is_new and not self._pays(_LIKELY_CHANCE):
+            self.learnt.model.doubt(self.plain_ms)
 
     # ---- before a pass ----------------------------------------------------------------------------------------------
 
@@ -192,6 +190,15 @@ class Pacer:
             return Choice.MODEL, limit if looks else min(_PROBE_DEPTH, limit)
         return Choice.PLAIN, 0
 
+    def rest(self, *, has_model: bool) -> int:
+        """How many plain passes may follow each other before it is time to ask the draft model again."""
+        trial = self.learnt.model
+        if not has_model or self._hopeless:
+            return LONGEST_REST
+        if trial.tokens - self.rate * trial.cost_ms * self._slip > 1.0 - self.rate * self.plain_ms:
+            return 0
+        return min(max(trial.patience - 1, 0), LONGEST_REST)
+
     # ---- while a draft model drafts ---------------------------------------------------------------------------------
 
     def chance(self, confidence: float) -> float:
@@ -252,6 +259,16 @@ class Pacer:
         self.learnt.count(1.0, self.plain_ms)
         self._expected_ms = self.plain_ms
 
+    def observe_run(self, num_passes: int, pass_ms: float, other_ms: float) -> None:
+        """So many plain passes followed each other; each took so long, and what surrounds it."""
+        self.curve.observe(1, pass_ms)
+        share = min((pass_ms + other_ms) / self.plain_ms, _MOST_SLIP)
+        self._slips[Choice.PLAIN] += (share - self._slips[Choice.PLAIN]) * (1.0 - (1.0 - _SLIP_RATE) ** num_passes)
+        usual = self.overhead_ms
+        self.overhead_ms += (min(other_ms, 4.0 * usual) - usual) * (1.0 - (1.0 - _OVERHEAD_RATE) ** num_passes)
+        self.learnt.count(1.0, self.plain_ms, num_passes)
+        self.learnt.model.wait(num_passes)
+
     def observe_elapsed(self, milliseconds: float) -> None:
         """The pass just observed took so long, with everything around it.
 
@@ -283,10 +300,13 @@ class Pacer:
             if left < len(part.confidences):
                 break
             left -= len(part.confidences)
-        num_drawn = num_drafted if num_drafted is not None else _num_of(parts, Source.DRAFT)
+        by_model = sum(len(part.confidences) for part in parts if part.source is Source.DRAFT)
+        num_drawn = num_drafted if num_drafted is not None else by_model
+        read_ms = draft_ms
         if num_drawn:
             # A draft that rested reads first what it missed: paid once, it says nothing of what drafting on costs.
             draft_ms = min(draft_ms, _CATCH_UP * (num_drawn + 1) * self.draft_step_ms or draft_ms)
+        read_ms -= draft_ms
         num_proposed = sum(len(part.confidences) for part in parts)
         cost_ms = self._pass_ms(num_proposed + 1) + draft_ms
         if self.recovery is not None:
@@ -294,14 +314,18 @@ class Pacer:
         cost_ms += self.rework_ms * (1 + num_accepted)
         self._expected_ms = cost_ms
         if self._choice is Choice.MODEL:
-            self._try_ended(parts, 1.0 + num_accepted, cost_ms, draft_ms)
+            if parts and parts[0].source is not Source.DRAFT:  # text was worth more: the model only took its time
+                self._try_ended(1.0, self.plain_ms + draft_ms, read_ms)
+            else:
+                self._try_ended(1.0 + num_accepted, cost_ms, read_ms)
         self.learnt.count(1.0 + num_accepted, cost_ms)
 
-    def _try_ended(self, parts: Sequence[Part], tokens: float, cost_ms: float, draft_ms: float) -> None:
-        """The draft model was asked; where text was found to be worth more, it gave nothing but cost its time."""
-        if parts and parts[0].source is not Source.DRAFT:
-            tokens, cost_ms = 1.0, self.plain_ms + draft_ms
-        self.learnt.model.observe(tokens, cost_ms, self.plain_ms / self._slip, probed=self._probing)
+    def _try_ended(self, tokens: float, cost_ms: float, read_ms: float) -> None:
+        """The draft model was asked; reading what it had missed took ``read_ms`` more."""
+        plain_ms, trial = self.plain_ms / self._slip, self.learnt.model
+        trial.observe(tokens, cost_ms, plain_ms, probed=self._probing)
+        if self._probing:
+            trial.pay((cost_ms + read_ms) / plain_ms - tokens)
 
     def observe_unsent(self, source: Source, confidences: Sequence[float], num_right: int) -> None:
         """These could have been proposed and were not; what came then shows that the first so many were right."""
@@ -322,7 +346,7 @@ class Pacer:
     def observe_overhead(self, milliseconds: float, num_proposed: int = 0) -> None:
         """What a pass took beside drafting and verifying: once, and for each token that was proposed."""
         if num_proposed == 0:
-            self.overhead_ms += (min(milliseconds, 4.0 * self.overhead_ms) - self.overhead_ms) * 0.05
+            self.overhead_ms += (min(milliseconds, 4.0 * self.overhead_ms) - self.overhead_ms) * _OVERHEAD_RATE
             return
         row_ms = max(0.0, milliseconds - self.overhead_ms) / num_proposed
         self.row_ms += (min(row_ms, 4.0 * self.row_ms + 0.01) - self.row_ms) * 0.1
@@ -339,13 +363,7 @@ class Pacer:
 
     def break_even(self) -> float | None:
         """The acceptance per token from which the draft model pays here; None where it never can."""
-        if not self._pays(1.0):
-            return None
-        low, high = 0.0, 1.0
-        for _ in range(12):
-            middle = (low + high) / 2
-            low, high = (low, middle) if self._pays(middle) else (middle, high)
-        return high
+        return reasons.break_even(self._pays)
 
     def _pays(self, acceptance: float) -> bool:
         expected = alive = 1.0
@@ -373,24 +391,10 @@ class Pacer:
 
     def _sentence(self, choice: Choice, state: Choice) -> str:
         if state is Choice.TEXT:
-            return "n-gram on: the text repeats"
+            return reasons.TEXT
+        accepted = self.learnt.by_depth.chance(0)
         if state is Choice.MODEL:
-            return f"draft on: {_percent(self.learnt.by_depth.chance(0))} accepted at depth 1"
-        if choice is Choice.MODEL:
-            return f"draft on as asked, but it does not pay: {self._shortfall()}"
-        return f"draft paused: {self._shortfall()}"
-
-    def _shortfall(self) -> str:
-        needed = self.break_even()
-        needs = f"needs {_percent(needed)} here" if needed is not None else "and cannot pay here at any acceptance"
-        if self.recovery is not None and self.recovery.num_snapshots == 0:
-            needs += f", where a rejection costs {self.recovery.rejection_ms(self.curve):.1f} ms"
-        return f"{_percent(self.learnt.by_depth.chance(0))} accepted at depth 1, {needs}"
-
-
-def _num_of(parts: Sequence[Part], source: Source) -> int:
-    return sum(len(part.confidences) for part in parts if part.source is source)
-
-
-def _percent(share: float) -> str:
-    return f"{share * 100:.0f} %"
+            return reasons.drafting(accepted)
+        dear = self.recovery is not None and self.recovery.num_snapshots == 0
+        rejection_ms = self.recovery.rejection_ms(self.curve) if dear and self.recovery is not None else None
+        return reasons.not_paying(accepted, self.break_even(), rejection_ms, as_asked=choice is Choice.MODEL)

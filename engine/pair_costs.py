@@ -12,9 +12,10 @@ from engine import threads
 from engine.cost_bands import CostBands, band_of
 from engine.cost_curve import BUDGET_S
 from engine.cost_store import CostStore, SavedCosts, file_facts, key_of
+from engine.drafting_step import drafting_step_ms
 from engine.llama import library
 from engine.loading import LoadedModel
-from engine.measuring import few_passes_ms, measurable, measure_passes, measure_recovery, step_ms
+from engine.measuring import few_passes_ms, measurable, measure_passes, measure_recovery
 from engine.pacer import Pacer
 from engine.records import LoadRequest
 from engine.threads import ThreadControl
@@ -23,6 +24,7 @@ HURRIED_BUDGET_S = 0.3  # somebody waits for the answer
 _THREADS_SHARE = 0.25  # of a budget goes to the choice of threads, for each model
 _CHECK_SIZES = (1, 4, 8)  # tokens of the passes that a kept curve is checked by
 _STALE = 0.2  # a kept curve that is wrong by more than this share is measured again
+_PYTHON_MATTERS_MS = 10.0  # a pass that takes longer than this hides what Python does about it
 _TARGET_SIZES, _DRAFT_SIZES = (1, 8), (1,)
 
 
@@ -125,8 +127,7 @@ class PairCosts:
         found = few_passes_ms(self._target.sequence, _CHECK_SIZES)
         points = self._bands.curve.points_ms
         ratios = [found[size] / points[size] for size in _CHECK_SIZES]
-        if self._draft is not None:
-            self.pacer.draft_step_ms = step_ms(self._draft.sequence)
+        self._time_drafting()
         if all(1.0 - _STALE < ratio < 1.0 + _STALE for ratio in ratios):
             return True
         self._bands.forget_others()
@@ -148,8 +149,18 @@ class PairCosts:
                 self._control.expect(self._bands.curve.points_ms)
         else:
             self._begin(CostBands(chosen, points, band))
-        if self._draft is not None and self.pacer is not None:
-            self.pacer.draft_step_ms = step_ms(self._draft.sequence)
+        self._time_drafting()
+
+    def _time_drafting(self) -> None:
+        """Take what one more drafted token takes for the first guess; it is corrected by use."""
+        draft, pacer, n_vocab = self._draft, self.pacer, self._target.sequence.n_vocab
+        if draft is None or pacer is None:
+            return
+        if pacer.plain_ms > _PYTHON_MATTERS_MS:
+            pacer.draft_step_ms = drafting_step_ms(draft.sequence, n_vocab, pacer)
+            return
+        with measurable(self._target.sequence) as run_pass:
+            pacer.draft_step_ms = drafting_step_ms(draft.sequence, n_vocab, pacer, lambda: run_pass(1))
 
     def _settle_threads(self, budget_s: float) -> int:
         """Choose for target and draft; the target's number."""

@@ -84,6 +84,8 @@ class Speculation:
         Raises:
             DecodeError: the pass failed, or the model computes no numbers.
         """
+        if self._failure is not None:
+            raise self._failure
         target, count = self._target, self._count
         times = [perf_counter()]
         history = self._tokens[:count]
@@ -123,7 +125,7 @@ class Speculation:
             self.on_pass(num_pending + len(ids), (times[3] - times[2]) * 1000.0)
         return block
 
-    def run_plain(self, most: int, budget_s: float, ends_answer: Callable[[int], bool]) -> Block:
+    def run_plain(self, most: int, budget_s: float, ends_run: Callable[[int], bool]) -> Block:
         """Passes without a draft one after another, up to ``most`` (>= 1), a token that ends, or ``budget_s`` seconds.
 
         What `step` would give one at a time. What surrounds a pass runs on caches that the weights have just swept,
@@ -154,7 +156,7 @@ class Speculation:
             ids.append(latest)
             now = perf_counter()
             begun.append(now)
-            if len(ids) >= most or now - begun[0] >= budget_s or ends_answer(latest):
+            if len(ids) >= most or now - begun[0] >= budget_s or ends_run(latest):
                 break
         self._count = count
         self._count_plain(begun, passed)
@@ -176,6 +178,10 @@ class Speculation:
             stats.sample_s += end - row_at
             if self.on_pass is not None:
                 self.on_pass(1, (row_at - start) * 1000.0)
+        if self._pacer is not None and passed:
+            pairs = list(zip(begun, passed, strict=False))[: len(begun) - 1]
+            pass_ms = sum(row_at - start for start, row_at in pairs) * 1000.0 / len(pairs)
+            self._pacer.observe_run(len(pairs), pass_ms, (begun[-1] - begun[0]) * 1000.0 / len(pairs) - pass_ms)
 
     def _count_again(self, num_tokens: int) -> None:
         """What near ties took in this pass, which gave so many tokens that are not in the plain shape."""

@@ -41,13 +41,13 @@ class DraftModelDrafter:
         self._model = model
         self._n_vocab = min(n_vocab, model.n_vocab)
         self._eog_ids = eog_ids
-        self._sampler: Sampler | None = None
+        self.sampler: Sampler | None = None  # whose chain gives q; `begin` sets it
         self._num_history = 0
         self.num_read = 0  # tokens that it had to catch up with before it drafted the last time
 
     def begin(self, history: History, sampler: Sampler) -> None:
         """Keep the part of the cache that ``history`` shares."""
-        self._sampler = sampler
+        self.sampler = sampler
         self._model.reuse(history)
 
     def propose(self, history: History, limit: int, gate: Gate | None = None, pending: Sequence[int] = ()) -> Draft:
@@ -67,7 +67,7 @@ class DraftModelDrafter:
     def _run(self, history: History, limit: int, gate: Gate | None, pending: Sequence[int], *, draws: bool) -> Draft:
         model = self._model
         limit = min(limit, model.n_ctx - len(history) - len(pending) + 1)
-        if limit <= 0 or self._sampler is None:
+        if limit <= 0 or self.sampler is None:
             return _EMPTY
         self._num_history = len(history)
         before = np.concatenate((history, np.asarray(pending, dtype=np.int32))) if pending else history
@@ -121,7 +121,7 @@ class DraftModelDrafter:
         self, row: Row, history: History, ids: list[int], gate: Gate | None
     ) -> tuple[int, float, Distribution | None]:
         """The argmax (temperature 0) or the distribution to draw from, and how sure the draft is, before drawing."""
-        sampler = self._sampler
+        sampler = self.sampler
         assert sampler is not None  # noqa: S101  (propose has looked)
         if sampler.greedy:
             best = sampler.argmax(row, history, ids)
@@ -130,8 +130,8 @@ class DraftModelDrafter:
         return -1, float(distribution.probs.max()) if gate is not None else 0.0, distribution
 
     def _uniform(self) -> float:
-        assert self._sampler is not None  # noqa: S101  (propose has looked)
-        return self._sampler.uniform()
+        assert self.sampler is not None  # noqa: S101  (propose has looked)
+        return self.sampler.uniform()
 
 
 def _likeliest(distribution: Distribution) -> int:

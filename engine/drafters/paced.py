@@ -8,13 +8,15 @@ from __future__ import annotations
 from math import prod
 from time import perf_counter
 
+from engine.choice import Choice
 from engine.drafters.base import Draft, Drafter
 from engine.drafters.chain import Chain
 from engine.drafters.draft_model import DraftModelDrafter
 from engine.drafters.lookahead import TEXT_DEPTH, Lookahead
+from engine.drafters.rest import Rest
 from engine.drafters.seen import Seen, num_equal, text_seen
 from engine.drafters.suffix import SuffixDrafter
-from engine.pacer import MAX_DEPTH, Choice, Pacer
+from engine.pacer import MAX_DEPTH, Pacer
 from engine.records import Source
 from engine.sampling import History, Sampler
 
@@ -37,7 +39,8 @@ class PacedDrafter:
         self._may_rest = may_rest
         self._text = text
         self._model = model
-        self._choice = Choice.PLAIN
+        self._choice: Choice | None = None  # of the last pass that was asked for
+        self._rest = Rest()
         self._chain = Chain()
         self._draft_ms, self._num_drafted = 0.0, 0
         self._sampler: Sampler | None = None
@@ -63,23 +66,57 @@ class PacedDrafter:
         text = Seen()
         if self._text is not None:
             text = text_seen(self._text.propose(history, min(limit, TEXT_DEPTH)))
-        self._choice, depth = self._pacer.choose(
+        choice, depth = self._pacer.choose(
             text.confidences,
             has_model=self._model is not None,
             limit=min(limit, MAX_DEPTH),
             may_rest=self._may_rest,
             looks=True,
         )
+        self._choice = choice
         self._chain, self._draft_ms, self._num_drafted = Chain(), 0.0, 0
-        if self._choice is Choice.TEXT:
+        if choice is not Choice.PLAIN:
+            self._rest = Rest()
+        if choice is Choice.TEXT:
             self._add(text.part(0, depth))
-        elif self._choice is Choice.MODEL and self._model is not None:
+        elif choice is Choice.MODEL and self._model is not None:
             started = perf_counter()
             self._run_model(self._model, history, text, depth)
             self._draft_ms = (perf_counter() - started) * 1000.0
         if not self._chain.parts or self._chain.parts[0].source is Source.DRAFT:
             self._unsent.append((text, 0))
         return self._chain.draft()
+
+    def rest(self, history: History) -> int:
+        """How many plain passes may follow without `propose`, unless `wakes` says so; 0 where it wants to be asked.
+
+        What surrounds a plain pass alone takes longer than what surrounds one of many.
+        """
+        if self._choice is not Choice.PLAIN or not self._may_rest:
+            return 0
+        num_passes = self._pacer.rest(has_model=self._model is not None)
+        if num_passes:
+            self._learn(history)
+            self._rest.taken()
+            if self._following is not None:
+                self._following.propose(history, 0)
+        return num_passes
+
+    def wakes(self, token_id: int) -> bool:
+        """Whether text that is worth proposing follows this token, the next after those that it was told of."""
+        text, rest = self._following, self._rest
+        if text is None or not rest.is_time(token_id):
+            return False
+        started = perf_counter()
+        fresh = rest.taken()
+        text.follow(fresh)
+        self._learn_from(fresh)
+        seen = text_seen(text.propose_next(TEXT_DEPTH))
+        wakes = bool(seen.ids) and self._pacer.text_gain(seen.confidences)[0] > 0.0
+        if seen.ids:
+            self._unsent.append((seen, 0))
+        rest.looked((perf_counter() - started) * 1000.0, self._pacer.plain_ms)
+        return wakes
 
     def _add(self, seen: Seen) -> None:
         self._chain.add(seen.draft, seen.confidences)
@@ -147,7 +184,9 @@ class PacedDrafter:
 
         Only text and what was drafted without drawing is looked at: that it comes is as likely as that it is kept.
         """
-        fresh = history[self._num_history :].tolist()
+        self._learn_from(history[self._num_history :].tolist())
+
+    def _learn_from(self, fresh: list[int]) -> None:
         for seen, num_sent in self._unsent:
             right = num_equal(seen.ids, fresh)
             confidences = seen.confidences[num_sent : min(right + 1, len(fresh))]
@@ -161,7 +200,7 @@ class PacedDrafter:
                 self._model.forget_after(self._num_history + right)
             right = num_equal(self._ahead.ids, fresh)
             self._ahead = self._ahead.part(right if right == len(fresh) else len(self._ahead.ids))
-        self._num_history = len(history)
+        self._num_history += len(fresh)
 
     def observe(self, num_accepted: int) -> None:
         """Tell the drafter and the pacer what was kept."""

@@ -6,7 +6,7 @@ here, one for the conversation and, if given, one for what came before it.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -51,15 +51,24 @@ class SuffixDrafter:
         if known > len(history) or not np.array_equal(history[:known], self._index.ids):
             self._index = SuffixIndex()
         self._past_match = NO_MATCH
-        self._follow_past(history[: len(self._index)][-self._rules.max_match :])
+        self._follow_past(history[: len(self._index)][-self._rules.max_match :].tolist())
         self._follow(history)
 
     def propose(self, history: History, limit: int) -> Draft:
         """The most frequent continuation of the longest match, token by token, for as long as the rules allow."""
         self._follow(history)
+        return self.propose_next(limit)
+
+    def propose_next(self, limit: int) -> Draft:
+        """The same for the history that is known already; see `follow`."""
         self._ahead = self._index.suffix(self._rules.max_match)
         self._past_ahead = self._past_match
         return self._proposal(limit, self._rules.min_match)
+
+    def follow(self, ids: Sequence[int]) -> None:
+        """The known history goes on with ``ids``."""
+        self._index.extend(ids)
+        self._follow_past(ids[-self._rules.max_match :])
 
     def propose_after(self, ids: Iterable[int], limit: int) -> Draft:
         """What would follow if ``ids`` came after the history of the last `propose` and the ids of calls since then."""
@@ -105,13 +114,11 @@ class SuffixDrafter:
         return ids, scores
 
     def _follow(self, history: History) -> None:
-        fresh = history[len(self._index) :]
-        self._index.extend(fresh.tolist())
-        self._follow_past(fresh[-self._rules.max_match :])
+        self.follow(history[len(self._index) :].tolist())
 
-    def _follow_past(self, ids: History) -> None:
+    def _follow_past(self, ids: Sequence[int]) -> None:
         """Match ``ids`` in the past index; of many tokens the last are enough."""
         past = self.past
         if past is not None:
-            for token_id in ids.tolist():
+            for token_id in ids:
                 self._past_match = past.follow(self._past_match, token_id, self._rules.max_match)

@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 
 from engine.acceptance import Part
+from engine.choice import Choice
 from engine.cost_curve import CostCurve
-from engine.pacer import Choice, Pacer
+from engine.pacer import Pacer
 from engine.records import Source
 
 STAIRCASE = {1: 7.0, 2: 11.5, 3: 15.7, 4: 11.0, 5: 15.7, 6: 20.0, 8: 19.0, 12: 26.7, 16: 26.1, 32: 55.0}

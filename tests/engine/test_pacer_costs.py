@@ -5,8 +5,9 @@ from __future__ import annotations
 import pytest
 
 from engine.acceptance import Part
+from engine.choice import Choice
 from engine.cost_curve import CostCurve
-from engine.pacer import Choice, Pacer
+from engine.pacer import Pacer
 from engine.records import Source
 
 TINY = {1: 0.3, 16: 2.0, 32: 4.0}

@@ -6,10 +6,11 @@ import numpy as np
 import pytest
 
 from engine.acceptance import Part
+from engine.choice import Choice
 from engine.cost_curve import CostCurve
 from engine.fake_model import MarkovModel, RecurrentModel
 from engine.measuring import measure_recovery
-from engine.pacer import Choice, Pacer
+from engine.pacer import Pacer
 from engine.records import Source
 from engine.recovery import Recovery
 from engine.sequence import CachedSequence

@@ -10,7 +10,7 @@ import pytest
 
 from app.paths import builtin_draft, builtin_target
 from engine.acceptance import Part
-from engine.pacer import Choice
+from engine.choice import Choice
 from engine.records import ChatRequest, Finished, LoadRequest, Message, Mode, SamplingParams, Source
 from engine.session import Session
 from tests.engine.test_pacer import FLAT, STAIRCASE, Simulation

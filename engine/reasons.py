@@ -1,0 +1,37 @@
+"""Why drafting goes on or rests, in words and figures. Knows no pacer."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+TEXT = "n-gram on: the text repeats"
+_HALVINGS = 12
+
+
+def break_even(pays: Callable[[float], bool]) -> float | None:
+    """The least acceptance per token that ``pays``; None where not even 1 does."""
+    if not pays(1.0):
+        return None
+    low, high = 0.0, 1.0
+    for _ in range(_HALVINGS):
+        middle = (low + high) / 2
+        low, high = (low, middle) if pays(middle) else (middle, high)
+    return high
+
+
+def drafting(accepted: float) -> str:
+    """Drafting pays; of tokens at depth 1 such a share is ``accepted``."""
+    return f"draft on: {_percent(accepted)} accepted at depth 1"
+
+
+def not_paying(accepted: float, needed: float | None, rejection_ms: float | None, *, as_asked: bool) -> str:
+    """Drafting does not pay below the acceptance ``needed``; ``rejection_ms`` where a rejection is dear."""
+    needs = f"needs {_percent(needed)} here" if needed is not None else "and cannot pay here at any acceptance"
+    if rejection_ms is not None:
+        needs += f", where a rejection costs {rejection_ms:.1f} ms"
+    beginning = "draft on as asked, but it does not pay" if as_asked else "draft paused"
+    return f"{beginning}: {_percent(accepted)} accepted at depth 1, {needs}"
+
+
+def _percent(share: float) -> str:
+    return f"{share * 100:.0f} %"
