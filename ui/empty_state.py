@@ -56,7 +56,7 @@ DEMO_TEXTS = {
         "EmptyState", "You are using the padded copy: the same tiny model at the cost of about 400 million parameters."
     ),
 }
-NARROW_PX = 560  # below this the button of the demo stands below its words
+NARROW_PX = 560  # below this buttons stand below one another, and that of the demo below its words
 
 
 class EmptyState(QScrollArea):
@@ -128,11 +128,10 @@ class EmptyState(QScrollArea):
         self.demo_button.clicked.connect(self._on_demo)
 
     def _arrange(self) -> None:
-        first = QHBoxLayout()
+        self._first_row = first = QHBoxLayout()
         first.setSpacing(8)
-        first.addWidget(self.builtin_button)
-        first.addWidget(self.open_button)
-        first.addWidget(self.browse_button)
+        for button in (self.builtin_button, self.open_button, self.browse_button):
+            first.addWidget(button, 0, Qt.AlignmentFlag.AlignLeft)
         first.addStretch(1)
         self.prompts = self._make_prompts()
         self.demo = self._make_demo()
@@ -251,9 +250,11 @@ class EmptyState(QScrollArea):
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Words beside a button need room."""
         super().resizeEvent(event)
-        narrow, row = event.size().width() < NARROW_PX, self._demo_row
-        row.setDirection(QBoxLayout.Direction.TopToBottom if narrow else QBoxLayout.Direction.LeftToRight)
-        row.setAlignment(self.demo_button, Qt.AlignmentFlag.AlignLeft if narrow else Qt.AlignmentFlag.AlignVCenter)
+        narrow = event.size().width() < NARROW_PX
+        for row in (self._first_row, self._demo_row):
+            row.setDirection(QBoxLayout.Direction.TopToBottom if narrow else QBoxLayout.Direction.LeftToRight)
+        side = Qt.AlignmentFlag.AlignLeft if narrow else Qt.AlignmentFlag.AlignVCenter
+        self._demo_row.setAlignment(self.demo_button, side)
 
     def showEvent(self, event: QShowEvent) -> None:
         """The mark is drawn for the screen it appears on."""

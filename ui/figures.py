@@ -96,7 +96,10 @@ class LargeFigure(_Figure):
         painter.drawText(QRectF(INSET_PX, 0, self.width(), self.height() - caption), _LEFT, self._value)
         painter.setFont(small)
         painter.setPen(QColor(tokens.text_muted))
-        painter.drawText(QRectF(INSET_PX, self.height() - caption, self.width(), caption), _LEFT, self.name)
+        room = QRectF(INSET_PX, self.height() - caption, self.width() - INSET_PX, caption)
+        painter.drawText(
+            room, _LEFT, QFontMetricsF(small).elidedText(self.name, Qt.TextElideMode.ElideRight, room.width())
+        )
         self.paint_focus(painter)
 
 

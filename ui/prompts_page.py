@@ -5,7 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from PySide6.QtCore import Signal
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QLineEdit, QListWidget, QPlainTextEdit, QPushButton, QVBoxLayout
+from PySide6.QtWidgets import (
+    QHBoxLayout,
+    QLabel,
+    QLineEdit,
+    QListWidget,
+    QPlainTextEdit,
+    QPushButton,
+    QSizePolicy,
+    QVBoxLayout,
+)
 
 from ui.language import translate
 from ui.layer_records import Prompt
@@ -48,7 +57,8 @@ class PromptsPage(SettingsPage):
     def _make(self) -> None:
         self.list.setObjectName("choices")
         self.list.setAccessibleName(translate("PromptsPage", "Prompts"))
-        self.list.setFixedWidth(LIST_PX)
+        self.list.setMinimumWidth(LIST_PX)
+        self.list.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Expanding)
         self.name_edit.setMaxLength(MAX_NAME_CHARS)
         self.name_edit.setAccessibleName(translate("PromptsPage", "Name"))
         self.name_edit.setPlaceholderText(translate("PromptsPage", "Name, typed after /"))

@@ -12,6 +12,7 @@ from PySide6.QtWidgets import QMainWindow, QSplitter, QWidget
 from ui.header import Header
 
 SIDEBAR_PX, STATS_PX = 248, 272
+LEAST_STATS_PX = 264  # below this the longest words of its pages are cut
 NARROW_PX = 1180  # below this the statistics make room for the text
 VERSION = 1
 
@@ -30,7 +31,7 @@ class WindowLayout:
         self._stats_wanted = True
         sidebar.setMinimumWidth(200)
         sidebar.setMaximumWidth(420)
-        stats.setMinimumWidth(240)
+        stats.setMinimumWidth(LEAST_STATS_PX)
         stats.setMaximumWidth(420)
         splitter.setChildrenCollapsible(False)
         for index, stretch in enumerate((0, 1, 0)):

@@ -6010,7 +6010,7 @@ Chat-Vorlage: {template_name}
     </message>
     <message>
         <source>Show refused proposals</source>
-        <translation>Abgelehnte Vorschläge zeigen</translation>
+        <translation>Abgelehntes zeigen</translation>
     </message>
     <message>
         <source>Struck through above what the target put in their place.</source>
