@@ -2,29 +2,46 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from functools import partial
 
 from PySide6.QtCore import QEvent, QObject, Signal
 from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent, QHelpEvent
-from PySide6.QtWidgets import QPlainTextEdit, QTextEdit, QToolTip, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QPlainTextEdit, QSizePolicy, QSpacerItem, QToolTip, QVBoxLayout, QWidget
 
 from engine.records import Source
 from ui.code_block import CodeBlock
 from ui.language import translate
-from ui.markdown_blocks import Block, BlockStream, Segment, plan_segments
+from ui.markdown_blocks import Block, BlockStream, Segment, plan_segments, plan_tail
 from ui.markdown_places import Drawn
-from ui.marks import paint_marks
 from ui.pass_tip import pass_tip, pass_words
 from ui.prose_view import ProseView
-from ui.provenance import SourceRuns, formula_units, place_at, refused_at
+from ui.provenance import Locator, SourceRuns, formula_units, place_at, refused_at
 from ui.spare_parts import SpareParts
 from ui.theme import Theme
 
 SEGMENT_SPACING = 10
 
 
+@dataclass(slots=True, eq=False)
+class _Part:
+    """A widget, what it shows and where that stands in the raw text; and what of it was marked."""
+
+    widget: ProseView | CodeBlock
+    drawn: Drawn
+    marked: Drawn | None = None
+    locator: Locator = field(default_factory=lambda: Locator(SourceRuns()))
+
+    @property
+    def view(self) -> ProseView | QPlainTextEdit:
+        return self.widget.view if isinstance(self.widget, CodeBlock) else self.widget
+
+
 class AnswerBody(QWidget):
     """Takes text in pieces.
+
+    The block that is still open has a view of its own below the run that it will join, which looks as if it were one:
+    so only this block is laid out anew while it grows.
 
     Signals:
         link_activated(str): a link of the answer was activated.
@@ -40,38 +57,44 @@ class AnswerBody(QWidget):
         self._spares = SpareParts(theme, self)  # while text arrives
         self._open_blocks: list[Block] = []  # final, but in a run that may still take more
         self._sealed = 0  # widgets that will not change any more
-        self._widgets: list[ProseView | CodeBlock] = []
-        self._drawn: list[Drawn] = []  # what each widget shows, and where it stands in the raw text
+        self._parts: list[_Part] = []
+        self._tail: ProseView | None = None  # the last widget, while it shows the open end of the one above
+        self._final_plan: list[Segment] = []  # of the open blocks
         self._num_marked = 0  # widgets that are marked and will not change any more
         self._waiting: list[Segment] = []  # of a whole text, not built yet
         self._told: tuple[str, SourceRuns, frozenset[Source]] = ("", SourceRuns(), frozenset())
         self._shows_refused = False
-        self._layout = QVBoxLayout(self)
-        self._layout.setContentsMargins(0, 0, 0, 0)
+        self._outer = QVBoxLayout(self)
+        self._outer.setContentsMargins(0, 0, 0, 0)
+        self._outer.setSpacing(0)
+        self._layout = QVBoxLayout()
         self._layout.setSpacing(SEGMENT_SPACING)
+        self._outer.addLayout(self._layout)
+        self._gap = QSpacerItem(0, 0, QSizePolicy.Policy.Minimum, QSizePolicy.Policy.Fixed)
+        self._outer.addSpacerItem(self._gap)
 
     @property
     def segments(self) -> list[ProseView | CodeBlock]:
         """The widgets from top to bottom."""
-        return list(self._widgets)
+        return [part.widget for part in self._parts]
 
     def append(self, text: str) -> None:
         """Show the next piece of the answer."""
-        self._open_blocks += self._stream.feed(text)
-        self._show()
+        self._close(self._stream.feed(text))
+        self._show(self._stream.words)
         self._spares.make_soon()
 
     def finish(self) -> None:
         """No more text will come."""
-        self._open_blocks += self._stream.finish()
+        self._close(self._stream.finish())
         self._show()
         self._spares.drop()
 
     def restart(self, base: int = 0) -> None:
         """Begin anew without any text; the first piece will stand at ``base`` of the raw text."""
-        while self._widgets:
-            self._drop(len(self._widgets) - 1)
-        self._stream, self._open_blocks, self._waiting = BlockStream(base), [], []
+        while self._parts:
+            self._drop(len(self._parts) - 1)
+        self._stream, self._open_blocks, self._final_plan, self._waiting = BlockStream(base), [], [], []
         self._sealed = self._num_marked = 0
 
     def set_text(self, text: str, base: int = 0) -> None:
@@ -108,40 +131,47 @@ class AnswerBody(QWidget):
         if afresh:
             self._num_marked = 0
         self._told = (raw, runs, wanted)
-        for index in range(self._num_marked, len(self._widgets)):
-            self._mark_one(index)
-        self._num_marked = min(self._sealed, len(self._widgets))
+        for part in self._parts[self._num_marked :]:
+            if afresh or part.marked is not part.drawn:
+                self._mark_one(part)
+        self._num_marked = min(self._sealed, len(self._parts))
 
-    def _mark_one(self, index: int) -> None:
+    def _mark_one(self, part: _Part) -> None:
         raw, runs, wanted = self._told
-        view = self._views()[index]
+        part.marked = part.drawn
+        if part.locator.runs is not runs:
+            part.locator = Locator(runs)
+        text = part.view.toPlainText()
         fits = len(runs.sources) == len(raw)
-        text = view.toPlainText()
-        found = runs.locate(text, self._drawn[index]) if wanted and fits else []
-        ranges = [item for item in found if item.source in wanted]
+        found = part.locator.locate(text, part.drawn) if wanted and fits else []
+        ranges = found if len(wanted) == len(Source) else [item for item in found if item.source in wanted]
+        if isinstance(part.widget, CodeBlock):
+            part.widget.mark(ranges)
+            return
         units = formula_units(text)
-        paint_marks(view, (item for item in ranges if item.start not in units), self._theme.tokens)
-        if isinstance(view, ProseView):
-            view.mark_formulas({item.start: item.source for item in ranges if item.start in units})
-            refused = runs.rejections() if self._shows_refused and fits else []
-            view.set_refused(refused_at(text, self._drawn[index], refused) if refused else [])
+        words = [item for item in ranges if item.start not in units] if units else ranges
+        part.widget.marks.show(words, self._theme.tokens)
+        part.widget.mark_formulas({item.start: item.source for item in ranges if item.start in units})
+        refused = runs.rejections() if self._shows_refused and fits else []
+        part.widget.set_refused(refused_at(text, part.drawn, refused) if refused else [])
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         """While sources are marked, the pointer on a token tells of its pass."""
         if event.type() == QEvent.Type.ToolTip and isinstance(event, QHelpEvent) and self._told[2]:
-            for index, view in enumerate(self._views()):
-                if view.viewport() is watched:
-                    self._tell_pass(index, view, event)
+            for part in self._parts:
+                if part.view.viewport() is watched:
+                    self._tell_pass(part, event)
                     return True
         return super().eventFilter(watched, event)
 
-    def _tell_pass(self, index: int, view: QTextEdit | QPlainTextEdit, event: QHelpEvent) -> None:
+    def _tell_pass(self, part: _Part, event: QHelpEvent) -> None:
         raw, runs, _wanted = self._told
+        view = part.view
         cursor = view.cursorForPosition(event.pos())
         # A cursor stands between characters: the one before it is under the pointer where the pointer is left of it.
         right_of = event.pos().x() >= view.cursorRect(cursor).x()
         position = cursor.position() - (0 if right_of else 1)
-        place = place_at(view.toPlainText(), self._drawn[index], position)
+        place = place_at(view.toPlainText(), part.drawn, position)
         found = None if place is None or len(runs.sources) != len(raw) else runs.pass_at(raw, place)
         if found is None:
             QToolTip.hideText()
@@ -150,42 +180,50 @@ class AnswerBody(QWidget):
             if QAccessible.isActive():
                 QAccessible.updateAccessibility(QAccessibleAnnouncementEvent(view, pass_words(found)))
 
-    def _views(self) -> list[ProseView | QPlainTextEdit]:
-        return [part.view if isinstance(part, CodeBlock) else part for part in self._widgets]
+    def _close(self, blocks: list[Block]) -> None:
+        """These are final."""
+        if blocks:
+            self._open_blocks += blocks
+            self._final_plan = plan_segments(self._open_blocks)
 
-    def _show(self) -> None:
-        plan = plan_segments([*self._open_blocks, *self._stream.tail])
-        for index, segment in enumerate(plan):
-            self._put(self._sealed + index, segment)
-        while len(self._widgets) > self._sealed + len(plan):
-            self._drop(len(self._widgets) - 1)
+    def _show(self, words: str = "") -> None:
+        tail = plan_tail(self._open_blocks, self._stream.tail)
+        plan = plan_segments([*self._open_blocks, *self._stream.tail]) if tail is None else [*self._final_plan, tail]
+        for index, segment in enumerate(plan, start=self._sealed):
+            self._put(index, segment, words)
+        while len(self._parts) > self._sealed + len(plan):
+            self._drop(len(self._parts) - 1)
+        if tail is not None or self._tail is not None:
+            self._set_tail(tail)
         self._seal(plan)
 
     def _seal(self, plan: list[Segment]) -> None:
         """Forget the blocks of every segment that is followed by a final block: nothing can join it any more."""
+        num_before = self._sealed
         for segment in plan[:-1]:
             if segment.num_blocks >= len(self._open_blocks):
-                return
+                break
             self._open_blocks = self._open_blocks[segment.num_blocks :]
             self._sealed += 1
+        self._final_plan = self._final_plan[self._sealed - num_before :]
 
-    def _put(self, index: int, segment: Segment) -> None:
-        existing = self._widgets[index] if index < len(self._widgets) else None
+    def _put(self, index: int, segment: Segment, words: str) -> None:
+        existing = self._parts[index].widget if index < len(self._parts) else None
         if existing is not None and isinstance(existing, CodeBlock) != segment.is_code:
-            for position in range(len(self._widgets) - 1, index - 1, -1):
+            for position in range(len(self._parts) - 1, index - 1, -1):
                 self._drop(position)
             existing = None
         if existing is None:
             self._make(segment, index)
-        self._fill(index, segment)
+        self._fill(index, segment, words)
 
-    def _fill(self, index: int, segment: Segment) -> None:
-        widget = self._widgets[index]
-        self._drawn[index] = segment.drawn
-        if isinstance(widget, CodeBlock):
-            widget.set_code(segment.code, segment.language, closed=segment.closed)
+    def _fill(self, index: int, segment: Segment, words: str = "") -> None:
+        part = self._parts[index]
+        part.drawn = segment.drawn
+        if isinstance(part.widget, CodeBlock):
+            part.widget.set_code(segment.code, segment.language, closed=segment.closed)
         else:
-            widget.set_html(segment.html)
+            part.widget.set_html(segment.html, words)
 
     def _make(self, segment: Segment, index: int) -> None:
         widget: ProseView | CodeBlock
@@ -198,20 +236,41 @@ class AnswerBody(QWidget):
             widget.setAccessibleName(self.accessibleName() or translate("AnswerBody", "Answer text"))
             widget.link_activated.connect(self.link_activated)
             widget.drawn_again.connect(partial(self._on_drawn_again, widget))
-        view = widget.view if isinstance(widget, CodeBlock) else widget
-        view.viewport().installEventFilter(self)
-        self._widgets.insert(index, widget)
-        self._drawn.insert(index, segment.drawn)
+        part = _Part(widget, segment.drawn)
+        part.view.viewport().installEventFilter(self)
+        self._parts.insert(index, part)
         self._layout.insertWidget(index, widget)
         widget.show()  # a layout would show it one turn of the event loop later
 
+    def _set_tail(self, tail: Segment | None) -> None:
+        """Put the last widget right below the one above it, as far as their margins would be in one document."""
+        last = self._parts[-1].widget if tail is not None else None
+        if last is not self._tail:
+            if self._tail is not None:
+                self._outer.removeWidget(self._tail)
+                shown = [part.widget for part in self._parts]
+                if self._tail in shown:
+                    self._layout.insertWidget(shown.index(self._tail), self._tail)
+            self._tail = last if isinstance(last, ProseView) else None
+            if self._tail is not None:
+                self._layout.removeWidget(self._tail)
+                self._outer.addWidget(self._tail)
+        above = self._parts[-2].widget if self._tail is not None else None
+        gap = above.gap_above(self._tail) if isinstance(above, ProseView) and self._tail is not None else 0
+        if gap != self._gap.sizeHint().height():
+            self._gap.changeSize(0, gap, QSizePolicy.Policy.Minimum, QSizePolicy.Policy.Fixed)
+            self._outer.invalidate()
+
     def _on_drawn_again(self, widget: ProseView) -> None:
-        if (self._told[2] or self._shows_refused) and widget in self._widgets:
-            self._mark_one(self._widgets.index(widget))
+        part = next((part for part in self._parts if part.widget is widget), None)
+        if part is not None and (self._told[2] or self._shows_refused):
+            self._mark_one(part)
 
     def _drop(self, index: int) -> None:
-        widget = self._widgets.pop(index)
-        del self._drawn[index]
+        widget = self._parts.pop(index).widget
         self._layout.removeWidget(widget)
+        if widget is self._tail:
+            self._outer.removeWidget(widget)
+            self._tail = None
         widget.hide()
         widget.deleteLater()

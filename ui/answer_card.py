@@ -233,7 +233,7 @@ class AnswerCard(MessageCard):
         if self.thought is not None:
             self.thought.finish()
             self.thought.set_duration(view.thinking_ms)
-        if view.spans:
+        if view.spans and list(view.spans) != self._runs.spans:
             self._runs = SourceRuns()
             self._runs.extend(view.spans)
         if self._marked or self._shows_refused:

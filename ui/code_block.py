@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 
 from PySide6.QtCore import QEvent, Qt, Signal
 from PySide6.QtGui import QFontMetricsF, QKeyEvent, QResizeEvent, QTextCursor, QTextOption, QWheelEvent
@@ -17,9 +18,11 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from ui.highlighting import RangeHighlighter
+from ui.highlighting import Marked, RangeHighlighter
 from ui.icon_button import IconButton
 from ui.language import translate
+from ui.marks import mark_format
+from ui.provenance import MarkedRange
 from ui.theme import Theme
 
 MAX_COLOURED_CHARS = 60_000
@@ -173,6 +176,17 @@ class CodeBlock(QFrame):
             self._coloured = True
             if len(code) <= MAX_COLOURED_CHARS:
                 self._theme.code_colours.colour(self._highlighter, code.removesuffix("\n"), language)
+
+    def mark(self, ranges: Iterable[MarkedRange]) -> None:
+        """Mark exactly these ranges of the code, none of which crosses a line."""
+        lines: dict[int, list[Marked]] = {}
+        block = self.view.document().begin()
+        for item in ranges:
+            while block.isValid() and item.start >= block.position() + block.length():
+                block = block.next()
+            shape = mark_format(item.source, self._theme.tokens)
+            lines.setdefault(block.blockNumber(), []).append((item.start - block.position(), item.length, shape))
+        self._highlighter.set_marks(lines)
 
     def _replace(self, shown: str) -> None:
         before = self._code.removesuffix("\n")

@@ -14,6 +14,7 @@ from PySide6.QtGui import QColor, QSyntaxHighlighter, QTextCharFormat, QTextDocu
 from ui.palette import Palette
 
 Range = tuple[int, int, str]  # start, length, palette field
+Marked = tuple[int, int, QTextCharFormat]  # start, length, what is laid over
 _FIELDS: tuple[tuple[_TokenType, str], ...] = (
     (Comment, "code_comment"),
     (Keyword.Type, "code_type"),
@@ -96,6 +97,14 @@ class RangeHighlighter(QSyntaxHighlighter):
         super().__init__(document)
         self._ranges: list[list[Range]] = []
         self._formats: dict[str, QTextCharFormat] = {}
+        self._marks: dict[int, list[Marked]] = {}
+
+    def set_marks(self, marks: dict[int, list[Marked]]) -> None:
+        """Lay these formats over the colours of the lines that they are given for, and over no others."""
+        before, self._marks = self._marks, marks
+        for line in sorted({*before, *marks}):
+            if before.get(line) != marks.get(line):
+                self.rehighlightBlock(self.document().findBlockByNumber(line))
 
     def set_palette(self, tokens: Palette) -> None:
         """Take the colours of a palette."""
@@ -126,6 +135,18 @@ class RangeHighlighter(QSyntaxHighlighter):
         if line < len(self._ranges):
             for start, length, field in self._ranges[line]:
                 self.setFormat(start, length, self._formats[field])
+        for start, length, shape in self._marks.get(line, ()):
+            self._lay_over(start, start + length, shape)
+
+    def _lay_over(self, start: int, end: int, shape: QTextCharFormat) -> None:
+        """Keep the colours below."""
+        while start < end:
+            below, stop = self.format(start), start + 1
+            while stop < end and self.format(stop) == below:
+                stop += 1
+            below.merge(shape)
+            self.setFormat(start, stop - start, below)
+            start = stop
 
 
 def _format(color: str, field: str) -> QTextCharFormat:

@@ -17,6 +17,7 @@ from markdown_it.token import Token
 from ui.markdown_html import render_tokens
 from ui.markdown_parser import SafeParser
 from ui.markdown_places import NOTHING_DRAWN, Drawn, Lines, code_places, drawn
+from ui.markdown_words import grow_html, takes_words, words_after
 
 MAX_RUN_BLOCKS = 10
 MAX_RUN_CHARS = 3_000
@@ -56,8 +57,7 @@ def plan_segments(blocks: Sequence[Block]) -> list[Segment]:
     segments: list[Segment] = []
     run: list[Block] = []
     for block in blocks:
-        full = len(run) >= MAX_RUN_BLOCKS or sum(item.num_chars for item in run) >= MAX_RUN_CHARS
-        if run and (block.is_code or full):
+        if run and (block.is_code or _is_full(run)):
             segments.append(_prose(run))
             run = []
         if block.is_code:
@@ -69,6 +69,27 @@ def plan_segments(blocks: Sequence[Block]) -> list[Segment]:
     if run:
         segments.append(_prose(run))
     return segments
+
+
+def plan_tail(final: Sequence[Block], tail: Sequence[Block]) -> Segment | None:
+    """The open blocks as a segment of its own, where all of them join the run of prose that ``final`` ends with."""
+    run: list[Block] = []
+    for block in final:
+        if block.is_code or _is_full(run):
+            run = []
+        if not block.is_code:
+            run.append(block)
+    if not run or not tail or final[-1].is_code:
+        return None
+    for block in tail:
+        if block.is_code or _is_full(run):
+            return None
+        run.append(block)
+    return _prose(tail)
+
+
+def _is_full(run: Sequence[Block]) -> bool:
+    return len(run) >= MAX_RUN_BLOCKS or sum(item.num_chars for item in run) >= MAX_RUN_CHARS
 
 
 def _prose(run: Sequence[Block]) -> Segment:
@@ -95,6 +116,8 @@ class BlockStream:
     _begin: int = 0  # of the tail, without what is left out
     _num_fed: int = 0
     _left_out: list[int] = field(default_factory=list)  # places of carriage returns, without those before them
+    _takes_words: bool = False  # whether the open block ends in plain words
+    words: str = ""  # by which the open block grew with the last piece, where nothing else changed
 
     def feed(self, text: str) -> list[Block]:
         """Take the next piece; returns the blocks that became final with it."""
@@ -104,10 +127,12 @@ class BlockStream:
             self._left_out.append(self._num_fed)
         self._num_fed += len(pieces[-1])
         # Empty lines before a block mean nothing, and without them a fence is recognised at the very start.
+        num_known = len(self._tail)
         grown = self._tail + "".join(pieces)
         self._tail = grown.lstrip("\n")
         self._begin += len(grown) - len(self._tail)
-        if self._grow_open_fence():
+        self.words = ""
+        if self._grow_open_fence() or self._grow_words(num_known):
             return []
         return self._parse()
 
@@ -142,6 +167,21 @@ class BlockStream:
         self._tail_blocks = [Block("", code, last.language, True, False, len(code), shown)]
         return True
 
+    def _grow_words(self, num_known: int) -> bool:
+        """The fast path of prose: words without any sign of Markdown."""
+        words = words_after(self._tail, num_known) if self._takes_words else None
+        if words is None:
+            return False
+        if words:
+            block, start = self._tail_blocks[-1], self.base + self._begin + len(self._tail[:num_known].rstrip(" "))
+            more = self._in_source(Drawn(words, range(start, start + len(words))))
+            known = block.drawn
+            shown = Drawn(known.text + words, (*known.places, *more.places), known.formulas)
+            grown = replace(block, html=grow_html(block.html, words), num_chars=len(shown.text), drawn=shown)
+            self._tail_blocks = [*self._tail_blocks[:-1], grown]
+            self.words = words
+        return True
+
     def _in_source(self, shown: Drawn) -> Drawn:
         """Count the carriage returns in, which were left out of the text that was parsed."""
         if not self._left_out or not shown.places or self._left_out[0] > max(shown.places) - self.base:
@@ -151,9 +191,12 @@ class BlockStream:
 
     def _parse(self) -> list[Block]:
         # One or two backticks alone on the last line are most often the beginning of a fence: wait for the third.
-        text = self._tail if self._finished else _HALF_FENCE.sub("", self._tail)
+        text = self._tail
+        if not self._finished and _HALF_FENCE.search(text):
+            text = _HALF_FENCE.sub("", text)
         tokens = _PARSER.parse(text)
         groups = list(_top_level(tokens))
+        self._takes_words = bool(groups) and text is self._tail and takes_words(groups[-1])
         lines = Lines.of(text)
         blocks = [self._block(group, text, lines) for group in groups]
         if len(blocks) < 2:

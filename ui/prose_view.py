@@ -25,6 +25,8 @@ from ui.formula import Formula
 from ui.formula_object import FormulaObject
 from ui.formulas import Pending
 from ui.markdown_html import FORMULA, FORMULA_IMAGE, formula_source
+from ui.markdown_words import grow_html
+from ui.marks import DocumentMarks
 from ui.palette import Palette
 from ui.refused_notes import paint_refused
 from ui.theme import Theme
@@ -83,6 +85,7 @@ class ProseView(QTextBrowser):
         self._formulas: FormulaObject | None = None
         self._pending: set[str] = set()
         self._refused: list[tuple[int, str]] = []
+        self.marks = DocumentMarks(self.document())
         self.setObjectName("prose")
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setOpenLinks(False)
@@ -99,12 +102,31 @@ class ProseView(QTextBrowser):
         self._set_style()
         theme.changed.connect(self._restyle)
 
-    def set_html(self, html: str) -> None:
-        """Show parsed Markdown; a selection survives where its place still exists."""
+    def set_html(self, html: str, words: str = "") -> None:
+        """Show parsed Markdown; a selection survives where its place still exists.
+
+        Where it grew by nothing but ``words`` at its end, they are added to what is there.
+        """
         if html == self._html:
             return
-        self._html = html
-        self._reload()
+        before, self._html = self._html, html
+        grew = bool(words and before) and FORMULA not in html and not self.textCursor().hasSelection()
+        if grew and grow_html(before or "", words) == html:
+            cursor = QTextCursor(self.document())
+            cursor.movePosition(QTextCursor.MoveOperation.End)
+            if self.document().characterAt(cursor.position() - 1) == " ":  # what stands between two tags
+                cursor.movePosition(QTextCursor.MoveOperation.Left)
+            cursor.insertText(words)
+            self.fit(self._width)
+        else:
+            self._reload()
+
+    def gap_above(self, below: ProseView) -> int:
+        """The pixels between this text and another one if that followed it in the same document."""
+        if below.document().rootFrame().childFrames() and (below._html or "").startswith("<table"):
+            return 0
+        bottom = self.document().lastBlock().blockFormat().bottomMargin()
+        return round(max(bottom, below.document().firstBlock().blockFormat().topMargin()))
 
     def set_plain(self, text: str) -> None:
         """Show text as it is, nothing interpreted."""
@@ -214,6 +236,7 @@ class ProseView(QTextBrowser):
     def _reload(self) -> None:
         # The cursor follows the document, so its places are kept as numbers.
         anchor, position = self.textCursor().anchor(), self.textCursor().position()
+        self.marks.forget()
         if self._html is None:
             self.setPlainText(self._plain)
         elif FORMULA in self._html:

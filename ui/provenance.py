@@ -6,6 +6,7 @@ stands. A widget lays spaces out in its own way, so only the others are compared
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_left
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
@@ -16,6 +17,7 @@ from ui.markdown_places import Drawn
 
 LOOK_AHEAD_CHARS = 40
 NEXT_CHARS = 8  # of formatting, where the token that was kept is not shown itself
+_RUNS = re.compile(r"\s+|\S+")
 OBJECT = "\N{OBJECT REPLACEMENT CHARACTER}"  # how a typeset formula stands in a document
 
 
@@ -110,12 +112,24 @@ class Placing:
 
     def places(self, shown: str, drawn: Drawn) -> list[int]:
         """As `places_of`, for the characters behind those that were asked for before."""
+        text, places = drawn.text, []
+        for run in _RUNS.findall(shown):
+            if run.isspace():
+                places += [-1] * len(run)
+                continue
+            while self.number < len(text) and text[self.number].isspace():
+                self.number += 1
+            if text.startswith(run, self.number):  # nearly always
+                places += drawn.places[self.number : self.number + len(run)]
+                self.number += len(run)
+            else:
+                places += self._one_by_one(run, drawn)
+        return places
+
+    def _one_by_one(self, run: str, drawn: Drawn) -> list[int]:
         ends = dict(drawn.formulas)
         text, number, places = drawn.text, self.number, []
-        for char in shown:
-            if char.isspace():
-                places.append(-1)
-                continue
+        for char in run:
             while number < len(text) and text[number].isspace():
                 number += 1
             if char == OBJECT and number in ends:
@@ -138,7 +152,7 @@ class Locator:
     """The ranges of a shown text; where it only grew since it was last asked, only its new end is looked at."""
 
     def __init__(self, runs: SourceRuns) -> None:
-        self._runs = runs
+        self.runs = runs
         self._forget()
 
     def _forget(self) -> None:
@@ -154,19 +168,26 @@ class Locator:
             self._forget()
         added = shown[len(self._shown) :]
         self._shown, self._drawn = shown, drawn
-        sources, before = self._runs.sources, self._before
+        sources = self.runs.sources
+        wide = max(added, default="") > "\uffff"
         for char, place in zip(added, self._placing.places(added, drawn), strict=True):
-            if OBJECT in (char, before):  # a formula is marked on its own
-                self._close(None)
-            before = char
-            source = None if char in "\n\u2029" else self._current  # a range over table cells would mark them whole
-            if not char.isspace():
-                source = sources[place] if 0 <= place < len(sources) else None
+            if place >= 0 and char != OBJECT != self._before:
+                source = sources[place] if place < len(sources) else None
+            else:
+                source = self._source_of(char, place)
             if source is not self._current:
                 self._close(source)
-            self._unit += 2 if ord(char) > 0xFFFF else 1
-        self._before = before
+            self._unit += 2 if wide and ord(char) > 0xFFFF else 1
         return [*self._closed, *self._open()]
+
+    def _source_of(self, char: str, place: int) -> Source | None:
+        """Of a space, of a formula, of what stands beside one, and of what is not from the raw text."""
+        if OBJECT in (char, self._before):  # a formula is marked on its own
+            self._close(None)
+        self._before = char if char == OBJECT else ""
+        if char.isspace():
+            return None if char in "\n\u2029" else self._current  # a range over table cells would mark them whole
+        return self.runs.sources[place] if 0 <= place < len(self.runs.sources) else None
 
     def _goes_on(self, shown: str, drawn: Drawn) -> bool:
         known, at = self._drawn, self._placing.number

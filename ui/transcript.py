@@ -133,6 +133,8 @@ class Transcript(QScrollArea):
         return self._building is not None or (bool(self._waiting) and not self._has_enough())
 
     def _has_enough(self) -> bool:
+        if self._streaming is not None and self._stick:
+            return self._wanted is None  # nobody looks up while text arrives below
         return self._wanted is None and self.verticalScrollBar().value() > AHEAD_PAGES * self.viewport().height()
 
     def _go_on_building(self) -> None:

@@ -1,50 +1,40 @@
-"""Measures how long the event loop is held while an answer streams and while long chats open.
+"""Measures what long chats cost the window: streaming, opening, scrolling; processor time of its thread, and memory.
 
-A script, not a test: ``python -m tests.ui.measure_stalls [tokens] [tokens per second]``.
+A script, not a test: ``python -m tests.ui.measure_stalls [tokens] [tokens per second] [kind,kind,...]``.
 
 A heartbeat at every turn of the event loop notes the gap to the one before: as wall time, which a busy machine
-lengthens, and as processor time of this thread, which is the window's own doing.
+lengthens, and as processor time of this thread, which is the window's own doing. A frame is all the work of the turns
+from one piece of text to the next.
 """
 
 from __future__ import annotations
 
+import gc
 import os
 import sys
 import time
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 
 os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 
 from PySide6.QtCore import QEventLoop, QTimer
-from PySide6.QtWidgets import QApplication
+from PySide6.QtWidgets import QApplication, QScrollBar, QWidget
 
 from app.garbage_controller import GarbageController
-from engine.records import Mode, ModelInfo, RunStats, Source, TokenSpan
+from engine.records import Mode, ModelInfo, RunStats, Source
+from tests.ui.long_chats import CHARS_A_TOKEN, KINDS, answer_of, history_of, spans_of
 from ui.main_window import MainWindow
 from ui.records import EngineState, EngineView, MessageState, MessageView
 
 FRAME_MS = 25
 IDLE_MS = 0.2  # a turn of the event loop without any work is shorter
 STATS_MS = 150
-SECTION = """## Part {n}
-
-Some **prose** with `code` and a [link](https://example.org), long enough to wrap over more than one line of the page.
-
-- a first point
-- a second point with *emphasis*
-
-```python
-def part_{n}(words: list[str]) -> list[str]:
-    # Longest first, then by the alphabet
-    return sorted(words, key=lambda word: (-len(word), word))
-```
-
-| word | length |
-|---|--:|
-| apple | {n} |
-
-"""
+HISTORY_TOKENS = 20_000
+ALL_SOURCES = frozenset(Source)
+SCROLL_PX, SCROLL_MS = 240, 25  # two notches of a wheel a frame: fast
 MODEL = ModelInfo("/m.gguf", "measured", "llama", 8_000_000, 9_000_000, 4096, 4096, 4096, 1, 0, "from the model")
 
 
@@ -54,61 +44,78 @@ class Heartbeat:
 
     wall_ms: list[float] = field(default_factory=list)
     cpu_ms: list[float] = field(default_factory=list)
+    frame_ms: list[float] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         self._timer = QTimer()
         self._timer.timeout.connect(self._beat)
+        self._frame = 0.0
 
     def start(self) -> None:
         """Begin with empty lists."""
-        self.wall_ms, self.cpu_ms = [], []
+        self.wall_ms, self.cpu_ms, self.frame_ms, self._frame = [], [], [], 0.0
         self._last = (time.perf_counter(), time.thread_time())
         self._timer.start(0)
+
+    def begin_frame(self) -> None:
+        """A piece of text is about to come."""
+        self._beat()
+        self.frame_ms.append(self._frame)
+        self._frame = 0.0
 
     def stop(self, what: str) -> None:
         """End and write what was seen."""
         self._timer.stop()
-        lines = []
-        for name, gaps in (("wall", self.wall_ms), ("processor", self.cpu_ms)):
-            ordered = sorted(gaps)
-            at_work = [gap for gap in ordered if gap > IDLE_MS]
-            p99 = at_work[int(len(at_work) * 0.99)] if at_work else 0.0
-            over = sum(gap > 50 for gap in gaps)
-            lines.append(f"  {name:9}: longest {ordered[-1]:6.1f} ms, p99 {p99:5.1f} ms, {over} over 50 ms")
+        lines = [
+            _line("turns, wall time", [gap for gap in self.wall_ms if gap > IDLE_MS]),
+            _line("turns, own time", [gap for gap in self.cpu_ms if gap > IDLE_MS]),
+        ]
+        if self.frame_ms:
+            lines.append(_line("frames, own time", self.frame_ms))
         sys.stdout.write(f"{what}\n" + "\n".join(lines) + "\n")
+        sys.stdout.flush()
 
     def _beat(self) -> None:
         now = (time.perf_counter(), time.thread_time())
         self.wall_ms.append((now[0] - self._last[0]) * 1000)
         self.cpu_ms.append((now[1] - self._last[1]) * 1000)
+        if self.cpu_ms[-1] > IDLE_MS:
+            self._frame += self.cpu_ms[-1]
         self._last = now
 
 
-def wait_until(done: object) -> None:
+def _line(name: str, times: list[float]) -> str:
+    ordered = sorted(times) or [0.0]
+    median, p99 = ordered[len(ordered) // 2], ordered[int(len(ordered) * 0.99)]
+    over = sum(each > 50 for each in ordered), sum(each > 5 for each in ordered)
+    return (
+        f"  {name:16}: median {median:5.1f} ms, p99 {p99:5.1f} ms, longest {ordered[-1]:6.1f} ms, "
+        f"{over[0]} over 50 ms, {over[1]} of {len(ordered)} over 5 ms"
+    )
+
+
+def wait_until(done: Callable[[], bool]) -> None:
     """Turn the event loop until ``done`` says so."""
     loop = QEventLoop()
     timer = QTimer()
-    timer.timeout.connect(lambda: loop.quit() if done() else None)  # type: ignore[operator]
+    timer.timeout.connect(lambda: loop.quit() if done() else None)
     timer.start(20)
     loop.exec()
 
 
-def stream(window: MainWindow, tokens: int, rate: float) -> None:
-    """One answer of ``tokens`` tokens of about four characters."""
-    text = "".join(SECTION.format(n=number) for number in range(tokens * 4 // len(SECTION.format(n=0)) + 1))[
-        : tokens * 4
-    ]
+def stream(window: MainWindow, heartbeat: Heartbeat, text: str, rate: float) -> None:
+    """One answer of tokens of four characters."""
+    spans = spans_of(text)
     window.set_engine(EngineView(EngineState.ANSWERING, MODEL))
     window.begin_answer(MessageView(10_000, "assistant", "", MessageState.STREAMING))
     state = {"sent": 0}
     begun = time.perf_counter()
 
     def frame() -> None:
-        due = min(int((time.perf_counter() - begun) * rate), tokens)
-        piece = text[state["sent"] * 4 : due * 4]
-        if piece:
-            spans = tuple(TokenSpan(4, Source.DRAFT) for _ in range(due - state["sent"]))
-            window.append_text(piece, spans)
+        heartbeat.begin_frame()
+        sent, due = state["sent"], min(int((time.perf_counter() - begun) * rate), len(spans))
+        if due > sent:
+            window.append_text(text[sent * CHARS_A_TOKEN : due * CHARS_A_TOKEN], spans[sent:due])
             state["sent"] = due
 
     def figures() -> None:
@@ -118,10 +125,10 @@ def stream(window: MainWindow, tokens: int, rate: float) -> None:
     for timer, deed, pause in zip(timers, (frame, figures), (FRAME_MS, STATS_MS), strict=True):
         timer.timeout.connect(deed)
         timer.start(pause)
-    wait_until(lambda: state["sent"] >= tokens)
+    wait_until(lambda: state["sent"] >= len(spans))
     for timer in timers:
         timer.stop()
-    window.finish_answer(MessageView(10_000, "assistant", text, stats=stats(tokens)))
+    window.finish_answer(MessageView(10_000, "assistant", text, stats=stats(len(spans)), spans=spans))
     window.set_engine(EngineView(EngineState.READY, MODEL))
 
 
@@ -129,15 +136,58 @@ def stats(tokens: int) -> RunStats:
     """Counters as a run of this length would give."""
     passes = max(tokens // 3, 1)
     base = RunStats(mode=Mode.DRAFT, proposed=passes * 3, accepted=passes * 2, passes=passes, context_size=4096)
-    depth = {"proposed_by_depth": (passes,) * 8, "accepted_by_depth": tuple(passes // n for n in range(1, 9))}
-    return replace(base, tokens=tokens, decode_s=tokens / 200, verify_s=tokens / 250, context_used=tokens, **depth)
+    by_depth = tuple(passes // n for n in range(1, 9))
+    base = replace(base, proposed_by_depth=(passes,) * 8, accepted_by_depth=by_depth)
+    return replace(base, tokens=tokens, decode_s=tokens / 200, verify_s=tokens / 250, context_used=tokens)
 
 
-def main() -> None:
-    """Measure a stream, and opening chats."""
-    tokens = int(sys.argv[1]) if len(sys.argv) > 1 else 2000
-    rate = float(sys.argv[2]) if len(sys.argv) > 2 else 200.0
-    application = QApplication([])
+def memory(window: MainWindow, when: str) -> None:
+    """Write how many cards and widgets there are, and what the process holds."""
+    page = 4096 / 2**20
+    held = int(Path("/proc/self/statm").read_text().split()[1]) * page if Path("/proc/self/statm").exists() else 0.0
+    transcript = window.transcript
+    gc.collect()
+    cards, widgets = len(transcript.cards), len(transcript.findChildren(QWidget))
+    sys.stdout.write(f"  {when}: {cards} cards, {widgets} widgets, {held:.1f} MiB resident\n")
+
+
+def open_chat(window: MainWindow, heartbeat: Heartbeat, views: list[MessageView], what: str) -> None:
+    """From the call until what is in sight was painted, then until all is built that is built unasked."""
+    heartbeat.start()
+    begun = time.perf_counter()
+    window.show_conversation("History", views)
+    window.repaint()
+    took = (time.perf_counter() - begun) * 1000
+    wait_until(lambda: not window.transcript.is_building)
+    size = sum(len(view.text) for view in views)
+    heartbeat.stop(f"{what}: {len(views)} messages, {size:,} characters; in sight after {took:.0f} ms")
+
+
+def _scroll_by(bar: QScrollBar, pixels: int) -> None:
+    bar.setValue(bar.value() + pixels)
+
+
+def _is_at_end(window: MainWindow, up: bool) -> bool:
+    bar = window.transcript.verticalScrollBar()
+    return bar.value() == (bar.minimum() if up else bar.maximum()) and not window.transcript.is_building
+
+
+def scroll(window: MainWindow, heartbeat: Heartbeat, what: str) -> None:
+    """Up to the first message as by a wheel, and down again."""
+    bar = window.transcript.verticalScrollBar()
+    for up in (True, False):
+        heartbeat.start()
+        timer = QTimer()
+        timer.timeout.connect(partial(_scroll_by, bar, -SCROLL_PX if up else SCROLL_PX))
+        timer.start(SCROLL_MS)
+        wait_until(partial(_is_at_end, window, up))
+        timer.stop()
+        heartbeat.stop(f"scrolling {'up' if up else 'down'} {what}")
+        memory(window, "then")
+
+
+def make_window() -> MainWindow:
+    """The window as the app opens it."""
     begun = time.perf_counter(), time.thread_time()
     window = MainWindow(Path(__file__).parents[2] / "assets", ())
     window.resize(1280, 800)
@@ -145,24 +195,36 @@ def main() -> None:
     QApplication.processEvents()
     took = (time.perf_counter() - begun[0]) * 1000, (time.thread_time() - begun[1]) * 1000
     sys.stdout.write(f"opening the window: {took[0]:.0f} ms, {took[1]:.0f} ms of it processor time\n")
+    return window
+
+
+def main() -> None:
+    """Measure opening, streams of each kind with marks off and on, and scrolling."""
+    tokens = int(sys.argv[1]) if len(sys.argv) > 1 else 2000
+    rate = float(sys.argv[2]) if len(sys.argv) > 2 else 200.0
+    kinds = sys.argv[3].split(",") if len(sys.argv) > 3 else list(KINDS)
+    application = QApplication([])
+    window = make_window()
     garbage = GarbageController(lambda: True, application)  # as in the app: not while an answer is given
     heartbeat = Heartbeat()
-    answer = "".join(SECTION.format(n=number) for number in range(6))
-    history = [MessageView(n, "user" if n % 2 else "assistant", answer if n % 2 == 0 else "Go on.") for n in range(40)]
-    heartbeat.start()
-    window.show_conversation("History", history)
-    wait_until(lambda: not window.transcript.is_building)
-    heartbeat.stop(f"opening a chat of {len(history)} messages, {len(answer) * 20:,} characters")
-    heartbeat.start()
-    stream(window, tokens, rate)
-    wait_until(lambda: True)
-    heartbeat.stop(f"{tokens} tokens at {rate:.0f} a second, below that history")
-    heartbeat.start()
-    window.show_conversation("Empty", [])
-    wait_until(lambda: True)
-    stream(window, tokens, rate)
-    wait_until(lambda: True)
-    heartbeat.stop(f"{tokens} tokens at {rate:.0f} a second, in a new chat")
+    views = history_of(HISTORY_TOKENS)
+    memory(window, "before")
+    open_chat(window, heartbeat, views, "opening a chat")
+    memory(window, "then")
+    for kind in kinds:
+        for marked in (frozenset(), ALL_SOURCES):
+            window.transcript.mark_sources(marked)
+            window.show_conversation("History", views)
+            wait_until(lambda: not window.transcript.is_building)
+            heartbeat.start()
+            stream(window, heartbeat, answer_of(kind, tokens if kind == "mixed" else tokens // 3), rate)
+            wait_until(lambda: True)
+            heartbeat.stop(f"{kind} at {rate:.0f} tokens a second below it, marks {'on' if marked else 'off'}")
+    for marked in (frozenset(), ALL_SOURCES):
+        window.transcript.mark_sources(marked)
+        what = f"with marks {'on' if marked else 'off'}"
+        open_chat(window, heartbeat, views, f"opening it {what}")
+        scroll(window, heartbeat, f"through it {what}")
     garbage.close()
     application.quit()
 

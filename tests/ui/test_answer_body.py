@@ -5,15 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
-from tests.ui.markdown_documents import cut_documents
+from tests.ui.markdown_documents import cut_documents, documents
 from ui.answer_body import AnswerBody
 from ui.code_block import CodeBlock
 from ui.highlighting import line_ranges
 from ui.palette import DARK
+from ui.prose_view import ProseView
 from ui.theme import Theme
 
 CODE = "Before.\n\n```python\ndef f(x):  # says\n    return 'é😀' + x\n```\n\nAfter."
@@ -38,6 +40,44 @@ def test_streamed_widgets_equal_those_made_at_once(theme: Theme, case: tuple[str
     assert shown(streamed) == shown(at_once)
     streamed.deleteLater()
     at_once.deleteLater()
+
+
+GROWING = (
+    "# A title\n\nSome words, **bold** ones and more, 2 + 3.\nA line\n\n- one item\n- two *of* them\n   - deep one\n"
+)
+
+
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(text=st.one_of(st.just(GROWING), documents()), step=st.integers(1, 9))
+def test_at_every_moment_it_looks_as_if_it_were_laid_out_anew(theme: Theme, text: str, step: int) -> None:
+    body = AnswerBody(theme, None, 500)
+    for start in range(0, len(text), step):
+        body.append(text[start : start + step])
+        for part in body.segments:
+            if not isinstance(part, CodeBlock):
+                anew = ProseView(theme)
+                anew.fit(500)
+                anew.set_html(part._html or "")
+                assert anew.toHtml() == part.toHtml()
+                assert anew.height() == part.height()
+    body.deleteLater()
+
+
+def test_the_open_block_stands_where_it_stands_when_it_is_closed(theme: Theme, qtbot: QtBot) -> None:
+    text = GROWING + "\n> quoted\n\nwords\n\n| a | b |\n|--|--|\n| 1 | 2 |\n\nend\n\n---\n\n## more\n\nthe end"
+    for end in (place for place in range(1, len(text)) if text[place : place + 2] == "\n\n"):
+        grown, whole = AnswerBody(theme, None, 500), AnswerBody(theme, None, 500)
+        for body in (grown, whole):
+            qtbot.addWidget(body)
+            body.resize(500, 900)
+        for char in text[:end]:
+            grown.append(char)
+        whole.set_text(text[:end])
+        for body in (grown, whole):
+            body.show()
+            body.layout().activate()
+        assert sum(part.isVisible() for part in grown.segments) >= sum(part.isVisible() for part in whole.segments)
+        assert grown.sizeHint().height() == whole.sizeHint().height(), text[:end]
 
 
 def test_code_is_copied_whole(theme: Theme, qtbot: QtBot) -> None:

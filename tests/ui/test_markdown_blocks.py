@@ -117,3 +117,33 @@ def test_images_become_links() -> None:
 
 def test_a_line_break_is_kept() -> None:
     assert joined(stream(["one\ntwo"])) == "<p>one<br/>two</p>\n"
+
+
+@settings(max_examples=300, deadline=None)
+@given(
+    st.lists(st.one_of(documents(), st.sampled_from(["plain words ", "and more", ", 12.", " - x", " $5 "])), max_size=8)
+)
+@example(["costs $5", "0 and *a*", "b _c_", "d"])
+@example(["see [x](http", "://a b", ")"])
+@example(["1", ". a", "b 2. c"])
+@example(["# Title", " more ", "#", "x"])
+def test_words_that_are_not_parsed_are_as_if_they_were(pieces: list[str]) -> None:
+    feed = BlockStream()
+    for number, piece in enumerate(pieces):
+        feed.feed(piece)
+        if feed.words:
+            at_once = BlockStream()
+            at_once.feed("".join(pieces[: number + 1]))
+            num_same = min(len(feed.tail), len(at_once.tail))  # a piece closes only what was open before it
+            assert feed.tail[-num_same:] == at_once.tail[-num_same:]
+
+
+def test_plain_words_are_not_parsed(monkeypatch: pytest.MonkeyPatch) -> None:
+    feed = BlockStream()
+    feed.feed("- one\n- The **first**")
+    feed.feed(" words")
+    monkeypatch.setattr(markdown_blocks._PARSER, "parse", pytest.fail)
+    for _ in range(20):
+        feed.feed(" of 2, or more")
+    assert feed.words == " of 2, or more"
+    assert feed.tail[0].html.endswith(" words" + " of 2, or more" * 20 + "</li>\n</ul>\n")

@@ -12,6 +12,7 @@ from pytestqt.qtbot import QtBot
 
 from engine.records import Source, TokenSpan
 from tests.ui.conftest import STATS
+from tests.ui.shown_marks import shown_marks
 from ui.main_window import MainWindow
 from ui.markdown_blocks import BlockStream, plan_segments
 from ui.markdown_places import Drawn
@@ -92,10 +93,7 @@ def _marked_words(window: MainWindow) -> dict[str, str]:
     assert card is not None
     prose = card.body.segments[0]
     assert isinstance(prose, QTextBrowser)
-    marks = {}
-    for item in prose.extraSelections():
-        marks[item.cursor.selectedText().strip()] = item.format.underlineColor().name()
-    return marks
+    return {item.words.strip(): item.color for item in shown_marks(prose)}
 
 
 def test_the_legend_marks_tokens_of_its_source(window: MainWindow, qtbot: QtBot) -> None:
@@ -136,7 +134,7 @@ def test_marks_while_growing_equal_marks_at_the_end(window: MainWindow) -> None:
     views = [getattr(part, "view", part) for part in card.body.segments]
 
     def ranges() -> list[list[tuple[int, int]]]:
-        return [[(item.cursor.anchor(), item.cursor.position()) for item in view.extraSelections()] for view in views]
+        return [[(item.start, item.end) for item in shown_marks(view)] for view in views]
 
     grown = ranges()
     card.body.mark(card.text, card._runs, frozenset({Source.DRAFT}))

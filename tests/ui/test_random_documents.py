@@ -15,6 +15,7 @@ from PySide6.QtWidgets import QPlainTextEdit, QTextEdit
 
 from engine.records import Source, TokenSpan
 from tests.ui.markdown_documents import SEPARATORS, documents
+from tests.ui.shown_marks import shown_marks
 from ui.answer_body import AnswerBody
 from ui.answer_card import AnswerCard
 from ui.code_block import CodeBlock
@@ -95,12 +96,8 @@ def views(card: AnswerCard) -> Iterator[QTextEdit | QPlainTextEdit]:
 
 def marks(view: QTextEdit | QPlainTextEdit) -> dict[str, str]:
     """The colour of the mark on each unique character; empty where there is none."""
-    text, colors = view.toPlainText(), {}
-    units = "".join(char if ord(char) <= 0xFFFF else char + "\0" for char in text)  # as Qt counts
-    for item in view.extraSelections():
-        first, last = item.cursor.selectionStart(), item.cursor.selectionEnd()
-        for unit in range(first, last):
-            colors[units[unit]] = item.format.background().color().name()
+    colors = {char: item.color for item in shown_marks(view) for char in item.words}
+    text = view.toPlainText()
     return {char: colors.get(char, "") for char in text if char >= "\u4e00" and char <= "\u9fff"}
 
 

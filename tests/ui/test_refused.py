@@ -8,6 +8,7 @@ from pytestqt.qtbot import QtBot
 
 from engine.records import Source, TokenSpan
 from tests.ui.conftest import STATS
+from tests.ui.shown_marks import shown_marks
 from ui.main_window import MainWindow
 from ui.markdown_blocks import BlockStream, plan_segments
 from ui.prose_view import ProseView
@@ -74,8 +75,8 @@ def test_they_go_along_with_marks_and_another_palette(window: MainWindow, qtbot:
     assert isinstance(view, ProseView)
     window.transcript.mark_sources(frozenset({Source.DRAFT}))
     window.transcript.show_refused(True)
-    marked = [item.cursor.selectedText().strip() for item in view.extraSelections()]
+    marked = [item.words.strip() for item in shown_marks(view)]
     assert marked == ["The", "lay."]
     window.set_theme("dark")
     qtbot.waitUntil(lambda: vermilion(view, window.transcript._theme.tokens.recovered) > 20)
-    qtbot.waitUntil(lambda: [item.cursor.selectedText().strip() for item in view.extraSelections()] == marked)
+    qtbot.waitUntil(lambda: [item.words.strip() for item in shown_marks(view)] == marked)

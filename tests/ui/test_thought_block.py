@@ -9,6 +9,7 @@ from pytestqt.qtbot import QtBot
 
 from engine.records import Source, TokenSpan
 from tests.ui.conftest import STATS
+from tests.ui.shown_marks import shown_marks
 from ui.answer_body import AnswerBody
 from ui.answer_card import AnswerCard
 from ui.main_window import MainWindow
@@ -190,5 +191,5 @@ def test_marks_fall_on_reasoning_and_words(window: MainWindow, qtbot: QtBot) -> 
         lambda: card.thought is not None and card.thought.body is not None and bool(card.thought.body.segments)
     )
     for body, marked in ((card.thought.body, "Let"), (card.body, "4.")):
-        found = [item.cursor.selectedText().strip() for part in body.segments for item in part.extraSelections()]  # type: ignore[union-attr]
+        found = [item.words.strip() for part in body.segments for item in shown_marks(part)]  # type: ignore[arg-type]
         assert found == [marked]

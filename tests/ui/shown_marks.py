@@ -1,0 +1,40 @@
+"""The marks that a view shows, read from the layouts of its document."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from PySide6.QtGui import QTextCharFormat
+from PySide6.QtWidgets import QPlainTextEdit, QTextEdit
+
+from ui.marks import TINT_ALPHA
+
+
+@dataclass(frozen=True)
+class ShownMark:
+    """From ``start`` to ``end`` in UTF-16 units of the document, which are these words."""
+
+    start: int
+    end: int
+    words: str
+    shape: QTextCharFormat
+
+    @property
+    def color(self) -> str:
+        return self.shape.underlineColor().name()
+
+
+def shown_marks(view: QTextEdit | QPlainTextEdit) -> Iterator[ShownMark]:
+    """Every mark, from the first to the last."""
+    block = view.document().begin()
+    while block.isValid():
+        units = "".join(char if ord(char) <= 0xFFFF else char + "\0" for char in block.text())  # as Qt counts
+        for item in block.layout().formats():
+            if item.format.background().color().alpha() == TINT_ALPHA and item.format.hasProperty(
+                QTextCharFormat.Property.TextUnderlineStyle.value
+            ):
+                start, end = item.start, item.start + item.length
+                words = units[start:end].replace("\0", "")
+                yield ShownMark(block.position() + start, block.position() + end, words, item.format)
+        block = block.next()

@@ -1,0 +1,53 @@
+"""Words that only make the open block longer, told from those that must be parsed. Pure, no Qt.
+
+While no sign of Markdown comes, and none stands right before, more words are more words: the same block, a little
+longer. Most pieces of an answer are of this kind.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from markdown_it.common.utils import escapeHtml
+from markdown_it.token import Token
+
+_CLOSINGS = frozenset(
+    {"paragraph_close", "heading_close", "list_item_close", "bullet_list_close", "ordered_list_close"}
+)
+_END_TAGS = re.compile(r"(?:</\w+>|\s)*\Z")
+_SIGNS = frozenset(".,:'\"?/%=+-")  # harmless within a line that has a letter
+
+
+def takes_words(group: Sequence[Token]) -> bool:
+    """Whether the last thing that a top-level block shows is plain words, at the very end of its document."""
+    last = next((token for token in reversed(group) if token.type not in _CLOSINGS), None)
+    if last is None or last.type != "inline" or not last.children:
+        return False
+    child = last.children[-1]
+    return child.type == "text" and child.level == 0 and bool(child.content)
+
+
+def words_after(text: str, num_known: int) -> str | None:
+    """The words by which the shown end of ``text[:num_known]`` grows, without spaces at their end; None: parse."""
+    known = text[:num_known].rstrip(" ")
+    added = text[len(known) :]
+    if "  " in added or not known or not _is_plain(known[-1]) or not all(map(_is_plain_or_space, added)):
+        return None
+    line = known[known.rfind("\n") + 1 :]
+    return added.rstrip(" ") if any(map(str.isalpha, line)) else None
+
+
+def grow_html(html: str, words: str) -> str:
+    """The HTML of a block with more words at its end."""
+    end = _END_TAGS.search(html)
+    place = end.start() if end is not None else len(html)
+    return f"{html[:place]}{escapeHtml(words)}{html[place:]}"
+
+
+def _is_plain(char: str) -> bool:
+    return char.isalnum() or char in _SIGNS or (char > "\xa0" and char.isprintable())
+
+
+def _is_plain_or_space(char: str) -> bool:
+    return char == " " or _is_plain(char)
