@@ -16,6 +16,7 @@ ADDED = (
     "replayed", "tie_checks", "tie_tokens", "tie_s", "decode_s", "draft_s", "verify_s", "sample_s", "rollback_s",
 )  # fmt: skip
 BY_DEPTH = ("proposed_by_depth", "accepted_by_depth")
+COUNTED = ("provenance", "interval_counts")
 _OF_ONE_PROMPT = ("prompt_tokens", "prompt_cached_tokens")  # of an answer that goes on, the last prompt holds all
 _WITH_A_DRAFT = (Mode.DRAFT, Mode.HYBRID, Mode.AUTO)
 
@@ -23,17 +24,22 @@ _WITH_A_DRAFT = (Mode.DRAFT, Mode.HYBRID, Mode.AUTO)
 def summed(first: RunStats | None, second: RunStats | None) -> RunStats | None:
     """Add two runs of one answer.
 
-    The time to the first token is the first run's; mode, depth, prompt, percentiles and context the second's.
+    The time to the first token is the first run's; mode, depth, prompt and context the second's. Percentiles are of
+    both where both counted their times, to within what the counts are good for.
     """
     if first is None or second is None:
         return second or first
     changes = {name: value for name, value in _added(first, second).items() if name not in _OF_ONE_PROMPT}
-    return replace(second, **changes, time_to_first_token_s=first.time_to_first_token_s)
+    both = replace(second, **changes, time_to_first_token_s=first.time_to_first_token_s)
+    if not first.interval_counts or not second.interval_counts:
+        return both
+    told: dict[str, Any] = {f"inter_token_ms_p{percent}": both.interval_ms(percent) for percent in (50, 95, 99)}
+    return replace(both, **told)
 
 
 def counters(run: RunStats) -> RunStats:
     """What of one run can be added to others'."""
-    return RunStats(mode=run.mode, provenance=run.provenance, **{name: getattr(run, name) for name in ADDED + BY_DEPTH})
+    return RunStats(mode=run.mode, **{name: getattr(run, name) for name in ADDED + BY_DEPTH + COUNTED})
 
 
 def sums_of(run: RunStats, num_answers: int = 1) -> Sums:
@@ -95,5 +101,6 @@ def _added(first: RunStats, second: RunStats) -> Mapping[str, Any]:
     for name in BY_DEPTH:
         pairs = zip_longest(getattr(first, name), getattr(second, name), fillvalue=0)
         result[name] = tuple(one + other for one, other in pairs)
-    result["provenance"] = dict(Counter(first.provenance) + Counter(second.provenance))
+    for name in COUNTED:
+        result[name] = dict(Counter(getattr(first, name)) + Counter(getattr(second, name)))
     return result

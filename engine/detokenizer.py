@@ -8,6 +8,7 @@ are, so the leading space that SentencePiece vocabularies put before a word is k
 from __future__ import annotations
 
 import codecs
+import functools
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
@@ -15,6 +16,7 @@ from engine.interfaces import Tokenizer
 from engine.records import PassOdds, Source, TokenSpan
 
 _Utf8 = codecs.getincrementaldecoder("utf-8")
+_span = functools.lru_cache(maxsize=1024)(TokenSpan)  # few different ones occur again and again
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +80,7 @@ class Detokenizer:
             text = self._decode(token_id)
             self._last_source = source
             ends = index == last
-            self._tokens.append(TokenSpan(len(text), source, instead, odds) if ends else TokenSpan(len(text), source))
+            self._tokens.append(TokenSpan(len(text), source, instead, odds) if ends else _span(len(text), source))
             self._text += text
             if self._stops and text and self._cut_at_stop(len(text)):
                 return self._release(len(self._text), index + 1)

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from itertools import pairwise
 
+from engine.intervals import percentile_ms
 from engine.provenance import GREEDY as GREEDY
 from engine.provenance import LAST_SOURCES as LAST_SOURCES
 from engine.provenance import Look as Look
@@ -208,7 +209,8 @@ class RunStats:
     """Counters of one answer, so far or final. Everything that is a rate is a property.
 
     ``proposed_by_depth[i]`` counts passes in which at least i + 1 tokens were proposed, ``accepted_by_depth[i]`` those
-    in which the first i + 1 were all kept. Percentiles are of the time per token: a pass's time over its tokens.
+    in which the first i + 1 were all kept. Percentiles are of the time per token: a pass's time over its tokens;
+    ``interval_counts`` are these times in the buckets of `engine.intervals`, which add up over answers.
     """
 
     mode: Mode = Mode.OFF
@@ -238,6 +240,7 @@ class RunStats:
     inter_token_ms_p50: float | None = None
     inter_token_ms_p95: float | None = None
     inter_token_ms_p99: float | None = None
+    interval_counts: Mapping[int, int] = field(default_factory=dict)
     plain_ms: float | None = None  # what a token of plain decoding costs here, as measured; None if it was not
     left_out: int = 0  # messages of the conversation that the context had no room for
     restored_tokens: int = 0  # of the cached ones, those brought back from an earlier visit, and the seconds it took
@@ -280,6 +283,10 @@ class RunStats:
         """Of the passes that proposed at least i + 1 tokens, the share that kept the first i + 1."""
         pairs = zip(self.accepted_by_depth, self.proposed_by_depth, strict=True)
         return tuple(kept / tried if tried else None for kept, tried in pairs)
+
+    def interval_ms(self, percent: float) -> float | None:
+        """A percentile of the time per token out of the counted ones, to within 2 %."""
+        return percentile_ms(self.interval_counts, percent)
 
     @property
     def prompt_tokens_per_second(self) -> float | None:

@@ -12,6 +12,7 @@ import time
 import numpy as np
 from numpy.typing import NDArray
 
+from engine.intervals import GROWTH, LAST_BUCKET
 from engine.pacer import Pacer
 from engine.records import Mode, RunStats, Source
 
@@ -126,6 +127,7 @@ class StatsRecorder:
             inter_token_ms_p50=token_ms[0],
             inter_token_ms_p95=token_ms[1],
             inter_token_ms_p99=token_ms[2],
+            interval_counts=_interval_counts(per_token_s),
             plain_ms=self.plain_ms,
             left_out=self.left_out,
             restored_tokens=self.restored_tokens,
@@ -140,6 +142,16 @@ class StatsRecorder:
         seconds = np.asarray(self._pass_s)
         counts = np.asarray(self._pass_tokens, dtype=np.int64)
         return seconds, np.repeat(seconds / np.maximum(counts, 1), counts)
+
+
+def _interval_counts(seconds: NDArray[np.float64]) -> dict[int, int]:
+    """How many of these times fall into which bucket, as `engine.intervals.bucket_of` says."""
+    if not len(seconds):
+        return {}
+    microseconds = np.maximum(seconds * 1e6, 1.0)
+    buckets = np.minimum(np.ceil(np.log(microseconds) / np.log(GROWTH)).astype(np.int64), LAST_BUCKET)
+    counts = np.bincount(buckets)
+    return {int(bucket): int(counts[bucket]) for bucket in counts.nonzero()[0]}
 
 
 def _percentiles_ms(seconds: NDArray[np.float64], *percents: float) -> list[float | None]:

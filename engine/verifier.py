@@ -10,15 +10,14 @@ Leviathan et al. 2022, arXiv 2211.17192; Chen et al. 2023, arXiv 2302.01318. p i
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from engine.drafters.base import Draft
 from engine.records import Look, Source
 from engine.sampling import Distribution, point_mass, residual
 
 
-@dataclass(frozen=True, slots=True)
-class Verdict:
+class Verdict(NamedTuple):
     """``num_accepted`` proposed tokens are kept, then comes ``next_id``, whose provenance is ``next_source``.
 
     ``looks`` are p and q of the proposed tokens that were looked at, ``next_p`` is p of ``next_id``; at temperature 0
@@ -28,8 +27,8 @@ class Verdict:
     num_accepted: int
     next_id: int
     next_source: Source
-    looks: Sequence[Look] = field(default=(), compare=False)
-    next_p: float | None = field(default=None, compare=False)
+    looks: Sequence[Look] = ()
+    next_p: float | None = None
 
 
 def verify_greedy(draft: Draft, argmax_at: Callable[[int], int]) -> Verdict:

@@ -201,5 +201,6 @@ class TotalsTable(_Dialog):
 
 def _values(row: PairSums) -> tuple[float, ...]:
     stats = row.sums.stats
-    rates = (stats.tokens_per_second, stats.tokens_per_pass, stats.acceptance_rate, row.sums.speedup)
+    times = (stats.interval_ms(percent) for percent in (50, 95, 99))
+    rates = (stats.tokens_per_second, stats.tokens_per_pass, stats.acceptance_rate, row.sums.speedup, *times)
     return (float(row.sums.num_answers), float(stats.tokens), *(-1.0 if rate is None else rate for rate in rates))

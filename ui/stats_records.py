@@ -9,7 +9,7 @@ from engine.records import RunStats
 
 @dataclass(frozen=True, slots=True)
 class Sums:
-    """Counters of ``num_answers`` answers added up; ``stats`` holds no percentiles, since those cannot be added.
+    """Counters of ``num_answers`` answers added up; the percentiles of ``stats`` are those of its counted intervals.
 
     ``compared_s`` are the seconds of those answers for which the cost of plain decoding was measured, ``plain_s`` what
     their tokens would have taken at that cost. So a long answer weighs more than a short one, in every rate.

@@ -14,6 +14,8 @@ from ui.stats_page import StatsPage
 from ui.stats_records import PairSums, Sums
 from ui.stats_words import mode_title, sums_texts
 
+TIMES = ("p50", "p95", "p99")  # between tokens
+
 
 def page_text(page: StatsPage) -> str:
     """The figures below their headings, one on each line."""
@@ -48,6 +50,9 @@ def table_head() -> tuple[str, ...]:
         translate("StatsTable", "Per pass"),
         translate("StatsTable", "Accepted"),
         translate("StatsTable", "Plain speed"),
+        translate("StatsTable", "p50"),
+        translate("StatsTable", "p95"),
+        translate("StatsTable", "p99"),
     )
 
 
@@ -59,7 +64,8 @@ def table_cells(row: PairSums) -> tuple[str, ...]:
 def sums_cells(sums: Sums) -> tuple[str, ...]:
     """The numbers of a row."""
     texts = sums_texts(sums) | {"accepted": percent(sums.stats.acceptance_rate)}
-    return tuple(texts[key] for key in ("answers", "tokens", "speed", "per_pass", "accepted", "speedup"))
+    keys = ("answers", "tokens", "speed", "per_pass", "accepted", "speedup", *TIMES)
+    return tuple(texts[key] for key in keys)
 
 
 def table_text(rows: tuple[PairSums, ...]) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import groupby
 
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QLabel, QVBoxLayout, QWidget
@@ -12,12 +13,23 @@ from ui.figures import INSET_PX, LineFigure
 from ui.language import translate
 from ui.plots import StackedBar
 from ui.stats_page import StatsPage
-from ui.stats_parts import AcceptedPart, SplitPart, grid, large, line, source_parts
+from ui.stats_parts import AcceptedPart, SplitPart, grid, large, source_parts
 from ui.stats_records import PairSums, Sums
-from ui.stats_words import draft_title, help_of, mode_title, name_of, pair_title, row_text, sums_texts, target_title
+from ui.stats_words import (
+    draft_title,
+    help_of,
+    mode_title,
+    name_of,
+    pair_title,
+    row_text,
+    sums_help_of,
+    sums_texts,
+    target_title,
+    times_text,
+)
 from ui.theme import Theme
 
-ROWS = ("tokens", "passes", "time", "saved")
+ROWS = ("tokens", "passes", "time", "saved", "p50", "p95", "p99")
 
 
 class TotalsPage(StatsPage):
@@ -38,13 +50,14 @@ class TotalsPage(StatsPage):
         cells = (self.speed, self.speedup, self.per_pass, self.answers)
         self.column.addLayout(grid(cells))
         self.watch(cells)
-        self.lines = {key: line(theme, key) for key in ROWS}
+        self.lines = {key: LineFigure(theme, name_of(key), sums_help_of(key)) for key in ROWS}
         self.add_section(translate("StatsPanel", "Together"), list(self.lines.values()))
         self.by_pair = QWidget()
         self._pairs = QVBoxLayout(self.by_pair)
         self._pairs.setContentsMargins(0, 0, 0, 0)
         self._pairs.setSpacing(4)
         self.pair_lines: dict[tuple[str, str, str], LineFigure] = {}
+        self.times_lines: dict[tuple[str, str], LineFigure] = {}
         self.add_section(name_of("pair"), ())
         self.column.addWidget(self.by_pair)
         self.kept = AcceptedPart(theme)
@@ -78,6 +91,8 @@ class TotalsPage(StatsPage):
             self._make_pairs()
         for row in self.rows:
             self.pair_lines[row.target, row.draft, row.mode].set_value(row_text(row.sums))
+        for pair, named in self.times_lines.items():
+            named.set_value(times_text(row for row in self.rows if (row.target, row.draft) == pair))
 
     def _add_title(self, row: PairSums) -> None:
         for text, kind in ((target_title(row), "strong"), (draft_title(row), "caption")):
@@ -87,25 +102,28 @@ class TotalsPage(StatsPage):
             label.setToolTip(text)
             self._pairs.addWidget(label)
 
+    def _add_line(self, row: PairSums, name: str, words: str) -> LineFigure:
+        made = LineFigure(self._theme, name, words)
+        made.setAccessibleDescription(f"{pair_title(row)}. {words}")
+        self._pairs.addWidget(made)
+        return made
+
     def _make_pairs(self) -> None:
         while (item := self._pairs.takeAt(0)) is not None:
             widget = item.widget()
             if widget is not None:
                 widget.setParent(None)
                 widget.deleteLater()
-        self.pair_lines = {}
-        shown = ("", "")
-        for row in self.rows:
-            title = pair_title(row)
-            if (row.target, row.draft) != shown or not self.pair_lines:
-                shown = (row.target, row.draft)
-                self._add_title(row)
-            named = LineFigure(self._theme, mode_title(row.mode), help_of("pair"))
-            named.setAccessibleDescription(f"{title}. {help_of('pair')}")
-            self.pair_lines[row.target, row.draft, row.mode] = named
-            self._pairs.addWidget(named)
+        self.pair_lines, self.times_lines = {}, {}
+        for (target, draft), group in groupby(self.rows, lambda row: (row.target, row.draft)):
+            rows = list(group)
+            self._add_title(rows[0])
+            for row in rows:
+                named = self._add_line(row, mode_title(row.mode), help_of("pair"))
+                self.pair_lines[target, draft, row.mode] = named
+            self.times_lines[target, draft] = self._add_line(rows[0], name_of("between"), sums_help_of("between"))
         for made in self.by_pair.findChildren(QWidget, options=Qt.FindChildOption.FindDirectChildrenOnly):
             made.show()
-        self.watch(list(self.pair_lines.values()))
+        self.watch([*self.pair_lines.values(), *self.times_lines.values()])
         self.column.activate()
         self._pairs.activate()  # at once: what is read or copied now must stand in its order

@@ -5,7 +5,8 @@ Knows no widget. The window, its text for the clipboard and its list of explanat
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from engine.records import Mode, ModelInfo, RunStats, Source
@@ -26,6 +27,10 @@ from ui.language import mark, translate
 from ui.stats_records import PairSums, Sums
 
 _SPREAD = mark("StatsPanel", "A pass's time is spread over the tokens that it gave.")
+_TOGETHER = mark(
+    "StatsPanel", "Over several answers it is known to within 2 %; those that did not count their times are left out."
+)
+_SLOWEST = {"p50": 50, "p95": 95, "p99": 99}
 _NAMES = {
     "speed": mark("StatsPanel", "tok/s"),
     "speedup": mark("StatsPanel", "plain speed"),
@@ -41,6 +46,7 @@ _NAMES = {
     "p50": mark("StatsPanel", "Between tokens, p50"),
     "p95": mark("StatsPanel", "Between tokens, p95"),
     "p99": mark("StatsPanel", "Between tokens, p99"),
+    "between": mark("StatsPanel", "Between tokens"),
     "prompt": mark("StatsPanel", "Prompt"),
     "time": mark("StatsPanel", "Time spent"),
     "saved": mark("StatsPanel", "Saved against plain"),
@@ -77,6 +83,7 @@ _HELP = {
     "p50": mark("StatsPanel", "Half of the tokens came faster than this."),
     "p95": mark("StatsPanel", "19 of 20 tokens came faster than this."),
     "p99": mark("StatsPanel", "99 of 100 tokens came faster than this."),
+    "between": mark("StatsPanel", "Time between tokens as p50, p95 and p99, all modes of these models together."),
     "prompt": mark("StatsPanel", "Tokens of the prompt, and how many of them were kept from the turn before."),
     "time": mark("StatsPanel", "Time from the end of reading the prompts to the last tokens, all answers together."),
     "saved": mark(
@@ -168,12 +175,18 @@ def name_of(key: str) -> str:
 def help_of(key: str) -> str:
     """What a figure means."""
     words = translate("StatsPanel", _HELP[key])
-    return f"{words} {translate('StatsPanel', _SPREAD)}" if key in ("p50", "p95", "p99") else words
+    return f"{words} {translate('StatsPanel', _SPREAD)}" if key in _SLOWEST else words
+
+
+def sums_help_of(key: str) -> str:
+    """What a figure means that is of several answers."""
+    timed = key in _SLOWEST or key == "between"
+    return f"{help_of(key)} {translate('StatsPanel', _TOGETHER)}" if timed else help_of(key)
 
 
 def explanations() -> tuple[Said, ...]:
     """Every figure with its sentence, in the order of the window."""
-    figures = [Said(_named(key), help_of(key)) for key in _NAMES if key != "why"]
+    figures = [Said(_named(key), sums_help_of(key)) for key in _NAMES if key != "why"]
     parts = [(name, words) for name, words in SPLIT.values()] + [(name, words) for name, _, words in SOURCES.values()]
     return (*figures, *(Said(translate("StatsPanel", name), translate("StatsPanel", words)) for name, words in parts))
 
@@ -219,6 +232,7 @@ def sums_texts(sums: Sums) -> dict[str, str]:
         "passes": count(stats.passes) if sums.num_answers else UNKNOWN,
         "time": duration(stats.decode_s) if sums.num_answers else UNKNOWN,
         "saved": UNKNOWN if saved is None else minus + duration(abs(saved)),
+        **{key: milliseconds(stats.interval_ms(percent)) for key, percent in _SLOWEST.items()},
     }
 
 
@@ -279,6 +293,17 @@ def draft_title(row: PairSums) -> str:
 def mode_title(mode: str) -> str:
     """A mode's name; one of another version is shown as it is called there."""
     return mode_label(mode) if mode in tuple(Mode) else mode
+
+
+def times_text(rows: Iterable[PairSums]) -> str:
+    """The time between the tokens of several rows, as three percentiles: ``24.1 · 61.2 · 80.4 ms``."""
+    counts: Counter[int] = Counter()
+    for row in rows:
+        counts.update(row.sums.stats.interval_counts)
+    stats = RunStats(interval_counts=counts)
+    if not counts:
+        return UNKNOWN
+    return " · ".join(figure(stats.interval_ms(percent)) for percent in _SLOWEST.values()) + " ms"
 
 
 def row_text(sums: Sums) -> str:

@@ -16,6 +16,7 @@ import logging
 from collections.abc import Iterable
 from typing import Any
 
+from engine.intervals import checked_counts
 from engine.records import GREEDY, Look, Mode, PassOdds, RunStats, Source, TokenSpan
 
 log = logging.getLogger(__name__)
@@ -141,6 +142,7 @@ def stats_from_text(text: str | None) -> RunStats | None:
                 values[name] = tuple(values[name])
         if "mode" in values:
             values["mode"] = Mode(values["mode"])
+        values["interval_counts"] = checked_counts(values.get("interval_counts", {}))
         counts = values.get("provenance", {})
         values["provenance"] = {Source(key): int(count) for key, count in counts.items()}
         return RunStats(**values)

@@ -13,6 +13,7 @@ from itertools import zip_longest
 from typing import Any
 
 from app.stats_sum import ADDED, BY_DEPTH, sorted_rows, sums_of
+from engine.intervals import checked_counts
 from engine.records import Mode, RunStats, Source
 from ui.stats_records import PairSums, Sums
 
@@ -79,6 +80,7 @@ def _to_data(sums: Sums) -> dict[str, Any]:
     values: dict[str, Any] = {name: getattr(sums.stats, name) for name in ADDED}
     values |= {name: list(getattr(sums.stats, name)) for name in BY_DEPTH}
     values["provenance"] = {source.value: number for source, number in sums.stats.provenance.items()}
+    values["interval_counts"] = {str(bucket): number for bucket, number in sums.stats.interval_counts.items()}
     return {**values, "plain_s": sums.plain_s, "compared_s": sums.compared_s}
 
 
@@ -93,6 +95,7 @@ def _from_data(num_answers: int, mode: str, data: dict[str, Any]) -> Sums:
     stats = RunStats(
         mode=Mode(mode) if mode in tuple(Mode) else Mode.OFF,
         provenance=known,
+        interval_counts=checked_counts(checked.get("interval_counts", {})),
         **{name: numbers[name] for name in ADDED},
         **lists,
     )

@@ -16,7 +16,8 @@ from app.statistics_export import Scope, Wish, pieces, totals_in, write_file
 from app.stats_sum import total
 from ui.stats_records import PairSums, Sums
 
-HEAD = ("target", "draft", "mode", "answers", "tokens", "tok/s", "per pass", "accepted", "x plain")
+TIMES = ("p50 ms", "p95 ms", "p99 ms")  # between tokens
+HEAD = ("target", "draft", "mode", "answers", "tokens", "tok/s", "per pass", "accepted", "x plain", *TIMES)
 _NUMBERS_FROM = 3  # columns from here on stand at the right
 UNKNOWN = "-"
 NOTHING = "Nothing was counted yet: ask something in the window first."
@@ -80,6 +81,7 @@ def _cells(target: str, draft: str, mode: str, sums: Sums) -> tuple[str, ...]:
         _number(stats.tokens_per_pass, 2),
         UNKNOWN if stats.acceptance_rate is None else f"{stats.acceptance_rate * 100:.0f} %",
         _number(sums.speedup, 2),
+        *(_number(stats.interval_ms(percent), 1) for percent in (50, 95, 99)),
     )
 
 

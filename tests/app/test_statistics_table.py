@@ -29,6 +29,7 @@ STATS = RunStats(
     decode_s=2.0,
     plain_ms=100.0,
     time_to_first_token_s=0.25,
+    interval_counts={236: 38, 300: 2},
     context_size=512,
     context_used=64,
     decisions=("token 0: because",),
@@ -99,6 +100,9 @@ def test_the_json_holds_all_and_can_be_read() -> None:
     assert first["chat_title"] == "=1"
     assert second["accepted_passes_by_depth"] == [9, 8, 7]
     assert second["decisions"] == ["token 0: because"]
+    (short, many), (long, few) = second["tokens_by_time_up_to_ms"]
+    assert (round(short, 2), many, round(long), few) == (10.47, 38, 129, 2)
+    assert data["totals"][0]["tokens_by_time_up_to_ms"][0][1] == 76
     assert json.loads("".join(json_pieces("2026-01-01")))["answers"] == []
 
 
@@ -109,3 +113,6 @@ def test_the_rates_of_totals_are_quotients_of_sums() -> None:
     assert told["tokens_per_second"] == pytest.approx(50 / 12)
     assert told["tokens_per_pass"] == pytest.approx(50 / 20)
     assert told["speedup_over_plain_ratio"] == pytest.approx(2.0)
+    assert told["between_tokens_p50_ms"] == pytest.approx(10.26, abs=0.01)
+    assert told["between_tokens_p99_ms"] == pytest.approx(126.3, abs=0.1)
+    assert totals_row(by_pair([("big", "small", slow)])[0])["between_tokens_p95_ms"] is None

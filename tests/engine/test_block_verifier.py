@@ -314,17 +314,18 @@ def test_a_draft_without_q_is_verified_token_by_token() -> None:
     draft = Draft([0, 0], Source.NGRAM)
     numbers = [0.4, 0.6, 0.0]
     verdict = verify_block(draft, lambda _i: P, iter(numbers).__next__)
-    assert verdict == verify(draft, lambda _i: P, iter(numbers).__next__) == Verdict(1, 1, Source.RECOVERED)
+    assert verdict == verify(draft, lambda _i: P, iter(numbers).__next__)
+    assert verdict[:3] == (1, 1, Source.RECOVERED)
 
 
 def test_a_chained_token_without_choice_has_a_point_mass() -> None:
     draft = Draft([0, 1], Source.DRAFT, [point_mass(0), P])
-    assert verify_block(draft, lambda _i: P, iter([0.4, 0.9]).__next__) == Verdict(2, 1, Source.BONUS)
-    assert verify_block(draft, lambda _i: P, iter([0.6, 0.6, 0.0]).__next__) == Verdict(0, 1, Source.RECOVERED)
+    assert verify_block(draft, lambda _i: P, iter([0.4, 0.9]).__next__)[:3] == (2, 1, Source.BONUS)
+    assert verify_block(draft, lambda _i: P, iter([0.6, 0.6, 0.0]).__next__)[:3] == (0, 1, Source.RECOVERED)
 
 
 def test_an_empty_draft_is_plain_decoding() -> None:
-    assert verify_block(Draft([], Source.DRAFT, []), lambda _i: P, lambda: 0.9) == Verdict(0, 1, Source.TARGET)
+    assert verify_block(Draft([], Source.DRAFT, []), lambda _i: P, lambda: 0.9)[:3] == (0, 1, Source.TARGET)
 
 
 def test_equal_models_keep_everything_and_every_row_is_asked_for_once() -> None:
@@ -335,7 +336,7 @@ def test_equal_models_keep_everything_and_every_row_is_asked_for_once() -> None:
         return P
 
     draft = Draft([0, 1, 0], Source.DRAFT, [P, P, P])
-    assert verify_block(draft, p_at, lambda: 1 - 2**-53) == Verdict(3, 1, Source.BONUS)
+    assert verify_block(draft, p_at, lambda: 1 - 2**-53)[:3] == (3, 1, Source.BONUS)
     assert asked == [0, 1, 2, 3]
 
 

@@ -23,7 +23,7 @@ from ui.main_window import MainWindow
 from ui.records import EngineState, EngineView, MessageState, MessageView
 from ui.stats_dialogs import ExplanationsDialog
 from ui.stats_panel import ALL, CHAT, NOW, StatsPanel
-from ui.stats_records import Sums
+from ui.stats_records import PairSums, Sums
 from ui.stats_words import explanations
 from ui.theme import Theme
 
@@ -320,3 +320,25 @@ def test_the_menu_of_exports(shown: StatsPanel, qtbot: QtBot, line: int, scope: 
     with qtbot.waitSignal(shown.export_wanted, timeout=30_000) as wanted:
         qtbot.keyClick(menu, Qt.Key.Key_Return)
     assert wanted.args == [scope]
+
+
+def test_the_slowest_tokens_of_a_chat_and_of_each_pair_are_told(panel: StatsPanel) -> None:
+    fast, slow = RunStats(tokens=95, interval_counts={236: 95}), RunStats(tokens=5, interval_counts={300: 5})
+    rows = (
+        PairSums("big", "small", "auto", Sums(1, fast)),
+        PairSums("big", "small", "off", Sums(1, slow)),
+        PairSums("other", "", "off", Sums(1, RunStats(tokens=3))),
+    )
+    both = RunStats(tokens=100, interval_counts={236: 95, 300: 5})
+    panel.show_chat(rows, Sums(3, both))
+    told = {key: panel.chat.lines[key].value for key in ("p50", "p95", "p99")}
+    assert told == {"p50": "10.3 ms", "p95": "10.3 ms", "p99": "126 ms"}
+    times = {pair: figure.value for pair, figure in panel.chat.times_lines.items()}
+    assert times == {("big", "small"): "10.3 · 10.3 · 126 ms", ("other", ""): "-"}
+    described = panel.chat.times_lines["big", "small"].accessibleDescription()
+    assert described.startswith("big · small. Time between tokens as p50, p95 and p99")
+    assert "within 2 %" in panel.chat.lines["p99"].toolTip()
+    assert "within 2 %" not in panel.now.rows["p99"].toolTip()
+    panel.show_all((), Sums())
+    assert panel.all.lines["p50"].value == "-"
+    assert panel.all.times_lines == {}

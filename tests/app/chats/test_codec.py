@@ -13,7 +13,7 @@ PERCENT = st.integers(0, 100).map(lambda whole: whole / 100) | st.sampled_from([
 LENGTHS = st.lists(st.integers(0, 9), max_size=4).map(tuple)
 ODDS = st.builds(
     PassOdds, st.lists(st.tuples(PERCENT, st.none() | PERCENT), max_size=5).map(tuple), PERCENT, st.just(False), LENGTHS
-) | st.builds(PassOdds, greedy=st.just(True), refused_chars=LENGTHS)
+) | LENGTHS.map(lambda lengths: PassOdds(greedy=True, refused_chars=lengths))
 SPANS = st.lists(
     st.builds(
         TokenSpan,

@@ -56,6 +56,7 @@ def runs(draw: st.DrawFn) -> RunStats:
         proposed_by_depth=tuple(draw(st.lists(counts, min_size=depths, max_size=depths))),
         accepted_by_depth=tuple(draw(st.lists(counts, min_size=depths, max_size=depths))),
         provenance=draw(st.dictionaries(st.sampled_from(Source), st.integers(1, 10**6))),
+        interval_counts=draw(st.dictionaries(st.integers(0, 700), st.integers(1, 10**6), max_size=5)),
         plain_ms=draw(st.none() | st.floats(min_value=0.01, max_value=1e4)),
         **more,
     )
@@ -95,6 +96,7 @@ def test_what_is_stored_is_the_sum_of_what_was_counted(given_runs: list[tuple[st
         assert sums.plain_s == pytest.approx(expected[key].plain_s)
         assert sums.compared_s == pytest.approx(expected[key].compared_s)
         assert sums.stats.provenance == expected[key].stats.provenance
+        assert sums.stats.interval_counts == expected[key].stats.interval_counts
         assert sums.stats.accepted_by_depth == expected[key].stats.accepted_by_depth
         for name in ADDED:
             assert getattr(sums.stats, name) == pytest.approx(getattr(expected[key].stats, name))
@@ -154,6 +156,23 @@ def test_what_another_version_counts_is_kept(db: sqlite3.Connection) -> None:
     rows = {row.mode: row for row in totals.read_totals(db)}
     assert (rows["draft"].sums.num_answers, rows["draft"].sums.stats.tokens) == (6, 42)
     assert rows["psychic"].sums.stats.tokens == 3
+
+
+@pytest.mark.parametrize("counts", ['{"-1":2}', '{"701":2}', '{"5":-2}', '{"x":1}'])
+def test_counts_that_cannot_be_are_not_shown_and_stay(db: sqlite3.Connection, counts: str) -> None:
+    text = f'{{"tokens":3,"interval_counts":{counts}}}'
+    db.execute("INSERT INTO totals VALUES ('t', 'd', 'draft', 5, ?)", (text,))
+    assert totals.read_totals(db) == ()
+    assert db.execute("SELECT stats FROM totals").fetchall() == [(text,)]
+
+
+def test_totals_from_before_times_were_counted_gain_them(db: sqlite3.Connection) -> None:
+    db.execute("INSERT INTO totals VALUES ('t', 'd', 'draft', 5, ?)", (json.dumps({"tokens": 2}),))
+    assert only(db).sums.stats.interval_ms(50) is None
+    totals.add_run(db, "t", "d", replace(RUN, interval_counts={236: 40}))
+    totals.add_run(db, "t", "d", replace(RUN, interval_counts={236: 30, 300: 10}))
+    assert only(db).sums.stats.interval_counts == {236: 70, 300: 10}
+    assert only(db).sums.stats.interval_ms(50) == pytest.approx(10.26, abs=0.01)
 
 
 @pytest.mark.parametrize("text", ["", "[]", "{", '{"tokens": "many"}', '{"tokens": true}', '{"tokens": NaN}'])

@@ -17,7 +17,16 @@ from engine.records import Mode, RunStats
 from ui.records import MessageState
 
 PLAIN = RunStats(mode=Mode.OFF, tokens=30, passes=30, decode_s=3.0, plain_ms=100.0)
-DRAFTED = RunStats(mode=Mode.DRAFT, tokens=60, passes=20, decode_s=3.0, plain_ms=100.0, proposed=80, accepted=40)
+DRAFTED = RunStats(
+    mode=Mode.DRAFT,
+    tokens=60,
+    passes=20,
+    decode_s=3.0,
+    plain_ms=100.0,
+    proposed=80,
+    accepted=40,
+    interval_counts={236: 57, 300: 3},
+)
 
 
 def fill() -> None:
@@ -41,7 +50,7 @@ def test_the_table_has_a_line_for_each_pair_and_one_for_all(capsys: pytest.Captu
         ["big", "-", "off"],
         ["all", "-", "-"],
     ]
-    assert lines[1].split()[3:] == ["1", "60", "20.0", "3.00", "50", "%", "2.00"]
+    assert lines[1].split()[3:] == ["1", "60", "20.0", "3.00", "50", "%", "2.00", "10.3", "10.3", "126.3"]
     assert lines[3].split()[3:6] == ["2", "90", "15.0"]
     assert len({line.rstrip()[:40].count("\t") for line in lines}) == 1
 
