@@ -239,7 +239,7 @@ FIELDS: tuple[SettingField, ...] = (
         "Language",
         FieldKind.CHOICE,
         "system",
-        "Of the window; it changes when Paceline is started again.",
+        "Of the window. It holds from the next start.",
         choices=(("system", "As the system"), ("en", "English"), ("de", "Deutsch")),
     ),
     SettingField(

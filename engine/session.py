@@ -64,7 +64,7 @@ class Session:
         self._past: PastText | None = None
         self._costs: PairCosts | None = None
         self._store = CostStore(cost_folder)
-        self._draft_reason = _NO_DRAFT
+        self._draft_reason: str = _NO_DRAFT
         self._tie_bound: TieBound | None = None
         self.states = StateCache(state_folder)
 

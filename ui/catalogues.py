@@ -22,12 +22,17 @@ def system_language() -> str:
     return next((name for name in wanted if name in LANGUAGES), ENGLISH)
 
 
+def code_of(language: str) -> str:
+    """The code of "system", "en" or "de"; of anything else the system's."""
+    return system_language() if language == SYSTEM or language not in LANGUAGES else language
+
+
 def speak(application: QCoreApplication, folder: Path, language: str) -> str:
     """Use the catalogues of ``language`` ("system", "en" or "de") in ``folder``, and Qt's own; return its code.
 
     What is shown already keeps its words. A missing catalogue leaves the English of the code.
     """
-    code = system_language() if language == SYSTEM or language not in LANGUAGES else language
+    code = code_of(language)
     for old in application.findChildren(QTranslator, _MARK):
         application.removeTranslator(old)
         old.deleteLater()

@@ -60,6 +60,7 @@ class MainWindow(QMainWindow):
         True is the padded demo. padded_demo_cancelled, padded_demo_deleted: its making, its file.
         draft_text_changed(str): what stands in the composer.
         closing: the window is about to close.
+        restart_requested: it is to close, and to open again.
     """
 
     message_submitted = Signal(str)
@@ -79,6 +80,7 @@ class MainWindow(QMainWindow):
     padded_demo_deleted = Signal()
     draft_text_changed = Signal(str)
     closing = Signal()
+    restart_requested = Signal()
     _is_made = False
 
     def __init__(self, assets_dir: Path, fields: Sequence[SettingField]) -> None:
@@ -278,6 +280,7 @@ class MainWindow(QMainWindow):
         dialog = SettingsDialog(self._fields, self._values, self, (self.chat_settings.prompts_page(),))
         dialog.set_unavailable(self._engine.unavailable)
         dialog.saved.connect(self._on_saved)
+        dialog.restart_requested.connect(self.restart_requested)
         return dialog
 
     def _on_saved(self, changed: dict[str, SettingValue]) -> None:

@@ -61,7 +61,8 @@ def _no_access(status: int, code: str, what: str, *, had_token: bool) -> HubErro
     if code == "GatedRepo":
         if had_token:
             reason = said(
-                "{what} is shared only with those who accepted its terms, and this account has not.", what=what
+                "{what} is shared only with those who accepted its terms, and this account has not been admitted.",
+                what=what,
             )
         else:
             reason = said(

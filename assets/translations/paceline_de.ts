@@ -1870,6 +1870,17 @@ Chat-Vorlage: {template_name}
     </message>
 </context>
 <context>
+    <name>LanguageRow</name>
+    <message>
+        <source>Save and restart now</source>
+        <translation>Sichern und neu starten</translation>
+    </message>
+    <message>
+        <source>Chats, unsent text and layout stay; the model is loaded again. An answer in the making ends where it is.</source>
+        <translation>Chats, nicht gesendeter Text und Anordnung bleiben; das Modell wird neu geladen. Eine Antwort, die gerade entsteht, endet, wo sie ist.</translation>
+    </message>
+</context>
+<context>
     <name>LegendRow</name>
     <message>
         <source>{words} Click to mark these tokens in the answers.</source>
@@ -2760,6 +2771,10 @@ Chat-Vorlage: {template_name}
         <translation>Hängen Sie eine Datei an.</translation>
     </message>
     <message>
+        <source>{file} cannot be written.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>A conversation of this file has more messages than any real one.</source>
         <translation>Eine Unterhaltung dieser Datei hat mehr Nachrichten als jede echte.</translation>
     </message>
@@ -2796,12 +2811,28 @@ Chat-Vorlage: {template_name}
         <translation>Es gibt keinen Chat zum Exportieren.</translation>
     </message>
     <message>
+        <source>Nothing was written.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>This chat is not there any more.</source>
         <translation>Diesen Chat gibt es nicht mehr.</translation>
     </message>
     <message>
         <source>Choose another one.</source>
         <translation>Wählen Sie einen anderen.</translation>
+    </message>
+    <message>
+        <source>There is no earlier copy.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Install the newer Paceline again, and rename the kept file to {file} for it.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The stored chats can be read, but new messages are kept only until Paceline is closed.</source>
+        <translation type="unfinished"></translation>
     </message>
     <message>
         <source>This answer is not there any more.</source>
@@ -2826,6 +2857,10 @@ Chat-Vorlage: {template_name}
     <message>
         <source>Check the library folder.</source>
         <translation>Prüfen Sie den Bibliotheksordner.</translation>
+    </message>
+    <message>
+        <source>{what} is shared only with those who accepted its terms, and this account has not been admitted.</source>
+        <translation>{what} ist nur für die, die seine Bedingungen angenommen haben, und dieses Konto ist nicht zugelassen.</translation>
     </message>
     <message>
         <source>Download it again.</source>
@@ -3016,10 +3051,6 @@ Chat-Vorlage: {template_name}
         <translation>Ein anderes Programm benutzt {file}.</translation>
     </message>
     <message>
-        <source>{file} cannot be written ({error}).</source>
-        <translation>{file} kann nicht geschrieben werden ({error}).</translation>
-    </message>
-    <message>
         <source>{file} cannot be read as a chats file ({error}).</source>
         <translation>{file} kann nicht als Chat-Datei gelesen werden ({error}).</translation>
     </message>
@@ -3090,14 +3121,6 @@ Chat-Vorlage: {template_name}
     <message>
         <source>The copy {copy} was opened instead.</source>
         <translation>Stattdessen wurde die Kopie {copy} geöffnet.</translation>
-    </message>
-    <message>
-        <source>Install the newer Paceline again to use the kept file.</source>
-        <translation>Installieren Sie wieder das neuere Paceline, um die aufgehobene Datei zu benutzen.</translation>
-    </message>
-    <message>
-        <source>The stored chats are shown, but new messages are kept only until Paceline is closed.</source>
-        <translation>Die gespeicherten Chats werden gezeigt, aber neue Nachrichten bleiben nur, bis Paceline geschlossen wird.</translation>
     </message>
     <message>
         <source>New messages are kept only until Paceline is closed.</source>
@@ -3706,10 +3729,6 @@ Chat-Vorlage: {template_name}
     <message>
         <source>{what} does not exist, or is private.</source>
         <translation>{what} gibt es nicht, oder es ist privat.</translation>
-    </message>
-    <message>
-        <source>{what} is shared only with those who accepted its terms, and this account has not.</source>
-        <translation>{what} ist nur für die, die seine Bedingungen angenommen haben, und dieses Konto hat es nicht getan.</translation>
     </message>
     <message>
         <source>{what} is shared only with those who accepted its terms, and no access token is set.</source>
@@ -5430,6 +5449,10 @@ Chat-Vorlage: {template_name}
         <translation>Wird dem Modell vor der Unterhaltung gesagt; leer lässt ihn weg.</translation>
     </message>
     <message>
+        <source>Of the window. It holds from the next start.</source>
+        <translation>Des Fensters. Sie gilt ab dem nächsten Start.</translation>
+    </message>
+    <message>
         <source>Full context</source>
         <translation>Voller Kontext</translation>
     </message>
@@ -5536,10 +5559,6 @@ Chat-Vorlage: {template_name}
     <message>
         <source>Language</source>
         <translation>Sprache</translation>
-    </message>
-    <message>
-        <source>Of the window; it changes when Paceline is started again.</source>
-        <translation>Des Fensters; sie wechselt beim nächsten Start von Paceline.</translation>
     </message>
     <message>
         <source>English</source>
@@ -6065,8 +6084,16 @@ Chat-Vorlage: {template_name}
         <translation>Die Zeit eines Durchlaufs ist auf seine Token verteilt.</translation>
     </message>
     <message>
+        <source>Over several answers it is known to within 2 %; those that did not count their times are left out.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>answers</source>
         <translation>Antworten</translation>
+    </message>
+    <message>
+        <source>Between tokens</source>
+        <translation type="unfinished"></translation>
     </message>
     <message>
         <source>Time spent</source>
@@ -6139,6 +6166,10 @@ Chat-Vorlage: {template_name}
     <message>
         <source>99 of 100 tokens came faster than this.</source>
         <translation>99 von 100 Token kamen schneller.</translation>
+    </message>
+    <message>
+        <source>Time between tokens as p50, p95 and p99, all modes of these models together.</source>
+        <translation type="unfinished"></translation>
     </message>
     <message>
         <source>Time from the end of reading the prompts to the last tokens, all answers together.</source>
@@ -6290,6 +6321,18 @@ Chat-Vorlage: {template_name}
     <message>
         <source>Plain speed</source>
         <translation>Einfaches Tempo</translation>
+    </message>
+    <message>
+        <source>p50</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>p95</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>p99</source>
+        <translation type="unfinished"></translation>
     </message>
 </context>
 <context>
