@@ -2533,51 +2533,51 @@ Chat-Vorlage: {template_name}
     </message>
     <message>
         <source>one more, since all were accepted</source>
-        <translation type="unfinished"></translation>
+        <translation>noch eins, weil alle angenommen wurden</translation>
     </message>
     <message>
         <source>One pass of the target, in which the answer ended.</source>
-        <translation type="unfinished"></translation>
+        <translation>Ein Durchlauf des Zielmodells, in dem die Antwort endete.</translation>
     </message>
     <message>
         <source>Probabilities after temperature, top-k, top-p and min-p.</source>
-        <translation type="unfinished"></translation>
+        <translation>Wahrscheinlichkeiten nach Temperatur, Top-k, Top-p und Min-p.</translation>
     </message>
     <message>
         <source>accepted</source>
-        <translation type="unfinished"></translation>
+        <translation>angenommen</translation>
     </message>
     <message>
         <source>not looked at</source>
-        <translation type="unfinished"></translation>
+        <translation>nicht geprüft</translation>
     </message>
     <message>
         <source>refused</source>
-        <translation type="unfinished"></translation>
+        <translation>abgelehnt</translation>
     </message>
     <message>
         <source>decided again by the target alone, since two tokens were nearly equal</source>
-        <translation type="unfinished"></translation>
+        <translation>vom Zielmodell allein neu entschieden, weil zwei Token fast gleich wahrscheinlich waren</translation>
     </message>
     <message>
         <source>the most likely</source>
-        <translation type="unfinished"></translation>
+        <translation>das wahrscheinlichste</translation>
     </message>
     <message>
         <source>not the most likely</source>
-        <translation type="unfinished"></translation>
+        <translation>nicht das wahrscheinlichste</translation>
     </message>
     <message>
         <source>draft {share}</source>
-        <translation type="unfinished"></translation>
+        <translation>Entwurf {share}</translation>
     </message>
     <message>
         <source>from text</source>
-        <translation type="unfinished"></translation>
+        <translation>aus dem Text</translation>
     </message>
     <message>
         <source>target {share}</source>
-        <translation type="unfinished"></translation>
+        <translation>Zielmodell {share}</translation>
     </message>
     <message>
         <source>(part of a character)</source>
@@ -2585,16 +2585,16 @@ Chat-Vorlage: {template_name}
     </message>
     <message numerus="yes">
         <source>One pass of the target: {accepted} of %n proposed tokens accepted.</source>
-        <translation type="unfinished">
-            <numerusform></numerusform>
-            <numerusform></numerusform>
+        <translation>
+            <numerusform>Ein Durchlauf des Zielmodells: {accepted} von %n vorgeschlagenen Token angenommen.</numerusform>
+            <numerusform>Ein Durchlauf des Zielmodells: {accepted} von %n vorgeschlagenen Token angenommen.</numerusform>
         </translation>
     </message>
     <message numerus="yes">
         <source>and %n more tokens</source>
-        <translation type="unfinished">
-            <numerusform></numerusform>
-            <numerusform></numerusform>
+        <translation>
+            <numerusform>und %n weiteres Token</numerusform>
+            <numerusform>und %n weitere Token</numerusform>
         </translation>
     </message>
 </context>
@@ -6085,7 +6085,7 @@ Chat-Vorlage: {template_name}
     </message>
     <message>
         <source>Over several answers it is known to within 2 %; those that did not count their times are left out.</source>
-        <translation type="unfinished"></translation>
+        <translation>Über mehrere Antworten ist es auf 2 % genau bekannt; solche, die ihre Zeiten nicht gezählt haben, fehlen darin.</translation>
     </message>
     <message>
         <source>answers</source>
@@ -6093,7 +6093,7 @@ Chat-Vorlage: {template_name}
     </message>
     <message>
         <source>Between tokens</source>
-        <translation type="unfinished"></translation>
+        <translation>Zwischen Token</translation>
     </message>
     <message>
         <source>Time spent</source>
@@ -6169,7 +6169,7 @@ Chat-Vorlage: {template_name}
     </message>
     <message>
         <source>Time between tokens as p50, p95 and p99, all modes of these models together.</source>
-        <translation type="unfinished"></translation>
+        <translation>Zeit zwischen Token als p50, p95 und p99, alle Modi dieser Modelle zusammen.</translation>
     </message>
     <message>
         <source>Time from the end of reading the prompts to the last tokens, all answers together.</source>
@@ -6324,15 +6324,15 @@ Chat-Vorlage: {template_name}
     </message>
     <message>
         <source>p50</source>
-        <translation type="unfinished"></translation>
+        <translation>p50</translation>
     </message>
     <message>
         <source>p95</source>
-        <translation type="unfinished"></translation>
+        <translation>p95</translation>
     </message>
     <message>
         <source>p99</source>
-        <translation type="unfinished"></translation>
+        <translation>p99</translation>
     </message>
 </context>
 <context>

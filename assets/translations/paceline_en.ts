@@ -102,16 +102,16 @@
     <name>PassTip</name>
     <message numerus="yes">
         <source>One pass of the target: {accepted} of %n proposed tokens accepted.</source>
-        <translation type="unfinished">
-            <numerusform></numerusform>
-            <numerusform></numerusform>
+        <translation>
+            <numerusform>One pass of the target: {accepted} of %n proposed token accepted.</numerusform>
+            <numerusform>One pass of the target: {accepted} of %n proposed tokens accepted.</numerusform>
         </translation>
     </message>
     <message numerus="yes">
         <source>and %n more tokens</source>
-        <translation type="unfinished">
-            <numerusform></numerusform>
-            <numerusform></numerusform>
+        <translation>
+            <numerusform>and %n more token</numerusform>
+            <numerusform>and %n more tokens</numerusform>
         </translation>
     </message>
 </context>
