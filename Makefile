@@ -41,9 +41,8 @@ format: ## format the code and apply the safe fixes
 
 screenshots: ## draw the pictures of the README
 	@$(SETUP) run screenshots
-	@xvfb-run --auto-servernum --server-args='-screen 0 1600x1000x24' $(VENV)/bin/python packaging/screenshots.py
-	@xvfb-run --auto-servernum --server-args='-screen 0 1600x1000x24' $(VENV)/bin/python packaging/screenshots_models.py
-	@xvfb-run --auto-servernum --server-args='-screen 0 2600x1700x24' $(VENV)/bin/python packaging/screenshots_parts.py
+	@for script in screenshots screenshots_models screenshots_parts; do \
+		$(VENV)/bin/python packaging/$$script.py || exit 1; done
 
 translations: ## bring the German and English catalogues up to the code, and compile them
 	@$(SETUP) run

@@ -1,6 +1,6 @@
 """Draws the pictures of the README: the real window, the real engine, the built-in pair at real weight.
 
-    xvfb-run python packaging/screenshots.py [--out docs/screenshots] [--light-weight]
+    python packaging/screenshots.py [--out docs/screenshots] [--light-weight]
 
 Everything is kept in a folder of its own that is removed afterwards. The figures in the pictures are this machine's.
 """
@@ -19,6 +19,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from PySide6.QtGui import QFontDatabase
 from PySide6.QtWidgets import QApplication
+from screenshots_files import THEMES, at_each_scale, ending, picture, save
 
 from app.assembly import assemble, real_engine
 from app.paths import assets_dir, find_paths
@@ -81,11 +82,9 @@ class Desk:
         self.window.composer.send_button.click()
         self.settle(0.05)
 
-    def shoot(self, file: Path) -> None:
+    def shoot(self, out: Path, name: str) -> None:
         """Save what the window shows."""
-        self.settle()
-        self.window.grab().save(str(file))
-        print(file.name)
+        save(picture(self.window), out / f"{name}-{self.window.theme.name}{ending()}.png")
 
 
 def main() -> int:
@@ -93,8 +92,12 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--out", type=Path, default=ROOT / "docs" / "screenshots")
     parser.add_argument("--light-weight", action="store_true", help="the built-in target as it is, not padded")
+    parser.add_argument("--one-scale", action="store_true", help="that of QT_SCALE_FACTOR")
     options = parser.parse_args()
     options.out.mkdir(parents=True, exist_ok=True)
+    if not options.one_scale:
+        at_each_scale(__file__, sys.argv[1:])
+        return 0
     with tempfile.TemporaryDirectory() as home:
         os.environ["PACELINE_HOME"] = home
         application = QApplication(["paceline"])
@@ -111,9 +114,10 @@ def _draw(desk: Desk, out: Path, *, padded: bool) -> None:
     window = desk.window
     window.hub.leave()  # the first run has pictures of its own
     desk.wait(desk.ready, "loading")
-    for theme in ("light", "dark"):
+    for theme in THEMES:
         window.set_theme(theme)
-        desk.shoot(out / f"start-{theme}.png")
+        desk.settle()
+        desk.shoot(out, "start")
     if padded:
         window.builtin_pair_requested.emit(True)
         desk.wait(lambda: "padded" in desk.controller.models.view(None).target.name and desk.ready(), "padding")  # type: ignore[union-attr]
@@ -122,13 +126,14 @@ def _draw(desk: Desk, out: Path, *, padded: bool) -> None:
         window.mode_changed.emit((Mode.AUTO, Mode.DRAFT, Mode.AUTO)[number])
         desk.ask(text)
         desk.wait(desk.ready, "an answer")
-    for theme in ("light", "dark"):
+    for theme in THEMES:
         window.set_theme(theme)
         desk.ask(STREAMED)
         desk.wait(lambda: desk.ready() or desk.num_tokens() > 24, "streaming")
-        window.grab().save(str(out / f"streaming-{theme}.png"))
+        desk.shoot(out, "streaming")
         desk.wait(desk.ready, "an answer")
-        desk.shoot(out / f"chat-{theme}.png")
+        desk.settle()
+        desk.shoot(out, "chat")
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 """Draws the pictures of the Models place: the real window against a hub on this machine that serves the built-in pair.
 
-    xvfb-run python packaging/screenshots_models.py [--out docs/screenshots]
+    python packaging/screenshots_models.py [--out docs/screenshots]
 
 Verdicts, sizes, speeds and the machine in the pictures are real; only the hub is a small one of our own.
 """
@@ -19,6 +19,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from PySide6.QtGui import QFontDatabase
 from PySide6.QtWidgets import QApplication
 from screenshots import ROOT, Desk
+from screenshots_files import THEMES, at_each_scale
 
 from app.paths import builtin_draft, builtin_target
 from engine.tools.pad import make_padded
@@ -75,9 +76,10 @@ class Pictures:
 
     def shoot(self, name: str) -> None:
         """Light, then dark."""
-        for theme in ("light", "dark"):
+        for theme in THEMES:
             self.desk.window.set_theme(theme)
-            self.desk.shoot(self.out / f"models-{name}-{theme}.png")
+            self.desk.settle()
+            self.desk.shoot(self.out, f"models-{name}")
 
     def wait(self, done: Callable[[], bool], what: str) -> None:
         """Let the window work until it is so."""
@@ -140,8 +142,12 @@ def main() -> int:
     """Draw all pictures."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--out", type=Path, default=ROOT / "docs" / "screenshots")
+    parser.add_argument("--one-scale", action="store_true", help="that of QT_SCALE_FACTOR")
     options = parser.parse_args()
     options.out.mkdir(parents=True, exist_ok=True)
+    if not options.one_scale:
+        at_each_scale(__file__, sys.argv[1:])
+        return 0
     with tempfile.TemporaryDirectory() as home, tempfile.TemporaryDirectory() as folder, LoopbackHub() as hub:
         os.environ.update(
             PACELINE_HOME=home, HF_ENDPOINT=hub.url, PYTHON_KEYRING_BACKEND="keyring.backends.null.Keyring"

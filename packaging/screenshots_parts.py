@@ -1,43 +1,45 @@
-"""Draws the parts of the window with made-up content: light and dark, the main ones at twice the scale, and German.
+"""Draws each part of the window with made-up content, light and dark, at 100 and 200 per cent, and some in German.
 
-    xvfb-run python packaging/screenshots_parts.py [--out docs/screenshots]
+    python packaging/screenshots_parts.py [--out docs/screenshots] [--only NAME ...] [--language de] [--size 1000x700]
 
-The figures in these pictures are examples. Each scale is a process of its own: Qt reads it once.
+The figures in these pictures are examples.
 """
 
 from __future__ import annotations
 
 import argparse
-import os
-import re
-import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from PySide6.QtWidgets import QApplication, QWidget
+import screenshots_content as content
+from PySide6.QtCore import QPoint, QRect
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication, QDialog, QWidget
+from screenshots_files import THEMES, at_each_scale, ending, picture, save
 
-from engine.records import Source, TokenSpan
+from engine.records import Mode, Problem, Source
 from tests.ui import places
-from tests.ui.conftest import ASSETS, STATS
+from tests.ui.conftest import ASSETS, BUILTIN, model
 from ui.catalogues import speak
+from ui.context_meter import ContextMeter
+from ui.context_records import ContextParts
+from ui.context_sum import ContextSum
+from ui.conversation_menu import make_menu as conversation_menu
 from ui.main_window import MainWindow
-from ui.records import Attachment, AttachmentKind, MessageView
+from ui.message_menu import make_menu as message_menu
+from ui.records import EngineState, EngineView, MessageState, MessageView
+from ui.thought_block import ThoughtBlock
+from ui.user_card import UserCard
 
 ROOT = Path(__file__).resolve().parents[1]
-THEMES = ("light", "dark")
-QUESTION = "Which of these words come from water? Put them into a table, and say how many there are."
-ANSWER = (
-    "Four of the six words have to do with water.\n\n| Word | Water? |\n|---|---|\n| river | yes |\n| boat | yes |\n"
-    "| lamp | no |\n| bell | no |\n\nCounted in Python:\n\n```python\nwet = {'river', 'boat', 'rain', 'sea'}\n"
-    "print(len(wet))\n```\n\nThe chance that a random pair is wet is $\\frac{4}{6} \\cdot \\frac{3}{5} = 0.4$."
-)
-THOUGHT = "<think>\nThe user lists six words. I count those that have to do with water.\n</think>\n\n"
-SOURCES = (Source.DRAFT, Source.DRAFT, Source.DRAFT, Source.RECOVERED, Source.NGRAM, Source.NGRAM, Source.BONUS)
 WAIT_S = 20.0
+SETTINGS = ("models", "modes", "sampling", "chat", "engine", "appearance", "prompts")
+GERMAN = ("window", "empty", "statistics-all", "settings-modes")
 
 
 class Waiter:
@@ -59,7 +61,7 @@ class Waiter:
         while not done() and time.monotonic() < ends:
             self.settle(0.02)
 
-    def settle(self, seconds: float = 0.3) -> None:
+    def settle(self, seconds: float = 0.25) -> None:
         """Let everything be laid out and painted."""
         ends = time.monotonic() + seconds
         while time.monotonic() < ends:
@@ -67,101 +69,255 @@ class Waiter:
             time.sleep(0.005)
 
 
-def spans(text: str) -> tuple[TokenSpan, ...]:
-    """Word by word, sources in turn."""
-    pieces = re.findall(r"\s*\S+|\s+$", text)
-    made = []
-    for number, piece in enumerate(pieces):
-        source = SOURCES[number % len(SOURCES)]
-        made.append(TokenSpan(len(piece), source, " lake" if source is Source.RECOVERED else ""))
-    return tuple(made)
-
-
-def fill(window: MainWindow, waiter: Waiter) -> None:
-    """Show a conversation with an attachment, reasoning, a table, code and a formula."""
-    files = (Attachment(1, "words.txt", AttachmentKind.TEXT, 42, "river, boat, lamp, bell, rain, sea", 14),)
-    text = THOUGHT + ANSWER
-    views = [
-        MessageView(1, "user", QUESTION, attachments=files),
-        MessageView(2, "assistant", text, stats=STATS, spans=spans(text), thinking_ms=2400, target="tiny"),
-    ]
-    window.show_conversation("Weekend plans", views)
-    waiter.waitUntil(lambda: not window.transcript.is_building)
-    waiter.settle(1.0)  # the formula is typeset
-
-
 class Pictures:
-    """Saves the parts of one window in one theme."""
+    """Saves the parts of one window in one theme; each method draws the parts that it is named after."""
 
-    def __init__(self, window: MainWindow, waiter: Waiter, out: Path, ending: str) -> None:
-        self._window, self._waiter, self._out, self._ending = window, waiter, out, ending
+    def __init__(self, window: MainWindow, waiter: Waiter, theme: str, options: argparse.Namespace) -> None:
+        self._window, self._waiter, self._theme = window, waiter, theme
+        self._out, self._only = options.out, options.only
+        self._begin = "" if options.language == "en" else f"{options.language}-"
+        self._meter = ContextMeter(window.theme)
+        window.header.add_indicator(self._meter)
+        self._meter.set_parts(content.CONTEXT)
+        window.chat_settings.set_prompts(content.PROMPTS)
+        window.set_mode(Mode.AUTO)
+        window.set_engine(
+            EngineView(
+                EngineState.READY, model(path=f"/models/{content.TARGET}.gguf"), model(path=f"/{content.DRAFT}.gguf")
+            )
+        )
+        rows, folders = content.conversations()
+        window.set_conversations(rows, 1, folders)
+        self.fill()
 
-    def shoot(self, name: str, widget: QWidget | None = None) -> None:
-        """Save what a widget shows, as small as PNG can be."""
+    def fill(self) -> None:
+        """Show the conversation."""
+        self._window.show_conversation("Weekend plans", content.messages())
+        self._window.stats.begin()
+        for stats in content.live():
+            self._window.stats.show_stats(stats)
+        self._window.stats.end(content.STATS)
+        self._waiter.waitUntil(lambda: not self._window.transcript.is_building)
+        self._waiter.settle(0.6)  # the formula is typeset
+        self._window.composer.edit.setFocus()
+
+    def shoot(
+        self, name: str, of: QWidget | None = None, over: Sequence[QWidget] = (), area: QRect | None = None
+    ) -> None:
+        """Save what a widget shows, or an area of it, in logical pixels."""
+        if self._only and name not in self._only:
+            return
         self._waiter.settle()
-        file = self._out / f"{name}-{self._ending}.png"
-        (widget or self._window).grab().save(str(file), "PNG", 0)
-        print(file.name)
+        shown = picture(of or self._window, over)
+        if area is not None:
+            ratio = shown.devicePixelRatio()
+            shown = shown.copy(QRect(area.topLeft() * ratio, area.size() * ratio))
+        save(shown, self._out / f"{self._begin}{name}-{self._theme}{ending()}.png")
 
-    def main_parts(self) -> None:
-        """The window, the marks, the cards of the modes."""
+    def middle(self, from_below_px: int = 0) -> QRect:
+        """Where the conversation stands; the lower part of it only, if so much is wanted."""
+        pane = self._window.splitter.widget(1)
+        area = QRect(pane.mapTo(self._window, QPoint(0, 0)), pane.size())
+        return area if not from_below_px else area.adjusted(0, area.height() - from_below_px, 0, 0)
+
+    @contextmanager
+    def dialog(self, dialog: QDialog) -> Iterator[QDialog]:
+        """Close it afterwards."""
+        yield dialog
+        dialog.close()
+
+    def window_parts(self) -> None:
+        """The whole window, and what the answers can show."""
+        window = self._window
         self.shoot("window")
-        self._window.transcript.mark_sources(frozenset(Source) - {Source.TARGET})
+        window.transcript.mark_sources(frozenset(Source) - {Source.TARGET})
+        window.transcript.show_refused(True)
+        for source, row in window.stats.now.sources.items():
+            row.setChecked(source is not Source.TARGET)
         self.shoot("marks")
-        self._window.transcript.mark_sources(frozenset())
-        dialog = places.open_settings(self._window, 1)
-        self.shoot("settings-modes", dialog)
-        dialog.close()
+        for row in window.stats.now.sources.values():
+            row.setChecked(False)
+        window.transcript.show_refused(False)
+        window.transcript.mark_sources(frozenset())
+        for block in window.transcript.findChildren(ThoughtBlock):
+            block.set_open(True)
+        window.transcript.verticalScrollBar().setValue(0)
+        self.shoot("reasoning", area=self.middle())
+        self.fill()
+        card = window.transcript.cards[-1]
+        card.set_revealed(True)
+        menu = message_menu(card)
+        menu.popup(window.mapToGlobal(self.middle().center() - QPoint(60, 40)))
+        self.shoot("message-menu", over=(menu,), area=self.middle())
+        menu.close()
+        user = next(card for card in window.transcript.cards if isinstance(card, UserCard))
+        user.begin_edit()
+        window.transcript.verticalScrollBar().setValue(0)
+        self.shoot("edit", area=self.middle())
+        user.end_edit()
+        self.summary()
 
-    def other_parts(self) -> None:
-        """Dialogs, pages of the settings, the statistics, the compact window."""
-        for name in ("chat_settings", "shortcuts", "attachment"):
-            dialog = places.open_dialog(self._window, name)
-            self.shoot(name.replace("_", "-"), dialog)
-            dialog.close()
-        dialog = places.open_settings(self._window, 2)
-        self.shoot("settings-sampling", dialog)
-        dialog.close()
-        self._window.set_density("compact")
+    def summary(self) -> None:
+        """A conversation whose oldest turns were summarised; it is nearly full."""
+        self._window.transcript.summaries.set_views({1: content.SUMMARY})
+        self._window.transcript.verticalScrollBar().setValue(0)
+        self._meter.open_panel()
+        panel = self._meter.panel
+        assert panel is not None
+        self.shoot("context", over=(panel,), area=self.middle())
+        panel.close()
+        self._window.transcript.summaries.set_views({})
+
+    def composer_parts(self) -> None:
+        """What stands at the lower edge."""
+        window, low = self._window, 360
+        composer = window.composer
+        composer.show_attachments(content.FILES, (), reading=False)
+        composer.set_text("Compare these.")
+        composer.show_sum(ContextSum(1204, 622, 6, 4096))
+        self.shoot("attachments", area=self.middle(low))
+        composer.show_sum(ContextSum(1204, 2902, 6, 4096))
+        composer.set_overflow("drop")
+        self.shoot("attachments-too-long", area=self.middle(low))
+        composer.show_attachments((), (), reading=False)
+        composer.show_sum(None)
+        composer.set_text("")
+        self._waiter.settle()
+        QTest.keyClicks(composer.edit, "/")
+        self.shoot("prompts", area=self.middle(low))
+        composer.set_text("")
+        window.show_notice("The model on the GPU was loaded again: it keeps 24 layers there.")
+        window.show_problem(
+            Problem("The draft cannot be used", "Token 139 differs from the target's.", "Choose another draft.")
+        )
+        self.shoot("messages", area=self.middle(low))
+        window.problem_banner.hide()
+        window.notice_banner.hide()
+        window.undo_bar.show_deleted("“River trip” was deleted.")
+        self.shoot("undo", area=self.middle(low))
+        window.undo_bar.expire()
+
+    def side_parts(self) -> None:
+        """The sidebar, its menus and the search."""
+        window = self._window
+        sidebar = window.sidebar
+        area = QRect(0, 0, 460, 520)
+        index = sidebar.list.rows.index(1, 0)
+        menu = conversation_menu(sidebar.list, index)
+        assert menu is not None
+        menu.popup(sidebar.list.viewport().mapToGlobal(sidebar.list.visualRect(index).center()))
+        self.shoot("chats", over=(menu,), area=area)
+        menu.close()
+        sidebar.search.setText("river")
+        sidebar.show_results(content.HITS)
+        self.shoot("search", area=area)
+        sidebar.search.clear()
+        deeds = sidebar.help_button.deeds
+        deeds.popup(sidebar.help_button.mapToGlobal(QPoint(0, -deeds.sizeHint().height() - 4)))
+        self.shoot("help", over=(deeds,), area=QRect(0, window.height() - 260, 460, 260))
+        deeds.close()
+        menu = window.header.menu
+        menu.popup(window.header.model_button.mapToGlobal(window.header.model_button.rect().bottomLeft()))
+        self.shoot(
+            "models-menu",
+            over=(menu,),
+            area=QRect(self.middle().topLeft(), self.middle().size()).adjusted(0, 0, 0, -420),
+        )
+        menu.close()
+
+    def statistics(self) -> None:
+        """The pane's pages, and its dialogs."""
+        stats, (rows, sums) = self._window.stats, content.sums()
+        if stats.isHidden():
+            self._window.layout_state.toggle_stats()
+        stats.show_chat(rows, sums)
+        stats.show_all(rows, sums)
+        self.shoot("statistics-now", stats)
+        for page in ("chat", "all"):
+            stats.show_page(page)
+            self.shoot(f"statistics-{page}", stats)
+        stats.open_table()
+        assert stats.table is not None
+        with self.dialog(stats.table) as table:
+            self.shoot("statistics-table", table)
+        stats.show_page("now")
+        with self.dialog(places.open_dialog(self._window, "explanations")) as explanations:
+            self.shoot("statistics-explained", explanations)
+
+    def dialogs(self) -> None:
+        """All other dialogs."""
+        for number, name in enumerate(SETTINGS):
+            with self.dialog(places.open_settings(self._window, number)) as dialog:
+                self.shoot(f"settings-{name}", dialog)
+        for name in ("chat_settings", "shortcuts", "attachment", "link"):
+            with self.dialog(places.open_dialog(self._window, name)) as dialog:
+                self.shoot(name.replace("_", "-"), dialog)
+
+    def whole_windows(self) -> None:
+        """The window in other states."""
+        window = self._window
+        window.set_density("compact")
         self.shoot("compact")
-        self._window.set_density("comfortable")
+        window.set_density("comfortable")
+        size = window.size()
+        window.resize(1000, 700)
+        self._waiter.settle()
+        if window.stats.isHidden():
+            window.layout_state.toggle_stats()
+        self.shoot("narrow")
+        window.resize(size)
+        window.begin_answer(MessageView(9, "assistant", "", state=MessageState.STREAMING))
+        window.show_prefill(412, 816)
+        self.shoot("reading", area=self.middle())
+        self.fill()
+        window.drop_overlay.ask("/home/you/Qwen3-0.6B-Q8_0.gguf")
+        self.shoot("drop")
+        window.drop_overlay.hide()
+        window.show_conversation("", [])
+        self._meter.set_parts(ContextParts())
+        for name, view in (("empty", BUILTIN), ("no-model", EngineView()), ("new-chat", places.READY)):
+            window.set_engine(view)
+            self.shoot(name, area=self.middle())
 
 
-def draw(out: Path, language: str, *, all_parts: bool, ending: str) -> None:
+def draw(options: argparse.Namespace) -> None:
     """Draw in both themes."""
     application = QApplication(["paceline"])
-    speak(application, ASSETS / "translations", language)
+    speak(application, ASSETS / "translations", options.language)
     waiter = Waiter(application)
     for theme in THEMES:
         window = places.make_window(waiter)  # type: ignore[arg-type]
         window.set_theme(theme)
-        fill(window, waiter)
-        pictures = Pictures(window, waiter, out, f"{theme}{ending}")
-        if language == "en":
-            pictures.main_parts()
-        else:
-            pictures.shoot("german")
-        if all_parts:
-            pictures.other_parts()
+        window.resize(*(int(number) for number in options.size.split("x")))
+        pictures = Pictures(window, waiter, theme, options)
+        for parts in (
+            pictures.window_parts,
+            pictures.composer_parts,
+            pictures.side_parts,
+            pictures.statistics,
+            pictures.dialogs,
+            pictures.whole_windows,
+        ):
+            parts()
         window.close()
 
 
 def main() -> int:
-    """Draw everything: one process for each scale and language."""
+    """Draw everything: a process for each scale."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--out", type=Path, default=ROOT / "docs" / "screenshots")
-    parser.add_argument("--part", choices=("all", "double", "german"), help="one process' share; all without it")
+    parser.add_argument("--only", nargs="*", help="these parts only")
+    parser.add_argument("--language", default="en")
+    parser.add_argument("--size", default="1280x800", help="of the window")
+    parser.add_argument("--one-scale", action="store_true", help="that of QT_SCALE_FACTOR")
     options = parser.parse_args()
     options.out.mkdir(parents=True, exist_ok=True)
-    if options.part is None:
-        for part, scale in (("all", "1"), ("double", "2"), ("german", "1")):
-            command = [sys.executable, __file__, "--out", str(options.out), "--part", part]
-            subprocess.run(command, check=True, env={**os.environ, "QT_SCALE_FACTOR": scale})
-    elif options.part == "german":
-        draw(options.out, "de", all_parts=False, ending="")
+    if options.one_scale:
+        draw(options)
     else:
-        double = options.part == "double"
-        draw(options.out, "en", all_parts=not double, ending="-2x" if double else "")
+        at_each_scale(__file__, sys.argv[1:])
+        if options.language == "en" and not options.only:
+            at_each_scale(__file__, [*sys.argv[1:], "--language", "de", "--only", *GERMAN])
     return 0
 
 

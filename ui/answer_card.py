@@ -88,7 +88,6 @@ class AnswerCard(MessageCard):
         self._bottom = bottom = QHBoxLayout()
         bottom.setSpacing(2)
         if self.versions is not None:
-            bottom.setContentsMargins(-self.versions.INSET_PX, 0, 0, 0)  # the arrow, not its button, below the text
             bottom.addWidget(self.versions)
             bottom.addSpacing(4)
         bottom.addWidget(self.figures)
@@ -154,6 +153,22 @@ class AnswerCard(MessageCard):
         if not more and (self._marked or self._shows_refused):
             self._mark()
         return more
+
+    @property
+    def is_resting(self) -> bool:
+        """Whether widgets of the words are missing that were there."""
+        return self.body.is_resting
+
+    def rest(self) -> bool:
+        """Give the widgets of the words back while nobody sees them; False where nothing was given back."""
+        return not self._is_streaming and not self.is_resting and self.body.rest()
+
+    def wake_one(self) -> bool:
+        """Make one of those widgets again; False where all are there."""
+        if not self.body.segments:
+            split = split_thinking(self._text)
+            self.body.prepare(split.answer(self._text), split.answer_start)
+        return self.build_one()
 
     def mark_sources(self, wanted: frozenset[Source]) -> None:
         """Mark the tokens that came from these sources."""

@@ -20,7 +20,6 @@ class VersionSwitch(QWidget):
     """
 
     wanted = Signal(int)
-    INSET_PX = 10  # from its edge to the first arrow
 
     def __init__(self, theme: Theme, versions: Sequence[int], current: int) -> None:
         super().__init__()

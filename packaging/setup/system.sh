@@ -50,7 +50,6 @@ LIST
     fi
     command -v cc >/dev/null || command -v gcc >/dev/null || add_missing 'a C compiler' gcc
     command -v c++ >/dev/null || command -v g++ >/dev/null || add_missing 'a C++ compiler' g++
-    case " $* " in *" screenshots "*) command -v xvfb-run >/dev/null || add_missing xvfb-run 'xvfb xauth' ;; esac
 }
 
 add_missing() {
