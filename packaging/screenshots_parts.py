@@ -270,7 +270,7 @@ class Pictures:
         window.show_prefill(412, 816)
         self.shoot("reading", area=self.middle())
         self.fill()
-        window.drop_overlay.ask("/home/you/Qwen3-0.6B-Q8_0.gguf")
+        window.drop_overlay.ask(f"/models/{content.DRAFT}.gguf")
         self.shoot("drop")
         window.drop_overlay.hide()
         window.show_conversation("", [])
