@@ -72,5 +72,15 @@ def test_the_launcher_is_named_to_cmake_and_changes_one_file_only(kernels: Modul
         command = [launcher, "echo", "-O3", "-o", "x.o", "-c", path]
         return subprocess.run(command, capture_output=True, text=True, check=True).stdout.split()
 
-    assert compile_file("/src/ggml-cpu/arch/x86/repack.cpp")[-1] == "-U__AVX512DQ__"
+    assert "-U__AVX512DQ__" in compile_file("/src/ggml-cpu/arch/x86/repack.cpp")
     assert compile_file("/src/ggml-cpu/repack.cpp") == ["-O3", "-o", "x.o", "-c", "/src/ggml-cpu/repack.cpp"]
+
+
+def test_a_compiler_that_does_not_know_the_options_gets_the_file_as_it_is(kernels: ModuleType, tmp_path: Path) -> None:
+    log, compiler = tmp_path / "log", tmp_path / "compiler"
+    compiler.write_text(f'#!/bin/sh\ncase "$*" in *--param*) exit 1;; esac\necho "$*" > "{log}"\n')
+    compiler.chmod(0o755)
+    (option,) = kernels.with_kernels("", "256-bit").split()
+    launcher = option.removeprefix("-DCMAKE_CXX_COMPILER_LAUNCHER=")
+    subprocess.run([launcher, str(compiler), "-c", "/src/ggml-cpu/arch/x86/repack.cpp"], check=True)
+    assert log.read_text() == "-c /src/ggml-cpu/arch/x86/repack.cpp\n"
