@@ -5,6 +5,7 @@ A message of an unknown exception may quote a chat, so only its type and its fra
 
 from __future__ import annotations
 
+import contextlib
 import faulthandler
 import logging
 import logging.handlers
@@ -72,6 +73,26 @@ def redact(text: str) -> str:
     return _SECRETS.sub("[redacted]", text)
 
 
+class _LogFile(logging.handlers.RotatingFileHandler):
+    """Says once that it cannot be written, and never stops the app."""
+
+    _told = False
+
+    def handleError(self, record: logging.LogRecord) -> None:  # noqa: N802 (the base class's name)
+        """The disk is full, say: one line, not one traceback for every record."""
+        error = sys.exc_info()[1]
+        if not isinstance(error, OSError):
+            super().handleError(record)
+        elif not self._told:
+            self._told = True
+            sys.stderr.write(f"paceline: the log cannot be written: {error.strerror or error}\n")
+
+    def close(self) -> None:
+        """What could not be written is lost."""
+        with contextlib.suppress(OSError):
+            super().close()
+
+
 class Logs:
     """Log files in a folder from `start` to `stop`. Where the folder cannot be written, only standard error is used."""
 
@@ -95,7 +116,7 @@ class Logs:
         self._add(logging.StreamHandler(), logging.ERROR)
         try:
             self._folder.mkdir(parents=True, exist_ok=True)
-            handler = logging.handlers.RotatingFileHandler(
+            handler = _LogFile(
                 self.file, maxBytes=MAX_BYTES, backupCount=NUM_OLD_FILES, encoding="utf-8", errors="backslashreplace"
             )
             self._add(handler, logging.INFO)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -101,26 +101,32 @@ def find_paths(environ: Mapping[str, str] | None = None) -> Paths:
 
 
 def make_folders(paths: Paths) -> list[Problem]:
-    """Make the folders and try to write in each; one problem for each that cannot be used."""
-    problems = []
+    """Make the folders and try to write in each; one problem for all that cannot be used."""
+    refused: list[tuple[Path, OSError]] = []
     for folder in (paths.config, paths.data, paths.cache, paths.logs, paths.models):
         try:
             folder.mkdir(mode=0o700, parents=True, exist_ok=True)  # chats and logs are the user's own affair
             with tempfile.TemporaryFile(dir=folder):
                 pass
         except OSError as error:
-            problems.append(
-                Problem(
-                    "A folder cannot be written",
-                    said("{folder}: {reason}.", folder=folder, reason=error.strerror or error),
-                    said(
-                        "Allow writing to it, or set {variable} to a folder of your own; until then nothing is "
-                        "saved there.",
-                        variable=HOME_VARIABLE,
-                    ),
-                )
-            )
-    return problems
+            refused.append((folder, error))
+    if not refused:
+        return []
+    reason = refused[0][1].strerror or refused[0][1]
+    advice = said(
+        "Allow writing to it, or set {variable} to a folder of your own; until then nothing is saved there.",
+        variable=HOME_VARIABLE,
+    )
+    message = said("{folder}: {reason}.", folder=_named([folder for folder, _ in refused]), reason=reason)
+    return [Problem("A folder cannot be written", message, advice)]
+
+
+def _named(folders: Sequence[Path]) -> str:
+    """Name folders on one line; those of one parent by it, with their own names behind it."""
+    parents = {folder.parent for folder in folders}
+    if len(folders) == 1 or len(parents) > 1:
+        return ", ".join(map(str, folders))
+    return f"{parents.pop()} ({', '.join(folder.name for folder in folders)})"
 
 
 def assets_dir() -> Path:

@@ -100,6 +100,7 @@ def _show(view: View, cursors: Iterable[QTextCursor], tokens: Palette) -> None:
         selection.cursor = cursor
         selection.format = QTextCharFormat()
         selection.format.setBackground(color)
+        selection.format.setForeground(QColor(tokens.text))
         selection.format.setProperty(FOUND, True)
         found.append(selection)
     if found or len(others) != len(view.extraSelections()):

@@ -90,6 +90,11 @@ class ChatsFile:
         """Whether what is written outlives the app: False while the chats are only in memory."""
         return self._opened is not None and self._opened.lasting
 
+    @property
+    def has_stored(self) -> bool:
+        """Whether what is read is what was stored: False where a copy or an empty file stands in for it."""
+        return self._opened is not None and self._opened.has_stored
+
     # ---- on the writer's thread -------------------------------------------------------------------------------------
 
     def _open(self) -> sqlite3.Connection:

@@ -132,7 +132,7 @@ def as_storage_error(error: sqlite3.Error | UnicodeDecodeError, file: Path) -> S
         return StorageBusyError(said("Another program holds {file}.", file=file))
     refused = code == sqlite3.SQLITE_IOERR and not os.access(file.parent, os.W_OK)
     if refused or code in (sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_PERM):
-        return StorageReadOnlyError(said("{file} cannot be written ({error}).", file=file, error=error))
+        return StorageReadOnlyError(said("{file} cannot be written.", file=file))
     if code in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_FORMAT):
         return DamagedFileError(said("{file} cannot be read as a chats file ({error}).", file=file.name, error=error))
     return StorageError(said("{file}: {error}.", file=file.name, error=error))

@@ -42,11 +42,15 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class Opened:
-    """A usable connection; ``lasting`` is False where it is only in memory. ``problem``: why, or what was set aside."""
+    """A usable connection; ``lasting`` is False where it is only in memory. ``problem``: why, or what was set aside.
+
+    ``has_stored`` is False where something else stands in for what was stored.
+    """
 
     connection: sqlite3.Connection
     lasting: bool = True
     problem: Problem | None = None
+    has_stored: bool = True
 
 
 def open_chats(place: Place, now: datetime) -> Opened:
@@ -179,13 +183,18 @@ def _open_afresh(place: Place, now: datetime, why: StorageError) -> Opened:
             joined([why.message, said("It is kept as {aside}.", aside=aside.name), opened]),
             _advice(why, place),
         ),
+        has_stored=False,
     )
 
 
 def _advice(why: StorageError, place: Place) -> str:
     if isinstance(why, NewerFileError):
-        return said("Install the newer Paceline again to use the kept file.")
-    return said("Earlier copies are in {folder}.", folder=place.backups)
+        return said(
+            "Install the newer Paceline again, and rename the kept file to {file} for it.", file=place.file.name
+        )
+    if any(place.backups.glob("*.db")):
+        return said("Earlier copies are in {folder}.", folder=place.backups)
+    return said("There is no earlier copy.")
 
 
 def _open_in_memory(place: Place, why: StorageError, more: str = "") -> Opened:
@@ -196,10 +205,11 @@ def _open_in_memory(place: Place, why: StorageError, more: str = "") -> Opened:
         memory.close()
         memory = _empty_in_memory(place)
     if readable:
-        shown = said("The stored chats are shown, but new messages are kept only until Paceline is closed.")
+        shown = said("The stored chats can be read, but new messages are kept only until Paceline is closed.")
     else:
         shown = said("New messages are kept only until Paceline is closed.")
-    return Opened(memory, lasting=False, problem=Problem(why.title, joined([why.message, more, shown]), why.advice))
+    problem = Problem(why.title, joined([why.message, more, shown]), why.advice)
+    return Opened(memory, lasting=False, problem=problem, has_stored=readable)
 
 
 def _read_into(memory: sqlite3.Connection, place: Place) -> bool:

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import argparse
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 from app.chats.exchange.transfer import export_chats, import_chats
 from app.chats.opening import Place
 from app.chats.store import ChatStore
 from app.command_line.output import fail
-from app.errors import AppError
+from app.errors import AppError, StorageFullError
 from app.paths import find_paths
+
+MAKE_SPACE = "Make some space and do it again; what is here already is not imported twice."
 
 
 def command(options: argparse.Namespace) -> int:
@@ -20,10 +23,12 @@ def command(options: argparse.Namespace) -> int:
     store = ChatStore(Place(paths.chats_file, paths.backups), lambda _trouble: None)
     problem = store.open()
     try:
-        if problem is not None:
+        if problem is not None and not (options.deed == "export" and store.has_stored):
             # Chats that were set aside or cannot be saved: nothing may be written to what stands in for them.
             return fail(problem)
         return _export(store, options) if options.deed == "export" else _import(store, options.files)
+    except StorageFullError as error:
+        return fail(replace(error.problem, advice=MAKE_SPACE))
     except AppError as error:
         return fail(error.problem)
     finally:

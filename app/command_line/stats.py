@@ -30,7 +30,7 @@ def command(options: argparse.Namespace) -> int:
     problem = store.open()
     try:
         # Chats that were set aside: what stands in for them has no figures.
-        return fail(problem) if problem is not None else _tell(store, options)
+        return fail(problem) if problem is not None and not store.has_stored else _tell(store, options)
     except AppError as error:
         return fail(error.problem)
     finally:

@@ -1873,7 +1873,7 @@ Chat-Vorlage: {template_name}
     <name>LanguageRow</name>
     <message>
         <source>Save and restart now</source>
-        <translation>Sichern und neu starten</translation>
+        <translation>Speichern und neu starten</translation>
     </message>
     <message>
         <source>Chats, unsent text and layout stay; the model is loaded again. An answer in the making ends where it is.</source>
@@ -2772,7 +2772,7 @@ Chat-Vorlage: {template_name}
     </message>
     <message>
         <source>{file} cannot be written.</source>
-        <translation type="unfinished"></translation>
+        <translation>{file} kann nicht geschrieben werden.</translation>
     </message>
     <message>
         <source>A conversation of this file has more messages than any real one.</source>
@@ -2812,7 +2812,7 @@ Chat-Vorlage: {template_name}
     </message>
     <message>
         <source>Nothing was written.</source>
-        <translation type="unfinished"></translation>
+        <translation>Es wurde nichts geschrieben.</translation>
     </message>
     <message>
         <source>This chat is not there any more.</source>
@@ -2824,15 +2824,15 @@ Chat-Vorlage: {template_name}
     </message>
     <message>
         <source>There is no earlier copy.</source>
-        <translation type="unfinished"></translation>
+        <translation>Eine frühere Kopie gibt es nicht.</translation>
     </message>
     <message>
         <source>Install the newer Paceline again, and rename the kept file to {file} for it.</source>
-        <translation type="unfinished"></translation>
+        <translation>Installieren Sie wieder das neuere Paceline, und benennen Sie die aufgehobene Datei dafür in {file} um.</translation>
     </message>
     <message>
         <source>The stored chats can be read, but new messages are kept only until Paceline is closed.</source>
-        <translation type="unfinished"></translation>
+        <translation>Die gespeicherten Chats sind zu lesen, aber neue Nachrichten bleiben nur, bis Paceline geschlossen wird.</translation>
     </message>
     <message>
         <source>This answer is not there any more.</source>
@@ -3028,7 +3028,7 @@ Chat-Vorlage: {template_name}
     </message>
     <message>
         <source>{file} differs from the chats file</source>
-        <translation>{file} unterscheidet sich von der Chat-Datei</translation>
+        <translation>{file} unterscheidet sich von der Datei der Chats</translation>
     </message>
     <message>
         <source>The copy {file} could not be made: {error}.</source>
@@ -3040,7 +3040,7 @@ Chat-Vorlage: {template_name}
     </message>
     <message>
         <source>{file} cannot be read as a chats file.</source>
-        <translation>{file} kann nicht als Chat-Datei gelesen werden.</translation>
+        <translation>{file} kann nicht als Datei der Chats gelesen werden.</translation>
     </message>
     <message>
         <source>There is no space left in {folder}.</source>
@@ -3052,7 +3052,7 @@ Chat-Vorlage: {template_name}
     </message>
     <message>
         <source>{file} cannot be read as a chats file ({error}).</source>
-        <translation>{file} kann nicht als Chat-Datei gelesen werden ({error}).</translation>
+        <translation>{file} kann nicht als Datei der Chats gelesen werden ({error}).</translation>
     </message>
     <message>
         <source>The database does not take {name} = {value}: it says {found}.</source>
@@ -3136,7 +3136,7 @@ Chat-Vorlage: {template_name}
     </message>
     <message>
         <source>{file} does not have the tables of a chats file.</source>
-        <translation>{file} hat nicht die Tabellen einer Chat-Datei.</translation>
+        <translation>{file} hat nicht die Tabellen einer Datei der Chats.</translation>
     </message>
     <message>
         <source>It could not be replaced: {error}.</source>

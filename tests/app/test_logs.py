@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from PySide6.QtCore import qWarning
 
-from app.logs import MAX_BYTES, NUM_OLD_FILES, Logs, describe, redact
+from app.logs import LOG_NAME, MAX_BYTES, NUM_OLD_FILES, Logs, describe, redact
 from app.qt_logs import log_qt_messages, stop_logging_qt_messages
 
 CANARY = "my secret diary entry"
@@ -138,6 +138,19 @@ def test_without_a_folder_the_app_goes_on(tmp_path: Path, capsys: pytest.Capture
     logging.getLogger("test").error("still here")
     logs.stop()
     assert "still here" in capsys.readouterr().err
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="only Linux has a file that is always full")
+def test_a_full_disk_is_told_once_and_stops_nothing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / LOG_NAME).symlink_to("/dev/full")
+    logs = Logs(tmp_path)
+    logs.start()
+    for number in range(3):
+        logging.getLogger("test").info("record %d", number)
+    logs.stop()
+    told = capsys.readouterr().err
+    assert told.count("\n") == 1
+    assert "the log cannot be written: No space left on device" in told
 
 
 def test_stopping_gives_the_hooks_back(tmp_path: Path) -> None:

@@ -55,7 +55,7 @@ def export_chats(store: ChatStore, file: Path, form: str, conversation_id: int |
     wanted = [row.id for row in store.conversations()] if conversation_id is None else [conversation_id]
     chats = list(_stored(store, wanted))
     if not chats:
-        raise ChatsExportError("There is no chat to export.")
+        raise ChatsExportError("There is no chat to export.", "Nothing was written.")
     part = file.with_name(file.name + ".part")
     try:
         if form == MARKDOWN and conversation_id is None:

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import sqlite3
+from datetime import datetime
 from pathlib import Path
 
 import pytest
 
+from app.chats.database import as_storage_error
 from app.chats.opening import Place
 from app.chats.store import ChatStore
 from app.command_line.parser import main
+from app.errors import StorageFullError
 from app.paths import find_paths
 
 
@@ -56,3 +60,39 @@ def test_chats_that_are_in_use_are_left_alone(tmp_path: Path, capsys: pytest.Cap
     assert main(["chats", "export", str(tmp_path / "out.json")]) == 1
     assert "in use" in capsys.readouterr().err
     store.close()
+
+
+def test_chats_that_cannot_be_written_can_still_be_exported(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fill()
+    read_only = sqlite3.OperationalError("attempt to write a readonly database")
+    read_only.sqlite_errorcode = sqlite3.SQLITE_READONLY
+
+    def refuse(_place: Place, _now: datetime) -> sqlite3.Connection:
+        raise as_storage_error(read_only, find_paths().chats_file) from read_only
+
+    monkeypatch.setattr("app.chats.opening._open_good", refuse)
+    file = tmp_path / "chats.json"
+    assert main(["chats", "export", str(file)]) == 0
+    assert "Hello there" in file.read_text("utf-8")
+    assert main(["chats", "import", str(file)]) == 1
+    told = capsys.readouterr().err
+    assert told.count("\n") == 1
+    assert "The stored chats can be read" in told
+
+
+def test_nothing_to_export_is_one_sentence(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["chats", "export", str(tmp_path / "out.json")]) == 1
+    assert capsys.readouterr().err.endswith("There is no chat to export. Nothing was written.\n")
+
+
+def test_a_full_disk_says_what_to_do_with_an_import(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(_store: ChatStore, _file: Path) -> None:
+        raise StorageFullError("There is no space left here.")
+
+    monkeypatch.setattr("app.command_line.chats.import_chats", full)
+    assert main(["chats", "import", str(tmp_path / "chats.json")]) == 1
+    assert capsys.readouterr().err.endswith("do it again; what is here already is not imported twice.\n")
