@@ -57,11 +57,14 @@ def to_json(text: Field) -> Any:  # noqa: ANN401 (JSON)
     """Give a sentence so that it can go through JSON and come out of `from_json` as what it was."""
     if not isinstance(text, Sentence):
         return text
-    return {"template": text.template, "fields": {name: to_json(value) for name, value in text.fields.items()}}
+    fields = {name: to_json(value) for name, value in text.fields.items()}
+    return {"template": text.template, "context": text.context, "fields": fields}
 
 
 def from_json(data: Any) -> Any:  # noqa: ANN401 (JSON)
     """Undo `to_json`; whatever else comes is given back as it is."""
     if not isinstance(data, dict):
         return data
-    return said(data["template"], **{name: from_json(value) for name, value in data["fields"].items()})
+    sentence = said(data["template"], **{name: from_json(value) for name, value in data["fields"].items()})
+    sentence.context = data["context"]
+    return sentence

@@ -1,0 +1,68 @@
+"""A sentence is an ordinary text that can still be taken apart."""
+
+from __future__ import annotations
+
+import json
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from engine.errors import DecodeError, ModelLoadError, PacelineError
+from engine.sentences import Field, Sentence, from_json, joined, phrase, said, to_json, with_other
+
+plain_fields: st.SearchStrategy[Field] = st.text() | st.integers() | st.floats(allow_nan=False)
+fields = st.recursive(plain_fields, lambda inner: st.builds(lambda value: said("of {it}", it=value), inner))
+
+
+def test_it_reads_as_text_and_knows_its_parts() -> None:
+    sentence = said("{name} has {number:,} bytes.", name="a.gguf", number=1234)
+    assert sentence == "a.gguf has 1,234 bytes."
+    assert (sentence.template, sentence.fields) == (
+        "{name} has {number:,} bytes.",
+        {"name": "a.gguf", "number": 1234},
+    )
+
+
+def test_braces_are_harmless_in_fields_and_where_there_are_none() -> None:
+    assert said("{error}.", error="{no field}") == "{no field}."
+    assert said("{as it is}") == "{as it is}"
+
+
+def test_what_is_no_text_and_no_number_is_kept_as_its_text() -> None:
+    assert said("{error}", error=ValueError("why")).fields == {"error": "why"}
+
+
+def test_sentences_one_after_another_leave_out_the_empty_ones() -> None:
+    assert joined(["One.", "", said("Two {n}.", n=2)]) == "One. Two 2."
+    assert joined([]) == ""
+
+
+def test_a_field_can_be_another() -> None:
+    sentence = said("{file} lies beside {other}.", file="a", other="b")
+    assert with_other(sentence, "a", "c") == "c lies beside b."
+    assert with_other("a plain text", "a", "c") == "a plain text"
+
+
+@given(fields, fields)
+def test_nothing_is_lost_on_the_way_through_json(first: Field, second: Field) -> None:
+    sentence = said("{first} and {second}", first=first, second=second)
+    back = from_json(json.loads(json.dumps(to_json(sentence))))
+    assert back == sentence
+    assert isinstance(back, Sentence)
+    assert back.fields == sentence.fields
+    assert [type(value) for value in back.fields.values()] == [type(value) for value in sentence.fields.values()]
+
+
+def test_a_phrase_keeps_where_it_is_known() -> None:
+    back = from_json(json.loads(json.dumps(to_json(said("{label}!", label=phrase("Settings", "Language"))))))
+    assert back.fields["label"].context == "Settings"
+
+
+def test_an_error_in_one_line_keeps_its_parts() -> None:
+    error: PacelineError = ModelLoadError(said("{name} broke.", name="x"), "Try another.")
+    assert error.told == "The model could not be loaded: x broke. Try another."
+    message = error.told.fields["message"]
+    assert isinstance(message, Sentence)
+    assert message.fields == {"name": "x"}
+    assert str(error) == "x broke."
+    assert DecodeError("It broke.").advice == PacelineError.default_advice
