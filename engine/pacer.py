@@ -32,6 +32,7 @@ _PROBE_WEIGHT = 6.0  # looks that a token of a probe is worth
 _PROBE_DEPTH = 3
 _REWORK_RATE = 0.01  # rare and large: the average must be long
 _LIKELY_CHANCE = 0.85  # a draft of which nothing is known is not hoped to be kept more often
+_HOPED = 0.2  # more than lately a draft is hoped to be kept
 _BEST_CHANCE = 0.98  # no draft is kept more often for long
 _SLIP_RATE = 0.2  # weight of a pass in what its kind takes beyond what it should
 _MOST_SLIP = 3.0  # more is another program's doing
@@ -94,8 +95,8 @@ class Pacer:
         self.learnt = self._learnt_by_kind[kind]
         self.learnt.begin()
         self._hopeless = not self._pays(_BEST_CHANCE)
-        if self.learnt.model.is_new and not self._pays(_LIKELY_CHANCE):
-            self.learnt.model.doubt(self.plain_ms)
+        hoped = self._pays(min(self.learnt.by_depth.chance(0) + _HOPED, _BEST_CHANCE))
+        self.learnt.model.judge(self.plain_ms, likely=self._pays(_LIKELY_CHANCE), hoped=hoped)
 
     # ---- before a pass ----------------------------------------------------------------------------------------------
 
@@ -195,9 +196,8 @@ class Pacer:
         trial = self.learnt.model
         if not has_model or self._hopeless:
             return LONGEST_REST
-        if trial.tokens - self.rate * trial.cost_ms * self._slip > 1.0 - self.rate * self.plain_ms:
-            return 0
-        return min(max(trial.patience - 1, 0), LONGEST_REST)
+        pays = trial.tokens - self.rate * trial.cost_ms * self._slip > 1.0 - self.rate * self.plain_ms
+        return 0 if pays else min(max(trial.patience - 1, 0), LONGEST_REST)
 
     # ---- while a draft model drafts ---------------------------------------------------------------------------------
 
@@ -395,6 +395,6 @@ class Pacer:
         accepted = self.learnt.by_depth.chance(0)
         if state is Choice.MODEL:
             return reasons.drafting(accepted)
-        dear = self.recovery is not None and self.recovery.num_snapshots == 0
-        rejection_ms = self.recovery.rejection_ms(self.curve) if dear and self.recovery is not None else None
+        recovery = self.recovery
+        rejection_ms = recovery.rejection_ms(self.curve) if recovery and recovery.num_snapshots == 0 else None
         return reasons.not_paying(accepted, self.break_even(), rejection_ms, as_asked=choice is Choice.MODEL)

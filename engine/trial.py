@@ -21,12 +21,18 @@ class Trial:
         self.interval = _FIRST_PROBE
         self.waited = 0
         self.is_new = True
+        self.is_hopeful = True  # without hope, probes are made only as often as their loss was saved up for
         self._allowance, self._loss = _FIRST_ALLOWANCE, _LIKELY_LOSS  # in plain passes
 
-    def doubt(self, plain_ms: float) -> None:
-        """What is known of costs does not speak for it: begin without, and try it when that was saved up for."""
-        self.tokens, self.cost_ms, self.is_new = 1.0, _DOUBT * plain_ms, False
-        self._allowance = 0.0
+    def judge(self, plain_ms: float, *, likely: bool, hoped: bool) -> None:
+        """By what is known of costs it is ``likely`` to pay, or may be ``hoped`` to with some luck.
+
+        What is new and not likely to is not tried at once, but when that was saved up for.
+        """
+        self.is_hopeful = hoped
+        if self.is_new and not likely:
+            self.tokens, self.cost_ms, self.is_new = 1.0, _DOUBT * plain_ms, False
+            self._allowance = 0.0
 
     def wait(self, num_passes: int) -> None:
         """So many passes went without."""
@@ -36,8 +42,10 @@ class Trial:
     @property
     def patience(self) -> int:
         """How many more passes go without before a probe is due."""
-        missing = max(0.0, self._loss - self._allowance)
-        return max(self.interval - self.waited, int(missing / _SHARE), 0)
+        due = max(self.interval - self.waited, 0)
+        if self.is_hopeful or self.interval == 1:  # the last one was good
+            return due
+        return max(due, int(max(0.0, self._loss - self._allowance) / _SHARE))
 
     def due(self) -> bool:
         """Count a pass that went without; True where it is time for a probe."""

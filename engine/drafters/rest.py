@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from math import ceil
 
-_SHARE = 0.01  # of the time that passes take may go to looks
-_MOST_TOKENS = 16  # between two looks
-_RAMP = 8  # tokens without text that pays until looks become one token rarer
+_SHARE = 0.004  # of the time that passes take may go to looks
+_MOST_TOKENS = 64  # between two looks
+_RAMP = 4  # a look after so many tokens without text that pays, then after a quarter more, and so on
 _FIRST_MS = 0.02
 _RATE = 0.1
 
@@ -39,4 +39,4 @@ class Rest:
         """A look took so long, where a plain pass takes ``plain_ms``."""
         self._look_ms += (min(milliseconds, 4.0 * self._look_ms) - self._look_ms) * _RATE
         affordable = ceil(self._look_ms / (_SHARE * plain_ms))
-        self._every = min(affordable, _MOST_TOKENS, 1 + self._num_tokens // _RAMP)
+        self._every = min(affordable, _MOST_TOKENS, max(1, self._num_tokens // _RAMP))
