@@ -7,7 +7,9 @@ is a bucket's middle, so a percentile is off by at most `ERROR` (DDSketch: Masso
 from __future__ import annotations
 
 import math
+from bisect import bisect_right
 from collections.abc import Mapping
+from itertools import accumulate
 
 GROWTH = 1.04
 ERROR = math.sqrt(GROWTH) - 1.0  # under 2 %, of times from a microsecond on
@@ -28,16 +30,21 @@ def upper_ms(bucket: int) -> float:
 
 
 def percentile_ms(counts: Mapping[int, int], percent: float) -> float | None:
-    """The time that ``percent`` of the counted ones do not exceed, to within `ERROR`; None where nothing is counted."""
-    total = sum(counts.values())
-    if total <= 0:
+    """A percentile of the counted times with linear interpolation, to within `ERROR`; None where nothing is counted."""
+    buckets = sorted(counts)
+    ends = list(accumulate(counts[bucket] for bucket in buckets))
+    if not ends or not ends[-1]:
         return None
-    wanted, reached = math.ceil(total * percent / 100.0), 0
-    for bucket in sorted(counts):
-        reached += counts[bucket]
-        if reached >= max(wanted, 1):
-            return float(GROWTH ** (bucket - 0.5)) / 1000.0
-    raise AssertionError("the counts add up to the total")
+    place = (ends[-1] - 1) * percent / 100.0
+    below = int(place)
+    first, second = (
+        _middle_ms(buckets[bisect_right(ends, number)]) for number in (below, min(below + 1, ends[-1] - 1))
+    )
+    return first + (second - first) * (place - below)
+
+
+def _middle_ms(bucket: int) -> float:
+    return float(GROWTH ** (bucket - 0.5)) / 1000.0
 
 
 def checked_counts(data: Mapping[str, int] | Mapping[int, int]) -> dict[int, int]:

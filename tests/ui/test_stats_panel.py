@@ -323,13 +323,13 @@ def test_the_menu_of_exports(shown: StatsPanel, qtbot: QtBot, line: int, scope: 
 
 
 def test_the_slowest_tokens_of_a_chat_and_of_each_pair_are_told(panel: StatsPanel) -> None:
-    fast, slow = RunStats(tokens=95, interval_counts={236: 95}), RunStats(tokens=5, interval_counts={300: 5})
+    fast, slow = RunStats(tokens=96, interval_counts={236: 96}), RunStats(tokens=4, interval_counts={300: 4})
     rows = (
         PairSums("big", "small", "auto", Sums(1, fast)),
         PairSums("big", "small", "off", Sums(1, slow)),
         PairSums("other", "", "off", Sums(1, RunStats(tokens=3))),
     )
-    both = RunStats(tokens=100, interval_counts={236: 95, 300: 5})
+    both = RunStats(tokens=100, interval_counts={236: 96, 300: 4})
     panel.show_chat(rows, Sums(3, both))
     told = {key: panel.chat.lines[key].value for key in ("p50", "p95", "p99")}
     assert told == {"p50": "10.3 ms", "p95": "10.3 ms", "p99": "126 ms"}

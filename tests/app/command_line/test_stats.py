@@ -25,7 +25,7 @@ DRAFTED = RunStats(
     plain_ms=100.0,
     proposed=80,
     accepted=40,
-    interval_counts={236: 57, 300: 3},
+    interval_counts={236: 58, 300: 2},
 )
 
 
