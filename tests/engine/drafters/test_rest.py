@@ -16,7 +16,7 @@ def looks(rest: Rest, num_tokens: int, look_ms: float, plain_ms: float) -> int:
 
 
 def test_every_token_is_looked_at_where_a_pass_takes_long() -> None:
-    assert looks(Rest(), 200, look_ms=0.03, plain_ms=7.0) == 200
+    assert looks(Rest(), 200, look_ms=0.02, plain_ms=7.0) == 200
 
 
 def test_looks_become_rare_where_they_take_a_share_of_a_pass_but_never_end() -> None:
