@@ -7,7 +7,7 @@ from functools import partial
 
 from PySide6.QtCore import QEvent, QObject, Signal
 from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent, QHelpEvent
-from PySide6.QtWidgets import QPlainTextEdit, QSizePolicy, QSpacerItem, QToolTip, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QApplication, QPlainTextEdit, QSizePolicy, QSpacerItem, QToolTip, QVBoxLayout, QWidget
 
 from engine.records import Source
 from ui.code_block import CodeBlock
@@ -21,6 +21,7 @@ from ui.spare_parts import SpareParts
 from ui.theme import Theme
 
 SEGMENT_SPACING = 10
+MAX_HEIGHT = 16_777_215  # QWIDGETSIZE_MAX: none
 
 
 @dataclass(slots=True, eq=False)
@@ -62,6 +63,8 @@ class AnswerBody(QWidget):
         self._final_plan: list[Segment] = []  # of the open blocks
         self._num_marked = 0  # widgets that are marked and will not change any more
         self._waiting: list[Segment] = []  # of a whole text, not built yet
+        self._is_resting = False
+        self._wrapped: frozenset[int] = frozenset()  # code blocks whose lines are to be wrapped when they are made
         self._told: tuple[str, SourceRuns, frozenset[Source]] = ("", SourceRuns(), frozenset())
         self._shows_refused = False
         self._outer = QVBoxLayout(self)
@@ -113,10 +116,44 @@ class AnswerBody(QWidget):
     def build_one(self) -> bool:
         """Make the last widget that is still missing, above those there; False where none is."""
         if not self._waiting:
+            self._is_resting = False
+            self.setMinimumHeight(0)
+            self.setMaximumHeight(MAX_HEIGHT)
             return False
         segment = self._waiting.pop()
         self._make(segment, 0)
         self._fill(0, segment)
+        made = self._parts[0].widget
+        if len(self._waiting) in self._wrapped and isinstance(made, CodeBlock):
+            made.wrap_button.setChecked(True)
+        if self._is_resting:
+            self._settle(made)
+        return True
+
+    def _settle(self, made: ProseView | CodeBlock) -> None:
+        """Bring a part to its height at once: the room that was kept is given up for what is right by then."""
+        for _ in range(2):  # code is as high as its lines, and then as wide as it may be
+            made.resize(self.width(), made.sizeHint().height())
+            layout = made.layout()
+            if layout is not None:
+                layout.activate()
+
+    @property
+    def is_resting(self) -> bool:
+        """Whether the widgets were given back, and not all of them were made again."""
+        return self._is_resting
+
+    def rest(self) -> bool:
+        """Give the widgets back and keep their room; False where there is none, or one is in use."""
+        focus = QApplication.focusWidget()
+        used = focus is not None and self.isAncestorOf(focus)
+        if used or not self._parts or self._waiting or any(p.view.textCursor().hasSelection() for p in self._parts):
+            return False
+        wraps = (isinstance(part.widget, CodeBlock) and part.widget.view.wraps for part in self._parts)
+        self._wrapped = frozenset(number for number, wrapped in enumerate(wraps) if wrapped)
+        self.setFixedHeight(self.height())
+        self.restart()
+        self._is_resting = True
         return True
 
     def show_refused(self, wanted: bool) -> None:

@@ -15,6 +15,7 @@ from PySide6.QtWidgets import QApplication, QFrame, QScrollArea, QToolButton, QW
 from engine.records import Source, TokenSpan
 from ui.answer_card import AnswerCard
 from ui.context_summary import SummaryLines
+from ui.far_cards import FarCards
 from ui.focus_ring import FocusRing
 from ui.found_words import Excerpt, FoundWords, forget_found
 from ui.gutter import keep_room
@@ -91,6 +92,9 @@ class Transcript(QScrollArea):
         self.setWidget(self._pages)
         self.summaries = SummaryLines(theme, lambda: self._column.cards)
         self._make_jump()
+        self._far = FarCards(self, self._pages, lambda: self._column.cards)
+        self._far.woken_above.connect(lambda: setattr(self, "_grows_above", True))
+        self._far.woken.connect(self._lay_out)
         bar = self.verticalScrollBar()
         bar.valueChanged.connect(self._on_value)
         bar.rangeChanged.connect(self._on_range)
@@ -263,6 +267,7 @@ class Transcript(QScrollArea):
         if card is None or self._building is not None:
             self._go_on_building()
             return
+        self._far.wake(card)
         if self._found and not self._found.open(card):
             self._slice.start(BETWEEN_SLICES_MS)
             return
