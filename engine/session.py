@@ -201,7 +201,7 @@ class Session:
         answer.on_pass = None if tie_safe else costs.passed  # another number of threads would change the last bits
         answer.tie_bound = self._tie_bound_in_use() if tie_safe and mode is not Mode.OFF else None
         if reason:
-            answer.stats.decisions.append(f"plain decoding instead: {reason}")
+            answer.stats.decisions.append(said("plain decoding instead: {reason}", reason=reason))
         if note:
             answer.stats.decisions.append(note)
         self.states.begin(request.conversation_id, answer.stats)

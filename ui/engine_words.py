@@ -1,7 +1,8 @@
 """The engine's own sentences in the user's language: why it drafts as it does, why a mode cannot run.
 
 The engine speaks English and knows no language; a sentence of a known shape is taken apart and put together again in
-the other language, any other one stays as it is.
+the other language, as it also comes from files; one that still knows its template needs none of that, and any other
+stays as it is.
 """
 
 from __future__ import annotations
@@ -9,10 +10,12 @@ from __future__ import annotations
 import re
 from functools import cache
 
+from engine.sentences import Sentence
 from ui.language import locale, mark, translate
+from ui.problem_words import in_language
 
 SENTENCES = (
-    mark("Engine", "No draft model is chosen."),
+    mark("Engine", "token {place}: {why}"),
     mark("Engine", "plain decoding was asked for"),
     mark("Engine", "plain decoding instead: {reason}"),
     mark("Engine", "{mode} at the chosen depth of {depth}"),
@@ -27,11 +30,42 @@ SENTENCES = (
     mark("Engine", "needs {share} here"),
     mark("Engine", "and cannot pay here at any acceptance"),
     mark("Engine", "the {number} oldest messages are left out: the context holds {size} tokens"),
+    mark("Engine", "the {number} oldest messages are sent as a summary"),
+    mark("Engine", "{threads} to {most}: {why}"),
+    mark("Engine", "1 thread"),
+    mark("Engine", "{most} threads"),
+    mark("Engine", "another program uses the cores"),
+    mark("Engine", "the cores are free again"),
+    mark("Engine", "that is faster here"),
+    mark(
+        "Engine",
+        "tie-safe: {number} near ties (margins under {margin}) decided as in plain decoding, "
+        "{size} tokens decoded again in {took}",
+    ),
+    mark("Engine", "kept {size} tokens of the {role} for the chat before in {took}"),
+    mark("Engine", "brought back {size} tokens of the {role} from {store} in {took}"),
+    mark("Engine", "a kept cache could not be brought back; its tokens are decoded again"),
+    mark(
+        "Engine",
+        "{size} tokens are decoded again (about {took}): bringing them back from {store} would take about {instead}",
+    ),
+    mark("Engine", "target"),
+    mark("Engine", "draft"),
+    mark("Engine", "memory"),
+    mark("Engine", "disk"),
 )
-INNER = ("reason", "why", "needs")  # fields that are sentences themselves
-NARROW = {"mode": r"\w+", "depth": r"\d+"}
+INNER = ("reason", "why", "needs", "threads", "role", "store")  # fields that are sentences or words themselves
+NARROW = {
+    "mode": r"\w+",
+    "depth": r"\d+",
+    "place": r"\d+",
+    "most": r"\d+",
+    "threads": r"\d+ threads?",
+    "role": r"\w+",
+    "store": r"\w+",
+}
 MODES = {"off": "plain", "ngram": "n-gram"}
-_NUMBER = re.compile(r"(?<=\d)\.(?=\d)")
+_IN_NUMBER = re.compile(r"(?<=\d)[.,](?=\d)")
 
 
 @cache
@@ -45,12 +79,14 @@ def _shape(sentence: str) -> re.Pattern[str]:
 
 def engine_sentence(text: str) -> str:
     """Give a sentence of the engine in the user's language, as far as its shape is known."""
+    if isinstance(text, Sentence):
+        return in_language(text)
     for sentence in SENTENCES:
         found = _shape(sentence).fullmatch(text)
         if found is not None:
             fields = {name: _field(name, value) for name, value in found.groupdict().items()}
             return translate("Engine", sentence).format(**fields)
-    return text
+    return in_language(text)
 
 
 def _field(name: str, value: str) -> str:
@@ -58,4 +94,5 @@ def _field(name: str, value: str) -> str:
         return engine_sentence(value)
     if name == "mode":
         return translate("Modes", MODES.get(value, value))
-    return _NUMBER.sub(locale().decimalPoint(), value)
+    signs = {".": locale().decimalPoint(), ",": locale().groupSeparator()}
+    return _IN_NUMBER.sub(lambda found: signs[found[0]], value)

@@ -1327,8 +1327,8 @@
 <context>
     <name>Engine</name>
     <message>
-        <source>No draft model is chosen.</source>
-        <translation>Es ist kein Entwurfsmodell gewählt.</translation>
+        <source>token {place}: {why}</source>
+        <translation>Token {place}: {why}</translation>
     </message>
     <message>
         <source>plain decoding was asked for</source>
@@ -1385,6 +1385,70 @@
     <message>
         <source>the {number} oldest messages are left out: the context holds {size} tokens</source>
         <translation>die {number} ältesten Nachrichten sind weggelassen: Der Kontext fasst {size} Token</translation>
+    </message>
+    <message>
+        <source>the {number} oldest messages are sent as a summary</source>
+        <translation>die {number} ältesten Nachrichten werden als Zusammenfassung gesendet</translation>
+    </message>
+    <message>
+        <source>{threads} to {most}: {why}</source>
+        <translation>{most} Threads statt {threads}: {why}</translation>
+    </message>
+    <message>
+        <source>1 thread</source>
+        <translation>1 Thread</translation>
+    </message>
+    <message>
+        <source>{most} threads</source>
+        <translation>{most} Threads</translation>
+    </message>
+    <message>
+        <source>another program uses the cores</source>
+        <translation>Ein anderes Programm benutzt die Kerne</translation>
+    </message>
+    <message>
+        <source>the cores are free again</source>
+        <translation>Die Kerne sind wieder frei</translation>
+    </message>
+    <message>
+        <source>that is faster here</source>
+        <translation>Das ist hier schneller</translation>
+    </message>
+    <message>
+        <source>tie-safe: {number} near ties (margins under {margin}) decided as in plain decoding, {size} tokens decoded again in {took}</source>
+        <translation>sicher bei Gleichstand: {number} knappe Fälle (Abstand unter {margin}) wie ohne Entwürfe entschieden, {size} Token in {took} neu berechnet</translation>
+    </message>
+    <message>
+        <source>kept {size} tokens of the {role} for the chat before in {took}</source>
+        <translation>{size} Token {role} für den Chat davor in {took} aufgehoben</translation>
+    </message>
+    <message>
+        <source>brought back {size} tokens of the {role} from {store} in {took}</source>
+        <translation>{size} Token {role} {store} in {took} zurückgeholt</translation>
+    </message>
+    <message>
+        <source>a kept cache could not be brought back; its tokens are decoded again</source>
+        <translation>ein aufgehobener Cache konnte nicht zurückgeholt werden; seine Token werden neu berechnet</translation>
+    </message>
+    <message>
+        <source>{size} tokens are decoded again (about {took}): bringing them back from {store} would take about {instead}</source>
+        <translation>{size} Token werden neu berechnet (etwa {took}): Sie {store} zurückzuholen, würde etwa {instead} dauern</translation>
+    </message>
+    <message>
+        <source>target</source>
+        <translation>des Zielmodells</translation>
+    </message>
+    <message>
+        <source>draft</source>
+        <translation>des Entwurfs</translation>
+    </message>
+    <message>
+        <source>memory</source>
+        <translation>aus dem Speicher</translation>
+    </message>
+    <message>
+        <source>disk</source>
+        <translation>von der Platte</translation>
     </message>
 </context>
 <context>
@@ -4617,6 +4681,10 @@ Chat-Vorlage: {template_name}
     <message>
         <source>The memory of {name} ({architecture}) can neither forget rejected tokens nor be taken back to before them.</source>
         <translation>Der Speicher von {name} ({architecture}) kann abgelehnte Token weder vergessen noch vor sie zurückgesetzt werden.</translation>
+    </message>
+    <message>
+        <source>plain decoding instead: {reason}</source>
+        <translation>stattdessen einfaches Dekodieren: {reason}</translation>
     </message>
     <message>
         <source>The model&apos;s memory could not forget the rejected tokens.</source>

@@ -9,6 +9,7 @@ from PySide6.QtWidgets import QApplication
 
 from engine.pacing import choose_pace
 from engine.records import Mode
+from engine.sentences import said
 from tests.ui.conftest import ASSETS
 from ui.catalogues import ENGLISH, speak
 from ui.engine_words import SENTENCES, engine_sentence
@@ -46,6 +47,36 @@ def test_the_engines_files_hold_the_beginnings_of_all_shapes() -> None:
     for sentence in SENTENCES:
         longest = max(sentence.replace("}", "{").split("{"), key=len).strip(" ,:")
         assert longest in code, sentence
+
+
+@pytest.mark.parametrize(
+    ("english", "told"),
+    [
+        ("token 40: n-gram on: the text repeats", "Token 40: N-Gramm an: Der Text wiederholt sich"),
+        ("token 7: 1 thread to 3: that is faster here", "Token 7: 3 Threads statt 1 Thread: Das ist"),
+        ("4 threads to 2: another program uses the cores", "2 Threads statt 4 Threads: Ein anderes Programm"),
+        ("the 12 oldest messages are sent as a summary", "12 ältesten"),
+        (
+            "tie-safe: 3 near ties (margins under 0.0210) decided as in plain decoding, 5 tokens decoded again in 1 ms",
+            "0,0210",
+        ),
+        ("kept 1,234 tokens of the target for the chat before in 3.5 ms", "1.234 Token des Zielmodells"),
+        ("brought back 64 tokens of the draft from disk in 1.25 s", "64 Token des Entwurfs von der Platte in 1,25 s"),
+        ("a kept cache could not be brought back; its tokens are decoded again", "aufgehobener Cache"),
+        (
+            "900 tokens are decoded again (about 0.50 s): bringing them back from memory would take about 2.00 s",
+            "aus dem Speicher",
+        ),
+    ],
+)
+def test_every_note_of_an_answer_is_told_in_german(german: None, english: str, told: str) -> None:
+    assert told in engine_sentence(english)
+
+
+def test_why_an_answer_is_plain_is_told_in_german_from_the_engine_and_from_a_file(german: None) -> None:
+    sentence = said("plain decoding instead: {reason}", reason=said("No draft model is chosen."))
+    for text in (sentence, str(sentence)):
+        assert engine_sentence(text).endswith(": Es ist kein Entwurfsmodell gewählt.")
 
 
 def test_what_is_not_known_stays(german: None) -> None:
