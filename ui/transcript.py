@@ -310,7 +310,8 @@ class Transcript(QScrollArea):
         """Build older messages from the end, then let go of replaced ones, a few milliseconds at a time."""
         until = time.perf_counter() + budget_s
         self._grows_above = self._grows_above or self.is_building
-        while self._build_one() and time.perf_counter() < until:
+        wanted = self.is_building or not self._column.cards  # else only what was replaced goes
+        while wanted and self._build_one() and time.perf_counter() < until:
             pass
         if not self.is_building and self._discarded:
             self._discarded.pop().deleteLater()  # one a turn: the deleting itself happens after this one
