@@ -39,9 +39,9 @@ def pass_tip(view: PassView) -> str:
     rows = "".join(_row(line) for line in lines[:MOST_ROWS])
     left = len(lines) - MOST_ROWS
     more = f"<p>{escape(translate('PassTip', 'and %n more tokens', None, left))}</p>" if left > 0 else ""
-    note = f"<p><small>{escape(_note(view))}</small></p>" if _note(view) else ""
+    note = f"<p style='margin-top: 6px'><small>{escape(_note(view))}</small></p>" if _note(view) else ""
     return (
-        f"<p style='white-space: pre'>{escape(_heading(view))}</p>"
+        f"<p style='white-space: pre; margin-bottom: 4px'>{escape(_heading(view))}</p>"
         f"<table cellspacing='0' cellpadding='2'>{rows}</table>{more}{note}"
     )
 

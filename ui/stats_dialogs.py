@@ -20,13 +20,16 @@ from PySide6.QtWidgets import (
 )
 
 from ui.dialogs import Question
+from ui.formatting import hover
 from ui.language import translate
 from ui.stats_records import PairSums
-from ui.stats_text import table_cells, table_head, table_text
-from ui.stats_words import explanations, help_of
+from ui.stats_text import TIMES, table_cells, table_head, table_text
+from ui.stats_words import explanations, help_of, sums_help_of
 
 NUMBERS_FROM = 3  # columns from here on are numbers
-TABLE_WIDTH, TABLE_HEIGHT = 1000, 420
+MODE = NUMBERS_FROM - 1  # the column before them
+TABLE_WIDTH, TABLE_HEIGHT = 1160, 420
+LEAST_TABLE_WIDTH = 1000
 CELL_PX = 32  # around the words of a heading: room for numbers, and for the arrow of the order
 HELP_WIDTH, HELP_HEIGHT = 600, 560
 
@@ -148,6 +151,8 @@ class TotalsTable(_Dialog):
         for column in range(len(head)):
             side = Qt.AlignmentFlag.AlignRight if column >= NUMBERS_FROM else Qt.AlignmentFlag.AlignLeft
             item = QTableWidgetItem(head[column])
+            if column >= len(head) - len(TIMES):
+                item.setToolTip(hover(sums_help_of(f"p{TIMES[column - len(head)]}")))
             item.setTextAlignment(side | Qt.AlignmentFlag.AlignVCenter)
             self.table.setHorizontalHeaderItem(column, item)
         self.column.addWidget(self.table, 1)
@@ -163,7 +168,7 @@ class TotalsTable(_Dialog):
         self.buttons.addWidget(self.copy_button)
         self.buttons.addWidget(self.export_button)
         self.finish()
-        self.resize(TABLE_WIDTH, TABLE_HEIGHT)
+        self.resize(max(LEAST_TABLE_WIDTH, min(TABLE_WIDTH, parent.width() - 48)), TABLE_HEIGHT)
 
     def show_rows(self, rows: tuple[PairSums, ...]) -> None:
         """Replace all rows."""
@@ -180,6 +185,8 @@ class TotalsTable(_Dialog):
                 if column < 2:
                     cell.setToolTip(texts[column])
                 self.table.setItem(line, column, cell)
+        modes = [*(table_cells(row)[MODE] for row in rows), table_head()[MODE]]
+        self.table.setColumnWidth(MODE, max(map(self.fontMetrics().horizontalAdvance, modes)) + CELL_PX)
         self.table.horizontalHeader().setSortIndicator(-1, Qt.SortOrder.DescendingOrder)
         self.table.setSortingEnabled(True)
         for button in (self.reset_button, self.copy_button, self.export_button):
@@ -201,6 +208,6 @@ class TotalsTable(_Dialog):
 
 def _values(row: PairSums) -> tuple[float, ...]:
     stats = row.sums.stats
-    times = (stats.interval_ms(percent) for percent in (50, 95, 99))
+    times = (stats.interval_ms(percent) for percent in TIMES)
     rates = (stats.tokens_per_second, stats.tokens_per_pass, stats.acceptance_rate, row.sums.speedup, *times)
     return (float(row.sums.num_answers), float(stats.tokens), *(-1.0 if rate is None else rate for rate in rates))

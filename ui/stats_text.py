@@ -8,13 +8,13 @@ from PySide6.QtWidgets import QLabel, QWidget
 from ui.elided_label import ElidedLabel
 from ui.explained import Explained
 from ui.figures import LegendRow
-from ui.formatting import percent
+from ui.formatting import figure, percent
 from ui.language import translate
 from ui.stats_page import StatsPage
 from ui.stats_records import PairSums, Sums
 from ui.stats_words import mode_title, sums_texts
 
-TIMES = ("p50", "p95", "p99")  # between tokens
+TIMES = (50, 95, 99)  # percentiles of the time between tokens
 
 
 def page_text(page: StatsPage) -> str:
@@ -50,9 +50,9 @@ def table_head() -> tuple[str, ...]:
         translate("StatsTable", "Per pass"),
         translate("StatsTable", "Accepted"),
         translate("StatsTable", "Plain speed"),
-        translate("StatsTable", "p50"),
-        translate("StatsTable", "p95"),
-        translate("StatsTable", "p99"),
+        translate("StatsTable", "p50 ms"),
+        translate("StatsTable", "p95 ms"),
+        translate("StatsTable", "p99 ms"),
     )
 
 
@@ -64,8 +64,8 @@ def table_cells(row: PairSums) -> tuple[str, ...]:
 def sums_cells(sums: Sums) -> tuple[str, ...]:
     """The numbers of a row."""
     texts = sums_texts(sums) | {"accepted": percent(sums.stats.acceptance_rate)}
-    keys = ("answers", "tokens", "speed", "per_pass", "accepted", "speedup", *TIMES)
-    return tuple(texts[key] for key in keys)
+    cells = [texts[key] for key in ("answers", "tokens", "speed", "per_pass", "accepted", "speedup")]
+    return (*cells, *(figure(sums.stats.interval_ms(each)) for each in TIMES))
 
 
 def table_text(rows: tuple[PairSums, ...]) -> str:

@@ -15,7 +15,12 @@ from ui.stats_records import PairSums, Sums
 from ui.theme import Theme
 
 ROWS = (
-    PairSums("big-Q4_K_M", "small", "auto", Sums(3, replace(STATS, plain_ms=None), 15.0, 9.0)),
+    PairSums(
+        "big-Q4_K_M",
+        "small",
+        "auto",
+        Sums(3, replace(STATS, plain_ms=None, interval_counts={236: 96, 300: 4}), 15.0, 9.0),
+    ),
     PairSums("big-Q4_K_M", "", "off", Sums(2, RunStats(tokens=50, passes=50, decode_s=5.0))),
     PairSums("other", "", "psychic", Sums(1, RunStats(tokens=7, passes=7, decode_s=7.0))),
 )

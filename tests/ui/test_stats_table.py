@@ -34,6 +34,12 @@ def cells(table: TotalsTable, column: int) -> list[str]:
 def test_the_table_shows_and_sorts_all(table: TotalsTable, qtbot: QtBot) -> None:
     assert cells(table, 2) == ["Auto", "Off", "psychic"]
     assert cells(table, 8) == ["1.67\N{MULTIPLICATION SIGN}", "-", "-"]
+    assert [cells(table, column) for column in (9, 10, 11)] == [
+        ["10.3", "-", "-"],
+        ["10.3", "-", "-"],
+        ["126", "-", "-"],
+    ]
+    assert "99 of 100 tokens" in table.table.horizontalHeaderItem(11).toolTip()
     header = table.table.horizontalHeader()
     x = header.sectionViewportPosition(4) + header.sectionSize(4) // 2
     place = header.viewport().rect().center()
