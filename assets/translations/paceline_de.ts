@@ -6391,16 +6391,16 @@ Chat-Vorlage: {template_name}
         <translation>Einfaches Tempo</translation>
     </message>
     <message>
-        <source>p50</source>
-        <translation>p50</translation>
+        <source>p50 ms</source>
+        <translation>p50 ms</translation>
     </message>
     <message>
-        <source>p95</source>
-        <translation>p95</translation>
+        <source>p95 ms</source>
+        <translation>p95 ms</translation>
     </message>
     <message>
-        <source>p99</source>
-        <translation>p99</translation>
+        <source>p99 ms</source>
+        <translation>p99 ms</translation>
     </message>
 </context>
 <context>
