@@ -2597,7 +2597,7 @@ Chat-Vorlage: {template_name}
     </message>
     <message>
         <source>one more, since all were accepted</source>
-        <translation>noch eins, weil alle angenommen wurden</translation>
+        <translation>noch eins, weil alle akzeptiert wurden</translation>
     </message>
     <message>
         <source>One pass of the target, in which the answer ended.</source>
@@ -2609,7 +2609,7 @@ Chat-Vorlage: {template_name}
     </message>
     <message>
         <source>accepted</source>
-        <translation>angenommen</translation>
+        <translation>akzeptiert</translation>
     </message>
     <message>
         <source>not looked at</source>
@@ -2650,8 +2650,8 @@ Chat-Vorlage: {template_name}
     <message numerus="yes">
         <source>One pass of the target: {accepted} of %n proposed tokens accepted.</source>
         <translation>
-            <numerusform>Ein Durchlauf des Zielmodells: {accepted} von %n vorgeschlagenen Token angenommen.</numerusform>
-            <numerusform>Ein Durchlauf des Zielmodells: {accepted} von %n vorgeschlagenen Token angenommen.</numerusform>
+            <numerusform>Ein Durchlauf des Zielmodells: {accepted} von %n vorgeschlagenen Token akzeptiert.</numerusform>
+            <numerusform>Ein Durchlauf des Zielmodells: {accepted} von %n vorgeschlagenen Token akzeptiert.</numerusform>
         </translation>
     </message>
     <message numerus="yes">
