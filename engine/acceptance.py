@@ -8,6 +8,7 @@ within an answer.
 from __future__ import annotations
 
 from bisect import bisect_right
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from engine.records import Source
@@ -16,6 +17,7 @@ CONFIDENCE_EDGES = (0.2, 0.35, 0.5, 0.65, 0.8, 0.9, 0.95, 0.98, 0.993, 0.998, 0.
 _FORGET = 0.985  # a look weighs half after about 46 more of its class
 _PRIOR_WEIGHT = 2.0  # looks that the first guess is worth
 _HERE_WEIGHT = 2.0  # looks that it takes to believe that an answer is unlike those before
+_MOST_LOOKS = 1e4  # no count reaches it: looks are forgotten
 _TRUST_WEIGHT = 4.0  # the same of how far stated confidences are believed at all
 
 
@@ -53,6 +55,21 @@ class AcceptanceEstimate:
         here = min(1.0, self._here.kept / self._here.seen) if self._here is not None else 1.0
         return here * (found.kept + _PRIOR_WEIGHT * believed) / (found.seen + _PRIOR_WEIGHT)
 
+    @property
+    def numbers(self) -> list[float]:
+        """What was learnt, for keeping it: kept and seen ones of each class, and of all."""
+        return [number for one in (*self._classes, self._trust) for number in (one.kept, one.seen)]
+
+    def restore(self, numbers: Sequence[float]) -> None:
+        """Go on from what `numbers` gave.
+
+        Raises:
+            ValueError: these cannot be such numbers.
+        """
+        *self._classes, self._trust = _classes_of(numbers, len(self._classes) + 1)
+        if self._trust.seen == 0.0:
+            raise ValueError("nothing was stated")
+
     def observe(self, confidence: float, *, kept: bool, weight: float = 1.0) -> None:
         """Count one token that was looked at: all before it had been kept. A rare look may weigh more than one."""
         if self._here is not None:
@@ -86,7 +103,33 @@ class AcceptanceByDepth:
             found = self._classes[depth]
             found.kept = found.kept * fading + (weight if depth < num_accepted else 0.0)
             found.seen = found.seen * fading + weight
+        self._refresh()
+
+    @property
+    def numbers(self) -> list[float]:
+        """What was learnt, for keeping it: kept and seen ones of each depth."""
+        return [number for one in self._classes for number in (one.kept, one.seen)]
+
+    def restore(self, numbers: Sequence[float]) -> None:
+        """Go on from what `numbers` gave.
+
+        Raises:
+            ValueError: these cannot be such numbers.
+        """
+        self._classes = _classes_of(numbers, len(self._classes))
+        self._refresh()
+
+    def _refresh(self) -> None:
         before = self._first
         for depth, found in enumerate(self._classes):
             before = (found.kept + _PRIOR_WEIGHT * before) / (found.seen + _PRIOR_WEIGHT)
             self._chances[depth] = before
+
+
+def _classes_of(numbers: Sequence[float], count: int) -> list[_Class]:
+    classes = [_Class(kept, seen) for kept, seen in zip(numbers[::2], numbers[1::2], strict=True)]
+    if len(classes) != count or not all(
+        0.0 <= one.kept <= _MOST_LOOKS and 0.0 <= one.seen <= _MOST_LOOKS for one in classes
+    ):
+        raise ValueError("these are not counts of looks")
+    return classes

@@ -6,19 +6,15 @@ A damaged or foreign file is as good as none. Knows no model: whoever measures s
 from __future__ import annotations
 
 import hashlib
-import json
-import logging
-import os
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-log = logging.getLogger(__name__)
+from engine.kept_file import KeptFile
 
 FILE_NAME = "pass-costs.json"
 _FORMAT = 1  # of what is in it; another number forgets it all
 MAX_KEPT = 64
-_MAX_BYTES = 2_000_000
 _SLOWEST_MS = 3_600_000.0
 
 
@@ -48,8 +44,9 @@ class CostStore:
     """Costs by key: in memory, and in ``folder`` where one is given."""
 
     def __init__(self, folder: Path | None = None) -> None:
-        self._file = folder / FILE_NAME if folder is not None else None
-        self._kept = _read(self._file) if self._file is not None else {}
+        self._file = KeptFile(folder / FILE_NAME, "costs", _FORMAT) if folder is not None else None
+        kept = self._file.read(_costs) if self._file is not None else {}
+        self._kept = dict(list(kept.items())[-MAX_KEPT:])
 
     def get(self, key: str) -> SavedCosts | None:
         """What was kept under ``key``."""
@@ -62,21 +59,7 @@ class CostStore:
         for old in list(self._kept)[:-MAX_KEPT]:
             del self._kept[old]
         if self._file is not None:
-            _write(self._file, self._kept)
-
-
-def _read(file: Path) -> dict[str, SavedCosts]:
-    try:
-        text = file.read_bytes()[:_MAX_BYTES]  # cut where it is too large to be ours: then it cannot be read
-        saved = json.loads(text)
-        entries = saved["costs"] if saved["format"] == _FORMAT else {}
-        kept = {str(key): _costs(entry) for key, entry in entries.items()}
-    except FileNotFoundError:
-        return {}
-    except (OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
-        log.info("%s is not used: %r", FILE_NAME, error)
-        return {}
-    return dict(list(kept.items())[-MAX_KEPT:])
+            self._file.write({key: _entry(costs) for key, costs in self._kept.items()})
 
 
 def _costs(entry: dict[str, Any]) -> SavedCosts:
@@ -95,18 +78,5 @@ def _rounded(points: dict[int, float]) -> dict[int, float]:
     return {num_tokens: float(f"{ms:.4g}") for num_tokens, ms in points.items()}
 
 
-def _write(file: Path, kept: dict[str, SavedCosts]) -> None:
-    entries = {
-        key: {
-            "threads": costs.threads,
-            "bands": {band: _rounded(points) for band, points in costs.bands.items()},
-        }
-        for key, costs in kept.items()
-    }
-    part = file.with_name(f"{file.name}.{os.getpid()}.part")
-    try:
-        file.parent.mkdir(parents=True, exist_ok=True)
-        part.write_text(json.dumps({"format": _FORMAT, "costs": entries}), "utf-8")
-        part.replace(file)
-    except OSError as error:  # they will be measured again
-        log.info("%s could not be written: %s", FILE_NAME, error)
+def _entry(costs: SavedCosts) -> dict[str, object]:
+    return {"threads": costs.threads, "bands": {band: _rounded(points) for band, points in costs.bands.items()}}

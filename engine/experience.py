@@ -14,6 +14,8 @@ from engine.trial import Trial
 _FIRST_CHANCE = 0.7  # of a drafted token, before any was seen
 _TAIL_TRUST = 0.6
 _RATE_FORGETS = 0.97
+_MOST = 1e4  # tokens or plain passes; no average reaches it
+Numbers = dict[str, list[float]]
 
 
 class Experience:
@@ -48,6 +50,34 @@ class Experience:
         """Everything costs so much more now."""
         self._rate_ms *= factor
         self.model.cost_ms *= factor
+
+    def numbers(self, plain_ms: float) -> Numbers:
+        """What was learnt, for keeping it; times as parts of ``plain_ms``, what a plain pass takes."""
+        return {
+            "text": self.text_chances.numbers,
+            "tail": self.tail_chances.numbers,
+            "model": self.model_chances.numbers,
+            "depths": self.by_depth.numbers,
+            "trial": [self.model.tokens, self.model.cost_ms / plain_ms],
+            "rate": [self._rate_tokens, self._rate_ms / plain_ms],
+        }
+
+    def restore(self, numbers: Numbers, plain_ms: float) -> None:
+        """Go on from what `numbers` gave.
+
+        Raises:
+            ValueError, LookupError, TypeError: these cannot be such numbers.
+        """
+        self.text_chances.restore(numbers["text"])
+        self.tail_chances.restore(numbers["tail"])
+        self.model_chances.restore(numbers["model"])
+        self.by_depth.restore(numbers["depths"])
+        tokens, cost = numbers["trial"]
+        rate_tokens, rate_cost = numbers["rate"]
+        if not (min(tokens, cost, rate_tokens, rate_cost) > 0.0 and max(tokens, cost, rate_tokens, rate_cost) < _MOST):
+            raise ValueError("a figure is outside its range")
+        self.model.restore(tokens, cost * plain_ms)
+        self._rate_tokens, self._rate_ms = rate_tokens, rate_cost * plain_ms
 
     def copy(self) -> Experience:
         """The same to begin with, for another kind of answer."""

@@ -17,7 +17,7 @@ from engine import reasons
 from engine.acceptance import AcceptanceEstimate, Part
 from engine.choice import Choice
 from engine.cost_curve import MAX_PASS, CostCurve
-from engine.experience import Experience
+from engine.lessons import Lessons
 from engine.records import Source
 from engine.recovery import Recovery
 from engine.stretch import best_depth
@@ -56,8 +56,8 @@ class Pacer:
         self.draft_step_ms = draft_step_ms
         self.overhead_ms = _FIRST_OVERHEAD_MS  # of a plain pass, beside its time in the model
         self.row_ms = _FIRST_ROW_MS  # of each proposed token: its row is looked at as well
-        self.learnt = Experience(self.plain_ms, MAX_DEPTH)  # by answers of the kind in the making
-        self._learnt_by_kind: dict[str, Experience] = {}
+        self.lessons = Lessons(self.plain_ms, MAX_DEPTH)
+        self.learnt = self.lessons.current  # by answers of the kind in the making
         self._choice = self._last_choice = self.state = Choice.PLAIN
         self._probing, self._may_rest = False, True
         self._hopeless = False  # the draft model takes too long for any acceptance to make up for it
@@ -82,18 +82,14 @@ class Pacer:
             return
         factor = curve.cost_ms(1) / self.curve.cost_ms(1)
         self.curve = curve
-        for learnt in {id(one): one for one in (self.learnt, *self._learnt_by_kind.values())}.values():
-            learnt.scale(factor)
+        self.lessons.scale(factor)
 
     def begin(self, kind: str = "") -> None:
         """Another answer begins: what did not pay in the last one is tried again soon.
 
         What is learnt from answers of one ``kind`` serves those of the same kind.
         """
-        if kind not in self._learnt_by_kind:
-            self._learnt_by_kind[kind] = self.learnt.copy() if self._learnt_by_kind else self.learnt
-        self.learnt = self._learnt_by_kind[kind]
-        self.learnt.begin()
+        self.learnt = self.lessons.begin(kind)
         self._hopeless = not self._pays(_BEST_CHANCE)
         hoped = self._pays(min(self.learnt.by_depth.chance(0) + _HOPED, _BEST_CHANCE))
         self.learnt.model.judge(self.plain_ms, likely=self._pays(_LIKELY_CHANCE), hoped=hoped)

@@ -13,10 +13,11 @@ from engine.cost_bands import CostBands, band_of
 from engine.cost_curve import BUDGET_S
 from engine.cost_store import CostStore, SavedCosts, file_facts, key_of
 from engine.drafting_step import drafting_step_ms
+from engine.experience_store import ExperienceStore
 from engine.llama import library
 from engine.loading import LoadedModel
 from engine.measuring import few_passes_ms, measurable, measure_passes, measure_recovery
-from engine.pacer import Pacer
+from engine.pacer import MAX_DEPTH, Pacer
 from engine.records import LoadRequest
 from engine.threads import ThreadControl
 
@@ -31,13 +32,22 @@ _TARGET_SIZES, _DRAFT_SIZES = (1, 8), (1,)
 class PairCosts:
     """One for a loaded target and draft; `pacer` is there as soon as anything is known."""
 
-    def __init__(self, target: LoadedModel, draft: LoadedModel | None, request: LoadRequest, store: CostStore) -> None:
+    def __init__(
+        self,
+        target: LoadedModel,
+        draft: LoadedModel | None,
+        request: LoadRequest,
+        store: CostStore,
+        experience: ExperienceStore | None = None,
+    ) -> None:
         self.pacer: Pacer | None = None
         self._target, self._draft, self._store = target, draft, store
         self._asked_threads = (request.threads, request.draft_threads)
         machine = (*library.machine_facts(), request.flash_attention)
         self._target_key = key_of("target", *_facts(target), request.threads, *machine)
         self._draft_key = key_of("draft", *_facts(draft), request.draft_threads, *machine) if draft else ""
+        self._experience = experience or ExperienceStore(None, MAX_DEPTH)
+        self._pair_key = key_of(self._target_key, self._draft_key)
         self._draft_threads = draft.context.threads if draft else 1
         self._control: ThreadControl | None = None
         self._bands: CostBands | None = None
@@ -93,6 +103,7 @@ class PairCosts:
         """Keep what is known for the next start."""
         if self._control is None or self._bands is None or self.pacer is None:
             return
+        self._experience.put(self._pair_key, self.pacer.lessons.numbers(self.pacer.plain_ms))
         points = self._bands.measured_points(self._control.best)
         if points:
             self._store.put(self._target_key, SavedCosts(self._control.best, points))
@@ -178,6 +189,7 @@ class PairCosts:
         self._apply_threads()
         if self.pacer is None:
             self.pacer = Pacer(bands.curve, recovery=measure_recovery(self._target.sequence))
+            self.pacer.lessons.restore(self._experience.get(self._pair_key), self.pacer.plain_ms)
         else:
             self.pacer.use(bands.curve)
 

@@ -16,6 +16,7 @@ from engine.drafters.by_mode import DraftersByMode
 from engine.drafters.draft_model import DraftModelDrafter
 from engine.drafters.history import PastText, forget_files, vocabulary_identity
 from engine.errors import DraftRefusedError, EngineError, ModeUnavailableError, TemplateError
+from engine.experience_store import ExperienceStore
 from engine.llama import library
 from engine.loading import (
     LoadedModel,
@@ -25,6 +26,7 @@ from engine.loading import (
     placement_notices,
     target_options,
 )
+from engine.pacer import MAX_DEPTH
 from engine.pair_costs import PairCosts
 from engine.pairing import check_pair
 from engine.prompt import PromptBuilder
@@ -64,6 +66,7 @@ class Session:
         self._past: PastText | None = None
         self._costs: PairCosts | None = None
         self._store = CostStore(cost_folder)
+        self._experience = ExperienceStore(cost_folder, MAX_DEPTH)
         self._draft_reason: str = _NO_DRAFT
         self._tie_bound: TieBound | None = None
         self.states = StateCache(state_folder)
@@ -280,7 +283,7 @@ class Session:
 
     def _pair_costs(self) -> PairCosts:
         if self._costs is None:
-            self._costs = PairCosts(self._loaded(), self._draft, self._request, self._store)
+            self._costs = PairCosts(self._loaded(), self._draft, self._request, self._store, self._experience)
         return self._costs
 
     def _tie_bound_in_use(self) -> TieBound:

@@ -34,6 +34,10 @@ class Trial:
             self.tokens, self.cost_ms, self.is_new = 1.0, _DOUBT * plain_ms, False
             self._allowance = 0.0
 
+    def restore(self, tokens: float, cost_ms: float) -> None:
+        """Go on from averages that were kept."""
+        self.tokens, self.cost_ms, self.is_new = tokens, cost_ms, False
+
     def wait(self, num_passes: int) -> None:
         """So many passes went without."""
         self.waited += num_passes

@@ -59,7 +59,7 @@ def test_the_oldest_go_first(tmp_path: Path) -> None:
 def test_a_damaged_or_foreign_file_is_as_good_as_none(
     tmp_path: Path, content: bytes, caplog: pytest.LogCaptureFixture
 ) -> None:
-    caplog.set_level(logging.INFO, "engine.cost_store")
+    caplog.set_level(logging.INFO, "engine.kept_file")
     (tmp_path / FILE_NAME).write_bytes(content)
     store = CostStore(tmp_path)
     assert store.get("a") is None
@@ -76,7 +76,7 @@ def test_no_content_raises(tmp_path_factory: pytest.TempPathFactory, content: by
 
 
 def test_a_folder_that_cannot_be_written_is_only_logged(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
-    caplog.set_level(logging.INFO, "engine.cost_store")
+    caplog.set_level(logging.INFO, "engine.kept_file")
     (tmp_path / "file").write_text("in the way")
     store = CostStore(tmp_path / "file")
     store.put("a", COSTS)

@@ -11,7 +11,9 @@ import pytest
 from app.paths import builtin_draft, builtin_target
 from engine import pair_costs
 from engine.cost_store import FILE_NAME, CostStore
+from engine.experience_store import ExperienceStore
 from engine.loading import LoadedModel, LoadOptions, open_model
+from engine.pacer import MAX_DEPTH
 from engine.pair_costs import PairCosts
 from engine.records import ChatRequest, LoadRequest, Mode, SamplingParams
 from engine.session import Session
@@ -174,3 +176,18 @@ def test_more_threads_than_were_found_best_are_tried_unless_a_number_was_asked_f
     assert costs._control is not None
     assert (costs._control.best, costs._control.most) == (1, most)
     target.close()
+
+
+def test_what_answers_taught_is_there_at_the_next_start(pair: tuple[LoadedModel, LoadedModel], tmp_path: Path) -> None:
+    first = PairCosts(*pair, REQUEST, CostStore(tmp_path), ExperienceStore(tmp_path, MAX_DEPTH))
+    first.measure(0.2)
+    assert first.pacer is not None
+    first.pacer.begin("kind")
+    for _ in range(50):
+        first.pacer.learnt.by_depth.observe(1, 0)
+    first.save()
+    second = PairCosts(*pair, REQUEST, CostStore(tmp_path), ExperienceStore(tmp_path, MAX_DEPTH))
+    second.prepare(paced=True)
+    assert second.pacer is not None
+    second.pacer.begin("kind")
+    assert second.pacer.learnt.by_depth.chance(0) < 0.1

@@ -1,0 +1,54 @@
+"""Keeps what drafting has taught for the next start: a small JSON file of counts, without a word of any text.
+
+Knows no model and no pacer: whoever learns says under which key. A damaged or foreign file is as good as none.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from engine.experience import Experience, Numbers
+from engine.kept_file import KeptFile
+
+FILE_NAME = "experience.json"
+_FORMAT = 1
+MAX_PAIRS, MAX_KINDS = 32, 12
+Kinds = dict[str, Numbers]  # of answers
+
+
+class ExperienceStore:
+    """What answers of each kind taught, by pair of models: in memory, and in ``folder`` where one is given."""
+
+    def __init__(self, folder: Path | None, num_depths: int) -> None:
+        """``num_depths`` as in `Experience`; what was kept of another number is not used."""
+        self._num_depths = num_depths
+        self._file = KeptFile(folder / FILE_NAME, "pairs", _FORMAT) if folder is not None else None
+        kept = self._file.read(self._kinds) if self._file is not None else {}
+        self._kept = dict(list(kept.items())[-MAX_PAIRS:])
+
+    def get(self, key: str) -> Kinds:
+        """What was kept under ``key``; nothing where it was not."""
+        return self._kept.get(key, {})
+
+    def put(self, key: str, kinds: Mapping[str, Numbers]) -> None:
+        """Keep ``kinds``; of more than `MAX_PAIRS` pairs the oldest goes."""
+        self._kept.pop(key, None)
+        latest = list(kinds.items())[-MAX_KINDS:]
+        self._kept[key] = {
+            kind: {noun: [float(f"{one:.4g}") for one in values] for noun, values in numbers.items()}
+            for kind, numbers in latest
+        }
+        for old in list(self._kept)[:-MAX_PAIRS]:
+            del self._kept[old]
+        if self._file is not None:
+            self._file.write(self._kept)
+
+    def _kinds(self, entry: Any) -> Kinds:  # noqa: ANN401  (whatever a file holds)
+        """Try what a file holds, so that nothing of it can fail later."""
+        kinds: Kinds = {}
+        for kind, numbers in list(entry.items())[-MAX_KINDS:]:
+            kinds[str(kind)] = {str(noun): [float(one) for one in values] for noun, values in numbers.items()}
+            Experience(1.0, self._num_depths).restore(kinds[str(kind)], 1.0)
+        return kinds
