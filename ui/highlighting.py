@@ -4,30 +4,30 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import cache
+from typing import TYPE_CHECKING
 
-from pygments.lexer import Lexer
-from pygments.lexers import get_lexer_by_name
-from pygments.token import Comment, Keyword, Name, Number, Operator, String, _TokenType
-from pygments.util import ClassNotFound
 from PySide6.QtGui import QColor, QSyntaxHighlighter, QTextCharFormat, QTextDocument
 
 from ui.palette import Palette
 
+if TYPE_CHECKING:
+    from pygments.lexer import Lexer
+
 Range = tuple[int, int, str]  # start, length, palette field
 Marked = tuple[int, int, QTextCharFormat]  # start, length, what is laid over
-_FIELDS: tuple[tuple[_TokenType, str], ...] = (
-    (Comment, "code_comment"),
-    (Keyword.Type, "code_type"),
-    (Keyword, "code_keyword"),
-    (Operator.Word, "code_keyword"),
-    (String, "code_string"),
-    (Number, "code_number"),
-    (Name.Class, "code_type"),
-    (Name.Builtin, "code_type"),
-    (Name.Decorator, "code_name"),
-    (Name.Function, "code_name"),
-    (Name.Tag, "code_keyword"),
-    (Name.Attribute, "code_name"),
+_FIELDS: tuple[tuple[str, str], ...] = (  # Pygments' kinds of tokens
+    ("Comment", "code_comment"),
+    ("Keyword.Type", "code_type"),
+    ("Keyword", "code_keyword"),
+    ("Operator.Word", "code_keyword"),
+    ("Literal.String", "code_string"),
+    ("Literal.Number", "code_number"),
+    ("Name.Class", "code_type"),
+    ("Name.Builtin", "code_type"),
+    ("Name.Decorator", "code_name"),
+    ("Name.Function", "code_name"),
+    ("Name.Tag", "code_keyword"),
+    ("Name.Attribute", "code_name"),
 )
 
 
@@ -41,6 +41,10 @@ def is_loaded(language: str) -> bool:
 
 def load(language: str) -> None:
     """Make the lexer of a language; from any thread."""
+    # Imported with the first code that is seen: the window does not wait for it.
+    from pygments.lexers import get_lexer_by_name  # noqa: PLC0415
+    from pygments.util import ClassNotFound  # noqa: PLC0415
+
     try:
         _LEXERS[language] = get_lexer_by_name(language.lower(), stripnl=False, ensurenl=False)
     except ClassNotFound:
@@ -53,13 +57,10 @@ def _lexer(language: str) -> Lexer | None:
     return _LEXERS.get(language)
 
 
-def _is_kind(kind: _TokenType, parent: _TokenType) -> bool:
-    return tuple(kind[: len(parent)]) == tuple(parent)
-
-
 @cache
-def _field(kind: _TokenType) -> str:
-    return next((field for parent, field in _FIELDS if _is_kind(kind, parent)), "")
+def _field(kind: object) -> str:
+    name = str(kind).removeprefix("Token.") + "."
+    return next((field for parent, field in _FIELDS if name.startswith(parent + ".")), "")
 
 
 def line_ranges(code: str, language: str) -> list[list[Range]]:
