@@ -8,12 +8,10 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from typing import TypeVar
 
 from app.chats.answers import Ending, Run
 from app.chats.store import Turn
 from app.conversation_controller import ConversationController
-from app.errors import StorageError
 from app.model_controller import ModelController
 from app.parts import Parts
 from app.requests import chat_request
@@ -40,7 +38,6 @@ from ui.records import EngineState, MessageState, MessageView
 
 log = logging.getLogger(__name__)
 
-Result = TypeVar("Result")
 
 AnswerEvent = PrefillProgress | TextChunk | StatsUpdate | Finished | EngineFailed
 
@@ -79,6 +76,7 @@ class AnswerController:
     def __init__(self, parts: Parts, conversations: ConversationController, models: ModelController) -> None:
         self._models = models
         self._window = parts.window
+        self._tell = parts.tell
         self._worker = parts.worker
         self._store = parts.store
         self._conversations = conversations
@@ -196,13 +194,6 @@ class AnswerController:
             self._window.show_notice(translate("AnswerController", ONE_AT_A_TIME))
             return None
         return self._tell(store_it)
-
-    def _tell(self, job: Callable[[], Result]) -> Result | None:
-        try:
-            return job()
-        except StorageError as error:
-            self._window.show_problem(error.problem)
-            return None
 
     def _ask(self, growing: _Growing, turn: Turn, mode: Mode) -> None:
         self._growing = growing

@@ -6,16 +6,14 @@ Knows the window, the store, the settings and the engine's counting; how an answ
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Collection
+from collections.abc import Collection
 from dataclasses import dataclass, replace
-from typing import TypeVar
 
 from app.chats import summaries
 from app.chats.store import Turn
 from app.condensing import Condensed, condensed
 from app.context_fields import KEPT_CACHES, MIB
 from app.conversation_controller import ConversationController
-from app.errors import StorageError
 from app.parts import Parts
 from engine.records import ChatRequest, CountRequest, Finished, StatsUpdate, SummaryUpdate, TokensCounted
 from ui.context_meter import ContextMeter
@@ -27,7 +25,6 @@ from ui.records import MessageState, MessageView
 
 log = logging.getLogger(__name__)
 
-Result = TypeVar("Result")
 
 MESSAGE_TOKENS = 8  # about what a chat template writes around a message
 
@@ -46,6 +43,7 @@ class ContextController:
 
     def __init__(self, parts: Parts, conversations: ConversationController) -> None:
         self._window = parts.window
+        self._tell = parts.tell
         self._worker = parts.worker
         self._store = parts.store
         self._keeper = parts.keeper
@@ -187,10 +185,3 @@ class ContextController:
             lines[self._writing[1]] = self._writing[2]
         self._window.transcript.summaries.set_views(lines)
         return short
-
-    def _tell(self, job: Callable[[], Result]) -> Result | None:
-        try:
-            return job()
-        except StorageError as error:
-            self._window.show_problem(error.problem)
-            return None

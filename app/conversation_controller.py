@@ -7,11 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
-from typing import TypeVar
 
 from app.chat_layers import ChatLayers
 from app.chats.store import Turn
-from app.errors import StorageError
 from app.model_settings import ModelSettings, model_settings_file
 from app.parts import Parts
 from app.requests import load_request
@@ -21,8 +19,6 @@ from app.unsent_controller import UnsentController
 from engine.records import Mode, ModelInfo
 from ui.layer_records import Layer
 from ui.records import MessageState, MessageView, SettingValue
-
-Result = TypeVar("Result")
 
 
 class ConversationController:
@@ -34,6 +30,7 @@ class ConversationController:
     def __init__(self, parts: Parts, runnable: Callable[[Mode], tuple[Mode, str]]) -> None:
         self._runnable = runnable
         self._window = parts.window
+        self._tell = parts.tell
         self._store = parts.store
         self._keeper = parts.keeper
         self.current_id: int | None = None
@@ -174,10 +171,3 @@ class ConversationController:
         self._window.begin_answer(replace(view, text="", spans=()))
         if view.text:
             self._window.append_text(view.text, view.spans)
-
-    def _tell(self, job: Callable[[], Result]) -> Result | None:
-        try:
-            return job()
-        except StorageError as error:
-            self._window.show_problem(error.problem)
-            return None

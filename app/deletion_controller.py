@@ -8,15 +8,12 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import TypeVar
 
 from app.answer_controller import ONE_AT_A_TIME, AnswerController
 from app.conversation_controller import ConversationController
 from app.errors import StorageError
 from app.parts import Parts
 from ui.language import translate
-
-Result = TypeVar("Result")
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +30,7 @@ class DeletionController:
 
     def __init__(self, parts: Parts, conversations: ConversationController, answers: AnswerController) -> None:
         self._window = parts.window
+        self._tell = parts.tell
         self._bar = parts.window.undo_bar
         self._store = parts.store
         self._worker = parts.worker
@@ -127,10 +125,3 @@ class DeletionController:
             self._window.show_problem(error.problem)
             return False
         return True
-
-    def _tell(self, job: Callable[[], Result]) -> Result | None:
-        try:
-            return job()
-        except StorageError as error:
-            self._window.show_problem(error.problem)
-            return None

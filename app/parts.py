@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import TypeVar
 
 from app.chats.store import ChatStore
 from app.engine_bridge import Worker
+from app.errors import StorageError
 from app.paths import Paths
 from app.settings_keeper import SettingsKeeper
 from ui.main_window import MainWindow
+
+Result = TypeVar("Result")
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,3 +25,11 @@ class Parts:
     store: ChatStore
     keeper: SettingsKeeper
     paths: Paths
+
+    def tell(self, job: Callable[[], Result]) -> Result | None:
+        """Do what reads or writes the chats; None where it could not be done, which the window says."""
+        try:
+            return job()
+        except StorageError as error:
+            self.window.show_problem(error.problem)
+            return None

@@ -12,7 +12,6 @@ from PySide6.QtWidgets import (
     QLineEdit,
     QListView,
     QMenu,
-    QStyle,
     QStyledItemDelegate,
     QStyleOptionViewItem,
     QWidget,
@@ -22,6 +21,7 @@ from ui.conversation_menu import make_menu
 from ui.conversation_model import ConversationModel, Heading, Index, Item, heading_words
 from ui.language import translate
 from ui.records import ConversationRow, FolderRow
+from ui.row_ground import paint_ground
 from ui.theme import SEMIBOLD, Theme
 
 ROW_HEIGHT, COMPACT_HEIGHT = 32, 26  # one height for all: the view then asks no row for its size
@@ -44,11 +44,11 @@ class _Delegate(QStyledItemDelegate):
         painter.save()
         if isinstance(item, Heading):
             if item.can_fold:
-                self._paint_back(painter, rect, option.state)
+                paint_ground(painter, rect.adjusted(0, 1, 0, -1), option.state, self._theme.tokens)
                 self._paint_chevron(painter, rect, item)
             self._paint_heading(painter, rect, item)
         elif item is not None:
-            self._paint_back(painter, rect, option.state)
+            paint_ground(painter, rect.adjusted(0, 1, 0, -1), option.state, self._theme.tokens)
             self._paint_title(painter, rect, item)
         painter.restore()
 
@@ -67,20 +67,6 @@ class _Delegate(QStyledItemDelegate):
         name = "chevron-right" if heading.folded else "chevron-down"
         icon = self._theme.icon(name, self._theme.tokens.text_muted, 14)
         icon.paint(painter, QRect(rect.left() + 10, rect.center().y() - 6, 14, 14))
-
-    def _paint_back(self, painter: QPainter, rect: QRect, state: QStyle.StateFlag) -> None:
-        tokens = self._theme.tokens
-        selected = bool(state & QStyle.StateFlag.State_Selected)
-        box = rect.adjusted(0, 1, 0, -1)
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        if selected or state & QStyle.StateFlag.State_MouseOver:
-            painter.setPen(Qt.PenStyle.NoPen)
-            painter.setBrush(QColor(tokens.selected if selected else tokens.hover))
-            painter.drawRoundedRect(box, 6, 6)
-        if state & QStyle.StateFlag.State_HasFocus:
-            painter.setPen(QColor(tokens.focus))
-            painter.setBrush(Qt.BrushStyle.NoBrush)
-            painter.drawRoundedRect(box.adjusted(1, 1, -1, -1), 5, 5)
 
     def _paint_title(self, painter: QPainter, rect: QRect, row: ConversationRow) -> None:
         tokens = self._theme.tokens

@@ -124,20 +124,14 @@ class ModeCards(QWidget):
 class ModeRow(SettingRow):
     """The cards as a row of the settings."""
 
+    is_wide = True
+
     def make_control(self) -> QWidget:
         """An editor of this kind."""
         self.cards = ModeCards()
         self.name(self.cards)
         self.cards.changed.connect(self.changed)
         return self.cards
-
-    def arrange(self, words: QVBoxLayout, right: QVBoxLayout) -> None:
-        """The cards go below their words."""
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(8)
-        column.addLayout(words)
-        column.addLayout(right)
 
     def value(self) -> SettingValue:
         """The value as edited."""

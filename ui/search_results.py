@@ -20,7 +20,6 @@ from PySide6.QtGui import QColor, QFont, QFontMetrics, QKeyEvent, QPainter, QTex
 from PySide6.QtWidgets import (
     QAbstractItemView,
     QListView,
-    QStyle,
     QStyledItemDelegate,
     QStyleOptionViewItem,
     QWidget,
@@ -28,6 +27,7 @@ from PySide6.QtWidgets import (
 
 from ui.language import translate
 from ui.records import SearchHit
+from ui.row_ground import paint_ground
 from ui.theme import SEMIBOLD, Theme
 
 Index = QModelIndex | QPersistentModelIndex
@@ -101,17 +101,7 @@ class _Delegate(QStyledItemDelegate):
         hit, tokens = self._model.items[index.row()], self._theme.tokens
         title = hit.message_id is None
         painter.save()
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        box = option.rect.adjusted(0, 1, 0, -1)
-        chosen = option.state & QStyle.StateFlag.State_Selected
-        if chosen or option.state & QStyle.StateFlag.State_MouseOver:
-            painter.setPen(Qt.PenStyle.NoPen)
-            painter.setBrush(QColor(tokens.selected if chosen else tokens.hover))
-            painter.drawRoundedRect(box, 6, 6)
-        if option.state & QStyle.StateFlag.State_HasFocus:
-            painter.setPen(QColor(tokens.focus))
-            painter.setBrush(Qt.BrushStyle.NoBrush)
-            painter.drawRoundedRect(box.adjusted(1, 1, -1, -1), 5, 5)
+        paint_ground(painter, option.rect.adjusted(0, 1, 0, -1), option.state, tokens)
         painter.setPen(QColor(tokens.text if title else tokens.text_muted))
         text_box = QRectF(option.rect.adjusted(10 if title else 18, 4, -8, -3))
         self._draw_text(painter, text_box, hit, 1 if title else SNIPPET_LINES)

@@ -19,6 +19,7 @@ class SettingRow(QWidget):
     """
 
     changed = Signal()
+    is_wide = False  # a wide control goes below its words
 
     def __init__(self, field: SettingField) -> None:
         super().__init__()
@@ -42,11 +43,17 @@ class SettingRow(QWidget):
         right.addWidget(self.control)
         right.addWidget(self.complaint)
         right.addStretch(1)
-        self.arrange(words, right)
+        self._arrange(words, right)
         self.changed.connect(self.show_complaint)
 
-    def arrange(self, words: QVBoxLayout, right: QVBoxLayout) -> None:
-        """Side by side; a wide control goes below its words."""
+    def _arrange(self, words: QVBoxLayout, right: QVBoxLayout) -> None:
+        if self.is_wide:
+            column = QVBoxLayout(self)
+            column.setContentsMargins(0, 0, 0, 0)
+            column.setSpacing(8)
+            column.addLayout(words)
+            column.addLayout(right)
+            return
         row = QHBoxLayout(self)
         row.setContentsMargins(0, 0, 0, 0)
         row.setSpacing(24)

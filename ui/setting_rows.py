@@ -109,6 +109,8 @@ class NumberRow(SettingRow):
 class TextRow(SettingRow):
     """Several lines of text."""
 
+    is_wide = True
+
     def make_control(self) -> QWidget:
         """An editor of this kind."""
         self.edit = QPlainTextEdit()
@@ -118,14 +120,6 @@ class TextRow(SettingRow):
         self.name(self.edit)
         self.edit.textChanged.connect(self.changed)
         return self.edit
-
-    def arrange(self, words: QVBoxLayout, right: QVBoxLayout) -> None:
-        """The control goes below its words."""
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(8)
-        column.addLayout(words)
-        column.addLayout(right)
 
     def value(self) -> SettingValue:
         """The value as edited."""
@@ -211,6 +205,7 @@ class SwitchRow(SettingRow):
 class ModelFileRow(SettingRow):
     """A path with Browse; empty leaves the choice to the app where the field says so."""
 
+    is_wide = True
     none = mark("ModelFileRow", "No file")
     browsing = mark("ModelFileRow", "browse for a file")
 
@@ -231,14 +226,6 @@ class ModelFileRow(SettingRow):
         row.addWidget(self.edit, 1)
         row.addWidget(self.browse)
         return box
-
-    def arrange(self, words: QVBoxLayout, right: QVBoxLayout) -> None:
-        """The control goes below its words."""
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(8)
-        column.addLayout(words)
-        column.addLayout(right)
 
     def _browse(self) -> None:
         ask_model_file(self, self.field.label, self.edit.setText)

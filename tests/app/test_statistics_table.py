@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+from dataclasses import replace
 from datetime import UTC, datetime
 
 import pytest
@@ -14,20 +15,12 @@ from hypothesis import strategies as st
 from app.chats.given import GivenAnswer
 from app.statistics_table import answer_row, csv_pieces, harmless, json_pieces, totals_row
 from app.stats_sum import by_pair
-from engine.records import Mode, RunStats, Source
+from engine.records import Mode, RunStats
+from tests.app.run_stats import RUN
 
 DAY = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
-STATS = RunStats(
-    mode=Mode.DRAFT,
-    tokens=40,
-    passes=10,
-    proposed=30,
-    accepted=24,
-    proposed_by_depth=(10, 10, 10),
-    accepted_by_depth=(9, 8, 7),
-    provenance={Source.DRAFT: 24, Source.RECOVERED: 16},
-    decode_s=2.0,
-    plain_ms=100.0,
+STATS = replace(
+    RUN,
     time_to_first_token_s=0.25,
     interval_counts={236: 38, 300: 2},
     context_size=512,

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 
 from PySide6.QtCore import QAbstractListModel, QModelIndex, QPersistentModelIndex, QRect, QSize, Qt, Signal
 from PySide6.QtGui import QColor, QFont, QFontMetrics, QKeyEvent, QPainter
-from PySide6.QtWidgets import QListView, QStyle, QStyledItemDelegate, QStyleOptionViewItem, QWidget
+from PySide6.QtWidgets import QListView, QStyledItemDelegate, QStyleOptionViewItem, QWidget
 
+from ui.row_ground import paint_ground
 from ui.theme import SEMIBOLD, Theme
 
 Index = QModelIndex | QPersistentModelIndex
@@ -90,24 +91,12 @@ class _Delegate(QStyledItemDelegate):
         painter.save()
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         if choice.key:
-            self._paint_ground(painter, option.rect.adjusted(0, 1, 0, -1), option.state)
+            paint_ground(painter, option.rect.adjusted(0, 1, 0, -1), option.state, self._theme.tokens)
             self._paint_row(painter, option.rect.adjusted(0, 1, 0, -1), choice)
         else:
             box = option.rect.adjusted(10, 0, -8, -6)
             self._write(painter, box, choice.title, self._theme.font(-1, SEMIBOLD), Qt.AlignmentFlag.AlignBottom)
         painter.restore()
-
-    def _paint_ground(self, painter: QPainter, box: QRect, state: QStyle.StateFlag) -> None:
-        tokens = self._theme.tokens
-        selected = bool(state & QStyle.StateFlag.State_Selected)
-        if selected or state & QStyle.StateFlag.State_MouseOver:
-            painter.setPen(Qt.PenStyle.NoPen)
-            painter.setBrush(QColor(tokens.selected if selected else tokens.hover))
-            painter.drawRoundedRect(box, 6, 6)
-        if state & QStyle.StateFlag.State_HasFocus:
-            painter.setPen(QColor(tokens.focus))
-            painter.setBrush(Qt.BrushStyle.NoBrush)
-            painter.drawRoundedRect(box.adjusted(1, 1, -1, -1), 5, 5)
 
     def _paint_row(self, painter: QPainter, box: QRect, choice: Choice) -> None:
         tokens = self._theme.tokens

@@ -5,22 +5,21 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QHBoxLayout, QStackedWidget, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QStackedWidget, QWidget
 
 from engine.records import Problem
 from ui.elided_label import ElidedLabel
 from ui.hub.choice_list import Choice, ChoiceList
+from ui.hub.columns import LIST_PX, list_side, put_beside, verdict_side
 from ui.hub.intentions import Intentions
 from ui.hub.pair_card import PairCard
-from ui.hub.parts import Invitation, button, label, scrolled
-from ui.hub.search_page import LEAST_LIST_PX, LIST_PX
+from ui.hub.parts import Invitation, button, label
 from ui.hub.words import MATCH_ICONS, MATCH_WORDS, bytes_or_unknown
 from ui.hub_records import DraftList, DraftRow, Match, PairView
 from ui.language import translate
 from ui.problem_words import explanation, in_words
 from ui.theme import Theme
 
-CARD_PX = 640
 _TONES = {Match.YES: "good", Match.NO: "bad"}
 
 
@@ -83,32 +82,13 @@ class DraftsPage(QWidget):
         self.found = QStackedWidget()
         self.found.addWidget(self.list)
         self.found.addWidget(self.nothing)
-        left = QWidget()
-        left.setObjectName("hubList")
-        left.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
-        left.setMinimumWidth(LEAST_LIST_PX)
-        left.setMaximumWidth(LIST_PX)
-        column = QVBoxLayout(left)
-        column.setContentsMargins(12, 14, 12, 0)
-        column.setSpacing(4)
+        left, column = list_side(14, 4)
         for piece in (self.heading, self.target, self.words):
             piece.setContentsMargins(10, 0, 8, 0)
             column.addWidget(piece)
         column.addWidget(self.found, 1)
-        content = QWidget()
-        inner = QVBoxLayout(content)
-        inner.setContentsMargins(24, 20, 24, 24)
-        self.card.setMaximumWidth(CARD_PX)
-        inner.addWidget(self.card)
-        inner.addStretch(1)
-        self.right = QStackedWidget()
-        self.right.addWidget(self.empty)
-        self.right.addWidget(scrolled(content, translate("DraftsPage", "Verdict")))
-        row = QHBoxLayout(self)
-        row.setContentsMargins(0, 0, 0, 0)
-        row.setSpacing(0)
-        row.addWidget(left, 2)
-        row.addWidget(self.right, 5)
+        self.right = verdict_side(self.empty, [self.card], translate("DraftsPage", "Verdict"))
+        put_beside(self, left, self.right)
 
     def start(self) -> None:
         """The page is seen."""

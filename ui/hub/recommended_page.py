@@ -5,15 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QStackedWidget, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QGridLayout, QWidget
 
 from engine.records import Problem
 from ui.hub.choice_list import Choice, ChoiceList
-from ui.hub.drafts_page import CARD_PX
+from ui.hub.columns import list_side, put_beside, verdict_side
 from ui.hub.intentions import Intentions
 from ui.hub.pair_card import PairCard
-from ui.hub.parts import Invitation, button, empty_layout, label, scrolled
-from ui.hub.search_page import LEAST_LIST_PX, LIST_PX
+from ui.hub.parts import Invitation, button, empty_layout, label
 from ui.hub.words import FIT_ICONS, FIT_WORDS, bytes_or_unknown
 from ui.hub_records import CatalogRow, FitLevel, PairView
 from ui.language import translate
@@ -82,38 +81,14 @@ class RecommendedPage(QWidget):
         )
 
     def _arrange(self) -> None:
-        left = QWidget()
-        left.setObjectName("hubList")
-        left.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
-        left.setMinimumWidth(LEAST_LIST_PX)
-        left.setMaximumWidth(LIST_PX)
-        column = QVBoxLayout(left)
-        column.setContentsMargins(12, 14, 12, 0)
-        column.setSpacing(4)
+        left, column = list_side(14, 4)
         for words in (self.heading, self.words):
             words.setContentsMargins(10, 0, 8, 0)
             column.addWidget(words)
         column.addWidget(self.list, 1)
-        content = QWidget()
-        inner = QVBoxLayout(content)
-        inner.setContentsMargins(24, 20, 24, 24)
-        inner.setSpacing(12)
-        pieces: tuple[QWidget, ...] = (self.title, self.good_for, self.facts_box, self.card)
-        for piece in pieces:
-            piece.setMaximumWidth(CARD_PX)
-        inner.addWidget(self.title)
-        inner.addWidget(self.good_for)
-        inner.addWidget(self.facts_box)
-        inner.addWidget(self.card)
-        inner.addStretch(1)
-        self.right = QStackedWidget()
-        self.right.addWidget(self.empty)
-        self.right.addWidget(scrolled(content, translate("RecommendedPage", "Pair")))
-        row = QHBoxLayout(self)
-        row.setContentsMargins(0, 0, 0, 0)
-        row.setSpacing(0)
-        row.addWidget(left, 2)
-        row.addWidget(self.right, 5)
+        pieces = [self.title, self.good_for, self.facts_box, self.card]
+        self.right = verdict_side(self.empty, pieces, translate("RecommendedPage", "Pair"))
+        put_beside(self, left, self.right)
 
     def start(self) -> None:
         """The page is seen."""

@@ -7,10 +7,11 @@ from datetime import datetime
 
 from PySide6.QtCore import Qt, QTimer
 from PySide6.QtGui import QAction
-from PySide6.QtWidgets import QCheckBox, QComboBox, QHBoxLayout, QLineEdit, QStackedWidget, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QCheckBox, QComboBox, QHBoxLayout, QLineEdit, QStackedWidget, QWidget
 
 from engine.records import Problem
 from ui.hub.choice_list import Choice, ChoiceList
+from ui.hub.columns import LIST_PX, list_side, put_beside
 from ui.hub.intentions import Intentions
 from ui.hub.parts import Invitation, button, label
 from ui.hub.repo_pane import RepoPane
@@ -25,7 +26,6 @@ SORTS = (
     ("updated", mark("SearchPage", "Last updated")),
     ("name", mark("SearchPage", "Name")),
 )
-LIST_PX, LEAST_LIST_PX = 340, 316
 TYPING_MS = 450
 _TONES = {FitLevel.FITS: "good", FitLevel.TIGHT: "warn", FitLevel.TOO_LARGE: "bad"}
 
@@ -103,23 +103,12 @@ class SearchPage(QWidget):
         self.results = QStackedWidget()
         self.results.addWidget(self.list)
         self.results.addWidget(self.nothing)
-        left = QWidget()
-        left.setObjectName("hubList")
-        left.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
-        left.setMinimumWidth(LEAST_LIST_PX)
-        left.setMaximumWidth(LIST_PX)
-        column = QVBoxLayout(left)
-        column.setContentsMargins(12, 12, 12, 0)
-        column.setSpacing(8)
+        left, column = list_side(12, 8)
         column.addWidget(self.field)
         column.addLayout(filters)
         column.addWidget(self.status)
         column.addWidget(self.results, 1)
-        row = QHBoxLayout(self)
-        row.setContentsMargins(0, 0, 0, 0)
-        row.setSpacing(0)
-        row.addWidget(left, 2)
-        row.addWidget(self.pane, 5)
+        put_beside(self, left, self.pane)
 
     @property
     def query(self) -> SearchQuery:

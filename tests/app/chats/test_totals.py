@@ -22,21 +22,9 @@ from app.chats.schema import MIGRATIONS
 from app.chats.store import ChatStore
 from app.stats_sum import ADDED, by_pair, plus, sums_of, total
 from engine.records import Mode, RunStats, Source
+from tests.app.run_stats import RUN
 from ui.records import MessageState
 from ui.stats_records import PairSums, Sums
-
-RUN = RunStats(
-    mode=Mode.DRAFT,
-    tokens=40,
-    passes=10,
-    proposed=30,
-    accepted=24,
-    proposed_by_depth=(10, 10, 10),
-    accepted_by_depth=(9, 8, 7),
-    provenance={Source.DRAFT: 24, Source.RECOVERED: 16},
-    decode_s=2.0,
-    plain_ms=100.0,
-)
 
 counts = st.integers(min_value=0, max_value=10**6)
 seconds = st.floats(min_value=0, max_value=1e5, allow_nan=False)

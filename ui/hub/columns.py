@@ -1,0 +1,54 @@
+"""How the pages of the Models place that choose from a list are laid out: the list at the left, what was chosen beside.
+
+Knows no page's content.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QHBoxLayout, QStackedWidget, QVBoxLayout, QWidget
+
+from ui.hub.parts import scrolled
+
+LIST_PX, LEAST_LIST_PX = 340, 316
+CARD_PX = 640
+
+
+def list_side(top_px: int, spacing_px: int) -> tuple[QWidget, QVBoxLayout]:
+    """Make the left side, and the column in it that the page fills."""
+    side = QWidget()
+    side.setObjectName("hubList")
+    side.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
+    side.setMinimumWidth(LEAST_LIST_PX)
+    side.setMaximumWidth(LIST_PX)
+    column = QVBoxLayout(side)
+    column.setContentsMargins(12, top_px, 12, 0)
+    column.setSpacing(spacing_px)
+    return side, column
+
+
+def verdict_side(empty: QWidget, pieces: Sequence[QWidget], name: str) -> QStackedWidget:
+    """Make the right side: first ``empty``, then the ``pieces`` one below the other, scrolled under this ``name``."""
+    content = QWidget()
+    column = QVBoxLayout(content)
+    column.setContentsMargins(24, 20, 24, 24)
+    column.setSpacing(12)
+    for piece in pieces:
+        piece.setMaximumWidth(CARD_PX)
+        column.addWidget(piece)
+    column.addStretch(1)
+    side = QStackedWidget()
+    side.addWidget(empty)
+    side.addWidget(scrolled(content, name))
+    return side
+
+
+def put_beside(page: QWidget, left: QWidget, right: QWidget) -> None:
+    """Fill ``page`` with both sides."""
+    row = QHBoxLayout(page)
+    row.setContentsMargins(0, 0, 0, 0)
+    row.setSpacing(0)
+    row.addWidget(left, 2)
+    row.addWidget(right, 5)
