@@ -11,6 +11,7 @@ import re
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import islice
 
 from markdown_it.token import Token
 
@@ -21,6 +22,7 @@ from ui.markdown_words import grow_html, takes_words, words_after
 
 MAX_RUN_BLOCKS = 10
 MAX_RUN_CHARS = 3_000
+LIST_ITEMS = 12  # a longer list is laid out in parts, each of which decides for itself whether its items stand apart
 _PARSER = SafeParser()  # keeps nothing between calls
 _FENCE_OPEN = re.compile(r"(`{3,}|~{3,})([^\n]*)\n")
 _HALF_FENCE = re.compile(r"(?:^|\n) {0,3}(?:`{1,2}|~{1,2})$")
@@ -37,6 +39,7 @@ class Block:
     closed: bool = True
     num_chars: int = 0
     drawn: Drawn = NOTHING_DRAWN
+    goes_on: bool = False  # a part of a list, of which the next block is more
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,6 +120,7 @@ class BlockStream:
     _num_fed: int = 0
     _left_out: list[int] = field(default_factory=list)  # places of carriage returns, without those before them
     _takes_words: bool = False  # whether the open block ends in plain words
+    _next_number: int = 0  # of the ordered list whose part comes next
     words: str = ""  # by which the open block grew with the last piece, where nothing else changed
 
     def feed(self, text: str) -> list[Block]:
@@ -194,8 +198,11 @@ class BlockStream:
         text = self._tail
         if not self._finished and _HALF_FENCE.search(text):
             text = _HALF_FENCE.sub("", text)
-        tokens = _PARSER.parse(text)
-        groups = list(_top_level(tokens))
+        groups = list(_top_level(_PARSER.parse(text)))
+        parts = self._close_part(text, groups)
+        if parts:
+            return parts + self._parse()
+        self._go_on_counting(groups)
         self._takes_words = bool(groups) and text is self._tail and takes_words(groups[-1])
         lines = Lines.of(text)
         blocks = [self._block(group, text, lines) for group in groups]
@@ -209,8 +216,36 @@ class BlockStream:
             return []
         self._tail = self._tail[start:]
         self._begin += start
+        self._next_number = 0
         self._tail_blocks = blocks[-1:]
         return [self._as_final(block) for block in blocks[:-1]]
+
+    def _close_part(self, text: str, groups: list[list[Token]]) -> list[Block]:
+        """Cut the first long list behind its first items, if the one behind them has certainly begun."""
+        for number, group in enumerate(groups):
+            line = _line_of_item(group, LIST_ITEMS)
+            place = _line_offset(text, line) if line else 0
+            if not line or (not self._finished and "\n" not in text[place:]):
+                continue
+            first = _line_offset(text, _first_line(group))
+            part = list(_top_level(_PARSER.parse(text[first:place])))
+            if len(part) != 1:
+                continue
+            self._go_on_counting(groups[:1] if number else part)
+            lines = Lines.of(text)
+            blocks = [self._as_final(self._block(each, text, lines)) for each in groups[:number]]
+            self._next_number = _number_of(part[0]) + LIST_ITEMS
+            self._tail, self._begin = text[first:], self._begin + first
+            part[0][0].attrSet("class", "part")
+            blocks.append(replace(self._block(part[0], text[first:place], Lines.of(text[first:place])), goes_on=True))
+            self._tail, self._begin = self._tail[place - first :], self._begin + place - first
+            return blocks
+        return []
+
+    def _go_on_counting(self, groups: list[list[Token]]) -> None:
+        """An ordered list that was cut goes on with the number that comes next, whatever is written."""
+        if self._next_number and groups and groups[0][0].type == "ordered_list_open":
+            groups[0][0].attrSet("start", self._next_number)
 
     def _block(self, group: list[Token], text: str, lines: Lines) -> Block:
         first, base = group[0], self.base + self._begin
@@ -234,6 +269,20 @@ def _top_level(tokens: Sequence[Token]) -> Iterator[list[Token]]:
 
 def _first_line(group: Sequence[Token]) -> int:
     return group[0].map[0] if group[0].map else 0
+
+
+def _line_of_item(group: Sequence[Token], number: int) -> int:
+    """The line at which an item of a list begins, counted from 0; 0 where it has no so many."""
+    if group[0].type not in ("bullet_list_open", "ordered_list_open"):
+        return 0
+    items = (token.map[0] for token in group if token.type == "list_item_open" and token.level == 1 and token.map)
+    return next(islice(items, number, None), 0)
+
+
+def _number_of(group: Sequence[Token]) -> int:
+    """With which number an ordered list begins."""
+    start = group[0].attrGet("start")
+    return 1 if start is None else int(start)
 
 
 def _line_offset(text: str, line: int) -> int:

@@ -22,14 +22,14 @@ from ui.user_card import UserCard
 
 def plain_text(markdown: str) -> str:
     """The words of a Markdown text without its marks; formulas as their source."""
-    stream, document, parts = BlockStream(), QTextDocument(), []
+    stream, document, words = BlockStream(), QTextDocument(), ""
     for block in stream.feed(markdown) + stream.finish():
         if block.is_code:
-            parts.append(block.code.rstrip("\n"))
+            words += block.code.rstrip("\n") + "\n\n"
             continue
         document.setHtml(FORMULA_IMAGE.sub(lambda found: escape(formula_source(found[1])), block.html))
-        parts.append(document.toPlainText().strip())
-    return "\n\n".join(parts)
+        words += document.toPlainText().strip() + ("\n" if block.goes_on else "\n\n")
+    return words.removesuffix("\n\n")
 
 
 def make_menu(card: MessageCard, targets: Sequence[TargetChoice] = ()) -> QMenu:

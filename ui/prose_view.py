@@ -48,6 +48,7 @@ def document_style(tokens: Palette, base: int, code_family: str, line_height: fl
     h3 {{ font-size: {base + 2}px; font-weight: 600; margin: 8px 0 6px 0; }}
     h4, h5, h6 {{ font-size: {base}px; font-weight: 600; margin: 8px 0 6px 0; }}
     ul, ol {{ margin: 0 0 10px 0; }}
+    ul.part, ol.part {{ margin: 0 0 3px 0; }}
     li {{ margin: 0 0 3px 0; }}
     a {{ color: {tokens.accent_text}; text-decoration: underline; }}
     span.code {{ font-family: '{code_family}'; font-size: {base - 1}px; background: {tokens.tint}; }}

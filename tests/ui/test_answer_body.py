@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from itertools import pairwise
 
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -14,6 +15,7 @@ from tests.ui.markdown_documents import cut_documents, documents
 from ui.answer_body import AnswerBody
 from ui.code_block import CodeBlock
 from ui.highlighting import line_ranges
+from ui.message_menu import plain_text
 from ui.palette import DARK
 from ui.prose_view import ProseView
 from ui.theme import Theme
@@ -78,6 +80,22 @@ def test_the_open_block_stands_where_it_stands_when_it_is_closed(theme: Theme, q
             body.layout().activate()
         assert sum(part.isVisible() for part in grown.segments) >= sum(part.isVisible() for part in whole.segments)
         assert grown.sizeHint().height() == whole.sizeHint().height(), text[:end]
+
+
+def test_the_items_of_a_long_list_stand_as_far_apart_as_those_of_a_short_one(theme: Theme, qtbot: QtBot) -> None:
+    body = AnswerBody(theme, None, 500)
+    qtbot.addWidget(body)
+    body.set_text("".join(f"{number}. item\n" for number in range(1, 31)))
+    (prose,) = body.segments
+    assert isinstance(prose, ProseView)
+    places, block = [], prose.document().begin()
+    while block.isValid():
+        assert block.textList().itemText(block) == f"{len(places) + 1}."
+        places.append(prose.document().documentLayout().blockBoundingRect(block).y())
+        block = block.next()
+    assert len(places) == 30
+    assert len({round(below - above) for above, below in pairwise(places)}) == 1
+    assert plain_text("".join(f"- {number}\n" for number in range(30))).split("\n") == [str(n) for n in range(30)]
 
 
 def test_code_is_copied_whole(theme: Theme, qtbot: QtBot) -> None:

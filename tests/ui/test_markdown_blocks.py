@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from itertools import pairwise
 
 import pytest
 from hypothesis import example, given, settings
@@ -10,7 +11,7 @@ from hypothesis import strategies as st
 
 from tests.ui.markdown_documents import cut_documents, documents, every_char
 from ui import markdown_blocks
-from ui.markdown_blocks import MAX_RUN_BLOCKS, Block, BlockStream, plan_segments
+from ui.markdown_blocks import LIST_ITEMS, MAX_RUN_BLOCKS, Block, BlockStream, plan_segments
 from ui.markdown_html import render_tokens
 from ui.markdown_parser import SafeParser
 
@@ -147,3 +148,41 @@ def test_plain_words_are_not_parsed(monkeypatch: pytest.MonkeyPatch) -> None:
         feed.feed(" of 2, or more")
     assert feed.words == " of 2, or more"
     assert feed.tail[0].html.endswith(" words" + " of 2, or more" * 20 + "</li>\n</ul>\n")
+
+
+ITEMS = [f"{number}. item **{number}**\n" for number in range(1, 41)]
+
+
+@pytest.mark.parametrize("step", [1, 7, 10_000])
+def test_a_long_list_is_closed_part_by_part(step: int) -> None:
+    text = "Before.\n\n" + "".join(ITEMS) + "\nAfter."
+    feed, longest = BlockStream(), 0
+    blocks: list[Block] = []
+    for start in range(0, len(text), step):
+        blocks += feed.feed(text[start : start + step])
+        longest = max(longest, sum(block.html.count("<li>") for block in feed.tail))
+    blocks += feed.finish()
+    assert longest <= LIST_ITEMS + 1
+    assert [block.html.count("<li>") for block in blocks] == [0, 12, 12, 12, 4, 0]
+    assert [block.goes_on for block in blocks] == [False, True, True, True, False, False]
+    assert [block.html.split("\n")[0] for block in blocks[1:4]] == [
+        '<ol class="part">',
+        '<ol start="13" class="part">',
+        '<ol start="25" class="part">',
+    ]
+    assert "".join(text[place] for block in blocks for place in block.drawn.places).startswith("Before.item 1item 2")
+    assert blocks == stream([text])
+
+
+@settings(max_examples=100, deadline=None)
+@given(
+    st.lists(st.sampled_from(["- a\n", "- *b*\n\n", "  more\n", "   - deep\n", "1. c\n", "\n", "text\n"]), max_size=60),
+    st.data(),
+)
+def test_long_lists_in_pieces_equal_those_at_once(lines: list[str], data: st.DataObject) -> None:
+    text = "".join(lines)
+    cuts = sorted(data.draw(st.lists(st.integers(0, len(text)), max_size=30)))
+    pieces = [text[start:end] for start, end in pairwise([0, *cuts, len(text)])]
+    assert stream(pieces) == stream([text])
+    shown = "".join(text[place] for block in stream([text]) for place in block.drawn.places)
+    assert shown.replace("\n", "") == "".join(block.drawn.text for block in stream([text])).replace("\n", "")
