@@ -65,7 +65,7 @@ def test_measuring_takes_minima_of_all_points() -> None:
         calls.append(num_tokens)
 
     assert set(measure(run_pass, 1.0)) == set(POINTS)
-    assert len(calls) == 3 * len(POINTS) + 1
+    assert len(calls) == 3 * (len(POINTS) + 1) + 1
 
 
 def test_measuring_ends_with_its_budget_and_knows_one_token_at_least() -> None:
