@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from functools import partial
 
-from PySide6.QtCore import QEvent, QObject, Signal
+from PySide6.QtCore import QEvent, QObject, QTimer, Signal
 from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent, QHelpEvent
 from PySide6.QtWidgets import QApplication, QPlainTextEdit, QSizePolicy, QSpacerItem, QToolTip, QVBoxLayout, QWidget
 
@@ -21,6 +21,7 @@ from ui.spare_parts import SpareParts
 from ui.theme import Theme
 
 SEGMENT_SPACING = 10
+JOIN_MS = 5  # after the frame in which a block was closed was painted
 MAX_HEIGHT = 16_777_215  # QWIDGETSIZE_MAX: none
 
 
@@ -57,6 +58,9 @@ class AnswerBody(QWidget):
         self._stream = BlockStream()
         self._spares = SpareParts(theme, self)  # while text arrives
         self._open_blocks: list[Block] = []  # final, but in a run that may still take more
+        self._closed: list[Block] = []  # final, but still shown with the open one
+        self._join_soon = QTimer(self, singleShot=True, interval=JOIN_MS)
+        self._join_soon.timeout.connect(self._join)
         self._sealed = 0  # widgets that will not change any more
         self._parts: list[_Part] = []
         self._tail: ProseView | None = None  # the last widget, while it shows the open end of the one above
@@ -83,13 +87,16 @@ class AnswerBody(QWidget):
 
     def append(self, text: str) -> None:
         """Show the next piece of the answer."""
-        self._close(self._stream.feed(text))
+        self._closed += self._stream.feed(text)
         self._show(self._stream.words)
+        if self._closed and not self._join_soon.isActive():
+            self._join_soon.start()
         self._spares.make_soon()
 
     def finish(self) -> None:
         """No more text will come."""
-        self._close(self._stream.finish())
+        self._closed += self._stream.finish()
+        self._take_closed()
         self._show()
         self._spares.drop()
 
@@ -98,6 +105,8 @@ class AnswerBody(QWidget):
         while self._parts:
             self._drop(len(self._parts) - 1)
         self._stream, self._open_blocks, self._final_plan, self._waiting = BlockStream(base), [], [], []
+        self._closed = []
+        self._join_soon.stop()
         self._sealed = self._num_marked = 0
 
     def set_text(self, text: str, base: int = 0) -> None:
@@ -217,15 +226,24 @@ class AnswerBody(QWidget):
             if QAccessible.isActive():
                 QAccessible.updateAccessibility(QAccessibleAnnouncementEvent(view, pass_words(found)))
 
-    def _close(self, blocks: list[Block]) -> None:
-        """These are final."""
-        if blocks:
-            self._open_blocks += blocks
+    def _join(self) -> None:
+        """Let what was closed join the run above it: in a turn of its own, since that lays the run out anew."""
+        self._take_closed()
+        self._show()
+        if self._told[2] or self._shows_refused:
+            self.mark(*self._told, afresh=False)
+
+    def _take_closed(self) -> None:
+        self._join_soon.stop()
+        if self._closed:
+            self._open_blocks += self._closed
+            self._closed = []
             self._final_plan = plan_segments(self._open_blocks)
 
     def _show(self, words: str = "") -> None:
-        tail = plan_tail(self._open_blocks, self._stream.tail)
-        plan = plan_segments([*self._open_blocks, *self._stream.tail]) if tail is None else [*self._final_plan, tail]
+        rest = [*self._closed, *self._stream.tail]
+        tail = plan_tail(self._open_blocks, rest)
+        plan = plan_segments([*self._open_blocks, *rest]) if tail is None else [*self._final_plan, tail]
         for index, segment in enumerate(plan, start=self._sealed):
             self._put(index, segment, words)
         while len(self._parts) > self._sealed + len(plan):
