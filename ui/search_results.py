@@ -82,20 +82,29 @@ class _Delegate(QStyledItemDelegate):
         self._theme = theme
         self._list = parent
         self._model = model
+        self._take_fonts()
+        theme.changed.connect(self._take_fonts)
+
+    def _take_fonts(self) -> None:
+        """Every key asks for the height of every row: nothing is made anew for it."""
+        self._title_font, self._text_font = self._theme.font(0, SEMIBOLD), self._theme.font(-1)
+        self._metrics = QFontMetrics(self._text_font)
+        self._narrowest = self._metrics.horizontalAdvance("i")
 
     def _font(self, hit: SearchHit) -> QFont:
-        return self._theme.font(0, SEMIBOLD) if hit.message_id is None else self._theme.font(-1)
+        return self._title_font if hit.message_id is None else self._text_font
 
     def sizeHint(self, option: QStyleOptionViewItem, index: Index) -> QSize:  # noqa: ARG002
         hit = self._model.items[index.row()]
         if hit.message_id is None:
             return QSize(0, TITLE_HEIGHT)
-        text = "".join(piece for piece, _ in hit.parts)
-        fits = QFontMetrics(self._font(hit)).horizontalAdvance(text) < self._list.viewport().width() - SNIPPET_SLACK
+        text, room = "".join(piece for piece, _ in hit.parts), self._list.viewport().width() - SNIPPET_SLACK
+        # Measuring is dear; most excerpts are too long were they of nothing but narrow letters.
+        fits = len(text) * self._narrowest < room and self._metrics.horizontalAdvance(text) < room
         return QSize(0, (1 if fits else SNIPPET_LINES) * self._line_height() + 8)
 
     def _line_height(self) -> int:
-        return self._theme.font(-1).pixelSize() + 5
+        return self._text_font.pixelSize() + 5
 
     def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
         hit, tokens = self._model.items[index.row()], self._theme.tokens
