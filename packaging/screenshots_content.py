@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
+from engine.intervals import bucket_of
 from engine.records import Mode, RunStats, Source, TokenSpan
 from ui.context_records import ContextParts, SummaryView
 from ui.layer_records import Prompt
@@ -54,6 +56,7 @@ STATS = RunStats(
     inter_token_ms_p50=22.1,
     inter_token_ms_p95=61.4,
     inter_token_ms_p99=74.8,
+    interval_counts=Counter(bucket_of(ms * 1000) for ms in (*[22.1] * 92, *[61.4] * 6, *[74.8] * 2)),
     context_used=1204,
     context_size=4096,
     decisions=("draft at depth 3: 86 % at depth 1 accepted",),

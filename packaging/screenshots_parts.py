@@ -161,6 +161,7 @@ class Pictures:
         """A conversation whose oldest turns were summarised; it is nearly full."""
         self._window.transcript.summaries.set_views({1: content.SUMMARY})
         self._window.transcript.verticalScrollBar().setValue(0)
+        self.shoot("summary", area=self.middle())
         self._meter.open_panel()
         panel = self._meter.panel
         assert panel is not None
