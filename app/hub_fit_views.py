@@ -24,11 +24,12 @@ FIT_PARTS = (
 def fit_view(table: FitTable, pair: PairPlan) -> views.FitTable:
     """Rows of target and draft side by side, and each room with its verdict."""
     needed, room = table.needed, table.room
-    places = [_place(translate("HubFitViews", "Memory"), needed.main_bytes, room.main_bytes)]
+    places = [_memory(translate("HubFitViews", "Memory"), needed.main_bytes, room.main_bytes)]
     if room.gpu_bytes:
-        places.append(_place(translate("HubFitViews", "GPU memory"), needed.gpu_bytes, room.gpu_bytes))
+        places.append(_memory(translate("HubFitViews", "GPU memory"), needed.gpu_bytes, room.gpu_bytes))
     if needed.disk_bytes and room.disk_bytes is not None:
-        places.append(_place(translate("HubFitViews", "Disk"), needed.disk_bytes, room.disk_bytes))
+        level = FitLevel.TOO_LARGE if needed.disk_bytes > room.disk_bytes else FitLevel.FITS
+        places.append(FitPlace(translate("HubFitViews", "Disk"), needed.disk_bytes, room.disk_bytes, level))
     return views.FitTable(
         n_ctx=pair.target.setup.n_ctx,
         parts=_parts(table, pair.draft),
@@ -53,8 +54,8 @@ def _parts(table: FitTable, draft: ModelPlan | None) -> tuple[FitPart, ...]:
     )
 
 
-def _place(label: str, needed: int, free: int) -> FitPlace:
+def _memory(label: str, needed: int, free: int) -> FitPlace:
     level = FitLevel.TOO_LARGE if needed > free else FitLevel.FITS
-    if level is FitLevel.FITS and needed > _TIGHT_SHARE * free and label != "Disk":
+    if level is FitLevel.FITS and needed > _TIGHT_SHARE * free:
         level = FitLevel.TIGHT
     return FitPlace(label, needed, free, level)

@@ -171,8 +171,11 @@ def _refs(pair: CatalogPair, checked: EntryCheck) -> tuple[ModelRef, ModelRef]:
 
 
 def _licences(pair: CatalogPair) -> str:
-    both = dict.fromkeys((pair.target.licence, pair.draft.licence))
-    return " and ".join(both)
+    if pair.target.licence == pair.draft.licence:
+        return pair.target.licence
+    return translate("Recommendations", "{first} and {second}").format(
+        first=pair.target.licence, second=pair.draft.licence
+    )
 
 
 def _not_asked() -> str:

@@ -24,6 +24,7 @@ from engine.records import (
     SummaryUpdate,
     TextChunk,
 )
+from engine.sentences import said
 
 ROOM_SHARE = 8  # this part of the context is for the answer, and as much for the summary
 _LEAST_TOKENS, _MOST_TOKENS = 48, 512  # of a summary
@@ -86,7 +87,7 @@ class Summarising:
             return dropping
         plan = self._plan(request)
         if plan is None:
-            yield self._failed(request, 0, "The oldest turns are too long to be summarised.")
+            yield self._failed(request, 0, said("The oldest turns are too long to be summarised."))
             return dropping
         try:
             summary, why = yield from self._written(plan, run)
@@ -136,9 +137,9 @@ class Summarising:
             elif isinstance(event, Finished):
                 reason = event.reason
         if reason is FinishReason.CANCELLED:
-            return "", "The summary was cancelled."
+            return "", said("The summary was cancelled.")
         summary = _tidied(text, cut=reason is FinishReason.LENGTH)
-        return summary, "" if summary else "The model wrote no summary."
+        return summary, "" if summary else said("The model wrote no summary.")
 
 
 def _tidied(text: str, *, cut: bool) -> str:

@@ -4695,6 +4695,18 @@ Chat-Vorlage: {template_name}
         <translation>Schalten Sie den Modus für dieses Modell aus.</translation>
     </message>
     <message>
+        <source>The summary was cancelled.</source>
+        <translation>Die Zusammenfassung wurde abgebrochen.</translation>
+    </message>
+    <message>
+        <source>The model wrote no summary.</source>
+        <translation>Das Modell hat keine Zusammenfassung geschrieben.</translation>
+    </message>
+    <message>
+        <source>The oldest turns are too long to be summarised.</source>
+        <translation>Die ältesten Beiträge sind zu lang, um zusammengefasst zu werden.</translation>
+    </message>
+    <message>
         <source>Try again; if it happens again, reinstall Paceline.</source>
         <translation>Versuchen Sie es erneut; geschieht es wieder, installieren Sie Paceline neu.</translation>
     </message>
@@ -4975,6 +4987,10 @@ Chat-Vorlage: {template_name}
         <source>{low} to {high} times, {measured_on}</source>
         <translation>{low}- bis {high}-fach, {measured_on}</translation>
     </message>
+    <message>
+        <source>{first} and {second}</source>
+        <translation>{first} und {second}</translation>
+    </message>
 </context>
 <context>
     <name>RecommendedPage</name>
@@ -4993,6 +5009,10 @@ Chat-Vorlage: {template_name}
     <message>
         <source>Too large for this machine</source>
         <translation>Zu groß für diesen Rechner</translation>
+    </message>
+    <message>
+        <source>here</source>
+        <translation>hier</translation>
     </message>
     <message>
         <source>Recommended pairs</source>

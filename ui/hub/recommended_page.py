@@ -45,7 +45,7 @@ def _choice(row: CatalogRow) -> Choice:
         key=row.key,
         title=row.name,
         lines=(row.good_for,),
-        side=bytes_or_unknown(row.pair.missing_bytes) if not row.pair.is_here else "here",
+        side=bytes_or_unknown(row.pair.missing_bytes) if not row.pair.is_here else translate("RecommendedPage", "here"),
         icon=FIT_ICONS[row.fit],
         tone=_TONES.get(row.fit, "muted"),
         spoken=translate("Words", FIT_WORDS[row.fit]),
