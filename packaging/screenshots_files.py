@@ -66,7 +66,7 @@ def save(pixmap: QPixmap, file: Path) -> None:
     rows[:, :width] = nearest[where.reshape(height, width)]
     small = QImage(rows.data, width, height, rows.shape[1], QImage.Format.Format_Indexed8)
     small.setColorTable([int(colour) for colour in colours[kept]])
-    small.save(str(file), "PNG", 0)
+    small.save(str(file), quality=0)
     print(file.name, flush=True)
 
 
