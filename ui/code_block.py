@@ -166,6 +166,7 @@ class CodeBlock(QFrame):
                 if language
                 else translate("CodeBlock", "Code")
             )
+        appears = not self._code
         if code != self._code:
             self._coloured = False
             self._theme.code_colours.forget(self._highlighter)
@@ -175,7 +176,8 @@ class CodeBlock(QFrame):
         if closed and not self._coloured:
             self._coloured = True
             if len(code) <= MAX_COLOURED_CHARS:
-                self._theme.code_colours.colour(self._highlighter, code.removesuffix("\n"), language)
+                colours = self._theme.code_colours
+                colours.colour(self._highlighter, code.removesuffix("\n"), language, at_once=appears)
 
     def mark(self, ranges: Iterable[MarkedRange]) -> None:
         """Mark exactly these ranges of the code, none of which crosses a line."""

@@ -57,10 +57,10 @@ class CodeColours(QObject):
         self._timer = QTimer(self, singleShot=True, interval=PAUSE_MS)
         self._timer.timeout.connect(self._work)
 
-    def colour(self, highlighter: RangeHighlighter, code: str, language: str) -> None:
-        """Colour ``code``, which is the highlighter's document."""
+    def colour(self, highlighter: RangeHighlighter, code: str, language: str, *, at_once: bool = True) -> None:
+        """Colour ``code``, which is the highlighter's document; not ``at_once`` where this turn has work enough."""
         self.forget(highlighter)
-        if is_loaded(language) and len(code) <= AT_ONCE_CHARS:
+        if at_once and is_loaded(language) and len(code) <= AT_ONCE_CHARS:
             highlighter.set_ranges(line_ranges(code, language))
             return
         if not is_loaded(language) and language not in self._loading:
