@@ -189,7 +189,7 @@ def test_a_read_only_folder_shows_the_chats_and_keeps_new_ones_in_memory(
     again = ChatStore(place, [].append)
     problem = again.open()
     assert problem is not None
-    assert "The stored chats are shown" in problem.message
+    assert "The stored chats can be read" in problem.message
     assert not again.lasting
     assert [view.text for view in again.messages(conversation)] == ["stored before"]
     again.add_message(conversation, "user", "in memory")
