@@ -32,6 +32,7 @@ _PROBE_WEIGHT = 6.0  # looks that a token of a probe is worth
 _PROBE_DEPTH = 3
 _REWORK_RATE = 0.01  # rare and large: the average must be long
 _LIKELY_CHANCE = 0.85  # a draft of which nothing is known is not hoped to be kept more often
+_WORTH_HOPING = 1.08  # times plain decoding: what promises less does not pay for reading what it missed
 _HOPED = 0.2  # more than lately a draft is hoped to be kept
 _BEST_CHANCE = 0.98  # no draft is kept more often for long
 _SLIP_RATE = 0.2  # weight of a pass in what its kind takes beyond what it should
@@ -91,7 +92,7 @@ class Pacer:
         """
         self.learnt = self.lessons.begin(kind)
         self._hopeless = not self._pays(_BEST_CHANCE)
-        hoped = self._pays(min(self.learnt.by_depth.chance(0) + _HOPED, _BEST_CHANCE))
+        hoped = self._pays(min(self.learnt.by_depth.chance(0) + _HOPED, _BEST_CHANCE), _WORTH_HOPING)
         self.learnt.model.judge(self.plain_ms, likely=self._pays(_LIKELY_CHANCE), hoped=hoped)
 
     # ---- before a pass ----------------------------------------------------------------------------------------------
@@ -361,14 +362,14 @@ class Pacer:
         """The acceptance per token from which the draft model pays here; None where it never can."""
         return reasons.break_even(self._pays)
 
-    def _pays(self, acceptance: float) -> bool:
+    def _pays(self, acceptance: float, times: float = 1.0) -> bool:
         expected = alive = 1.0
         for depth in range(1, MAX_DEPTH + 1):
             alive *= acceptance
             expected += alive
             cost_ms = self._pass_ms(depth + 1) + depth * self.draft_step_ms
             cost_ms += self._risk_ms(depth, alive)
-            if expected * self.plain_ms > cost_ms:
+            if expected * self.plain_ms > times * cost_ms:
                 return True
         return False
 

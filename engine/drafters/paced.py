@@ -63,6 +63,7 @@ class PacedDrafter:
     def propose(self, history: History, limit: int) -> Draft:
         """What the pacer finds worth most; possibly nothing."""
         self._learn(history)
+        self._rest.taken()
         text = Seen()
         if self._text is not None:
             text = text_seen(self._text.propose(history, min(limit, TEXT_DEPTH)))
@@ -95,7 +96,7 @@ class PacedDrafter:
         if self._choice is not Choice.PLAIN or not self._may_rest:
             return 0
         num_passes = self._pacer.rest(has_model=self._model is not None)
-        if num_passes:
+        if num_passes and self._num_history + self._rest.num_waiting != len(history):
             self._learn(history)
             self._rest.taken()
             if self._following is not None:

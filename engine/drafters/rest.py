@@ -9,7 +9,7 @@ from __future__ import annotations
 from math import ceil
 
 _SHARE = 0.004  # of the time that passes take may go to looks
-_MOST_TOKENS = 64  # between two looks
+_MOST_TOKENS = 32  # between two looks
 _RAMP = 4  # a look after so many tokens without text that pays, then after a quarter more, and so on
 _FIRST_MS = 0.02
 _RATE = 0.1
@@ -23,6 +23,11 @@ class Rest:
         self._num_tokens = 0
         self._every = 1
         self._look_ms = _FIRST_MS
+
+    @property
+    def num_waiting(self) -> int:
+        """How many tokens came since the last look."""
+        return len(self._fresh)
 
     def is_time(self, token_id: int) -> bool:
         """Take in one token; whether a look is due."""

@@ -37,3 +37,14 @@ def test_no_token_is_lost_between_looks() -> None:
             seen += rest.taken()
             rest.looked(0.5, 0.3)
     assert [*seen, *rest.taken()] == list(range(100))
+
+
+def test_what_waits_is_counted_until_it_is_taken() -> None:
+    rest = Rest()
+    looks(rest, 200, look_ms=0.03, plain_ms=0.3)
+    rest.taken()
+    rest.is_time(1)
+    rest.is_time(2)
+    assert rest.num_waiting == 2
+    rest.taken()
+    assert rest.num_waiting == 0
