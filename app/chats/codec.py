@@ -17,13 +17,15 @@ from collections.abc import Iterable
 from typing import Any
 
 from engine.intervals import checked_counts
-from engine.records import GREEDY, Look, Mode, PassOdds, RunStats, Source, TokenSpan
+from engine.records import GREEDY, Mode, PassOdds, RunStats, Source, TokenSpan
 
 log = logging.getLogger(__name__)
 
 _AFTER_OTHERS = frozenset({Source.RECOVERED, Source.BONUS})  # something was proposed in their pass
 _GREEDY, _DRAWN = "greedy", "drawn"
 _LEAST, _MOST = 0.4, 99.6
+# A long chat has tens of thousands: looked up, not computed.
+_SHARES: dict[float | None, float | None] = {None: None} | {each: each / 100 for each in (*range(101), _LEAST, _MOST)}
 MAX_REJECTED_CHARS = 200  # more of what was not said is not worth keeping
 _STATS_FIELDS = {field.name for field in dataclasses.fields(RunStats)}
 # Few different ones occur thousands of times.
@@ -69,7 +71,7 @@ def spans_from_text(text: str | None) -> tuple[TokenSpan, ...]:
                 same = every if source in _AFTER_OTHERS else None
                 odds = _odds_from_list(item[2:], greedy=every is not None) if len(item) > 2 else same
                 spans.append(TokenSpan(int(item[0]), source, str(item[1])[:MAX_REJECTED_CHARS], odds))
-    except (ValueError, TypeError, IndexError):
+    except (ValueError, TypeError, LookupError):
         log.warning("The provenance of a stored answer cannot be read and is left out.")
         return ()
     return tuple(spans)
@@ -94,13 +96,11 @@ def _odds_from_list(values: list[Any], *, greedy: bool) -> PassOdds:
         raise ValueError("no length")
     if len(values) == 1:
         return PassOdds(greedy=greedy, refused_chars=lengths)
-    chances = [_share(value) for value in values[1:]]
-    looks: list[Look] = []
-    for p, q in zip(chances[1::2], chances[2::2], strict=True):
-        if p is None:
-            raise ValueError("no chance")
-        looks.append((p, q))
-    return PassOdds(tuple(looks), chances[0], greedy=False, refused_chars=lengths)
+    chances = [_SHARES[value] for value in values[1:]]
+    if None in chances[1::2] or len(chances) % 2 == 0:
+        raise ValueError("no chance")
+    looks: Any = tuple(zip(chances[1::2], chances[2::2], strict=True))  # no p is None any more
+    return PassOdds(looks, chances[0], refused_chars=lengths)
 
 
 def _percent(share: float | None) -> float | None:
@@ -111,14 +111,6 @@ def _percent(share: float | None) -> float | None:
     if 0 < value < 1:
         return _LEAST
     return _MOST if 99 < value < 100 else round(value)
-
-
-def _share(value: float | None) -> float | None:
-    if value is None:
-        return None
-    if isinstance(value, bool) or not 0 <= value <= 100:
-        raise ValueError("no percentage")
-    return value / 100
 
 
 def stats_to_text(stats: RunStats | None) -> str | None:
