@@ -67,8 +67,8 @@ class Heartbeat:
         """End and write what was seen."""
         self._timer.stop()
         lines = [
-            _line("turns, wall time", [gap for gap in self.wall_ms if gap > IDLE_MS]),
-            _line("turns, own time", [gap for gap in self.cpu_ms if gap > IDLE_MS]),
+            _line("turns, wall time", self.wall_ms),
+            _line("turns, own time", self.cpu_ms),
         ]
         if self.frame_ms:
             lines.append(_line("frames, own time", self.frame_ms))
@@ -77,10 +77,12 @@ class Heartbeat:
 
     def _beat(self) -> None:
         now = (time.perf_counter(), time.thread_time())
-        self.wall_ms.append((now[0] - self._last[0]) * 1000)
-        self.cpu_ms.append((now[1] - self._last[1]) * 1000)
-        if self.cpu_ms[-1] > IDLE_MS:
-            self._frame += self.cpu_ms[-1]
+        wall_ms, cpu_ms = (now[0] - self._last[0]) * 1000, (now[1] - self._last[1]) * 1000
+        if wall_ms > IDLE_MS:  # idle turns would fill the memory that is to be measured
+            self.wall_ms.append(wall_ms)
+        if cpu_ms > IDLE_MS:
+            self.cpu_ms.append(cpu_ms)
+            self._frame += cpu_ms
         self._last = now
 
 
