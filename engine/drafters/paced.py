@@ -5,7 +5,7 @@ Knows the drafters and the pacer; the pacer knows no tokens.
 
 from __future__ import annotations
 
-from math import prod
+from math import ceil, prod
 from time import perf_counter
 
 from engine.choice import Choice
@@ -21,6 +21,8 @@ from engine.records import Source
 from engine.sampling import History, Sampler
 
 _FEW_READ = 2  # tokens that a draft model reads before it drafts; more would be taken for the price of drafting
+_INDEX_MS = 0.0055  # about what it takes to index a token of the prompt
+_INDEX_SHARE = 0.02  # of the time of plain passes: where indexing takes longer than one, it waits until it is no more
 
 
 class PacedDrafter:
@@ -38,9 +40,11 @@ class PacedDrafter:
         self._pacer = pacer
         self._may_rest = may_rest
         self._text = text
+        self._ready: Drafter | None = None  # the text, once it has begun
+        self._text_from = 0  # tokens that the history has by then
         self._model = model
         self._choice: Choice | None = None  # of the last pass that was asked for
-        self._rest = Rest()
+        self._rest = Rest(eager=False)
         self._chain = Chain()
         self._draft_ms, self._num_drafted = 0.0, 0
         self._sampler: Sampler | None = None
@@ -56,17 +60,32 @@ class PacedDrafter:
         self._sampler, self._unsent, self._ahead = sampler, [], Seen(source=Source.DRAFT)
         self._read = []
         self._num_history = len(history)
-        for drafter in (self._text, self._model):
-            if drafter is not None:
-                drafter.begin(history, sampler)
+        self._text_from = len(history) + self._text_waits(len(history))
+        self._ready = None
+        self._begin_text(history)
+        if self._model is not None:
+            self._model.begin(history, sampler)
+
+    def _text_waits(self, num_tokens: int) -> int:
+        """Plain passes before the text is indexed: none, unless a pass is so short that nothing may pay for it."""
+        passes = num_tokens * _INDEX_MS / self._pacer.plain_ms
+        return ceil(passes / _INDEX_SHARE) if self._may_rest and passes > 1.0 else 0
+
+    def _begin_text(self, history: History) -> None:
+        if self._ready is None and self._text is not None and self._sampler is not None:
+            if len(history) < self._text_from:
+                return
+            self._text.begin(history, self._sampler)
+            self._ready = self._text
 
     def propose(self, history: History, limit: int) -> Draft:
         """What the pacer finds worth most; possibly nothing."""
         self._learn(history)
         self._rest.taken()
+        self._begin_text(history)
         text = Seen()
-        if self._text is not None:
-            text = text_seen(self._text.propose(history, min(limit, TEXT_DEPTH)))
+        if self._ready is not None:
+            text = text_seen(self._ready.propose(history, min(limit, TEXT_DEPTH)))
         choice, depth = self._pacer.choose(
             text.confidences,
             has_model=self._model is not None,
@@ -93,15 +112,22 @@ class PacedDrafter:
 
         What surrounds a plain pass alone takes longer than what surrounds one of many.
         """
-        if self._choice is not Choice.PLAIN or not self._may_rest:
+        if self._choice is not Choice.PLAIN or not self._may_rest or not self._can_wake:
             return 0
         num_passes = self._pacer.rest(has_model=self._model is not None)
+        if self._ready is None and self._text is not None:
+            num_passes = min(num_passes, max(self._text_from - len(history), 0))
         if num_passes and self._num_history + self._rest.num_waiting != len(history):
             self._learn(history)
             self._rest.taken()
             if self._following is not None:
                 self._following.propose(history, 0)
         return num_passes
+
+    @property
+    def _can_wake(self) -> bool:
+        """Whether text can be followed while plain passes run; prompt lookup has to be asked after each."""
+        return self._text is None or isinstance(self._text, SuffixDrafter)
 
     def wakes(self, token_id: int) -> bool:
         """Whether text that is worth proposing follows this token, the next after those that it was told of."""
@@ -178,7 +204,7 @@ class PacedDrafter:
 
     @property
     def _following(self) -> SuffixDrafter | None:
-        return self._text if isinstance(self._text, SuffixDrafter) else None
+        return self._ready if isinstance(self._ready, SuffixDrafter) else None
 
     def _learn(self, history: History) -> None:
         """See what became of the places where something else was proposed than might have been, or less of it.
@@ -205,8 +231,8 @@ class PacedDrafter:
 
     def observe(self, num_accepted: int) -> None:
         """Tell the drafter and the pacer what was kept."""
-        if self._text is not None:
-            self._text.observe(num_accepted if self._choice is Choice.TEXT else 0)
+        if self._ready is not None:
+            self._ready.observe(num_accepted if self._choice is Choice.TEXT else 0)
         if self._choice is Choice.PLAIN:
             self._pacer.observe_plain()
         else:

@@ -48,7 +48,7 @@ class Deep(Answering):
         given: list[int] = []
         while len(given) < LENGTH:
             before = stats.proposed
-            given += speculation.step(MAX_DEPTH, MAX_DEPTH + 1).ids
+            given += self.next_ids(speculation, self.drafters[mode], MAX_DEPTH + 1)
             self.depths.add(stats.proposed - before)
         return given[:LENGTH]
 

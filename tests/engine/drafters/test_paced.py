@@ -74,6 +74,7 @@ class Answering:
         }
         self.depths: set[int] = set()
         self.num_chained = 0
+        self.num_rested = 0  # runs of several plain passes
 
     def tokens(self, name: str, sampling: SamplingParams, count: int, prompt: list[int]) -> list[int]:
         ids = np.array(prompt, dtype=np.int32)
@@ -85,11 +86,20 @@ class Answering:
         given: list[int] = []
         while len(given) < count:
             before = stats.proposed
-            given += speculation.step(32, count - len(given)).ids
+            given += self.next_ids(speculation, self.drafters[name], count - len(given))
             self.depths.add(stats.proposed - before)
             self.num_chained += len(self.drafters[name]._chain.parts) > 1
             assert self.target.num_past == len(speculation.history) - 1
         return given
+
+    def next_ids(self, speculation: Speculation, drafter: PacedDrafter, wanted: int) -> list[int]:
+        """A pass, or where the drafter rests a run of plain ones: as an answer goes on."""
+        rest = min(drafter.rest(speculation.history), wanted)
+        if not rest:
+            return speculation.step(32, wanted).ids
+        ids = speculation.run_plain(rest, 60.0, drafter.wakes).ids
+        self.num_rested += len(ids) > 1
+        return ids
 
 
 @pytest.mark.parametrize("name", ["both", "draft", "draft as asked", "text"])
@@ -118,6 +128,30 @@ def test_sampled_output_is_distributed_as_plain_decoding_whatever_the_pace(name:
     assert (answering.num_chained > 0) == (name == "both")
     for position in range(4):
         assert chi_square_p(counts[position], plain_distribution(prompt[-1], position)) > 0.001
+
+
+def test_plain_passes_follow_each_other_until_text_that_pays_comes() -> None:
+    answering = Answering({1: 1.0, 2: 1.4, 32: 40.0})
+    path = likely_path(200)
+    for _ in range(3):
+        assert answering.tokens("both", SamplingParams(temperature=0.0), 120, path[:3]) == path[3:123]
+    assert answering.num_rested > 0
+    assert answering.depths - {0}
+
+
+def test_where_passes_are_tiny_the_text_is_indexed_once_plain_passes_have_paid_for_it() -> None:
+    answering = Answering({1: 0.05, 2: 0.06, 32: 0.07})
+    drafter = PacedDrafter(answering.pacer, answering.suffix, None)
+    answering.drafters["late"] = drafter
+    path = likely_path(240)
+    assert answering.tokens("late", SamplingParams(temperature=0.0), 180, path[:20]) == path[20:200]
+    first = drafter._text_from
+    assert 20 < first < 120
+    assert answering.num_rested > 0
+    assert answering.depths - {0}
+    asked = PacedDrafter(answering.pacer, answering.suffix, None, may_rest=False)
+    asked.begin(np.array(path[:20], dtype=np.int32), Sampler(SamplingParams(temperature=0.0)))
+    assert asked._text_from == 20
 
 
 def test_drafting_by_name_proposes_even_where_it_does_not_pay() -> None:

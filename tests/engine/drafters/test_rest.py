@@ -30,6 +30,11 @@ def test_soon_after_a_proposal_every_token_is_looked_at() -> None:
     assert looks(Rest(), 8, look_ms=0.03, plain_ms=0.3) == 8
 
 
+def test_where_nothing_was_proposed_dear_looks_are_rare_from_the_first_on() -> None:
+    assert looks(Rest(eager=False), 64, look_ms=0.05, plain_ms=0.3) <= 4
+    assert looks(Rest(eager=False), 64, look_ms=0.02, plain_ms=7.0) == 64
+
+
 def test_no_token_is_lost_between_looks() -> None:
     rest, seen = Rest(), list[int]()
     for token_id in range(100):
