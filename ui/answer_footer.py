@@ -14,6 +14,7 @@ from ui.language import translate
 from ui.theme import Theme
 
 SEPARATOR = " · "
+MORE = "\N{HORIZONTAL ELLIPSIS}"
 
 
 class AnswerFooter(QLabel):
@@ -65,8 +66,13 @@ class AnswerFooter(QLabel):
             self.updateGeometry()
 
     def _elide(self) -> None:
-        metrics = QFontMetricsF(self.font())
-        self.setText(metrics.elidedText(self.whole_text, Qt.TextElideMode.ElideRight, self.width()))
+        """Show as many whole figures as there is room for: half of a number would tell another one."""
+        metrics, texts = QFontMetricsF(self.font()), [text for text, _ in self._parts]
+        shown = SEPARATOR.join(texts)
+        while len(texts) > 1 and metrics.horizontalAdvance(shown) > self.width():
+            texts.pop()
+            shown = SEPARATOR.join([*texts, MORE])
+        self.setText(metrics.elidedText(shown, Qt.TextElideMode.ElideRight, self.width()))
 
     def meaning_at(self, x: float) -> str:
         """What the figure at ``x`` pixels from the left means."""

@@ -71,7 +71,7 @@ def _connect_conversation(window: MainWindow) -> None:
 def add_commands(window: MainWindow) -> None:
     """Give the window its commands. Keys that a part answers itself are told, so that the overview has them."""
     commands, layout = window.commands, window.layout_state
-    commands.tell(CHAT, mark("Commands", "Send the message"), "Return")
+    commands.tell(CHAT, mark("Commands", "Send the message"), "Enter")
     commands.tell(CHAT, mark("Commands", "Break the line"), "Shift+Return")
     commands.add(CHAT, mark("Commands", "Attach files to the message"), "Ctrl+Shift+A", window.composer.ask_files)
     commands.add(CHAT, mark("Commands", "Stop the answer, or go back"), "Esc", window.escape)

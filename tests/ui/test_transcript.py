@@ -224,6 +224,12 @@ def test_each_figure_of_the_footer_tells_how_it_was_measured(
     whole = "41.2 tok/s · 2.7 tokens per pass · 68 % of 210 drafted accepted · 1.62× plain · draft · Qwen3-4B-Q4_K_M"
     assert figures.whole_text == whole
 
+    figures.setFixedWidth(figures.fontMetrics().horizontalAdvance(whole) - 20)
+    assert figures.text() == whole.removesuffix("Qwen3-4B-Q4_K_M") + "…"
+    assert figures.accessibleName() == whole
+    figures.setFixedWidth(figures.fontMetrics().horizontalAdvance(whole) + 20)
+    assert figures.text() == whole
+
     def hover(words: str) -> str:
         x = figures.fontMetrics().horizontalAdvance(whole[: whole.index(words)]) + 4
         place = QPoint(x, figures.height() // 2)
