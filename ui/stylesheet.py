@@ -108,7 +108,7 @@ QToolButton#contextMeter { padding: 4px 6px; color: $text_muted; font-size: ${ca
 QToolButton#contextMeter:focus { padding: 3px 5px; }
 QToolButton#contextMeter:hover { color: $text; }
 #contextPanel { background: $raised; border: 1px solid $border_strong; border-radius: 8px; }
-#summaryLine { background: $tint; border: 1px solid $border; border-radius: 8px; }
+#summaryLine { background: $tint; border: 1px solid $border; border-radius: 8px; margin-top: 8px; }
 QToolButton#modelButton { padding: 4px 8px; color: $text_muted; }
 QToolButton#modelButton:focus { padding: 3px 7px; }
 QToolButton#modelButton:hover { color: $text; }
