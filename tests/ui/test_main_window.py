@@ -291,8 +291,11 @@ def test_an_old_conversation_shows_its_last_figures(window: MainWindow) -> None:
 def test_no_timer_runs_while_idle(window: MainWindow, qtbot: QtBot) -> None:
     window.show_conversation("t", [MessageView(number, "user", "x") for number in range(50)])
     qtbot.waitUntil(lambda: not window.transcript.is_building)
-    qtbot.wait(50)
-    assert [timer for timer in window.findChildren(QTimer) if timer.isActive()] == []
+
+    def nothing_runs() -> None:
+        assert [timer for timer in window.findChildren(QTimer) if timer.isActive()] == []
+
+    qtbot.waitUntil(nothing_runs, timeout=30_000)
 
 
 def test_modes_stay_as_the_app_says_while_the_engine_changes(window: MainWindow) -> None:
