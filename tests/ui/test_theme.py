@@ -36,10 +36,6 @@ def test_a_larger_text_grows_answers_code_and_figures(window: MainWindow, qtbot:
     code = next(view for view in window.transcript.findChildren(QWidget) if view.objectName() == "code")
     code_before = code.height()
     window.set_text_size("larger")
-    qtbot.wait(50)
-    assert prose.height() > before
-    assert code.height() > code_before
+    qtbot.waitUntil(lambda: prose.height() > before and code.height() > code_before, timeout=30_000)
     window.set_text_size("nonsense")
-    qtbot.wait(50)
-    assert prose.height() == before
-    assert code.height() == code_before
+    qtbot.waitUntil(lambda: (prose.height(), code.height()) == (before, code_before), timeout=30_000)
