@@ -53,5 +53,5 @@ clean: ## remove caches and build outputs
 	@rm -rf build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis screenshots-out
 	@find app ui engine tests packaging -type d -name __pycache__ -prune -exec rm -rf {} +
 
-clean-all: clean ## also remove the environment; pip keeps the compiled llama.cpp
+clean-all: clean ## also remove the environment; pip keeps llama.cpp where it was compiled without options
 	@rm -rf $(VENV)
