@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Generator, Iterator, Sequence
 
 import numpy as np
 
@@ -36,8 +36,9 @@ from engine.tie_safe import TieBound, TieSafe
 
 TEXT_INTERVAL_S = 0.02  # text of plain passes leaves this often: as often as a screen is drawn
 STATS_INTERVAL_S = 0.15  # between two updates of the counters: live to the eye, nothing to the loop
-# Hears of every pass of the target: its tokens and milliseconds; a sentence where that changes how the model runs.
-OnPass = Callable[[int, float], str]
+# Hears of passes of the target that ran alike: the tokens of each, and the milliseconds; a sentence where that changes
+# how the model runs.
+OnPass = Callable[[int, Sequence[float]], str]
 LEAST_ROOM = 16  # tokens that a prompt must leave for the answer
 ROOM_SHARE = 8  # where turns are left out, this part of the context is free for the answer
 
@@ -193,8 +194,8 @@ class Answer:
             f"{stats.tie_tokens} tokens decoded again in {stats.tie_s * 1000.0:.0f} ms"
         )
 
-    def _passed(self, num_tokens: int, milliseconds: float) -> None:
-        if self.on_pass is not None and (news := self.on_pass(num_tokens, milliseconds)):
+    def _passed(self, num_tokens: int, passes_ms: Sequence[float]) -> None:
+        if self.on_pass is not None and (news := self.on_pass(num_tokens, passes_ms)):
             self.stats.tell(news)
 
     def _take(self, block: Block) -> FinishReason | None:

@@ -5,7 +5,7 @@ Owns the pacer of the pair and the number of threads. Knows no prompt and no ans
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from time import perf_counter
 
 from engine import threads
@@ -14,6 +14,7 @@ from engine.cost_curve import BUDGET_S
 from engine.cost_store import CostStore, SavedCosts, file_facts, key_of
 from engine.drafting_step import drafting_step_ms
 from engine.experience_store import ExperienceStore
+from engine.free_cores import FreeCores
 from engine.llama import library
 from engine.loading import LoadedModel
 from engine.measuring import few_passes_ms, measurable, measure_passes, measure_recovery
@@ -200,7 +201,8 @@ class PairCosts:
         """
         fixed = self._asked_threads[0] is not None or bool(self._target.model.gpu_layers)
         doubts = not (fixed or self._target.context.threads_change_numbers)
-        return ThreadControl(best, best if fixed else library.physical_cores(), doubts=doubts)
+        most = best if fixed else library.physical_cores()
+        return ThreadControl(best, most, doubts=doubts, free=FreeCores(library.idle_seconds))
 
     def _choose_threads(self, loaded: LoadedModel, asked: int | None, sizes: tuple[int, ...], budget_s: float) -> int:
         """The number asked for; on a GPU the default; else what is fastest here."""
@@ -218,13 +220,15 @@ class PairCosts:
 
     # ---- while answering --------------------------------------------------------------------------------------------
 
-    def passed(self, num_tokens: int, milliseconds: float) -> str:
-        """A pass of the target took so long. A sentence where the number of threads changed for good, else nothing."""
+    def passed(self, num_tokens: int, passes_ms: Sequence[float]) -> str:
+        """Passes of the target took so long. A sentence where the number of threads changed for good, else nothing."""
         control = self._control
         if control is None:
             return ""
-        if control.observe(num_tokens, milliseconds):
-            self._apply_threads()
+        for milliseconds in passes_ms:
+            if control.observe(num_tokens, milliseconds):
+                self._apply_threads()
+                break  # the others ran with the threads of before, and would be taken for those of now
         self._follow()
         if control.reason == self._told:
             return ""

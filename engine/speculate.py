@@ -6,7 +6,7 @@ the one that feeds the statistics.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from time import perf_counter
@@ -65,7 +65,8 @@ class Speculation:
         self.tie_safe: TieSafe | None = None  # at temperature 0 only
         self._told_tie_s = self._again_s = 0.0
         self._failure: DecodeError | None = None  # of a plain pass, told after the tokens that came before it
-        self.on_pass: Callable[[int, float], None] | None = None  # hears the tokens and milliseconds of every pass
+        # Hears of the passes since the last time: the tokens of each, and what each took in milliseconds.
+        self.on_pass: Callable[[int, Sequence[float]], None] | None = None
         drafter.begin(self.history, sampler)
 
     @property
@@ -122,7 +123,7 @@ class Speculation:
         self._stats.count_pass(num_proposed, kept, times[-1] - times[0])
         self._count_times(times, num_pending, len(ids), num_proposed)
         if self.on_pass is not None:
-            self.on_pass(num_pending + len(ids), (times[3] - times[2]) * 1000.0)
+            self.on_pass(num_pending + len(ids), ((times[3] - times[2]) * 1000.0,))
         return block
 
     def run_plain(self, most: int, budget_s: float, ends_run: Callable[[int], bool]) -> Block:
@@ -171,17 +172,18 @@ class Speculation:
 
     def _count_plain(self, begun: list[float], passed: list[float]) -> None:
         """Plain passes that began, and gave their rows, at these times; the last of ``begun`` is when all was done."""
-        stats = self._stats
+        stats, passes_ms = self._stats, list[float]()
         for (start, end), row_at in zip(pairwise(begun), passed, strict=False):
             stats.count_pass(0, 0, end - start)
             stats.verify_s += row_at - start
             stats.sample_s += end - row_at
-            if self.on_pass is not None:
-                self.on_pass(1, (row_at - start) * 1000.0)
-        if self._pacer is not None and passed:
-            pairs = list(zip(begun, passed, strict=False))[: len(begun) - 1]
-            pass_ms = sum(row_at - start for start, row_at in pairs) * 1000.0 / len(pairs)
-            self._pacer.observe_run(len(pairs), pass_ms, (begun[-1] - begun[0]) * 1000.0 / len(pairs) - pass_ms)
+            passes_ms.append((row_at - start) * 1000.0)
+        if self._pacer is not None:
+            pass_ms = sum(passes_ms) / len(passes_ms)
+            other_ms = (begun[-1] - begun[0]) * 1000.0 / len(passes_ms) - pass_ms
+            self._pacer.observe_run(len(passes_ms), pass_ms, other_ms)
+        if self.on_pass is not None:
+            self.on_pass(1, passes_ms)
 
     def _count_again(self, num_tokens: int) -> None:
         """What near ties took in this pass, which gave so many tokens that are not in the plain shape."""

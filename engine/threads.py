@@ -9,11 +9,14 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping, Sequence
 
+from engine.free_cores import FreeCores
+
 COLLAPSED = 2.5  # times what a pass of this size usually takes
 PATIENCE = 4  # such passes in a row
 _TRIAL_PASSES = 3  # passes that a trial of another number is judged by
 _BETTER = 0.9  # a trial must take at most this share of what passes take now
 _FIRST_WAIT_S, _LAST_WAIT_S = 1.0, 64.0  # between trials of more threads, doubling while they fail
+_LOSS_SHARE = 0.005  # of the time may be lost by trials while another program has the cores: no need to wait longer
 _FALLS, _RISES, _RECENT = 0.3, 0.05, 0.4  # weights of one pass in what is usual, and in what passes take now
 _TRIES = 4  # passes of which the least counts
 _FIRST_DOUBT_S = 4.0  # until fewer threads are tried without a collapse; doubling
@@ -42,25 +45,35 @@ class ThreadControl:
     """The number of threads in force; hears of every pass and changes it."""
 
     def __init__(
-        self, best: int, most: int, clock: Callable[[], float] = time.monotonic, *, doubts: bool = False
+        self,
+        best: int,
+        most: int,
+        clock: Callable[[], float] = time.monotonic,
+        *,
+        doubts: bool = False,
+        free: FreeCores | None = None,
     ) -> None:
         """``best`` was found fastest; up to ``most`` are tried now and then. ``clock`` counts seconds.
 
         With ``doubts`` fewer are tried now and then as well: the best may have been found in a disturbed moment.
+        ``free`` says when a disturbance seems to be over, so that it need not be found out by trials.
         """
         self.best = self.threads = best
         self.most = max(best, most)
         self.reason = ""
-        self._clock = clock
+        self._clock, self._free = clock, free
+        self._believing = False  # that the cores are free again: the trial is because of that
         self._usual: dict[int, dict[int, float]] = {}  # by threads and size of a pass, with nobody in the way
         self._recent: dict[int, float] = {}  # with the threads in force, whatever happens
         self._strikes = 0
         self._before: int | None = None  # on trial: go back to this where it is not better
         self._shares: list[float] = []
+        self._lost_ms = 0.0  # by the trial, against what passes took before
         self._patient = False
+        self._fewer: dict[int, float] = {}  # what passes took before threads were added, and what that has won
+        self._won_ms = float("inf")
         self._wait_s = _FIRST_WAIT_S
         self._try_at = clock() + (_FIRST_WAIT_S if self.best < self.most else 0.0)
-        self._risen_at = float("-inf")
         self._doubt_wait_s = _FIRST_DOUBT_S
         self._doubt_at = clock() + _FIRST_DOUBT_S if doubts else float("inf")
 
@@ -79,17 +92,24 @@ class ThreadControl:
             return self._judge(num_tokens, milliseconds)
         recent = self._recent.get(num_tokens, milliseconds)
         self._recent[num_tokens] = recent + (milliseconds - recent) * _RECENT
-        collapsed = self._collapsed(num_tokens, milliseconds)
+        if self._fewer:
+            self._won_ms += _nearest(self._fewer, num_tokens) - milliseconds
+        collapsed = self._collapsed(num_tokens, milliseconds) and self.threads > 1
+        more = min(2 * self.threads, self.most)
+        if not collapsed and self.threads < self.best and self._free is not None:
+            self._believing = self._free.are_there(more, self.threads)
+            if self._believing:
+                return self._begin(more)
         if self._clock() < self._try_at:
             return False
-        if collapsed and self.threads > 1:
+        if collapsed:
             self._patient = True
             return self._begin(self.threads // 2)
         if self.threads > 1 and self._clock() >= self._doubt_at:
             self._doubt_at = self._clock() + self._doubt_wait_s
             self._doubt_wait_s = min(_LAST_WAIT_S, 2.0 * self._doubt_wait_s)
             return self._begin(self.threads // 2)
-        return self.threads < self.most and self._begin(min(2 * self.threads, self.most))
+        return self.threads < more and self._begin(more)
 
     def _collapsed(self, num_tokens: int, milliseconds: float) -> bool:
         known = self._usual.setdefault(self.threads, {})
@@ -103,15 +123,17 @@ class ThreadControl:
 
     def _begin(self, threads: int) -> bool:
         self._before, self.threads, self._shares, self._strikes = self.threads, threads, [], 0
+        self._lost_ms = 0.0
         return True
 
     def _judge(self, num_tokens: int, milliseconds: float) -> bool:
         """Compare a pass on trial with what passes of its size took before; decide when enough were seen."""
         before = self._before
         assert before is not None  # noqa: S101  (the caller has looked)
-        nearest = min(self._recent, key=lambda size: abs(size - num_tokens))
-        share = milliseconds / self._recent[nearest]
+        usual = _nearest(self._recent, num_tokens)
+        share = milliseconds / usual
         self._shares.append(share)
+        self._lost_ms += milliseconds - usual
         # Except in a collapse one pass that is slower is enough to know: another might cost dearly.
         hopeless = share > 1.0 and not self._patient
         if len(self._shares) < _TRIAL_PASSES and not hopeless:
@@ -121,30 +143,42 @@ class ThreadControl:
         if not hopeless and sorted(self._shares)[len(self._shares) // 2] <= _BETTER:
             self._settle(before)
             return False
+        rises, self.threads = self.threads > before, before
         if was_collapse:
             self._usual.pop(before, None)  # it is not the threads: passes have become dearer
-        if was_collapse or self.threads > before:
-            self._postpone()
-        self.threads = before
+        if was_collapse or rises:
+            self._postpone(self._lost_ms)
+        if self._believing and self._free is not None:
+            self._believing = False
+            self._free.learn(were_free=False)
         return True
 
     def _settle(self, before: int) -> None:
-        self._recent = {}
-        now = self._clock()
+        slower, self._recent = self._recent, {}
         if self.threads < before:
-            if now - self._risen_at > 4.0 * self._wait_s:
+            paid = self._won_ms > 0.0
+            if paid:
                 self._wait_s = _FIRST_WAIT_S
-            self._postpone()
+            self._postpone(-self._won_ms)
+            if self._free is not None:
+                self._free.learn(were_free=paid)
+                self._free.begin()
+            self._fewer = {}
             self.reason = f"{_counted(before)} to {self.threads}: another program uses the cores"
             return
-        self._risen_at = self._try_at = now
+        self._try_at, self._believing = self._clock(), False
+        self._fewer, self._won_ms = slower, 0.0
         why = "the cores are free again" if self.threads <= self.best else "that is faster here"
         self.best = max(self.best, self.threads)
         self.reason = f"{_counted(before)} to {self.threads}: {why}"
 
-    def _postpone(self) -> None:
+    def _postpone(self, lost_ms: float) -> None:
+        """Wait before the next trial; where threads were taken away, no longer than makes such losses small."""
         self._try_at = self._clock() + self._wait_s
-        self._wait_s = min(_LAST_WAIT_S, 2.0 * self._wait_s)
+        longest_s = _LAST_WAIT_S
+        if self.threads < self.best:
+            longest_s = min(longest_s, max(_FIRST_WAIT_S, lost_ms / 1000.0 / _LOSS_SHARE))
+        self._wait_s = min(longest_s, 2.0 * self._wait_s)
 
 
 def measure(
@@ -187,6 +221,10 @@ def _least_ms(run_pass: Callable[[int], None], num_tokens: int, budget_s: float)
         run_pass(num_tokens)
         best_ms = min(best_ms, (time.perf_counter() - started) * 1000.0)
     return best_ms
+
+
+def _nearest(passes_ms: Mapping[int, float], num_tokens: int) -> float:
+    return passes_ms[min(passes_ms, key=lambda size: abs(size - num_tokens))]
 
 
 def _counted(threads: int) -> str:

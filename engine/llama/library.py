@@ -10,6 +10,7 @@ import platform
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import cache
 from importlib import metadata
 from pathlib import Path
 from typing import Any
@@ -105,9 +106,26 @@ def system_info() -> str:
 
 def physical_cores() -> int:
     """Cores that this process may compute on, two threads of one core counted once."""
-    physical = psutil.cpu_count(logical=False) or os.cpu_count() or 1
+    physical = _cores_of_machine()
     allowed = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else physical
     return max(1, min(physical, allowed))
+
+
+@cache
+def _cores_of_machine() -> int:
+    """Counting them reads a long file."""
+    return psutil.cpu_count(logical=False) or os.cpu_count() or 1
+
+
+def idle_seconds() -> float:
+    """Seconds that the cores of `physical_cores` have idled since the machine started, added up."""
+    try:
+        times = psutil.cpu_times(percpu=True)
+    except OSError:  # a sandbox may hide them: then none is known to be idle
+        return 0.0
+    allowed = os.sched_getaffinity(0) if hasattr(os, "sched_getaffinity") else range(len(times))
+    idle_s = [core.idle + getattr(core, "iowait", 0.0) for number, core in enumerate(times) if number in allowed]
+    return sum(idle_s) * min(1.0, physical_cores() / max(1, len(idle_s)))
 
 
 def default_threads(num_params: int) -> int:

@@ -17,6 +17,7 @@ from engine.pacer import MAX_DEPTH
 from engine.pair_costs import PairCosts
 from engine.records import ChatRequest, LoadRequest, Mode, SamplingParams
 from engine.session import Session
+from engine.threads import PATIENCE
 
 REQUEST = LoadRequest(str(builtin_target()), str(builtin_draft()), threads=2, draft_threads=1)
 
@@ -122,7 +123,7 @@ def test_a_filled_cache_has_a_curve_of_its_own(pair: tuple[LoadedModel, LoadedMo
     sequence = pair[0].sequence
     for _ in range(4):
         sequence.forward([1] * 300, 0)
-    costs.passed(1, 5.0)
+    costs.passed(1, [5.0])
     assert costs.pacer is not None
     assert costs.pacer.curve is not empty
     assert wants(costs)
@@ -130,7 +131,7 @@ def test_a_filled_cache_has_a_curve_of_its_own(pair: tuple[LoadedModel, LoadedMo
     assert not wants(costs)
     assert sequence.num_past == 1200
     sequence.clear()
-    costs.passed(1, 5.0)
+    costs.passed(1, [5.0])
     assert costs.pacer.curve is empty
 
 
@@ -145,12 +146,25 @@ def test_a_collapse_is_answered_by_fewer_threads_and_told(
     assert costs.pacer is not None
     before = costs.pacer.curve
     for _ in range(50):
-        assert costs.passed(1, 7.0) == ""
-    told = [costs.passed(1, 100.0 if target.context.threads == 2 else 20.0) for _ in range(12)]
+        assert costs.passed(1, [7.0]) == ""
+    told = [costs.passed(1, [100.0 if target.context.threads == 2 else 20.0]) for _ in range(12)]
     assert "2 threads to 1: another program uses the cores" in told
     assert [model.context.threads for model in pair] == [1, 1]
     assert costs.pacer.curve is not before
     assert not wants(costs)
+
+
+def test_passes_that_ran_before_threads_changed_do_not_judge_the_change(
+    pair: tuple[LoadedModel, LoadedModel], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(pair_costs, "measure_passes", lambda *_: {1: 7.0, 8: 19.0})
+    costs = PairCosts(*pair, LoadRequest("", threads=2, draft_threads=2), CostStore())
+    costs.measure(0.2)
+    collapsed = [100.0] * (PATIENCE + 9)  # all of them on two threads; only the first few are needed to see it
+    assert costs.passed(1, collapsed) == ""
+    assert pair[0].context.threads == 1
+    told = [costs.passed(1, [20.0]) for _ in range(3)]
+    assert told[-1] == "2 threads to 1: another program uses the cores"
 
 
 def test_the_reason_is_among_the_decisions_of_the_answer(monkeypatch: pytest.MonkeyPatch) -> None:
