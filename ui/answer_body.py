@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from functools import partial
 
-from PySide6.QtCore import QEvent, QObject, QTimer, Signal
+from PySide6.QtCore import QEvent, QObject, Qt, QTimer, Signal
 from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent, QHelpEvent
 from PySide6.QtWidgets import QApplication, QPlainTextEdit, QSizePolicy, QSpacerItem, QToolTip, QVBoxLayout, QWidget
 
@@ -16,12 +16,13 @@ from ui.markdown_blocks import Block, BlockStream, Segment, plan_segments, plan_
 from ui.markdown_places import Drawn
 from ui.pass_tip import pass_tip, pass_words
 from ui.prose_view import ProseView
-from ui.provenance import Locator, SourceRuns, formula_units, place_at, refused_at
+from ui.provenance import Locator, PassView, SourceRuns, formula_units, nearest_place, place_at, refused_at
 from ui.spare_parts import SpareParts
 from ui.theme import Theme
 
 SEGMENT_SPACING = 10
 JOIN_MS = 5  # after the frame in which a block was closed was painted
+CARET = Qt.TextInteractionFlag.TextSelectableByKeyboard
 MAX_HEIGHT = 16_777_215  # QWIDGETSIZE_MAX: none
 
 
@@ -226,6 +227,14 @@ class AnswerBody(QWidget):
             if QAccessible.isActive():
                 QAccessible.updateAccessibility(QAccessibleAnnouncementEvent(view, pass_words(found)))
 
+    def pass_at_caret(self, view: QWidget, raw: str, runs: SourceRuns) -> PassView | None:
+        """The pass of the token at the caret of one of the views, or of the nearest one on its line."""
+        part = next((part for part in self._parts if part.view is view), None)
+        if part is None or len(runs.sources) != len(raw):
+            return None
+        place = nearest_place(part.view.toPlainText(), part.drawn, part.view.textCursor().position())
+        return None if place is None else runs.pass_at(raw, place)
+
     def _join(self) -> None:
         """Let what was closed join the run above it: in a turn of its own, since that lays the run out anew."""
         self._take_closed()
@@ -291,6 +300,7 @@ class AnswerBody(QWidget):
             widget.setAccessibleName(self.accessibleName() or translate("AnswerBody", "Answer text"))
             widget.link_activated.connect(self.link_activated)
             widget.drawn_again.connect(partial(self._on_drawn_again, widget))
+            widget.setTextInteractionFlags(widget.textInteractionFlags() | CARET)
         part = _Part(widget, segment.drawn)
         part.view.viewport().installEventFilter(self)
         self._parts.insert(index, part)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QProgressBar, QPushButton, QVBoxLayout
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QProgressBar, QPushButton, QVBoxLayout, QWidget
 
 from engine.records import Source, TokenSpan
 from ui.answer_body import AnswerBody
@@ -13,11 +13,12 @@ from ui.answer_footer import AnswerFooter
 from ui.formatting import count
 from ui.language import mark, translate
 from ui.message_card import MessageCard
-from ui.provenance import SourceRuns
+from ui.provenance import PassView, SourceRuns
 from ui.records import MessageState, MessageView
 from ui.theme import Theme
 from ui.thinking import split_thinking
 from ui.thought_block import ThoughtBlock
+from ui.version_switch import ARROW_INSET_PX
 
 STATE_NOTICES = {
     MessageState.STOPPED: mark("MessageCard", "Stopped."),
@@ -88,6 +89,7 @@ class AnswerCard(MessageCard):
         self._bottom = bottom = QHBoxLayout()
         bottom.setSpacing(2)
         if self.versions is not None:
+            bottom.addSpacing(-ARROW_INSET_PX)  # its arrow begins where the text does
             bottom.addWidget(self.versions)
             bottom.addSpacing(4)
         bottom.addWidget(self.figures)
@@ -254,6 +256,12 @@ class AnswerCard(MessageCard):
         if self._marked or self._shows_refused:
             self._mark()
         self._set_state(view)
+
+    def pass_at_caret(self, view: QWidget) -> PassView | None:
+        """The pass of the token at the caret of one of the texts; None where none is noted."""
+        bodies = (self.body, self.thought.body if self.thought is not None else None)
+        body = next((body for body in bodies if body is not None and body.isAncestorOf(view)), None)
+        return None if body is None else body.pass_at_caret(view, self._text, self._runs)
 
     def set_last(self, last: bool) -> None:
         """Only the last answer can go on: what follows an earlier one rests on it."""

@@ -247,3 +247,19 @@ def place_at(shown: str, drawn: Drawn, position: int) -> int | None:
             return place if place >= 0 else None
         unit += width
     return None
+
+
+def nearest_place(shown: str, drawn: Drawn, position: int) -> int | None:
+    """As `place_at`, or of the nearest character on the same line that is from the raw text, those behind it first."""
+    unit, before = 0, None
+    for char, place in zip(shown, places_of(shown, drawn), strict=True):
+        if char == "\n":
+            if unit >= position:
+                return before
+            before = None
+        elif place >= 0:
+            if unit >= position:
+                return place
+            before = place
+        unit += 2 if ord(char) > 0xFFFF else 1
+    return before

@@ -104,6 +104,8 @@ QToolButton:pressed, QToolButton:open { background: $pressed; }
 QToolButton:focus { border: 2px solid $focus; padding: 3px; }
 QToolButton:disabled { color: $text_disabled; background: transparent; }
 QToolButton::menu-indicator { image: none; width: 0; }
+#versionSwitch QToolButton { padding: 4px 2px; }
+#versionSwitch QToolButton:focus { padding: 3px 1px; }
 QToolButton#contextMeter { padding: 4px 6px; color: $text_muted; font-size: ${caption}px; }
 QToolButton#contextMeter:focus { padding: 3px 5px; }
 QToolButton#contextMeter:hover { color: $text; }

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout
+from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
 from ui.attachment_chips import AttachmentRows
 from ui.icon_button import IconButton
@@ -13,6 +13,9 @@ from ui.message_editor import MessageEditor
 from ui.prose_view import ProseView
 from ui.records import MessageView
 from ui.theme import Theme
+from ui.version_switch import ARROW_INSET_PX
+
+CARET = Qt.TextInteractionFlag.TextSelectableByKeyboard
 
 
 class UserCard(MessageCard):
@@ -33,6 +36,7 @@ class UserCard(MessageCard):
         self.setObjectName("userCard")
         self.body = ProseView(theme, self)
         self.body.setAccessibleName(translate("UserCard", "Your message"))
+        self.body.setTextInteractionFlags(self.body.textInteractionFlags() | CARET)
         self.body.fit(text_width)
         self.body.set_plain(view.text)
         self.body.setVisible(bool(view.text))
@@ -48,15 +52,16 @@ class UserCard(MessageCard):
         top.setSpacing(2)
         top.addWidget(self.author)
         top.addStretch(1)
-        for widget in (self.versions, copy):
-            if widget is not None:
-                top.addWidget(widget)
+        top.addWidget(copy)
+        if self.versions is not None:
+            top.addWidget(self.versions)  # at the end: what appears on hover leaves no hole beside it
+            QWidget.setTabOrder(self.versions.back, self.versions.forth)
         layout = QVBoxLayout(self)
-        layout.setContentsMargins(14, 6, 8, 12)
+        layout.setContentsMargins(14, 6, 14 - ARROW_INSET_PX, 12)
         layout.setSpacing(0)
         self._place = QHBoxLayout()
-        self._place.setContentsMargins(0, 0, 6, 0)
         self._place.addWidget(self.body)
+        self._place.addSpacing(ARROW_INSET_PX)  # so text ends where the arrow above it does
         layout.addLayout(top)
         if view.attachments:
             self.attachments = AttachmentRows(theme, removable=False, parent=self)
@@ -91,7 +96,7 @@ class UserCard(MessageCard):
             self.body.hide()
             if self.attachments is not None:
                 self.attachments.hide()
-            self._place.addWidget(self.editor)
+            self._place.insertWidget(0, self.editor)
         self.editor.edit.setFocus(Qt.FocusReason.OtherFocusReason)
 
     def _send_edited(self, text: str) -> None:

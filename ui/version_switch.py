@@ -11,6 +11,8 @@ from ui.icon_button import IconButton
 from ui.language import translate
 from ui.theme import Theme
 
+ARROW_INSET_PX = 8  # from the edge of a button to its arrow: border, padding, and the rim of the icon
+
 
 class VersionSwitch(QWidget):
     """Always in sight where there is something to switch: hidden versions would seem lost.
@@ -23,6 +25,7 @@ class VersionSwitch(QWidget):
 
     def __init__(self, theme: Theme, versions: Sequence[int], current: int) -> None:
         super().__init__()
+        self.setObjectName("versionSwitch")
         self._versions = tuple(versions)
         self._at = self._versions.index(current)
         self.back = IconButton(theme, "chevron-left", translate("VersionSwitch", "Previous version (Alt+Left)"))

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING
 
 from ui.commands import CHAT, CHATS, WINDOW
 from ui.language import mark
+from ui.pass_keys import PassKeys
+from ui.text_caret import TextCaret
 
 if TYPE_CHECKING:
     from ui.main_window import MainWindow
@@ -77,6 +79,8 @@ def add_commands(window: MainWindow) -> None:
     commands.add(CHAT, mark("Commands", "Stop the answer, or go back"), "Esc", window.escape)
     commands.add(CHAT, mark("Commands", "Next mode of speculation"), "Ctrl+D", window.composer.modes.cycle)
     commands.add(CHAT, mark("Commands", "Copy the last answer"), "Ctrl+Shift+C", window.copy_last_answer)
+    TextCaret(window.transcript)
+    PassKeys(window.transcript, commands)
     commands.add(CHATS, mark("Commands", "New chat"), "Ctrl+N", window.sidebar.new_button.click)
     commands.add(CHATS, mark("Commands", "Search chats"), "Ctrl+K", window.focus_search)
     commands.tell(CHATS, mark("Commands", "Rename the chosen chat"), "F2")

@@ -583,6 +583,14 @@
         <source>Insert a prompt, in an empty message</source>
         <translation>Eine Vorlage einfügen, in leerer Nachricht</translation>
     </message>
+    <message>
+        <source>Tell the pass at the caret of an answer</source>
+        <translation>Den Durchlauf an der Schreibmarke einer Antwort nennen</translation>
+    </message>
+    <message>
+        <source>Move the caret through the messages</source>
+        <translation>Die Schreibmarke durch die Nachrichten bewegen</translation>
+    </message>
 </context>
 <context>
     <name>Composer</name>
@@ -2575,6 +2583,13 @@ Chat-Vorlage: {template_name}
     <message>
         <source>it</source>
         <translation>Modell</translation>
+    </message>
+</context>
+<context>
+    <name>PassKeys</name>
+    <message>
+        <source>No pass is noted for this place.</source>
+        <translation>Zu dieser Stelle ist kein Durchlauf vermerkt.</translation>
     </message>
 </context>
 <context>
