@@ -11,6 +11,7 @@ from PySide6.QtGui import (
     QAccessible,
     QAccessibleAnnouncementEvent,
     QCloseEvent,
+    QKeyEvent,
     QResizeEvent,
 )
 from PySide6.QtWidgets import QMainWindow, QWidget
@@ -35,6 +36,7 @@ from ui.settings_dialog import SettingsDialog
 from ui.shortcuts_dialog import ShortcutsDialog
 from ui.sidebar import Sidebar
 from ui.stats_panel import StatsPanel
+from ui.stray_keys import StrayKeys
 from ui.theme import Theme
 from ui.transcript import Transcript
 from ui.transcript_keys import TranscriptKeys
@@ -101,6 +103,7 @@ class MainWindow(QMainWindow):
         self.problem_banner = Banner(self.theme, problem=True)
         self.notice_banner = Banner(self.theme, problem=False)
         self.composer = Composer(self.theme)
+        self._stray_keys = StrayKeys(self.composer.edit)
         self.undo_bar = UndoBar(self.theme)
         self.stats = StatsPanel(self.theme)
         self._arrange()
@@ -352,6 +355,12 @@ class MainWindow(QMainWindow):
         child = event.child()
         if isinstance(child, QWidget):
             QTimer.singleShot(0, child, lambda: self.theme.fit(child))
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Letters that nothing in the chat takes go into the message."""
+        in_chat = not self.hub.is_open and not self.drop_overlay.isVisible()
+        if not (in_chat and self._stray_keys.take(event)):
+            super().keyPressEvent(event)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """The overlay covers everything; narrow windows let go of the statistics."""

@@ -56,7 +56,7 @@ class ModeSwitch(QFrame):
             button.setText(mode_label(mode))
             button.setCheckable(True)
             button.setMinimumWidth(LEAST_BUTTON_PX)
-            button.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+            button.setFocusPolicy(Qt.FocusPolicy.TabFocus)  # a click leaves the caret in the message
             button.setCursor(Qt.CursorShape.PointingHandCursor)
             button.setAccessibleName(translate("ModeSwitch", "Mode: {name}").format(name=mode_label(mode)))
             button.clicked.connect(lambda _checked=False, mode=mode: self.chosen.emit(mode))
@@ -76,7 +76,7 @@ class ModeSwitch(QFrame):
         short.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
         short.setLayoutDirection(Qt.LayoutDirection.RightToLeft)  # the arrow stands at its right
         short.setIconSize(QSize(14, 14))
-        short.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        short.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         short.setCursor(Qt.CursorShape.PointingHandCursor)
         menu.setLayoutDirection(Qt.LayoutDirection.LeftToRight)
         menu.setToolTipsVisible(True)
