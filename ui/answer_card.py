@@ -272,13 +272,18 @@ class AnswerCard(MessageCard):
         self.can_go_on = self._is_last and self._unfinished
         if self.can_go_on and self.continue_button is None:
             button = self.continue_button = QPushButton(translate("AnswerCard", " Continue"))
-            button.setIcon(self.theme.icon("play", size=14))
+            self.theme.changed.connect(self._recolor)
             button.setAccessibleName(translate("AnswerCard", "Continue this answer"))
             button.setToolTip(translate("AnswerCard", "Let the answer go on where it was cut"))
             button.clicked.connect(lambda: self.continue_requested.emit(self.message_id))
             self._bottom.insertWidget(self._bottom.count() - 1, button)
+            self._recolor()
         if self.continue_button is not None:
             self.continue_button.setVisible(self.can_go_on)
+
+    def _recolor(self) -> None:
+        if self.continue_button is not None:
+            self.continue_button.setIcon(self.theme.icon("play", self.theme.tokens.text, 14))
 
     def _set_state(self, view: MessageView) -> None:
         streaming = view.state is MessageState.STREAMING

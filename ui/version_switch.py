@@ -12,6 +12,7 @@ from ui.language import translate
 from ui.theme import Theme
 
 ARROW_INSET_PX = 8  # from the edge of a button to its arrow: border, padding, and the rim of the icon
+LABEL_GAP_PX = 3
 
 
 class VersionSwitch(QWidget):
@@ -34,6 +35,7 @@ class VersionSwitch(QWidget):
             translate("VersionSwitch", "{number} of {total}").format(number=self._at + 1, total=len(self._versions))
         )
         self.label.setProperty("kind", "caption")
+        self.label.setContentsMargins(LABEL_GAP_PX, 0, LABEL_GAP_PX, 0)  # off the rings of the buttons
         self.label.setFont(theme.font(-1))
         self.label.setAccessibleName(
             translate("VersionSwitch", "Version {number} of {total}").format(

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import pytest
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QPoint, QRect, Qt
 from PySide6.QtGui import QAction
-from PySide6.QtWidgets import QApplication, QMenu
+from PySide6.QtWidgets import QApplication, QMenu, QWidget
 from pytestqt.qtbot import QtBot
 
 from engine.records import Mode
@@ -180,3 +180,54 @@ def test_going_to_a_message_shows_it_and_stays(window: MainWindow, qtbot: QtBot)
     top = card.mapTo(window.transcript.viewport(), card.rect().topLeft()).y()
     assert 0 <= top < window.transcript.viewport().height() // 2
     assert not window.transcript.sticks
+
+
+def ink(widget: QWidget, part: QWidget) -> tuple[int, int]:
+    """The first and the last column of ``part`` in which something is drawn, in pixels of ``widget``."""
+    place = part.mapTo(widget, QPoint(0, 0))
+    image = widget.grab(QRect(place, part.size())).toImage()
+    ground = image.pixel(0, 0)
+    columns = [
+        x for x in range(image.width()) if any(image.pixel(x, y) != ground for y in range(4, image.height() - 4))
+    ]
+    return place.x() + columns[0], place.x() + columns[-1]
+
+
+@pytest.mark.parametrize("density", ["comfortable", "compact"])
+def test_the_arrows_of_versions_stand_in_line_with_the_text(page: MainWindow, density: str, qtbot: QtBot) -> None:
+    page.set_density(density)
+    page.composer.setFocus()
+    answer, question = answer_card(page, 3), user_card(page, 2)
+    assert answer.versions is not None
+    assert question.versions is not None
+    qtbot.waitUntil(lambda: answer.body.segments[0].x() == 0, timeout=30_000)
+    text = answer.body.mapTo(answer, QPoint(0, 0)).x()
+    assert abs(ink(answer, answer.versions.back)[0] - text) <= 1
+    assert answer.versions.x() >= 0  # its focus ring is whole
+    text_end = question.body.mapTo(question, QPoint(0, 0)).x() + question.body.width() - 1
+    assert abs(ink(question, question.versions.forth)[1] - text_end) <= 2  # text seldom ends at its edge
+    assert question.versions.geometry().right() < question.width()
+
+
+def test_tab_goes_through_a_question_from_left_to_right(page: MainWindow, qtbot: QtBot) -> None:
+    card = user_card(page, 2)
+    assert card.versions is not None
+    card._copy_button.setFocus(Qt.FocusReason.TabFocusReason)
+    names = []
+    for _ in range(4):
+        focus = QApplication.focusWidget()
+        assert focus is not None
+        names.append(focus.accessibleName())
+        qtbot.keyClick(focus, Qt.Key.Key_Tab)
+    assert names[:3] == ["Copy message", "Edit message", "More for this message"]
+    assert names[3] == card.versions.forth.accessibleName()  # the other arrow leads nowhere
+
+
+def test_the_button_that_continues_takes_the_colors_of_the_theme(page: MainWindow) -> None:
+    button = answer_card(page, 3).continue_button
+    assert button is not None
+    pictures = []
+    for name in ("light", "dark"):
+        page.set_theme(name)
+        pictures.append(button.icon().pixmap(14, 14).toImage())
+    assert pictures[0] != pictures[1]
