@@ -7,8 +7,9 @@ from typing import Any
 
 from engine.errors import PromptError
 from engine.llama import library
+from engine.long_runs import MAX_RUN, without_long_runs
 
-_SPM = 1
+_SPM, _BPE = 1, 2
 _SPM_SPACE = "\u2581"
 _NUM_BYTES = 256
 _TYPE_NAMES = {0: "none", 1: "SPM", 2: "BPE", 3: "WPM", 4: "UGM", 5: "RWKV", 6: "PLaMo-2"}
@@ -81,16 +82,11 @@ class Vocab:
 
         ``add_bos`` puts the BOS token first where the vocabulary wants one.
         """
-        data = self._representable(text).encode("utf-8", "replace")
-        size = len(data) + 8
-        for _ in range(2):
-            buffer = (ctypes.c_int32 * size)()
-            count = self._lib.llama_tokenize(self._handle, data, len(data), buffer, size, False, special)
-            if count >= 0:
-                ids = list(buffer[:count])
-                return [self.bos_id, *ids] if add_bos and self.add_bos and self.bos_id is not None else ids
-            size = -count
-        raise PromptError("The text could not be split into tokens: the tokenizer of this model failed.")
+        if len(text) > MAX_RUN and self.type_name == _TYPE_NAMES[_BPE]:
+            ids = [each for piece in without_long_runs(text, self.control_texts) for each in self._ids(piece, special)]
+        else:
+            ids = self._ids(text, special)
+        return [self.bos_id, *ids] if add_bos and self.add_bos and self.bos_id is not None else ids
 
     def piece(self, token_id: int) -> bytes:
         """The bytes that a token stands for; control tokens give none."""
@@ -107,6 +103,17 @@ class Vocab:
     def is_eog(self, token_id: int) -> bool:
         """Whether this token ends the answer."""
         return token_id in self.eog_ids
+
+    def _ids(self, text: str, special: bool) -> list[int]:
+        data = self._representable(text).encode("utf-8", "replace")
+        size = len(data) + 8
+        for _ in range(2):
+            buffer = (ctypes.c_int32 * size)()
+            count = self._lib.llama_tokenize(self._handle, data, len(data), buffer, size, False, special)
+            if count >= 0:
+                return list(buffer[:count])
+            size = -count
+        raise PromptError("The text could not be split into tokens: the tokenizer of this model failed.")
 
     def _representable(self, text: str) -> str:
         """Replace characters that the vocabulary cannot spell.
