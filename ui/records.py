@@ -45,7 +45,8 @@ class FolderRow:
 class SearchHit:
     """A place where the words of a search were found: a message, or a title where ``message_id`` is None.
 
-    ``parts`` are pieces of text, each with whether it matches.
+    ``parts`` are pieces of text, each with whether it matches; ``source`` are the pieces as they were written, markup
+    included, where they are shown in another way.
     """
 
     conversation_id: int
@@ -54,6 +55,7 @@ class SearchHit:
     role: str
     parts: tuple[tuple[str, bool], ...]
     archived: bool = False
+    source: tuple[tuple[str, bool], ...] = ()
 
 
 class AttachmentKind(StrEnum):

@@ -49,7 +49,7 @@ class _Model(QAbstractListModel):
         last = None
         for hit in map(_with_place, hits):
             if hit.conversation_id != last and hit.message_id is not None:
-                self.items.append(replace(hit, message_id=None, role="", parts=((hit.title, False),)))
+                self.items.append(replace(hit, message_id=None, role="", parts=((hit.title, False),), source=()))
             last = hit.conversation_id
             self.items.append(hit)
         self.endResetModel()
@@ -153,7 +153,7 @@ class SearchResults(QListView):
     """The list of places.
 
     Signals:
-        chosen(int, object, object): a conversation, the message in it or None, and the parts of the hit.
+        chosen(int, object, object): a conversation, the message in it or None, and the parts of the hit as written.
         left_upwards, left: Up from the first place, Esc.
     """
 
@@ -188,7 +188,7 @@ class SearchResults(QListView):
         """Take the first place where something was found."""
         first = next((hit for hit in self._places.items if any(found for _, found in hit.parts)), None)
         if first is not None:
-            self.chosen.emit(first.conversation_id, first.message_id, first.parts)
+            self.chosen.emit(first.conversation_id, first.message_id, first.source or first.parts)
 
     def focus_first(self) -> None:
         """Take the keyboard, at the first place."""
@@ -199,7 +199,7 @@ class SearchResults(QListView):
     def _choose(self, index: QModelIndex) -> None:
         if index.isValid():
             hit = self._places.items[index.row()]
-            self.chosen.emit(hit.conversation_id, hit.message_id, hit.parts)
+            self.chosen.emit(hit.conversation_id, hit.message_id, hit.source or hit.parts)
 
     def event(self, event: QEvent) -> bool:
         """Esc is the list's own while it has the keyboard; elsewhere the window has it."""

@@ -77,6 +77,17 @@ def words(rng: random.Random) -> list[str]:
     return found
 
 
+def marked_up(chosen: list[str]) -> str:
+    """Words as an answer writes them: bold and code here and there, a list, a table, a link, a block of code."""
+    for at in range(0, len(chosen), 7):
+        chosen[at] = (f"**{chosen[at]}**", f"`{chosen[at]}`", f"[{chosen[at]}](https://example.org/{at})")[at % 3]
+    text = " ".join(chosen[:20])
+    for at in range(20, len(chosen), 20):
+        line = " ".join(chosen[at : at + 20])
+        text += (f"\n- {line}", f"\n\n## {line}", f"\n| {line} |\n|---|", f"\n```python\n{line}\n```")[at // 20 % 4]
+    return text
+
+
 def fill(place: Place, num_chats: int, num_messages: int) -> None:
     """Make a store of this size by plain statements: a hundred thousand acknowledged turns would take an hour."""
     store = ChatStore(place, lambda _trouble: None)
@@ -100,9 +111,10 @@ def fill(place: Place, num_chats: int, num_messages: int) -> None:
             )
             values = []
             for number in range(each):
-                text = " ".join(rng.choices(vocabulary, weights, k=rng.choice((12, 40, 150))))
+                chosen = rng.choices(vocabulary, weights, k=rng.choice((12, 40, 150)))
                 first = chat * 10_000
                 role = "assistant" if number % 2 else "user"
+                text = marked_up(chosen) if number % 2 else " ".join(chosen)
                 parent = first + number - 1 if number else None
                 values.append((first + number, chat, number, role, text, at_us, parent, first + number + 1))
             db.executemany(

@@ -97,6 +97,16 @@ def test_a_hit_in_the_words_leaves_reasoning_folded(desk: Desk, qtbot: QtBot, ty
     desk.close()
 
 
+def test_results_show_words_and_open_where_they_are_written(desk: Desk, qtbot: QtBot) -> None:
+    search(desk, qtbot, "quok")
+    shown = ["".join(text for text, _ in hit.parts) for hit in desk.window.sidebar.results.hits]
+    assert "A quokka is small." in shown[1]
+    assert "*" not in shown[1]
+    assert [text for text, found in desk.window.sidebar.results.hits[1].parts if found] == ["quokka"]
+    assert marked(desk) == ["quokka"]
+    desk.close()
+
+
 def test_a_question_is_marked_and_the_marks_go_with_the_search(desk: Desk, qtbot: QtBot) -> None:
     search(desk, qtbot, "animal")
     assert marked(desk) == ["animal"]

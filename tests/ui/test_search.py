@@ -111,3 +111,15 @@ def test_nothing_found_says_so_and_late_results_stay_away(searching: MainWindow)
     searching.sidebar.search.clear()
     searching.sidebar.show_results(HITS)
     assert searching.sidebar.lists.currentWidget() is searching.sidebar.list
+
+
+def test_what_was_written_goes_along_with_what_is_shown(searching: MainWindow, qtbot: QtBot) -> None:
+    written = (("a **", False), ("trip", True), ("**", False))
+    hit = SearchHit(1, "Weekend plans", 12, "assistant", (("a ", False), ("trip", True)), source=written)
+    searching.sidebar.show_results([hit])
+    assert shown(searching) == ["Weekend plans", "a trip"]
+    results = searching.sidebar.results
+    place = results.visualRect(results.model().index(1, 0)).center()
+    with qtbot.waitSignal(searching.sidebar.result_chosen) as caught:
+        qtbot.mouseClick(results.viewport(), Qt.MouseButton.LeftButton, pos=place)
+    assert caught.args == [1, 12, written]
