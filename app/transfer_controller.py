@@ -15,9 +15,10 @@ from PySide6.QtCore import QObject, Signal
 from app.chats.exchange.markdown import file_name
 from app.chats.exchange.transfer import JSON, export_chats, import_chats
 from app.conversation_controller import ConversationController
-from app.errors import AppError
+from app.errors import AppError, ChatsImportError
 from app.parts import Parts
 from engine.records import Problem
+from engine.sentences import said
 from ui.chat_files import ask_export_file, ask_import_file
 from ui.language import mark, translate
 
@@ -65,11 +66,11 @@ class TransferController(QObject):
             words = translate("TransferController", "%Ln chats exported to {name}.", None, number)
             return words.format(name=file.name)
 
-        self._start(work)
+        self._start(file, work)
 
     def import_file(self, file: Path) -> None:
         """Take in what a file holds."""
-        self._start(lambda: import_chats(self._store, file).sentence)
+        self._start(file, lambda: import_chats(self._store, file).sentence)
 
     def close(self, timeout_s: float) -> bool:
         """Wait for what is at work; False where it takes longer."""
@@ -85,7 +86,7 @@ class TransferController(QObject):
             return translate("TransferController", ALL_NAME)
         return chat.title if chat else translate("TransferController", ALL_NAME)
 
-    def _start(self, work: Callable[[], str]) -> None:
+    def _start(self, file: Path, work: Callable[[], str]) -> None:
         if self._thread is not None and self._thread.is_alive():
             self._window.show_notice(translate("TransferController", BUSY))
             return
@@ -95,6 +96,10 @@ class TransferController(QObject):
                 result: str | Problem = work()
             except AppError as error:
                 result = error.problem
+            except Exception as error:  # noqa: BLE001 (whatever a strange file brings about, it is told)
+                kind = type(error).__name__
+                log.error("a transfer failed: %s", kind)  # noqa: TRY400 (no contents)
+                result = ChatsImportError(said("{file} cannot be read ({error}).", file=file.name, error=kind)).problem
             self.ended.emit(result)
 
         self._thread = threading.Thread(target=run, name="transfer", daemon=True)

@@ -36,7 +36,7 @@ class ChatsFile:
     """Owns the file of the chats. Usable from any thread; all work is done on one of its own.
 
     ``on_trouble`` is called on that thread: with a problem when saving an answer begins to fail, with None when
-    everything is saved again.
+    everything is saved again. So is ``on_written``, after every attempt to write.
     """
 
     def __init__(
@@ -47,6 +47,7 @@ class ChatsFile:
     ) -> None:
         self._place = place
         self._on_trouble = on_trouble
+        self.on_written: Callable[[], None] = lambda: None
         self._now = now
         self._in_trouble = False
         self._suspect = False  # something was wrong with the file: the next start reads all of it
@@ -125,7 +126,7 @@ class ChatsFile:
         try:
             with transaction(db):
                 messages.write_answer(db, snapshot, self._now())
-        except sqlite3.Error as error:
+        except (sqlite3.Error, ValueError, ArithmeticError) as error:  # whatever it is, it must not end the thread
             self._answers.failed(snapshot)
             problem = as_storage_error(error, self._place.file).problem
             log.warning("An answer could not be saved and is tried again in %g s: %s", RETRY_S, error)
@@ -133,6 +134,8 @@ class ChatsFile:
                 self._in_trouble = True
                 self._on_trouble(problem)
             return
+        finally:
+            self.on_written()
         self._answers.written(snapshot)
         if self._in_trouble and self._answers.num_unwritten == 0:
             self._in_trouble = False
@@ -175,18 +178,33 @@ class ChatsFile:
 
         try:
             return self._writer.call(settled)
-        except (sqlite3.Error, UnicodeDecodeError) as error:
+        except (sqlite3.Error, ValueError, ArithmeticError) as error:
             told = as_storage_error(error, self._place.file)
             self._suspect = self._suspect or isinstance(told, DamagedFileError)
             raise told from error
 
     def write(self, job: Job[Result]) -> Result:
         """Run a job in a transaction and wait for it: when this returns, its change is safe."""
-        return self.read(_whole(job))
+        return self.read(self._whole(job))
 
     def post(self, job: Job[Result]) -> Future[Result]:
         """Run a job in a transaction without waiting for it; its future may raise what SQLite raised."""
-        return self._writer.post(_whole(job))
+        return self._writer.post(self._whole(job))
+
+    def in_turn(self, deed: Callable[[], None]) -> None:
+        """Do something that does not concern the file on its thread, after what waits there; does not wait."""
+        self._writer.post(lambda _db: deed())
+
+    def _whole(self, job: Job[Result]) -> Job[Result]:
+        whole = _whole(job)
+
+        def then_tell(db: sqlite3.Connection) -> Result:
+            try:
+                return whole(db)
+            finally:
+                self.on_written()
+
+        return then_tell
 
 
 def _whole(job: Job[Result]) -> Job[Result]:

@@ -71,7 +71,7 @@ def spans_from_text(text: str | None) -> tuple[TokenSpan, ...]:
                 same = every if source in _AFTER_OTHERS else None
                 odds = _odds_from_list(item[2:], greedy=every is not None) if len(item) > 2 else same
                 spans.append(TokenSpan(int(item[0]), source, str(item[1])[:MAX_REJECTED_CHARS], odds))
-    except (ValueError, TypeError, LookupError):
+    except (ValueError, TypeError, LookupError, ArithmeticError, RecursionError):
         log.warning("The provenance of a stored answer cannot be read and is left out.")
         return ()
     return tuple(spans)
@@ -138,6 +138,6 @@ def stats_from_text(text: str | None) -> RunStats | None:
         counts = values.get("provenance", {})
         values["provenance"] = {Source(key): int(count) for key, count in counts.items()}
         return RunStats(**values)
-    except (ValueError, TypeError, AttributeError):
+    except (ValueError, TypeError, AttributeError, ArithmeticError, RecursionError):
         log.warning("The figures of a stored answer cannot be read and are left out.")
         return None

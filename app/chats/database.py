@@ -10,7 +10,7 @@ import os
 import shutil
 import sqlite3
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from app.errors import (
@@ -24,6 +24,7 @@ from engine.sentences import said
 
 MEMORY = Path(":memory:")
 FULL_BYTES = 1 << 16  # less than this is no space
+_LARGEST = 2**63 - 1
 
 # EXCLUSIVE: SQLite 3.7.0-3.51.2 can corrupt a WAL file with two connections; this lets no second one in.
 # FULL: a power loss after a commit keeps it (https://www.sqlite.org/pragma.html#pragma_synchronous).
@@ -37,6 +38,23 @@ _PRAGMAS: tuple[tuple[str, str, object], ...] = (
 _MACOS_PRAGMAS: tuple[tuple[str, str, object], ...] = (("checkpoint_fullfsync", "ON", 1),)
 
 
+class Connection(sqlite3.Connection):
+    """Takes whatever a text may hold: of what SQLite cannot keep, as much as it can."""
+
+    def execute(self, sql: str, values: Sequence[object] = (), /) -> sqlite3.Cursor:  # type: ignore[override]
+        """Half a character becomes a question mark, a number beyond 64 bits the nearest one within."""
+        try:
+            return super().execute(sql, values)
+        except (UnicodeEncodeError, OverflowError):  # said before anything was done
+            return super().execute(sql, [_storable(value) for value in values])
+
+
+def _storable(value: object) -> object:
+    if isinstance(value, str):
+        return value.encode("utf-8", "replace").decode("utf-8")
+    return max(-_LARGEST, min(value, _LARGEST)) if isinstance(value, int) else value
+
+
 def connect(file: Path) -> sqlite3.Connection:
     """Open ``file`` for this thread alone, with every pragma set and read back.
 
@@ -45,7 +63,7 @@ def connect(file: Path) -> sqlite3.Connection:
     """
     connection = None
     try:
-        connection = sqlite3.connect(file, timeout=2.0, isolation_level=None)
+        connection = sqlite3.connect(file, timeout=2.0, isolation_level=None, factory=Connection)
         # Damaged text is shown damaged; it must not make the rest unreadable.
         connection.text_factory = _lenient_text
         set_pragmas(connection, in_memory=file == MEMORY)
@@ -120,10 +138,10 @@ def layout_of(connection: sqlite3.Connection) -> dict[str, tuple[str, ...]]:
     return {name: tuple(column for (column,) in connection.execute(sql, (name,))) for (name,) in names}
 
 
-def as_storage_error(error: sqlite3.Error | UnicodeDecodeError, file: Path) -> StorageError:
-    """Turn what SQLite says about ``file`` into a sentence for a person."""
-    if isinstance(error, UnicodeDecodeError):
-        # The driver fails so where SQLite's own message quotes damaged names.
+def as_storage_error(error: sqlite3.Error | ValueError | ArithmeticError, file: Path) -> StorageError:
+    """Turn what SQLite says about ``file``, or what cannot be made of its rows, into a sentence for a person."""
+    if not isinstance(error, sqlite3.Error):
+        # The driver fails so, too, where SQLite's own message quotes damaged names.
         return DamagedFileError(said("{file} cannot be read as a chats file.", file=file.name))
     code = getattr(error, "sqlite_errorcode", 0) & 0xFF
     if code == sqlite3.SQLITE_FULL or (code == sqlite3.SQLITE_IOERR and _is_full(file.parent)):

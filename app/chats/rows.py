@@ -11,6 +11,7 @@ from engine.records import Mode
 from ui.records import ConversationRow
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_LATEST_US = 230 * 365 * 86_400_000_000  # a damaged file may name a day that no calendar has
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,8 +30,8 @@ def to_us(moment: datetime) -> int:
 
 
 def from_us(microseconds: int) -> datetime:
-    """Give the moment back, in UTC."""
-    return _EPOCH + timedelta(microseconds=microseconds)
+    """Give the moment back, in UTC; the nearest one between 1970 and 2199."""
+    return _EPOCH + timedelta(microseconds=min(max(microseconds, 0), _LATEST_US))
 
 
 def insert_conversation(db: sqlite3.Connection, title: str, mode: Mode, depth: int | None, now: datetime) -> int:

@@ -36,7 +36,7 @@ def add_run(db: sqlite3.Connection, target: str, draft: str, run: RunStats, *, g
         return
     try:
         text = _to_text(_merged(json.loads(row[1]), _to_data(counted)))
-    except (ValueError, TypeError):
+    except (ValueError, TypeError, ArithmeticError, RecursionError):
         _set_aside(db, key)
         add_run(db, target, draft, run, goes_on=goes_on)
         return
@@ -52,7 +52,7 @@ def read_totals(db: sqlite3.Connection) -> tuple[PairSums, ...]:
     ):
         try:
             rows.append(PairSums(target, draft, mode, _from_data(num_answers, mode, json.loads(text))))
-        except (ValueError, TypeError, AttributeError):
+        except (ValueError, TypeError, AttributeError, ArithmeticError, RecursionError):
             log.warning("The totals of %s in mode %s cannot be read and are left out.", target, mode)
     return sorted_rows(rows)
 

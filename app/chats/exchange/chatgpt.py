@@ -54,10 +54,18 @@ def from_data(data: Mapping[str, Any]) -> OutsideChat:
 
 
 def _walk(nodes: Mapping[str, Any]) -> Iterator[tuple[str, str | None]]:
-    """Every node that a root leads to, parents first, each once: whatever the links say, this ends."""
+    """Every node, parents first, each once: whatever the links say, this ends and leaves none out.
+
+    Of a node's children those come first that it names, then those that only name it. Where links go in a circle, the
+    first node of the file counts as a beginning.
+    """
     seen: set[str] = set()
+    named_by: dict[str, list[str]] = {}
+    for key, node in nodes.items():
+        if isinstance(node, dict) and _has_parent(node, nodes):
+            named_by.setdefault(node["parent"], []).append(key)
     roots = [key for key, node in nodes.items() if isinstance(node, dict) and not _has_parent(node, nodes)]
-    waiting: list[tuple[str, str | None]] = [(key, None) for key in reversed(roots)]
+    waiting: list[tuple[str, str | None]] = [(key, None) for key in reversed([*roots, *nodes])]
     while waiting:
         node_id, parent_id = waiting.pop()
         node = nodes.get(node_id)
@@ -66,8 +74,8 @@ def _walk(nodes: Mapping[str, Any]) -> Iterator[tuple[str, str | None]]:
         seen.add(node_id)
         yield node_id, parent_id
         children = node.get("children")
-        if isinstance(children, list):
-            waiting += [(child, node_id) for child in reversed(children) if isinstance(child, str)]
+        named = [child for child in children if isinstance(child, str)] if isinstance(children, list) else []
+        waiting += [(child, node_id) for child in reversed([*named, *named_by.get(node_id, ())])]
 
 
 def _has_parent(node: Mapping[str, Any], nodes: Mapping[str, Any]) -> bool:

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import json
+import lzma
 import re
+import struct
 import zipfile
+import zlib
 from pathlib import Path
 from typing import IO
 
 from app.chats.exchange import chatgpt, lm_studio, own_format
+from app.chats.exchange.json_size import num_values
 from app.chats.exchange.records import MAX_CHATS, OutsideChat
 from app.errors import ChatsImportError
 from engine.sentences import said
@@ -16,6 +20,9 @@ from engine.sentences import said
 MAX_FILE_BYTES = 512 * 2**20  # unpacked
 _WANTED = re.compile(r"(^|/)(conversations[^/]*\.json|[^/]*conversation\.json|chats[^/]*\.json)$")
 _MAX_ENTRIES = 20_000
+MAX_VALUES, MAX_VALUES_MB = 20_000_000, 2000  # in memory, about; an export of 100 MB has four million values
+_SMALL_BYTES = 32 * 2**20  # cannot hold too many
+_PACKED_BADLY = (zipfile.BadZipFile, zlib.error, lzma.LZMAError, struct.error)
 _BEGINNING_BYTES = 65_536
 _EXPORT_BEGINS = re.compile(  # ours, ChatGPT's, LM Studio's
     rb'"format"\s*:\s*"paceline-chats"|"mapping"\s*:\s*\{|"messages"\s*:\s*\[\s*\{[^{}]{0,200}"versions"\s*:\s*\['
@@ -47,7 +54,7 @@ def read_chats(file: Path) -> list[OutsideChat]:
         else:
             with file.open("rb") as handle:
                 chats = _read_json(handle, file.name)
-    except (OSError, zipfile.BadZipFile, NotImplementedError, RuntimeError, EOFError) as error:
+    except (OSError, ValueError, RuntimeError, EOFError, *_PACKED_BADLY) as error:
         raise ChatsImportError(said("{file} cannot be read ({error}).", file=file.name, error=error)) from error
     chats = [chat for chat in chats if chat.messages]
     if not chats:
@@ -75,6 +82,8 @@ def _read_json(handle: IO[bytes], name: str) -> list[OutsideChat]:
     raw = handle.read(MAX_FILE_BYTES + 1)  # what a header says of a size is not believed
     if len(raw) > MAX_FILE_BYTES:
         raise ChatsImportError(said("{name} is larger than {limit} MB.", name=name, limit=MAX_FILE_BYTES // 2**20))
+    if len(raw) > _SMALL_BYTES and num_values(raw) > MAX_VALUES:
+        raise ChatsImportError(said("{file} unpacks to more than {limit} MB.", file=name, limit=MAX_VALUES_MB))
     try:
         data = json.loads(raw.decode("utf-8-sig"))
     except (ValueError, RecursionError) as error:

@@ -95,7 +95,6 @@ def clean_time(value: object, scale: float = 1.0) -> datetime:
     """Take seconds (times ``scale``) since 1970; the beginning of time for anything else."""
     if isinstance(value, bool) or not isinstance(value, int | float):
         return EPOCH
-    seconds = value * scale
-    if not 0 <= seconds <= (LATEST - EPOCH).total_seconds():  # NaN fails this too
+    if not 0 <= value <= (LATEST - EPOCH).total_seconds() / scale:  # NaN fails this too
         return EPOCH
-    return datetime.fromtimestamp(seconds, UTC)
+    return datetime.fromtimestamp(value * scale, UTC)

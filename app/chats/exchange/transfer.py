@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import sqlite3
 import zipfile
@@ -66,11 +67,11 @@ def export_chats(store: ChatStore, file: Path, form: str, conversation_id: int |
         with part.open("rb") as handle:
             os.fsync(handle.fileno())
         part.replace(file)
-    except OSError as error:
-        part.unlink(missing_ok=True)
-        raise ChatsExportError(
-            said("{file} cannot be written ({reason}).", file=file, reason=error.strerror or error)
-        ) from error
+    except (OSError, ValueError) as error:
+        with contextlib.suppress(OSError, ValueError):
+            part.unlink(missing_ok=True)
+        reason = getattr(error, "strerror", None) or error
+        raise ChatsExportError(said("{file} cannot be written ({reason}).", file=file, reason=reason)) from error
     return len(chats)
 
 

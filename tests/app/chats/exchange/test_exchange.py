@@ -251,8 +251,9 @@ def test_links_that_go_in_circles_end(store: ChatStore, tmp_path: Path) -> None:
     }
     file = tmp_path / "conversations.json"
     file.write_text(json.dumps([looping, orphans]))
-    assert import_chats(store, file).num_new == 1
-    assert [view.text for view in store.messages(store.conversations()[0].id)] == ["A", "B"]
+    assert import_chats(store, file).num_new == 2
+    shown = sorted([view.text for view in store.messages(row.id)] for row in store.conversations())
+    assert shown == [["A", "B"], ["C", "D"]]
 
 
 @pytest.mark.parametrize(

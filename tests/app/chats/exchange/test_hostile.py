@@ -1,0 +1,150 @@
+"""Files made to break an import or an export: absurd numbers, lost links, bombs, half characters, damaged zips."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from app.chats.exchange import reading
+from app.chats.exchange.json_size import num_values
+from app.chats.exchange.reading import read_chats
+from app.chats.exchange.transfer import export_chats, import_chats
+from app.chats.store import ChatStore
+from app.errors import ChatsExportError, ChatsImportError
+
+HUGE = 10**400
+ODD = st.sampled_from([HUGE, -HUGE, 2**63, -1, 1e999, -1e999, float("nan"), [], {}, "", "\ud800", None, True, [[]]])
+
+
+def own(message: dict[str, Any], **chat: Any) -> dict[str, Any]:  # noqa: ANN401
+    whole = {"key": 1, "parent": None, "role": "assistant", "text": "hello"} | message
+    return {"format": "paceline-chats", "version": 1, "conversations": [{"title": "t", "messages": [whole]} | chat]}
+
+
+def node(parent: str | None, text: str, **changes: Any) -> dict[str, Any]:  # noqa: ANN401
+    words = {"author": {"role": "user"}, "content": {"content_type": "text", "parts": [text]}}
+    return {"parent": parent, "message": words} | changes
+
+
+def written(folder: Path, data: object) -> Path:
+    file = folder / "conversations.json"
+    file.write_text(json.dumps(data))
+    return file
+
+
+@settings(max_examples=200, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    field=st.sampled_from(["stats", "spans", "key", "parent", "created_at", "thinking_ms", "attachments", "notice"]),
+    inner=st.sampled_from(["", "decode_s", "tokens", "proposed_by_depth", "interval_counts", "provenance", "mode"]),
+    odd=ODD,
+    of_chat=st.sampled_from(["mode", "depth", "options", "shown", "folder", "updated_at", "title"]),
+)
+def test_odd_values_are_left_out_or_refused_and_what_is_taken_can_be_shown(
+    store: ChatStore, tmp_path: Path, field: str, inner: str, odd: object, of_chat: str
+) -> None:
+    value = {inner: odd} if inner else [odd, [odd, "x", [odd]]]
+    data = own({field: value}, **{of_chat: {"system_prompt": odd} if of_chat == "options" else odd})
+    try:
+        import_chats(store, written(tmp_path, data))
+    except ChatsImportError:
+        return
+    for row in store.conversations():
+        store.messages(row.id)
+        store.options.read(row.id)
+
+
+@pytest.mark.parametrize("odd", [HUGE, -HUGE, 1e999, float("nan"), -5])
+def test_a_time_that_no_clock_shows_is_no_time(tmp_path: Path, odd: float) -> None:
+    chatgpt = {"mapping": {"a": node(None, "words")}, "create_time": odd, "update_time": odd}
+    assert read_chats(written(tmp_path, [chatgpt]))[0].created_at.year == 1970
+    version = {"role": "user", "content": [{"type": "text", "text": "words"}]}
+    studio = {"messages": [{"versions": [version]}], "createdAt": odd}
+    assert read_chats(written(tmp_path, studio))[0].created_at.year == 1970
+
+
+NAMES = [str(number) for number in range(6)]
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    parents=st.lists(st.sampled_from([*NAMES, "gone", None]), min_size=6, max_size=6),
+    children=st.lists(st.none() | st.lists(st.sampled_from([*NAMES, "gone"]), max_size=4), min_size=6, max_size=6),
+)
+def test_no_message_is_lost_whatever_the_links_say(
+    tmp_path: Path, parents: list[str | None], children: list[list[str] | None]
+) -> None:
+    mapping = {
+        name: node(parent, f"words {name}", children=named)
+        for name, parent, named in zip(NAMES, parents, children, strict=True)
+    }
+    (chat,) = read_chats(written(tmp_path, [{"mapping": mapping}]))
+    assert sorted(message.text for message in chat.messages) == [f"words {name}" for name in NAMES]
+    known: set[int | None] = {None}
+    for message in chat.messages:
+        assert message.parent in known
+        known.add(message.key)
+
+
+def test_a_node_that_its_parent_does_not_name_follows_it_all_the_same(tmp_path: Path) -> None:
+    mapping = {"a": node(None, "question"), "b": node("a", "answer")}
+    (chat,) = read_chats(written(tmp_path, [{"mapping": mapping}]))
+    assert [(message.parent, message.text) for message in chat.messages] == [(None, "question"), (1, "answer")]
+
+
+def test_more_values_than_any_export_are_not_even_parsed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(reading, "_SMALL_BYTES", 100)
+    monkeypatch.setattr(reading, "MAX_VALUES", 1000)
+    file = tmp_path / "conversations.zip"
+    with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("conversations.json", "[" + "[]," * 1000 + "[]]")
+    with pytest.raises(ChatsImportError, match="2000 MB"):
+        read_chats(file)
+    words = 'commas, colons: and [brackets], {braces} and \\ "quotes"' * 100
+    assert read_chats(written(tmp_path, [{"mapping": {"a": node(None, words)}}]))[0].messages[0].text == words
+
+
+def values_in(data: object) -> int:
+    if isinstance(data, dict):
+        return 1 + sum(map(values_in, data.values()))
+    return 1 + sum(map(values_in, data)) if isinstance(data, list) else 1
+
+
+@given(
+    st.recursive(
+        st.none() | st.integers() | st.text(alphabet='a\\",:[{'),
+        lambda inner: st.lists(inner) | st.dictionaries(st.text(alphabet='a\\",:[{'), inner),
+    )
+)
+def test_values_are_counted_without_parsing(data: object) -> None:
+    counted = num_values(json.dumps(data).encode())
+    assert values_in(data) <= counted <= 3 * values_in(data)
+
+
+@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(place=st.integers(0, 10**6), byte=st.integers(0, 255), method=st.sampled_from([8, 12, 14]))
+def test_a_damaged_zip_is_read_or_refused(tmp_path: Path, place: int, byte: int, method: int) -> None:
+    file = tmp_path / "export.zip"
+    with zipfile.ZipFile(file, "w", method) as archive:
+        archive.writestr("conversations.json", json.dumps([{"mapping": {"a": node(None, "words" * 50)}}]))
+    content = bytearray(file.read_bytes())
+    content[place % len(content)] = byte
+    file.write_bytes(content)
+    with contextlib.suppress(ChatsImportError):
+        read_chats(file)
+
+
+@pytest.mark.parametrize("name", ["a file/chats.json", "x" * 300 + ".json", "a\0b.json"], ids=["inside", "long", "nul"])
+def test_a_place_that_no_file_can_have_is_one_sentence(store: ChatStore, tmp_path: Path, name: str) -> None:
+    (tmp_path / "a file").write_text("no folder")
+    store.add_message(store.create_conversation("t"), "user", "words")
+    with pytest.raises(ChatsExportError):
+        export_chats(store, tmp_path / name, "json")
+    with pytest.raises(ChatsImportError):
+        import_chats(store, tmp_path / name)
