@@ -33,7 +33,7 @@ class DownloadIndicator(IconButton):
             row.state in (DownloadState.RUNNING, DownloadState.WAITING, DownloadState.CHECKING) for row in rows
         )
         self.setVisible(waiting or bool(failed))
-        self.setText(f" {percent(moving)}" if waiting else " stopped")
+        self.setText(f" {percent(moving)}" if waiting else translate("DownloadIndicator", " stopped"))
         words = summary(rows) if waiting else translate("DownloadIndicator", "A download has stopped and needs a look")
         self.setToolTip(words)
         self.setAccessibleName(translate("DownloadIndicator", "Downloads: {words}").format(words=words))

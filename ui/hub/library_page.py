@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from datetime import datetime
 
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QMenu, QToolButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QMenu, QPushButton, QToolButton, QVBoxLayout, QWidget
 
 from ui.dialogs import Question
 from ui.elided_label import ElidedLabel
@@ -181,14 +181,19 @@ class LibraryPage(QWidget):
             lambda: wants.page_wanted.emit("recommended"),
             kind="primary",
         )
-        own = button(translate("LibraryPage", "Add a GGUF file…"), self._ask_file)
+        self.own_button = button(
+            translate("LibraryPage", "Add a GGUF file…"),
+            self._ask_file,
+            tip=translate("LibraryPage", "The file stays where it is; nothing is copied."),
+        )
         self.empty.say(
             translate("LibraryPage", "No models yet"),
             translate("LibraryPage", "Download a pair, or add a GGUF file that you have; it is not copied."),
             pairs,
-            own,
+            self.own_button,
         )
         self._arrange()
+        self.add_button.hide()
 
     def _arrange(self) -> None:
         head = QHBoxLayout()
@@ -224,8 +229,13 @@ class LibraryPage(QWidget):
 
     def start(self) -> None:
         """The page is seen."""
-        first = next((line.chat for line in self.lines if line.chat.isEnabled()), self.add_button)
+        first = next((line.chat for line in self.lines if line.chat.isEnabled()), self._own_file)
         first.setFocus(Qt.FocusReason.OtherFocusReason)
+
+    @property
+    def _own_file(self) -> QPushButton:
+        """What adds a file: beside the models, or in the invitation where there is none."""
+        return self.add_button if self.lines else self.own_button
 
     def set_library(self, rows: Sequence[LibraryRow], offers: Sequence[OfferRow]) -> None:
         """Show what is here and what was found."""
@@ -245,13 +255,14 @@ class LibraryPage(QWidget):
         for offer in offers:
             self.offers.addWidget(self._offer(offer))
         self.empty.setVisible(not rows)
+        self.add_button.setVisible(bool(rows))  # the invitation has its own
         self.offers_heading.setVisible(bool(offers))
         total = size(sum(row.size_bytes for row in rows if not row.in_place and not row.missing))
         if had_focus:  # what had it is gone; who walks by keys stays where he was
             same = next((line for line in self.lines if line.row.key == key and line.chat.isEnabled()), None)
             if same is not None:
                 same.show()  # what is not shown yet cannot take the focus
-            (same.chat if same else self.add_button).setFocus()
+            (same.chat if same else self._own_file).setFocus()
         number = len(rows)
         self.words.setText(
             translate("LibraryPage", "%n models · {total} in the models folder", None, number).format(total=total)

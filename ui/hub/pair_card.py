@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QFrame, QGridLayout, QHBoxLayout, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QGridLayout, QHBoxLayout, QPushButton, QVBoxLayout, QWidget
 
 from ui.elided_label import ElidedLabel
 from ui.formatting import size
@@ -17,6 +17,9 @@ from ui.hub_records import FitLevel, Match, PairSide, PairView, Presence
 from ui.language import mark, translate
 from ui.theme import Theme
 
+ALONE = mark(
+    "PairCard", "So only the target is offered: it answers without a draft model, in plain decoding or with n-grams."
+)
 _TONES = {Match.YES: "good", Match.NO: "bad", Match.CHECKING: "muted", Match.UNCHECKED: "muted"}
 _PLACES = {Presence.HERE: mark("PairCard", "on this computer"), Presence.DOWNLOADING: mark("PairCard", "downloading")}
 _RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
@@ -35,6 +38,7 @@ class PairCard(QFrame):
         self.sides.setVerticalSpacing(10)
         self.verdict = Mark(theme)
         self.words = label("", "", wrap=True)
+        self.alone = label(translate("PairCard", ALONE), "muted", wrap=True)
         self.fit = FitView(theme)
         self.note = label("", "caption", wrap=True)
         self.deeds = QHBoxLayout()
@@ -47,8 +51,9 @@ class PairCard(QFrame):
         judged = QVBoxLayout()
         judged.setSpacing(4)
         judged.addWidget(self.verdict)
-        judged.addWidget(self.words)
-        self.words.setContentsMargins(22, 0, 0, 0)
+        for words in (self.words, self.alone):
+            judged.addWidget(words)
+            words.setContentsMargins(22, 0, 0, 0)
         column.addLayout(judged)
         self.line = rule()
         column.addWidget(self.line)
@@ -98,48 +103,75 @@ class PairCard(QFrame):
             )
         self.words.setText(pair.match_words)
         self.words.setVisible(bool(pair.match_words))
-        self.setAccessibleName(f"{self.verdict.text.text()}. {pair.match_words}".strip())
+        refused = _is_refused(pair)
+        self.alone.setVisible(refused)
+        said = (f"{self.verdict.text.text()}.", pair.match_words, self.alone.text() if refused else "")
+        self.setAccessibleName(" ".join(filter(None, said)))
 
     def _show_deeds(self, pair: PairView) -> None:
+        """What can be done now; of a refused pair with the target alone, of one that is being checked nothing yet."""
         empty_layout(self.deeds)
-        target = pair.target
-        draft = pair.draft if pair.match is not Match.NO else None
-        wanted = [side for side in (target, draft) if side is not None]
-        missing = [side for side in wanted if side.presence is Presence.ABSENT]
         self.deeds.addStretch(1)
+        draft = None if _is_refused(pair) else pair.draft
+        wanted = [side for side in (pair.target, draft) if side is not None]
+        missing = [side for side in wanted if side.presence is Presence.ABSENT]
         if missing and not pair.can_have:
             self._offer(translate("PairCard", "Search for another"), lambda: self._wants.page_wanted.emit("search"))
         elif missing:
-            refs = tuple(side.ref for side in wanted)
-            what = _what(missing, target, pair.draft is not None)
-            sizes = [side.size_bytes for side in missing]
-            weight = f" ({size(sum(one or 0 for one in sizes))})" if None not in sizes else ""
-            self._offer(
-                translate("PairCard", "Download {what}").format(what=what) + weight,
-                lambda: self._wants.pull_wanted.emit(refs, False),
-                translate("PairCard", "Download {what}").format(what=what),
-            )
-            if pair.fit is None or pair.fit.level is not FitLevel.TOO_LARGE:
-                self._offer(
-                    translate("PairCard", "Download and chat"),
-                    lambda: self._wants.pull_wanted.emit(refs, True),
-                    primary=True,
-                )
+            self._offer_download(pair, wanted, missing)
         elif all(side.presence is Presence.HERE for side in wanted):
-            other = draft.ref if draft else None
-            text = (
-                translate("PairCard", "Chat with this pair")
-                if draft
-                else translate("PairCard", "Chat with the target alone")
-                if pair.draft
-                else translate("PairCard", "Chat with it")
-            )
-            self._offer(text, lambda: self._wants.chat_wanted.emit(target.ref, other), primary=True)
+            self._offer_chat(pair, draft)
         else:
             self._offer(translate("PairCard", "See the downloads"), lambda: self._wants.page_wanted.emit("downloads"))
 
-    def _offer(self, text: str, deed: Callable[[], object], name: str = "", *, primary: bool = False) -> None:
-        self.deeds.addWidget(button(text, deed, kind="primary" if primary else "", name=name))
+    def _offer_download(self, pair: PairView, wanted: list[PairSide], missing: list[PairSide]) -> None:
+        refs = tuple(side.ref for side in wanted)
+        what = _what(missing, pair.target, pair.draft is not None)
+        sizes = [side.size_bytes for side in missing]
+        weight = f" ({size(sum(one or 0 for one in sizes))})" if None not in sizes else ""
+        download = self._offer(
+            translate("PairCard", "Download {what}").format(what=what) + weight,
+            lambda: self._wants.pull_wanted.emit(refs, False),
+            translate("PairCard", "Download {what}").format(what=what),
+        )
+        download.setEnabled(pair.match is not Match.CHECKING)
+        if pair.fit is None or pair.fit.level is not FitLevel.TOO_LARGE:
+            chat = self._offer(
+                translate("PairCard", "Download the target and chat")
+                if _is_refused(pair)
+                else translate("PairCard", "Download and chat"),
+                lambda: self._wants.pull_wanted.emit(refs, True),
+                primary=_is_certain(pair),
+            )
+            chat.setEnabled(pair.match is not Match.CHECKING)
+
+    def _offer_chat(self, pair: PairView, draft: PairSide | None) -> None:
+        other = draft.ref if draft else None
+        text = (
+            translate("PairCard", "Chat with this pair")
+            if draft
+            else translate("PairCard", "Chat with the target alone")
+            if pair.draft
+            else translate("PairCard", "Chat with it")
+        )
+        chat = self._offer(
+            text, lambda: self._wants.chat_wanted.emit(pair.target.ref, other), primary=_is_certain(pair)
+        )
+        chat.setEnabled(pair.match is not Match.CHECKING)
+
+    def _offer(self, text: str, deed: Callable[[], object], name: str = "", *, primary: bool = False) -> QPushButton:
+        made = button(text, deed, kind="primary" if primary else "", name=name)
+        self.deeds.addWidget(made)
+        return made
+
+
+def _is_refused(pair: PairView) -> bool:
+    return pair.draft is not None and pair.match is Match.NO
+
+
+def _is_certain(pair: PairView) -> bool:
+    """Whether it is known that what is offered will work: a pair that nobody checked may still be refused."""
+    return pair.draft is None or pair.match in (Match.YES, Match.NO)
 
 
 def _place_words(presence: Presence) -> str:

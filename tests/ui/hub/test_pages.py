@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from PySide6.QtCore import QPoint, Qt
-from PySide6.QtWidgets import QLineEdit, QPushButton
+from PySide6.QtWidgets import QApplication, QLineEdit, QPushButton
 from pytestqt.qtbot import QtBot
 
 from engine.records import Problem
@@ -13,7 +13,7 @@ from tests.ui.hub import records as r
 from tests.ui.hub.reading import asked, pressed, said
 from ui.hub.place import HubPlace
 from ui.hub.readme_view import readme_html
-from ui.hub_records import DraftList, ModelRef, Presence, SearchQuery
+from ui.hub_records import DraftList, Match, ModelRef, Presence, SearchQuery
 
 LEFT = Qt.MouseButton.LeftButton
 OFFLINE = Problem("The hub cannot be reached", "No connection.", "Check the network.")
@@ -133,6 +133,13 @@ def test_a_gated_model_takes_a_token_as_a_password_and_forgets_it(place: HubPlac
 # ---- pairs ---------------------------------------------------------------------------------------------------------
 
 
+def offered(place: HubPlace) -> list[tuple[str, str]]:
+    """The deeds of the pair that is shown, each with its kind."""
+    QApplication.processEvents()
+    buttons = [one for one in place.drafts.card.findChildren(QPushButton) if one.isVisible()]
+    return [(one.accessibleName(), one.property("kind") or "") for one in buttons]
+
+
 def test_drafts_list_matching_first_then_rejected_with_reasons(place: HubPlace, qtbot: QtBot) -> None:
     place.open("drafts")
     pairs = asked(place.wants.pair_wanted)
@@ -170,8 +177,39 @@ def test_a_refused_pair_names_the_token_and_is_not_offered(place: HubPlace, qtbo
     assert "The draft does not match" in shown
     assert "Token 139 differs" in shown
     pulls = asked(place.wants.pull_wanted)
+    assert "So only the target is offered" in shown
+    assert offered(place) == [("Download the target", ""), ("Download the target and chat", "primary")]
     qtbot.mouseClick(pressed(place.drafts, "Download the target"), LEFT)
-    assert pulls == [((r.TARGET_REF,), False)]
+    qtbot.mouseClick(pressed(place.drafts, "Download the target and chat"), LEFT)
+    assert pulls == [((r.TARGET_REF,), False), ((r.TARGET_REF,), True)]
+    place.drafts.set_pair(replace(r.REFUSED, target=replace(r.TARGET, presence=Presence.HERE)))
+    assert offered(place) == [("Chat with the target alone", "primary")]
+    place.drafts.set_pair(r.PAIR)
+    assert "So only the target is offered" not in said(place.drafts.card)
+
+
+def test_what_may_still_be_refused_is_not_pressed_on_anybody(place: HubPlace, qtbot: QtBot) -> None:
+    place.open("drafts")
+    here = {"target": replace(r.TARGET, presence=Presence.HERE), "draft": replace(r.DRAFT, presence=Presence.HERE)}
+    pulls, chats = asked(place.wants.pull_wanted), asked(place.wants.chat_wanted)
+    for changes, names in (({}, ["Download both", "Download and chat"]), (here, ["Chat with this pair"])):
+        place.drafts.set_pair(replace(r.PAIR, match=Match.CHECKING, **changes))
+        assert offered(place) == [(name, "") for name in names]
+        for name in names:
+            assert not pressed(place.drafts, name).isEnabled()
+            qtbot.mouseClick(pressed(place.drafts, name), LEFT)
+        place.drafts.set_pair(replace(r.PAIR, match=Match.UNCHECKED, **changes))
+        assert offered(place) == [(name, "") for name in names]
+        assert all(pressed(place.drafts, name).isEnabled() for name in names)
+        place.drafts.set_pair(replace(r.PAIR, **changes))
+        assert offered(place)[-1] == (names[-1], "primary")
+    assert (pulls, chats) == ([], [])
+
+
+def test_a_target_alone_needs_no_verdict(place: HubPlace) -> None:
+    place.open("drafts")
+    place.drafts.set_pair(replace(r.PAIR, draft=None, match=Match.UNCHECKED))
+    assert offered(place) == [("Download it", ""), ("Download and chat", "primary")]
 
 
 def test_a_pair_that_is_here_can_be_chatted_with(place: HubPlace, qtbot: QtBot) -> None:

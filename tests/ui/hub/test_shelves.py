@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QApplication
+from PySide6.QtWidgets import QApplication, QPushButton
 from pytestqt.qtbot import QtBot
 
 from engine.records import Problem
@@ -127,8 +127,29 @@ def test_an_empty_library_offers_pairs_and_files(place: HubPlace, qtbot: QtBot) 
     place.open("library")
     place.library.set_library([], [])
     assert "No models yet" in said(place.library)
+    assert len(adders(place)) == 1
+    place.library.start()
+    assert adders(place)[0].hasFocus()
     qtbot.mouseClick(pressed(place.library, "See recommended pairs"), LEFT)
     assert place.page == "recommended"
+
+
+def test_a_file_is_added_in_one_place_with_models_and_without(place: HubPlace) -> None:
+    place.open("library")
+    assert len(adders(place)) == 1
+    place.library.set_library(r.library(), [])
+    assert adders(place) == [place.library.add_button]
+    place.library.add_button.setFocus()
+    place.library.set_library([], [])
+    assert adders(place) == [place.library.own_button]
+    assert place.library.own_button.hasFocus()
+
+
+def adders(place: HubPlace) -> list[QPushButton]:
+    """The buttons that add a file, as far as they are seen."""
+    QApplication.processEvents()
+    buttons = place.library.findChildren(QPushButton)
+    return [one for one in buttons if one.isVisible() and one.text() == "Add a GGUF file…"]
 
 
 # ---- first run -----------------------------------------------------------------------------------------------------
