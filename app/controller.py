@@ -28,6 +28,7 @@ from app.parts import Parts
 from app.paths import builtin_target
 from app.regenerate_controller import RegenerateController
 from app.settings_table import RELOAD_KEYS
+from app.space_controller import SpaceController
 from app.statistics_controller import StatisticsController
 from app.transfer_controller import TransferController
 from engine.records import (
@@ -86,6 +87,7 @@ class Controller(QObject):
         self.library = LibraryController(parts, self.conversations, self.branches)
         self.help = HelpDesk(parts, self._window.sidebar.help_button, lambda: self.models.view(self.answers.state))
         self._notifications = NotificationController(parts)
+        self.space = SpaceController(parts)
         self.hub = self._make_hub()
         self.regenerating = RegenerateController(
             parts, self.conversations, self.answers, self.models, self._targets_on_disk
@@ -119,6 +121,7 @@ class Controller(QObject):
         self.context.start()
         self.conversations.start()
         self.deletions.start()
+        self.space.start()
         self.models.show_demo()
         self.models.load_chosen()
         self._show_engine()
@@ -138,6 +141,7 @@ class Controller(QObject):
         write_layout(self._parts.paths.layout_file, self._window.save_layout())
         self.answers.close()
         self.conversations.unsent.keep()
+        self.space.close()
         if self.hub is not None:
             self.hub.close()
         results = {
@@ -256,6 +260,7 @@ class Controller(QObject):
 
     def on_trouble(self, problem: Problem | None) -> None:
         """Take what the store says about saving: a problem, or None when everything is saved again."""
+        self.space.on_trouble(problem)
         if problem is None:
             self._window.show_notice(translate("Controller", "Everything is saved again."))
         else:

@@ -25,6 +25,7 @@ from ui.dialogs import link_question
 from ui.drop_overlay import DropOverlay
 from ui.drop_zone import DropZone
 from ui.empty_state import EmptyState
+from ui.enter_key import press_button
 from ui.formatting import footer
 from ui.header import DEMO_NOTE, TINY_NOTE, Header
 from ui.hub.doors import HubDoors
@@ -102,6 +103,7 @@ class MainWindow(QMainWindow):
         self.empty = EmptyState(self.theme)
         self.problem_banner = Banner(self.theme, problem=True)
         self.notice_banner = Banner(self.theme, problem=False)
+        self.space_banner = Banner(self.theme, problem=True)
         self.composer = Composer(self.theme)
         self._stray_keys = StrayKeys(self.composer.edit)
         self.undo_bar = UndoBar(self.theme)
@@ -127,7 +129,7 @@ class MainWindow(QMainWindow):
 
     def _arrange(self) -> None:
         self.pages = stacked((self.empty, self.transcript))
-        foot = (self.problem_banner, self.notice_banner, self.undo_bar, self.composer)
+        foot = (self.space_banner, self.problem_banner, self.notice_banner, self.undo_bar, self.composer)
         middle = page_with_foot(self.header, self.pages, foot)
         self.splitter = side_by_side((self.sidebar, middle, self.stats))
         self.hub = HubDoors(self.theme, self.splitter)
@@ -357,9 +359,9 @@ class MainWindow(QMainWindow):
             QTimer.singleShot(0, child, lambda: self.theme.fit(child))
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Letters that nothing in the chat takes go into the message."""
+        """Enter presses a button; letters that nothing in the chat takes go into the message."""
         in_chat = not self.hub.is_open and not self.drop_overlay.isVisible()
-        if not (in_chat and self._stray_keys.take(event)):
+        if not (press_button(event) or (in_chat and self._stray_keys.take(event))):
             super().keyPressEvent(event)
 
     def resizeEvent(self, event: QResizeEvent) -> None:

@@ -1,0 +1,77 @@
+"""Says in the window that the disk of the chats is nearly full, before something cannot be saved, until it is not.
+
+Looks at the start, after every write and, while it is full, every few seconds: on the thread of the chats' file, so
+that a slow disk keeps nobody waiting.
+"""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QObject, QTimer, Signal
+
+from app.free_space import FreeSpace
+from app.parts import Parts
+from engine.records import Problem
+from ui.language import translate
+
+AGAIN_MS = 5_000
+
+
+class SpaceController(QObject):
+    """Lives on the window's thread.
+
+    Signals:
+        changed(bool): whether the disk is nearly full, from the thread of the chats' file.
+    """
+
+    changed = Signal(bool)
+
+    def __init__(self, parts: Parts) -> None:
+        super().__init__()
+        self._parts = parts
+        self._is_low = self._in_trouble = False
+        self._space = FreeSpace(parts.paths.data, self.changed.emit)
+        self._timer = QTimer(self)
+        self._timer.setInterval(AGAIN_MS)
+        self._timer.timeout.connect(self.look)
+        self.changed.connect(self._on_changed)
+
+    def start(self) -> None:
+        """Look now and after every write."""
+        self._parts.store.on_written = self._space.look
+        self.look()
+
+    def close(self) -> None:
+        """Look no more."""
+        self._timer.stop()
+        self._parts.store.on_written = _nothing
+
+    def look(self) -> None:
+        """Look soon, without waiting."""
+        self._parts.store.in_turn(self._space.look)
+
+    def on_trouble(self, problem: Problem | None) -> None:
+        """Saving fails, or works again: what says so stands alone."""
+        self._in_trouble = problem is not None
+        self._show()
+
+    def _on_changed(self, is_low: bool) -> None:
+        self._is_low = is_low
+        if is_low:
+            self._timer.start()
+        else:
+            self._timer.stop()
+        self._show()
+
+    def _show(self) -> None:
+        banner = self._parts.window.space_banner
+        if self._is_low and not self._in_trouble:
+            words = translate(
+                "SpaceController", "The disk of {folder} is nearly full: make some space, or soon nothing can be saved."
+            )
+            banner.show_notice(words.format(folder=self._parts.paths.data))
+        else:
+            banner.hide()
+
+
+def _nothing() -> None:
+    return
