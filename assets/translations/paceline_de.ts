@@ -564,6 +564,18 @@
         <translation>Statistik ein- oder ausblenden</translation>
     </message>
     <message>
+        <source>Larger text</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Smaller text</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Text as large as the system&apos;s</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>Settings</source>
         <translation>Einstellungen</translation>
     </message>
@@ -833,6 +845,10 @@
         <translation>Duplizieren</translation>
     </message>
     <message>
+        <source>Export</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>Take back from the archive</source>
         <translation>Aus dem Archiv holen</translation>
     </message>
@@ -986,6 +1002,10 @@
     <message>
         <source>Downloads</source>
         <translation>Downloads</translation>
+    </message>
+    <message>
+        <source> stopped</source>
+        <translation> angehalten</translation>
     </message>
     <message>
         <source>A download has stopped and needs a look</source>
@@ -2228,6 +2248,14 @@ Chat-Vorlage: {template_name}
         <source>Edit</source>
         <translation>Bearbeiten</translation>
     </message>
+    <message>
+        <source>Copy the selection</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Copy the address of the link</source>
+        <translation type="unfinished"></translation>
+    </message>
 </context>
 <context>
     <name>ModeSwitch</name>
@@ -2549,6 +2577,10 @@ Chat-Vorlage: {template_name}
         <translation>{what} herunterladen</translation>
     </message>
     <message>
+        <source>Download the target and chat</source>
+        <translation>Zielmodell herunterladen und chatten</translation>
+    </message>
+    <message>
         <source>Download and chat</source>
         <translation>Herunterladen und chatten</translation>
     </message>
@@ -2567,6 +2599,10 @@ Chat-Vorlage: {template_name}
     <message>
         <source>See the downloads</source>
         <translation>Downloads ansehen</translation>
+    </message>
+    <message>
+        <source>So only the target is offered: it answers without a draft model, in plain decoding or with n-grams.</source>
+        <translation>Daher wird nur das Zielmodell angeboten: Es antwortet auch ohne Entwurfsmodell, einfach dekodiert oder mit N-Grammen.</translation>
     </message>
     <message>
         <source>both</source>
@@ -5779,6 +5815,13 @@ Chat-Vorlage: {template_name}
     <message>
         <source>Your chats will be listed here.</source>
         <translation>Hier stehen später Ihre Chats.</translation>
+    </message>
+</context>
+<context>
+    <name>SpaceController</name>
+    <message>
+        <source>The disk of {folder} is nearly full: make some space, or soon nothing can be saved.</source>
+        <translation>Der Datenträger von {folder} ist fast voll: Schaffen Sie Platz, sonst kann bald nichts mehr gespeichert werden.</translation>
     </message>
 </context>
 <context>
