@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import logging
 import os
+import re
 import tempfile
 import tomllib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -24,6 +25,11 @@ from engine.sentences import said
 log = logging.getLogger(__name__)
 
 MAX_BYTES = 16_000_000
+MAX_DEPTH = 50  # no file of ours has more than three
+# A key of ten thousand parts takes gigabytes to parse, so it is not begun.
+_LONG_KEY = re.compile(
+    r"""^[ \t\[]*(?:[\w-]+|"[^"\n]*"|'[^'\n]*')(?:[ \t]*\.[ \t]*(?:[\w-]+|"[^"\n]*"|'[^'\n]*')){50}""", re.M
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,10 +54,10 @@ class TomlFile:
         try:
             if self.path.stat().st_size > MAX_BYTES:
                 return Read(problem=self._set_aside(said("it has more than {limit} MB", limit=MAX_BYTES // 1_000_000)))
-            return Read(tomllib.loads(self.path.read_bytes().decode("utf-8")))
+            return Read(_parsed(self.path.read_bytes().decode("utf-8")))
         except FileNotFoundError:
             return Read(missing=True)
-        except (UnicodeDecodeError, tomllib.TOMLDecodeError, RecursionError) as error:
+        except (ValueError, RecursionError) as error:  # not UTF-8, no TOML, or a number of thousands of digits
             return Read(problem=self._set_aside(_first_line(str(error))))
         except OSError as error:
             advice = said("Paceline goes on with {without}; check the file's permissions.", without=self.without)
@@ -64,7 +70,7 @@ class TomlFile:
         Raises:
             SettingsWriteError: the folder or the disk does not take it; the old file is as it was.
         """
-        text = tomli_w.dumps(document).encode("utf-8")
+        text = tomli_w.dumps(document).encode("utf-8", "replace")  # half a character becomes a question mark
         temporary = None
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
@@ -99,6 +105,28 @@ class TomlFile:
             said("{path} could not be read: {reason}. {kept}", path=path.name, reason=why, kept=kept),
             said("Paceline goes on with {without}; set yours again, or repair the kept file.", without=self.without),
         )
+
+
+def _parsed(text: str) -> dict[str, Any]:
+    """Parse what is no deeper than could be written again.
+
+    Raises:
+        ValueError, RecursionError: it is no TOML, or deeper.
+    """
+    if _LONG_KEY.search(text) or not _is_flat(document := tomllib.loads(text)):
+        raise ValueError(said("it is no TOML"))
+    return document
+
+
+def _is_flat(document: object) -> bool:
+    level = [document]
+    for _ in range(MAX_DEPTH):
+        level = [inner for each in level for inner in _within(each)]
+    return not level
+
+
+def _within(value: object) -> Iterable[object]:
+    return value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
 
 
 def _first_line(text: str) -> str:

@@ -16,6 +16,7 @@ FILE_NAME = "pass-costs.json"
 _FORMAT = 1  # of what is in it; another number forgets it all
 MAX_KEPT = 64
 _SLOWEST_MS = 3_600_000.0
+_MOST = 1 << 31  # tokens
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +69,8 @@ def _costs(entry: dict[str, Any]) -> SavedCosts:
         int(band): {int(num_tokens): float(ms) for num_tokens, ms in points.items()}
         for band, points in entry["bands"].items()
     }
-    good = all(0.0 < ms < _SLOWEST_MS for points in bands.values() for ms in points.values())
+    good = all(0.0 < ms < _SLOWEST_MS and 0 < num < _MOST for points in bands.values() for num, ms in points.items())
+    good = good and all(0 <= band < _MOST for band in bands)
     if not (type(threads) is int and 1 <= threads <= 4096 and good and bands and all(1 in p for p in bands.values())):
         raise ValueError("a figure is outside its range")
     return SavedCosts(threads, bands)

@@ -74,7 +74,7 @@ class Experience:
         self.by_depth.restore(numbers["depths"])
         tokens, cost = numbers["trial"]
         rate_tokens, rate_cost = numbers["rate"]
-        if not (min(tokens, cost, rate_tokens, rate_cost) > 0.0 and max(tokens, cost, rate_tokens, rate_cost) < _MOST):
+        if not all(0.0 < one < _MOST for one in (tokens, cost, rate_tokens, rate_cost)):  # NaN is neither
             raise ValueError("a figure is outside its range")
         self.model.restore(tokens, cost * plain_ms)
         self._rate_tokens, self._rate_ms = rate_tokens, rate_cost * plain_ms

@@ -27,13 +27,15 @@ class KeptFile:
     def read(self, entry_of: Callable[[Any], Entry]) -> dict[str, Entry]:
         """All entries, each as ``entry_of`` understands it; none where it raises one of the usual errors."""
         try:
-            text = self._file.read_bytes()[:_MAX_BYTES]  # cut where it is too large to be ours: then it cannot be read
-            saved = json.loads(text)
+            with self._file.open("rb") as file:
+                saved = json.loads(
+                    file.read(_MAX_BYTES)
+                )  # cut where it is too large to be ours: it cannot be read then
             entries = saved[self._noun] if saved["format"] == self._format else {}
             return {str(key): entry_of(entry) for key, entry in entries.items()}
         except FileNotFoundError:
             return {}
-        except (OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
+        except (OSError, ValueError, LookupError, TypeError, AttributeError, ArithmeticError, RecursionError) as error:
             log.info("%s is not used: %r", self._file.name, error)
             return {}
 

@@ -28,6 +28,7 @@ log = logging.getLogger(__name__)
 CACHE_FILE = "probed-models.json"
 _FORMAT = 1  # of the reports in it; another number forgets them
 _MAX_CACHED = 200
+_MAX_CACHE_BYTES = 2_000_000
 _START_LIMIT_S = 60.0
 _SLOWEST_BYTES_PER_S = 30e6  # a network drive; the file is read once
 _POLL_S = 0.1
@@ -213,13 +214,14 @@ def _read_cache(cache_dir: Path | None) -> dict[str, ProbeReport]:
     if cache_dir is None:
         return {}
     try:
-        saved = json.loads((cache_dir / CACHE_FILE).read_text("utf-8"))
+        with (cache_dir / CACHE_FILE).open("rb") as file:
+            saved = json.loads(file.read(_MAX_CACHE_BYTES))
         if saved["format"] != _FORMAT:
             return {}
         return {key: _report(values) for key, values in saved["reports"].items()}
     except FileNotFoundError:
         return {}
-    except (OSError, ValueError, LookupError, TypeError, AttributeError) as error:
+    except (OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
         log.info("%s is not used: %r", CACHE_FILE, error)
         return {}
 

@@ -62,7 +62,8 @@ class StateSpeeds:
 
 def _read(file: Path) -> dict[str, dict[str, float]]:
     try:
-        saved = json.loads(file.read_bytes()[:_MAX_BYTES])
+        with file.open("rb") as opened:
+            saved = json.loads(opened.read(_MAX_BYTES))
         entries = saved["speeds"] if saved["format"] == _FORMAT else {}
         kept = {
             str(identity): {kind: float(speed) for kind, speed in speeds.items() if kind in _KINDS}
@@ -70,7 +71,7 @@ def _read(file: Path) -> dict[str, dict[str, float]]:
         }
     except FileNotFoundError:
         return {}
-    except (OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
+    except (OSError, ValueError, LookupError, TypeError, AttributeError, ArithmeticError, RecursionError) as error:
         log.info("%s is not used: %r", FILE_NAME, error)
         return {}
     good = {identity: speeds for identity, speeds in kept.items() if all(1.0 < v < 1e13 for v in speeds.values())}

@@ -111,7 +111,7 @@ def _discard(part: Path) -> None:
 
 def backups_in(folder: Path, label: str = "*") -> list[Path]:
     """List the finished copies, newest first, whatever they were made for."""
-    return sorted(folder.glob(f"chats-{label}-*.db"), key=_made_at, reverse=True)
+    return sorted(filter(_is_dated, folder.glob(f"chats-{label}-*.db")), key=_made_at, reverse=True)
 
 
 def backup_is_due(folder: Path, now: datetime) -> bool:
@@ -145,6 +145,15 @@ def newest_good(folder: Path, max_version: int) -> Path | None:
         except (sqlite3.Error, UnicodeDecodeError, DamagedFileError):
             continue
     return None
+
+
+def _is_dated(path: Path) -> bool:
+    """Whether we gave the name: copies that a person made of copies are left alone."""
+    try:
+        datetime.strptime(_made_at(path), _STAMP)  # noqa: DTZ007 (a file's name)
+    except ValueError:
+        return False
+    return True
 
 
 def _made_at(path: Path) -> str:

@@ -6,7 +6,6 @@ A field that is missing, of a wrong type or absurd is left out; an answer that i
 from __future__ import annotations
 
 import json
-import math
 import re
 from datetime import UTC, datetime
 from typing import Any
@@ -144,15 +143,17 @@ def _texts(value: object) -> list[str]:
 
 
 def _count(value: object) -> int | None:
-    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= MAX_COUNT:  # NaN is not
         return None
-    return int(value) if 0 <= value <= MAX_COUNT and value == int(value) else None
+    return int(value) if value == int(value) else None
 
 
 def _moment(value: object) -> datetime | None:
     try:
         moment = datetime.fromisoformat(_text(value))
     except ValueError:
+        return None
+    if not 1970 <= moment.year < 2200:  # some clock on this earth could not tell it
         return None
     return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
 

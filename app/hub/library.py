@@ -188,7 +188,7 @@ class Library:
 
     def _model(self, entry: Entry) -> LibraryModel:
         files = self._paths(entry)
-        missing = not files or not all(file.is_file() for file in files)
+        missing = not files or not all(_is_there(file) for file in files)
         shown = files or (Path(entry.files[0]),)
         return LibraryModel(
             name=entry.name,
@@ -285,6 +285,13 @@ def _free_name(entry: Entry, index: Index) -> str:
     return f"{entry.name} ({number})"
 
 
+def _is_there(file: Path) -> bool:
+    try:
+        return file.is_file()
+    except OSError:  # a name that is too long, say: the index may have been edited
+        return False
+
+
 def _size(files: Iterable[Path]) -> int:
     return sum(file.stat().st_size for file in files if file.is_file())
 
@@ -297,5 +304,7 @@ def _moment(text: str) -> datetime | None:
     try:
         moment = datetime.fromisoformat(text)
     except ValueError:
+        return None
+    if not 1970 <= moment.year < 2200:  # some clock on this earth could not tell it
         return None
     return moment if moment.tzinfo else moment.replace(tzinfo=UTC)

@@ -19,6 +19,7 @@ from engine.sentences import said
 LOCK_WAIT_S = 20.0
 MAX_INDEX_BYTES = 16 << 20
 MAX_FILES = 1000
+MAX_SIZE_BYTES = 1 << 50
 _TEXTS = ("repo_id", "licence", "draft", "added", "last_used")
 
 log = logging.getLogger(__name__)
@@ -100,7 +101,8 @@ class IndexFile:
     def _keep_aside(self, read: Index) -> None:
         if read.entries or not self._path.exists() or self._path.stat().st_size == 0:
             return
-        text = self._path.read_bytes()[:MAX_INDEX_BYTES]
+        with self._path.open("rb") as file:
+            text = file.read(MAX_INDEX_BYTES)
         try:
             is_empty_on_purpose = json.loads(text).get("models") == []
         except (ValueError, RecursionError, AttributeError):
@@ -124,4 +126,5 @@ def _entry_of(facts: dict[str, Any]) -> Entry | None:
     if len(good_files) != len(files) or not isinstance(name, str) or not name or not isinstance(is_downloaded, bool):
         return None
     texts = {key: facts[key] for key in _TEXTS if isinstance(facts.get(key), str)}
-    return Entry(name, good_files, is_downloaded, size_bytes=size if isinstance(size, int) else 0, **texts)
+    good_size = size if isinstance(size, int) and 0 <= size <= MAX_SIZE_BYTES else 0
+    return Entry(name, good_files, is_downloaded, size_bytes=good_size, **texts)

@@ -19,6 +19,7 @@ from app.hub.records import DownloadRequest, DownloadStatus, RemoteFile, RemoteM
 
 MAX_QUEUE_BYTES = 4 << 20
 MAX_TEXT_CHARS = 300
+MAX_SIZE_BYTES = 1 << 50
 
 Row = tuple[DownloadRequest, DownloadStatus]
 
@@ -118,6 +119,8 @@ def _row_of(facts: Any) -> Row | None:  # noqa: ANN401 (whatever the file holds)
 def _file_of(facts: dict[str, Any]) -> RemoteFile:
     path, size, sha256 = facts["path"], facts["size_bytes"], facts["sha256"]
     safe_parts(path)
-    if not (size is None or (isinstance(size, int) and size >= 0)) or not re.fullmatch(r"([0-9a-f]{64})?", sha256):
+    if not (size is None or (isinstance(size, int) and 0 <= size <= MAX_SIZE_BYTES)) or not re.fullmatch(
+        r"([0-9a-f]{64})?", sha256
+    ):
         raise ValueError("a size or checksum that is none")
     return RemoteFile(path, size, sha256)
