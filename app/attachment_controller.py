@@ -46,7 +46,6 @@ class AttachmentController(QObject):
         """``import_file`` takes in a file that holds chats."""
         super().__init__()
         self._window = parts.window
-        self._composer = parts.window.composer
         self._store = parts.store
         self._conversations = conversations
         self._import = import_file
@@ -59,13 +58,19 @@ class AttachmentController(QObject):
         self.told.connect(self._on_outcome)
         self.sums.counted.connect(self._show)
         conversations.unsent.opened.connect(self._open)
-        composer, window = self._composer, parts.window
+        self._attach()
+        parts.window.rebuilt.connect(self._attach)
+
+    def _attach(self) -> None:
+        """Follow the window's parts as they are now, and fill them."""
+        composer, window = self._window.composer, self._window
         composer.files_offered.connect(self.offer)
         composer.text_offered.connect(self.attach_text)
         composer.attachment_removed.connect(self.remove)
         composer.attachment_opened.connect(self.show_text)
         window.transcript.attachment_opened.connect(self.show_text)
         window.drop_zone.files_dropped.connect(self._on_dropped)
+        self._changed()
 
     def offer(self, paths: Sequence[str], *, may_import: bool = False) -> None:
         """Read files and attach them to the unsent message; with ``may_import`` an export is imported instead."""
@@ -130,7 +135,7 @@ class AttachmentController(QObject):
         reading = [wanted for wanted in self._reading.values() if self._is_here(wanted)]
         shown += [Attachment(-wanted.key, shown_name(wanted.name), kind_of(wanted.name), 0) for wanted in reading]
         notes += [translate("Attachments", "reading")] * len(reading)
-        self._composer.show_attachments(shown, notes, reading=bool(reading))
+        self._window.composer.show_attachments(shown, notes, reading=bool(reading))
 
     def _is_here(self, wanted: Wanted) -> bool:
         return wanted.conversation_id == self._conversations.current_id
@@ -140,7 +145,7 @@ class AttachmentController(QObject):
     def _on_dropped(self, paths: Sequence[str]) -> None:
         self._window.hub.leave()
         self.offer(paths, may_import=True)
-        self._composer.setFocus()
+        self._window.composer.setFocus()
 
     def _want(self, files: Sequence[tuple[str, Path | None, str]], *, may_import: bool = False) -> None:
         here = self._conversations.current_id
@@ -178,7 +183,7 @@ class AttachmentController(QObject):
         if outcome.problem is not None:
             self._refused.append(outcome.problem)
             if wanted.path is None:  # what was pasted goes back to where it came from
-                self._composer.edit.insertPlainText(wanted.text)
+                self._window.composer.edit.insertPlainText(wanted.text)
         elif outcome.is_export and wanted.path is not None:
             self._import(wanted.path)
         elif outcome.attachment is not None and self._is_here(wanted):

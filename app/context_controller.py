@@ -54,14 +54,28 @@ class ContextController:
         self._system_prompt = ""
         self._num_counts = 0
         self._overhead = 0
-        self.meter = ContextMeter(parts.window.theme)
-        parts.window.header.add_indicator(self.meter)
-        self.meter.policy_chosen.connect(lambda policy: conversations.change(Layer.CHAT, {"overflow": policy}))
-        lines = parts.window.transcript.summaries
-        lines.undo_requested.connect(self.undo)
-        lines.skip_requested.connect(parts.worker.skip_summary)
+        self.meter = self._make_meter()
+        self._attach()
+        parts.window.rebuilt.connect(self._on_rebuilt)
         conversations.on_shown = self.show
         conversations.on_settings = self._follow_settings
+
+    def _make_meter(self) -> ContextMeter:
+        meter = ContextMeter(self._window.theme)
+        self._window.header.add_indicator(meter)
+        meter.policy_chosen.connect(lambda policy: self._conversations.change(Layer.CHAT, {"overflow": policy}))
+        return meter
+
+    def _attach(self) -> None:
+        lines = self._window.transcript.summaries
+        lines.undo_requested.connect(self.undo)
+        lines.skip_requested.connect(self._worker.skip_summary)
+
+    def _on_rebuilt(self) -> None:
+        parts = self.meter.parts
+        self.meter = self._make_meter()
+        self.meter.set_parts(parts)
+        self._attach()
 
     # ---- settings and models ----------------------------------------------------------------------------------------
 

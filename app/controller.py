@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Mapping
 
-from PySide6.QtCore import QObject, Signal
+from PySide6.QtCore import QCoreApplication, QLocale, QObject, QTimer, Signal
 
 from app.answer_controller import AnswerController
 from app.attachment_controller import AttachmentController
@@ -25,7 +25,7 @@ from app.model_controller import NO_BUILTIN, ModelController
 from app.notification_controller import NotificationController
 from app.padded_demo import PaddedDemo
 from app.parts import Parts
-from app.paths import builtin_target
+from app.paths import assets_dir, builtin_target
 from app.regenerate_controller import RegenerateController
 from app.settings_table import RELOAD_KEYS
 from app.space_controller import SpaceController
@@ -42,7 +42,8 @@ from engine.records import (
     SummaryUpdate,
     TokensCounted,
 )
-from ui.language import mark, translate
+from ui.catalogues import speak
+from ui.language import locale, mark, translate
 from ui.layer_records import Layer
 from ui.records import EngineView, SettingValue
 
@@ -72,6 +73,7 @@ class Controller(QObject):
         self._window = parts.window
         self._closed_well: bool | None = None
         self._shown_view: EngineView | None = None
+        self._no_hub: Problem | None = None  # why there is none
         self._demo = PaddedDemo(builtin_target(), parts.paths.padded_demo_file, self.padding_told.emit)
         self.models = ModelController(parts, self._demo)
         self.conversations = ConversationController(parts, self.models.runnable)
@@ -85,7 +87,7 @@ class Controller(QObject):
         self.statistics = StatisticsController(parts, self.conversations)
         self.attachments = AttachmentController(parts, self.conversations, self.transfer.import_file)
         self.library = LibraryController(parts, self.conversations, self.branches)
-        self.help = HelpDesk(parts, self._window.sidebar.help_button, lambda: self.models.view(self.answers.state))
+        self.help = HelpDesk(parts, lambda: self.models.view(self.answers.state))
         self._notifications = NotificationController(parts)
         self.space = SpaceController(parts)
         self.hub = self._make_hub()
@@ -93,6 +95,8 @@ class Controller(QObject):
             parts, self.conversations, self.answers, self.models, self._targets_on_disk
         )
         self._connect()
+        self._attach()
+        self._window.rebuilt.connect(self._on_rebuilt)
 
     def _make_hub(self) -> HubController | None:
         """None where HF_ENDPOINT is no address; then the Models place says so, and all else works."""
@@ -104,8 +108,7 @@ class Controller(QObject):
                 self._then_show_engine(self._chat),
             )
         except HubError as error:
-            problem, place = error.problem, self._window.hub.place
-            place.wants.page_shown.connect(lambda _page: place.show_problem(problem))
+            self._no_hub = error.problem
             return None
 
     def start(self) -> None:
@@ -163,11 +166,6 @@ class Controller(QObject):
         window.message_submitted.connect(self._on_submitted)
         window.stop_requested.connect(self.answers.stop)
         window.regenerate_requested.connect(self._then_show_engine(self.answers.regenerate, of_models=False))
-        page = window.transcript
-        page.edited.connect(self._then_show_engine(self.answers.edit, of_models=False))
-        page.regenerate_in_mode.connect(self._then_show_engine(self.answers.regenerate, of_models=False))
-        page.regenerate_with.connect(self._then_show_engine(self.regenerating.again_with, of_models=False))
-        page.continue_requested.connect(self._then_show_engine(self.answers.go_on, of_models=False))
         window.mode_changed.connect(lambda mode: conversations.change(Layer.CHAT, {"mode": mode.value}))
         window.depth_changed.connect(lambda depth: conversations.change(Layer.CHAT, {"depth": depth}))
         window.new_chat_requested.connect(conversations.new_chat)
@@ -182,6 +180,35 @@ class Controller(QObject):
         window.closing.connect(self.close)
         self._bridge.event_arrived.connect(self._on_event)
         self.padding_told.connect(self._then_show_engine(models.on_padding, of_models=False))
+
+    def _attach(self) -> None:
+        """Follow the window's parts as they are now."""
+        page, problem, place = self._window.transcript, self._no_hub, self._window.hub.place
+        page.edited.connect(self._then_show_engine(self.answers.edit, of_models=False))
+        page.regenerate_in_mode.connect(self._then_show_engine(self.answers.regenerate, of_models=False))
+        page.regenerate_with.connect(self._then_show_engine(self.regenerating.again_with, of_models=False))
+        page.continue_requested.connect(self._then_show_engine(self.answers.go_on, of_models=False))
+        if problem is not None:
+            place.wants.page_shown.connect(lambda _page: place.show_problem(problem))
+
+    def _on_rebuilt(self) -> None:
+        """Fill a window that was built anew; the other controllers have attached themselves before."""
+        self._attach()
+        self._window.set_settings(self._parts.keeper.current.values)
+        self._shown_view = None
+        self._show_engine()
+        self.models.show_again()
+        self.conversations.show_again()
+        self.answers.show_again()
+
+    def _speak(self) -> None:
+        """Have the window speak the language of the settings, if it is another one."""
+        application = QCoreApplication.instance()
+        before = QLocale.languageToCode(locale().language())
+        if application is not None and before != speak(
+            application, assets_dir() / "translations", self._parts.keeper.current.text("language")
+        ):
+            self._window.rebuild()
 
     def _then_show_engine(self, intention: Callable[..., object], *, of_models: bool = True) -> Callable[..., None]:
         def act(*arguments: object) -> None:
@@ -222,6 +249,8 @@ class Controller(QObject):
             self._window.set_text_size(keeper.current.text("text_size"))
         if "density" in changed:
             self._window.set_density(keeper.current.text("density"))
+        if "language" in changed:
+            QTimer.singleShot(0, self, self._speak)  # the dialog that said so is to close first
         self.conversations.show_settings()
         self.context.settings_changed(changed)
         if "learn_past" in changed and not keeper.current.values["learn_past"]:

@@ -13,7 +13,6 @@ from app.chats.store import Turn
 from app.model_settings import ModelSettings, model_settings_file
 from app.parts import Parts
 from app.requests import load_request
-from app.restart import NEW_CHAT, chat_to_open
 from app.settings import Settings
 from app.unsent_controller import UnsentController
 from engine.records import Mode, ModelInfo
@@ -50,17 +49,22 @@ class ConversationController:
         return self.layers.effective()
 
     def start(self) -> None:
-        """Show the list, and the conversation that was open before a restart, or else the one that changed last."""
-        wanted = chat_to_open()
-        if wanted is None or (wanted != NEW_CHAT and not self._is_there(wanted)):
-            wanted = self._tell(self._store.latest_conversation)
-        if wanted:
-            self.select(wanted)
-        else:
+        """Show the list and the conversation that changed last."""
+        latest = self._tell(self._store.latest_conversation)
+        if latest is None:
             self.new_chat()
+        else:
+            self.select(latest)
 
-    def _is_there(self, conversation_id: int) -> bool:
-        return self._tell(lambda: self._store.conversation(conversation_id)) is not None
+    def show_again(self) -> None:
+        """Fill a window that was built anew."""
+        self.show_settings()
+        if self.current_id is None:
+            self._window.show_conversation("", ())
+            self.on_shown()
+        else:
+            self.show()
+        self.refresh()
 
     def refresh(self) -> None:
         """Show the list as it is stored."""

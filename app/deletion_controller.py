@@ -23,6 +23,7 @@ class _Deleted:
     kept_in: int
     of: int
     take_back: Callable[[], None]
+    words: Callable[[], str]
 
 
 class DeletionController:
@@ -31,16 +32,23 @@ class DeletionController:
     def __init__(self, parts: Parts, conversations: ConversationController, answers: AnswerController) -> None:
         self._window = parts.window
         self._tell = parts.tell
-        self._bar = parts.window.undo_bar
         self._store = parts.store
         self._worker = parts.worker
         self._conversations = conversations
         self._answers = answers
         self._last: _Deleted | None = None
         parts.window.conversation_delete_requested.connect(self.delete_chat)
-        parts.window.transcript.delete_requested.connect(self.delete_messages)
-        self._bar.undone.connect(self.take_back)
-        self._bar.expired.connect(self.wipe)
+        self._attach()
+        parts.window.rebuilt.connect(self._attach)
+
+    def _attach(self) -> None:
+        """Follow the window's parts as they are now; what can still be taken back is offered there."""
+        bar = self._window.undo_bar
+        self._window.transcript.delete_requested.connect(self.delete_messages)
+        bar.undone.connect(self.take_back)
+        bar.expired.connect(self.wipe)
+        if self._last is not None:
+            bar.show_deleted(self._last.words())
 
     def start(self) -> None:
         """Have the engine forget what was deleted last time and is wiped now."""
@@ -60,8 +68,10 @@ class DeletionController:
             if self._do(lambda: deletions.take_back(conversation_id)):
                 self._show(conversation_id, was_open=was_open)
 
-        words = translate("DeletionController", "Deleted “{title}”.").format(title=conversation.title)
-        self._offer(words, _Deleted(conversation_id, conversation_id, take_back))
+        def words() -> str:
+            return translate("DeletionController", "Deleted “{title}”.").format(title=conversation.title)
+
+        self._offer(_Deleted(conversation_id, conversation_id, take_back, words))
         if was_open:
             self._conversations.new_chat()
         else:
@@ -81,8 +91,12 @@ class DeletionController:
             if self._do(lambda: deletions.take_back_branch(branch)):
                 self._show(branch.conversation_id, was_open=True)
 
-        words = translate("DeletionController", "Deleted %n messages.", None, len(branch.message_ids))
-        self._offer(words, _Deleted(branch.kept_in, branch.conversation_id, take_back))
+        num_messages = len(branch.message_ids)
+
+        def words() -> str:
+            return translate("DeletionController", "Deleted %n messages.", None, num_messages)
+
+        self._offer(_Deleted(branch.kept_in, branch.conversation_id, take_back, words))
         self._conversations.show()
 
     def take_back(self) -> None:
@@ -99,8 +113,8 @@ class DeletionController:
             self._do(lambda: self._store.deletions.wipe([last.kept_in]))
             self._forget([last.of])
 
-    def _offer(self, words: str, deleted: _Deleted) -> None:
-        self._bar.show_deleted(words)  # which lets go of what was deleted before
+    def _offer(self, deleted: _Deleted) -> None:
+        self._window.undo_bar.show_deleted(deleted.words())  # which lets go of what was deleted before
         self._last = deleted
 
     def _show(self, conversation_id: int, *, was_open: bool) -> None:

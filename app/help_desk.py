@@ -10,7 +10,6 @@ from PySide6.QtGui import QDesktopServices, QGuiApplication
 import app
 from app.logs import LOG_NAME
 from app.parts import Parts
-from ui.help_menu import HelpButton
 from ui.language import mark, translate
 from ui.records import EngineView
 
@@ -25,10 +24,15 @@ COPIED = mark("HelpDesk", "The diagnostics are on the clipboard. They hold nothi
 class HelpDesk(QObject):
     """Lives as long as the window."""
 
-    def __init__(self, parts: Parts, button: HelpButton, engine: Callable[[], EngineView]) -> None:
+    def __init__(self, parts: Parts, engine: Callable[[], EngineView]) -> None:
         super().__init__(parts.window)
         self._parts = parts
         self._engine = engine
+        self._attach()
+        parts.window.rebuilt.connect(self._attach)
+
+    def _attach(self) -> None:
+        parts, button = self._parts, self._parts.window.sidebar.help_button
         button.shortcuts.connect(parts.window.open_shortcuts)
         button.log_folder.connect(self._open_logs)
         button.diagnostics.connect(self._copy_diagnostics)

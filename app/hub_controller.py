@@ -21,6 +21,8 @@ from app.parts import Parts
 from engine.records import ModelInfo, Problem
 from ui.dialogs import link_question
 from ui.formatting import size
+from ui.hub.doors import HubDoors
+from ui.hub.place import HubPlace
 from ui.hub_records import DownloadRow, DownloadState, ModelRef, RepoRow, SearchQuery
 from ui.language import translate
 from ui.problem_words import explanation, in_words
@@ -48,8 +50,6 @@ class HubController(QObject):
         super().__init__()
         self._parts = parts
         self._window = parts.window
-        self._doors = parts.window.hub
-        self._place = self._doors.place
         self._chat = chat
         self._closed = False
         self._target, self._draft = "", ""
@@ -61,15 +61,24 @@ class HubController(QObject):
         self.posted.connect(self._call, Qt.ConnectionType.QueuedConnection)
         self.jobs = Jobs(self.posted.emit)
         self.shelf = make_shelf(lambda: self.posted.emit(self._show_downloads))
-        self.pairs = HubPairsController(self._place, self.jobs, Late(self._make_judge), self.tell)
-        self._connect()
+        self.pairs = HubPairsController(self._window, self.jobs, Late(self._make_judge), self.tell)
+        self._attach()
+        parts.window.rebuilt.connect(self._on_rebuilt)
+
+    @property
+    def _doors(self) -> HubDoors:
+        return self._window.hub
+
+    @property
+    def _place(self) -> HubPlace:
+        return self._window.hub.place
 
     def _make_judge(self) -> PairJudge:
         from app.hub_pairs import PairJudge  # noqa: PLC0415  (NumPy and llama.cpp: the start does not wait for them)
 
         return PairJudge(self.shelf, lambda: self._parts.keeper.current)
 
-    def _connect(self) -> None:
+    def _attach(self) -> None:
         wants = self._place.wants
         wants.page_shown.connect(self._on_page)
         wants.search_wanted.connect(self._search)
@@ -88,6 +97,14 @@ class HubController(QObject):
         wants.builtin_wanted.connect(self._use_builtin)
         wants.welcome_done.connect(self._end_welcome)
         wants.link_wanted.connect(self._ask_link)
+
+    def _on_rebuilt(self) -> None:
+        """Follow the place that was built anew, and fill it."""
+        self._attach()
+        self._doors.set_downloads(self._rows)
+        self.show_library()
+        if self._repo is not None:
+            self._show_repo(self._repo)
 
     def start(self) -> None:
         """Go on with the downloads of last time; greet who is here for the first time."""
@@ -130,7 +147,10 @@ class HubController(QObject):
         def done(rows: list[RepoRow]) -> None:
             self._place.search.set_results(query, rows)
 
-        self.jobs.run("search", lambda _stop: self.shelf.search(query), done, self._place.search.set_problem)
+        def failed(problem: Problem) -> None:
+            self._place.search.set_problem(problem)
+
+        self.jobs.run("search", lambda _stop: self.shelf.search(query), done, failed)
 
     def _open_repo(self, repo: str) -> None:
         def failed(problem: Problem) -> None:

@@ -17,6 +17,7 @@ from ui.hub.place import WELCOME, HubPlace
 from ui.hub.welcome_page import NONE_FITS
 from ui.hub_records import CatalogRow, DraftList, Hardware, Match, ModelRef, PairView
 from ui.language import translate
+from ui.main_window import MainWindow
 from ui.problem_words import explanation, in_words
 
 if TYPE_CHECKING:  # they bring NumPy and the reader of headers, which a start does not wait for
@@ -30,8 +31,8 @@ Tell = Callable[[Problem], None]
 class HubPairsController:
     """Lives on the window's thread; its work is done by ``jobs``, and what judges is made by the first of them."""
 
-    def __init__(self, place: HubPlace, jobs: Jobs, judge: Late[PairJudge], tell: Tell) -> None:
-        self._place = place
+    def __init__(self, window: MainWindow, jobs: Jobs, judge: Late[PairJudge], tell: Tell) -> None:
+        self._window = window
         self._jobs = jobs
         self._judge = judge
         self._tell = tell
@@ -41,7 +42,15 @@ class HubPairsController:
         self._target: ModelRef | None = None  # in use
         self._chosen: ModelRef | None = None  # drafts are looked for
         self._pair: tuple[ModelRef, ModelRef | None] | None = None
-        wants = place.wants
+        self._attach()
+        window.rebuilt.connect(self._attach)
+
+    @property
+    def _place(self) -> HubPlace:
+        return self._window.hub.place
+
+    def _attach(self) -> None:
+        wants = self._place.wants
         wants.page_shown.connect(self._on_page)
         wants.all_wanted.connect(self._show_all)
         wants.catalog_wanted.connect(self._open)
@@ -78,8 +87,10 @@ class HubPairsController:
         self._place.welcome.set_pairs(rows, "" if rows else translate("WelcomePage", NONE_FITS))
 
     def _show_all(self) -> None:
-        page = self._place.recommended
-        self._jobs.run("recommended", lambda _stop: self._pairs().rows(), self._show_rows, page.set_problem)
+        def failed(problem: Problem) -> None:
+            self._place.recommended.set_problem(problem)
+
+        self._jobs.run("recommended", lambda _stop: self._pairs().rows(), self._show_rows, failed)
 
     def _show_rows(self, rows: tuple[CatalogRow, ...]) -> None:
         # What the hub and the headers said of a pair is not forgotten for another look at the list.
@@ -126,7 +137,6 @@ class HubPairsController:
         if chosen is None:
             self._place.drafts.set_drafts(DraftList())
             return
-        page = self._place.drafts
 
         def tell(found: DraftList) -> None:
             self._jobs.post(lambda: self._show_drafts(chosen, found))
@@ -134,7 +144,10 @@ class HubPairsController:
         def work(stop: ShouldStop) -> DraftList:
             return self._judge().drafts(chosen, self._pairs().pairs(), tell, stop)
 
-        self._jobs.run("drafts", work, lambda found: self._show_drafts(chosen, found), page.set_problem)
+        def failed(problem: Problem) -> None:
+            self._place.drafts.set_problem(problem)
+
+        self._jobs.run("drafts", work, lambda found: self._show_drafts(chosen, found), failed)
 
     def _show_drafts(self, chosen: ModelRef, found: DraftList) -> None:
         if chosen == self._chosen:

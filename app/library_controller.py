@@ -36,17 +36,19 @@ class LibraryController(QObject):
     def __init__(self, parts: Parts, conversations: ConversationController, branches: BranchController) -> None:
         super().__init__()
         self._window = parts.window
-        self._sidebar = parts.window.sidebar
         self._store = parts.store
         self._library = parts.store.library
         self._conversations = conversations
-        self._connect(branches)
-
-    def _connect(self, branches: BranchController) -> None:
-        wishes, library = self._sidebar.wishes, self._library
-        self._sidebar.search_wanted.connect(self.search)
-        self._sidebar.result_chosen.connect(branches.open_at)
+        self._branches = branches
         self.found.connect(self._on_found)
+        self._attach()
+        parts.window.rebuilt.connect(self._attach)
+
+    def _attach(self) -> None:
+        sidebar, library = self._window.sidebar, self._library
+        wishes = sidebar.wishes
+        sidebar.search_wanted.connect(self.search)
+        sidebar.result_chosen.connect(self._branches.open_at)
         wishes.pinned.connect(self._then_refresh(library.set_pinned))
         wishes.archived.connect(self._then_refresh(library.set_archived))
         wishes.foldered.connect(self._then_refresh(library.move_to_folder))
@@ -88,7 +90,7 @@ class LibraryController(QObject):
             self._window.show_problem(error.problem)
             return
         self._conversations.refresh()
-        self._sidebar.list.name_folder(folder_id)
+        self._window.sidebar.list.name_folder(folder_id)
 
     def _tell_found(self, typed: str, done: Future[Hits | None]) -> None:
         """Run on the store's thread: only the signal leaves it."""
@@ -100,8 +102,8 @@ class LibraryController(QObject):
             self.found.emit(typed, done.result())
 
     def _on_found(self, typed: str, hits: Hits) -> None:
-        if typed == self._sidebar.search.text():
-            self._sidebar.show_results(hits)
+        if typed == self._window.sidebar.search.text():
+            self._window.sidebar.show_results(hits)
 
     def _arrange(self, conversation_ids: Sequence[int], folder_id: int | None) -> None:
         self._library.arrange(conversation_ids, folder_id=folder_id)

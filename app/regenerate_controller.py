@@ -43,7 +43,11 @@ class RegenerateController:
         self._models = models
         self._targets = targets
         self._wanted: _Wanted | None = None
-        parts.window.transcript.ask_targets_of(self.choices)
+        self._attach()
+        parts.window.rebuilt.connect(self._attach)
+
+    def _attach(self) -> None:
+        self._window.transcript.ask_targets_of(self.choices)
 
     def choices(self) -> tuple[TargetChoice, ...]:
         """The models of the library, with path, name, and whether it is the loaded one."""

@@ -239,7 +239,7 @@ FIELDS: tuple[SettingField, ...] = (
         "Language",
         FieldKind.CHOICE,
         "system",
-        "Of the window. It holds from the next start.",
+        "Of the window. Nothing is interrupted when it changes.",
         choices=(("system", "As the system"), ("en", "English"), ("de", "Deutsch")),
     ),
     SettingField(

@@ -34,6 +34,7 @@ class SpaceController(QObject):
         self._timer.setInterval(AGAIN_MS)
         self._timer.timeout.connect(self.look)
         self.changed.connect(self._on_changed)
+        parts.window.rebuilt.connect(self._show)
 
     def start(self) -> None:
         """Look now and after every write."""

@@ -39,7 +39,7 @@ class TokenSumController(QObject):
     def __init__(self, parts: Parts, conversations: ConversationController) -> None:
         super().__init__()
         self._worker = parts.worker
-        self._composer = parts.window.composer
+        self._window = parts.window
         self._store = parts.store
         self._keeper = parts.keeper
         self._conversations = conversations
@@ -111,10 +111,10 @@ class TokenSumController(QObject):
 
     @property
     def _is_empty(self) -> bool:
-        return not self._attachments and not self._composer.text.strip()
+        return not self._attachments and not self._window.composer.text.strip()
 
     def _typed(self) -> dict[Key, str]:
-        text = self._composer.text
+        text = self._window.composer.text
         return {("typed", text): text}
 
     def _texts(self) -> dict[Key, str]:
@@ -130,7 +130,7 @@ class TokenSumController(QObject):
     @property
     def _conversation_key(self) -> Key | None:
         """None where the engine has told what the conversation takes."""
-        return None if self._composer.context_used else ("conversation", self._conversations.current_id or 0)
+        return None if self._window.composer.context_used else ("conversation", self._conversations.current_id or 0)
 
     def _history(self) -> str:
         conversation_id = self._conversations.current_id
@@ -144,14 +144,14 @@ class TokenSumController(QObject):
 
     def _show(self) -> None:
         if self._size is None or self._is_empty:
-            self._composer.show_sum(None)
+            self._window.composer.show_sum(None)
             return
         key = self._conversation_key
-        conversation = self._composer.context_used if key is None else self._counts.get(key)
-        typed = self._counts.get(("typed", self._composer.text))
+        conversation = self._window.composer.context_used if key is None else self._counts.get(key)
+        typed = self._counts.get(("typed", self._window.composer.text))
         attached = [self.count_of(attachment.id) for attachment in self._attachments]
         parts = (conversation, typed, *attached)
-        self._composer.show_sum(
+        self._window.composer.show_sum(
             ContextSum(
                 conversation=conversation or 0,
                 attached=sum(count or 0 for count in attached),

@@ -43,10 +43,14 @@ class TransferController(QObject):
         self._store = parts.store
         self._conversations = conversations
         self._thread: threading.Thread | None = None
-        wishes = parts.window.sidebar.wishes
+        self.ended.connect(self._on_ended)
+        self._attach()
+        parts.window.rebuilt.connect(self._attach)
+
+    def _attach(self) -> None:
+        wishes = self._window.sidebar.wishes
         wishes.exported.connect(self.ask_export)
         wishes.imported.connect(self.ask_import)
-        self.ended.connect(self._on_ended)
 
     def ask_export(self, conversation_id: int | None, form: str) -> None:
         """Ask where to write one conversation, or all."""

@@ -30,7 +30,7 @@ class UnsentController(QObject):
 
     def __init__(self, parts: Parts) -> None:
         super().__init__()
-        self._composer = parts.window.composer
+        self._window = parts.window
         self._library = parts.store.library
         self._conversation_id: int | None = None
         self._kept = ""
@@ -40,7 +40,7 @@ class UnsentController(QObject):
 
     def open(self, conversation_id: int | None) -> None:
         """Put the unsent text of a conversation into the composer; None is the chat without a message."""
-        if conversation_id == self._conversation_id and self._composer.text:
+        if conversation_id == self._conversation_id and self._window.composer.text:
             self.opened.emit(conversation_id)
             return
         self.keep()
@@ -50,8 +50,8 @@ class UnsentController(QObject):
         except StorageError as error:
             log.warning("An unsent text could not be read: %s", error.message)
             self._kept = ""
-        if self._composer.text != self._kept:
-            self._composer.set_text(self._kept)
+        if self._window.composer.text != self._kept:
+            self._window.composer.set_text(self._kept)
         self._timer.stop()
         self.opened.emit(conversation_id)
 
@@ -59,14 +59,14 @@ class UnsentController(QObject):
         """Note that the text was sent: it is forgotten in the file already."""
         self._timer.stop()
         self._conversation_id, self._kept = conversation_id, ""
-        if self._composer.text:
+        if self._window.composer.text:
             self._timer.start()
         self.opened.emit(conversation_id)
 
     def keep(self) -> None:
         """Write what stands there now, without waiting for the disk."""
         self._timer.stop()
-        text = self._composer.text
+        text = self._window.composer.text
         if text != self._kept:
             self._kept = text
             try:

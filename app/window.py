@@ -19,7 +19,6 @@ from app.logs import Logs
 from app.paths import assets_dir, find_paths
 from app.qt_logs import log_qt_messages, stop_logging_qt_messages
 from app.reports import Reports
-from app.restart import Restart, start_again
 from app.single_instance import SingleInstance
 from app.startup import TASKS, Startup, run_tasks
 
@@ -57,18 +56,14 @@ def open_window(argv: Sequence[str], make_worker: MakeWorker | None = None) -> i
     log_qt_messages()
     # Ctrl+C ends it at once, as kill does: all that was acknowledged is on the disk.
     signal.signal(signal.SIGINT, signal.SIG_DFL)
-    restart = Restart()
     try:
         startup = Startup(paths, reports.trouble.emit)
         run_tasks(startup, TASKS)
-        status = _run(application, startup, instance, reports, make_worker, restart)
+        return _run(application, startup, instance, reports, make_worker)
     finally:
         instance.release()
         stop_logging_qt_messages()
         logs.stop()
-    if restart.wanted:
-        start_again(restart.conversation_id)
-    return status
 
 
 def _run(
@@ -77,7 +72,6 @@ def _run(
     instance: SingleInstance,
     reports: Reports,
     make_worker: MakeWorker | None,
-    restart: Restart,
 ) -> int:
     gc.disable()  # nothing of what is imported now is garbage
     # Imported while the chats are being opened on their own thread: reading and checking the file takes no Python.
@@ -92,13 +86,6 @@ def _run(
     make_engine = make_worker or real_engine(startup.paths, painted)
     controller = assemble(window, startup.paths, reports, make_engine, startup)
     instance.raise_requested.connect(lambda: _bring_forward(window))
-
-    def close_to_restart() -> None:
-        restart.wanted = True
-        restart.conversation_id = controller.conversations.current_id
-        window.close()
-
-    window.restart_requested.connect(close_to_restart)
     window.show()
     QTimer.singleShot(0, application, painted.set)  # after what is waiting to be painted
     garbage = GarbageController(lambda: controller.is_answering, application)

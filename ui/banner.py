@@ -22,6 +22,7 @@ class Banner(QFrame):
         super().__init__(parent)
         self._theme = theme
         self._is_problem = problem
+        self.problem: Problem | None = None
         self.setObjectName("problemBanner" if problem else "noticeBanner")
         self.icon = QLabel()
         self.icon.setAlignment(Qt.AlignmentFlag.AlignTop)
@@ -53,6 +54,7 @@ class Banner(QFrame):
 
     def show_problem(self, problem: Problem) -> None:
         """Say what happened, why, and what to do."""
+        self.problem = problem
         self._say(in_words(problem).title, explanation(problem))
 
     def show_notice(self, text: str) -> None:
@@ -60,6 +62,16 @@ class Banner(QFrame):
         text = in_language(text)
         kept = [line for line in self.message.text().split("\n") if not self.isHidden() and line != text]
         self._say("", "\n".join([*kept, text][-MAX_NOTICES:]))
+
+    def take_over(self, other: Banner) -> None:
+        """Say what another one says; a problem in the language in force."""
+        if other.isHidden():
+            return
+        if other.problem is not None:
+            self.show_problem(other.problem)
+        else:
+            for line in other.message.text().split("\n"):
+                self.show_notice(line)
 
     def _say(self, title: str, text: str) -> None:
         self.title.setText(title)

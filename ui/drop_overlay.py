@@ -24,7 +24,7 @@ class DropOverlay(QFrame):
     def __init__(self, parent: QWidget) -> None:
         super().__init__(parent)
         self._window = parent
-        self._path = ""
+        self.path = ""
         self.setObjectName("dropOverlay")
         self.setAccessibleName(translate("DropOverlay", "Use the dropped file as"))
         self.name = QLabel()
@@ -73,7 +73,7 @@ class DropOverlay(QFrame):
 
     def ask(self, path: str) -> None:
         """Ask what the file is to be."""
-        self._path = path
+        self.path = path
         self.name.setText(PurePath(path).name)
         self.setGeometry(self._window.rect())
         self.show()
@@ -82,4 +82,4 @@ class DropOverlay(QFrame):
 
     def _take(self, role: str) -> None:
         self.hide()
-        self.chosen.emit(self._path, role)
+        self.chosen.emit(self.path, role)

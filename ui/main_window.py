@@ -27,6 +27,7 @@ from ui.drop_zone import DropZone
 from ui.empty_state import EmptyState
 from ui.enter_key import press_button
 from ui.formatting import footer
+from ui.handover import Handover, let_go
 from ui.header import DEMO_NOTE, TINY_NOTE, Header
 from ui.hub.doors import HubDoors
 from ui.language import translate
@@ -63,7 +64,7 @@ class MainWindow(QMainWindow):
         True is the padded demo. padded_demo_cancelled, padded_demo_deleted: its making, its file.
         draft_text_changed(str): what stands in the composer.
         closing: the window is about to close.
-        restart_requested: it is to close, and to open again.
+        rebuilt: all its parts are new and empty, in another language; whoever fills them does so again.
     """
 
     message_submitted = Signal(str)
@@ -83,7 +84,7 @@ class MainWindow(QMainWindow):
     padded_demo_deleted = Signal()
     draft_text_changed = Signal(str)
     closing = Signal()
-    restart_requested = Signal()
+    rebuilt = Signal()
     _is_made = False
 
     def __init__(self, assets_dir: Path, fields: Sequence[SettingField]) -> None:
@@ -97,6 +98,16 @@ class MainWindow(QMainWindow):
         self.theme = Theme(assets_dir / "icons", self)
         self.setWindowIcon(self.theme.application_icon())
         self.theme.apply("system", self)
+        self._build()
+        self.setMinimumHeight(MINIMUM_HEIGHT)
+        self.resize(DEFAULT_SIZE)
+        self.layout_state.show_buttons()
+        self.composer.setFocus()
+        self._is_made = True
+
+    # ---- building ----------------------------------------------------------------------------------------------
+
+    def _build(self) -> None:
         self.sidebar = Sidebar(self.theme)
         self.header = Header(self.theme)
         self.transcript = Transcript(self.theme)
@@ -119,13 +130,21 @@ class MainWindow(QMainWindow):
         add_commands(self)
         self.chat_settings.add_commands(self.commands)
         TranscriptKeys(self.transcript, self.commands)
-        self.setMinimumHeight(MINIMUM_HEIGHT)
-        self.resize(DEFAULT_SIZE)
-        self.layout_state.show_buttons()
-        self.composer.setFocus()
-        self._is_made = True
 
-    # ---- building ----------------------------------------------------------------------------------------------
+    def rebuild(self) -> None:
+        """Make every part again in the language in force, have the app fill them, and put back what a person did."""
+        kept = Handover(self)
+        self.setUpdatesEnabled(False)
+        self._is_made = False
+        let_go(self)
+        self.unsetLocale()
+        self._build()
+        self.theme.fit(self)
+        kept.give_first(self)
+        self._is_made = True
+        self.rebuilt.emit()
+        kept.give(self)
+        self.setUpdatesEnabled(True)
 
     def _arrange(self) -> None:
         self.pages = stacked((self.empty, self.transcript))
@@ -134,6 +153,7 @@ class MainWindow(QMainWindow):
         self.splitter = side_by_side((self.sidebar, middle, self.stats))
         self.hub = HubDoors(self.theme, self.splitter)
         self.setCentralWidget(self.hub.stack)
+        self.hub.stack.show()
         self.layout_state = WindowLayout(self, self.splitter, self.sidebar, self.stats, self.header)
 
     # ---- conversations -----------------------------------------------------------------------------------------
@@ -285,7 +305,6 @@ class MainWindow(QMainWindow):
         dialog = SettingsDialog(self._fields, self._values, self, (self.chat_settings.prompts_page(),))
         dialog.set_unavailable(self._engine.unavailable)
         dialog.saved.connect(self._on_saved)
-        dialog.restart_requested.connect(self.restart_requested)
         return dialog
 
     def _on_saved(self, changed: dict[str, SettingValue]) -> None:

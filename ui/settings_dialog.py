@@ -23,7 +23,6 @@ from PySide6.QtWidgets import (
 
 from engine.records import Mode
 from ui.language import translate
-from ui.language_row import LanguageRow
 from ui.mode_cards import ModeRow
 from ui.records import SettingField, SettingValue
 from ui.setting_row import SettingRow
@@ -36,11 +35,9 @@ class SettingsDialog(QDialog):
 
     Signals:
         saved(dict): only the changed keys and their values.
-        restart_requested: after that, the window is wanted again, in another language.
     """
 
     saved = Signal(dict)
-    restart_requested = Signal()
 
     def __init__(
         self,
@@ -93,7 +90,7 @@ class SettingsDialog(QDialog):
                 rule = QFrame()
                 rule.setObjectName("rule")
                 column.addWidget(rule)
-            row = self._row(field)
+            row = make_row(field)
             row.set_value(self._values[field.key])
             row.changed.connect(self._check)
             self.rows[field.key] = row
@@ -106,13 +103,6 @@ class SettingsDialog(QDialog):
         scroll.setAccessibleName(translate("Settings", section))
         scroll.setFocusPolicy(Qt.FocusPolicy.NoFocus)  # what is in it takes the focus
         return scroll
-
-    def _row(self, field: SettingField) -> SettingRow:
-        if field.key != "language":
-            return make_row(field)
-        row = LanguageRow(field)
-        row.restart_wanted.connect(self._save_and_restart)
-        return row
 
     def _make_buttons(self) -> None:
         self.save_button.setProperty("kind", "primary")
@@ -153,9 +143,6 @@ class SettingsDialog(QDialog):
         if len(self.rows) == len(self._values) and hasattr(self, "save_button"):
             problems = [*(row.problem() for row in self.rows.values()), *(page.problem() for page in self._extra)]
             self.save_button.setEnabled(not any(problems))
-            for row in self.rows.values():
-                if isinstance(row, LanguageRow):
-                    row.restart_button.setEnabled(not any(problems))
 
     def set_unavailable(self, reasons: Mapping[Mode, str]) -> None:
         """Say which modes cannot run now, and why."""
@@ -176,10 +163,6 @@ class SettingsDialog(QDialog):
         """Show the default of every setting."""
         for row in self.rows.values():
             row.set_value(row.field.default)
-
-    def _save_and_restart(self) -> None:
-        self._save()
-        self.restart_requested.emit()
 
     def _save(self) -> None:
         changed = self.changed_values()

@@ -133,6 +133,15 @@ class NowPage(StatsPage):
         self.show_stats(stats or self.stats)
         self._set_state(translate("StatsPanel", "last answer"))
 
+    def take_over(self, other: NowPage) -> None:
+        """Have the line of another page, of the same answer, and mark what is marked there."""
+        self.spark.clear()
+        for value in other.spark.values:
+            self.spark.add(value)
+        for source, row in self.sources.items():
+            row.setChecked(other.sources[source].isChecked())
+        self.refused.setChecked(other.refused.isChecked())
+
     def set_engine(self, view: EngineView) -> None:
         """What is loaded, and what it takes."""
         texts = memory_texts(view.target, view.draft)

@@ -49,6 +49,7 @@ class Transcript(QScrollArea):
         attachment_opened(int), attachments_left_out(int, object): as `UserCard` has them.
         version_wanted(int), delete_requested(int): another version is to be shown; a message and all after it goes.
         link_activated(str): a link was activated; nothing has been opened.
+        arrived(int): the message that was to be gone to is in sight.
     """
 
     regenerate_requested = Signal(int)
@@ -61,6 +62,7 @@ class Transcript(QScrollArea):
     version_wanted = Signal(int)
     delete_requested = Signal(int)
     link_activated = Signal(str)
+    arrived = Signal(int)
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -78,8 +80,7 @@ class Transcript(QScrollArea):
         self._wanted: int | None = None  # a message to scroll to
         self._found = FoundWords(())  # words in it
         self._targets: Callable[[], Sequence[TargetChoice]] = tuple
-        self._slice = QTimer(self)
-        self._slice.setSingleShot(True)
+        self._slice = QTimer(self, singleShot=True)
         self._slice.timeout.connect(self._work)
         self.setObjectName("transcript")
         self.setAccessibleName(translate("Transcript", "Conversation"))
@@ -275,6 +276,7 @@ class Transcript(QScrollArea):
         self._lay_out()
         self.verticalScrollBar().setValue(max(0, self._place_in(card) - GO_TO_MARGIN_PX))
         card.set_revealed(True)
+        self.arrived.emit(card.message_id)
 
     def _place_in(self, card: MessageCard) -> int:
         """The top of a card, or where its found words are seen, if they would not be otherwise."""

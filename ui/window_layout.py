@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import binascii
 import json
+from dataclasses import dataclass
 
 from PySide6.QtCore import QByteArray
 from PySide6.QtWidgets import QMainWindow, QSplitter, QWidget
@@ -15,6 +16,16 @@ SIDEBAR_PX, STATS_PX = 248, 272
 LEAST_STATS_PX = 264  # below this the longest words of its pages are cut
 NARROW_PX = 1180  # below this the statistics make room for the text
 VERSION = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Panes:
+    """Widths in pixels, and which are open; the statistics may be wanted where a narrow window hides them."""
+
+    sizes: tuple[int, ...]
+    sidebar: bool
+    stats_wanted: bool
+    stats: bool
 
 
 class WindowLayout:
@@ -64,15 +75,30 @@ class WindowLayout:
         elif self._stats_wanted:
             self._stats.show()
 
+    def panes(self) -> Panes:
+        """The panes as they are."""
+        sizes = tuple(self._splitter.sizes())
+        return Panes(sizes, not self._sidebar.isHidden(), self._stats_wanted, not self._stats.isHidden())
+
+    def set_panes(self, panes: Panes) -> None:
+        """The panes as they were."""
+        if len(panes.sizes) == len(self._splitter.sizes()) and all(size >= 0 for size in panes.sizes):
+            self._splitter.setSizes(panes.sizes)
+        self._sidebar.setVisible(panes.sidebar)
+        self._stats_wanted = panes.stats_wanted
+        self._stats.setVisible(panes.stats)
+        self.show_buttons()
+
     def save(self) -> bytes:
         """Everything as bytes."""
         geometry = bytes(self._window.saveGeometry().data())
+        panes = self.panes()
         state = {
             "version": VERSION,
             "geometry": base64.b64encode(geometry).decode("ascii"),
-            "sizes": self._splitter.sizes(),
-            "sidebar": not self._sidebar.isHidden(),
-            "stats": self._stats_wanted,
+            "sizes": panes.sizes,
+            "sidebar": panes.sidebar,
+            "stats": panes.stats_wanted,
         }
         return json.dumps(state).encode()
 
@@ -81,14 +107,9 @@ class WindowLayout:
         try:
             state = json.loads(data)
             geometry = base64.b64decode(state["geometry"])
-            sizes = [int(size) for size in state["sizes"]]
+            sizes = tuple(int(size) for size in state["sizes"])
             sidebar, stats = bool(state["sidebar"]), bool(state["stats"])
         except (ValueError, KeyError, TypeError, binascii.Error):
             return
         self._window.restoreGeometry(QByteArray(geometry))
-        if len(sizes) == 3 and all(size >= 0 for size in sizes):
-            self._splitter.setSizes(sizes)
-        self._sidebar.setVisible(sidebar)
-        self._stats_wanted = stats
-        self._stats.setVisible(stats)
-        self.show_buttons()
+        self.set_panes(Panes(sizes, sidebar, stats, stats))

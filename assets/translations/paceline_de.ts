@@ -564,18 +564,6 @@
         <translation>Statistik ein- oder ausblenden</translation>
     </message>
     <message>
-        <source>Larger text</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>Smaller text</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>Text as large as the system&apos;s</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
         <source>Settings</source>
         <translation>Einstellungen</translation>
     </message>
@@ -843,10 +831,6 @@
     <message>
         <source>Duplicate</source>
         <translation>Duplizieren</translation>
-    </message>
-    <message>
-        <source>Export</source>
-        <translation type="unfinished"></translation>
     </message>
     <message>
         <source>Take back from the archive</source>
@@ -1962,17 +1946,6 @@ Chat-Vorlage: {template_name}
     </message>
 </context>
 <context>
-    <name>LanguageRow</name>
-    <message>
-        <source>Save and restart now</source>
-        <translation>Speichern und neu starten</translation>
-    </message>
-    <message>
-        <source>Chats, unsent text and layout stay; the model is loaded again. An answer in the making ends where it is.</source>
-        <translation>Chats, nicht gesendeter Text und Anordnung bleiben; das Modell wird neu geladen. Eine Antwort, die gerade entsteht, endet, wo sie ist.</translation>
-    </message>
-</context>
-<context>
     <name>LegendRow</name>
     <message>
         <source>{words} Click to mark these tokens in the answers.</source>
@@ -2247,14 +2220,6 @@ Chat-Vorlage: {template_name}
     <message>
         <source>Edit</source>
         <translation>Bearbeiten</translation>
-    </message>
-    <message>
-        <source>Copy the selection</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>Copy the address of the link</source>
-        <translation type="unfinished"></translation>
     </message>
 </context>
 <context>
@@ -5588,10 +5553,6 @@ Chat-Vorlage: {template_name}
         <translation>Wird dem Modell vor der Unterhaltung gesagt; leer lässt ihn weg.</translation>
     </message>
     <message>
-        <source>Of the window. It holds from the next start.</source>
-        <translation>Des Fensters. Sie gilt ab dem nächsten Start.</translation>
-    </message>
-    <message>
         <source>Full context</source>
         <translation>Voller Kontext</translation>
     </message>
@@ -5698,6 +5659,10 @@ Chat-Vorlage: {template_name}
     <message>
         <source>Language</source>
         <translation>Sprache</translation>
+    </message>
+    <message>
+        <source>Of the window. Nothing is interrupted when it changes.</source>
+        <translation>Des Fensters. Nichts wird unterbrochen, wenn sie wechselt.</translation>
     </message>
     <message>
         <source>English</source>

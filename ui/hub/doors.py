@@ -84,6 +84,12 @@ class HubDoors(QObject):
         else:
             self.open()
 
+    def take_over(self, other: HubDoors) -> None:
+        """Be where another was."""
+        self.place.take_over(other.place)
+        if other.is_open:
+            self.open(other.place.page)
+
     def leave(self) -> None:
         """Back to the chat, with the focus where it was."""
         if self.is_open:
