@@ -32,7 +32,7 @@ def reference(row: NDArray[np.float32], params: SamplingParams) -> NDArray[np.fl
     scaled = row.astype(np.float64) / params.temperature
     p = np.exp(scaled - scaled.max())
     p /= p.sum()
-    order = sorted(range(len(p)), key=lambda i: -p[i])
+    order = sorted(range(len(p)), key=lambda i: -row[i])  # logits apart by next to nothing give equal shares
     if params.top_k:
         p[order[params.top_k :]] = 0.0
         p /= p.sum()
