@@ -24,26 +24,32 @@ class FreeCores:
     ) -> None:
         """``idle_s``: seconds that all cores together have idled; ``own_s``: that one of our threads has computed."""
         self._idle_s, self._own_s, self._clock = idle_s, own_s, clock
-        self._before = (0.0, 0.0, 0.0)  # when, idle and own at the last look
-        self._free_s, self._wanted_s = 0.0, _FIRST_S
+        self._wanted_s = _FIRST_S
+        self.begin(taken=False)
 
-    def begin(self) -> None:
-        """From now on it is of interest."""
-        self._before, self._free_s = (self._clock(), self._idle_s(), self._own_s()), 0.0
+    def begin(self, *, taken: bool) -> None:
+        """Look from now on; ``taken`` where it is known that another program has them."""
+        self._before = (self._clock(), self._idle_s(), self._own_s())  # at the last look
+        self._free_s, self._taken = 0.0, taken
 
-    def are_there(self, wanted: int, threads: int) -> bool:
-        """Whether ``wanted`` cores could be had for long enough, where ``threads`` of them are in use. Cheap to ask."""
+    def are_back(self, wanted: int, threads: int) -> bool:
+        """Whether ``wanted`` cores can be had for long enough after they were taken, where ``threads`` are in use.
+
+        Cheap to ask: the system is asked a few times a second.
+        """
         now, (before, idle_s, own_s) = self._clock(), self._before
         elapsed_s = now - before
         if elapsed_s < _LOOK_S:
             return False
         self._before = (now, self._idle_s(), self._own_s())
         ours_s = threads * min(max(self._before[2] - own_s, 0.0), elapsed_s)
-        could_have_s = self._before[1] - idle_s + ours_s
-        self._free_s = self._free_s + elapsed_s if could_have_s >= (wanted - _NOISE) * elapsed_s else 0.0
-        return self._free_s >= self._wanted_s
+        if self._before[1] - idle_s + ours_s < (wanted - _NOISE) * elapsed_s:
+            self._free_s, self._taken = 0.0, True
+            return False
+        self._free_s += elapsed_s
+        return self._taken and self._free_s >= self._wanted_s
 
-    def learn(self, *, were_free: bool) -> None:
+    def learn(self, *, were_back: bool) -> None:
         """What came of believing it."""
-        self._wanted_s = _FIRST_S if were_free else min(2.0 * self._wanted_s, _LAST_S)
-        self._free_s = 0.0
+        self._wanted_s = _FIRST_S if were_back else min(2.0 * self._wanted_s, _LAST_S)
+        self._free_s, self._taken = 0.0, False

@@ -96,8 +96,8 @@ class ThreadControl:
             self._won_ms += _nearest(self._fewer, num_tokens) - milliseconds
         collapsed = self._collapsed(num_tokens, milliseconds) and self.threads > 1
         more = min(2 * self.threads, self.most)
-        if not collapsed and self.threads < self.best and self._free is not None:
-            self._believing = self._free.are_there(more, self.threads)
+        if not collapsed and self.threads < more and self._free is not None:
+            self._believing = self._free.are_back(more, self.threads)
             if self._believing:
                 return self._begin(more)
         if self._clock() < self._try_at:
@@ -150,7 +150,7 @@ class ThreadControl:
             self._postpone(self._lost_ms)
         if self._believing and self._free is not None:
             self._believing = False
-            self._free.learn(were_free=False)
+            self._free.learn(were_back=False)
         return True
 
     def _settle(self, before: int) -> None:
@@ -161,8 +161,8 @@ class ThreadControl:
                 self._wait_s = _FIRST_WAIT_S
             self._postpone(-self._won_ms)
             if self._free is not None:
-                self._free.learn(were_free=paid)
-                self._free.begin()
+                self._free.learn(were_back=paid)
+                self._free.begin(taken=True)
             self._fewer = {}
             self.reason = f"{_counted(before)} to {self.threads}: another program uses the cores"
             return

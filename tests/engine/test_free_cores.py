@@ -18,22 +18,19 @@ class System:
         self.cores = cores
         self.num_reads = 0
         self.free = FreeCores(self.read_idle, lambda: self.own_s, lambda: self.now_s)
-        self.free.begin()
 
     def read_idle(self) -> float:
         self.num_reads += 1
         return self.idle_s
 
-    def run(
-        self, seconds: float, *, others: float, threads: int = 1, own: float = 1.0, wanted: int = 2
-    ) -> float:
+    def run(self, seconds: float, *, others: float, threads: int = 1, own: float = 1.0, wanted: int = 2) -> float:
         """Ask after every hundredth of a second; how long it took until the cores were there."""
         for step in range(round(seconds * 100)):
             taken = min(threads * own, self.cores - others)
             self.now_s += 0.01
             self.idle_s += 0.01 * (self.cores - others - taken)
             self.own_s += 0.01 * taken / threads
-            if self.free.are_there(wanted, threads):
+            if self.free.are_back(wanted, threads):
                 return (step + 1) / 100
         return NEVER
 
@@ -66,17 +63,28 @@ def test_what_was_believed_in_vain_is_believed_later_and_later() -> None:
     system = System()
     waits = []
     for _ in range(10):
+        system.free.begin(taken=True)
         waits.append(system.run(60.0, others=0.0))
-        system.free.learn(were_free=False)
+        system.free.learn(were_back=False)
     assert waits == pytest.approx([0.25, 0.5, 1.0, 2.0, 4.0, 8.0, 16.0, 16.0, 16.0, 16.0], abs=0.3)
-    system.free.learn(were_free=True)
+    system.free.learn(were_back=True)
+    system.free.begin(taken=True)
     assert system.run(60.0, others=0.0) == pytest.approx(0.3, abs=0.1)
+
+
+def test_cores_that_nobody_took_are_not_back() -> None:
+    system = System()
+    assert system.run(60.0, others=0.0) == NEVER
+    assert system.run(5.0, others=2.0) == NEVER
+    assert system.run(5.0, others=0.0) < NEVER
+    system.free.learn(were_back=False)
+    assert system.run(60.0, others=0.0) == NEVER
 
 
 def test_the_system_is_asked_seldom() -> None:
     system = System()
     system.run(10.0, others=2.0)
-    assert system.num_reads <= 41
+    assert system.num_reads <= 42
 
 
 def test_idle_time_of_this_machine_grows_and_is_none_where_it_is_hidden(monkeypatch: pytest.MonkeyPatch) -> None:

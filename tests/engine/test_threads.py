@@ -215,6 +215,16 @@ def test_a_tiny_model_that_is_best_on_one_thread_loses_next_to_nothing_to_trials
     assert machine.used.count(2) < 10
 
 
+def test_a_number_that_was_found_best_in_a_disturbance_goes_with_it() -> None:
+    machine = Machine(COLLAPSE, sees_idle=True)
+    machine.control.best = machine.control.threads = 1
+    machine.run(300.0)
+    assert machine.control.threads == 1
+    machine.costs = UNDISTURBED
+    machine.run(0.8)
+    assert machine.control.threads == machine.control.best == 2
+
+
 @pytest.mark.parametrize("sees_idle", [False, True])
 def test_flapping_becomes_rare(*, sees_idle: bool) -> None:
     machine = Machine(UNDISTURBED, sees_idle=sees_idle)
