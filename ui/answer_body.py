@@ -7,7 +7,7 @@ from functools import partial
 
 from PySide6.QtCore import QEvent, QObject, Qt, QTimer, Signal
 from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent, QHelpEvent
-from PySide6.QtWidgets import QApplication, QPlainTextEdit, QSizePolicy, QSpacerItem, QToolTip, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QApplication, QPlainTextEdit, QToolTip, QWidget
 
 from engine.records import Source
 from ui.code_block import CodeBlock
@@ -17,6 +17,7 @@ from ui.markdown_places import Drawn
 from ui.pass_tip import pass_tip, pass_words
 from ui.prose_view import ProseView
 from ui.provenance import Locator, PassView, SourceRuns, formula_units, nearest_place, place_at, refused_at
+from ui.segment_column import SegmentColumn
 from ui.spare_parts import SpareParts
 from ui.theme import Theme
 
@@ -32,6 +33,7 @@ class _Part:
 
     widget: ProseView | CodeBlock
     drawn: Drawn
+    goes_on: bool = False  # the one below is more of the same list or table
     marked: Drawn | None = None
     locator: Locator = field(default_factory=lambda: Locator(SourceRuns()))
 
@@ -64,7 +66,6 @@ class AnswerBody(QWidget):
         self._join_soon.timeout.connect(self._join)
         self._sealed = 0  # widgets that will not change any more
         self._parts: list[_Part] = []
-        self._tail: ProseView | None = None  # the last widget, while it shows the open end of the one above
         self._final_plan: list[Segment] = []  # of the open blocks
         self._num_marked = 0  # widgets that are marked and will not change any more
         self._waiting: list[Segment] = []  # of a whole text, not built yet
@@ -72,14 +73,7 @@ class AnswerBody(QWidget):
         self._wrapped: frozenset[int] = frozenset()  # code blocks whose lines are to be wrapped when they are made
         self._told: tuple[str, SourceRuns, frozenset[Source]] = ("", SourceRuns(), frozenset())
         self._shows_refused = False
-        self._outer = QVBoxLayout(self)
-        self._outer.setContentsMargins(0, 0, 0, 0)
-        self._outer.setSpacing(0)
-        self._layout = QVBoxLayout()
-        self._layout.setSpacing(SEGMENT_SPACING)
-        self._outer.addLayout(self._layout)
-        self._gap = QSpacerItem(0, 0, QSizePolicy.Policy.Minimum, QSizePolicy.Policy.Fixed)
-        self._outer.addSpacerItem(self._gap)
+        self._column = SegmentColumn(self)
 
     @property
     def segments(self) -> list[ProseView | CodeBlock]:
@@ -133,6 +127,8 @@ class AnswerBody(QWidget):
         segment = self._waiting.pop()
         self._make(segment, 0)
         self._fill(0, segment)
+        if len(self._parts) > 1:
+            self._set_gap(1)
         made = self._parts[0].widget
         if len(self._waiting) in self._wrapped and isinstance(made, CodeBlock):
             made.wrap_button.setChecked(True)
@@ -165,6 +161,10 @@ class AnswerBody(QWidget):
         self.restart()
         self._is_resting = True
         return True
+
+    def follow(self, raw: str, runs: SourceRuns, wanted: frozenset[Source]) -> None:
+        """What is shown from here on is marked before it is laid out, where it can be; ``raw`` is the text by then."""
+        self._told = (raw, runs, wanted)
 
     def show_refused(self, wanted: bool) -> None:
         """Show proposals that were refused above the tokens that came in their place; `mark` draws them."""
@@ -257,8 +257,8 @@ class AnswerBody(QWidget):
             self._put(index, segment, words)
         while len(self._parts) > self._sealed + len(plan):
             self._drop(len(self._parts) - 1)
-        if tail is not None or self._tail is not None:
-            self._set_tail(tail)
+        for index in range(max(self._sealed, 1), len(self._parts)):
+            self._set_gap(index, joins=tail is not None and index == len(self._parts) - 1)
         self._seal(plan)
 
     def _seal(self, plan: list[Segment]) -> None:
@@ -283,11 +283,12 @@ class AnswerBody(QWidget):
 
     def _fill(self, index: int, segment: Segment, words: str = "") -> None:
         part = self._parts[index]
-        part.drawn = segment.drawn
+        part.drawn, part.goes_on = segment.drawn, segment.goes_on
         if isinstance(part.widget, CodeBlock):
             part.widget.set_code(segment.code, segment.language, closed=segment.closed)
         else:
-            part.widget.set_html(segment.html, words)
+            at_once = bool(self._told[2]) and not self._shows_refused  # refused words change the lines themselves
+            part.widget.set_html(segment.html, words, partial(self._mark_one, part) if at_once else None)
 
     def _make(self, segment: Segment, index: int) -> None:
         widget: ProseView | CodeBlock
@@ -303,28 +304,18 @@ class AnswerBody(QWidget):
             widget.setTextInteractionFlags(widget.textInteractionFlags() | CARET)
         part = _Part(widget, segment.drawn)
         part.view.viewport().installEventFilter(self)
+        part.view.setContextMenuPolicy(Qt.ContextMenuPolicy.NoContextMenu)  # the message has one
         self._parts.insert(index, part)
-        self._layout.insertWidget(index, widget)
+        self._column.put(index, widget)
         widget.show()  # a layout would show it one turn of the event loop later
 
-    def _set_tail(self, tail: Segment | None) -> None:
-        """Put the last widget right below the one above it, as far as their margins would be in one document."""
-        last = self._parts[-1].widget if tail is not None else None
-        if last is not self._tail:
-            if self._tail is not None:
-                self._outer.removeWidget(self._tail)
-                shown = [part.widget for part in self._parts]
-                if self._tail in shown:
-                    self._layout.insertWidget(shown.index(self._tail), self._tail)
-            self._tail = last if isinstance(last, ProseView) else None
-            if self._tail is not None:
-                self._layout.removeWidget(self._tail)
-                self._outer.addWidget(self._tail)
-        above = self._parts[-2].widget if self._tail is not None else None
-        gap = above.gap_above(self._tail) if isinstance(above, ProseView) and self._tail is not None else 0
-        if gap != self._gap.sizeHint().height():
-            self._gap.changeSize(0, gap, QSizePolicy.Policy.Minimum, QSizePolicy.Policy.Fixed)
-            self._outer.invalidate()
+    def _set_gap(self, index: int, *, joins: bool = False) -> None:
+        """Keep a part from the one above it as far as their margins would in one document, where they are one."""
+        above, part = self._parts[index - 1], self._parts[index]
+        pixels = SEGMENT_SPACING
+        if (joins or above.goes_on) and isinstance(above.widget, ProseView) and isinstance(part.widget, ProseView):
+            pixels = above.widget.gap_above(part.widget)
+        self._column.set_gap(index, pixels)
 
     def _on_drawn_again(self, widget: ProseView) -> None:
         part = next((part for part in self._parts if part.widget is widget), None)
@@ -333,9 +324,6 @@ class AnswerBody(QWidget):
 
     def _drop(self, index: int) -> None:
         widget = self._parts.pop(index).widget
-        self._layout.removeWidget(widget)
-        if widget is self._tail:
-            self._outer.removeWidget(widget)
-            self._tail = None
+        self._column.take(index)
         widget.hide()
         widget.deleteLater()

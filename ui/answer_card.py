@@ -220,6 +220,9 @@ class AnswerCard(MessageCard):
         """Show the next piece."""
         self._text += text
         self._runs.extend(spans)
+        for part in (self.body, self.thought):
+            if part is not None:
+                part.follow(self._text, self._runs, self._marked)
         self._grow()
         if self._marked or self._shows_refused:
             self._mark(afresh=False)

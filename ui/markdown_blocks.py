@@ -11,18 +11,29 @@ import re
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import islice
 
 from markdown_it.token import Token
 
 from ui.markdown_html import render_tokens
 from ui.markdown_parser import SafeParser
+from ui.markdown_parts import (
+    LIST_ITEMS,
+    PART,
+    TABLE_ROWS,
+    column_widths,
+    is_table,
+    line_of_item,
+    line_of_row,
+    number_of,
+    rows_of,
+    table_part,
+)
 from ui.markdown_places import NOTHING_DRAWN, Drawn, Lines, code_places, drawn
 from ui.markdown_words import grow_html, takes_words, words_after
 
 MAX_RUN_BLOCKS = 10
 MAX_RUN_CHARS = 3_000
-LIST_ITEMS = 12  # a longer list is laid out in parts, each of which decides for itself whether its items stand apart
+ROW_CHARS = 250  # what a row of a table takes to lay out, as characters of prose
 _PARSER = SafeParser()  # keeps nothing between calls
 _FENCE_OPEN = re.compile(r"(`{3,}|~{3,})([^\n]*)\n")
 _HALF_FENCE = re.compile(r"(?:^|\n) {0,3}(?:`{1,2}|~{1,2})$")
@@ -39,7 +50,8 @@ class Block:
     closed: bool = True
     num_chars: int = 0
     drawn: Drawn = NOTHING_DRAWN
-    goes_on: bool = False  # a part of a list, of which the next block is more
+    goes_on: bool = False  # a part of a list or table, of which the next block is more
+    num_rows: int = 0  # of a table
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +65,7 @@ class Segment:
     closed: bool = True
     num_blocks: int = 1
     drawn: Drawn = NOTHING_DRAWN
+    goes_on: bool = False  # it ends with a part of a list or table, of which the next one is more
 
 
 def plan_segments(blocks: Sequence[Block]) -> list[Segment]:
@@ -92,7 +105,8 @@ def plan_tail(final: Sequence[Block], tail: Sequence[Block]) -> Segment | None:
 
 
 def _is_full(run: Sequence[Block]) -> bool:
-    return len(run) >= MAX_RUN_BLOCKS or sum(item.num_chars for item in run) >= MAX_RUN_CHARS
+    size = sum(item.num_chars + ROW_CHARS * item.num_rows for item in run)
+    return len(run) >= MAX_RUN_BLOCKS or size >= MAX_RUN_CHARS
 
 
 def _prose(run: Sequence[Block]) -> Segment:
@@ -102,7 +116,8 @@ def _prose(run: Sequence[Block]) -> Segment:
         formulas += [(begin + len(places), end + len(places)) for begin, end in block.drawn.formulas]
         places.extend(block.drawn.places)
     shown = Drawn("".join(block.drawn.text for block in run), tuple(places), tuple(formulas))
-    return Segment(html="".join(block.html for block in run), num_blocks=len(run), drawn=shown)
+    html = "".join(block.html for block in run)
+    return Segment(html=html, num_blocks=len(run), drawn=shown, goes_on=run[-1].goes_on)
 
 
 @dataclass(slots=True)
@@ -121,6 +136,8 @@ class BlockStream:
     _left_out: list[int] = field(default_factory=list)  # places of carriage returns, without those before them
     _takes_words: bool = False  # whether the open block ends in plain words
     _next_number: int = 0  # of the ordered list whose part comes next
+    _head: str = ""  # of the table whose part comes next: its first two lines
+    _widths: tuple[int, ...] = ()  # of its columns
     words: str = ""  # by which the open block grew with the last piece, where nothing else changed
 
     def feed(self, text: str) -> list[Block]:
@@ -195,15 +212,16 @@ class BlockStream:
 
     def _parse(self) -> list[Block]:
         # One or two backticks alone on the last line are most often the beginning of a fence: wait for the third.
-        text = self._tail
-        if not self._finished and _HALF_FENCE.search(text):
-            text = _HALF_FENCE.sub("", text)
+        known = self._tail
+        if not self._finished and _HALF_FENCE.search(known):
+            known = _HALF_FENCE.sub("", known)
+        text = self._head + known
         groups = list(_top_level(_PARSER.parse(text)))
+        self._go_on_counting(groups)
         parts = self._close_part(text, groups)
         if parts:
             return parts + self._parse()
-        self._go_on_counting(groups)
-        self._takes_words = bool(groups) and text is self._tail and takes_words(groups[-1])
+        self._takes_words = bool(groups) and known is self._tail and takes_words(groups[-1])
         lines = Lines.of(text)
         blocks = [self._block(group, text, lines) for group in groups]
         if len(blocks) < 2:
@@ -211,50 +229,103 @@ class BlockStream:
             return []
         start = _line_offset(text, _first_line(groups[-1]))
         # A table may break into a paragraph, and only its second line, once whole, makes it one.
-        if text.count("\n", start) < (2 if groups[-1][0].type == "table_open" else 1):
+        if text.count("\n", start) < (2 if is_table(groups[-1]) else 1):
             self._tail_blocks = blocks
             return []
-        self._tail = self._tail[start:]
-        self._begin += start
-        self._next_number = 0
+        self._move_to(start)
         self._tail_blocks = blocks[-1:]
         return [self._as_final(block) for block in blocks[:-1]]
 
+    def _move_to(self, place: int) -> None:
+        """Begin the tail at this place of what was parsed: all before it is final."""
+        self._tail = self._tail[place - len(self._head) :]
+        self._begin += place - len(self._head)
+        self._next_number, self._head = 0, ""
+
     def _close_part(self, text: str, groups: list[list[Token]]) -> list[Block]:
-        """Cut the first long list behind its first items, if the one behind them has certainly begun."""
+        """Cut the first long list or table behind its first items, if the one behind them has certainly begun."""
         for number, group in enumerate(groups):
-            line = _line_of_item(group, LIST_ITEMS)
-            place = _line_offset(text, line) if line else 0
-            if not line or (not self._finished and "\n" not in text[place:]):
+            rows = rows_of(group) if is_table(group) else []
+            line = line_of_row(rows[TABLE_ROWS]) if len(rows) > TABLE_ROWS else line_of_item(group, LIST_ITEMS)
+            if not line or not self._is_whole(text, _line_offset(text, line)):
                 continue
-            first = _line_offset(text, _first_line(group))
-            part = list(_top_level(_PARSER.parse(text[first:place])))
-            if len(part) != 1:
-                continue
-            self._go_on_counting(groups[:1] if number else part)
             lines = Lines.of(text)
-            blocks = [self._as_final(self._block(each, text, lines)) for each in groups[:number]]
-            self._next_number = _number_of(part[0]) + LIST_ITEMS
-            self._tail, self._begin = text[first:], self._begin + first
-            part[0][0].attrSet("class", "part")
-            blocks.append(replace(self._block(part[0], text[first:place], Lines.of(text[first:place])), goes_on=True))
-            self._tail, self._begin = self._tail[place - first :], self._begin + place - first
-            return blocks
+            before = [self._as_final(self._block(each, text, lines)) for each in groups[:number]]
+            part = self._close_rows(text, group, rows) if rows else self._close_items(text, group, line)
+            if part:
+                return before + part
         return []
+
+    def _is_whole(self, text: str, place: int) -> bool:
+        """Whether the line at this place will not become longer."""
+        return self._finished or "\n" in text[place:]
+
+    def _close_items(self, text: str, group: list[Token], line: int) -> list[Block]:
+        """The items of a list before a line; none where they are no list of their own."""
+        first, place = _line_offset(text, _first_line(group)), _line_offset(text, line)
+        part = list(_top_level(_PARSER.parse(text[first:place])))
+        if len(part) != 1:
+            return []
+        items = part[0]
+        if group[0].attrGet("start") is not None:
+            items[0].attrSet("start", number_of(group))
+        items[0].attrSet("class", PART)
+        self._move_to(first)
+        block = self._block(items, text[first:place], Lines.of(text[first:place]))
+        self._move_to(place - first)
+        self._next_number = number_of(items) + LIST_ITEMS
+        return [replace(block, goes_on=True)]
+
+    def _close_rows(self, text: str, group: list[Token], rows: list[list[Token]]) -> list[Block]:
+        """All the parts of a table that are whole; its first two lines are kept for those that come."""
+        first, lines = _first_line(group), Lines.of(text)
+        is_more, widths = self._is_more(group), self._widths_of(group)
+        head = text[_line_offset(text, first) : _line_offset(text, first + 2)]
+        blocks, place = [], 0
+        for begin in range(0, len(rows) - TABLE_ROWS, TABLE_ROWS):
+            end = _line_offset(text, line_of_row(rows[begin + TABLE_ROWS]))
+            if not self._is_whole(text, end):
+                break
+            kept = rows[begin : begin + TABLE_ROWS]
+            part, place = table_part(group, kept, widths, is_more=is_more or begin > 0, goes_on=True), end
+            blocks.append(self._table(part, kept, lines, goes_on=True))
+        self._move_to(place)
+        self._head, self._widths = head, widths
+        return blocks
+
+    def _is_more(self, group: list[Token]) -> bool:
+        """Whether a table goes on one whose first rows are final."""
+        return bool(self._head) and _first_line(group) == 0
+
+    def _widths_of(self, group: list[Token]) -> tuple[int, ...]:
+        return self._widths if self._is_more(group) else column_widths(group)
+
+    def _table(self, group: list[Token], rows: list[list[Token]], lines: Lines, *, goes_on: bool = False) -> Block:
+        shown = self._in_source(drawn(group, lines, self._base))
+        html = render_tokens(_PARSER, group)
+        return Block(html, num_chars=len(shown.text), drawn=shown, goes_on=goes_on, num_rows=len(rows))
 
     def _go_on_counting(self, groups: list[list[Token]]) -> None:
         """An ordered list that was cut goes on with the number that comes next, whatever is written."""
         if self._next_number and groups and groups[0][0].type == "ordered_list_open":
             groups[0][0].attrSet("start", self._next_number)
 
+    @property
+    def _base(self) -> int:
+        """Where what is parsed begins in the whole text."""
+        return self.base + self._begin - len(self._head)
+
     def _block(self, group: list[Token], text: str, lines: Lines) -> Block:
-        first, base = group[0], self.base + self._begin
+        first = group[0]
         if first.type in ("fence", "code_block"):
             code, is_fence = first.content, first.type == "fence"
             language = first.info.strip().split(maxsplit=1)[0] if first.info.strip() else ""
-            shown = self._in_source(Drawn(code, code_places(first, text, lines, base)))
+            shown = self._in_source(Drawn(code, code_places(first, text, lines, self._base)))
             return Block("", code, language, True, is_fence and _is_closed(first, text), len(code), shown)
-        shown = self._in_source(drawn(group, lines, base))
+        if is_table(group):
+            rows, is_more = rows_of(group), self._is_more(group)
+            return self._table(table_part(group, rows, self._widths_of(group), is_more=is_more), rows, lines)
+        shown = self._in_source(drawn(group, lines, self._base))
         return Block(render_tokens(_PARSER, group), num_chars=len(shown.text), drawn=shown)
 
 
@@ -269,20 +340,6 @@ def _top_level(tokens: Sequence[Token]) -> Iterator[list[Token]]:
 
 def _first_line(group: Sequence[Token]) -> int:
     return group[0].map[0] if group[0].map else 0
-
-
-def _line_of_item(group: Sequence[Token], number: int) -> int:
-    """The line at which an item of a list begins, counted from 0; 0 where it has no so many."""
-    if group[0].type not in ("bullet_list_open", "ordered_list_open"):
-        return 0
-    items = (token.map[0] for token in group if token.type == "list_item_open" and token.level == 1 and token.map)
-    return next(islice(items, number, None), 0)
-
-
-def _number_of(group: Sequence[Token]) -> int:
-    """With which number an ordered list begins."""
-    start = group[0].attrGet("start")
-    return 1 if start is None else int(start)
 
 
 def _line_offset(text: str, line: int) -> int:

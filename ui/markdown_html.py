@@ -46,7 +46,17 @@ def _nested_code(token: Token) -> str:
 
 
 def _cell(tag: str) -> Callable[[Token], str]:
-    return lambda token: f'<{tag} align="{_ALIGN.get(str(token.attrGet("style") or ""), "left")}">'
+    def opening(token: Token) -> str:
+        width = token.attrGet("width")
+        align = _ALIGN.get(str(token.attrGet("style") or ""), "left")
+        return f'<{tag} align="{align}" width="{width}">' if width else f'<{tag} align="{align}">'
+
+    return opening
+
+
+def _table(token: Token) -> str:
+    kind = token.attrGet("class") or "grid"
+    return f'<table class="{kind}" width="100%" cellspacing="0" cellpadding="6">'
 
 
 def _formula(token: Token) -> str:
@@ -71,7 +81,7 @@ _RULES: dict[str, Callable[[Token], str]] = {
     BLOCK: _formula_block,
     "hr": lambda _token: "<hr/>",
     "softbreak": lambda _token: "<br/>",  # chat models mean their line breaks
-    "table_open": lambda _token: '<table class="grid" cellspacing="0" cellpadding="6">',
+    "table_open": _table,
     "table_close": lambda _token: "</table>",
     "th_open": _cell("th"),
     "td_open": _cell("td"),

@@ -11,8 +11,8 @@ from dataclasses import dataclass, field
 
 from markdown_it.token import Token
 
+from ui.markdown_inline import PLACE
 from ui.markdown_math import BLOCK, INLINE
-from ui.markdown_parser import PLACE
 
 _SOLID = frozenset({"fence", "code_block", BLOCK})
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from html import escape
 from typing import Any
 
@@ -33,6 +34,7 @@ from ui.theme import Theme
 
 INDENT_PX = 22
 RING_OUTSET_PX = 5
+TABLE_EDGE_PX = 2  # what Qt keeps free around the outer line of a table: two parts of one share that line
 LINE_HEIGHT = 1.55
 REFUSED_LINE_HEIGHT = 2.3  # leaves room above the words
 _FORMULA_BLOCK = re.compile(r'<p class="formula" align="center">(<img [^>]*>)</p>')
@@ -57,6 +59,8 @@ def document_style(tokens: Palette, base: int, code_family: str, line_height: fl
     table.grid {{ border-collapse: collapse; border: 1px solid {tokens.border_strong}; margin: 4px 0 12px 0; }}
     table.grid th {{ background: {tokens.tint}; font-weight: 600; border: 1px solid {tokens.border_strong}; }}
     table.grid td {{ border: 1px solid {tokens.border_strong}; }}
+    table.part {{ margin-bottom: -{TABLE_EDGE_PX}px; }}
+    table.more {{ margin-top: -{TABLE_EDGE_PX}px; }}
     table.quote {{ margin: 2px 0 8px 0; }}
     td.quote {{ border-left: 3px solid {tokens.border_strong}; padding-left: 12px; color: {tokens.text_muted}; }}
     """
@@ -86,6 +90,8 @@ class ProseView(QTextBrowser):
         self._formulas: FormulaObject | None = None
         self._pending: set[str] = set()
         self._refused: list[tuple[int, str]] = []
+        self._mark: Callable[[], None] | None = None  # while a text is set
+        self._watches = False
         self.marks = DocumentMarks(self.document())
         self.setObjectName("prose")
         self.setFrameShape(QFrame.Shape.NoFrame)
@@ -103,13 +109,18 @@ class ProseView(QTextBrowser):
         self._set_style()
         theme.changed.connect(self._restyle)
 
-    def set_html(self, html: str, words: str = "") -> None:
+    def set_html(self, html: str, words: str = "", mark: Callable[[], None] | None = None) -> None:
         """Show parsed Markdown; a selection survives where its place still exists.
 
-        Where it grew by nothing but ``words`` at its end, they are added to what is there.
+        Where it grew by nothing but ``words`` at its end, they are added to what is there. ``mark`` is called, if
+        something changed, when the new text stands and before it is laid out: marks that come later lay it out twice.
         """
         if html == self._html:
             return
+        self._mark = None if FORMULA in html else mark
+        if self._mark is not None and not self._watches:
+            self._watches = True
+            self.document().contentsChange.connect(self._before_layout)
         before, self._html = self._html, html
         grew = bool(words and before) and FORMULA not in html and not self.textCursor().hasSelection()
         if grew and grow_html(before or "", words) == html:
@@ -121,6 +132,12 @@ class ProseView(QTextBrowser):
             self.fit(self._width)
         else:
             self._reload()
+
+    def _before_layout(self, _place: int, _num_removed: int, num_added: int) -> None:
+        if num_added:  # before a text is set all of the old one is taken out
+            mark, self._mark = self._mark, None
+            if mark is not None:
+                mark()
 
     def gap_above(self, below: ProseView) -> int:
         """The pixels between this text and another one if that followed it in the same document."""
@@ -291,5 +308,6 @@ class ProseView(QTextBrowser):
         """Be as high as the text is at this width; 0 where the width is not known yet."""
         self._width = width
         if width > 0:
-            self.document().setTextWidth(width)
+            if self.document().textWidth() != width:  # Qt would lay everything out again
+                self.document().setTextWidth(width)
             self.setFixedHeight(max(round(self.document().size().height() + 0.49), 1))

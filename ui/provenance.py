@@ -148,29 +148,39 @@ class Placing:
         return places
 
 
+@dataclass(frozen=True, slots=True)
+class _Reached:
+    """How far a shown text was gone through: its length, what was drawn by then, and what was found."""
+
+    num_shown: int = 0
+    num_drawn: int = 0
+    unit: int = 0
+    start: int = 0
+    current: Source | None = None
+    before: str = ""
+    num_closed: int = 0
+
+
 class Locator:
-    """The ranges of a shown text; where it only grew since it was last asked, only its new end is looked at."""
+    """The ranges of a shown text; what is as it was when it was last asked is not looked at again."""
 
     def __init__(self, runs: SourceRuns) -> None:
         self.runs = runs
-        self._forget()
-
-    def _forget(self) -> None:
-        self._shown, self._drawn, self._placing = "", Drawn(), Placing()
-        self._unit = self._start = 0
-        self._current: Source | None = None
-        self._before = ""
+        self._shown, self._drawn = "", Drawn()
+        self._reached = [_Reached()]
         self._closed: list[MarkedRange] = []
 
     def locate(self, shown: str, drawn: Drawn) -> list[MarkedRange]:
         """The ranges, in UTF-16 units of ``shown``."""
-        if not self._goes_on(shown, drawn):
-            self._forget()
-        added = shown[len(self._shown) :]
+        self._go_back(shown, drawn)
+        known = self._reached[-1]
+        self._unit, self._start, self._current = known.unit, known.start, known.current
+        self._before, placing = known.before, Placing(known.num_drawn)
+        added = shown[known.num_shown :]
         self._shown, self._drawn = shown, drawn
         sources = self.runs.sources
         wide = max(added, default="") > "\uffff"
-        for char, place in zip(added, self._placing.places(added, drawn), strict=True):
+        for char, place in zip(added, placing.places(added, drawn), strict=True):
             if place >= 0 and char != OBJECT != self._before:
                 source = sources[place] if place < len(sources) else None
             else:
@@ -178,6 +188,9 @@ class Locator:
             if source is not self._current:
                 self._close(source)
             self._unit += 2 if wide and ord(char) > 0xFFFF else 1
+        if added:
+            here = (self._unit, self._start, self._current, self._before, len(self._closed))
+            self._reached.append(_Reached(len(shown), placing.number, *here))
         return [*self._closed, *self._open()]
 
     def _source_of(self, char: str, place: int) -> Source | None:
@@ -189,13 +202,20 @@ class Locator:
             return None if char in "\n\u2029" else self._current  # a range over table cells would mark them whole
         return self.runs.sources[place] if 0 <= place < len(self.runs.sources) else None
 
-    def _goes_on(self, shown: str, drawn: Drawn) -> bool:
-        known, at = self._drawn, self._placing.number
+    def _go_back(self, shown: str, drawn: Drawn) -> None:
+        """To the last place up to which everything is the same."""
+        while len(self._reached) > 1 and not self._still_holds(self._reached[-1], shown, drawn):
+            self._reached.pop()
+        del self._closed[self._reached[-1].num_closed :]
+
+    def _still_holds(self, known: _Reached, shown: str, drawn: Drawn) -> bool:
+        end = known.num_drawn
         return (
-            shown.startswith(self._shown)
-            and drawn.text.startswith(known.text[:at])
-            and drawn.places[:at] == known.places[:at]
-            and drawn.formulas[: len(known.formulas)] == known.formulas
+            shown.startswith(self._shown[: known.num_shown])
+            and drawn.text.startswith(self._drawn.text[:end])
+            and drawn.places[:end] == self._drawn.places[:end]
+            and [each for each in drawn.formulas if each[0] < end]
+            == [each for each in self._drawn.formulas if each[0] < end]
         )
 
     def _close(self, following: Source | None) -> None:

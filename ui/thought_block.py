@@ -141,6 +141,12 @@ class ThoughtBlock(QWidget):
         """No more will come."""
         self.set_text(self._text, self._base, live=False)
 
+    def follow(self, raw: str, runs: SourceRuns, wanted: frozenset[Source]) -> None:
+        """As `AnswerBody.follow`."""
+        self._told = (raw, runs, wanted)
+        if self.body is not None:
+            self.body.follow(raw, runs, wanted)
+
     def mark(self, raw: str, runs: SourceRuns, wanted: frozenset[Source], *, afresh: bool = True) -> None:
         """Mark what came from the wanted sources, where it is laid out."""
         self._told = (raw, runs, wanted)

@@ -98,6 +98,26 @@ def test_the_items_of_a_long_list_stand_as_far_apart_as_those_of_a_short_one(the
     assert plain_text("".join(f"- {number}\n" for number in range(30))).split("\n") == [str(n) for n in range(30)]
 
 
+def test_a_table_in_parts_looks_like_one(theme: Theme, qtbot: QtBot) -> None:
+    rows = "".join(f"| {number} | words |\n" for number in range(40))
+    body = AnswerBody(theme, None, 500)
+    qtbot.addWidget(body)
+    body.set_text(f"| a | b |\n|---|---|\n{rows}")
+    body.resize(500, body.sizeHint().height())
+    body.show()
+    body.layout().activate()
+    assert len(body.segments) > 2
+    image = body.grab().toImage()
+    scale = image.devicePixelRatio()
+    column = [image.pixelColor(round(200 * scale), y).name() for y in range(image.height())]
+    line = theme.tokens.border_strong
+    places = [y for y, color in enumerate(column) if color == line.lower()]
+    apart = {below - above for above, below in pairwise(places)}
+    assert len(places) == 42  # above and below 41 rows, and no line twice
+    assert len(apart) <= 2  # rows of half pixels
+    assert max(apart) - min(apart) <= 1
+
+
 def test_code_is_copied_whole(theme: Theme, qtbot: QtBot) -> None:
     body = AnswerBody(theme)
     qtbot.addWidget(body)

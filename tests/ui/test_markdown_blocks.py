@@ -11,9 +11,10 @@ from hypothesis import strategies as st
 
 from tests.ui.markdown_documents import cut_documents, documents, every_char
 from ui import markdown_blocks
-from ui.markdown_blocks import LIST_ITEMS, MAX_RUN_BLOCKS, Block, BlockStream, plan_segments
+from ui.markdown_blocks import MAX_RUN_BLOCKS, Block, BlockStream, plan_segments
 from ui.markdown_html import render_tokens
 from ui.markdown_parser import SafeParser
+from ui.markdown_parts import LIST_ITEMS, TABLE_ROWS, column_widths, is_table, rows_of, table_part
 
 
 def stream(pieces: Iterable[str]) -> list[Block]:
@@ -30,6 +31,8 @@ def whole(text: str) -> str:
         group.append(token)
         if token.level == 0 and token.nesting <= 0:
             is_code = len(group) == 1 and token.type in ("fence", "code_block")
+            if is_table(group):
+                group = table_part(group, rows_of(group), column_widths(group))
             result.append(f"CODE {token.content}" if is_code else render_tokens(parser, group))
             group = []
     return "".join(result)
@@ -186,3 +189,67 @@ def test_long_lists_in_pieces_equal_those_at_once(lines: list[str], data: st.Dat
     assert stream(pieces) == stream([text])
     shown = "".join(text[place] for block in stream([text]) for place in block.drawn.places)
     assert shown.replace("\n", "") == "".join(block.drawn.text for block in stream([text])).replace("\n", "")
+
+
+def table_of(num_rows: int) -> str:
+    rows = "".join(f"| row {number} | **{number}** | \\| {'x' * number} |\n" for number in range(num_rows))
+    return f"| name | number |  |\n|---|--:|---|\n{rows}"
+
+
+@pytest.mark.parametrize("step", [1, 7, 10_000])
+def test_a_long_table_is_closed_part_by_part(step: int) -> None:
+    text = "Before.\n\n" + table_of(20) + "\nAfter."
+    feed, longest = BlockStream(), 0
+    blocks: list[Block] = []
+    for start in range(0, len(text), step):
+        blocks += feed.feed(text[start : start + step])
+        longest = max(longest, sum(block.num_rows for block in feed.tail))
+    blocks += feed.finish()
+    assert longest <= TABLE_ROWS + 1
+    assert [block.num_rows for block in blocks] == [0, 6, 6, 6, 2, 0]
+    assert [block.goes_on for block in blocks] == [False, True, True, True, False, False]
+    assert [block.html.split('"')[1] for block in blocks[1:5]] == ["grid part", *["grid more part"] * 2, "grid more"]
+    assert [block.html.count("<thead>") for block in blocks] == [0, 1, 0, 0, 0, 0]
+    widths = [[part.split('"')[0] for part in block.html.split('width="')[2:]] for block in blocks[1:5]]
+    assert widths == [["30%", "30%", "41%"]] * 4
+    shown = "".join(block.drawn.text for block in blocks)
+    assert "".join(text[place] for block in blocks for place in block.drawn.places) == shown
+    assert shown.count("name") == 1
+    assert blocks == stream([text])
+
+
+@settings(max_examples=150, deadline=None)
+@given(
+    st.lists(
+        st.sampled_from(
+            [
+                "| a | b |\n",
+                "|---|--:|\n",
+                "| *c* | `d \\| e` |\n",
+                "x | y | z\n",
+                "f\n",
+                "> g\n",
+                "\n",
+                "\r\n",
+                "``",
+                "\n- h\n",
+            ]
+        ),
+        max_size=60,
+    ),
+    st.data(),
+)
+def test_long_tables_in_pieces_equal_those_at_once(lines: list[str], data: st.DataObject) -> None:
+    text = "| a | b |\n|---|--:|\n" + "".join(lines)
+    cuts = sorted(data.draw(st.lists(st.integers(0, len(text)), max_size=30)))
+    pieces = [text[start:end] for start, end in pairwise([0, *cuts, len(text)])]
+    assert stream(pieces) == stream([text])
+    shown = "".join(text[place] for block in stream([text]) for place in block.drawn.places)
+    assert shown.split() == "".join(block.drawn.text for block in stream([text])).split()
+
+
+def test_the_end_of_a_fence_is_not_lost_where_a_list_is_cut() -> None:
+    feed = BlockStream()
+    blocks = feed.feed("".join(f"- {number}\n" for number in range(LIST_ITEMS + 1)) + "``")
+    blocks += feed.feed("`sh\nls\n```\n") + feed.finish()
+    assert [block.code for block in blocks if block.is_code] == ["ls\n"]

@@ -1,0 +1,122 @@
+"""The inline parser of answers: notes where each token begins, and parses what it has seen before only once. No Qt.
+
+An answer that grows is parsed again and again, and most of it is as it was: whole cells and items, and all of a long
+paragraph up to where nothing that follows can change what it means.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from markdown_it import MarkdownIt
+from markdown_it.parser_inline import ParserInline
+from markdown_it.rules_inline import StateInline
+from markdown_it.token import Token
+from markdown_it.utils import EnvType
+
+PLACE = "place"  # in a token's meta: where in the source of its inline block it begins
+NUM_KEPT = 64  # sources
+LONG_CHARS = 200  # from here on the beginning of a source is worth being looked for
+_OPEN_SIGNS = frozenset("*_~`[$")  # where one is shown as it is, what follows may still give it a meaning
+_OPEN_ESCAPES = frozenset(("\\(", "\\["))  # so may these, of formulas
+_WORDS = frozenset(("text", "text_special"))
+
+
+class _PlacedState(StateInline):
+    """Notes where each token begins."""
+
+    def __init__(self, src: str, md: MarkdownIt, env: EnvType, outTokens: list[Token]) -> None:  # noqa: N803
+        super().__init__(src, md, env, outTokens)
+        self._pending_place = 0
+        self._last_push = (-1, 0)  # its place, and what was written there so far: delimiters are pushed one by one
+
+    def append_pending(self, text: str) -> None:
+        """Called by the rules for words that are not a token yet."""
+        if not self.pending:
+            self._pending_place = self.pos
+        super().append_pending(text)
+
+    def pushPending(self) -> Token:
+        """Called when the words end."""
+        token = super().pushPending()
+        token.meta = {PLACE: self._pending_place}
+        return token
+
+    def push(self, ttype: str, tag: str, nesting: Literal[-1, 0, 1]) -> Token:
+        """Called for every other token."""
+        token = super().push(ttype, tag, nesting)
+        place, written = self._last_push
+        if ttype == "text" and place == self.pos:
+            written += len(self.tokens[-2].content) if len(self.tokens) > 1 else 0
+        else:
+            written = 0
+        self._last_push = (self.pos, written)
+        token.meta = {PLACE: self.pos + written}
+        return token
+
+
+@dataclass(frozen=True, slots=True)
+class _Beginning:
+    """The beginning of a source whose tokens will not change, whatever follows."""
+
+    src: str = ""
+    tokens: Sequence[Token] = ()
+
+
+class PlacedInline(ParserInline):
+    """The inline parser over that state. Tokens may be shared between calls: nobody may change them."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._known: OrderedDict[str, list[Token]] = OrderedDict()
+        self._beginning = _Beginning()
+
+    def parse(self, src: str, md: MarkdownIt, env: EnvType, tokens: list[Token]) -> list[Token]:
+        """Called by the parser for each inline block."""
+        known = self._known.get(src)
+        if known is None:
+            known = self._known[src] = self._parse(src, md, env)
+            if len(self._known) > NUM_KEPT:
+                self._known.popitem(last=False)
+        else:
+            self._known.move_to_end(src)
+        tokens += known
+        return tokens
+
+    def _parse(self, src: str, md: MarkdownIt, env: EnvType) -> list[Token]:
+        begun = self._beginning if src.startswith(self._beginning.src) else _Beginning()
+        start = len(begun.src)
+        state = _PlacedState(src[start:], md, env, [])
+        self.tokenize(state)
+        for rule in self.ruler2.getRules(""):
+            rule(state)
+        for token in state.tokens if start else ():
+            token.meta = {**token.meta, PLACE: int(token.meta[PLACE]) + start}
+        parsed = [*begun.tokens, *state.tokens]
+        if len(src) - start > LONG_CHARS:
+            self._beginning = _settled(src, parsed)
+        return parsed
+
+
+def _settled(src: str, tokens: Sequence[Token]) -> _Beginning:
+    """As much of a source as will not change: before a word, outside of everything, no sign left that could open.
+
+    Words after a space look back no further than to that space: see the rules for delimiter runs,
+    https://spec.commonmark.org/0.31.2/#emphasis-and-strong-emphasis
+    """
+    found, depth = _Beginning(), 0
+    for number, token in enumerate(tokens):
+        depth += token.nesting
+        if token.type in _WORDS and (_OPEN_SIGNS.intersection(token.content) or token.markup in _OPEN_ESCAPES):
+            return found
+        if token.type != "text" or depth:
+            continue
+        words, place = token.content, int(token.meta[PLACE])
+        cut = words.rfind(" ") + 1
+        if 0 < cut < len(words) and words[cut].isalnum() and src.startswith(words, place):
+            kept = Token("text", "", 0, content=words[:cut], meta={PLACE: place})
+            found = _Beginning(src[: place + cut], (*tokens[:number], kept))
+    return found
