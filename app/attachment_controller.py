@@ -20,7 +20,7 @@ from app.errors import StorageError
 from app.parts import Parts
 from app.token_sum_controller import TokenSumController
 from engine.records import Problem
-from engine.sentences import said
+from engine.sentences import joined, said
 from ui.attachment_reader import AttachmentReader as ReaderDialog
 from ui.language import translate
 from ui.records import Attachment
@@ -156,15 +156,7 @@ class AttachmentController(QObject):
             self._reading[wanted.key] = wanted
             self._reader.read(wanted)
         if len(files) > room:
-            self._refused.append(
-                TooManyFilesError(
-                    said(
-                        "A message can have {limit} attachments; {num_files} more were chosen.",
-                        limit=MOST,
-                        num_files=len(files) - max(room, 0),
-                    )
-                ).problem
-            )
+            self._refused.append(TooManyFilesError(_too_many(len(files) - max(room, 0))).problem)
             self._tell_refusals()
         self._show()
 
@@ -203,6 +195,17 @@ class AttachmentController(QObject):
             return
         sentences = [problem.message for problem in refused[:SHOWN_REFUSALS]]
         if len(refused) > SHOWN_REFUSALS:
-            sentences.append(f"{len(refused) - SHOWN_REFUSALS} more could not be attached either.")
-        title = f"{len(refused)} files could not be attached"
-        self._window.show_problem(Problem(title, " ".join(sentences), refused[0].advice))
+            sentences.append(
+                said("{num_more} more could not be attached either.", num_more=len(refused) - SHOWN_REFUSALS)
+            )
+        title = said("{num_files} files could not be attached", num_files=len(refused))
+        self._window.show_problem(Problem(title, joined(sentences), refused[0].advice))
+
+
+def _too_many(num_files: int) -> str:
+    """So many were chosen beside those that a message can have."""
+    if num_files == 1:
+        return said("A message can have {limit} attachments; 1 more was chosen.", limit=MOST)
+    return said(
+        "A message can have {limit} attachments; {num_files} more were chosen.", limit=MOST, num_files=num_files
+    )

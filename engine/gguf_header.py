@@ -250,6 +250,7 @@ def _check_layout(tensors: tuple[TensorInfo, ...], num_data_bytes: int) -> None:
         check(tensor.offset >= end, "the tensor {tensor!r} overlaps another", tensor=tensor.name)
         end = tensor.offset + tensor.num_bytes
     missing = end - max(0, num_data_bytes)  # a file without tensors may end before the alignment
+    check(missing != 1, "1 byte of its weights is missing (an incomplete download?)")
     check(missing <= 0, "{missing:,} bytes of its weights are missing (an incomplete download?)", missing=missing)
 
 

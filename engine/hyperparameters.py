@@ -117,7 +117,7 @@ def check_tokens(header: GgufHeader, read_at: ReadAt) -> None:
         length = lists[key].length if key in lists else num_tokens
         check(
             length == num_tokens,
-            "it has {num_tokens:,} tokens, but {length:,} entries in {key}",
+            "the number of its tokens is {num_tokens:,}, but that of the entries in {key} is {length:,}",
             num_tokens=num_tokens,
             length=length,
             key=key,
@@ -166,7 +166,7 @@ def _check_heads(header: GgufHeader) -> None:
         shared = heads[0] % kv_heads[0] == 0
         check(
             shared,
-            "its {heads} attention heads cannot share {kv_heads} key and value heads",
+            "the number of its attention heads, {heads}, is no multiple of that of its key and value heads, {kv_heads}",
             heads=heads[0],
             kv_heads=kv_heads[0],
         )
@@ -177,8 +177,8 @@ def _check_heads(header: GgufHeader) -> None:
 def _check_experts(header: GgufHeader) -> None:
     all_of_them = max(_numbers(header.own("expert_count"), "expert_count"), default=0)
     used = max(_numbers(header.own("expert_used_count"), "expert_used_count"), default=0)
-    check(used <= all_of_them, "it uses {used} experts of {all_of_them}", used=used, all_of_them=all_of_them)
-    check(used > 0 or all_of_them == 0, "it has {all_of_them} experts and uses none", all_of_them=all_of_them)
+    check(used <= all_of_them, "it uses {used} of {all_of_them} experts", used=used, all_of_them=all_of_them)
+    check(used > 0 or all_of_them == 0, "it uses none of its experts ({all_of_them})", all_of_them=all_of_them)
 
 
 def _check_blocks(header: GgufHeader) -> None:
@@ -189,7 +189,12 @@ def _check_blocks(header: GgufHeader) -> None:
         return
     (claimed, *_), found = _numbers(header.own("block_count"), "block_count"), max(blocks) + 1
     extra = sum(_numbers(header.own("nextn_predict_layers"), "nextn_predict_layers"))
-    check(abs(claimed - found) <= extra, "it claims {claimed:,} blocks and has {found:,}", claimed=claimed, found=found)
+    check(
+        abs(claimed - found) <= extra,
+        "the number of its blocks should be {claimed:,} and is {found:,}",
+        claimed=claimed,
+        found=found,
+    )
 
 
 def _list(header: GgufHeader, key: str, types: tuple[ValueType, ...]) -> ArrayRef:

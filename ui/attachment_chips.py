@@ -8,7 +8,7 @@ from PySide6.QtCore import QEvent, QSize, Qt, Signal
 from PySide6.QtGui import QFontMetrics, QKeyEvent, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
 
-from ui.formatting import count, size
+from ui.formatting import as_written, count, size
 from ui.icon_button import IconButton
 from ui.language import mark, translate
 from ui.records import Attachment, AttachmentKind
@@ -37,8 +37,9 @@ def facts(attachment: Attachment) -> str:
     parts = [translate("Attachments", KINDS[attachment.kind])]
     if attachment.num_bytes:
         parts.append(size(attachment.num_bytes) if attachment.num_bytes >= 1000 else f"{attachment.num_bytes} B")
-    if attachment.num_tokens is not None:
-        parts.append(translate("Attachments", "{count} tokens").format(count=count(attachment.num_tokens)))
+    number = attachment.num_tokens
+    if number is not None:
+        parts.append(translate("Attachments", "{count} tokens", None, number).format(count=count(number)))
     return " · ".join(parts)
 
 
@@ -64,6 +65,7 @@ class AttachmentChip(QPushButton):
         self.name = QLabel()
         self.name.setTextFormat(Qt.TextFormat.PlainText)
         self.facts = QLabel(" · ".join(part for part in (facts(attachment), note) if part))
+        self.facts.setTextFormat(Qt.TextFormat.PlainText)
         self.facts.setProperty("kind", "caption")
         theme.dress(self.facts, -1)
         words = QVBoxLayout()
@@ -89,7 +91,7 @@ class AttachmentChip(QPushButton):
         if removable:
             help_text = translate("Attachments", "Enter opens it to read, Delete removes it.")
         self.setAccessibleDescription(help_text)
-        self.setToolTip(f"{attachment.name}\n{help_text}")
+        self.setToolTip(as_written(f"{attachment.name}\n{help_text}"))
         self.clicked.connect(lambda: self.opened.emit(attachment.id))
         theme.changed.connect(self._recolor)
         self._recolor()

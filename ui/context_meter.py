@@ -60,8 +60,11 @@ def summary_words(parts: ContextParts) -> str:
     told = translate("ContextMeter", "Context: {used} of {size} tokens used{full}.")
     full = translate("ContextMeter", ", nearly full") if parts.nearly_full else ""
     first = told.format(used=count(parts.used), size=count(parts.size), full=full)
-    rest = translate("ContextMeter", "System prompt {system}, conversation {conversation}, last answer {last} tokens.")
-    figures = {"system": parts.system, "conversation": parts.conversation, "last": parts.last_answer}
+    last = parts.last_answer
+    rest = translate(
+        "ContextMeter", "System prompt {system}, conversation {conversation}, last answer {last} tokens.", None, last
+    )
+    figures = {"system": parts.system, "conversation": parts.conversation, "last": last}
     return f"{first} {rest.format(**{name: count(number) for name, number in figures.items()})}"
 
 

@@ -57,15 +57,19 @@ def sum_words(told: ContextSum) -> str:
     """The sum in short: ``2,310 of 4,096 tokens``."""
     words = translate("ContextSum", "{total} of {size} tokens")
     if not told.size:
-        words = translate("ContextSum", "{total} tokens")
+        total = told.total
+        words = translate("ContextSum", "{total} tokens", None, total)
     words = words.format(total=count(told.total), size=count(told.size))
     return words if told.complete else translate("ContextSum", "at least {sum}").format(sum=words)
 
 
 def parts_words(told: ContextSum) -> str:
     """What the sum is made of."""
-    words = translate("ContextSum", "Conversation {conversation}, attachments {attached}, this message {typed} tokens.")
-    return words.format(conversation=count(told.conversation), attached=count(told.attached), typed=count(told.typed))
+    typed = told.typed
+    words = translate(
+        "ContextSum", "Conversation {conversation}, attachments {attached}, this message {typed} tokens.", None, typed
+    )
+    return words.format(conversation=count(told.conversation), attached=count(told.attached), typed=count(typed))
 
 
 def warning(told: ContextSum, policy: str) -> str:

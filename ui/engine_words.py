@@ -8,6 +8,7 @@ stays as it is.
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from functools import cache
 
 from engine.sentences import Sentence
@@ -54,6 +55,27 @@ SENTENCES = (
     mark("Engine", "memory"),
     mark("Engine", "disk"),
 )
+_TIES = (
+    "tie-safe: {number} near ties (margins under {margin}) decided as in plain decoding, "
+    "{size} tokens decoded again in {took}"
+)
+_ONE_TIE = mark(
+    "Engine",
+    "tie-safe: 1 near tie (margin under {margin}) decided as in plain decoding, {size} tokens decoded again in {took}",
+)
+ONE = {  # a sentence and its field that is 1: how it is said then
+    ("the {number} oldest messages are left out: the context holds {size} tokens", "number"): mark(
+        "Engine", "the oldest message is left out: the context holds {size} tokens"
+    ),
+    ("the {number} oldest messages are sent as a summary", "number"): mark(
+        "Engine", "the oldest message is sent as a summary"
+    ),
+    (_TIES, "number"): _ONE_TIE,
+    (_ONE_TIE, "size"): mark(
+        "Engine",
+        "tie-safe: 1 near tie (margin under {margin}) decided as in plain decoding, 1 token decoded again in {took}",
+    ),
+}
 INNER = ("reason", "why", "needs", "threads", "role", "store")  # fields that are sentences or words themselves
 NARROW = {
     "mode": r"\w+",
@@ -85,8 +107,15 @@ def engine_sentence(text: str) -> str:
         found = _shape(sentence).fullmatch(text)
         if found is not None:
             fields = {name: _field(name, value) for name, value in found.groupdict().items()}
-            return translate("Engine", sentence).format(**fields)
+            return translate("Engine", _singular(sentence, fields)).format(**fields)
     return in_language(text)
+
+
+def _singular(sentence: str, fields: Mapping[str, str]) -> str:
+    for name in ("number", "size"):
+        if fields.get(name) == "1":
+            sentence = ONE.get((sentence, name), sentence)
+    return sentence
 
 
 def _field(name: str, value: str) -> str:

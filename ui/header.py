@@ -8,7 +8,7 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QMenu, QProgressBar, QToolBut
 
 from engine.records import Mode, ModelInfo
 from ui.elided_label import ElidedLabel
-from ui.formatting import count, hover, parameters, percent, size
+from ui.formatting import as_written, count, hover, parameters, percent, size
 from ui.icon_button import IconButton
 from ui.language import mark, translate
 from ui.model_name import model_name
@@ -29,10 +29,11 @@ DEMO_NOTE = mark(
 
 def describe(model: ModelInfo) -> str:
     """A model in a few lines, for the hover."""
+    number = model.gpu_layers
     where = (
         translate("Header", "processor only")
-        if model.gpu_layers == 0
-        else translate("Header", "{number} layers on the GPU").format(number=count(model.gpu_layers))
+        if number == 0
+        else translate("Header", "{number} layers on the GPU", None, number).format(number=count(number))
     )
     return translate(
         "Header",
@@ -148,7 +149,7 @@ class Header(QFrame):
     def set_title(self, title: str) -> None:
         """Name the conversation."""
         self.title.setText(title or translate("Header", "New chat"))
-        self.title.setToolTip(title)
+        self.title.setToolTip(as_written(title))
         self._show()
 
     def set_engine(self, view: EngineView) -> None:

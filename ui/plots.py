@@ -182,9 +182,9 @@ class LengthBars(_Plot):
         most = self.MOST_COLUMNS
         self._counts = tuple(counts) if len(counts) <= most else (*counts[: most - 1], sum(counts[most - 1 :]))
         words = (
-            translate("LengthBars", "{kept} kept: {number} passes").format(kept=i, number=count)
-            for i, count in enumerate(self._counts)
-            if count
+            translate("LengthBars", "{kept} kept: {number} passes", None, number).format(kept=i, number=number)
+            for i, number in enumerate(self._counts)
+            if number
         )
         self.say(", ".join(words) or translate("LengthBars", "Nothing proposed yet"))
 

@@ -53,6 +53,8 @@ def read_pdf(
         )
     if not empty:
         return text, ""
+    if empty == 1:
+        return text, said("1 of the {pages} pages of “{name}” has no text that could be read.", pages=pages, name=name)
     return text, said(
         "{empty} of the {pages} pages of “{name}” have no text that could be read.", empty=empty, pages=pages, name=name
     )

@@ -186,7 +186,9 @@ def _differences(listed: CatalogModel, details: RepoDetails, remote: RemoteModel
                 listed=listed.licence,
             )
         )
-    if remote.missing_shards:
+    if remote.missing_shards == 1:
+        notes.append(said("1 part of {name} is missing on the hub.", name=remote.name))
+    elif remote.missing_shards:
         notes.append(
             said("{number} parts of {name} are missing on the hub.", number=remote.missing_shards, name=remote.name)
         )

@@ -19,7 +19,7 @@ from app.hub.records import FileKind, Gated, LibraryModel, RemoteModel, RepoDeta
 from app.hub.remote_header import FileDoor, KnownModel, read_local_header, read_remote_header
 from engine.errors import EngineError
 from engine.pair_probe import PairVerdict
-from engine.sentences import joined, said
+from engine.sentences import Sentence, joined, said
 
 LARGEST_SHARE = 0.5  # of the target's cost: a draft beyond can gain nothing
 LARGEST_HUB_SHARE = 0.12  # about a tenth is looked for
@@ -207,15 +207,21 @@ def _search_hub(target: KnownModel, hub: Hub, found: _Found, should_stop: Callab
         elif asked < MAX_ASKED:
             asked += 1
             _choose(target, hub, candidate, known, found, should_stop)
-    found.notes.append(
-        said(
-            "The hub was searched for “{family}”: {number:,} repositories, {asked} read closely.",
-            family=family,
-            number=len(summaries),
-            asked=asked,
-        )
-    )
+    found.notes.append(_looked_at(family, len(summaries), asked))
     _judge(target, known, found, should_stop)
+
+
+def _looked_at(family: str, number: int, asked: int) -> str:
+    if number == 1:
+        return said(
+            "The hub was searched for “{family}”: 1 repository, {asked} read closely.", family=family, asked=asked
+        )
+    return said(
+        "The hub was searched for “{family}”: {number:,} repositories, {asked} read closely.",
+        family=family,
+        number=number,
+        asked=asked,
+    )
 
 
 def _why_not(target: KnownModel, summary: RepoSummary) -> str:
@@ -336,7 +342,7 @@ def _result(target: KnownModel, found: _Found, more: str = "") -> DraftSearch:
             )
         ]
     elif rejected:
-        none = said("None of {number} can draft for {target}; each says why.", number=len(rejected), target=target.name)
+        none = _none_of(len(rejected), target.name)
         head = [none, _NO_DRAFT_NEEDED]
     else:
         none = said("There is no other model on this computer that could draft for {target}.", target=target.name)
@@ -357,3 +363,9 @@ def _num_params(target: KnownModel) -> float:
         return float(target.size_bytes)
     per_byte = target.header.num_params / target.header.weights_bytes
     return per_byte * target.bytes_per_token
+
+
+def _none_of(number: int, target: str) -> Sentence:
+    if number == 1:
+        return said("The only one that was found cannot draft for {target}; it says why.", target=target)
+    return said("None of {number} can draft for {target}; each says why.", number=number, target=target)

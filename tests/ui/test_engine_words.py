@@ -52,6 +52,38 @@ def test_the_engines_files_hold_the_beginnings_of_all_shapes() -> None:
 @pytest.mark.parametrize(
     ("english", "told"),
     [
+        ("the 1 oldest messages are sent as a summary", "the oldest message is sent as a summary"),
+        (
+            "token 9: the 1 oldest messages are left out: the context holds 512 tokens",
+            "token 9: the oldest message is left out: the context holds 512 tokens",
+        ),
+        (
+            "tie-safe: 1 near ties (margins under 0.02) decided as in plain decoding, 1 tokens decoded again in 1.0 ms",
+            "tie-safe: 1 near tie (margin under 0.02) decided as in plain decoding, 1 token decoded again in 1.0 ms",
+        ),
+        (
+            "tie-safe: 1 near ties (margins under 0.02) decided as in plain decoding, 4 tokens decoded again in 1.0 ms",
+            "tie-safe: 1 near tie (margin under 0.02) decided as in plain decoding, 4 tokens decoded again in 1.0 ms",
+        ),
+    ],
+)
+def test_one_is_said_as_one(qapp: QApplication, english: str, told: str) -> None:
+    assert engine_sentence(english) == told
+
+
+def test_one_is_said_as_one_in_german(german: None) -> None:
+    told = engine_sentence("the 1 oldest messages are sent as a summary")
+    assert told == "die älteste Nachricht wird als Zusammenfassung gesendet"
+    told = engine_sentence(
+        "tie-safe: 1 near ties (margins under 0.02) decided as in plain decoding, 1 tokens decoded again in 1.0 ms"
+    )
+    assert "1 knapper Fall " in told
+    assert "1 Token in 1,0 ms neu berechnet" in told
+
+
+@pytest.mark.parametrize(
+    ("english", "told"),
+    [
         ("token 40: n-gram on: the text repeats", "Token 40: N-Gramm an: Der Text wiederholt sich"),
         ("token 7: 1 thread to 3: that is faster here", "Token 7: 3 Threads statt 1 Thread: Das ist"),
         ("4 threads to 2: another program uses the cores", "2 Threads statt 4 Threads: Ein anderes Programm"),

@@ -6,6 +6,7 @@ from datetime import datetime
 
 from PySide6.QtWidgets import QHBoxLayout, QStackedWidget, QVBoxLayout, QWidget
 
+from ui.formatting import as_written
 from ui.hub.file_table import FileTable
 from ui.hub.intentions import Intentions
 from ui.hub.parts import Invitation, button, label, scrolled
@@ -22,9 +23,10 @@ MAX_PX = 820
 def facts(row: RepoRow) -> str:
     """``by Qwen · 1.2 M downloads · updated 3 days ago · apache-2.0``."""
     today = datetime.now().astimezone().date()
-    pieces = [f"by {row.author}"] if row.author else []
-    if row.downloads is not None:
-        pieces.append(translate("RepoPane", "{compact} downloads").format(compact=compact(row.downloads)))
+    pieces = [translate("RepoPane", "by {author}").format(author=row.author)] if row.author else []
+    number = row.downloads
+    if number is not None:
+        pieces.append(translate("RepoPane", "{compact} downloads", None, number).format(compact=compact(number)))
     if row.updated is not None:
         pieces.append(translate("RepoPane", "updated {day}").format(day=day(row.updated, today)))
     pieces.append(
@@ -109,7 +111,7 @@ class RepoPane(QStackedWidget):
             self.area.verticalScrollBar().setValue(0)
         self._repo = row.repo
         self.title.setText(row.name)
-        self.title.setToolTip(row.repo)
+        self.title.setToolTip(as_written(row.repo))
         self.facts.setText(facts(row))
         self.summary.setText(details.summary)
         self.summary.setVisible(bool(details.summary))

@@ -34,8 +34,9 @@ def result_row(row: RepoRow) -> Choice:
     """A result as a line of the list."""
     today = datetime.now().astimezone().date()
     known = row.fit is not FitLevel.UNKNOWN
+    number = row.downloads or 0
     second = [
-        translate("SearchPage", "{compact} downloads").format(compact=compact(row.downloads)),
+        translate("SearchPage", "{compact} downloads", None, number).format(compact=compact(row.downloads)),
         day(row.updated, today) if row.updated else "",
         row.licence,
     ]
