@@ -66,8 +66,10 @@ _HELP = {
     "speed": mark("StatsPanel", "Tokens per second, measured from the end of reading the prompt to the last token."),
     "speedup": mark(
         "StatsPanel",
-        "Speed against plain decoding, whose cost was measured on this model and machine while it was idle "
-        "and is corrected while it runs.",
+        "Speed against plain decoding, whose cost was measured on this model and machine while the window was at rest, "
+        "after the model was loaded or at an earlier start, and is corrected by the passes since. Where a pass takes "
+        "only a few milliseconds, painting the window takes a share of the time that this cost leaves out: the figure "
+        "is rather too low then.",
     ),
     "per_pass": mark("StatsPanel", "Tokens gained per forward pass of the target; plain decoding is exactly 1."),
     "spark": mark("StatsPanel", "Tokens per pass between two updates, over the course of this answer."),

@@ -78,9 +78,29 @@ def test_footer_tells_the_gain_over_plain_where_it_was_measured() -> None:
         == "41.2 tok/s · 2.7 tokens per pass · 68 % of 210 drafted accepted · 1.62× plain · draft"
     )
     meanings = dict(formatting.footer_parts(stats))
-    assert "One took 39.3 ms, so plain decoding would give 25.4 tok/s" in meanings["1.62× plain"]
+    said = meanings["1.62× plain"]
+    assert "its passes of one token take 39.3 ms here, so it would give 25.4 tok/s" in said
+    assert "measured while the window was at rest" in said
+    assert "painting" not in said
     assert all(meanings.values())
     assert "plain" not in formatting.footer(replace(stats, plain_ms=None))
+
+
+@pytest.mark.parametrize(("plain_ms", "told"), [(0.37, True), (4.99, True), (5.0, False), (39.3, False)])
+def test_short_passes_say_that_painting_takes_a_share(plain_ms: float, told: bool) -> None:
+    stats = RunStats(
+        mode=Mode.AUTO,
+        tokens=200,
+        passes=150,
+        proposed=90,
+        accepted=50,
+        decode_s=0.237,
+        plain_ms=plain_ms,
+        inter_token_ms_p50=0.41,
+    )
+    meaning = next(meaning for text, meaning in formatting.footer_parts(stats) if text.endswith("plain"))
+    assert ("painting the window takes a share" in meaning) is told
+    assert ("Half of the tokens came within 0.410 ms" in meaning) is told
 
 
 def test_footer_of_plain_decoding_claims_no_acceptance() -> None:

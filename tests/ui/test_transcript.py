@@ -236,7 +236,7 @@ def test_each_figure_of_the_footer_tells_how_it_was_measured(
         QApplication.sendEvent(figures, QHelpEvent(QEvent.Type.ToolTip, place, figures.mapToGlobal(place)))
         return shown[-1]
 
-    assert "passes of one token were measured here" in hover("1.62× plain")
+    assert "measured while the window was at rest" in hover("1.62× plain")
     assert "39.3 ms" in shown[-1]
     assert "from the end of reading the prompt" in hover("41.2 tok/s")
     assert "the target kept" in hover("68 %")
