@@ -167,9 +167,12 @@
         <source>PDF</source>
         <translation>PDF</translation>
     </message>
-    <message>
+    <message numerus="yes">
         <source>{count} tokens</source>
-        <translation>{count} Token</translation>
+        <translation>
+            <numerusform>{count} Token</numerusform>
+            <numerusform>{count} Token</numerusform>
+        </translation>
     </message>
     <message>
         <source>Remove {name}</source>
@@ -564,6 +567,18 @@
         <translation>Statistik ein- oder ausblenden</translation>
     </message>
     <message>
+        <source>Larger text</source>
+        <translation>Größere Schrift</translation>
+    </message>
+    <message>
+        <source>Smaller text</source>
+        <translation>Kleinere Schrift</translation>
+    </message>
+    <message>
+        <source>Text as large as the system&apos;s</source>
+        <translation>Schrift so groß wie die des Systems</translation>
+    </message>
+    <message>
         <source>Settings</source>
         <translation>Einstellungen</translation>
     </message>
@@ -732,9 +747,12 @@
         <source>, nearly full</source>
         <translation>, fast voll</translation>
     </message>
-    <message>
+    <message numerus="yes">
         <source>System prompt {system}, conversation {conversation}, last answer {last} tokens.</source>
-        <translation>Systemprompt {system}, Unterhaltung {conversation}, letzte Antwort {last} Token.</translation>
+        <translation>
+            <numerusform>Systemprompt {system}, Unterhaltung {conversation}, letzte Antwort {last} Token.</numerusform>
+            <numerusform>Systemprompt {system}, Unterhaltung {conversation}, letzte Antwort {last} Token.</numerusform>
+        </translation>
     </message>
     <message>
         <source>nearly full</source>
@@ -775,17 +793,23 @@
         <source>{total} of {size} tokens</source>
         <translation>{total} von {size} Token</translation>
     </message>
-    <message>
+    <message numerus="yes">
         <source>{total} tokens</source>
-        <translation>{total} Token</translation>
+        <translation>
+            <numerusform>{total} Token</numerusform>
+            <numerusform>{total} Token</numerusform>
+        </translation>
     </message>
     <message>
         <source>at least {sum}</source>
         <translation>mindestens {sum}</translation>
     </message>
-    <message>
+    <message numerus="yes">
         <source>Conversation {conversation}, attachments {attached}, this message {typed} tokens.</source>
-        <translation>Unterhaltung {conversation}, Anhänge {attached}, diese Nachricht {typed} Token.</translation>
+        <translation>
+            <numerusform>Unterhaltung {conversation}, Anhänge {attached}, diese Nachricht {typed} Token.</numerusform>
+            <numerusform>Unterhaltung {conversation}, Anhänge {attached}, diese Nachricht {typed} Token.</numerusform>
+        </translation>
     </message>
 </context>
 <context>
@@ -831,6 +855,10 @@
     <message>
         <source>Duplicate</source>
         <translation>Duplizieren</translation>
+    </message>
+    <message>
+        <source>Export</source>
+        <translation>Exportieren</translation>
     </message>
     <message>
         <source>Take back from the archive</source>
@@ -1462,6 +1490,22 @@
         <source>disk</source>
         <translation>von der Platte</translation>
     </message>
+    <message>
+        <source>tie-safe: 1 near tie (margin under {margin}) decided as in plain decoding, {size} tokens decoded again in {took}</source>
+        <translation>sicher bei Gleichstand: 1 knapper Fall (Abstand unter {margin}) wie ohne Entwürfe entschieden, {size} Token in {took} neu berechnet</translation>
+    </message>
+    <message>
+        <source>the oldest message is left out: the context holds {size} tokens</source>
+        <translation>die älteste Nachricht ist weggelassen: Der Kontext fasst {size} Token</translation>
+    </message>
+    <message>
+        <source>the oldest message is sent as a summary</source>
+        <translation>die älteste Nachricht wird als Zusammenfassung gesendet</translation>
+    </message>
+    <message>
+        <source>tie-safe: 1 near tie (margin under {margin}) decided as in plain decoding, 1 token decoded again in {took}</source>
+        <translation>sicher bei Gleichstand: 1 knapper Fall (Abstand unter {margin}) wie ohne Entwürfe entschieden, 1 Token in {took} neu berechnet</translation>
+    </message>
 </context>
 <context>
     <name>Figures</name>
@@ -1534,8 +1578,12 @@
         <translation>{number}× einfach</translation>
     </message>
     <message>
-        <source>Against plain decoding on this model, at this fill of the context: passes of one token were measured here, and are corrected while it runs. One took {cost}, so plain decoding would give {speed}.</source>
-        <translation>Gegenüber einfachem Dekodieren mit diesem Modell bei diesem Füllstand des Kontexts: Durchläufe mit einem Token wurden hier gemessen und werden im Betrieb nachgeführt. Einer dauerte {cost}, einfaches Dekodieren ergäbe also {speed}.</translation>
+        <source>Against plain decoding on this model, at this fill of the context: its passes of one token take {cost} here, so it would give {speed}. They were measured while the window was at rest, after the model was loaded or at an earlier start, and are corrected by the passes since.</source>
+        <translation>Gegenüber einfachem Dekodieren mit diesem Modell bei diesem Füllstand des Kontexts: Dessen Durchläufe mit einem Token dauern hier {cost}, es ergäbe also {speed}. Sie wurden gemessen, während das Fenster ruhte, nach dem Laden des Modells oder bei einem früheren Start, und werden durch die Durchläufe seither nachgeführt.</translation>
+    </message>
+    <message>
+        <source>Where passes are this short, painting the window takes a share of the processor&apos;s time: it is in this answer, and not in what plain decoding is said to take, which would be slowed down as well. So the figure is rather too low. Half of the tokens came within {median}.</source>
+        <translation>Wo Durchläufe so kurz sind, beansprucht das Zeichnen des Fensters einen Teil der Prozessorzeit: Er steckt in dieser Antwort, aber nicht in dem, was einfaches Dekodieren dauern soll, das ebenso gebremst würde. Die Zahl ist daher eher zu niedrig. Die Hälfte der Token kam innerhalb von {median}.</translation>
     </message>
 </context>
 <context>
@@ -1664,9 +1712,12 @@
         <source>processor only</source>
         <translation>nur Prozessor</translation>
     </message>
-    <message>
+    <message numerus="yes">
         <source>{number} layers on the GPU</source>
-        <translation>{number} Schichten auf der GPU</translation>
+        <translation>
+            <numerusform>{number} Schicht auf der GPU</numerusform>
+            <numerusform>{number} Schichten auf der GPU</numerusform>
+        </translation>
     </message>
     <message>
         <source>{name}
@@ -1958,9 +2009,12 @@ Chat-Vorlage: {template_name}
 </context>
 <context>
     <name>LengthBars</name>
-    <message>
+    <message numerus="yes">
         <source>{kept} kept: {number} passes</source>
-        <translation>{kept} behalten: {number} Durchläufe</translation>
+        <translation>
+            <numerusform>{kept} behalten: {number} Durchlauf</numerusform>
+            <numerusform>{kept} behalten: {number} Durchläufe</numerusform>
+        </translation>
     </message>
     <message>
         <source>Nothing proposed yet</source>
@@ -2220,6 +2274,14 @@ Chat-Vorlage: {template_name}
     <message>
         <source>Edit</source>
         <translation>Bearbeiten</translation>
+    </message>
+    <message>
+        <source>Copy the selection</source>
+        <translation>Auswahl kopieren</translation>
+    </message>
+    <message>
+        <source>Copy the address of the link</source>
+        <translation>Adresse des Links kopieren</translation>
     </message>
 </context>
 <context>
@@ -3515,6 +3577,34 @@ Chat-Vorlage: {template_name}
         <translation>Keines von {number} kann für {target} entwerfen; jedes sagt, warum.</translation>
     </message>
     <message>
+        <source>{num_files} files could not be attached</source>
+        <translation>{num_files} Dateien konnten nicht angehängt werden</translation>
+    </message>
+    <message>
+        <source>A message can have {limit} attachments; 1 more was chosen.</source>
+        <translation>Eine Nachricht kann {limit} Anhänge haben; 1 weiterer wurde gewählt.</translation>
+    </message>
+    <message>
+        <source>{num_more} more could not be attached either.</source>
+        <translation>{num_more} weitere konnten ebenfalls nicht angehängt werden.</translation>
+    </message>
+    <message>
+        <source>1 of the {pages} pages of “{name}” has no text that could be read.</source>
+        <translation>1 der {pages} Seiten von „{name}“ hat keinen lesbaren Text.</translation>
+    </message>
+    <message>
+        <source>1 part of {name} is missing on the hub.</source>
+        <translation>1 Teil von {name} fehlt auf dem Hub.</translation>
+    </message>
+    <message>
+        <source>The hub was searched for “{family}”: 1 repository, {asked} read closely.</source>
+        <translation>Der Hub wurde nach „{family}“ durchsucht: 1 Repository, {asked} davon genau gelesen.</translation>
+    </message>
+    <message>
+        <source>The only one that was found cannot draft for {target}; it says why.</source>
+        <translation>Das einzige gefundene kann für {target} nicht entwerfen; es sagt, warum.</translation>
+    </message>
+    <message>
         <source>There is no other model on this computer that could draft for {target}.</source>
         <translation>Auf diesem Computer gibt es kein anderes Modell, das für {target} entwerfen könnte.</translation>
     </message>
@@ -4355,6 +4445,10 @@ Chat-Vorlage: {template_name}
         <translation>zwei ihrer Tensoren haben denselben Namen</translation>
     </message>
     <message>
+        <source>1 byte of its weights is missing (an incomplete download?)</source>
+        <translation>1 Byte ihrer Gewichte fehlt (ein unvollständiger Download?)</translation>
+    </message>
+    <message>
         <source>{missing:,} bytes of its weights are missing (an incomplete download?)</source>
         <translation>{missing:,} Bytes ihrer Gewichte fehlen (ein unvollständiger Download?)</translation>
     </message>
@@ -4455,16 +4549,24 @@ Chat-Vorlage: {template_name}
         <translation>sie hat keine Attention-Köpfe</translation>
     </message>
     <message>
-        <source>it uses {used} experts of {all_of_them}</source>
-        <translation>sie benutzt {used} Experten von {all_of_them}</translation>
+        <source>it uses {used} of {all_of_them} experts</source>
+        <translation>sie benutzt {used} von {all_of_them} Experten</translation>
     </message>
     <message>
-        <source>it has {all_of_them} experts and uses none</source>
-        <translation>sie hat {all_of_them} Experten und benutzt keinen</translation>
+        <source>it uses none of its experts ({all_of_them})</source>
+        <translation>sie benutzt keinen ihrer Experten ({all_of_them})</translation>
     </message>
     <message>
-        <source>it claims {claimed:,} blocks and has {found:,}</source>
-        <translation>sie behauptet, {claimed:,} Blöcke zu haben, und hat {found:,}</translation>
+        <source>the number of its blocks should be {claimed:,} and is {found:,}</source>
+        <translation>die Zahl ihrer Blöcke sollte {claimed:,} sein und ist {found:,}</translation>
+    </message>
+    <message>
+        <source>the number of its tokens is {num_tokens:,}, but that of the entries in {key} is {length:,}</source>
+        <translation>die Zahl ihrer Token ist {num_tokens:,}, die der Einträge in {key} aber {length:,}</translation>
+    </message>
+    <message>
+        <source>the number of its attention heads, {heads}, is no multiple of that of its key and value heads, {kv_heads}</source>
+        <translation>die Zahl ihrer Attention-Köpfe, {heads}, ist kein Vielfaches der Zahl ihrer Schlüssel- und Wertköpfe, {kv_heads}</translation>
     </message>
     <message>
         <source>its {key} has the wrong type</source>
@@ -4475,16 +4577,8 @@ Chat-Vorlage: {template_name}
         <translation>sie nennt ihr {architecture}.{key} nicht</translation>
     </message>
     <message>
-        <source>it has {num_tokens:,} tokens, but {length:,} entries in {key}</source>
-        <translation>sie hat {num_tokens:,} Token, aber {length:,} Einträge in {key}</translation>
-    </message>
-    <message>
         <source>its {name} is not a finite number</source>
         <translation>{name} ist darin keine endliche Zahl</translation>
-    </message>
-    <message>
-        <source>its {heads} attention heads cannot share {kv_heads} key and value heads</source>
-        <translation>ihre {heads} Attention-Köpfe können sich {kv_heads} Schlüssel- und Wertköpfe nicht teilen</translation>
     </message>
     <message>
         <source>its rope.dimension_count is {number}, an odd number</source>
@@ -5085,9 +5179,16 @@ Chat-Vorlage: {template_name}
 </context>
 <context>
     <name>RepoPane</name>
-    <message>
+    <message numerus="yes">
         <source>{compact} downloads</source>
-        <translation>{compact} Downloads</translation>
+        <translation>
+            <numerusform>{compact} Download</numerusform>
+            <numerusform>{compact} Downloads</numerusform>
+        </translation>
+    </message>
+    <message>
+        <source>by {author}</source>
+        <translation>von {author}</translation>
     </message>
     <message>
         <source>updated {day}</source>
@@ -5151,9 +5252,12 @@ Chat-Vorlage: {template_name}
         <source>Name</source>
         <translation>Name</translation>
     </message>
-    <message>
+    <message numerus="yes">
         <source>{compact} downloads</source>
-        <translation>{compact} Downloads</translation>
+        <translation>
+            <numerusform>{compact} Download</numerusform>
+            <numerusform>{compact} Downloads</numerusform>
+        </translation>
     </message>
     <message>
         <source>Gated</source>
@@ -5903,10 +6007,6 @@ Chat-Vorlage: {template_name}
         <translation>Token pro Durchlauf zwischen zwei Aktualisierungen, im Verlauf dieser Antwort.</translation>
     </message>
     <message>
-        <source>Speed against plain decoding, whose cost was measured on this model and machine while it was idle and is corrected while it runs.</source>
-        <translation>Tempo gegenüber einfachem Dekodieren, dessen Kosten an diesem Modell und Rechner im Leerlauf gemessen wurden und im Betrieb nachgeführt werden.</translation>
-    </message>
-    <message>
         <source>How many passes kept exactly so many of the drafted tokens.</source>
         <translation>Wie viele Durchläufe genau so viele der entworfenen Token behielten.</translation>
     </message>
@@ -6249,6 +6349,10 @@ Chat-Vorlage: {template_name}
     <message>
         <source>Tokens per second, measured from the end of reading the prompt to the last token.</source>
         <translation>Token pro Sekunde, vom Ende des Lesens der Eingabe bis zum letzten Token.</translation>
+    </message>
+    <message>
+        <source>Speed against plain decoding, whose cost was measured on this model and machine while the window was at rest, after the model was loaded or at an earlier start, and is corrected by the passes since. Where a pass takes only a few milliseconds, painting the window takes a share of the time that this cost leaves out: the figure is rather too low then.</source>
+        <translation>Tempo gegenüber einfachem Dekodieren, dessen Kosten an diesem Modell und Rechner gemessen wurden, während das Fenster ruhte, nach dem Laden des Modells oder bei einem früheren Start, und durch die Durchläufe seither nachgeführt werden. Wo ein Durchlauf nur wenige Millisekunden dauert, beansprucht das Zeichnen des Fensters einen Teil der Zeit, den diese Kosten auslassen: Die Zahl ist dann eher zu niedrig.</translation>
     </message>
     <message>
         <source>Tokens gained per forward pass of the target; plain decoding is exactly 1.</source>

@@ -12,12 +12,49 @@
     </message>
 </context>
 <context>
+    <name>Attachments</name>
+    <message numerus="yes">
+        <source>{count} tokens</source>
+        <translation>
+            <numerusform>{count} token</numerusform>
+            <numerusform>{count} tokens</numerusform>
+        </translation>
+    </message>
+</context>
+<context>
     <name>ChatSettings</name>
     <message numerus="yes">
         <source>%n values of this chat&apos;s own</source>
         <translation>
             <numerusform>%n value of this chat&apos;s own</numerusform>
             <numerusform>%n values of this chat&apos;s own</numerusform>
+        </translation>
+    </message>
+</context>
+<context>
+    <name>ContextMeter</name>
+    <message numerus="yes">
+        <source>System prompt {system}, conversation {conversation}, last answer {last} tokens.</source>
+        <translation>
+            <numerusform>System prompt {system}, conversation {conversation}, last answer {last} token.</numerusform>
+            <numerusform>System prompt {system}, conversation {conversation}, last answer {last} tokens.</numerusform>
+        </translation>
+    </message>
+</context>
+<context>
+    <name>ContextSum</name>
+    <message numerus="yes">
+        <source>Conversation {conversation}, attachments {attached}, this message {typed} tokens.</source>
+        <translation>
+            <numerusform>Conversation {conversation}, attachments {attached}, this message {typed} token.</numerusform>
+            <numerusform>Conversation {conversation}, attachments {attached}, this message {typed} tokens.</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>{total} tokens</source>
+        <translation>
+            <numerusform>{total} token</numerusform>
+            <numerusform>{total} tokens</numerusform>
         </translation>
     </message>
 </context>
@@ -79,6 +116,26 @@
     </message>
 </context>
 <context>
+    <name>Header</name>
+    <message numerus="yes">
+        <source>{number} layers on the GPU</source>
+        <translation>
+            <numerusform>{number} layer on the GPU</numerusform>
+            <numerusform>{number} layers on the GPU</numerusform>
+        </translation>
+    </message>
+</context>
+<context>
+    <name>LengthBars</name>
+    <message numerus="yes">
+        <source>{kept} kept: {number} passes</source>
+        <translation>
+            <numerusform>{kept} kept: {number} pass</numerusform>
+            <numerusform>{kept} kept: {number} passes</numerusform>
+        </translation>
+    </message>
+</context>
+<context>
     <name>LibraryPage</name>
     <message numerus="yes">
         <source>%n models · {total} in the models folder</source>
@@ -116,12 +173,29 @@
     </message>
 </context>
 <context>
+    <name>RepoPane</name>
+    <message numerus="yes">
+        <source>{compact} downloads</source>
+        <translation>
+            <numerusform>{compact} download</numerusform>
+            <numerusform>{compact} downloads</numerusform>
+        </translation>
+    </message>
+</context>
+<context>
     <name>SearchPage</name>
     <message numerus="yes">
         <source>%n models</source>
         <translation>
             <numerusform>%n model</numerusform>
             <numerusform>%n models</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>{compact} downloads</source>
+        <translation>
+            <numerusform>{compact} download</numerusform>
+            <numerusform>{compact} downloads</numerusform>
         </translation>
     </message>
 </context>
