@@ -23,6 +23,7 @@ from PySide6.QtWidgets import (
 )
 
 from engine.records import Mode
+from ui.formatting import as_written
 from ui.language import mark, translate
 from ui.layer_records import EDITABLE, Layer, LayersView
 from ui.layer_row import LayerRow
@@ -202,7 +203,7 @@ class ChatSettingsDialog(QDialog):
             if key in values:
                 (row.show_anyway if other else row.set_value)(values[key], self._layer)
         model = view.model_name or translate("ChatSettings", "this model")
-        self.layer_buttons[Layer.MODEL].setToolTip(model)
+        self.layer_buttons[Layer.MODEL].setToolTip(as_written(model))
         self.explained.setText(translate("ChatSettings", _EXPLAINED[self._layer]).format(model=model))
         self.presets.set_values({key: value.value for key, value in values.items()})
         self._show_recommended(model)

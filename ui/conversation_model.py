@@ -8,7 +8,7 @@ from datetime import date, datetime
 
 from PySide6.QtCore import QAbstractListModel, QMimeData, QModelIndex, QPersistentModelIndex, Qt, Signal
 
-from ui.formatting import day_group
+from ui.formatting import as_written, day_group
 from ui.language import mark, translate
 from ui.library_signals import LibrarySignals
 from ui.records import ConversationRow, FolderRow
@@ -174,6 +174,8 @@ class ConversationModel(QAbstractListModel):
             Qt.ItemDataRole.ToolTipRole,
             Qt.ItemDataRole.AccessibleTextRole,
         )
+        if role == Qt.ItemDataRole.ToolTipRole:
+            return as_written(text)
         return text if role in wanted else None
 
     def flags(self, index: Index) -> Qt.ItemFlag:

@@ -27,6 +27,7 @@ class Question(QDialog):
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.setModal(True)
         heading = QLabel(title)
+        heading.setTextFormat(Qt.TextFormat.PlainText)
         heading.setProperty("kind", "strong")
         words = QLabel(text)
         words.setWordWrap(True)

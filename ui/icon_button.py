@@ -6,6 +6,7 @@ from PySide6.QtCore import QSize, Qt, QTimer
 from PySide6.QtGui import QPaintEvent
 from PySide6.QtWidgets import QToolButton, QWidget
 
+from ui.formatting import as_written
 from ui.theme import Theme
 
 CONFIRM_MS = 1_500
@@ -24,7 +25,7 @@ class IconButton(QToolButton):
         self._revealed = True
         self._marked = False
         self.setAccessibleName(name)
-        self.setToolTip(name)
+        self.setToolTip(as_written(name))
         self.setText(self._text)
         self.setCursor(Qt.CursorShape.PointingHandCursor)
         self.setIconSize(QSize(16, 16))

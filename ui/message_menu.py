@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QApplication, QMenu
 
 from engine.records import Mode
 from ui.answer_card import AnswerCard
-from ui.formatting import mode_label
+from ui.formatting import as_written, mode_label
 from ui.language import translate
 from ui.markdown_blocks import BlockStream
 from ui.markdown_html import FORMULA_IMAGE, formula_source
@@ -64,7 +64,7 @@ def _add_of_answer(menu: QMenu, card: AnswerCard, targets: Sequence[TargetChoice
             name = choice.name.replace("&", "&&")
             label = translate("MessageMenu", "{name} (in use)").format(name=name) if choice.loaded else name
             action = others.addAction(label, partial(card.regenerate_with.emit, card.message_id, choice.path))
-            action.setToolTip(choice.path)
+            action.setToolTip(as_written(choice.path))
     if card.can_go_on:
         go_on = translate("MessageMenu", "Continue")
         menu.addAction(theme.icon("play"), go_on, lambda: card.continue_requested.emit(card.message_id))

@@ -25,6 +25,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from ui.formatting import as_written
 from ui.language import translate
 from ui.records import SearchHit
 from ui.row_ground import paint_ground
@@ -61,7 +62,8 @@ class _Model(QAbstractListModel):
         wanted = (Qt.ItemDataRole.DisplayRole, Qt.ItemDataRole.AccessibleTextRole, Qt.ItemDataRole.ToolTipRole)
         if not index.isValid() or role not in wanted:
             return None
-        return "".join(text for text, _ in self.items[index.row()].parts)
+        words = "".join(text for text, _ in self.items[index.row()].parts)
+        return as_written(words) if role == Qt.ItemDataRole.ToolTipRole else words
 
 
 def _with_place(hit: SearchHit) -> SearchHit:

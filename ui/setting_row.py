@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import Signal
+from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QVBoxLayout, QWidget
 
 from ui.records import SettingField, SettingValue
@@ -29,6 +29,7 @@ class SettingRow(QWidget):
         self.help.setProperty("kind", "caption")
         self.help.setWordWrap(True)
         self.complaint = QLabel()
+        self.complaint.setTextFormat(Qt.TextFormat.PlainText)  # it may quote what was typed
         self.complaint.setProperty("kind", "error")
         self.complaint.setWordWrap(True)
         self.complaint.hide()

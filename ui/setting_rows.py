@@ -21,7 +21,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from ui.formatting import number_text
+from ui.formatting import as_written, number_text
 from ui.language import locale, mark, translate
 from ui.mode_cards import ModeRow
 from ui.records import FieldKind, SettingField, SettingValue
@@ -180,7 +180,7 @@ class ChoiceRow(SettingRow):
         self.help.setText(reason or self.field.help)
         for place in range(self.combo.count()):
             tip = self._reasons.get(str(self.combo.itemData(place)), "")
-            self.combo.setItemData(place, tip, Qt.ItemDataRole.ToolTipRole)
+            self.combo.setItemData(place, as_written(tip), Qt.ItemDataRole.ToolTipRole)
 
 
 class SwitchRow(SettingRow):

@@ -20,7 +20,7 @@ from PySide6.QtWidgets import (
 )
 
 from ui.dialogs import Question
-from ui.formatting import hover
+from ui.formatting import as_written, hover
 from ui.language import translate
 from ui.stats_records import PairSums
 from ui.stats_text import TIMES, table_cells, table_head, table_text
@@ -183,7 +183,7 @@ class TotalsTable(_Dialog):
                 side = Qt.AlignmentFlag.AlignRight if column >= NUMBERS_FROM else Qt.AlignmentFlag.AlignLeft
                 cell.setTextAlignment(side | Qt.AlignmentFlag.AlignVCenter)
                 if column < 2:
-                    cell.setToolTip(texts[column])
+                    cell.setToolTip(as_written(texts[column]))
                 self.table.setItem(line, column, cell)
         modes = [*(table_cells(row)[MODE] for row in rows), table_head()[MODE]]
         self.table.setColumnWidth(MODE, max(map(self.fontMetrics().horizontalAdvance, modes)) + CELL_PX)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QTimer, Signal
+from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtWidgets import QCheckBox, QHBoxLayout, QLabel
 
 from engine.records import RunStats, Source
@@ -77,6 +77,7 @@ class NowPage(StatsPage):
         self.memory = {key: line(theme, key) for key in MEMORY_KEYS}
         self.why = QLabel()
         self.why.setWordWrap(True)
+        self.why.setTextFormat(Qt.TextFormat.PlainText)  # a decision may quote what a file says
         self.why.setProperty("kind", "caption")
         self.why.setAccessibleName(name_of("why"))
         self._arrange()

@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QLabel, QVBoxLayout, QWidget
 
 from ui.elided_label import ElidedLabel
 from ui.figures import INSET_PX, LineFigure
+from ui.formatting import as_written
 from ui.language import translate
 from ui.plots import StackedBar
 from ui.stats_page import StatsPage
@@ -99,7 +100,7 @@ class TotalsPage(StatsPage):
             label = ElidedLabel(text)
             label.setProperty("kind", kind)
             label.setContentsMargins(INSET_PX, 4 if kind == "strong" else 0, INSET_PX, 0)
-            label.setToolTip(text)
+            label.setToolTip(as_written(text))
             self._pairs.addWidget(label)
 
     def _add_line(self, row: PairSums, name: str, words: str) -> LineFigure:

@@ -9,6 +9,7 @@ from PySide6.QtCore import QAbstractListModel, QModelIndex, QPersistentModelInde
 from PySide6.QtGui import QColor, QFont, QFontMetrics, QKeyEvent, QPainter
 from PySide6.QtWidgets import QListView, QStyledItemDelegate, QStyleOptionViewItem, QWidget
 
+from ui.formatting import as_written
 from ui.row_ground import paint_ground
 from ui.theme import SEMIBOLD, Theme
 
@@ -60,7 +61,9 @@ class ChoiceModel(QAbstractListModel):
             return choice.title
         if role in (Qt.ItemDataRole.AccessibleTextRole, Qt.ItemDataRole.ToolTipRole):
             pieces = (choice.title, choice.spoken, choice.side, *choice.lines)
-            return ("\n" if role == Qt.ItemDataRole.ToolTipRole else ". ").join(piece for piece in pieces if piece)
+            if role == Qt.ItemDataRole.ToolTipRole:
+                return as_written("\n".join(piece for piece in pieces if piece))
+            return ". ".join(piece for piece in pieces if piece)
         return None
 
     def flags(self, index: Index) -> Qt.ItemFlag:

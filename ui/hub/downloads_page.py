@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QStackedWidget, QVBoxLayout, QWidget
 
 from ui.elided_label import ElidedLabel
-from ui.formatting import percent, size
+from ui.formatting import as_written, percent, size
 from ui.hub.intentions import Intentions
 from ui.hub.parts import Invitation, Mark, bar, button, label, scrolled
 from ui.hub.words import STATE_WORDS, bytes_or_unknown, rate, time_left
@@ -140,7 +140,7 @@ class DownloadLine(QFrame):
         for deed, icon, words in _DEEDS[row.state]:
             name = translate("DownloadsPage", words)
             made = IconButton(self._theme, icon, f"{name}: {row.name}")
-            made.setToolTip(name)
+            made.setToolTip(as_written(name))
             made.clicked.connect(lambda _on=False, deed=deed: self._wants.download_deed.emit(self.key, deed))
             self.buttons.addWidget(made)
             self.deeds[deed] = made

@@ -8,7 +8,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QLabel, QPushButton, QWidget
 
 from ui.elided_label import ElidedLabel
-from ui.formatting import hover
+from ui.formatting import as_written, hover
 from ui.hub.intentions import Intentions
 from ui.hub.parts import Mark, button, empty_layout, label, rule
 from ui.hub.words import KIND_HELP, KIND_WORDS, bytes_or_unknown
@@ -131,7 +131,7 @@ class FileTable(QWidget):
             name = ElidedLabel(file.ref.name)
             name.setProperty("kind", "strong" if file.kind in LOADABLE else "")
             row.addWidget(name, 1)
-        name.setToolTip(file.ref.file)
+        name.setToolTip(as_written(file.ref.file))
         if file.num_parts > 1:
             number = file.num_parts
             row.addWidget(label(translate("FileTable", "%n parts", None, number), "caption"))

@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QMenu, QPushButton, QToolButt
 
 from ui.dialogs import Question
 from ui.elided_label import ElidedLabel
-from ui.formatting import size
+from ui.formatting import as_written, size
 from ui.hub.intentions import Intentions
 from ui.hub.parts import Invitation, Mark, button, empty_layout, label, scrolled
 from ui.hub.words import used
@@ -41,7 +41,7 @@ class LibraryLine(QFrame):
         self.setObjectName("card")
         self.name = ElidedLabel(row.name)
         self.name.setProperty("kind", "strong")
-        self.name.setToolTip(row.path)
+        self.name.setToolTip(as_written(row.path))
         self.facts = ElidedLabel(facts(row))
         self.facts.setProperty("kind", "caption")
         self.mark = Mark(theme)
@@ -274,7 +274,7 @@ class LibraryPage(QWidget):
         frame = QFrame()
         frame.setObjectName("card")
         name = ElidedLabel(offer.name)
-        name.setToolTip(offer.path)
+        name.setToolTip(as_written(offer.path))
         place = ElidedLabel(offer.owner)
         place.setProperty("kind", "caption")
         words = QVBoxLayout()

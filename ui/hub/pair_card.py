@@ -8,7 +8,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QFrame, QGridLayout, QHBoxLayout, QPushButton, QVBoxLayout, QWidget
 
 from ui.elided_label import ElidedLabel
-from ui.formatting import size
+from ui.formatting import as_written, size
 from ui.hub.fit_view import FitView
 from ui.hub.intentions import Intentions
 from ui.hub.parts import Mark, button, empty_layout, label, rule
@@ -83,7 +83,7 @@ class PairCard(QFrame):
         detail = ElidedLabel(" · ".join(text for text in (side.detail, _place_words(side.presence)) if text))
         detail.setProperty("kind", "caption")
         for shown in (name, detail):
-            shown.setToolTip(side.ref.path or f"{side.ref.repo}\n{side.ref.file}")
+            shown.setToolTip(as_written(side.ref.path or f"{side.ref.repo}\n{side.ref.file}"))
         words = QVBoxLayout()
         words.setSpacing(1)
         words.addWidget(name)

@@ -1,0 +1,129 @@
+"""What strangers named (chats, files, models) is shown as it is written: Qt would fetch what its HTML names."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterator, Mapping
+from typing import Any, TypeVar
+
+import pytest
+from PySide6.QtCore import QAbstractItemModel, QModelIndex, Qt
+from PySide6.QtGui import QAction
+from PySide6.QtGui import Qt as Gui
+from PySide6.QtWidgets import QAbstractItemView, QApplication, QLabel
+from pytestqt.qtbot import QtBot
+
+from app.settings_table import FIELDS
+from tests.ui.conftest import READY, STATS, rows
+from tests.ui.hub import records as hub
+from tests.ui.places import HUB_PAGES, make_window
+from ui.attachment_reader import AttachmentReader
+from ui.dialogs import Question
+from ui.formatting import as_written, hover
+from ui.layer_records import EDITABLE, Layer, LayeredValue, LayersView
+from ui.main_window import MainWindow
+from ui.records import Attachment, AttachmentKind, MessageView, SearchHit
+
+EVIL = "<img src='file:///nowhere/evil.png'> & <b>bold</b>"
+Whatever = TypeVar("Whatever")
+
+
+def evil(value: Whatever) -> Whatever:
+    """The same with every text in it replaced."""
+    made: Any = value
+    if type(value) is str and value:
+        made = EVIL
+    elif dataclasses.is_dataclass(value) and not isinstance(value, type):
+        fields = {field.name: evil(getattr(value, field.name)) for field in dataclasses.fields(value) if field.init}
+        made = dataclasses.replace(value, **fields)
+    elif isinstance(value, tuple):
+        made = tuple(map(evil, value))
+    elif isinstance(value, list):
+        made = list(map(evil, value))
+    elif isinstance(value, Mapping):
+        made = {key: evil(inner) for key, inner in value.items()}
+    return made  # type: ignore[no-any-return]
+
+
+def read_as_html() -> Iterator[str]:
+    """All that Qt would take for HTML now."""
+    for widget in QApplication.allWidgets():
+        yield from (f"{type(widget).__name__} tip" for tip in (widget.toolTip(),) if _is_risky(tip))
+        if isinstance(widget, QLabel) and widget.textFormat() is Qt.TextFormat.AutoText and _is_risky(widget.text()):
+            yield f"label {widget.objectName()} in {type(widget.parent()).__name__}"
+        if isinstance(widget, QAbstractItemView) and widget.model() is not None:
+            yield from _items(widget.model(), QModelIndex())
+        for action in widget.findChildren(QAction):
+            if _is_risky(action.toolTip()):
+                yield f"action in {type(widget).__name__}"
+
+
+def _items(model: QAbstractItemModel, parent: QModelIndex) -> Iterator[str]:
+    for row in range(model.rowCount(parent)):
+        index = model.index(row, 0, parent)
+        if _is_risky(str(index.data(Qt.ItemDataRole.ToolTipRole) or "")):
+            yield f"item of {type(model).__name__}"
+        yield from _items(model, index)
+
+
+def _is_risky(text: str) -> bool:
+    return Gui.mightBeRichText(text) and "<img" in text
+
+
+@pytest.fixture(name="window")
+def fixture_window(qtbot: QtBot) -> MainWindow:
+    return make_window(qtbot)
+
+
+def test_chats_and_messages(window: MainWindow, qtbot: QtBot) -> None:
+    window.set_engine(evil(READY))
+    window.set_conversations(tuple(dataclasses.replace(row, title=EVIL) for row in rows()), 1)
+    attachment = Attachment(1, EVIL, AttachmentKind.TEXT, 12, EVIL, 3)
+    stats = dataclasses.replace(STATS, decisions=(EVIL,))
+    views = [
+        MessageView(1, "user", EVIL, attachments=(attachment,)),
+        MessageView(2, "assistant", EVIL, stats=stats, versions=(2, 3), cut=True, notice=EVIL, target=EVIL),
+    ]
+    window.show_conversation(EVIL, views)
+    window.show_stats(stats)
+    window.composer.show_attachments((attachment,), (EVIL,), reading=False)
+    hit = SearchHit(1, EVIL, 2, "assistant", ((EVIL, True),), False)
+    window.sidebar.results.set_hits((hit,))
+    dialogs = (AttachmentReader(window.theme, attachment, window), Question(window, EVIL, EVIL, "Do it"))
+    for dialog in dialogs:
+        dialog.show()
+    qtbot.waitUntil(lambda: not window.transcript.is_building)
+    found = sorted(set(read_as_html()))
+    assert found == [], found
+
+
+def test_settings_of_models_and_chats(window: MainWindow) -> None:
+    fields = tuple(field for field in FIELDS if field.section in ("Speculation", "Sampling"))
+    values = {layer: {field.key: LayeredValue(field.default, Layer.MODEL) for field in fields} for layer in EDITABLE}
+    window.chat_settings.set_view(LayersView(fields, values, EVIL), 1)
+    window.chat_settings.open()
+    found = sorted(set(read_as_html()))
+    assert found == [], found
+
+
+@pytest.mark.parametrize("page", HUB_PAGES)
+def test_the_models_place(window: MainWindow, page: str) -> None:
+    window.hub.toggle()
+    place = window.hub.place
+    place.open(page)
+    place.search.set_results(place.search.query, evil(hub.results()))
+    place.library.set_library(evil(hub.library()), evil(hub.OFFERS))
+    place.set_downloads(evil(hub.downloads()))
+    place.drafts.set_drafts(evil(hub.drafts()))
+    place.recommended.set_rows(evil(hub.catalog()))
+    place.recommended.list.choose_first()
+    found = sorted(set(read_as_html()))
+    assert found == [], found
+
+
+def test_words_that_are_no_html_stay_as_they_are() -> None:
+    assert as_written("a < b & c") == "a < b & c"
+    assert hover("two\nlines") == "two\nlines"
+    shown = as_written(EVIL)
+    assert "<img" not in shown
+    assert "&lt;img" in shown
