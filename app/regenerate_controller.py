@@ -47,7 +47,7 @@ class RegenerateController:
         parts.window.rebuilt.connect(self._attach)
 
     def _attach(self) -> None:
-        self._window.transcript.ask_targets_of(self.choices)
+        self._window.transcript.menus.ask_targets_of(self.choices)
 
     def choices(self) -> tuple[TargetChoice, ...]:
         """The models of the library, with path, name, and whether it is the loaded one."""

@@ -1,10 +1,10 @@
-"""A calm line above the composer: what went wrong and what to do, or a notice. Never in the way, always dismissible."""
+"""A calm line above the composer: what went wrong and what to do, or a notice, which goes by itself after a while."""
 
 from __future__ import annotations
 
-from PySide6.QtCore import Qt
+from PySide6.QtCore import Qt, QTimer
 from PySide6.QtGui import QAccessible, QAccessibleEvent
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QSizePolicy, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QApplication, QFrame, QHBoxLayout, QLabel, QSizePolicy, QVBoxLayout, QWidget
 
 from engine.records import Problem
 from ui.icon_button import IconButton
@@ -13,6 +13,7 @@ from ui.problem_words import explanation, in_language, in_words
 from ui.theme import Theme
 
 MAX_NOTICES = 3
+NOTICE_MS = 20_000  # then a notice goes by itself; a problem stays
 
 
 class Banner(QFrame):
@@ -48,6 +49,8 @@ class Banner(QFrame):
         row.addWidget(self.icon)
         row.addLayout(words, 1)
         row.addWidget(self.close_button, 0, Qt.AlignmentFlag.AlignTop)
+        self._leave = QTimer(self, singleShot=True)
+        self._leave.timeout.connect(self._leave_unread)
         theme.changed.connect(self._recolor)
         self._recolor()
         self.hide()
@@ -62,6 +65,15 @@ class Banner(QFrame):
         text = in_language(text)
         kept = [line for line in self.message.text().split("\n") if not self.isHidden() and line != text]
         self._say("", "\n".join([*kept, text][-MAX_NOTICES:]))
+        self._leave.start(NOTICE_MS)
+
+    def _leave_unread(self) -> None:
+        """Go, unless somebody is at it."""
+        focus = QApplication.focusWidget()
+        if self.underMouse() or (focus is not None and self.isAncestorOf(focus)):
+            self._leave.start(NOTICE_MS)
+        else:
+            self.hide()
 
     def take_over(self, other: Banner) -> None:
         """Say what another one says; a problem in the language in force."""

@@ -75,5 +75,11 @@ class Commands(QObject):
 
 def _keys_text(keys: Sequence[QKeySequence]) -> str:
     """Two keys of which each does; of a longer row the first and the last."""
-    texts = [key.toString(QKeySequence.SequenceFormat.NativeText) for key in keys]
+    texts = [_as_printed(key).toString(QKeySequence.SequenceFormat.NativeText) for key in keys]
     return ", ".join(texts) if len(texts) < LONG_ROW else f"{texts[0]} … {texts[-1]}"
+
+
+def _as_printed(key: QKeySequence) -> QKeySequence:
+    """The large key that Qt calls Return is called Enter on keyboards, as is the small one."""
+    first = key[0]  # type: ignore[index]
+    return QKeySequence(first.keyboardModifiers() | Qt.Key.Key_Enter) if first.key() == Qt.Key.Key_Return else key

@@ -41,7 +41,7 @@ def _conversation_menu(listing: ConversationList, row: ConversationRow, index: Q
     menu.addAction(
         theme.icon("copy"), translate("ConversationMenu", "Duplicate"), partial(wishes.duplicated.emit, row.id)
     )
-    _add_export(menu, theme, partial(wishes.exported.emit, row.id))
+    _add_export(menu, theme, partial(wishes.exported.emit, row.id), translate("ConversationMenu", "Export"))
     archive = (
         translate("ConversationMenu", "Take back from the archive")
         if row.archived
@@ -93,7 +93,7 @@ def _add_folders(menu: QMenu, listing: ConversationList, row: ConversationRow) -
         folders.addAction(translate("ConversationMenu", "No folder"), partial(wishes.foldered.emit, row.id, None))
 
 
-def _add_export(menu: QMenu, theme: Theme, export: Callable[[str], object], words: str = "Export") -> None:
+def _add_export(menu: QMenu, theme: Theme, export: Callable[[str], object], words: str) -> None:
     formats = menu.addMenu(theme.icon("upload"), words)
     formats.addAction(translate("ConversationMenu", "As Markdown…"), partial(export, "markdown"))
     formats.addAction(translate("ConversationMenu", "As JSON, with branches and figures…"), partial(export, "json"))

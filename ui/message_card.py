@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QEvent, Signal
-from PySide6.QtGui import QEnterEvent
+from PySide6.QtGui import QContextMenuEvent, QEnterEvent
 from PySide6.QtWidgets import QApplication, QFrame, QHBoxLayout, QLabel, QWidget
 
 from ui.icon_button import IconButton
@@ -19,11 +19,13 @@ class MessageCard(QFrame):
     Signals:
         version_wanted(int): another version of this message is to be shown.
         delete_requested(int), menu_requested(object): the message and all after it; this card.
+        context_menu_requested(object, object): this card, and the event that asks for what can be done with it.
     """
 
     version_wanted = Signal(int)
     delete_requested = Signal(int)
     menu_requested = Signal(object)
+    context_menu_requested = Signal(object, object)
 
     def __init__(self, theme: Theme, view: MessageView, author: str) -> None:
         super().__init__()
@@ -91,6 +93,10 @@ class MessageCard(QFrame):
             self.add_more()
         for button in self._actions:
             button.set_revealed(revealed)
+
+    def contextMenuEvent(self, event: QContextMenuEvent) -> None:
+        """The other mouse button, or the menu key, anywhere in the message."""
+        self.context_menu_requested.emit(self, event)
 
     def enterEvent(self, event: QEnterEvent) -> None:
         """The pointer came."""

@@ -73,6 +73,7 @@ class Theme(QObject):
         self.code_colours = CodeColours(self)
         self._name = "system"
         self._density = DENSITIES[0]
+        self._text_size = "normal"
         self.tokens = LIGHT
         base = max(QFontInfo(QApplication.font()).pixelSize(), SMALLEST_BASE_PX)
         self._system_base = base
@@ -98,6 +99,11 @@ class Theme(QObject):
         window.setStyleSheet(self._sheet())
         self.changed.emit()
 
+    def text_size_beside(self, by: int) -> str:
+        """The next larger text size (1) or the next smaller one (-1); the one in force where there is none."""
+        names = tuple(TEXT_SIZES)
+        return names[min(max(names.index(self._text_size) + by, 0), len(names) - 1)]
+
     @property
     def compact(self) -> bool:
         """Whether things stand closer."""
@@ -119,7 +125,8 @@ class Theme(QObject):
 
     def set_text_size(self, name: str, window: QWidget) -> None:
         """Make all text smaller or larger: a key of `TEXT_SIZES`."""
-        size = TypeScale(max(self._system_base + TEXT_SIZES.get(name, 0), SMALLEST_BASE_PX - 1))
+        self._text_size = name if name in TEXT_SIZES else "normal"
+        size = TypeScale(max(self._system_base + TEXT_SIZES[self._text_size], SMALLEST_BASE_PX - 1))
         if size == self.type:
             return
         self.type = size

@@ -6,10 +6,10 @@ Long conversations are built from the end in slices, so that the event loop neve
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 
 from PySide6.QtCore import QEvent, QSize, Qt, QTimer, Signal
-from PySide6.QtGui import QCursor, QFocusEvent, QResizeEvent
+from PySide6.QtGui import QFocusEvent, QResizeEvent
 from PySide6.QtWidgets import QApplication, QFrame, QScrollArea, QToolButton, QWidget
 
 from engine.records import Source, TokenSpan
@@ -22,8 +22,8 @@ from ui.gutter import keep_room
 from ui.language import translate
 from ui.message_card import MessageCard
 from ui.message_column import COLUMN_PX, MessageColumn, MessagePages
-from ui.message_menu import make_menu
-from ui.records import MessageState, MessageView, TargetChoice
+from ui.message_menus import MessageMenus
+from ui.records import MessageState, MessageView
 from ui.theme import Theme
 from ui.user_card import UserCard
 
@@ -79,7 +79,7 @@ class Transcript(QScrollArea):
         self._streaming: AnswerCard | None = None
         self._wanted: int | None = None  # a message to scroll to
         self._found = FoundWords(())  # words in it
-        self._targets: Callable[[], Sequence[TargetChoice]] = tuple
+        self.menus = MessageMenus()
         self._slice = QTimer(self, singleShot=True)
         self._slice.timeout.connect(self._work)
         self.setObjectName("transcript")
@@ -239,18 +239,9 @@ class Transcript(QScrollArea):
                 self._streaming = answer
         card.version_wanted.connect(self.version_wanted)
         card.delete_requested.connect(self.delete_requested)
-        card.menu_requested.connect(self._open_menu)
+        self.menus.serve(card)
         self.summaries.dress(card)
         return card
-
-    def _open_menu(self, card: MessageCard) -> None:
-        menu = make_menu(card, self._targets())
-        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        menu.popup(QCursor.pos() if card.underMouse() else card.mapToGlobal(card.rect().bottomLeft()))
-
-    def ask_targets_of(self, source: Callable[[], Sequence[TargetChoice]]) -> None:
-        """Have the models that an answer can be given by told whenever a menu wants them."""
-        self._targets = source
 
     def _on_unfolded(self, card: AnswerCard) -> None:
         """What was opened stays where it is; it grows downwards."""

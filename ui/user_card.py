@@ -37,6 +37,7 @@ class UserCard(MessageCard):
         self.body = ProseView(theme, self)
         self.body.setAccessibleName(translate("UserCard", "Your message"))
         self.body.setTextInteractionFlags(self.body.textInteractionFlags() | CARET)
+        self.body.setContextMenuPolicy(Qt.ContextMenuPolicy.NoContextMenu)  # the message has one
         self.body.fit(text_width)
         self.body.set_plain(view.text)
         self.body.setVisible(bool(view.text))

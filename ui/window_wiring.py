@@ -90,5 +90,12 @@ def add_commands(window: MainWindow) -> None:
     commands.add(WINDOW, mark("Commands", "Models, and back to the chat"), "Ctrl+M", window.hub.toggle)
     commands.add(WINDOW, mark("Commands", "Show or hide the sidebar"), "Ctrl+B", layout.toggle_sidebar)
     commands.add(WINDOW, mark("Commands", "Show or hide the statistics"), "Ctrl+Shift+B", layout.toggle_stats)
+    commands.add(WINDOW, mark("Commands", "Larger text"), ("Ctrl++", "Ctrl+="), lambda: _set_text_size(window, 1))
+    commands.add(WINDOW, mark("Commands", "Smaller text"), "Ctrl+-", lambda: _set_text_size(window, -1))
+    commands.add(WINDOW, mark("Commands", "Text as large as the system's"), "Ctrl+0", lambda: _set_text_size(window, 0))
     commands.add(WINDOW, mark("Commands", "Settings"), "Ctrl+,", window.open_settings)
     commands.add(WINDOW, mark("Commands", "Keyboard shortcuts"), ("F1", "Ctrl+/"), window.open_shortcuts)
+
+
+def _set_text_size(window: MainWindow, by: int) -> None:
+    window.settings_changed.emit({"text_size": window.theme.text_size_beside(by) if by else "normal"})
