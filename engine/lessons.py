@@ -6,12 +6,20 @@ from collections.abc import Mapping
 
 from engine.experience import Experience, Numbers
 
+_FIRST_INDEX_MS = 0.0055  # a guess, for the first text only
+_TELLING = 32  # fewer tokens say little about what one of many takes
+_INDEX_RATE, _MOST_INDEX = 0.25, 4.0  # weight of a text in what indexing takes; times the usual, more is a disturbance
+
 
 class Lessons:
-    """Experience by kind of answer; `current` is that of the answer in the making."""
+    """Experience by kind of answer; `current` is that of the answer in the making.
+
+    Of all kinds together: ``index_ms``, about what it takes to index a token of the prompt.
+    """
 
     def __init__(self, plain_ms: float, num_depths: int) -> None:
         self._num_depths = num_depths
+        self.index_ms = _FIRST_INDEX_MS
         self.current = Experience(plain_ms, num_depths)
         self._by_kind: dict[str, Experience] = {}
 
@@ -22,6 +30,12 @@ class Lessons:
         self.current = self._by_kind[kind]
         self.current.begin()
         return self.current
+
+    def observe_indexing(self, num_tokens: int, milliseconds: float) -> None:
+        """So many tokens of a prompt were indexed in so long."""
+        if num_tokens >= _TELLING:
+            each_ms = min(milliseconds / num_tokens, _MOST_INDEX * self.index_ms)
+            self.index_ms += (each_ms - self.index_ms) * _INDEX_RATE
 
     def scale(self, factor: float) -> None:
         """Everything costs so much more now."""

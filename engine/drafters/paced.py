@@ -21,7 +21,6 @@ from engine.records import Source
 from engine.sampling import History, Sampler
 
 _FEW_READ = 2  # tokens that a draft model reads before it drafts; more would be taken for the price of drafting
-_INDEX_MS = 0.0055  # about what it takes to index a token of the prompt
 _INDEX_SHARE = 0.02  # of the time of plain passes: where indexing takes longer than one, it waits until it is no more
 
 
@@ -68,15 +67,18 @@ class PacedDrafter:
 
     def _text_waits(self, num_tokens: int) -> int:
         """Plain passes before the text is indexed: none, unless a pass is so short that nothing may pay for it."""
-        passes = num_tokens * _INDEX_MS / self._pacer.plain_ms
+        passes = num_tokens * self._pacer.lessons.index_ms / self._pacer.plain_ms
         return ceil(passes / _INDEX_SHARE) if self._may_rest and passes > 1.0 else 0
 
     def _begin_text(self, history: History) -> None:
         if self._ready is None and self._text is not None and self._sampler is not None:
             if len(history) < self._text_from:
                 return
+            started = perf_counter()
             self._text.begin(history, self._sampler)
             self._ready = self._text
+            if isinstance(self._text, SuffixDrafter):
+                self._pacer.lessons.observe_indexing(self._text.num_read, (perf_counter() - started) * 1000.0)
 
     def propose(self, history: History, limit: int) -> Draft:
         """What the pacer finds worth most; possibly nothing."""

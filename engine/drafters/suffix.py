@@ -42,6 +42,7 @@ class SuffixDrafter:
         self._rules = rules or SuffixRules()
         self._index = SuffixIndex()
         self.past = past
+        self.num_read = 0  # tokens of the history that the last `begin` had to index
         self._past_match = NO_MATCH
         self._ahead = self._past_ahead = NO_MATCH  # the same, some tokens ahead of the history
 
@@ -50,6 +51,7 @@ class SuffixDrafter:
         known = len(self._index)
         if known > len(history) or not np.array_equal(history[:known], self._index.ids):
             self._index = SuffixIndex()
+        self.num_read = len(history) - len(self._index)
         self._past_match = NO_MATCH
         self._follow_past(history[: len(self._index)][-self._rules.max_match :].tolist())
         self._follow(history)

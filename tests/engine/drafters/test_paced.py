@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 import numpy as np
 import pytest
 
@@ -152,6 +154,22 @@ def test_where_passes_are_tiny_the_text_is_indexed_once_plain_passes_have_paid_f
     asked = PacedDrafter(answering.pacer, answering.suffix, None, may_rest=False)
     asked.begin(np.array(path[:20], dtype=np.int32), Sampler(SamplingParams(temperature=0.0)))
     assert asked._text_from == 20
+
+
+@pytest.mark.parametrize(("look_ms", "waits"), [(0.4, False), (400.0, True)])
+def test_what_indexing_takes_is_learnt_from_texts(
+    look_ms: float, *, waits: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    looks = itertools.count()
+    monkeypatch.setattr(paced, "perf_counter", lambda: next(looks) * look_ms / 1000.0)
+    answering, sampler = Answering({1: 1.0, 32: 1.1}), Sampler(SamplingParams(temperature=0.0))
+    for start in range(30):  # each text begins otherwise, so all of it is indexed
+        prompt = np.arange(start, start + 100, dtype=np.int32)
+        PacedDrafter(answering.pacer, SuffixDrafter(), None, may_rest=False).begin(prompt, sampler)
+    assert answering.pacer.lessons.index_ms == pytest.approx(look_ms / 100.0, rel=0.01)
+    drafter = PacedDrafter(answering.pacer, SuffixDrafter(), None)
+    drafter.begin(np.arange(100, dtype=np.int32), sampler)
+    assert (drafter._text_from > 100) is waits
 
 
 def test_drafting_by_name_proposes_even_where_it_does_not_pay() -> None:
