@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
-from engine.intervals import bucket_of
-from engine.records import Mode, RunStats, Source, TokenSpan
+from engine.records import RunStats, Source, TokenSpan
+from tests.run_stats import PACED
 from ui.context_records import ContextParts, SummaryView
 from ui.layer_records import Prompt
 from ui.records import Attachment, AttachmentKind, ConversationRow, FolderRow, MessageView, SearchHit
@@ -36,31 +35,7 @@ PROMPTS = (
     Prompt("shorter", "Rewrite this in half as many words without losing a fact: {text}"),
     Prompt("summarise", "Summarise the following text in {number} sentences: {text}"),
 )
-STATS = RunStats(
-    mode=Mode.AUTO,
-    tokens=388,
-    passes=143,
-    proposed=352,
-    accepted=245,
-    prompt_tokens=816,
-    prompt_cached_tokens=640,
-    proposed_by_depth=(130, 104, 70, 48),
-    accepted_by_depth=(112, 74, 41, 18),
-    provenance={Source.DRAFT: 189, Source.NGRAM: 56, Source.RECOVERED: 97, Source.BONUS: 33, Source.TARGET: 13},
-    decode_s=9.42,
-    draft_s=1.7,
-    verify_s=7.24,
-    sample_s=0.2,
-    plain_ms=39.3,
-    time_to_first_token_s=0.213,
-    inter_token_ms_p50=22.1,
-    inter_token_ms_p95=61.4,
-    inter_token_ms_p99=74.8,
-    interval_counts=Counter(bucket_of(ms * 1000) for ms in (*[22.1] * 92, *[61.4] * 6, *[74.8] * 2)),
-    context_used=1204,
-    context_size=4096,
-    decisions=("draft at depth 3: 86 % at depth 1 accepted",),
-)
+STATS = PACED
 STEPS = (9, 10, 12, 11, 13, 9, 8, 11, 12, 14, 12, 10)  # tokens of four passes
 CONTEXT = ContextParts(96, 720, 388, 4096)
 SUMMARY = SummaryView("The user packs for a weekend at the river, and asked for a list of six things.", num_messages=6)

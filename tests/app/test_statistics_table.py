@@ -16,7 +16,7 @@ from app.chats.given import GivenAnswer
 from app.statistics_table import answer_row, csv_pieces, harmless, json_pieces, totals_row
 from app.stats_sum import by_pair
 from engine.records import Mode, RunStats
-from tests.app.run_stats import RUN
+from tests.run_stats import ROUND as RUN
 
 DAY = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
 STATS = replace(

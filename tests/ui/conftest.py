@@ -14,7 +14,8 @@ import pytest
 from PySide6.QtWidgets import QWidget
 from pytestqt.qtbot import QtBot
 
-from engine.records import Mode, ModelInfo, RunStats, Source
+from engine.records import Mode, ModelInfo
+from tests.run_stats import DRAFTED
 from ui.main_window import MainWindow
 from ui.records import ConversationRow, EngineState, EngineView, FieldKind, SettingField
 from ui.theme import Theme
@@ -64,25 +65,7 @@ def model(name: str = "tiny", **changes: object) -> ModelInfo:
 BUILTIN = EngineView(EngineState.READY, model(path=str(ASSETS / "pair" / "target.gguf")), model("little"))
 READY = EngineView(EngineState.READY, model(), model("little"))
 NO_DRAFT = EngineView(EngineState.READY, model(), unavailable={Mode.DRAFT: "No draft model is loaded."})
-STATS = RunStats(
-    mode=Mode.DRAFT,
-    tokens=388,
-    passes=143,
-    proposed=210,
-    accepted=143,
-    proposed_by_depth=(130, 80),
-    accepted_by_depth=(118, 25),
-    provenance={Source.DRAFT: 143, Source.RECOVERED: 200, Source.BONUS: 45},
-    decode_s=9.42,
-    draft_s=1.7,
-    verify_s=7.44,
-    sample_s=0.1,
-    time_to_first_token_s=0.213,
-    inter_token_ms_p50=22.1,
-    inter_token_ms_p95=61.4,
-    context_used=1204,
-    context_size=4096,
-)
+STATS = DRAFTED
 
 
 def rows() -> list[ConversationRow]:

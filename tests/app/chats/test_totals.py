@@ -22,7 +22,7 @@ from app.chats.schema import MIGRATIONS
 from app.chats.store import ChatStore
 from app.stats_sum import ADDED, by_pair, plus, sums_of, total
 from engine.records import Mode, RunStats, Source
-from tests.app.run_stats import RUN
+from tests.run_stats import ROUND as RUN
 from ui.records import MessageState
 from ui.stats_records import PairSums, Sums
 
