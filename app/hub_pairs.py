@@ -83,7 +83,7 @@ class PairJudge:
         return sum(known.header.data_offset for known in self._known.values())
 
     def judge(self, target: ModelRef, draft: ModelRef | None, should_stop: ShouldStop) -> PairView:
-        """Both verdicts on a pair, or the fit of a target alone.
+        """Both verdicts on a pair, or the fit of a target alone; of a refused pair what its target takes alone.
 
         Raises:
             HubError, ModelFileError: the target's header cannot be used, or it was asked to stop.
@@ -92,17 +92,19 @@ class PairJudge:
         second = self.known(draft, should_stop) if draft else None
         plan, room = self.plan(), self.room()
         proof = prove(first, second, plan, room, should_stop)
-        match, words = Match.UNCHECKED, ""
+        match, words, used, fit = Match.UNCHECKED, "", second, proof.fit
         if proof.match is not None:
             match = Match.YES if proof.match.matches else Match.NO
             words = verdict_words(proof.match)
+            if match is Match.NO:  # only the target can be had: what it takes alone is of interest
+                used, fit = None, prove(first, None, plan, room).fit
         return PairView(
             target=self.side(target, first),
             draft=self.side(draft, second) if draft else None,
             match=match,
             match_words=words,
-            fit=fit_view(proof.fit, pair_plan(first, second, plan)),
-            note=_cost(first, second),
+            fit=fit_view(fit, pair_plan(first, used, plan)),
+            note=_cost(first, used),
         )
 
     def drafts(

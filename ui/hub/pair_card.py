@@ -17,9 +17,7 @@ from ui.hub_records import FitLevel, Match, PairSide, PairView, Presence
 from ui.language import mark, translate
 from ui.theme import Theme
 
-ALONE = mark(
-    "PairCard", "So only the target is offered: it answers without a draft model, in plain decoding or with n-grams."
-)
+ALONE = mark("PairCard", "So only the target is offered: it needs no draft model, and n-grams work with it.")
 _TONES = {Match.YES: "good", Match.NO: "bad", Match.CHECKING: "muted", Match.UNCHECKED: "muted"}
 _PLACES = {Presence.HERE: mark("PairCard", "on this computer"), Presence.DOWNLOADING: mark("PairCard", "downloading")}
 _RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
