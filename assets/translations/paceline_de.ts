@@ -2576,6 +2576,10 @@ Chat-Vorlage: {template_name}
 <context>
     <name>PairCard</name>
     <message>
+        <source>So only the target is offered: it needs no draft model, and n-grams work with it.</source>
+        <translation>Daher wird nur das Zielmodell angeboten: Es braucht kein Entwurfsmodell, und N-Gramme gehen mit ihm.</translation>
+    </message>
+    <message>
         <source>on this computer</source>
         <translation>auf diesem Rechner</translation>
     </message>
@@ -2626,10 +2630,6 @@ Chat-Vorlage: {template_name}
     <message>
         <source>See the downloads</source>
         <translation>Downloads ansehen</translation>
-    </message>
-    <message>
-        <source>So only the target is offered: it answers without a draft model, in plain decoding or with n-grams.</source>
-        <translation>Daher wird nur das Zielmodell angeboten: Es antwortet auch ohne Entwurfsmodell, einfach dekodiert oder mit N-Grammen.</translation>
     </message>
     <message>
         <source>both</source>
