@@ -30,7 +30,7 @@ _FIELDS: tuple[tuple[str, str], ...] = (  # Pygments' kinds of tokens
     ("Name.Attribute", "code_name"),
 )
 
-
+MAX_LINE_CHARS = 1_000  # many lexers take the square of a line's length: for some lines of 60,000 characters minutes
 _LEXERS: dict[str, Lexer | None] = {}  # by the names that were met
 
 
@@ -74,7 +74,7 @@ def line_ranges(code: str, language: str) -> list[list[Range]]:
 
 def ranges(code: str, language: str) -> Iterator[tuple[int, Range | None]]:
     """Each token's line and its range, None where it is plain text; in order, and only as far as it is asked for."""
-    lexer = _lexer(language) if language else None
+    lexer = _lexer(language) if language and max(map(len, code.split("\n"))) <= MAX_LINE_CHARS else None
     line = column = 0
     for kind, value in lexer.get_tokens(code) if lexer is not None else ():
         field = _field(kind)

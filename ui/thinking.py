@@ -7,6 +7,7 @@ tag in the prompt, only the closing tag comes: alone at the end of a line it tur
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from dataclasses import dataclass
 
 # Opening and closing tags as models write them; the last pair is what remains of the channels of gpt-oss where
@@ -83,15 +84,13 @@ def _lone_closing(text: str) -> re.Match[str] | None:
     """A closing tag at the end of a line outside of code, where none was opened."""
     if not any(closing in text for closing in _LONE):
         return None
-    return next((found for found in _LONE_CLOSING.finditer(text) if _is_outside_code(text, found.start(1))), None)
+    fences = [fence.end() for fence in _FENCE.finditer(text)]
+    closings = _LONE_CLOSING.finditer(text)
+    return next((found for found in closings if bisect_right(fences, found.start(1)) % 2 == 0), None)
 
 
 def _counts(opening: str, head: str) -> bool:
     return opening != _BARE or head[len(_BARE) : len(_BARE) + 1].isupper()
-
-
-def _is_outside_code(text: str, place: int) -> bool:
-    return len(_FENCE.findall(text, 0, place)) % 2 == 0
 
 
 def _inside(text: str, start: int, closing: str, *, final: bool) -> Split:

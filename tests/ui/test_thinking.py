@@ -81,3 +81,9 @@ def test_what_grows_is_never_taken_back(tags: tuple[str, str], thought: str, wor
     whole = split_thinking(text)
     assert whole.thought(text).startswith(seen_thought)
     assert whole.answer(text).startswith(seen_words)
+
+
+def test_thousands_of_tags_in_code_are_looked_at_once() -> None:
+    code = "```\n" + "</think>\n" * 100_000  # looking at all before each of them would take minutes
+    assert not split_thinking(code).opened
+    assert split_thinking(f"{code}```\nthought </think>\nwords").closed
