@@ -172,6 +172,7 @@ class Controller(QObject):
         window.conversation_selected.connect(conversations.select)
         window.conversation_rename_requested.connect(conversations.rename)
         window.settings_changed.connect(self._on_settings)
+        window.language_wanted.connect(self._speak_soon)
         window.model_file_chosen.connect(self._then_show_engine(models.choose_file))
         window.draft_removed.connect(self._then_show_engine(models.remove_draft))
         window.builtin_pair_requested.connect(self._then_show_engine(lambda padded: models.use_builtin(padded=padded)))
@@ -201,13 +202,14 @@ class Controller(QObject):
         self.conversations.show_again()
         self.answers.show_again()
 
-    def _speak(self) -> None:
-        """Have the window speak the language of the settings, if it is another one."""
+    def _speak_soon(self, language: str) -> None:
+        """Have the window speak a language, once what has asked for it is done with its click."""
+        QTimer.singleShot(0, self, lambda: self._speak(language))
+
+    def _speak(self, language: str) -> None:
         application = QCoreApplication.instance()
         before = QLocale.languageToCode(locale().language())
-        if application is not None and before != speak(
-            application, assets_dir() / "translations", self._parts.keeper.current.text("language")
-        ):
+        if application is not None and before != speak(application, assets_dir() / "translations", language):
             self._window.rebuild()
 
     def _then_show_engine(self, intention: Callable[..., object], *, of_models: bool = True) -> Callable[..., None]:
@@ -250,7 +252,7 @@ class Controller(QObject):
         if "density" in changed:
             self._window.set_density(keeper.current.text("density"))
         if "language" in changed:
-            QTimer.singleShot(0, self, self._speak)  # the dialog that said so is to close first
+            self._speak_soon(keeper.current.text("language"))
         self.conversations.show_settings()
         self.context.settings_changed(changed)
         if "learn_past" in changed and not keeper.current.values["learn_past"]:

@@ -13,6 +13,7 @@ from PySide6.QtWidgets import QApplication, QPlainTextEdit
 
 from ui.layer_records import Layer
 from ui.reading_place import PlaceKeeper, ReadingPlace
+from ui.settings_dialog import SettingsDialog
 from ui.widget_path import WidgetPath
 
 if TYPE_CHECKING:
@@ -46,6 +47,7 @@ def let_go(window: MainWindow) -> None:
         action.deleteLater()
     dialog = window.chat_settings.dialog
     widgets = [window.drop_overlay, window.drop_zone.hint, *((dialog,) if dialog is not None else ())]
+    widgets += [settings for settings in window.findChildren(SettingsDialog) if settings.isVisible()]
     for widget in widgets:
         widget.hide()
     for part in (*widgets, window.drop_zone, window.chat_settings, window.commands):
@@ -66,6 +68,7 @@ class Handover:
         self._stats_at = {key: page.verticalScrollBar().value() for key, page in window.stats.pages.items()}
         self._dropped = window.drop_overlay.path if window.drop_overlay.isVisible() else ""
         self._chat_dialog = self._dialog_of(window)
+        self._settings = next((each for each in window.findChildren(SettingsDialog) if each.isVisible()), None)
         focus = window.focusWidget()
         self._reads = focus is not None and window.transcript.isAncestorOf(focus)
         self._focus = None if focus is None or self._reads else WidgetPath.of(focus, window)
@@ -100,6 +103,8 @@ class Handover:
             Qt.FocusReason.OtherFocusReason
         )
         PlaceKeeper(window.transcript, self._place)
+        if self._settings is not None:
+            self._give_settings(window, self._settings)
 
     def _give_sidebar(self, window: MainWindow) -> None:
         words = self._sidebar.search.text()
@@ -113,6 +118,16 @@ class Handover:
         stats.show_page(self._stats.page)
         for key, value in self._stats_at.items():
             stats.pages[key].verticalScrollBar().setValue(value)
+
+    @staticmethod
+    def _give_settings(window: MainWindow, old: SettingsDialog) -> None:
+        focus = old.focusWidget()
+        path = WidgetPath.of(focus, old) if focus is not None else None
+        dialog = window.make_settings()
+        dialog.take_over(old)
+        target = path.find(dialog) if path is not None else None
+        if target is not None:
+            target.setFocus(Qt.FocusReason.OtherFocusReason)
 
     @staticmethod
     def _give_chat_dialog(window: MainWindow, place: QRect, layer: Layer) -> None:

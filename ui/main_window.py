@@ -64,6 +64,7 @@ class MainWindow(QMainWindow):
         True is the padded demo. padded_demo_cancelled, padded_demo_deleted: its making, its file.
         draft_text_changed(str): what stands in the composer.
         closing: the window is about to close.
+        language_wanted(str): it is to speak another one, until told otherwise.
         rebuilt: all its parts are new and empty, in another language; whoever fills them does so again.
     """
 
@@ -84,6 +85,7 @@ class MainWindow(QMainWindow):
     padded_demo_deleted = Signal()
     draft_text_changed = Signal(str)
     closing = Signal()
+    language_wanted = Signal(str)
     rebuilt = Signal()
     _is_made = False
 
@@ -293,18 +295,20 @@ class MainWindow(QMainWindow):
 
     def open_settings(self) -> None:
         """Open the settings dialog."""
-        self._make_settings().open()
+        self.make_settings().open()
 
     def open_prompts(self) -> None:
         """Open the settings at the page of the prompts."""
-        dialog = self._make_settings()
+        dialog = self.make_settings()
         dialog.show_page(dialog.pages.count() - 1)
         dialog.open()
 
-    def _make_settings(self) -> SettingsDialog:
+    def make_settings(self) -> SettingsDialog:
+        """The settings dialog, not shown yet."""
         dialog = SettingsDialog(self._fields, self._values, self, (self.chat_settings.prompts_page(),))
         dialog.set_unavailable(self._engine.unavailable)
         dialog.saved.connect(self._on_saved)
+        dialog.language_tried.connect(self.language_wanted)
         return dialog
 
     def _on_saved(self, changed: dict[str, SettingValue]) -> None:

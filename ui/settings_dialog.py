@@ -26,7 +26,7 @@ from ui.language import translate
 from ui.mode_cards import ModeRow
 from ui.records import SettingField, SettingValue
 from ui.setting_row import SettingRow
-from ui.setting_rows import make_row
+from ui.setting_rows import ChoiceRow, make_row
 from ui.settings_page import SettingsPage
 
 
@@ -35,9 +35,11 @@ class SettingsDialog(QDialog):
 
     Signals:
         saved(dict): only the changed keys and their values.
+        language_tried(str): the window is to speak another language, until the dialog is left without saving.
     """
 
     saved = Signal(dict)
+    language_tried = Signal(str)
 
     def __init__(
         self,
@@ -72,6 +74,7 @@ class SettingsDialog(QDialog):
         self.cancel_button = QPushButton(translate("SettingsDialog", "Cancel"))
         self.defaults_button = QPushButton(translate("SettingsDialog", "Restore defaults"))
         self._make_buttons()
+        self._follow_language()
         self._arrange()
         self._check()
         self.resize(720, 560)
@@ -103,6 +106,35 @@ class SettingsDialog(QDialog):
         scroll.setAccessibleName(translate("Settings", section))
         scroll.setFocusPolicy(Qt.FocusPolicy.NoFocus)  # what is in it takes the focus
         return scroll
+
+    def _follow_language(self) -> None:
+        """A language is spoken as soon as it is chosen; leaving the dialog gives the one before back."""
+        row = self.rows.get("language")
+        if not isinstance(row, ChoiceRow):
+            return
+
+        def take_back() -> None:
+            if row.value() != self._values["language"]:
+                self.language_tried.emit(str(self._values["language"]))
+
+        row.combo.activated.connect(lambda _place: self.language_tried.emit(str(row.value())))
+        self.rejected.connect(take_back)
+
+    def take_over(self, other: SettingsDialog) -> None:
+        """Have what was edited in another dialog, at its place; that one goes without a word."""
+        other.blockSignals(True)
+        self._values = other._values
+        for key, row in self.rows.items():
+            row.set_value(other.rows[key].value())
+        for page, old in zip(self._extra, other._extra, strict=True):
+            page.take_over(old)
+        self.show_page(other.nav.currentRow())
+        self.setGeometry(other.geometry())
+        self.open()
+        place, old_place = self.pages.currentWidget(), other.pages.currentWidget()
+        if isinstance(place, QScrollArea) and isinstance(old_place, QScrollArea):
+            place.verticalScrollBar().setValue(old_place.verticalScrollBar().value())
+        self._check()
 
     def _make_buttons(self) -> None:
         self.save_button.setProperty("kind", "primary")

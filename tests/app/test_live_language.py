@@ -16,7 +16,9 @@ from engine.fake_model import Script, ScriptedWorker
 from engine.records import Event, LoadRequest, Problem, Source, TextChunk
 from tests.app.fakes import Desk, keep_settings, open_desk
 from ui.catalogues import ENGLISH, speak
+from ui.layer_records import Prompt
 from ui.main_window import MainWindow
+from ui.prompts_page import PromptsPage
 from ui.records import EngineState, MessageState
 from ui.setting_rows import ChoiceRow
 from ui.settings_dialog import SettingsDialog
@@ -89,11 +91,10 @@ def settings_of(window: MainWindow) -> tuple[SettingsDialog, ChoiceRow]:
     return dialog, row
 
 
-def take(window: MainWindow, qtbot: QtBot, code: str) -> None:
-    """Choose a language in the settings with the mouse."""
-    spoken_before = window.sidebar
-    qtbot.mouseClick(window.sidebar.settings_button, LEFT)
-    dialog, row = settings_of(window)
+def try_out(window: MainWindow, qtbot: QtBot, code: str) -> SettingsDialog:
+    """Choose a language in the open settings with the mouse; the dialog that speaks it."""
+    before = window.sidebar
+    _, row = settings_of(window)
     qtbot.mouseClick(row.combo, LEFT)
     items = row.combo.view()
     qtbot.waitUntil(items.isVisible, timeout=WAIT_MS)
@@ -106,8 +107,16 @@ def take(window: MainWindow, qtbot: QtBot, code: str) -> None:
         return row.value() == code
 
     qtbot.waitUntil(is_taken, timeout=WAIT_MS)
+    qtbot.waitUntil(lambda: window.sidebar is not before, timeout=WAIT_MS)
+    return next(child for child in window.findChildren(SettingsDialog) if child.isVisible())
+
+
+def take(window: MainWindow, qtbot: QtBot, code: str) -> None:
+    """Choose a language in the settings with the mouse, and save."""
+    qtbot.mouseClick(window.sidebar.settings_button, LEFT)
+    dialog = try_out(window, qtbot, code)
     qtbot.mouseClick(dialog.save_button, LEFT)
-    qtbot.waitUntil(lambda: window.sidebar is not spoken_before, timeout=WAIT_MS)
+    qtbot.waitUntil(lambda: not any(each.isVisible() for each in window.findChildren(SettingsDialog)), timeout=WAIT_MS)
 
 
 def test_the_mouse_takes_another_language_while_an_answer_streams(desk: Desk, qtbot: QtBot) -> None:
@@ -145,13 +154,13 @@ def test_the_keyboard_takes_it_and_gives_it_back(desk: Desk, qtbot: QtBot) -> No
     for code, name in (("de", "Neuer Chat"), ("en", "New chat")):
         before = window.sidebar
         qtbot.keyClick(window.composer.edit, Qt.Key.Key_Comma, CTRL)
-        dialog, row = settings_of(window)
+        _, row = settings_of(window)
         row.combo.setFocus()
-        steps = row.combo.findData(code) - row.combo.currentIndex()
-        for _ in range(abs(steps)):
-            qtbot.keyClick(row.combo, Qt.Key.Key_Down if steps > 0 else Qt.Key.Key_Up)
-        qtbot.keyClick(dialog, Qt.Key.Key_Return)
+        qtbot.keyClick(row.combo, Qt.Key.Key_Down if code == "de" else Qt.Key.Key_Up)
         qtbot.waitUntil(lambda before=before: window.sidebar is not before, timeout=WAIT_MS)
+        dialog, row = settings_of(window)
+        assert dialog.focusWidget() is row.combo
+        qtbot.keyClick(row.combo, Qt.Key.Key_Return)
         assert window.sidebar.new_button.accessibleName() == name
         assert window.stats.isHidden() is not shown
         assert window.transcript.is_streaming
@@ -249,11 +258,43 @@ def test_search_marks_problems_and_the_chats_settings_stay(desk: Desk, qtbot: Qt
     assert (again.isVisible(), again.geometry(), again.windowTitle()) == (True, place, "Chat-Einstellungen")
 
 
+def test_the_open_settings_stay_and_leaving_them_gives_the_language_back(desk: Desk, qtbot: QtBot) -> None:
+    window = desk.window
+    qtbot.mouseClick(window.sidebar.settings_button, LEFT)
+    dialog, _ = settings_of(window)
+    size_row = dialog.rows["text_size"]
+    assert isinstance(size_row, ChoiceRow)
+    qtbot.keyClick(size_row.combo, Qt.Key.Key_Down)
+    dialog.resize(760, 600)
+    page, chosen, size = dialog.nav.currentRow(), size_row.value(), dialog.size()
+    german = try_out(window, qtbot, "de")
+    assert german is not dialog
+    assert (german.windowTitle(), german.nav.currentRow(), german.size()) == ("Einstellungen", page, size)
+    assert german.changed_values() == {"language": "de", "text_size": chosen}
+    prompts = german.pages.widget(german.pages.count() - 1)
+    assert isinstance(prompts, PromptsPage)
+    german.show_page(german.pages.count() - 1)
+    qtbot.mouseClick(prompts.add_button, LEFT)
+    qtbot.keyClicks(prompts.name_edit, "mine")
+    qtbot.keyClicks(prompts.text_edit, "Say it.")
+    english = try_out(window, qtbot, "en")
+    again = english.pages.widget(english.pages.count() - 1)
+    assert isinstance(again, PromptsPage)
+    assert again.prompts()[-1] == Prompt("mine", "Say it.")
+    try_out(window, qtbot, "de")
+    before = window.sidebar
+    dialog, _ = settings_of(window)
+    qtbot.keyClick(dialog, Qt.Key.Key_Escape)
+    qtbot.waitUntil(lambda: window.sidebar is not before, timeout=WAIT_MS)
+    assert window.sidebar.new_button.accessibleName() == "New chat"
+    assert desk.controller._parts.keeper.current.text("language") == "en"
+    assert not any(each.isVisible() for each in window.findChildren(SettingsDialog))
+
+
 def test_the_language_that_is_spoken_already_builds_nothing(desk: Desk, qtbot: QtBot) -> None:
     before = desk.window.sidebar
-    desk.controller._on_settings({"language": "system"})
     desk.controller._on_settings({"language": "en"})
-    desk.controller._speak()
+    desk.controller._speak("en")
     assert desk.window.sidebar is before
 
 
