@@ -76,6 +76,34 @@ def _with_place(hit: SearchHit) -> SearchHit:
     )
 
 
+def laid_out(
+    text: str, marks: Sequence[QTextLayout.FormatRange], font: QFont, width: float, num_lines: int
+) -> QTextLayout:
+    """Lay a text out on so many lines at most; dots say that it goes on."""
+    layout = QTextLayout(text, font)
+    layout.setTextOption(QTextOption(Qt.AlignmentFlag.AlignLeft))
+    layout.setFormats(marks)
+    layout.beginLayout()
+    height = 0.0
+    for _ in range(num_lines):
+        line = layout.createLine()
+        if not line.isValid():
+            break
+        line.setLineWidth(width)
+        line.setPosition(QPointF(0.0, height))
+        height += line.height()
+    layout.endLayout()
+    last = layout.lineAt(layout.lineCount() - 1)
+    units = text.encode("utf-16-le")
+    if not last.isValid() or 2 * (last.textStart() + last.textLength()) >= len(units):
+        return layout
+    begun, left = (units[: 2 * last.textStart()].decode("utf-16-le"), units[2 * last.textStart() :].decode("utf-16-le"))
+    bold = QFont(font)
+    bold.setWeight(SEMIBOLD)  # as wide as it can get
+    cut = QFontMetrics(bold).elidedText(left, Qt.TextElideMode.ElideRight, int(width))
+    return laid_out(begun + cut, marks, font, width, num_lines) if cut != left else layout
+
+
 class _Delegate(QStyledItemDelegate):
     """Draws titles on one line and messages on two, the words that were found in the accent's colour."""
 
@@ -119,19 +147,8 @@ class _Delegate(QStyledItemDelegate):
         painter.restore()
 
     def _draw_text(self, painter: QPainter, box: QRectF, hit: SearchHit, num_lines: int) -> None:
-        layout = QTextLayout("".join(text for text, _ in hit.parts), self._font(hit))
-        layout.setTextOption(QTextOption(Qt.AlignmentFlag.AlignLeft))
-        layout.setFormats(self._marks(hit))
-        layout.beginLayout()
-        height = 0.0
-        for _ in range(num_lines):
-            line = layout.createLine()
-            if not line.isValid():
-                break
-            line.setLineWidth(box.width())
-            line.setPosition(QPointF(0.0, height))
-            height += line.height()
-        layout.endLayout()
+        text, marks = "".join(text for text, _ in hit.parts), self._marks(hit)
+        layout = laid_out(text, marks, self._font(hit), box.width(), num_lines)
         painter.setClipRect(box)
         layout.draw(painter, box.topLeft())
 

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import pytest
 from PySide6.QtCore import Qt
+from PySide6.QtGui import QTextLayout
 from pytestqt.qtbot import QtBot
 
 from tests.ui.conftest import rows
 from ui.main_window import MainWindow
 from ui.records import SearchHit
+from ui.search_results import laid_out
+from ui.theme import Theme
 
 HITS = (
     SearchHit(3, "Trip notes", None, "", (("Trip", True), (" notes", False))),
@@ -123,3 +126,21 @@ def test_what_was_written_goes_along_with_what_is_shown(searching: MainWindow, q
     with qtbot.waitSignal(searching.sidebar.result_chosen) as caught:
         qtbot.mouseClick(results.viewport(), Qt.MouseButton.LeftButton, pos=place)
     assert caught.args == [1, 12, written]
+
+
+@pytest.mark.parametrize("num_lines", [1, 2])
+def test_what_has_no_room_ends_in_dots(theme: Theme, num_lines: int) -> None:
+    text = (
+        "Repeat this text exactly: the quiet river \N{GRINNING FACE} runs past the old stone bridge, and on to the sea."
+    )
+    mark = QTextLayout.FormatRange()
+    mark.start, mark.length = 0, 6
+    whole = laid_out(text, [mark], theme.font(), 4000.0, num_lines)
+    assert whole.text() == text
+    cut = laid_out(text, [mark], theme.font(), 150.0, num_lines)
+    assert cut.text().endswith("…")
+    assert text.startswith(cut.text()[:-1].rstrip())
+    assert cut.lineCount() == num_lines
+    last = cut.lineAt(num_lines - 1)
+    assert last.naturalTextWidth() <= 150.0
+    assert last.naturalTextWidth() > 100.0  # no more is cut than must be
