@@ -69,7 +69,7 @@ class SpaceController(QObject):
             words = translate(
                 "SpaceController", "The disk of {folder} is nearly full: make some space, or soon nothing can be saved."
             )
-            banner.show_notice(words.format(folder=self._parts.paths.data))
+            banner.show_warning(words.format(folder=self._parts.paths.data))
         else:
             banner.hide()
 

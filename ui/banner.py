@@ -67,6 +67,10 @@ class Banner(QFrame):
         self._say("", "\n".join([*kept, text][-MAX_NOTICES:]))
         self._leave.start(NOTICE_MS)
 
+    def show_warning(self, text: str) -> None:
+        """Say in a sentence what is about to go wrong; it stays until it is taken back or dismissed."""
+        self._say("", text)
+
     def _leave_unread(self) -> None:
         """Go, unless somebody is at it."""
         focus = QApplication.focusWidget()

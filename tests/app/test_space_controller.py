@@ -9,6 +9,7 @@ import pytest
 from PySide6.QtCore import Qt
 from pytestqt.qtbot import QtBot
 
+import ui.banner
 from app import free_space, space_controller
 from app.errors import StorageFullError
 from app.free_space import ENOUGH_BYTES, LOW_BYTES, FreeSpace
@@ -80,6 +81,16 @@ def test_a_nearly_full_disk_is_told_at_the_start_and_stops_nothing(disk: Disk, q
     assert [view.state for view in desk.messages()] == [MessageState.COMPLETE] * 2
     assert banner(desk).isVisible()
     desk.close()
+
+
+def test_it_stays_until_there_is_space(desk: Desk, disk: Disk, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ui.banner, "NOTICE_MS", 1)  # other notices go after a while
+    disk.free = 0
+    chat(desk, qtbot, "first")
+    qtbot.waitUntil(lambda: banner(desk).isVisible(), timeout=GENEROUS_MS)
+    desk.window.show_notice("Something else.")
+    qtbot.waitUntil(desk.window.notice_banner.isHidden, timeout=GENEROUS_MS)
+    assert banner(desk).isVisible()
 
 
 def test_it_is_told_when_a_conversation_is_written_and_goes_by_itself(desk: Desk, disk: Disk, qtbot: QtBot) -> None:
