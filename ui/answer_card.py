@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QProgressBar, QPushButton, QVBoxLayout, QWidget
@@ -10,7 +11,9 @@ from PySide6.QtWidgets import QHBoxLayout, QLabel, QProgressBar, QPushButton, QV
 from engine.records import Source, TokenSpan
 from ui.answer_body import AnswerBody
 from ui.answer_footer import AnswerFooter
+from ui.code_block import CodeBlock
 from ui.formatting import count
+from ui.kept_card import KeptCard, KeptCode
 from ui.language import mark, translate
 from ui.message_card import MessageCard
 from ui.provenance import PassView, SourceRuns
@@ -77,7 +80,8 @@ class AnswerCard(MessageCard):
         self.copy_button.clicked.connect(lambda: self.copy_button.confirm(translate("AnswerCard", "Copied")))
         self.regenerate_button = self.add_action("refresh-cw", translate("AnswerCard", "Regenerate this answer"))
         self.regenerate_button.clicked.connect(lambda: self.regenerate_requested.emit(self.message_id))
-        self._is_streaming = False
+        self._is_streaming = self._is_whole = False
+        self._kept: KeptCard | None = None  # until all of it is made again
         self.continue_button: QPushButton | None = None
         self._is_last = False
         self.can_go_on = False
@@ -151,26 +155,60 @@ class AnswerCard(MessageCard):
 
     def build_one(self) -> bool:
         """Make one more part of a finished answer, from its end; False where none is missing."""
-        more = self.body.build_one()
-        if not more and (self._marked or self._shows_refused):
+        if self.body.build_one() or (self.thought is not None and self.thought.build_one()):
+            return True
+        if self._kept is not None:
+            for one, code in self._kept_codes(self._kept):
+                code.wrap_button.setChecked(one.wraps)
+            self._kept = None
+        if self._marked or self._shows_refused:
             self._mark()
-        return more
+        self._is_whole = True
+        return False
 
     @property
-    def is_resting(self) -> bool:
-        """Whether widgets of the words are missing that were there."""
-        return self.body.is_resting
+    def is_in_use(self) -> bool:
+        """Also while something of it is still to come."""
+        is_growing = self._is_streaming or (self.thought is not None and self.thought.is_building)
+        return is_growing or not self._is_whole or super().is_in_use
 
-    def rest(self) -> bool:
-        """Give the widgets of the words back while nobody sees them; False where nothing was given back."""
-        return not self._is_streaming and not self.is_resting and self.body.rest()
+    def keep(self) -> KeptCard | None:
+        """With what was unfolded, wrapped and scrolled."""
+        kept = super().keep()
+        if kept is None:
+            return None
+        codes = [
+            KeptCode(in_thought, number, code.view.wraps, code.view.horizontalScrollBar().value())
+            for in_thought in (False, True)
+            for number, code in self._codes(in_thought=in_thought)
+        ]
+        changed = tuple(code for code in codes if code.wraps or code.sideways)
+        return replace(kept, unfolded=self.thought is not None and self.thought.is_open, codes=changed)
 
-    def wake_one(self) -> bool:
-        """Make one of those widgets again; False where all are there."""
-        if not self.body.segments:
-            split = split_thinking(self._text)
-            self.body.prepare(split.answer(self._text), split.answer_start)
-        return self.build_one()
+    def take_up(self, kept: KeptCard) -> None:
+        """Unfold the reasoning; lines are wrapped when they are there."""
+        self._kept = kept
+        if kept.unfolded and self.thought is not None:
+            self.thought.reopen()
+
+    def settle(self, kept: KeptCard) -> None:
+        """Scroll code sideways."""
+        for kept_code, code in self._kept_codes(kept):
+            code.view.horizontalScrollBar().setValue(kept_code.sideways)
+
+    def _codes(self, *, in_thought: bool) -> Iterator[tuple[int, CodeBlock]]:
+        body = self.body
+        if in_thought:
+            if self.thought is None or self.thought.body is None:
+                return
+            body = self.thought.body
+        yield from ((number, part) for number, part in enumerate(body.segments) if isinstance(part, CodeBlock))
+
+    def _kept_codes(self, kept: KeptCard) -> Iterator[tuple[KeptCode, CodeBlock]]:
+        for one in kept.codes:
+            code = dict(self._codes(in_thought=one.in_thought)).get(one.number)
+            if code is not None:
+                yield one, code
 
     def mark_sources(self, wanted: frozenset[Source]) -> None:
         """Mark the tokens that came from these sources."""
@@ -258,6 +296,11 @@ class AnswerCard(MessageCard):
             self._runs.extend(view.spans)
         if self._marked or self._shows_refused:
             self._mark()
+        versions = view.versions or self._view.versions
+        took_ms = self.thought.duration_ms if self.thought is not None else None
+        told = replace(view, versions=versions, thinking_ms=took_ms)
+        self._view = replace(told, text=self._text, spans=tuple(self._runs.spans))
+        self._is_whole = True
         self._set_state(view)
 
     def pass_at_caret(self, view: QWidget) -> PassView | None:

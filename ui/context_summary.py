@@ -20,10 +20,12 @@ class SummaryLine(QFrame):
     Signals:
         undo_requested: the messages themselves are to be sent again.
         skip_requested: no summary is wanted this time.
+        unfolded(bool): it can be read, or not any more.
     """
 
     undo_requested = Signal()
     skip_requested = Signal()
+    unfolded = Signal(bool)
 
     def __init__(self, theme: Theme) -> None:
         super().__init__()
@@ -100,7 +102,12 @@ class SummaryLine(QFrame):
         return words
 
     def _toggle(self) -> None:
-        self.text.setVisible(self.text.isHidden())
+        self.set_unfolded(self.text.isHidden())
+        self.unfolded.emit(not self.text.isHidden())
+
+    def set_unfolded(self, unfolded: bool) -> None:
+        """Show the summary, or only that there is one."""
+        self.text.setVisible(unfolded)
         self._name_toggle()
 
     def _name_toggle(self) -> None:
@@ -131,10 +138,12 @@ class SummaryLines(QObject):
         self._theme = theme
         self._cards = cards
         self._views: dict[int, SummaryView] = {}
+        self._unfolded: set[int] = set()  # by the ids of their messages: the lines may go and be made again
 
     def set_views(self, views: Mapping[int, SummaryView]) -> None:
         """Show these summaries, each by the last message that it stands for, and no others."""
         self._views = dict(views)
+        self._unfolded &= self._views.keys()
         for card in self._cards():
             self.dress(card)
 
@@ -159,5 +168,13 @@ class SummaryLines(QObject):
             line.undo_requested.connect(lambda: self.undo_requested.emit(message_id))
             line.skip_requested.connect(self.skip_requested)
             layout.addWidget(line)
+            line.set_unfolded(message_id in self._unfolded)
+            line.unfolded.connect(lambda unfolded: self._note(message_id, unfolded=unfolded))
         if line is not None:
             line.show_summary(view)
+
+    def _note(self, message_id: int, *, unfolded: bool) -> None:
+        if unfolded:
+            self._unfolded.add(message_id)
+        else:
+            self._unfolded.discard(message_id)

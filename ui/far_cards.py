@@ -1,98 +1,142 @@
-"""Lets answers far from what is in sight give their widgets back, and has them made again before they come near.
+"""Puts the cards of messages far from what is in sight away, and has them made again before they come near.
 
-So memory follows what can be seen, not what was looked at. Knows cards and where they stand; nothing of their text.
+So memory follows what can be seen, not what was looked at. Knows where messages stand; nothing of their text.
 """
 
 from __future__ import annotations
 
 import time
 from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 
-from PySide6.QtCore import QObject, QPoint, QTimer, Signal
-from PySide6.QtWidgets import QScrollArea, QWidget
+from PySide6.QtCore import QObject, QTimer, Signal
+from PySide6.QtWidgets import QScrollArea
 
-from ui.answer_card import AnswerCard
+from ui.kept_card import KeptCard
 from ui.message_card import MessageCard
+from ui.message_column import MessageColumn
 
 NEAR_PAGES = 2  # as many heights of the page above and below it: these are whole
 FAR_PAGES = 6  # beyond these they rest; more than the messages that are built ahead
+NUM_LAST = 2  # the last question and answer stay: keys act on them from anywhere
 CALM_MS = 250
 SLICE_S = 0.003
 BETWEEN_SLICES_MS = 2
 
 
 class FarCards(QObject):
-    """Looks at the cards of a scrolled page.
+    """Looks at the messages of a scrolled page.
+
+    ``make`` puts a card in the place of what was kept of the message at an index.
 
     Signals:
-        woken_above: a card above what is in sight is about to be made again; its height may be another now.
-        woken: a card is whole again, and is to be laid out before it is painted.
+        woken_above: a card above what is in sight is whole again; its height may be another now.
+        woken(object): a card is whole again, and is to be laid out before it is painted.
+        changed: something else is to be laid out.
     """
 
     woken_above = Signal()
-    woken = Signal()
+    woken = Signal(object)
+    changed = Signal()
 
-    def __init__(self, page: QScrollArea, pages: QWidget, cards: Callable[[], Sequence[MessageCard]]) -> None:
+    def __init__(
+        self, page: QScrollArea, column: Callable[[], MessageColumn], make: Callable[[int], MessageCard]
+    ) -> None:
         super().__init__(page)
-        self._page, self._pages = page, pages
-        self._cards = cards
+        self._page = page
+        self._column = column
+        self._make = make
+        self._waking: dict[MessageCard, KeptCard] = {}  # cards that are not whole yet
         self._wake_soon = QTimer(self, singleShot=True, interval=BETWEEN_SLICES_MS)
         self._wake_soon.timeout.connect(self._wake_near)
         self._rest_soon = QTimer(self, singleShot=True, interval=CALM_MS)
         self._rest_soon.timeout.connect(self._rest_one)
         page.verticalScrollBar().valueChanged.connect(self.look)
 
+    def forget(self) -> None:
+        """Other messages take the place of all."""
+        self._waking = {}
+
     def look(self) -> None:
         """What is in sight is made whole at once; what is near soon, and what is far may rest."""
-        for card in self._resting_within(0):
-            self.wake(card)
-        if self._resting_within(NEAR_PAGES):
+        missing = self._missing_within(0)
+        while missing:
+            self.wake(missing[0])
+            missing = self._missing_within(0)
+        if self._missing_within(NEAR_PAGES):
             self._wake_soon.start()
         if not self._rest_soon.isActive():
             self._rest_soon.start()
 
-    def wake(self, card: MessageCard) -> None:
-        """Make a card whole, if it rests."""
-        if isinstance(card, AnswerCard) and card.is_resting:
-            while self._go_on(card):
-                pass
+    def wake(self, index: int) -> MessageCard:
+        """Make the card of a message whole, if it is not, and return it."""
+        card = self._begin(index)
+        while card in self._waking:
+            self._go_on(card)
+        return card
 
-    def _go_on(self, card: AnswerCard) -> bool:
-        if self._place(card) < self._page.verticalScrollBar().value():
+    def _begin(self, index: int) -> MessageCard:
+        entry = self._column().entries[index]
+        if isinstance(entry, MessageCard):
+            return entry
+        card = self._make(index)
+        self._waking[card] = entry
+        return card
+
+    def _go_on(self, card: MessageCard) -> None:
+        if card.build_one():
+            return
+        kept, column = self._waking.pop(card), self._column()
+        self.changed.emit()  # what is in it finds its place while its height is kept: the page would shrink and grow
+        card.free_height()
+        if column.top_of(column.entries.index(card)) < self._page.verticalScrollBar().value():
             self.woken_above.emit()
-        more = card.wake_one()
-        if not more:
-            self.woken.emit()
-        return more
+        self.woken.emit(card)
+        card.settle(kept)
 
     def _wake_near(self) -> None:
         until = time.perf_counter() + SLICE_S
-        near = self._resting_within(NEAR_PAGES)
-        while near and time.perf_counter() < until:
-            if not self._go_on(near[0]):
-                near.pop(0)
+        while (near := self._missing_within(NEAR_PAGES)) and time.perf_counter() < until:
+            entry = self._column().entries[near[0]]
+            if isinstance(entry, MessageCard):
+                self._go_on(entry)
+            else:
+                self._begin(near[0])
         if near:
             self._wake_soon.start()
 
     def _rest_one(self) -> None:
         """One a turn: the deleting takes its time too."""
+        column = self._column()
         first, last = self._within(FAR_PAGES)
-        cards = self._cards()
-        if any(isinstance(card, AnswerCard) and card.rest() for card in (*cards[:first], *cards[last:])):
-            self._rest_soon.start(BETWEEN_SLICES_MS)
+        for index in (*range(first), *range(last, len(column.entries) - NUM_LAST)):
+            card = column.entries[index]
+            if not isinstance(card, MessageCard) or self._is_beside_focus(index):
+                continue
+            kept = self._waking.pop(card, None) or card.keep()
+            if kept is not None:
+                column.put_away(index, kept)
+                self.changed.emit()
+                self._rest_soon.start(BETWEEN_SLICES_MS)
+                return
 
-    def _resting_within(self, num_pages: int) -> list[AnswerCard]:
+    def _is_beside_focus(self, index: int) -> bool:
+        """The caret may go on from a text into the one before or after it."""
+        entries = self._column().entries
+        around = entries[max(index - 1, 0) : index + 2]
+        return any(isinstance(entry, MessageCard) and entry.has_focus for entry in around)
+
+    def _missing_within(self, num_pages: int) -> list[int]:
+        """What is not whole there: what is being made comes first, then what is nearest."""
         first, last = self._within(num_pages)
-        cards = self._cards()[first:last]
-        return [card for card in cards if isinstance(card, AnswerCard) and card.is_resting]
+        entries, at = self._column().entries, self._within(0)[0]
+        missing = [n for n in range(first, last) if isinstance(entries[n], KeptCard) or entries[n] in self._waking]
+        return sorted(missing, key=lambda n: (isinstance(entries[n], KeptCard), abs(n - at)))
 
     def _within(self, num_pages: int) -> tuple[int, int]:
-        """From which card to before which one they stand in so many heights of the page around it."""
+        """From which message to before which one they stand in so many heights of the page around it."""
         height, top = self._page.viewport().height(), self._page.verticalScrollBar().value()
-        cards = self._cards()
-        first = bisect_right(cards, top - num_pages * height, key=self._place) - 1
-        return max(first, 0), bisect_left(cards, top + (num_pages + 1) * height, key=self._place)
-
-    def _place(self, card: MessageCard) -> int:
-        return card.mapTo(self._pages, QPoint(0, 0)).y()
+        column = self._column()
+        places = range(len(column.entries))
+        first = bisect_right(places, top - num_pages * height, key=column.top_of) - 1
+        return max(first, 0), bisect_left(places, top + (num_pages + 1) * height, key=column.top_of)

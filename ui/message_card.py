@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from PySide6.QtCore import QEvent, Signal
 from PySide6.QtGui import QContextMenuEvent, QEnterEvent
-from PySide6.QtWidgets import QApplication, QFrame, QHBoxLayout, QLabel, QWidget
+from PySide6.QtWidgets import QApplication, QFrame, QHBoxLayout, QLabel, QPlainTextEdit, QTextEdit, QWidget
 
 from ui.icon_button import IconButton
+from ui.kept_card import KeptCard
 from ui.language import translate
 from ui.records import MessageView
 from ui.theme import Theme
 from ui.version_switch import VersionSwitch
+
+MAX_HEIGHT = 16_777_215  # QWIDGETSIZE_MAX: none
 
 
 class MessageCard(QFrame):
@@ -31,6 +34,7 @@ class MessageCard(QFrame):
         super().__init__()
         self.theme = theme
         self.message_id = view.id
+        self._view = view
         self._actions: list[IconButton] = []
         self._more: IconButton | None = None
         self.author = QLabel(author)
@@ -40,6 +44,11 @@ class MessageCard(QFrame):
         if len(view.versions) > 1:
             self.versions = VersionSwitch(theme, view.versions, view.id)
             self.versions.wanted.connect(self.version_wanted)
+
+    @property
+    def view(self) -> MessageView:
+        """The message; of an answer in the making, as it began."""
+        return self._view
 
     @property
     def text(self) -> str:
@@ -86,6 +95,39 @@ class MessageCard(QFrame):
     def build_one(self) -> bool:
         """Make one more part of the message; False where none is missing."""
         return False
+
+    @property
+    def has_focus(self) -> bool:
+        """Whether the keyboard is in it, or will be when the window has it again."""
+        focus = self.window().focusWidget()
+        return focus is not None and self.isAncestorOf(focus)
+
+    @property
+    def is_in_use(self) -> bool:
+        """Whether it must stay: the keyboard is in it, its menu is open, something of it is selected."""
+        above = QApplication.activePopupWidget()
+        while above is not None and above is not self:
+            above = above.parentWidget()
+        if above is self or self.has_focus:
+            return True
+        views: list[QTextEdit | QPlainTextEdit] = [*self.findChildren(QTextEdit), *self.findChildren(QPlainTextEdit)]
+        labels = self.findChildren(QLabel)
+        return any(view.textCursor().hasSelection() for view in views) or any(one.hasSelectedText() for one in labels)
+
+    def keep(self) -> KeptCard | None:
+        """What a card like this one can be made from; None where this one must stay."""
+        return None if self.is_in_use else KeptCard(self.view, self.height())
+
+    def take_up(self, kept: KeptCard) -> None:
+        """Become as the card was that this was kept of, before the first `build_one`."""
+
+    def settle(self, kept: KeptCard) -> None:
+        """What of it can only be done when all is laid out."""
+
+    def free_height(self) -> None:
+        """Be as high as what is in it."""
+        self.setMinimumHeight(0)
+        self.setMaximumHeight(MAX_HEIGHT)
 
     def set_revealed(self, revealed: bool) -> None:
         """Show the actions or not."""

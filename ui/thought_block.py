@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 
-from PySide6.QtCore import QSize, Qt, QTimer, Signal
+from PySide6.QtCore import QSignalBlocker, QSize, Qt, QTimer, Signal
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QFrame, QToolButton, QVBoxLayout, QWidget
 
@@ -105,9 +105,26 @@ class ThoughtBlock(QWidget):
         """Whether parts of it are still to be laid out."""
         return self._slice.isActive()
 
+    @property
+    def duration_ms(self) -> int | None:
+        """How long it took, where that is known."""
+        return self._ms
+
     def set_open(self, is_open: bool) -> None:
         """Open it or fold it."""
         self.header.setChecked(is_open)
+
+    def reopen(self) -> None:
+        """Be open, as it was when it was seen last: nobody opened it by hand, and `build_one` makes what is in it."""
+        with QSignalBlocker(self.header):
+            self.header.setChecked(True)
+        self._show_frame()
+        self._prepare()
+        self._say()
+
+    def build_one(self) -> bool:
+        """Make one more part of what was prepared; False where none is missing."""
+        return self.body is not None and self.body.build_one()
 
     def set_text(self, text: str, base: int, *, live: bool) -> None:
         """Show reasoning that stands at ``base`` of the raw text; ``live``: more of it is to come."""
@@ -160,16 +177,21 @@ class ThoughtBlock(QWidget):
             self.body.show_refused(wanted)
 
     def _on_toggled(self, is_open: bool) -> None:
-        self._frame.setVisible(is_open)
-        self.setContentsMargins(0, 0, 0, 8 if is_open else 0)
+        self._show_frame()
         if is_open:
             self.unfolded.emit()
             self._feed()
             self._mark_again()
         self._say()
 
-    def _make_body(self) -> AnswerBody:
-        body = AnswerBody(self._theme, self._frame, max(self._text_width - INDENT_PX, 0))
+    def _show_frame(self) -> None:
+        self._frame.setVisible(self.is_open)
+        self.setContentsMargins(0, 0, 0, 8 if self.is_open else 0)
+
+    def _made_body(self) -> AnswerBody:
+        if self.body is not None:
+            return self.body
+        body = self.body = AnswerBody(self._theme, self._frame, max(self._text_width - INDENT_PX, 0))
         body.setProperty("kind", "thought")
         body.show_refused(self._shows_refused)
         body.setAccessibleName(translate("ThoughtBlock", "Reasoning"))
@@ -181,17 +203,20 @@ class ThoughtBlock(QWidget):
         """Bring the body up to date, if it is open: what grows in pieces, what has ended in slices."""
         if not self.is_open or self._num_fed == len(self._text):
             return
-        if self.body is None:
-            self.body = self._make_body()
         if self._is_live or self._num_fed:
+            body = self._made_body()
             if not self._num_fed:
-                self.body.restart(self._base)
-            self.body.append(self._text[self._num_fed :])
+                body.restart(self._base)
+            body.append(self._text[self._num_fed :])
             if not self._is_live:
-                self.body.finish()
+                body.finish()
+            self._num_fed = len(self._text)
         else:
-            self.body.prepare(self._text, self._base)
+            self._prepare()
             self._work()
+
+    def _prepare(self) -> None:
+        self._made_body().prepare(self._text, self._base)
         self._num_fed = len(self._text)
 
     def _work(self) -> None:

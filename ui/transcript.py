@@ -6,80 +6,56 @@ Long conversations are built from the end in slices, so that the event loop neve
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
-from PySide6.QtCore import QEvent, QSize, Qt, QTimer, Signal
+from PySide6.QtCore import QSize, Qt, QTimer, Signal
 from PySide6.QtGui import QFocusEvent, QResizeEvent
-from PySide6.QtWidgets import QApplication, QFrame, QScrollArea, QToolButton, QWidget
+from PySide6.QtWidgets import QApplication, QFrame, QToolButton, QWidget
 
-from engine.records import Source, TokenSpan
+from engine.records import TokenSpan
 from ui.answer_card import AnswerCard
-from ui.context_summary import SummaryLines
 from ui.far_cards import FarCards
 from ui.focus_ring import FocusRing
 from ui.found_words import Excerpt, FoundWords, forget_found
 from ui.gutter import keep_room
 from ui.language import translate
+from ui.message_area import MessageArea
 from ui.message_card import MessageCard
-from ui.message_column import COLUMN_PX, MessageColumn, MessagePages
-from ui.message_menus import MessageMenus
+from ui.message_column import MessageColumn, MessagePages
 from ui.records import MessageState, MessageView
+from ui.tab_order import put_in_order
 from ui.theme import Theme
-from ui.user_card import UserCard
 
 NEAR_END_PX = 32
-# A layout that has grown asks the one around it, up to the page, whose scroll bar may then narrow them all again.
-LAYOUT_ROUNDS = 6
 SLICE_S = 0.003
 BETWEEN_SLICES_MS = 2  # what a slice built is painted before the next one
 AHEAD_PAGES = 4  # so much is built above what is in sight; older messages follow as the user scrolls up
 FIRST_SLICE_S = 0.020  # what is in sight appears at once where it can
 GO_TO_MARGIN_PX = 16
-CARD_PADDING_PX = 76  # column and card margins around the text
 
 
-class Transcript(QScrollArea):
+class Transcript(MessageArea):
     """Shows the messages.
 
-    Signals:
-        regenerate_requested(int), regenerate_in_mode(int, object), regenerate_with(int, str): another version of an
-            answer is wanted, in another mode, from another target.
-        continue_requested(int): an answer that was cut short is to go on.
-        edited(int, str): a question is to be asked in other words, as another version.
-        attachment_opened(int), attachments_left_out(int, object): as `UserCard` has them.
-        version_wanted(int), delete_requested(int): another version is to be shown; a message and all after it goes.
-        link_activated(str): a link was activated; nothing has been opened.
+    Signals: those of `MessageArea`, and
         arrived(int): the message that was to be gone to is in sight.
     """
 
-    regenerate_requested = Signal(int)
-    regenerate_in_mode = Signal(int, object)
-    regenerate_with = Signal(int, str)
-    continue_requested = Signal(int)
-    edited = Signal(int, str)
-    attachment_opened = Signal(int)
-    attachments_left_out = Signal(int, object)
-    version_wanted = Signal(int)
-    delete_requested = Signal(int)
-    link_activated = Signal(str)
     arrived = Signal(int)
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
-        self._theme = theme
+        super().__init__(theme, parent)
         self._ring = FocusRing(theme, self, -2)
         self._stick = True
         self._last_maximum = 0
         self._grows_above = False
-        self._marked: frozenset[Source] = frozenset()
-        self._shows_refused = False
         self._waiting: list[MessageView] = []  # older messages not built yet, oldest first
         self._building: MessageCard | None = None
         self._discarded: list[QWidget] = []
         self._streaming: AnswerCard | None = None
         self._wanted: int | None = None  # a message to scroll to
-        self._found = FoundWords(())  # words in it
-        self.menus = MessageMenus()
+        self._found = FoundWords(())  # words in the message that was wanted last
+        self._found_in: int | None = None
         self._slice = QTimer(self, singleShot=True)
         self._slice.timeout.connect(self._work)
         self.setObjectName("transcript")
@@ -91,11 +67,11 @@ class Transcript(QScrollArea):
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self._pages = MessagePages()
         self.setWidget(self._pages)
-        self.summaries = SummaryLines(theme, lambda: self._column.cards)
         self._make_jump()
-        self._far = FarCards(self, self._pages, lambda: self._column.cards)
+        self._far = FarCards(self, lambda: self._column, self._make_again)
         self._far.woken_above.connect(lambda: setattr(self, "_grows_above", True))
-        self._far.woken.connect(self._lay_out)
+        self._far.woken.connect(self._on_woken)
+        self._far.changed.connect(self.lay_out)
         bar = self.verticalScrollBar()
         bar.valueChanged.connect(self._on_value)
         bar.rangeChanged.connect(self._on_range)
@@ -117,9 +93,6 @@ class Transcript(QScrollArea):
 
     def _recolor(self) -> None:
         self.jump.setIcon(self._theme.icon("arrow-down", size=14))
-        if self._marked or self._shows_refused:
-            # After the answers have taken the palette themselves.
-            QTimer.singleShot(0, self, lambda: self.mark_sources(self._marked))
 
     @property
     def _column(self) -> MessageColumn:
@@ -129,8 +102,8 @@ class Transcript(QScrollArea):
 
     @property
     def cards(self) -> list[MessageCard]:
-        """The cards built so far, from top to bottom."""
-        return list(self._column.cards)
+        """The cards that there are, from top to bottom: those of messages far from sight were put away."""
+        return self._column.cards
 
     @property
     def is_building(self) -> bool:
@@ -149,6 +122,7 @@ class Transcript(QScrollArea):
     def show_messages(self, messages: Sequence[MessageView]) -> None:
         """Replace everything; the last messages appear at once."""
         self._discarded.extend(self._pages.replace())
+        self._far.forget()
         self._streaming = self._building = None
         self._stick, self._last_maximum, self._grows_above = True, 0, True
         self._wanted = None
@@ -166,13 +140,13 @@ class Transcript(QScrollArea):
         self._theme.fit(card)
         self._mark_last()
         self._stick = True
-        self._lay_out()
+        self.lay_out()
 
     def begin_answer(self, view: MessageView) -> None:
         """Show an answer that is being made; one with the same id is replaced."""
         self._remove(view.id)
         self.add(view)
-        card = self._column.cards[-1]
+        card = self._column.entries[-1]
         self._streaming = card if isinstance(card, AnswerCard) else None
 
     def append_text(self, text: str, spans: Iterable[TokenSpan] = ()) -> None:
@@ -180,7 +154,7 @@ class Transcript(QScrollArea):
         if self._streaming is not None:
             self._grows_above = False
             self._streaming.append(text, spans)
-            self._lay_out()
+            self.lay_out()
 
     def show_prefill(self, done: int, total: int) -> None:
         """How far the prompt has been read."""
@@ -192,58 +166,48 @@ class Transcript(QScrollArea):
         if self._streaming is not None:
             self._streaming.finish(view)
             self._streaming = None
-            self._lay_out()
+            self.lay_out()
 
     @property
     def is_streaming(self) -> bool:
         """Whether an answer is being made."""
         return self._streaming is not None
 
-    def mark_sources(self, wanted: frozenset[Source]) -> None:
-        """Mark the tokens of these sources in every answer, until others are wanted."""
-        self._marked = wanted
-        for card in self._column.cards:
-            if isinstance(card, AnswerCard):
-                card.mark_sources(wanted)
-
-    def show_refused(self, wanted: bool) -> None:
-        """Show refused proposals struck through in every answer, or not."""
-        self._shows_refused = wanted
-        for card in self._column.cards:
-            if isinstance(card, AnswerCard):
-                card.show_refused(wanted)
-        self._lay_out()
-
     def last_answer(self) -> AnswerCard | None:
         """The last answer, if there is one."""
-        answers = (card for card in reversed(self._column.cards) if isinstance(card, AnswerCard))
-        return next(answers, None)
+        card = self.last_card(lambda view: view.role != "user")
+        return card if isinstance(card, AnswerCard) else None
+
+    def last_card(self, fits: Callable[[MessageView], bool]) -> MessageCard | None:
+        """The card of the last message that fits; it is made again where it was put away."""
+        places = range(len(self._column.entries) - 1, -1, -1)
+        index = next((place for place in places if fits(self._column.entries[place].view)), None)
+        return None if index is None else self._far.wake(index)
 
     def _make(self, view: MessageView) -> MessageCard:
-        if view.role == "user":
-            card: MessageCard = UserCard(self._theme, view, self._text_width())
-            card.edited.connect(self.edited)  # type: ignore[attr-defined]
-            card.attachment_opened.connect(self.attachment_opened)  # type: ignore[attr-defined]
-            card.attachments_left_out.connect(self.attachments_left_out)  # type: ignore[attr-defined]
-        else:
-            card = answer = AnswerCard(self._theme, view, self._text_width())
-            answer.regenerate_requested.connect(self.regenerate_requested)
-            answer.regenerate_in_mode.connect(self.regenerate_in_mode)
-            answer.regenerate_with.connect(self.regenerate_with)
-            answer.unfolded.connect(self._on_unfolded)
-            answer.continue_requested.connect(self.continue_requested)
-            answer.link_activated.connect(self.link_activated)
-            answer.mark_sources(self._marked)
-            answer.show_refused(self._shows_refused)
-            if view.state is MessageState.STREAMING:
-                self._streaming = answer
-        card.version_wanted.connect(self.version_wanted)
-        card.delete_requested.connect(self.delete_requested)
-        self.menus.serve(card)
-        self.summaries.dress(card)
+        card = self.make_card(view)
+        if isinstance(card, AnswerCard) and view.state is MessageState.STREAMING:
+            self._streaming = card
         return card
 
-    def _on_unfolded(self, card: AnswerCard) -> None:
+    def _make_again(self, index: int) -> MessageCard:
+        """Put a card, which is still to be filled, in the place of what was kept of it."""
+        kept = self._column.entries[index]
+        if isinstance(kept, MessageCard):
+            return kept
+        card = self.make_card(kept.view)
+        card.take_up(kept)
+        self._column.bring_back(index, card, kept.height)
+        self._theme.fit(card)
+        self._mark_last()
+        return card
+
+    def _on_woken(self, card: MessageCard) -> None:
+        self.lay_out()
+        if self._found and card.message_id == self._found_in and self._wanted is None:
+            self._found.mark(card, self._theme.tokens)
+
+    def on_unfolded(self, card: AnswerCard) -> None:
         """What was opened stays where it is; it grows downwards."""
         if card is not self._streaming:
             self._stick = self._grows_above = False
@@ -251,20 +215,21 @@ class Transcript(QScrollArea):
     def go_to(self, message_id: int, found: Excerpt = ()) -> None:
         """Scroll to a message as soon as it is there, and stay; to the words of a search where an excerpt is given."""
         self.forget_found()
-        self._wanted, self._found = message_id, FoundWords(found)
+        self._wanted = self._found_in = message_id
+        self._found = FoundWords(found)
         self._scroll_to_wanted()
 
     def _scroll_to_wanted(self) -> None:
-        card = next((card for card in self._column.cards if card.message_id == self._wanted), None)
-        if card is None or self._building is not None:
+        ids = [entry.message_id for entry in self._column.entries]
+        if self._wanted not in ids or self._building is not None:
             self._go_on_building()
             return
-        self._far.wake(card)
+        card = self._far.wake(ids.index(self._wanted))
         if self._found and not self._found.open(card):
             self._slice.start(BETWEEN_SLICES_MS)
             return
         self._wanted, self._stick = None, False
-        self._lay_out()
+        self.lay_out()
         self.verticalScrollBar().setValue(max(0, self._place_in(card) - GO_TO_MARGIN_PX))
         card.set_revealed(True)
         self.arrived.emit(card.message_id)
@@ -281,19 +246,19 @@ class Transcript(QScrollArea):
 
     def forget_found(self) -> None:
         """Take the marks of the words of a search away."""
-        forget_found(self._column.cards, self._theme.tokens)
+        self._found_in = None
+        forget_found(self.cards, self._theme.tokens)
 
     def _remove(self, message_id: int) -> None:
         self._waiting = [view for view in self._waiting if view.id != message_id]
-        for card in [card for card in self._column.cards if card.message_id == message_id]:
-            self._building = None if card is self._building else self._building
-            self._column.cards.remove(card)
-            card.hide()
-            card.deleteLater()
+        for index, entry in reversed(list(enumerate(self._column.entries))):
+            if entry.message_id == message_id:
+                self._building = None if entry is self._building else self._building
+                self._column.remove(index)
 
     def _mark_last(self) -> None:
-        last = self._column.cards[-1] if self._column.cards else None
-        for card in self._column.cards:
+        last = self._column.entries[-1] if self._column.entries else None
+        for card in self.cards:
             if isinstance(card, AnswerCard):
                 card.set_last(card is last)
 
@@ -303,21 +268,16 @@ class Transcript(QScrollArea):
         """Build older messages from the end, then let go of replaced ones, a few milliseconds at a time."""
         until = time.perf_counter() + budget_s
         self._grows_above = self._grows_above or self.is_building
-        wanted = self.is_building or not self._column.cards  # else only what was replaced goes
+        wanted = self.is_building or not self._column.entries  # else only what was replaced goes
         while wanted and self._build_one() and time.perf_counter() < until:
             pass
         if not self.is_building and self._discarded:
             self._discarded.pop().deleteLater()  # one a turn: the deleting itself happens after this one
-        self._lay_out()
+        self.lay_out()
         if self._wanted is not None:
             self._scroll_to_wanted()
         if self.is_building or self._discarded:
             self._slice.start(BETWEEN_SLICES_MS)
-
-    def _lay_out(self) -> None:
-        """Carry out what the layouts have asked for: nothing half laid out is ever painted."""
-        for _ in range(LAYOUT_ROUNDS):
-            QApplication.sendPostedEvents(None, QEvent.Type.LayoutRequest.value)
 
     def _build_one(self) -> bool:
         if self._building is not None:
@@ -329,9 +289,6 @@ class Transcript(QScrollArea):
             self._theme.fit(self._building)
             self._mark_last()
         return self.is_building
-
-    def _text_width(self) -> int:
-        return min(self.width(), COLUMN_PX) - CARD_PADDING_PX
 
     # ---- scrolling ---------------------------------------------------------------------------------------------
 
@@ -362,11 +319,16 @@ class Transcript(QScrollArea):
             bar.setValue(bar.value() + grown)
 
     def _on_focus(self, old: QWidget | None, new: QWidget | None) -> None:
-        for card in self._column.cards:
+        for card in self.cards:
             had = old is not None and card.isAncestorOf(old)
             has = new is not None and card.isAncestorOf(new)
             if had or has:
                 card.set_revealed(has or card.underMouse())
+
+    def focusNextPrevChild(self, forward: bool) -> bool:
+        """Tab goes through the messages as they stand, though they were made in another order."""
+        put_in_order(self.cards)
+        return super().focusNextPrevChild(forward)
 
     def focusInEvent(self, event: QFocusEvent) -> None:
         """Reached by keyboard, it shows so."""

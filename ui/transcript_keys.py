@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from PySide6.QtCore import QObject
 from PySide6.QtWidgets import QApplication
 
@@ -9,6 +11,7 @@ from ui.answer_card import AnswerCard
 from ui.commands import CHAT, Commands
 from ui.language import mark
 from ui.message_card import MessageCard
+from ui.records import MessageView
 from ui.transcript import Transcript
 from ui.user_card import UserCard
 
@@ -25,19 +28,21 @@ class TranscriptKeys(QObject):
         commands.add(CHAT, mark("Commands", "Previous version of a message"), "Alt+Left", lambda: self._step(-1))
         commands.add(CHAT, mark("Commands", "Next version of a message"), "Alt+Right", lambda: self._step(1))
 
-    def _cards(self) -> list[MessageCard]:
-        """The card in focus, then the others from the last up."""
-        cards = self._transcript.cards[::-1]
+    def _card(self, fits: Callable[[MessageView], bool]) -> MessageCard | None:
+        """The card in focus where its message fits, or else the last one that does."""
         focus = QApplication.focusWidget()
-        return sorted(cards, key=lambda card: focus is None or not card.isAncestorOf(focus))
+        cards = (card for card in self._transcript.cards if focus is not None and card.isAncestorOf(focus))
+        in_focus = next((card for card in cards if fits(card.view)), None)
+        return in_focus or self._transcript.last_card(fits)
 
     def _step(self, by: int) -> None:
-        switch = next((card.versions for card in self._cards() if card.versions is not None), None)
-        if switch is not None:
-            switch.step(by)
+        card = self._card(lambda view: len(view.versions) > 1)
+        if card is not None and card.versions is not None:
+            card.versions.step(by)
 
     def _answer(self) -> AnswerCard | None:
-        return next((card for card in self._cards() if isinstance(card, AnswerCard)), None)
+        card = self._card(lambda view: view.role != "user")
+        return card if isinstance(card, AnswerCard) else None
 
     def _regenerate(self) -> None:
         answer = self._answer()
@@ -50,7 +55,7 @@ class TranscriptKeys(QObject):
             answer.continue_requested.emit(answer.message_id)
 
     def _edit(self) -> None:
-        question = next((card for card in self._cards() if isinstance(card, UserCard)), None)
-        if question is not None:
+        question = self._card(lambda view: view.role == "user")
+        if isinstance(question, UserCard):
             self._transcript.ensureWidgetVisible(question)
             question.begin_edit()

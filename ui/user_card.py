@@ -117,6 +117,11 @@ class UserCard(MessageCard):
             self.edit_button.setFocus(Qt.FocusReason.OtherFocusReason)
 
     @property
+    def is_in_use(self) -> bool:
+        """Also while it is edited."""
+        return self.editor is not None or super().is_in_use
+
+    @property
     def text(self) -> str:
         """The message as written."""
         return self._text

@@ -1,0 +1,30 @@
+"""The order of Tab in what is laid out: as it is read, whenever it was made."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from itertools import pairwise
+
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QLayout, QWidget
+
+
+def tab_stops(layout: QLayout | None) -> Iterator[QWidget]:
+    """All that Tab stops at in a layout, and in those of its widgets, in their order."""
+    items = [layout.itemAt(index) for index in range(layout.count())] if layout is not None else []
+    for item in items:
+        widget = item.widget() if item is not None else None
+        if widget is not None and widget.focusPolicy() & Qt.FocusPolicy.TabFocus:
+            yield widget
+        if widget is not None:
+            yield from tab_stops(widget.layout())
+        elif item is not None:
+            yield from tab_stops(item.layout())
+
+
+def put_in_order(widgets: Iterable[QWidget]) -> None:
+    """Have Tab go through what is laid out in these, one after another; the first stop stays where it is."""
+    stops = [stop for widget in widgets for stop in tab_stops(widget.layout())]
+    for before, stop in pairwise(stops):
+        if before.nextInFocusChain() is not stop:
+            QWidget.setTabOrder(before, stop)
