@@ -256,6 +256,7 @@ class MainWindow(QMainWindow):
     def set_text_size(self, name: str) -> None:
         """Take a text size: "small", "normal", "large" or "larger"."""
         self.theme.set_text_size(name, self)
+        self.layout_state.fit_text(self.theme.type.base)
 
     def set_density(self, name: str) -> None:
         """Take a density: "comfortable" or "compact"."""

@@ -13,7 +13,10 @@ from PySide6.QtWidgets import QMainWindow, QSplitter, QWidget
 from ui.header import Header
 
 SIDEBAR_PX, STATS_PX = 248, 272
+LEAST_SIDEBAR_PX = 200
 LEAST_STATS_PX = 264  # below this the longest words of its pages are cut
+MOST_PX = 420  # either of them
+DRAWN_FOR_PX = 13  # all these widths: the height of the text
 NARROW_PX = 1180  # below this the statistics make room for the text
 VERSION = 1
 
@@ -40,14 +43,25 @@ class WindowLayout:
         self._stats = stats
         self._header = header
         self._stats_wanted = True
-        sidebar.setMinimumWidth(200)
-        sidebar.setMaximumWidth(420)
-        stats.setMinimumWidth(LEAST_STATS_PX)
-        stats.setMaximumWidth(420)
+        self._scale = 0.0
         splitter.setChildrenCollapsible(False)
         for index, stretch in enumerate((0, 1, 0)):
             splitter.setStretchFactor(index, stretch)
         splitter.setSizes([SIDEBAR_PX, 1280 - SIDEBAR_PX - STATS_PX, STATS_PX])
+        self.fit_text(DRAWN_FOR_PX)
+
+    def fit_text(self, base_px: int) -> None:
+        """Make the side panes as much wider as text of this size is than that which they were drawn for."""
+        scale = max(base_px / DRAWN_FOR_PX, 1.0)
+        if scale == self._scale:
+            return
+        grown, self._scale = scale / self._scale if self._scale else 1.0, scale
+        left, middle, right = self._splitter.sizes()
+        for pane, least in ((self._sidebar, LEAST_SIDEBAR_PX), (self._stats, LEAST_STATS_PX)):
+            pane.setMinimumWidth(round(least * scale))
+            pane.setMaximumWidth(round(MOST_PX * scale))
+        wanted = round(left * grown), round(right * grown)
+        self._splitter.setSizes([wanted[0], max(left + middle + right - sum(wanted), 0), wanted[1]])
 
     def show_buttons(self) -> None:
         """The header's button shows the sidebar only while it is away."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 from PySide6.QtCore import QPoint, Qt, QTimer
+from PySide6.QtWidgets import QToolButton
 from pytestqt.qtbot import QtBot
 
 from ui import banner
@@ -82,3 +83,21 @@ def test_the_overview_calls_the_key_as_keyboards_do(window: MainWindow) -> None:
     assert "Shift+Enter" in keys
     assert "Ctrl+Shift+Enter" in keys
     assert not [text for text in keys if "Return" in text]
+
+
+def test_the_side_panes_grow_with_the_text(window: MainWindow, qtbot: QtBot) -> None:
+    window.settings_changed.connect(lambda values: window.set_text_size(values["text_size"]))
+    window.resize(1400, 800)
+    before = window.splitter.sizes()
+    for _ in range(2):
+        qtbot.keyClick(window.composer.edit, Qt.Key.Key_Plus, CTRL)
+    larger = window.splitter.sizes()
+    assert larger[0] > before[0]
+    assert larger[2] > before[2]
+    qtbot.waitUntil(lambda: window.stats.width() == larger[2], timeout=30_000)
+    tabs = [button for button in window.stats.findChildren(QToolButton) if button.text().strip()]
+    assert len(tabs) >= 3
+    cut = [tab.text() for tab in tabs if tab.width() < tab.fontMetrics().horizontalAdvance(tab.text())]
+    assert cut == []
+    qtbot.keyClick(window.composer.edit, Qt.Key.Key_0, CTRL)
+    assert all(abs(now - was) <= 2 for now, was in zip(window.splitter.sizes(), before, strict=True))
