@@ -4,7 +4,7 @@
     python packaging/measure/busy.py --target PADDED.gguf --draft D.gguf --spins 1000,10000,50000
 
 Every mode answers in turn undisturbed and beside one busy process for each core, on the same prompts; what counts is
-the ratio of the two speeds. With ``--spins`` everything is repeated in processes of its own that set GOMP_SPINCOUNT,
+the ratio of the two speeds. Before each undisturbed answer another one gives the threads time to come back. With ``--spins`` everything is repeated in processes of its own that set GOMP_SPINCOUNT,
 which OpenMP reads only when it is loaded. Needs signals that stop and continue a process (not on Windows).
 """
 
@@ -30,6 +30,7 @@ PROMPTS = (
 )
 BUSY = "while True: pass"
 SETTLE_S = 0.3
+BACK_TOKENS = 150  # of the answer that is not measured
 
 
 class BusyCores:
@@ -74,10 +75,10 @@ def measure(options: argparse.Namespace) -> int:
     )
     from engine.session import Session  # noqa: PLC0415  (OpenMP reads its settings when the engine is imported)
 
-    def answer(mode: Mode, prompt: str) -> RunStats:
+    def answer(mode: Mode, prompt: str, tokens: int = options.tokens) -> RunStats:
         sampling = SamplingParams(temperature=options.temperature, seed=1)
         messages = (Message("user", prompt),)
-        request = ChatRequest(messages, mode, None, sampling, options.tokens, ignore_eos=True)
+        request = ChatRequest(messages, mode, None, sampling, tokens, ignore_eos=True)
         for event in session.generate(request):
             if isinstance(event, Finished):
                 return event.stats
@@ -94,6 +95,7 @@ def measure(options: argparse.Namespace) -> int:
         for _ in range(options.repeat):
             for prompt in PROMPTS:
                 for mode in modes:
+                    answer(Mode.OFF, prompt, BACK_TOKENS)
                     speeds[mode, False].append(answer(mode, prompt).tokens_per_second or 0.0)
                     with cores.at_work():
                         stats = answer(mode, prompt)

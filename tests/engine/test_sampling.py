@@ -77,6 +77,21 @@ def test_of_equal_logits_at_the_border_of_top_k_the_lowest_ids_stay() -> None:
     assert distribution.ids.tolist() == [1, 2, 3]
 
 
+@pytest.mark.parametrize("spread", [0.3, 3.0, 20.0])
+@pytest.mark.parametrize("min_p", [0.0, 0.001, 0.2])
+@pytest.mark.parametrize("top_p", [0.2, 0.9, 0.999])
+def test_top_p_of_a_large_vocabulary_is_that_of_all_of_it(spread: float, min_p: float, top_p: float) -> None:
+    row = np.random.default_rng(1).normal(0, spread, 20_000).astype(np.float32)
+    distribution = Sampler(SamplingParams(1.1, 0, top_p, min_p)).distribution(row.copy(), NO_HISTORY, [])
+    p = np.exp((row.astype(np.float64) - row.max()) / 1.1)
+    order = np.argsort(-row, kind="stable")
+    kept = order[: int(np.searchsorted(np.cumsum(p[order]), top_p * p.sum())) + 1]
+    kept = np.sort(kept[p[kept] >= min_p])
+    assert distribution.ids is not None
+    np.testing.assert_array_equal(distribution.ids, kept)
+    np.testing.assert_allclose(distribution.probs, p[kept] / p[kept].sum(), rtol=1e-12)
+
+
 def test_a_large_vocabulary_without_truncation_is_the_softmax() -> None:
     row = np.random.default_rng(0).normal(0, 3, 150_000).astype(np.float32)
     params = SamplingParams(temperature=0.9, top_k=0, top_p=1.0, min_p=0.0)
@@ -140,7 +155,7 @@ def test_the_residual_of_a_deterministic_proposal_is_the_rest() -> None:
 @given(
     st.integers(0, 2**32 - 1),
     st.sampled_from([4096, 5000, 20_011]),
-    st.sampled_from([1, 40, 900]),
+    st.sampled_from([1, 40, 150, 900]),
     st.sampled_from([0.0, 0.5, 4.0]),
 )
 def test_top_k_of_a_large_row_is_that_of_a_sorted_one(seed: int, size: int, top_k: int, step: float) -> None:
