@@ -4,8 +4,9 @@
     python packaging/measure/busy.py --target PADDED.gguf --draft D.gguf --spins 1000,10000,50000
 
 Every mode answers in turn undisturbed and beside one busy process for each core, on the same prompts; what counts is
-the ratio of the two speeds. Before each undisturbed answer another one gives the threads time to come back. With ``--spins`` everything is repeated in processes of its own that set GOMP_SPINCOUNT,
-which OpenMP reads only when it is loaded. Needs signals that stop and continue a process (not on Windows).
+the ratio of the two speeds. Before each undisturbed answer another one gives the threads time to come back. With
+``--spins`` everything is repeated in processes of its own that set GOMP_SPINCOUNT, which OpenMP reads only when it is
+loaded. Needs signals that stop and continue a process (not on Windows).
 """
 
 from __future__ import annotations
