@@ -28,7 +28,7 @@ class SpaceController(QObject):
     def __init__(self, parts: Parts) -> None:
         super().__init__()
         self._parts = parts
-        self._is_low = self._in_trouble = False
+        self._is_low = self._in_trouble = self._dismissed = False
         self._space = FreeSpace(parts.paths.data, self.changed.emit)
         self._timer = QTimer(self)
         self._timer.setInterval(AGAIN_MS)
@@ -39,6 +39,8 @@ class SpaceController(QObject):
     def start(self) -> None:
         """Look now and after every write."""
         self._parts.store.on_written = self._space.look
+        self._parts.window.rebuilt.connect(self._follow_window)
+        self._follow_window()
         self.look()
 
     def close(self) -> None:
@@ -56,16 +58,24 @@ class SpaceController(QObject):
         self._show()
 
     def _on_changed(self, is_low: bool) -> None:
-        self._is_low = is_low
+        self._is_low, self._dismissed = is_low, False
         if is_low:
             self._timer.start()
         else:
             self._timer.stop()
         self._show()
 
+    def _follow_window(self) -> None:
+        """The banner is a new one: at the start, and in another language."""
+        self._parts.window.space_banner.close_button.clicked.connect(self._dismiss)
+        self._show()
+
+    def _dismiss(self) -> None:
+        self._dismissed = True
+
     def _show(self) -> None:
         banner = self._parts.window.space_banner
-        if self._is_low and not self._in_trouble:
+        if self._is_low and not self._in_trouble and not self._dismissed:
             words = translate(
                 "SpaceController", "The disk of {folder} is nearly full: make some space, or soon nothing can be saved."
             )
