@@ -197,7 +197,7 @@ class Session:
         # A seed repeats an answer only where the drafts are the same, so what was said elsewhere is left out then.
         use_past = request.use_past and request.sampling.seed is None
         index = self._past.index if self._past is not None and use_past else None
-        drafter = self._drafters.drafter(mode, self._draft_model(), pacer, index)
+        drafter = self._drafters.drafter(mode, self._draft_model(should_stop), pacer, index)
         request = replace(request, mode=mode)
         answer = Answer(target.sequence, target.model.vocab, drafter, request, self._prompt, pacer)
         answer.stats.plain_ms = costs.pacer.plain_ms if costs.pacer else None
@@ -228,11 +228,11 @@ class Session:
         """How many tokens a text has for the loaded model; None where none is loaded."""
         return None if self._target is None else len(self._target.model.vocab.tokenize(text, special=False))
 
-    def _draft_model(self) -> DraftModelDrafter | None:
+    def _draft_model(self, should_stop: Callable[[], bool]) -> DraftModelDrafter | None:
         if self._draft is None:
             return None
         vocab = self._loaded().model.vocab
-        return DraftModelDrafter(self._draft.sequence, vocab.n_vocab, vocab.eog_ids)
+        return DraftModelDrafter(self._draft.sequence, vocab.n_vocab, vocab.eog_ids, should_stop)
 
     # ---- past conversations -------------------------------------------------------------------------------------
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Protocol
 
 import numpy as np
@@ -36,9 +36,20 @@ class DraftModelDrafter:
 
     source = Source.DRAFT
 
-    def __init__(self, model: CachedSequence, n_vocab: int, eog_ids: frozenset[int]) -> None:
-        """``n_vocab`` is the target's: ids beyond it are masked in q. After a token of ``eog_ids`` nothing follows."""
+    def __init__(
+        self,
+        model: CachedSequence,
+        n_vocab: int,
+        eog_ids: frozenset[int],
+        should_stop: Callable[[], bool] = lambda: False,
+    ) -> None:
+        """``n_vocab`` is the target's: ids beyond it are masked in q. After a token of ``eog_ids`` nothing follows.
+
+        Where ``should_stop`` says so, reading a long prompt ends early, and nothing is proposed.
+        """
         self._model = model
+        self._should_stop = should_stop
+        self.was_stopped = False  # while it read, the last time
         self._n_vocab = min(n_vocab, model.n_vocab)
         self._eog_ids = eog_ids
         self.sampler: Sampler | None = None  # whose chain gives q; `begin` sets it
@@ -77,7 +88,9 @@ class DraftModelDrafter:
         self.num_read = len(fresh)
         if len(fresh) > FIRST_CHUNK:
             for _ in model.prefill(fresh[:-1]):
-                pass
+                self.was_stopped = self._should_stop()
+                if self.was_stopped:
+                    return _EMPTY
             fresh = fresh[-1:]
         row = model.forward(fresh, 1)[0]
         if limit > 1 and not pending:

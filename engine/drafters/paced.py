@@ -103,8 +103,8 @@ class PacedDrafter:
             self._add(text.part(0, depth))
         elif choice is Choice.MODEL and self._model is not None:
             started = perf_counter()
-            self._run_model(self._model, history, text, depth)
-            self._draft_ms = (perf_counter() - started) * 1000.0
+            if self._run_model(self._model, history, text, depth):
+                self._draft_ms = (perf_counter() - started) * 1000.0
         if not self._chain.parts or self._chain.parts[0].source is Source.DRAFT:
             self._unsent.append((text, 0))
         return self._chain.draft()
@@ -150,9 +150,10 @@ class PacedDrafter:
     def _add(self, seen: Seen) -> None:
         self._chain.add(seen.draft, seen.confidences)
 
-    def _run_model(self, model: DraftModelDrafter, history: History, text: Seen, limit: int) -> None:
+    def _run_model(self, model: DraftModelDrafter, history: History, text: Seen, limit: int) -> bool:
         """Let the model look ahead as far as that may pay, and propose what is worth most of all that was seen.
 
+        False where it was stopped before it saw anything: then its time says nothing.
         How far to go is decided before anything is drawn. What was seen ahead of the last pass, and turned out to be
         right since, need not be drafted again.
         """
@@ -166,6 +167,8 @@ class PacedDrafter:
         room = limit - len(seen.ids)
         if going_on and room > 0 and not (seen.ids and model.ends(seen.ids[-1])):
             more = model.look(history, room, gate, seen.ids)
+            if model.was_stopped:
+                return False
             self._num_drafted = len(more.ids)
             q = [*(seen.q or []), *more.q] if more.q is not None else seen.q
             seen = Seen([*seen.ids, *more.ids], [*seen.confidences, *(more.scores or [])], Source.DRAFT, q)
@@ -179,6 +182,7 @@ class PacedDrafter:
             self._add(plan.text)
         else:
             self._go_on(model, history, drawn, limit)
+        return True
 
     def _go_on(self, model: DraftModelDrafter, history: History, drawn: Seen, limit: int) -> None:
         """What was drawn last was not what was seen: draw on from there, and let text follow, where that pays."""

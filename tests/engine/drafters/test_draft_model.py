@@ -77,3 +77,19 @@ def test_its_cache_always_holds_a_prefix_of_the_history(turns: list[tuple[int, i
         drafter.observe(kept)
         assert model._ids == ids[: model.num_past]
         assert len(draft.ids) == limit
+
+
+def test_a_stop_ends_the_reading_of_a_long_prompt_and_nothing_is_proposed() -> None:
+    asked = iter([False, True])
+    sequence = CachedSequence(MarkovModel(LOGITS, n_ctx=4096))
+    drafter = DraftModelDrafter(sequence, N_VOCAB, NO_END, lambda: next(asked))
+    history = np.arange(4000, dtype=np.int32) % N_VOCAB
+    drafter.begin(history, Sampler(SamplingParams(temperature=0.0)))
+    assert drafter.propose(history, 4).ids == []
+    assert drafter.was_stopped
+    assert 0 < sequence.num_past < 3999
+    drafter.observe(0)
+    asked = iter([False] * 1000)
+    drafter.begin(history, Sampler(SamplingParams(temperature=0.0)))
+    assert len(drafter.propose(history, 4).ids) == 4
+    assert not drafter.was_stopped

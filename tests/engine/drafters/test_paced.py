@@ -219,6 +219,25 @@ def test_what_was_seen_ahead_and_is_right_is_not_drafted_again(most: int) -> Non
     assert 50 < model.num_tokens <= 100 + 4 + 32
 
 
+def test_reading_that_was_stopped_does_not_make_drafting_look_dear(monkeypatch: pytest.MonkeyPatch) -> None:
+    now = [0.0]
+    monkeypatch.setattr(paced, "perf_counter", lambda: now[0])
+
+    def stops() -> bool:
+        now[0] += 60.0
+        return True
+
+    answering = Answering(FLAT)
+    model = DraftModelDrafter(CachedSequence(MarkovModel(Q_LOGITS, 1024)), N_VOCAB, frozenset(), stops)
+    drafter = PacedDrafter(answering.pacer, None, model)
+    history = np.arange(1000, dtype=np.int32) % N_VOCAB
+    drafter.begin(history, Sampler(SamplingParams(temperature=0.0)))
+    assert drafter.propose(history, 4).ids == []
+    drafter.observe(0)
+    assert model.was_stopped
+    assert answering.pacer.learnt.model.cost_ms < 10.0
+
+
 @pytest.mark.parametrize("curve", [STAIRCASE, FLAT], ids=["staircase", "flat"])
 def test_the_draft_has_read_nothing_but_the_text_and_what_it_sees_ahead(curve: dict[int, float]) -> None:
     answering = Answering(curve)
