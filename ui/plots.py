@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -120,6 +121,15 @@ class DepthBars(_Plot):
         super().__init__(theme, name, help_text, DEPTH_ROW_PX)
         self._lines: tuple[tuple[int, float | None], ...] = ()
         self.set_shares(())
+        theme.changed.connect(self._fit_rows)
+
+    def _fit_rows(self) -> None:
+        """Another text size needs other room."""
+        self.setFixedHeight(max(len(self._lines), 1) * self._row_px)
+
+    @property
+    def _row_px(self) -> int:
+        return max(DEPTH_ROW_PX, math.ceil(self.theme.text_height(-1)) + 2)
 
     def set_shares(self, shares: Sequence[float | None], *, settled: bool = True) -> None:
         """Shares of 1 from depth 1 on; None where a depth was never proposed.
@@ -128,7 +138,7 @@ class DepthBars(_Plot):
         """
         few = len(shares) <= MOST_DEPTHS
         self._lines = tuple((i, share) for i, share in enumerate(shares, 1) if few or i in STANDING_DEPTHS)
-        height = max(len(self._lines), 1) * DEPTH_ROW_PX
+        height = max(len(self._lines), 1) * self._row_px
         height = height if settled else max(height, self.height())
         if height != self.height():
             self.setFixedHeight(height)
@@ -149,14 +159,15 @@ class DepthBars(_Plot):
         painter.setFont(font)
         right = QFontMetricsF(font).horizontalAdvance("100 %")
         left = QFontMetricsF(font).horizontalAdvance("16") + 8
+        row_px = self._row_px
         for row, (depth, share) in enumerate(self._lines or ((0, None),)):
-            top = row * DEPTH_ROW_PX
-            line = QRectF(0, top, self.width(), DEPTH_ROW_PX)
+            top = row * row_px
+            line = QRectF(0, top, self.width(), row_px)
             painter.setPen(QColor(tokens.text_muted))
             label = str(depth) if depth else "-"
             painter.drawText(line, int(Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft), label)
             painter.drawText(line, int(Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignRight), percent(share))
-            track = QRectF(left, top + (DEPTH_ROW_PX - BAR_PX) / 2, self.width() - left - right - 8, BAR_PX)
+            track = QRectF(left, top + (row_px - BAR_PX) / 2, self.width() - left - right - 8, BAR_PX)
             self.bar(painter, track, tokens.hover)
             if share:
                 self.bar(painter, QRectF(track.x(), track.y(), track.width() * share, BAR_PX), tokens.accent)

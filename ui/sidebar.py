@@ -108,8 +108,8 @@ class Sidebar(QFrame):
         top = QHBoxLayout()
         top.setSpacing(8)
         top.addWidget(self.new_button, 1)
-        top.addWidget(self.menu_button)
-        top.addWidget(self.hide_button)
+        for small in (self.menu_button, self.hide_button):
+            top.addWidget(small, 0, Qt.AlignmentFlag.AlignVCenter)  # without, the row would be no higher than it
         layout = QVBoxLayout(self)
         layout.setContentsMargins(12, 12, 12, 12)
         layout.setSpacing(8)
@@ -123,7 +123,7 @@ class Sidebar(QFrame):
         foot = QHBoxLayout()
         foot.setSpacing(8)
         foot.addWidget(self.settings_button, 1)
-        foot.addWidget(self.help_button)
+        foot.addWidget(self.help_button, 0, Qt.AlignmentFlag.AlignVCenter)
         layout.addLayout(foot)
 
     def set_rows(
