@@ -32,7 +32,7 @@ from ui.markdown_places import NOTHING_DRAWN, Drawn, Lines, code_places, drawn
 from ui.markdown_words import grow_html, takes_words, words_after
 
 MAX_RUN_BLOCKS = 10
-MAX_RUN_CHARS = 3_000
+MAX_RUN_CHARS = 2_000
 ROW_CHARS = 250  # what a row of a table takes to lay out, as characters of prose
 _PARSER = SafeParser()  # keeps nothing between calls
 _FENCE_OPEN = re.compile(r"(`{3,}|~{3,})([^\n]*)\n")

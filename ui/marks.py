@@ -6,7 +6,9 @@ for every line that is drawn.
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import lru_cache
 
 from PySide6.QtGui import QColor, QTextBlock, QTextCharFormat, QTextDocument, QTextLayout
@@ -41,6 +43,14 @@ def _format(source: Source, name: str) -> QTextCharFormat:
     return result
 
 
+@dataclass(slots=True)
+class _MarkedBlock:
+    """The ranges of a block and their formats, which are dear to make and the same in the next layout."""
+
+    ranges: Sequence[MarkedRange]
+    formats: list[QTextLayout.FormatRange]
+
+
 class DocumentMarks:
     """The marks of one document of prose. What did not change since they were shown last is not touched."""
 
@@ -48,51 +58,52 @@ class DocumentMarks:
         self._document = document
         self._shown: list[MarkedRange] = []
         self._tokens = LIGHT
-        self._last: tuple[int, list[QTextLayout.FormatRange]] = (-1, [])  # where a block begins, and its formats
+        self._blocks: dict[int, _MarkedBlock] = {}  # by where they begin
 
     def forget(self) -> None:
         """The document was laid out anew, without any mark."""
-        self._shown, self._last = [], (-1, [])
+        self._shown = []
 
     def show(self, ranges: Sequence[MarkedRange], tokens: Palette) -> None:
         """Mark exactly these ranges, which are in order."""
-        known = self._shown if tokens == self._tokens else []
+        if tokens != self._tokens:
+            self._tokens, self._shown, self._blocks = tokens, [], {}
+        known = self._shown
         num_same = _num_same(known, ranges)
-        if num_same == len(ranges) == len(self._shown):
+        if num_same == len(ranges) == len(known):
             return
-        changed = [item.start for item in (*ranges[num_same : num_same + 1], *self._shown[num_same : num_same + 1])]
+        changed = [item.start for item in (*ranges[num_same : num_same + 1], *known[num_same : num_same + 1])]
         first = self._document.findBlock(min(changed)) if known else self._document.begin()
-        last = self._document.findBlock(
-            max((*(item.start for item in ranges[-1:]), *(i.start for i in self._shown[-1:])))
-        )
+        last = self._document.findBlock(max(item.start for item in (*ranges[-1:], *known[-1:])))
         begin = first.position()
-        self._tokens = tokens
-        index = next((number for number, item in enumerate(ranges) if item.start >= begin), len(ranges))
+        index = bisect_left(ranges, begin, key=_start)
         block = first
         while block.isValid() and block.position() <= last.position():
-            index = self._mark_block(block, ranges, index, num_same)
-            block = block.next()
+            end = bisect_left(ranges, block.position() + block.length(), index, key=_start)
+            self._mark_block(block, ranges[index:end])
+            block, index = block.next(), end
         self._shown = list(ranges)
         self._document.markContentsDirty(begin, last.position() + last.length() - 1 - begin)
 
-    def _mark_block(self, block: QTextBlock, ranges: Sequence[MarkedRange], index: int, num_same: int) -> int:
-        """Give one block its formats from ``index`` on; returns the number of the first range behind it."""
-        begin, end = block.position(), block.position() + block.length()
-        place, formats = self._last
-        formats = formats[: max(num_same - index, 0)] if place == begin else []
-        index += len(formats)
-        while index < len(ranges) and ranges[index].start < end:
-            formats.append(_format_range(ranges[index], begin, self._tokens))
-            index += 1
-        self._last = (begin, formats)
+    def _mark_block(self, block: QTextBlock, ranges: Sequence[MarkedRange]) -> None:
+        begin = block.position()
+        known = self._blocks.get(begin)
+        num_same = _num_same(known.ranges, ranges) if known is not None else 0
+        formats = known.formats[:num_same] if known is not None else []
+        formats += [_format_range(item, begin, self._tokens) for item in ranges[num_same:]]
+        self._blocks[begin] = _MarkedBlock(ranges, formats)
         block.layout().setFormats(formats)
-        return index
+
+
+def _start(item: MarkedRange) -> int:
+    return item.start
 
 
 def _num_same(known: Sequence[MarkedRange], ranges: Sequence[MarkedRange]) -> int:
-    num_same = max(min(len(known), len(ranges)) - 1, 0)
-    if known[:num_same] == ranges[:num_same]:
-        return num_same + (known[num_same : num_same + 1] == ranges[num_same : num_same + 1] != [])
+    """How many are the same from the front on."""
+    limit = min(len(known), len(ranges))
+    if known[:limit] == ranges[:limit]:
+        return limit
     return next(number for number, pair in enumerate(zip(known, ranges, strict=False)) if pair[0] != pair[1])
 
 

@@ -169,6 +169,9 @@ class Locator:
         self._shown, self._drawn = "", Drawn()
         self._reached = [_Reached()]
         self._closed: list[MarkedRange] = []
+        self._unit = self._start = 0  # while a text is gone through
+        self._current: Source | None = None
+        self._before = ""
 
     def locate(self, shown: str, drawn: Drawn) -> list[MarkedRange]:
         """The ranges, in UTF-16 units of ``shown``."""
@@ -178,20 +181,40 @@ class Locator:
         self._before, placing = known.before, Placing(known.num_drawn)
         added = shown[known.num_shown :]
         self._shown, self._drawn = shown, drawn
+        places, number = placing.places(added, drawn), 0
+        for run in _RUNS.findall(added):
+            self._look_at(run, places[number : number + len(run)])
+            number += len(run)
+        if added:
+            here = (self._unit, self._start, self._current, self._before, len(self._closed))
+            self._reached.append(_Reached(len(shown), placing.number, *here))
+        return [*self._closed, *self._open()]
+
+    def _look_at(self, run: str, places: Sequence[int]) -> None:
+        """Spaces, or what stands between them: nearly always a word that came from one source."""
+        first, length = places[0], len(run)
+        if run == " " and not self._before:
+            self._unit += 1
+            return
+        together = run.isascii() and not self._before and first >= 0 and places == list(range(first, first + length))
+        sources = self.runs.sources[first : first + length] if together else []
+        if len(sources) == length and sources.count(sources[0]) == length:
+            if sources[0] is not self._current:
+                self._close(sources[0])
+            self._unit += length
+        else:
+            self._look_at_each(run, places)
+
+    def _look_at_each(self, run: str, places: Sequence[int]) -> None:
         sources = self.runs.sources
-        wide = max(added, default="") > "\uffff"
-        for char, place in zip(added, placing.places(added, drawn), strict=True):
+        for char, place in zip(run, places, strict=True):
             if place >= 0 and char != OBJECT != self._before:
                 source = sources[place] if place < len(sources) else None
             else:
                 source = self._source_of(char, place)
             if source is not self._current:
                 self._close(source)
-            self._unit += 2 if wide and ord(char) > 0xFFFF else 1
-        if added:
-            here = (self._unit, self._start, self._current, self._before, len(self._closed))
-            self._reached.append(_Reached(len(shown), placing.number, *here))
-        return [*self._closed, *self._open()]
+            self._unit += 2 if ord(char) > 0xFFFF else 1
 
     def _source_of(self, char: str, place: int) -> Source | None:
         """Of a space, of a formula, of what stands beside one, and of what is not from the raw text."""

@@ -40,8 +40,14 @@ back to what was said before, and now and then they *stress* a word or name a `f
 in it that a reader would stop at, and this is how it should be.
 
 """
+PARAGRAPHS = """Paragraph {n} is of the usual length: four or five sentences that explain one thing, weigh it against
+another, and come back to what was asked. Now and then a **word** is stressed, or a `name` is given as it is typed.
+Nothing in it is unusual, and that is the point: most of what a model writes looks like this, and so it has to be quick.
+
+"""
 KINDS = {
     "mixed": MIXED,
+    "paragraphs": PARAGRAPHS,
     "prose": "Words follow words in *one* paragraph without any `end`, and so the open part grows all the time. ",
     "list": "- point {n} of a **long** list, with `code`\n",
     "table": "| row {n} | of a **long** table | {n} |\n",

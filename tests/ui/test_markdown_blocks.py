@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from itertools import pairwise
 
@@ -35,11 +36,16 @@ def whole(text: str) -> str:
                 group = table_part(group, rows_of(group), column_widths(group))
             result.append(f"CODE {token.content}" if is_code else render_tokens(parser, group))
             group = []
-    return "".join(result)
+    return WIDTH.sub("", "".join(result))
+
+
+SEAM = re.compile(r'</tbody>\n?</table>\n?<table class="grid more[^>]*>\n?<tbody>\n?')  # of two parts of one table
+WIDTH = re.compile(r' width="\d+%"')
 
 
 def joined(blocks: Iterable[Block]) -> str:
-    return "".join(f"CODE {block.code}" if block.is_code else block.html for block in blocks)
+    html = "".join(f"CODE {block.code}" if block.is_code else block.html for block in blocks)
+    return WIDTH.sub("", SEAM.sub("", html).replace('class="grid part"', 'class="grid"'))
 
 
 @settings(max_examples=300, deadline=None)
