@@ -16,6 +16,7 @@ from engine.drafting_step import drafting_step_ms
 from engine.experience_store import ExperienceStore
 from engine.free_cores import FreeCores
 from engine.llama import library
+from engine.llama.devices import find_gpus
 from engine.loading import LoadedModel
 from engine.measuring import few_passes_ms, measurable, measure_passes, measure_recovery
 from engine.pacer import MAX_DEPTH, Pacer
@@ -44,7 +45,7 @@ class PairCosts:
         self.pacer: Pacer | None = None
         self._target, self._draft, self._store = target, draft, store
         self._asked_threads = (request.threads, request.draft_threads)
-        machine = (*library.machine_facts(), request.flash_attention)
+        machine = (*library.machine_facts(), *(gpu.name for gpu in find_gpus()), request.flash_attention)
         self._target_key = key_of("target", *_facts(target), request.threads, *machine)
         self._draft_key = key_of("draft", *_facts(draft), request.draft_threads, *machine) if draft else ""
         self._experience = experience or ExperienceStore(None, MAX_DEPTH)

@@ -12,6 +12,7 @@ from app.paths import builtin_draft, builtin_target
 from engine import pair_costs
 from engine.cost_store import FILE_NAME, CostStore
 from engine.experience_store import ExperienceStore
+from engine.llama.devices import GpuDevice
 from engine.loading import LoadedModel, LoadOptions, open_model
 from engine.pacer import MAX_DEPTH
 from engine.pair_costs import PairCosts
@@ -114,6 +115,17 @@ def test_another_cache_type_or_number_of_threads_is_another_measurement(
         other.prepare(paced=False)
         assert other.pacer is None
         assert pair[0].context.threads == (request.threads or before)
+
+
+def test_another_graphics_processor_is_another_measurement(
+    pair: tuple[LoadedModel, LoadedModel], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store = CostStore(tmp_path)
+    PairCosts(*pair, REQUEST, store).measure(0.2)
+    monkeypatch.setattr(pair_costs, "find_gpus", lambda: (GpuDevice("another", None, None),))
+    other = PairCosts(*pair, REQUEST, CostStore(tmp_path))
+    other.prepare(paced=False)
+    assert other.pacer is None
 
 
 def test_a_filled_cache_has_a_curve_of_its_own(pair: tuple[LoadedModel, LoadedModel]) -> None:
