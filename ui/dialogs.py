@@ -68,12 +68,16 @@ def link_question(parent: QWidget, address: str) -> Question | None:
         translate("Dialogs", "The answer names this address. Your browser will open it."),
         translate("Dialogs", "Open"),
     )
-    shown = QPlainTextEdit(address)
+    url = QUrl(address)
+    host = url.host(QUrl.ComponentFormattingOption.FullyEncoded)
+    # Letters may look like others: then the address stands there once more as the network spells it.
+    spelled = "" if host in address.lower() else "\n" + bytes(url.toEncoded().data()).decode()
+    shown = QPlainTextEdit(address + spelled)
     shown.setProperty("kind", "field")
     shown.setReadOnly(True)
     shown.setTabChangesFocus(True)
     shown.setFixedHeight(72)
     shown.setAccessibleName(translate("Dialogs", "Address"))
     question.column.addWidget(shown)
-    question.accepted.connect(lambda: QDesktopServices.openUrl(QUrl(address)))
+    question.accepted.connect(lambda: QDesktopServices.openUrl(url))
     return question

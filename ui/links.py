@@ -9,7 +9,7 @@ SAFE_SCHEMES = frozenset({"http", "https", "mailto"})
 
 def is_safe(address: str) -> bool:
     """True for http, https and mailto; whatever else an answer names is never opened."""
-    if any(ord(char) < 32 or ord(char) == 127 for char in address):
+    if not address.isprintable():  # nor what turns the direction of writing, nor what is not seen
         return False
     try:
         parts = urlsplit(address)
@@ -17,4 +17,5 @@ def is_safe(address: str) -> bool:
         return False
     if parts.scheme.lower() not in SAFE_SCHEMES:
         return False
-    return bool(parts.netloc or parts.scheme.lower() == "mailto")
+    # What stands before an @ is no host, but looks like one: https://bank.example@elsewhere.example
+    return bool(parts.netloc and "@" not in parts.netloc) or parts.scheme.lower() == "mailto"

@@ -13,6 +13,7 @@ MAX_LINES = 9
 LONG_PASTE_CHARS = 4_000  # about a thousand tokens: more than anybody reads in a box of nine lines
 LONG_PASTE_LINES = 60
 HUGE_PASTE_CHARS = 200_000  # the box would take seconds to lay it out
+HUGE_LINE_CHARS = 20_000  # the same, of one line
 
 
 def local_paths(mime: QMimeData) -> list[str]:
@@ -71,7 +72,7 @@ class MessageEdit(QPlainTextEdit):
             self._paste(source.text())
 
     def _paste(self, text: str) -> None:
-        if len(text) > HUGE_PASTE_CHARS:
+        if len(text) > HUGE_PASTE_CHARS or max(map(len, text.split("\n"))) > HUGE_LINE_CHARS:
             self.huge_pasted.emit(text)
             return
         start = self.textCursor().selectionStart()

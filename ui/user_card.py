@@ -6,6 +6,7 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
 from ui.attachment_chips import AttachmentRows
+from ui.formatting import count
 from ui.icon_button import IconButton
 from ui.language import translate
 from ui.message_card import MessageCard
@@ -16,6 +17,19 @@ from ui.theme import Theme
 from ui.version_switch import ARROW_INSET_PX
 
 CARET = Qt.TextInteractionFlag.TextSelectableByKeyboard
+
+MOST_CHARS = 200_000  # more would keep the window waiting for its layout
+LINE_CHARS = 5_000  # the layout of a line without a space takes the square of its length
+
+
+def shown_text(text: str) -> str:
+    """As much of a message as can be laid out at once, absurd lines broken; copying and sending take all of it."""
+    lines = text[:MOST_CHARS].split("\n")
+    shown = "\n".join(line[at : at + LINE_CHARS] for line in lines for at in range(0, max(len(line), 1), LINE_CHARS))
+    if len(text) <= MOST_CHARS:
+        return shown
+    words = translate("AttachmentReader", "shown: the first {shown} of {all} characters; the model is given all")
+    return f"{shown}\n\n({words.format(shown=count(MOST_CHARS), all=count(len(text)))})"
 
 
 class UserCard(MessageCard):
@@ -39,7 +53,7 @@ class UserCard(MessageCard):
         self.body.setTextInteractionFlags(self.body.textInteractionFlags() | CARET)
         self.body.setContextMenuPolicy(Qt.ContextMenuPolicy.NoContextMenu)  # the message has one
         self.body.fit(text_width)
-        self.body.set_plain(view.text)
+        self.body.set_plain(shown_text(view.text))
         self.body.setVisible(bool(view.text))
         self._text = view.text
         self._attached = view.attachments

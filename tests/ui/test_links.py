@@ -39,6 +39,10 @@ def test_web_and_mail_are_safe(address: str) -> None:
         "http://[bad",
         "java\nscript:alert(1)",
         "https://example.org/\x00",
+        "https://exam\u200bple.org",
+        "https://example.org/\u202egpj.exe",
+        "https://example.org\u2028",
+        "https://bank.example@elsewhere.example/",
     ],
 )
 def test_everything_else_is_refused(window: MainWindow, address: str) -> None:
@@ -96,3 +100,11 @@ def test_prose_loads_no_resource(theme: Theme, qtbot: QtBot) -> None:
     assert view.loadResource(kind, QUrl("file:///etc/hostname")) is None
     assert not view.openLinks()
     assert not view.openExternalLinks()
+
+
+def test_letters_that_look_like_others_are_spelled_out(window: MainWindow) -> None:
+    question = link_question(window, "https://\u0430pple.example/x")
+    assert question is not None
+    shown = question.findChild(QPlainTextEdit)
+    assert shown is not None
+    assert shown.toPlainText() == "https://\u0430pple.example/x\nhttps://xn--pple-43d.example/x"
