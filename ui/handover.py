@@ -84,6 +84,7 @@ class Handover:
         if self._shows_messages:
             window.pages.setCurrentWidget(window.transcript)
         lay_out()
+        window.layout_state.fit_text(window.theme.type.base)
         window.layout_state.set_panes(self._panes)  # a splitter takes widths only once it has its own
         lay_out()
 

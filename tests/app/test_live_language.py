@@ -291,6 +291,14 @@ def test_the_open_settings_stay_and_leaving_them_gives_the_language_back(desk: D
     assert not any(each.isVisible() for each in window.findChildren(SettingsDialog))
 
 
+def test_panes_keep_the_room_of_larger_text(desk: Desk, qtbot: QtBot) -> None:
+    window = desk.window
+    window.set_text_size("larger")
+    least = window.sidebar.minimumWidth(), window.stats.minimumWidth()
+    take(window, qtbot, "de")
+    assert (window.sidebar.minimumWidth(), window.stats.minimumWidth()) == least
+
+
 def test_the_language_that_is_spoken_already_builds_nothing(desk: Desk, qtbot: QtBot) -> None:
     before = desk.window.sidebar
     desk.controller._on_settings({"language": "en"})

@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import IO
 
 from app.chats.exchange import chatgpt, lm_studio, own_format
-from app.chats.exchange.json_size import num_values
 from app.chats.exchange.records import MAX_CHATS, OutsideChat
 from app.errors import ChatsImportError
 from engine.sentences import said
@@ -78,11 +77,17 @@ def _read_zip(file: Path) -> list[OutsideChat]:
     return chats
 
 
+def _num_values(raw: bytes) -> int:
+    from app.chats.exchange.json_size import num_values  # noqa: PLC0415  (NumPy: the start does not wait for it)
+
+    return num_values(raw)
+
+
 def _read_json(handle: IO[bytes], name: str) -> list[OutsideChat]:
     raw = handle.read(MAX_FILE_BYTES + 1)  # what a header says of a size is not believed
     if len(raw) > MAX_FILE_BYTES:
         raise ChatsImportError(said("{name} is larger than {limit} MB.", name=name, limit=MAX_FILE_BYTES // 2**20))
-    if len(raw) > _SMALL_BYTES and num_values(raw) > MAX_VALUES:
+    if len(raw) > _SMALL_BYTES and _num_values(raw) > MAX_VALUES:
         raise ChatsImportError(said("{file} unpacks to more than {limit} MB.", file=name, limit=MAX_VALUES_MB))
     try:
         data = json.loads(raw.decode("utf-8-sig"))
