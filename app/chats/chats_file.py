@@ -178,7 +178,7 @@ class ChatsFile:
 
         try:
             return self._writer.call(settled)
-        except (sqlite3.Error, ValueError, ArithmeticError) as error:
+        except (sqlite3.Error, ValueError, ArithmeticError, LookupError) as error:
             told = as_storage_error(error, self._place.file)
             self._suspect = self._suspect or isinstance(told, DamagedFileError)
             raise told from error

@@ -138,7 +138,7 @@ def layout_of(connection: sqlite3.Connection) -> dict[str, tuple[str, ...]]:
     return {name: tuple(column for (column,) in connection.execute(sql, (name,))) for (name,) in names}
 
 
-def as_storage_error(error: sqlite3.Error | ValueError | ArithmeticError, file: Path) -> StorageError:
+def as_storage_error(error: sqlite3.Error | ValueError | ArithmeticError | LookupError, file: Path) -> StorageError:
     """Turn what SQLite says about ``file``, or what cannot be made of its rows, into a sentence for a person."""
     if not isinstance(error, sqlite3.Error):
         # The driver fails so, too, where SQLite's own message quotes damaged names.

@@ -85,9 +85,12 @@ def test_chats_of_impossible_days_are_listed(place: Place) -> None:
     assert again.close()
 
 
-def test_a_row_that_cannot_be_understood_is_one_sentence(store: ChatStore, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("error", [ValueError("no state"), KeyError(7), OverflowError("no date")], ids=repr)
+def test_a_row_that_cannot_be_understood_is_one_sentence(
+    store: ChatStore, monkeypatch: pytest.MonkeyPatch, error: Exception
+) -> None:
     def fail(*_values: object) -> None:
-        MessageState("no state")
+        raise error
 
     monkeypatch.setattr("app.chats.messages.list_messages", fail)
     with pytest.raises(StorageError) as caught:
