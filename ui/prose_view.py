@@ -261,7 +261,7 @@ class ProseView(QTextBrowser):
             self._load_formulas(self._html)
         else:
             self.setHtml(self._html)
-        if anchor != position:
+        if anchor or position:
             self._reselect(anchor, position)
         self.fit(self._width)
 

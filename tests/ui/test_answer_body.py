@@ -240,6 +240,19 @@ def test_a_selection_survives_more_text(theme: Theme, qtbot: QtBot) -> None:
     assert prose.textCursor().selectedText() == "first"
 
 
+def test_a_caret_stays_where_it_is_while_its_block_is_set_anew(theme: Theme, qtbot: QtBot) -> None:
+    body = AnswerBody(theme)
+    qtbot.addWidget(body)
+    body.append("first words ")
+    prose = body.segments[0]
+    assert isinstance(prose, ProseView)
+    cursor = prose.textCursor()
+    cursor.setPosition(4)
+    prose.setTextCursor(cursor)
+    body.append("and **more** of them")
+    assert (prose.textCursor().anchor(), prose.textCursor().position()) == (4, 4)
+
+
 def test_long_lines_of_code_wrap_where_it_is_wished(theme: Theme, qtbot: QtBot) -> None:
     body = AnswerBody(theme)
     qtbot.addWidget(body)
