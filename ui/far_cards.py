@@ -51,7 +51,10 @@ class FarCards(QObject):
         self._wake_soon.timeout.connect(self._wake_near)
         self._rest_soon = QTimer(self, singleShot=True, interval=CALM_MS)
         self._rest_soon.timeout.connect(self._rest_one)
+        self._look_soon = QTimer(self, singleShot=True, interval=0)  # when all has its place
+        self._look_soon.timeout.connect(self.look)
         page.verticalScrollBar().valueChanged.connect(self.look)
+        page.verticalScrollBar().rangeChanged.connect(lambda *_range: self._look_soon.start())
 
     def forget(self) -> None:
         """Other messages take the place of all."""
@@ -71,8 +74,8 @@ class FarCards(QObject):
     def wake(self, index: int) -> MessageCard:
         """Make the card of a message whole, if it is not, and return it."""
         card = self._begin(index)
-        while card in self._waking:
-            self._go_on(card)
+        while card in self._waking and self._go_on(card):
+            pass
         return card
 
     def _begin(self, index: int) -> MessageCard:
@@ -83,9 +86,9 @@ class FarCards(QObject):
         self._waking[card] = entry
         return card
 
-    def _go_on(self, card: MessageCard) -> None:
+    def _go_on(self, card: MessageCard) -> bool:
         if card.build_one():
-            return
+            return True
         kept, column = self._waking.pop(card), self._column()
         self.changed.emit()  # what is in it finds its place while its height is kept: the page would shrink and grow
         card.free_height()
@@ -93,17 +96,18 @@ class FarCards(QObject):
             self.woken_above.emit()
         self.woken.emit(card)
         card.settle(kept)
+        return False
 
     def _wake_near(self) -> None:
         until = time.perf_counter() + SLICE_S
-        while (near := self._missing_within(NEAR_PAGES)) and time.perf_counter() < until:
-            entry = self._column().entries[near[0]]
-            if isinstance(entry, MessageCard):
-                self._go_on(entry)
-            else:
-                self._begin(near[0])
-        if near:
-            self._wake_soon.start()
+        near = self._missing_within(NEAR_PAGES)
+        if not near:
+            return
+        entry = self._column().entries[near[0]]
+        card = self._begin(near[0])  # a card without its parts takes a turn of its own, and so does its last step
+        while isinstance(entry, MessageCard) and self._go_on(card) and time.perf_counter() < until:
+            pass
+        self._wake_soon.start()
 
     def _rest_one(self) -> None:
         """One a turn: the deleting takes its time too."""

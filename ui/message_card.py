@@ -116,7 +116,13 @@ class MessageCard(QFrame):
 
     def keep(self) -> KeptCard | None:
         """What a card like this one can be made from; None where this one must stay."""
-        return None if self.is_in_use else KeptCard(self.view, self.height())
+        layout = self.layout()
+        if self.is_in_use or layout is None:
+            return None
+        # Its height itself may be a little less for a moment, where the page has not grown yet.
+        flows = layout.hasHeightForWidth()
+        height = layout.totalHeightForWidth(self.width()) if flows else layout.totalSizeHint().height()
+        return KeptCard(self.view, height)
 
     def take_up(self, kept: KeptCard) -> None:
         """Become as the card was that this was kept of, before the first `build_one`."""

@@ -25,6 +25,5 @@ def tab_stops(layout: QLayout | None) -> Iterator[QWidget]:
 def put_in_order(widgets: Iterable[QWidget]) -> None:
     """Have Tab go through what is laid out in these, one after another; the first stop stays where it is."""
     stops = [stop for widget in widgets for stop in tab_stops(widget.layout())]
-    for before, stop in pairwise(stops):
-        if before.nextInFocusChain() is not stop:
-            QWidget.setTabOrder(before, stop)
+    for before, stop in pairwise(stops):  # asking for the next in the chain would tie its wrapper's life to this one's
+        QWidget.setTabOrder(before, stop)

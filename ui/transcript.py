@@ -32,6 +32,7 @@ BETWEEN_SLICES_MS = 2  # what a slice built is painted before the next one
 AHEAD_PAGES = 4  # so much is built above what is in sight; older messages follow as the user scrolls up
 FIRST_SLICE_S = 0.020  # what is in sight appears at once where it can
 GO_TO_MARGIN_PX = 16
+ORDER_MS = 250  # of rest between two cards that come back
 
 
 class Transcript(MessageArea):
@@ -58,6 +59,8 @@ class Transcript(MessageArea):
         self._found_in: int | None = None
         self._slice = QTimer(self, singleShot=True)
         self._slice.timeout.connect(self._work)
+        self._order_soon = QTimer(self, singleShot=True)  # of Tab: as the messages stand, not as they were made
+        self._order_soon.timeout.connect(lambda: put_in_order(self.cards))
         self.setObjectName("transcript")
         self.setAccessibleName(translate("Transcript", "Conversation"))
         self.setFrameShape(QFrame.Shape.NoFrame)
@@ -141,6 +144,7 @@ class Transcript(MessageArea):
         self._mark_last()
         self._stick = True
         self.lay_out()
+        self._order_soon.start(0)
 
     def begin_answer(self, view: MessageView) -> None:
         """Show an answer that is being made; one with the same id is replaced."""
@@ -167,6 +171,7 @@ class Transcript(MessageArea):
             self._streaming.finish(view)
             self._streaming = None
             self.lay_out()
+            self._order_soon.start(0)
 
     @property
     def is_streaming(self) -> bool:
@@ -204,6 +209,7 @@ class Transcript(MessageArea):
 
     def _on_woken(self, card: MessageCard) -> None:
         self.lay_out()
+        self._order_soon.start(ORDER_MS)
         if self._found and card.message_id == self._found_in and self._wanted is None:
             self._found.mark(card, self._theme.tokens)
 
@@ -278,6 +284,8 @@ class Transcript(MessageArea):
             self._scroll_to_wanted()
         if self.is_building or self._discarded:
             self._slice.start(BETWEEN_SLICES_MS)
+        else:
+            self._order_soon.start(0)
 
     def _build_one(self) -> bool:
         if self._building is not None:
@@ -325,11 +333,6 @@ class Transcript(MessageArea):
             if had or has:
                 card.set_revealed(has or card.underMouse())
 
-    def focusNextPrevChild(self, forward: bool) -> bool:
-        """Tab goes through the messages as they stand, though they were made in another order."""
-        put_in_order(self.cards)
-        return super().focusNextPrevChild(forward)
-
     def focusInEvent(self, event: QFocusEvent) -> None:
         """Reached by keyboard, it shows so."""
         super().focusInEvent(event)
@@ -341,10 +344,11 @@ class Transcript(MessageArea):
         self._ring.on_focus(event)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """The button stays at the lower edge."""
+        """The button stays at the lower edge, and a higher page has more in sight."""
         super().resizeEvent(event)
         self._ring.follow()
         self._place_jump()
+        self._far.look()
 
     def _place_jump(self) -> None:
         self.jump.adjustSize()

@@ -22,6 +22,7 @@ from ui.far_cards import FAR_PAGES
 from ui.main_window import MainWindow
 from ui.message_card import MessageCard
 from ui.records import MessageState, MessageView
+from ui.transcript import Transcript
 from ui.user_card import UserCard
 
 HISTORY = history_of(20_000)
@@ -97,6 +98,21 @@ def look_of(card: AnswerCard) -> Sequence[object]:
     )
 
 
+def whole_in_sight(transcript: Transcript) -> list[int]:
+    """The messages in sight, all that there should be, each with all of its words."""
+    in_sight = [card for card in transcript.cards if not card.visibleRegion().isEmpty()]
+    tops = [card.mapTo(transcript.viewport(), QPoint(0, 0)).y() for card in in_sight]
+    assert tops[0] <= 20
+    assert tops[-1] + in_sight[-1].height() >= transcript.viewport().height() - 20
+    ids = [card.message_id for card in in_sight]
+    assert ids == list(range(ids[0], ids[-1] + 1))
+    for card in in_sight:
+        views = texts_of(card) if isinstance(card, AnswerCard) else [card.body]  # type: ignore[attr-defined]
+        shown = "".join(view.toPlainText() for view in views)
+        assert (isinstance(card, UserCard) and shown == card.text) or shown.count("Look again") == 3
+    return ids
+
+
 @pytest.fixture
 def page(window: MainWindow, qtbot: QtBot) -> MainWindow:
     """A long chat, as it is opened."""
@@ -142,18 +158,21 @@ def test_what_is_in_sight_is_whole_before_it_is_painted(page: MainWindow, qtbot:
         bar.setValue(bar.value() + transcript.viewport().height() // 2)
         page = transcript.widget()
         assert (bar.maximum(), page.height()) == (before, page.sizeHint().height()), "nothing jumps"
-        in_sight = [card for card in transcript.cards if not card.visibleRegion().isEmpty()]
-        tops = [card.mapTo(transcript.viewport(), QPoint(0, 0)).y() for card in in_sight]
-        assert tops[0] <= 20
-        assert tops[-1] + in_sight[-1].height() >= transcript.viewport().height() - 20
-        assert [card.message_id for card in in_sight] == ids[in_sight[0].message_id : in_sight[-1].message_id + 1]
-        for card in in_sight:
-            views = texts_of(card) if isinstance(card, AnswerCard) else [card.body]  # type: ignore[attr-defined]
-            shown = "".join(view.toPlainText() for view in views)
-            assert (isinstance(card, UserCard) and shown == card.text) or shown.count("Look again") == 3
-        seen += [card.message_id for card in in_sight]
+        seen += whole_in_sight(transcript)
         QApplication.processEvents()
     assert set(seen) == set(ids)
+
+
+def test_a_higher_page_has_all_in_sight(page: MainWindow, qtbot: QtBot) -> None:
+    go_up(page, qtbot)
+    bar = page.transcript.verticalScrollBar()
+    qtbot.waitUntil(lambda: card_of(page, HISTORY[-4].id) is None, timeout=WAIT_MS)
+    bar.setValue(bar.maximum() // 2)
+    before = whole_in_sight(page.transcript)
+    page.resize(page.width(), 8 * page.height())
+    assert len(whole_in_sight(page.transcript)) > len(before) + 4
+    page.resize(2 * page.width() // 3, page.height())
+    qtbot.waitUntil(lambda: bool(whole_in_sight(page.transcript)), timeout=WAIT_MS)
 
 
 def test_an_answer_comes_back_as_it_was(page: MainWindow, qtbot: QtBot) -> None:
@@ -191,7 +210,7 @@ def test_reasoning_stays_open_and_its_widgets_go(page: MainWindow, qtbot: QtBot)
     folded = card.height()
     qtbot.mouseClick(card.thought.header, LEFT)
     page.composer.edit.setFocus()
-    qtbot.waitUntil(lambda: not card.is_in_use and card.height() > folded, timeout=WAIT_MS)
+    qtbot.waitUntil(lambda: not card.is_in_use and card.height() == card.sizeHint().height() > folded, timeout=WAIT_MS)
     body, height = card.thought.body, card.height()
     assert body is not None
     with qtbot.waitSignal(body.destroyed, timeout=WAIT_MS):
@@ -367,6 +386,7 @@ def test_tab_goes_through_the_messages_as_they_stand(page: MainWindow, qtbot: Qt
     wanted = [view.id for view in HISTORY[-7:-4]]
     go_to(page, qtbot, wanted[1])
     qtbot.waitUntil(lambda: all(card_of(page, number) is not None for number in wanted), timeout=WAIT_MS)
+    qtbot.waitUntil(lambda: not page.transcript._order_soon.isActive(), timeout=WAIT_MS)
     texts_of(answer_of(page, wanted[0]))[0].setFocus(Qt.FocusReason.TabFocusReason)
     places: list[tuple[int, int]] = []
     while not places or places[-1][0] != wanted[-1]:

@@ -13,6 +13,7 @@ from pytestqt.qtbot import QtBot
 from tests.ui.conftest import STATS
 from ui.answer_card import AnswerCard
 from ui.main_window import MainWindow
+from ui.message_card import MessageCard
 from ui.records import MessageState, MessageView
 
 LONG = "\n\n".join(f"Paragraph {number} with some words." for number in range(80))
@@ -87,9 +88,15 @@ def test_a_message_far_above_is_built_when_it_is_looked_for(window: MainWindow, 
     qtbot.waitUntil(lambda: not window.transcript.is_building)
     assert all(card.message_id != 5 for card in window.transcript.cards)
     window.transcript.go_to(5)
-    qtbot.waitUntil(lambda: any(card.message_id == 5 for card in window.transcript.cards), timeout=30_000)
-    card = next(card for card in window.transcript.cards if card.message_id == 5)
-    qtbot.waitUntil(lambda: 0 <= card.mapTo(window.transcript.viewport(), QPoint(0, 0)).y() < 60, timeout=30_000)
+
+    def is_at_top() -> bool:
+        places = (card.mapTo(window.transcript.viewport(), QPoint(0, 0)) for card in cards() if card.message_id == 5)
+        return any(0 <= place.y() < 60 for place in places)
+
+    def cards() -> list[MessageCard]:
+        return window.transcript.cards
+
+    qtbot.waitUntil(is_at_top, timeout=30_000)
 
 
 def test_another_conversation_replaces_one_half_built(window: MainWindow, qtbot: QtBot) -> None:
