@@ -13,7 +13,7 @@ from PySide6.QtWidgets import QMainWindow, QSplitter, QWidget
 from ui.header import Header
 
 SIDEBAR_PX, STATS_PX = 248, 272
-LEAST_SIDEBAR_PX = 200
+LEAST_SIDEBAR_PX = 220  # below this the German words of its buttons are cut
 LEAST_STATS_PX = 264  # below this the longest words of its pages are cut
 MOST_PX = 420  # either of them
 DRAWN_FOR_PX = 13  # all these widths: the height of the text
