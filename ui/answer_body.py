@@ -7,7 +7,7 @@ from functools import partial
 
 from PySide6.QtCore import QEvent, QObject, Qt, QTimer, Signal
 from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent, QHelpEvent
-from PySide6.QtWidgets import QApplication, QPlainTextEdit, QToolTip, QWidget
+from PySide6.QtWidgets import QPlainTextEdit, QToolTip, QWidget
 
 from engine.records import Source
 from ui.code_block import CodeBlock
@@ -24,7 +24,6 @@ from ui.theme import Theme
 SEGMENT_SPACING = 10
 JOIN_MS = 5  # after the frame in which a block was closed was painted
 CARET = Qt.TextInteractionFlag.TextSelectableByKeyboard
-MAX_HEIGHT = 16_777_215  # QWIDGETSIZE_MAX: none
 
 
 @dataclass(slots=True, eq=False)
@@ -69,8 +68,6 @@ class AnswerBody(QWidget):
         self._final_plan: list[Segment] = []  # of the open blocks
         self._num_marked = 0  # widgets that are marked and will not change any more
         self._waiting: list[Segment] = []  # of a whole text, not built yet
-        self._is_resting = False
-        self._wrapped: frozenset[int] = frozenset()  # code blocks whose lines are to be wrapped when they are made
         self._told: tuple[str, SourceRuns, frozenset[Source]] = ("", SourceRuns(), frozenset())
         self._shows_refused = False
         self._column = SegmentColumn(self)
@@ -120,46 +117,12 @@ class AnswerBody(QWidget):
     def build_one(self) -> bool:
         """Make the last widget that is still missing, above those there; False where none is."""
         if not self._waiting:
-            self._is_resting = False
-            self.setMinimumHeight(0)
-            self.setMaximumHeight(MAX_HEIGHT)
             return False
         segment = self._waiting.pop()
         self._make(segment, 0)
         self._fill(0, segment)
         if len(self._parts) > 1:
             self._set_gap(1)
-        made = self._parts[0].widget
-        if len(self._waiting) in self._wrapped and isinstance(made, CodeBlock):
-            made.wrap_button.setChecked(True)
-        if self._is_resting:
-            self._settle(made)
-        return True
-
-    def _settle(self, made: ProseView | CodeBlock) -> None:
-        """Bring a part to its height at once: the room that was kept is given up for what is right by then."""
-        for _ in range(2):  # code is as high as its lines, and then as wide as it may be
-            made.resize(self.width(), made.sizeHint().height())
-            layout = made.layout()
-            if layout is not None:
-                layout.activate()
-
-    @property
-    def is_resting(self) -> bool:
-        """Whether the widgets were given back, and not all of them were made again."""
-        return self._is_resting
-
-    def rest(self) -> bool:
-        """Give the widgets back and keep their room; False where there is none, or one is in use."""
-        focus = QApplication.focusWidget()
-        used = focus is not None and self.isAncestorOf(focus)
-        if used or not self._parts or self._waiting or any(p.view.textCursor().hasSelection() for p in self._parts):
-            return False
-        wraps = (isinstance(part.widget, CodeBlock) and part.widget.view.wraps for part in self._parts)
-        self._wrapped = frozenset(number for number, wrapped in enumerate(wraps) if wrapped)
-        self.setFixedHeight(self.height())
-        self.restart()
-        self._is_resting = True
         return True
 
     def follow(self, raw: str, runs: SourceRuns, wanted: frozenset[Source]) -> None:
