@@ -124,6 +124,7 @@ class CodeBlock(QFrame):
         self.setObjectName("codeBlock")
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         self.label = QLabel("text")
+        self.label.setTextFormat(Qt.TextFormat.PlainText)  # the language is a word of the model's
         self.label.setProperty("kind", "caption")
         self.copy_button = IconButton(
             theme, "copy", translate("CodeBlock", "Copy code"), text=translate("CodeBlock", "Copy")

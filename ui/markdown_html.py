@@ -20,6 +20,7 @@ from ui.markdown_math import BLOCK, INLINE
 _ALIGN = {"text-align:left": "left", "text-align:right": "right", "text-align:center": "center"}
 
 
+MAX_QUOTE_LEVEL = 8
 FORMULA = "formula:"  # how the address of a formula begins
 FORMULA_IMAGE = re.compile(rf'<img src="({FORMULA}[^"]*)"/>')
 
@@ -59,6 +60,11 @@ def _table(token: Token) -> str:
     return f'<table class="{kind}" width="100%" cellspacing="0" cellpadding="6">'
 
 
+def _quote(tag: str) -> Callable[[Token], str]:
+    """Qt lays a table out twice for each one that it is in: quotes in many quotes stand as deep as the outer ones."""
+    return lambda token: tag if token.level < MAX_QUOTE_LEVEL else ""
+
+
 def _formula(token: Token) -> str:
     return f'<img src="{formula_address(token.content)}"/>'
 
@@ -85,8 +91,8 @@ _RULES: dict[str, Callable[[Token], str]] = {
     "table_close": lambda _token: "</table>",
     "th_open": _cell("th"),
     "td_open": _cell("td"),
-    "blockquote_open": lambda _token: '<table class="quote" cellspacing="0"><tr><td class="quote">',
-    "blockquote_close": lambda _token: "</td></tr></table>",
+    "blockquote_open": _quote('<table class="quote" cellspacing="0"><tr><td class="quote">'),
+    "blockquote_close": _quote("</td></tr></table>"),
 }
 
 

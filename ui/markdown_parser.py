@@ -12,6 +12,9 @@ from ui.markdown_inline import PlacedInline
 from ui.markdown_math import add_formulas
 
 
+MAX_NESTING = 100  # what stands deeper is left out by the parser
+
+
 class SafeParser(MarkdownIt):
     """The parser. Reference definitions are off: with them a block could change its meaning after it was closed.
 
@@ -19,9 +22,9 @@ class SafeParser(MarkdownIt):
     """
 
     def __init__(self, *, formulas: bool = True) -> None:
-        super().__init__("commonmark", {"html": False})
+        super().__init__("commonmark")
         self.inline = PlacedInline()
-        self.configure("commonmark", {"html": False})
+        self.configure("commonmark", {"html": False, "maxNesting": MAX_NESTING})
         self.enable(["table", "strikethrough"]).disable(["reference", "fragments_join", "text_join"])
         if formulas:
             add_formulas(self)

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from tests.ui.markdown_documents import cut_documents, documents, every_char
 from ui import markdown_blocks
 from ui.markdown_blocks import MAX_RUN_BLOCKS, Block, BlockStream, plan_segments
-from ui.markdown_html import render_tokens
+from ui.markdown_html import MAX_QUOTE_LEVEL, render_tokens
 from ui.markdown_parser import SafeParser
 from ui.markdown_parts import LIST_ITEMS, TABLE_ROWS, column_widths, is_table, rows_of, table_part
 
@@ -259,3 +259,9 @@ def test_the_end_of_a_fence_is_not_lost_where_a_list_is_cut() -> None:
     blocks = feed.feed("".join(f"- {number}\n" for number in range(LIST_ITEMS + 1)) + "``")
     blocks += feed.feed("`sh\nls\n```\n") + feed.finish()
     assert [block.code for block in blocks if block.is_code] == ["ls\n"]
+
+
+def test_quotes_in_quotes_stop_going_deeper() -> None:
+    html = joined(stream([">" * 30 + " deep"]))
+    assert html.count('<table class="quote"') == html.count("</td></tr></table>") == MAX_QUOTE_LEVEL
+    assert "deep" in html
