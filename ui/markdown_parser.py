@@ -11,7 +11,6 @@ from ui.links import is_safe
 from ui.markdown_inline import PlacedInline
 from ui.markdown_math import add_formulas
 
-
 MAX_NESTING = 100  # what stands deeper is left out by the parser
 
 
