@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from bisect import bisect_left
+from collections.abc import Sequence
 
 from PySide6.QtCore import QEvent, Qt, Signal
 from PySide6.QtGui import QFontMetricsF, QKeyEvent, QResizeEvent, QTextCursor, QTextOption, QWheelEvent
@@ -22,7 +23,7 @@ from ui.highlighting import Marked, RangeHighlighter
 from ui.icon_button import IconButton
 from ui.language import translate
 from ui.marks import mark_format
-from ui.provenance import MarkedRange
+from ui.provenance import MarkedRange, num_same
 from ui.theme import Theme
 
 MAX_COLOURED_CHARS = 60_000
@@ -121,6 +122,8 @@ class CodeBlock(QFrame):
         self._code = ""
         self._language = ""
         self._coloured = False
+        self._marked: list[MarkedRange] = []
+        self._marked_in = theme.tokens
         self.setObjectName("codeBlock")
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         self.label = QLabel("text")
@@ -180,16 +183,25 @@ class CodeBlock(QFrame):
                 colours = self._theme.code_colours
                 colours.colour(self._highlighter, code.removesuffix("\n"), language, at_once=appears)
 
-    def mark(self, ranges: Iterable[MarkedRange]) -> None:
-        """Mark exactly these ranges of the code, none of which crosses a line."""
-        lines: dict[int, list[Marked]] = {}
-        block = self.view.document().begin()
-        for item in ranges:
+    def mark(self, ranges: Sequence[MarkedRange]) -> None:
+        """Mark exactly these ranges of the code, which are in order and none of which crosses a line."""
+        tokens, known = self._theme.tokens, self._marked
+        if tokens != self._marked_in:
+            self._marked_in, known = tokens, []
+        same = num_same(known, ranges)
+        if same == len(ranges) == len(known):
+            return
+        document = self.view.document()
+        changed = [item.start for item in (*ranges[same : same + 1], *known[same : same + 1])]
+        block = document.findBlock(min(changed)) if known else document.begin()
+        first, lines = block.blockNumber(), dict[int, list[Marked]]()
+        for item in ranges[bisect_left(ranges, block.position(), key=lambda item: item.start) :]:
             while block.isValid() and item.start >= block.position() + block.length():
                 block = block.next()
-            shape = mark_format(item.source, self._theme.tokens)
+            shape = mark_format(item.source, tokens)
             lines.setdefault(block.blockNumber(), []).append((item.start - block.position(), item.length, shape))
-        self._highlighter.set_marks(lines)
+        self._marked = list(ranges)
+        self._highlighter.set_marks(lines, first)
 
     def _replace(self, shown: str) -> None:
         before = self._code.removesuffix("\n")
@@ -198,6 +210,8 @@ class CodeBlock(QFrame):
             cursor.movePosition(QTextCursor.MoveOperation.End)
             cursor.insertText(shown[len(before) :])
         else:
+            self._marked = []
+            self._highlighter.forget_marks()
             self.view.setPlainText(shown)
 
     def copy_code(self) -> None:

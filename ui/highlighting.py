@@ -100,12 +100,17 @@ class RangeHighlighter(QSyntaxHighlighter):
         self._formats: dict[str, QTextCharFormat] = {}
         self._marks: dict[int, list[Marked]] = {}
 
-    def set_marks(self, marks: dict[int, list[Marked]]) -> None:
-        """Lay these formats over the colours of the lines that they are given for, and over no others."""
-        before, self._marks = self._marks, marks
-        for line in sorted({*before, *marks}):
-            if before.get(line) != marks.get(line):
+    def set_marks(self, marks: dict[int, list[Marked]], first: int = 0) -> None:
+        """Lay these formats over the colours of lines from ``first`` on, and over no others there."""
+        for line in range(first, self.document().blockCount()):
+            wanted = marks.get(line, [])
+            if self._marks.get(line, []) != wanted:
+                self._marks[line] = wanted
                 self.rehighlightBlock(self.document().findBlockByNumber(line))
+
+    def forget_marks(self) -> None:
+        """Another text is about to come."""
+        self._marks.clear()
 
     def set_palette(self, tokens: Palette) -> None:
         """Take the colours of a palette."""

@@ -15,7 +15,7 @@ from PySide6.QtGui import QColor, QTextBlock, QTextCharFormat, QTextDocument, QT
 
 from engine.records import Source
 from ui.palette import LIGHT, Palette
-from ui.provenance import MarkedRange
+from ui.provenance import MarkedRange, num_same
 
 TINT_ALPHA = 40
 UNDERLINES = {
@@ -69,10 +69,10 @@ class DocumentMarks:
         if tokens != self._tokens:
             self._tokens, self._shown, self._blocks = tokens, [], {}
         known = self._shown
-        num_same = _num_same(known, ranges)
-        if num_same == len(ranges) == len(known):
+        same = num_same(known, ranges)
+        if same == len(ranges) == len(known):
             return
-        changed = [item.start for item in (*ranges[num_same : num_same + 1], *known[num_same : num_same + 1])]
+        changed = [item.start for item in (*ranges[same : same + 1], *known[same : same + 1])]
         first = self._document.findBlock(min(changed)) if known else self._document.begin()
         last = self._document.findBlock(max(item.start for item in (*ranges[-1:], *known[-1:])))
         begin = first.position()
@@ -88,23 +88,15 @@ class DocumentMarks:
     def _mark_block(self, block: QTextBlock, ranges: Sequence[MarkedRange]) -> None:
         begin = block.position()
         known = self._blocks.get(begin)
-        num_same = _num_same(known.ranges, ranges) if known is not None else 0
-        formats = known.formats[:num_same] if known is not None else []
-        formats += [_format_range(item, begin, self._tokens) for item in ranges[num_same:]]
+        same = num_same(known.ranges, ranges) if known is not None else 0
+        formats = known.formats[:same] if known is not None else []
+        formats += [_format_range(item, begin, self._tokens) for item in ranges[same:]]
         self._blocks[begin] = _MarkedBlock(ranges, formats)
         block.layout().setFormats(formats)
 
 
 def _start(item: MarkedRange) -> int:
     return item.start
-
-
-def _num_same(known: Sequence[MarkedRange], ranges: Sequence[MarkedRange]) -> int:
-    """How many are the same from the front on."""
-    limit = min(len(known), len(ranges))
-    if known[:limit] == ranges[:limit]:
-        return limit
-    return next(number for number, pair in enumerate(zip(known, ranges, strict=False)) if pair[0] != pair[1])
 
 
 def _format_range(item: MarkedRange, begin: int, tokens: Palette) -> QTextLayout.FormatRange:

@@ -251,6 +251,14 @@ class Locator:
         return [MarkedRange(self._start, self._unit - self._start, self._current)]
 
 
+def num_same(known: Sequence[MarkedRange], ranges: Sequence[MarkedRange]) -> int:
+    """How many are the same from the front on."""
+    limit = min(len(known), len(ranges))
+    if known[:limit] == ranges[:limit]:
+        return limit
+    return next(number for number, pair in enumerate(zip(known, ranges, strict=False)) if pair[0] != pair[1])
+
+
 def formula_units(shown: str) -> frozenset[int]:
     """The UTF-16 units of a shown text at which typeset formulas stand."""
     if OBJECT not in shown:
