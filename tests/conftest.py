@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import gc
 import os
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import hypothesis
 import pytest
+
+from tests.garbage import collect_some
 
 if TYPE_CHECKING:
     from PySide6.QtWidgets import QApplication
@@ -20,6 +24,14 @@ hypothesis.settings.register_profile(
 )
 hypothesis.settings.load_profile("paceline")
 os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
+
+
+@pytest.fixture(autouse=True)
+def garbage() -> Iterator[None]:
+    """Look for garbage on this thread only, as the app does: a widget that another thread deletes may lock Qt up."""
+    gc.disable()
+    yield
+    collect_some()
 
 
 @pytest.fixture(autouse=True)

@@ -10,7 +10,7 @@ import re
 from bisect import bisect_left
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from itertools import accumulate
+from itertools import accumulate, groupby
 
 from engine.records import LAST_SOURCES, PassOdds, Source, TokenSpan
 from ui.markdown_places import Drawn
@@ -191,17 +191,18 @@ class Locator:
         return [*self._closed, *self._open()]
 
     def _look_at(self, run: str, places: Sequence[int]) -> None:
-        """Spaces, or what stands between them: nearly always a word that came from one source."""
+        """Spaces, or what stands between them: nearly always a word that stands in the raw text as it is."""
         first, length = places[0], len(run)
         if run == " " and not self._before:
             self._unit += 1
             return
         together = run.isascii() and not self._before and first >= 0 and places == list(range(first, first + length))
         sources = self.runs.sources[first : first + length] if together else []
-        if len(sources) == length and sources.count(sources[0]) == length:
-            if sources[0] is not self._current:
-                self._close(sources[0])
-            self._unit += length
+        if len(sources) == length:
+            for source, same in groupby(sources):
+                if source is not self._current:
+                    self._close(source)
+                self._unit += len(list(same))
         else:
             self._look_at_each(run, places)
 

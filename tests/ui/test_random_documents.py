@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from PySide6.QtWidgets import QPlainTextEdit, QTextEdit
 
 from engine.records import Source, TokenSpan
+from tests.garbage import collect_some
 from tests.ui.markdown_documents import SEPARATORS, documents
 from tests.ui.shown_marks import shown_marks
 from ui.answer_body import AnswerBody
@@ -126,6 +127,7 @@ def test_every_mark_is_on_its_character(theme: Theme, case: tuple[str, list[str]
     assert found[0] == found[1]
     for card in (whole, grown):
         card.deleteLater()
+    collect_some()
 
 
 @FULL
@@ -145,6 +147,7 @@ def test_what_streams_in_equals_what_is_shown_at_once(
     assert shown(grown) == shown(whole)
     for card in (whole, grown):
         card.deleteLater()
+    collect_some()
 
 
 def shown(card: AnswerCard) -> list[str]:

@@ -1,0 +1,13 @@
+"""Looks for garbage in cycles once there may be enough of it."""
+
+from __future__ import annotations
+
+import gc
+
+ENOUGH = 100_000  # objects made and not deleted since the last time
+
+
+def collect_some() -> None:
+    """Collect, where it pays."""
+    if gc.get_count()[0] > ENOUGH:
+        gc.collect()
