@@ -7,10 +7,7 @@ from collections.abc import Callable
 
 _LOOK_S = 0.25  # between two looks
 _NOISE = 0.3  # cores that may be in use: something always runs
-_FIRST_S, _LAST_S = (
-    0.25,
-    16.0,
-)  # that they must have been free before they are believed to be; doubling where it is not true
+_FIRST_S, _LAST_S = 0.25, 16.0  # so long free before it is believed; doubling where that was in vain
 
 
 class FreeCores:

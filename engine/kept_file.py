@@ -28,9 +28,7 @@ class KeptFile:
         """All entries, each as ``entry_of`` understands it; none where it raises one of the usual errors."""
         try:
             with self._file.open("rb") as file:
-                saved = json.loads(
-                    file.read(_MAX_BYTES)
-                )  # cut where it is too large to be ours: it cannot be read then
+                saved = json.loads(file.read(_MAX_BYTES))  # a larger one is cut, and so cannot be read
             entries = saved[self._noun] if saved["format"] == self._format else {}
             return {str(key): entry_of(entry) for key, entry in entries.items()}
         except FileNotFoundError:
