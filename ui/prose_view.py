@@ -311,3 +311,4 @@ class ProseView(QTextBrowser):
             if self.document().textWidth() != width:  # Qt would lay everything out again
                 self.document().setTextWidth(width)
             self.setFixedHeight(max(round(self.document().size().height() + 0.49), 1))
+            self.verticalScrollBar().setValue(0)  # Qt scrolls to the caret while the view is lower than a line

@@ -227,6 +227,19 @@ def test_prose_is_as_high_as_its_text(theme: Theme, qtbot: QtBot) -> None:
     qtbot.waitUntil(lambda: prose.height() > 1.5 * wide)
 
 
+def test_streamed_text_stands_as_far_from_its_top_as_text_that_was_set_at_once(theme: Theme, qtbot: QtBot) -> None:
+    body = AnswerBody(theme)
+    qtbot.addWidget(body)
+    body.resize(400, 300)
+    body.show()
+    for word in ("Some", " words", " that", " fill", " more", " than", " one", " line", " of", " it"):
+        body.append(word)
+        QApplication.processEvents()
+    prose = body.segments[0]
+    assert prose.height() >= prose.document().size().height() > 0
+    assert prose.verticalScrollBar().value() == 0
+
+
 def test_a_selection_survives_more_text(theme: Theme, qtbot: QtBot) -> None:
     body = AnswerBody(theme)
     qtbot.addWidget(body)
