@@ -105,7 +105,7 @@ class Controller(QObject):
             return HubController(
                 parts,
                 lambda tell: open_shelf(parts.paths, parts.keeper.current, tell),
-                self._then_show_engine(self._chat),
+                self._then_show_engine(self.models.load_pair),
             )
         except HubError as error:
             self._no_hub = error.problem
@@ -236,10 +236,6 @@ class Controller(QObject):
         found = [] if self.hub is None else self.hub.shelf.targets()
         builtin = builtin_target()
         return [*found, (str(builtin), translate("Controller", "Built-in model"))] if builtin.exists() else found
-
-    def _chat(self, target: str, draft: str) -> None:
-        self.models.load_pair(target, draft)
-        self.conversations.new_chat()
 
     def _on_settings(self, changes: Mapping[str, SettingValue]) -> None:
         keeper = self._parts.keeper

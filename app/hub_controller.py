@@ -38,7 +38,7 @@ JOBS_END_S = 2.0
 
 
 class HubController(QObject):
-    """Owns the jobs of the place. ``chat`` loads a target and a draft (or an empty text) and begins a chat.
+    """Owns the jobs of the place. ``chat`` loads a target and a draft (or an empty text).
 
     Signals:
         posted(object): a function to be called on the thread of the window; emitted by any thread.
@@ -248,7 +248,8 @@ class HubController(QObject):
                 return
             self._chat_after = ()
             if self._doors.is_open:  # whoever went back to a chat meanwhile is not torn out of it
-                self._chat_with(paths[0], paths[1] if len(paths) > 1 else "")
+                self._open_chat()
+                self._chat(paths[0], paths[1] if len(paths) > 1 else "")
 
         self.jobs.run("complete", lambda _stop: [self.shelf.path_of(ref) for ref in refs], done, self._log)
 
@@ -303,13 +304,15 @@ class HubController(QObject):
     # ---- chat -------------------------------------------------------------------------------------------------------
 
     def _start_chat(self, target: ModelRef, draft: ModelRef | None) -> None:
+        self._open_chat()  # before its models are found and loaded: whoever begins to type loses nothing
+
         def find(_stop: object) -> tuple[str, str]:
             path = self.shelf.path_of(target)
             return path, self.shelf.path_of(draft) if draft else self.shelf.draft_of(path)
 
         def done(paths: tuple[str, str]) -> None:
             if paths[0]:
-                self._chat_with(*paths)
+                self._chat(*paths)
             else:
                 self.tell(
                     Problem(
@@ -321,10 +324,9 @@ class HubController(QObject):
 
         self.jobs.run("chat", find, done, self.tell)
 
-    def _chat_with(self, target: str, draft: str) -> None:
-        self._note_welcomed()
-        self._doors.leave()
-        self._chat(target, draft)
+    def _open_chat(self) -> None:
+        self._end_welcome()
+        self._window.start_new_chat()
 
     def _use_draft(self, ref: ModelRef) -> None:
         self._doors.leave()
@@ -332,7 +334,6 @@ class HubController(QObject):
 
     def _use_builtin(self) -> None:
         self._end_welcome()
-        self._doors.leave()
         self._window.builtin_pair_requested.emit(False)
 
     # ---- first run --------------------------------------------------------------------------------------------------
@@ -340,6 +341,7 @@ class HubController(QObject):
     def _end_welcome(self) -> None:
         self._note_welcomed()
         self._doors.leave()
+        self._window.composer.setFocus()
 
     def _note_welcomed(self) -> None:
         try:

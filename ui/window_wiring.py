@@ -47,6 +47,8 @@ def _connect_models(window: MainWindow) -> None:
     header.use_demo.connect(lambda: window.builtin_pair_requested.emit(True))
     header.stop_demo.connect(window.padded_demo_cancelled)
     header.delete_demo.connect(window.padded_demo_deleted)
+    for chosen in (empty.use_builtin, empty.use_demo):
+        chosen.connect(window.composer.setFocus)  # the button goes, and the next key is for the message
     empty.use_builtin.connect(lambda: window.builtin_pair_requested.emit(False))
     empty.use_demo.connect(lambda: window.builtin_pair_requested.emit(True))
     empty.stop_demo.connect(window.padded_demo_cancelled)
