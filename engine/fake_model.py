@@ -16,7 +16,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from engine.interfaces import Rows, TokenIds
+from engine.interfaces import Candidates, Rows, TokenIds
 from engine.records import (
     ChatRequest,
     CountRequest,
@@ -44,6 +44,7 @@ class MarkovModel:
         self._can_rollback = can_rollback
         self._ids: list[int] = []
         self.num_snapshots: int | None = None
+        self.num_candidates = 0
         self.n_vocab = int(logits.shape[1])
         self.n_ctx = n_ctx
         self.num_forwards = 0
@@ -59,6 +60,12 @@ class MarkovModel:
         self._ids += [int(token_id) for token_id in ids]
         end = len(self._ids) - num_padding
         return self._logits[self._ids[end - n_rows : end]].copy()
+
+    def forward_candidates(self, ids: TokenIds) -> Candidates:
+        """See `LanguageModel.forward_candidates`."""
+        row = self.forward(ids, 1)[0]
+        likeliest = np.sort((-row).argsort(kind="stable")[: self.num_candidates or len(row)])
+        return Candidates(likeliest, row[likeliest])
 
     def rollback(self, num_past: int) -> bool:
         """See `LanguageModel.rollback`."""

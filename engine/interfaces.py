@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
@@ -10,6 +11,14 @@ from numpy.typing import NDArray
 
 Rows = NDArray[np.float32]  # [n_rows, n_vocab] logits
 TokenIds = Sequence[int] | NDArray[np.int32]
+
+
+@dataclass(frozen=True, slots=True)
+class Candidates:
+    """The likeliest tokens of a row: ``ids`` [n], ascending, and their ``logits`` [n]."""
+
+    ids: NDArray[np.int64]
+    logits: NDArray[np.float32]
 
 
 class LanguageModel(Protocol):
@@ -34,6 +43,19 @@ class LanguageModel(Protocol):
         caller rolls them back.
 
         The rows are a view that the next call overwrites; the caller may write into it.
+
+        Raises:
+            DecodeError: the pass failed; the cache is as before the call.
+        """
+
+    @property
+    def num_candidates(self) -> int:
+        """How many of a row's likeliest tokens `forward_candidates` gives; 0 where `forward` must be asked instead."""
+
+    def forward_candidates(self, ids: TokenIds) -> Candidates:
+        """Append ``ids`` in one pass; return the likeliest tokens to follow the last, and the caller's own.
+
+        All tokens are candidates where the model turns out unable to choose; from then on ``num_candidates`` is 0.
 
         Raises:
             DecodeError: the pass failed; the cache is as before the call.

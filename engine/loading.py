@@ -16,6 +16,7 @@ from engine.llama import library
 from engine.llama.context import ContextParams, LlamaContext
 from engine.llama.model import LlamaModel
 from engine.llama.snapshots import affordable_snapshots
+from engine.llama.top_chain import NUM_CANDIDATES, candidates_pay
 from engine.memory_use import estimated_memory, reported_memory
 from engine.recommended import recommended_sampling
 from engine.records import CacheType, FlashAttention, LoadRequest, ModelInfo
@@ -36,6 +37,7 @@ class LoadOptions:
     gpu_layers: int | None = None
     cache_type: CacheType = CacheType.F16
     flash_attention: FlashAttention = FlashAttention.AUTO
+    narrows: bool = False  # on a GPU, passes may give a row's likeliest tokens only: enough for a draft
 
 
 def target_options(request: LoadRequest) -> LoadOptions:
@@ -46,7 +48,8 @@ def target_options(request: LoadRequest) -> LoadOptions:
 def draft_options(request: LoadRequest, n_ctx: int) -> LoadOptions:
     """What a request asks for the draft: as long a context as the target's, on the same device unless it says so."""
     gpu_layers = request.gpu_layers if request.draft_gpu_layers is None else request.draft_gpu_layers
-    return LoadOptions(n_ctx, request.draft_threads, gpu_layers, request.draft_cache_type, request.flash_attention)
+    kind = request.draft_cache_type
+    return LoadOptions(n_ctx, request.draft_threads, gpu_layers, kind, request.flash_attention, narrows=True)
 
 
 def placement_notices(request: LoadRequest) -> tuple[str, ...]:
@@ -160,7 +163,10 @@ def _make_context(model: LlamaModel, options: LoadOptions) -> LlamaContext:
     n_ctx = min(options.n_ctx or AUTOMATIC_N_CTX, trained)
     threads = options.threads or library.default_threads(model.num_params)
     snapshots = affordable_snapshots(model)
-    return LlamaContext(model, ContextParams(n_ctx, threads, snapshots, options.cache_type, options.flash_attention))
+    candidates = NUM_CANDIDATES if options.narrows and candidates_pay(model) else 0
+    return LlamaContext(
+        model, ContextParams(n_ctx, threads, snapshots, options.cache_type, options.flash_attention, candidates)
+    )
 
 
 def _try_rollback(sequence: CachedSequence) -> bool:

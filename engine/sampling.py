@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engine.errors import DecodeError
+from engine.interfaces import Candidates
 from engine.records import SamplingParams
 
 Row = NDArray[np.float32]  # [n_vocab] logits
@@ -123,7 +124,7 @@ class Sampler:
             DecodeError: the row holds no numbers (a damaged model).
         """
         self._edit(row, history, pending)
-        return _argmax(row)
+        return argmax(row)
 
     def distribution(self, row: Row, history: History, pending: list[int]) -> Distribution:
         """What the chain gives for ``row``, after ``history`` followed by the ``pending`` tokens of a draft.
@@ -132,7 +133,26 @@ class Sampler:
             DecodeError: the row holds no numbers (a damaged model).
         """
         self._edit(row, history, pending)
-        return point_mass(_argmax(row)) if self.params.greedy else _chain(row, self.params)
+        return point_mass(argmax(row)) if self.params.greedy else _chain(row, self.params)
+
+    def allowed(self, candidates: Candidates, n_vocab: int, history: History, pending: list[int]) -> Candidates:
+        """Those of the ``candidates`` that are below ``n_vocab`` and not banned, penalties applied; maybe none."""
+        ids, logits = candidates.ids, candidates.logits
+        if ids[-1] >= n_vocab or len(self._banned):
+            kept = (ids < n_vocab) & ~np.isin(ids, self._banned)
+            ids, logits = ids[kept], logits[kept]
+        if self._penalties and len(ids):
+            self._penalize(logits, history, pending, ids)
+        return Candidates(ids, logits)
+
+    def narrow_distribution(self, allowed: Candidates) -> Distribution:
+        """What the chain after the penalties gives, above temperature 0, where only what `allowed` gave can be drawn.
+
+        Raises:
+            DecodeError: the logits are no numbers (a damaged model).
+        """
+        found = _chain(allowed.logits, self.params)
+        return Distribution(found.probs, allowed.ids if found.ids is None else allowed.ids[found.ids])
 
     def _edit(self, row: Row, history: History, pending: list[int]) -> None:
         if len(self._banned):
@@ -140,22 +160,38 @@ class Sampler:
         if self._penalties:
             self._penalize(row, history, pending)
 
-    def _penalize(self, row: Row, history: History, pending: list[int]) -> None:
-        """Repetition, frequency and presence penalties, as llama.cpp's `llama_sampler_penalties` applies them."""
+    def _penalize(
+        self, row: Row, history: History, pending: list[int], of_ids: NDArray[np.int64] | None = None
+    ) -> None:
+        """Repetition, frequency and presence penalties, as llama.cpp's `llama_sampler_penalties` applies them.
+
+        ``row`` [n] is of the tokens ``of_ids`` [n], ascending; without them of all tokens.
+        """
         params = self.params
         window = params.penalty_last_n
         tail = history[-window:]
         if pending:
             tail = np.concatenate((tail, np.asarray(pending, dtype=np.int32)))[-window:]
         ids, counts = np.unique(tail, return_counts=True)
-        inside = ids < len(row)
-        ids, counts = ids[inside], counts[inside]
-        values = row[ids]
+        if of_ids is None:
+            inside = ids < len(row)
+            places = ids[inside]
+        else:
+            places = np.minimum(of_ids.searchsorted(ids), len(of_ids) - 1)
+            inside = of_ids[places] == ids
+            places = places[inside]
+        counts = counts[inside]
+        values = row[places]
         values = np.where(values > 0, values / params.repeat_penalty, values * params.repeat_penalty)
-        row[ids] = values - counts * params.frequency_penalty - params.presence_penalty
+        row[places] = values - counts * params.frequency_penalty - params.presence_penalty
 
 
-def _argmax(row: Row) -> int:
+def argmax(row: Row) -> int:
+    """Where the greatest value of ``row`` is; of equal ones the first.
+
+    Raises:
+        DecodeError: the row holds no numbers (a damaged model).
+    """
     best = int(row.argmax())
     if row[best] != row[best]:  # NaN is the only value that differs from itself, and argmax finds it
         raise _not_numbers()

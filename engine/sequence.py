@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engine.errors import DecodeError
-from engine.interfaces import LanguageModel, Rows, TokenIds
+from engine.interfaces import Candidates, LanguageModel, Rows, TokenIds
 from engine.sampling import History
 
 FIRST_CHUNK = 32  # tokens of the first prefill pass: small, because nothing is known yet of this machine's speed
@@ -68,20 +68,43 @@ class CachedSequence:
 
     def forward(self, ids: TokenIds, n_rows: int, num_padding: int = 0) -> Rows:
         """See `LanguageModel.forward`. Pending tokens ride along."""
-        past, pending = self.num_past, self.num_pending
-        if pending and pending + len(ids) > _LARGEST_RIDE:
-            self.replay()
-            pending = 0
-        all_ids = [*self._ids[past - pending : past].tolist(), *ids] if pending else ids
+        all_ids = self._with_pending(ids) if self.num_past != self._model.num_past else ids
         try:
             rows = self._forward(all_ids, n_rows, num_padding)
         except DecodeError:
             self._catch_up()
             raise
-        self.num_replayed += pending
+        self._remember(ids, len(all_ids))
+        return rows
+
+    @property
+    def num_candidates(self) -> int:
+        """See `LanguageModel.num_candidates`."""
+        return self._model.num_candidates
+
+    def forward_candidates(self, ids: TokenIds) -> Candidates:
+        """See `LanguageModel.forward_candidates`. Pending tokens ride along."""
+        all_ids = self._with_pending(ids) if self.num_past != self._model.num_past else ids
+        try:
+            candidates = self._model.forward_candidates(all_ids)
+        except DecodeError:
+            self._catch_up()
+            raise
+        self._remember(ids, len(all_ids))
+        return candidates
+
+    def _with_pending(self, ids: TokenIds) -> TokenIds:
+        past, pending = self.num_past, self.num_pending
+        if pending + len(ids) > _LARGEST_RIDE:
+            self.replay()
+            return ids
+        return [*self._ids[past - pending : past].tolist(), *ids]
+
+    def _remember(self, ids: TokenIds, num_decoded: int) -> None:
+        past = self.num_past
+        self.num_replayed += num_decoded - len(ids)
         self.num_past = past + len(ids)
         self._ids[past : self.num_past] = ids
-        return rows
 
     def replay(self) -> None:
         """Decode the pending tokens now, in passes of their own.

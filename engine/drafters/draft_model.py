@@ -8,8 +8,9 @@ from typing import Protocol
 import numpy as np
 
 from engine.drafters.base import Draft
+from engine.interfaces import Candidates, TokenIds
 from engine.records import Source
-from engine.sampling import Distribution, History, Row, Sampler, top_probability
+from engine.sampling import Distribution, History, Row, Sampler, argmax, top_probability
 from engine.sequence import FIRST_CHUNK, CachedSequence
 
 _EMPTY = Draft([], Source.DRAFT)
@@ -92,17 +93,27 @@ class DraftModelDrafter:
                 if self.was_stopped:
                     return _EMPTY
             fresh = fresh[-1:]
-        row = model.forward(fresh, 1)[0]
+        row = self._pass(fresh)
         if limit > 1 and not pending:
             model.checkpoint()
         return self._run_ahead(row, before, limit, gate, draws=draws)
 
-    def _run_ahead(self, row: Row, before: History, limit: int, gate: Gate | None, *, draws: bool) -> Draft:
+    def _pass(self, ids: TokenIds) -> Row | Candidates:
+        """What may follow ``ids``: the likeliest tokens where the model picks them itself, else a whole row."""
+        model = self._model
+        return model.forward_candidates(ids) if model.num_candidates else model.forward(ids, 1)[0][: self._n_vocab]
+
+    def _run_ahead(
+        self, row: Row | Candidates, before: History, limit: int, gate: Gate | None, *, draws: bool
+    ) -> Draft:
         ids: list[int] = []
         scores: list[float] = []
         q: list[Distribution] = []
         while True:
-            next_id, confidence, distribution = self._look(row[: self._n_vocab], before, ids, gate)
+            found = self._look(row, before, ids, gate)
+            if found is None:
+                break
+            next_id, confidence, distribution = found
             if gate is not None and not gate.worth_drawing(confidence):
                 break
             if distribution is not None:
@@ -114,7 +125,7 @@ class DraftModelDrafter:
                 break
             if gate is not None and not gate.worth_running(next_id):
                 break
-            row = self._model.forward((next_id,), 1)[0]
+            row = self._pass((next_id,))
         return Draft(ids, self.source, q or None, scores if gate is not None else None)
 
     def observe(self, num_accepted: int) -> None:
@@ -131,15 +142,25 @@ class DraftModelDrafter:
         return token_id in self._eog_ids
 
     def _look(
-        self, row: Row, history: History, ids: list[int], gate: Gate | None
-    ) -> tuple[int, float, Distribution | None]:
-        """The argmax (temperature 0) or the distribution to draw from, and how sure the draft is, before drawing."""
+        self, row: Row | Candidates, history: History, ids: list[int], gate: Gate | None
+    ) -> tuple[int, float, Distribution | None] | None:
+        """The argmax (temperature 0) or the distribution to draw from, and how sure the draft is, before drawing.
+
+        None where no token may follow: all candidates are unknown to the target, or banned.
+        """
         sampler = self.sampler
         assert sampler is not None  # noqa: S101  (propose has looked)
+        few = None
+        if isinstance(row, Candidates):
+            few = sampler.allowed(row, self._n_vocab, history, ids)
+            if not len(few.ids):
+                return None
+            row = few.logits
         if sampler.greedy:
-            best = sampler.argmax(row, history, ids)
-            return best, top_probability(row, best) if gate is not None else 0.0, None
-        distribution = sampler.distribution(row, history, ids)
+            best = argmax(row) if few is not None else sampler.argmax(row, history, ids)
+            confidence = top_probability(row, best) if gate is not None else 0.0
+            return best if few is None else int(few.ids[best]), confidence, None
+        distribution = sampler.distribution(row, history, ids) if few is None else sampler.narrow_distribution(few)
         return -1, float(distribution.probs.max()) if gate is not None else 0.0, distribution
 
     def _uniform(self) -> float:

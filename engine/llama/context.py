@@ -9,9 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engine.errors import ContextError, DecodeError
-from engine.interfaces import Rows, TokenIds
+from engine.interfaces import Candidates, Rows, TokenIds
 from engine.llama import library
 from engine.llama.model import LlamaModel
+from engine.llama.top_chain import TopChain
 from engine.records import CacheType, FlashAttention
 from engine.sentences import said
 
@@ -42,6 +43,7 @@ class ContextParams:
     snapshots: int = 0  # states to keep of a recurrent memory, so that it can forget that many tokens; may give fewer
     cache_type: CacheType = CacheType.F16
     flash_attention: FlashAttention = FlashAttention.AUTO
+    num_candidates: int = 0  # of the likeliest tokens that a pass may be asked for in place of a row; may become 0
 
 
 class LlamaContext:
@@ -60,6 +62,7 @@ class LlamaContext:
         self._n_ctx = int(self._lib.llama_n_ctx(self._handle))
         self._n_batch = int(self._lib.llama_n_batch(self._handle))
         self._num_past = 0
+        self._top = TopChain(self._lib, self._handle, self._n_vocab, params.num_candidates)
         self.num_snapshots = self._snapshots()
         self._reach = 0  # so many tokens could be forgotten by snapshots now
         self._state = (ctypes.c_uint8 * 0)()
@@ -122,6 +125,7 @@ class LlamaContext:
         if self._handle:
             self._lib.llama_batch_free(self._batch)
             self._lib.llama_free(self._handle)
+            self._top.free()
             self._handle = 0
 
     def __enter__(self) -> LlamaContext:
@@ -160,6 +164,29 @@ class LlamaContext:
         Raises:
             DecodeError: the pass failed, or the cache is full.
         """
+        if n_rows and self._top.is_attached:
+            self._top.detach()
+        self._decode(ids, n_rows, num_padding)
+        return self._view(n_rows)
+
+    @property
+    def num_candidates(self) -> int:
+        """See `LanguageModel.num_candidates`."""
+        return self._top.count
+
+    def forward_candidates(self, ids: TokenIds) -> Candidates:
+        """See `LanguageModel.forward_candidates`. The first call after whole rows has llama.cpp plan its buffers anew.
+
+        Raises:
+            DecodeError: the pass failed, or the cache is full.
+        """
+        attached = self._top.attach()
+        self._decode(ids, 1, 0)
+        if attached:
+            return self._top.read()
+        return Candidates(np.arange(self._n_vocab, dtype=np.int64), self._view(1)[0].copy())
+
+    def _decode(self, ids: TokenIds, n_rows: int, num_padding: int) -> None:
         count = len(ids)
         end = count - num_padding
         if not (0 < count <= self._n_batch and 0 <= n_rows <= min(end, MAX_ROWS)):
@@ -176,7 +203,6 @@ class LlamaContext:
         self._num_past = past + count
         # A pass leaves snapshots of its own tokens only: what lies beyond is of an older pass, and wrong.
         self._reach = min(count - 1, self.num_snapshots or 0)
-        return self._view(n_rows)
 
     def _view(self, n_rows: int) -> NDArray[np.float32]:
         """A view over llama.cpp's own output buffer; made anew only when the buffer has moved or grown."""

@@ -10,8 +10,9 @@ from hypothesis.extra.numpy import arrays
 from numpy.typing import NDArray
 
 from engine.errors import DecodeError
+from engine.interfaces import Candidates
 from engine.records import SamplingParams
-from engine.sampling import Distribution, Sampler, point_mass, residual, top_probability
+from engine.sampling import Distribution, Sampler, argmax, point_mass, residual, top_probability
 
 NOTHING = 1e-16  # less than a float64 sum notices: the chain drops it early, the reference does not
 NO_HISTORY = np.array([], dtype=np.int32)
@@ -190,3 +191,43 @@ def test_a_row_that_holds_no_number_anywhere_is_refused(place: int, top_k: int) 
     row[place] = np.nan
     with pytest.raises(DecodeError, match="not numbers"):
         Sampler(SamplingParams(temperature=0.8, top_k=top_k)).distribution(row, np.zeros(1, dtype=np.int32), [])
+
+
+@given(
+    LOGITS,
+    st.integers(1, 60),
+    st.floats(0.2, 3.0),
+    st.sampled_from([0, 1, 7, 40]),
+    st.sampled_from([0.3, 0.95, 1.0]),
+    st.sampled_from([0.0, 0.05]),
+    st.sampled_from([1.0, 1.3]),
+    st.lists(st.integers(0, 299), max_size=30),
+)
+def test_of_candidates_the_chain_gives_what_the_row_without_the_others_gives(  # noqa: PLR0917
+    row: NDArray[np.float32],
+    count: int,
+    temperature: float,
+    top_k: int,
+    top_p: float,
+    min_p: float,
+    repeat_penalty: float,
+    past: list[int],
+) -> None:
+    params = SamplingParams(temperature, top_k, top_p, min_p, repeat_penalty, 0.2, 0.1)
+    banned, n_vocab = frozenset({1, 5}), max(1, len(row) - 3)
+    history, pending = np.array(past, dtype=np.int32), [2, 3]
+    ids = np.sort((-row).argsort(kind="stable")[:count])
+    sampler = Sampler(params, banned)
+    allowed = sampler.allowed(Candidates(ids, row[ids]), n_vocab, history, pending)
+    others = np.ones(len(row), dtype=bool)
+    others[ids] = False
+    row[others] = -np.inf
+    if not len(allowed.ids):
+        assert set(ids.tolist()) <= banned | set(range(n_vocab, len(row)))
+        return
+    expected = dense(sampler.distribution(row[:n_vocab], history, pending), n_vocab)
+    found = sampler.narrow_distribution(allowed)
+    assert found.ids is not None
+    assert (np.diff(found.ids) > 0).all()
+    np.testing.assert_allclose(dense(found, n_vocab), expected, atol=1e-12)
+    assert int(allowed.ids[argmax(allowed.logits)]) == int(row[:n_vocab].argmax())

@@ -32,6 +32,20 @@ def test_what_is_kept_rides_along_with_the_next_pass() -> None:
     assert (sequence.num_replayed, sequence.num_pending) == (2, 0)
 
 
+def test_what_is_kept_rides_along_where_candidates_are_asked_for() -> None:
+    sequence, model = recurrent()
+    model.num_candidates = 3
+    sequence.forward([1, 2, 3], 0)
+    sequence.checkpoint(4)
+    sequence.forward([4, 5, 6, 7], 4)
+    assert sequence.rollback(5)
+    found = sequence.forward_candidates([8])
+    assert model._ids == [1, 2, 3, 4, 5, 8]
+    assert (sequence.num_candidates, sequence.num_past, sequence.num_replayed, sequence.num_pending) == (3, 6, 2, 0)
+    assert found.ids.tolist() == sorted((-LOGITS[8]).argsort()[:3].tolist())
+    np.testing.assert_array_equal(found.logits, LOGITS[8][found.ids])
+
+
 def test_many_pending_tokens_are_decoded_at_once() -> None:
     sequence, model = recurrent()
     sequence.forward([1], 0)

@@ -32,10 +32,18 @@ def draft_model(logits: NDArray[np.float32] = Q_LOGITS) -> Drafter:
     return DraftModelDrafter(CachedSequence(MarkovModel(logits)), N_VOCAB, frozenset())
 
 
+def narrow_draft_model() -> Drafter:
+    """One that hands out its four likeliest tokens, not whole rows."""
+    model = MarkovModel(Q_LOGITS)
+    model.num_candidates = 4
+    return DraftModelDrafter(CachedSequence(model), N_VOCAB, frozenset())
+
+
 DRAFTERS: dict[str, MakeDrafter] = {
     "off": NoDrafter,
     "ngram": lambda: PromptLookupDrafter(1, 3),
     "draft": draft_model,
+    "narrow draft": narrow_draft_model,
 }
 
 
@@ -126,7 +134,7 @@ def plain_distribution(prompt_end: int, position: int) -> NDArray[np.float64]:
     return result
 
 
-@pytest.mark.parametrize("name", ["ngram", "draft"])
+@pytest.mark.parametrize("name", ["ngram", "draft", "narrow draft"])
 def test_the_first_three_positions_are_distributed_as_plain_decoding(name: str) -> None:
     prompt = likely_path(12)
     counts = np.zeros((3, N_VOCAB), dtype=np.int64)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -15,6 +16,13 @@ from engine.sequence import CachedSequence
 N_VOCAB = 10
 LOGITS = np.random.default_rng(5).normal(0, 2, (N_VOCAB, N_VOCAB)).astype(np.float32)
 NO_END: frozenset[int] = frozenset()
+
+
+def narrow(count: int) -> MarkovModel:
+    """A model that picks the likeliest tokens itself."""
+    model = MarkovModel(LOGITS)
+    model.num_candidates = count
+    return model
 
 
 def drafter_of(model: MarkovModel, eog_ids: frozenset[int] = NO_END, n_vocab: int = N_VOCAB) -> DraftModelDrafter:
@@ -93,3 +101,46 @@ def test_a_stop_ends_the_reading_of_a_long_prompt_and_nothing_is_proposed() -> N
     drafter.begin(history, Sampler(SamplingParams(temperature=0.0)))
     assert len(drafter.propose(history, 4).ids) == 4
     assert not drafter.was_stopped
+
+
+@pytest.mark.parametrize("count", [1, 4])
+def test_of_candidates_it_proposes_the_argmax_path_too(count: int) -> None:
+    history = np.array([1, 2, 3], dtype=np.int32)
+    drafts = []
+    for model in (MarkovModel(LOGITS), narrow(count)):
+        drafter = drafter_of(model)
+        drafter.begin(history, Sampler(SamplingParams(temperature=0.0)))
+        drafts.append(drafter.propose(history, 6))
+    assert drafts[0].ids == drafts[1].ids
+
+
+def test_of_candidates_q_is_what_tokens_are_drawn_from() -> None:
+    history = np.array([3], dtype=np.int32)
+    drafter = drafter_of(narrow(4))
+    drafter.begin(history, Sampler(SamplingParams(temperature=1.0, top_k=0, top_p=1.0, min_p=0.0, seed=2)))
+    counts = np.zeros(N_VOCAB)
+    for _ in range(4000):
+        draft = drafter.propose(history, 1)
+        assert draft.q is not None
+        counts[draft.ids[0]] += 1
+        drafter.observe(0)
+        drafter.begin(history, drafter.sampler or Sampler(SamplingParams()))
+    likeliest = np.sort((-LOGITS[3]).argsort()[:4])
+    weights = np.exp(LOGITS[3][likeliest].astype(np.float64))
+    np.testing.assert_array_equal(draft.q[0].ids, likeliest)
+    np.testing.assert_allclose(draft.q[0].probs, weights / weights.sum())
+    np.testing.assert_allclose(counts[likeliest] / 4000, weights / weights.sum(), atol=0.03)
+    assert counts.sum() == counts[likeliest].sum()
+
+
+@pytest.mark.parametrize("temperature", [0.0, 1.0])
+def test_candidates_that_the_target_does_not_know_end_the_proposal(temperature: float) -> None:
+    history = np.array([0], dtype=np.int32)
+    drafter = drafter_of(narrow(2), n_vocab=4)
+    drafter.begin(history, Sampler(SamplingParams(temperature=temperature, seed=1)))
+    last, known = 0, 0
+    while (likeliest := [i for i in (-LOGITS[last]).argsort()[:2].tolist() if i < 4]) and known < 9:
+        last, known = likeliest[0], known + 1
+    draft = drafter.propose(history, 9)
+    assert all(token_id < 4 for token_id in draft.ids)
+    assert len(draft.ids) == known if temperature == 0.0 else len(draft.ids) < 9

@@ -1,0 +1,118 @@
+"""Has llama.cpp pick the likeliest tokens of a row where its output layer lies, instead of copying the row from there.
+
+Owns the sampler chain that does it: top-k alone, so that everything else stays the engine's. Knows no memory.
+"""
+
+from __future__ import annotations
+
+import logging
+from typing import Any
+
+import numpy as np
+
+from engine.interfaces import Candidates
+from engine.llama.model import LlamaModel
+
+log = logging.getLogger(__name__)
+
+NUM_CANDIDATES = 128  # more than any usual top-k; the rest of a draft's row would hardly ever be accepted
+# A processor has the row at hand, and its top-k takes as long as the whole pass of a tiny model. Only the copy from a
+# GPU is worth avoiding, and of a small vocabulary that is soon done, too.
+_SMALLEST_VOCABULARY = 4096
+_NEEDED = (
+    "llama_set_sampler",
+    "llama_sampler_chain_init",
+    "llama_sampler_chain_default_params",
+    "llama_sampler_chain_add",
+    "llama_sampler_init_top_k",
+    "llama_sampler_free",
+    "llama_get_sampled_candidates_ith",
+    "llama_get_sampled_candidates_count_ith",
+    "llama_get_sampled_logits_ith",
+    "llama_get_sampled_logits_count_ith",
+)
+_SEQUENCE = 0
+_LAST_ROW = -1
+
+
+def candidates_pay(model: LlamaModel) -> bool:
+    """Whether rows of this model are worth narrowing where they are: a large vocabulary, its logits made on a GPU."""
+    return model.gpu_layers > model.n_layer and model.vocab.n_vocab >= _SMALLEST_VOCABULARY
+
+
+class TopChain:
+    """The ``count`` likeliest tokens of each row of one context; its ``count`` is 0 where that cannot be had.
+
+    While it is attached, the context computes no whole rows, and one row a pass at most. Whether llama.cpp can do it on
+    the device is known only after a pass: it says yes first, and then gives whole rows in place of candidates.
+    """
+
+    def __init__(self, lib: Any, handle: int, n_vocab: int, count: int) -> None:  # noqa: ANN401  (the binding)
+        self._lib, self._handle, self._n_vocab = lib, handle, n_vocab
+        self._chain: Any = None
+        self._retired: Any = None  # the last graph knows it until the next pass
+        self.count = count if count < n_vocab else 0
+        missing = [name for name in _NEEDED if not hasattr(lib, name)]
+        if self.count and missing:
+            self._give_up(f"it lacks {missing[0]}")
+
+    @property
+    def is_attached(self) -> bool:
+        """Whether passes give candidates now."""
+        return self._chain is not None
+
+    def attach(self) -> bool:
+        """Have the next passes give candidates; llama.cpp plans its buffers anew. False: it refused, for good."""
+        if self._chain is not None or not self.count:
+            return self._chain is not None
+        lib = self._lib
+        self._free_retired()
+        # A chain of its own each time: llama.cpp aborts when one is set up twice.
+        chain = lib.llama_sampler_chain_init(lib.llama_sampler_chain_default_params())
+        lib.llama_sampler_chain_add(chain, lib.llama_sampler_init_top_k(self.count))
+        if lib.llama_set_sampler(self._handle, _SEQUENCE, chain):
+            self._chain = chain
+            return True
+        self._retired = chain
+        self._give_up("it refused the sampler")
+        return False
+
+    def detach(self) -> None:
+        """Have the next passes give whole rows."""
+        if self._chain is not None:
+            self._lib.llama_set_sampler(self._handle, _SEQUENCE, None)
+            self._retired, self._chain = self._chain, None
+
+    def read(self) -> Candidates:
+        """What the last pass gave, ids ascending; the whole row where the device could not pick, which ends it."""
+        lib, handle = self._lib, self._handle
+        count = int(lib.llama_get_sampled_candidates_count_ith(handle, _LAST_ROW))
+        num_logits = int(lib.llama_get_sampled_logits_count_ith(handle, _LAST_ROW))
+        pointer = lib.llama_get_sampled_logits_ith(handle, _LAST_ROW)
+        logits = np.ctypeslib.as_array(pointer, (num_logits,))
+        if count != num_logits or count == 0:
+            row = logits.copy()
+            self.detach()
+            self._give_up("its device cannot pick them")
+            return Candidates(np.arange(num_logits, dtype=np.int64), row)
+        ids = np.ctypeslib.as_array(lib.llama_get_sampled_candidates_ith(handle, _LAST_ROW), (count,))
+        order = ids.argsort()
+        return Candidates(ids[order].astype(np.int64), logits[order])
+
+    def free(self) -> None:
+        """Free the chains. The context must be gone already."""
+        self._free_retired()
+        if self._chain is not None:
+            self._lib.llama_sampler_free(self._chain)
+            self._chain = None
+
+    def _free_retired(self) -> None:
+        if self._retired is not None:
+            self._lib.llama_sampler_free(self._retired)
+            self._retired = None
+
+    def _give_up(self, reason: str) -> None:
+        self.count = 0
+        log.info(
+            "llama.cpp does not pick the likeliest tokens where they are computed (%s): whole rows are read", reason
+        )
