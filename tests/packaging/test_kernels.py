@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -35,9 +36,10 @@ def processor(folder: Path, vendor: str, family: int, flags: str) -> Path:
         ("AuthenticAMD", 25, "", ""),  # Zen 3
         ("AuthenticAMD", 26, "avx512f avx512_vnni", ""),  # Zen 5 has wide units
         ("GenuineIntel", 6, "avx512f avx512_vnni", ""),
+        ("GenuineIntel", 6, "avx512f avx512_vnni amx_tile amx_int8", "tiles"),
     ],
 )
-def test_only_zen_4_gets_the_narrow_ones(
+def test_zen_4_gets_the_narrow_ones_and_amx_the_mended_ones(
     kernels: ModuleType, tmp_path: Path, vendor: str, family: int, flags: str, expected: str
 ) -> None:
     assert kernels.wanted_kernels("", processor(tmp_path, vendor, family, flags)) == expected
@@ -84,3 +86,62 @@ def test_a_compiler_that_does_not_know_the_options_gets_the_file_as_it_is(kernel
     launcher = option.removeprefix("-DCMAKE_CXX_COMPILER_LAUNCHER=")
     subprocess.run([launcher, str(compiler), "-c", "/src/ggml-cpu/arch/x86/repack.cpp"], check=True)
     assert log.read_text() == "-c /src/ggml-cpu/arch/x86/repack.cpp\n"
+
+
+_TILES = """
+#include <cstdint>
+#include <immintrin.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+struct Config {
+    uint8_t palette = 0, start = 0, reserved[14] = {0};
+    uint16_t widths[16] = {0};
+    uint8_t rows[16] = {0};
+};
+inline void configure() {
+    static thread_local bool done = false;
+    if (done) return;
+    alignas(64) Config config = {};
+    config.palette = 1;
+    config.rows[0] = 16;
+    config.widths[0] = 64;
+    _tile_loadconfig(&config);
+    done = true;
+}
+__attribute__((noinline)) void work() { configure(); }
+int main() {
+    if (syscall(SYS_arch_prctl, 0x1023, 18)) return 2;
+    work();
+    static int tile[256];
+    tile[255] = 7;
+    _tile_loadd(0, tile, 64);
+    static int copy[256];
+    _tile_stored(0, copy, 64);
+    _tile_release();
+    return copy[255] == 7 ? 0 : 1;
+}
+"""
+
+
+def test_the_mended_instruction_reads_the_whole_configuration(kernels: ModuleType, tmp_path: Path) -> None:
+    (option,) = kernels.with_kernels("", "tiles").split()
+    launcher = option.removeprefix("-DCMAKE_CXX_COMPILER_LAUNCHER=")
+    source = tmp_path / "ggml-cpu" / "amx" / "mmq.cpp"
+    source.parent.mkdir(parents=True)
+    source.write_text(_TILES)
+    if shutil.which("g++") is None:
+        pytest.skip("no g++ here")
+    program = tmp_path / "program"
+    command = ["g++", "-O3", "-mamx-tile", str(source), "-o", str(program)]
+    if subprocess.run(command, capture_output=True, check=False).returncode:
+        pytest.skip("this compiler knows no AMX")
+    subprocess.run([launcher, *command], check=True)
+    if "amx_tile" not in Path("/proc/cpuinfo").read_text():
+        pytest.skip("this processor has no AMX to run it on")
+    assert subprocess.run([program], check=False).returncode == 0
+
+
+def test_no_other_file_is_mended(kernels: ModuleType) -> None:
+    launcher = str(SCRIPTS / "tiles.sh")
+    command = [launcher, "echo", "-c", "/src/ggml-cpu/arch/x86/repack.cpp", "-o", "x.o"]
+    assert subprocess.run(command, capture_output=True, text=True, check=True).stdout.split() == command[2:]
