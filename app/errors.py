@@ -66,7 +66,13 @@ class ChatsImportError(AppError):
     """A file holds no conversations that can be read."""
 
     title = "The file could not be imported"
-    default_advice = "Choose a JSON export of Paceline or LM Studio, or the zip that ChatGPT sends."
+    default_advice = "Choose an export of Paceline or LM Studio, the zip that ChatGPT sends, or a chat in Markdown."
+
+
+class NoChatError(ChatsImportError):
+    """A text file in which nobody speaks."""
+
+    default_advice = "Headings such as “## You” and “## Assistant”, or “**You:**” in bold, must say who speaks."
 
 
 class StorageError(AppError):

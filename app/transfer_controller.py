@@ -12,7 +12,7 @@ from pathlib import Path
 
 from PySide6.QtCore import QObject, Signal
 
-from app.chats.exchange.markdown import file_name
+from app.chats.exchange.file_names import file_name
 from app.chats.exchange.transfer import JSON, export_chats, import_chats
 from app.conversation_controller import ConversationController
 from app.errors import AppError, ChatsImportError

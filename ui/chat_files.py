@@ -14,7 +14,7 @@ ENDINGS = {
     "zip": mark("ChatFiles", "Zip of Markdown files (*.zip)"),
     "json": mark("ChatFiles", "JSON (*.json)"),
 }
-EXPORTS = mark("ChatFiles", "Exports (*.json *.zip);;All files (*)")
+EXPORTS = mark("ChatFiles", "Exports (*.json *.zip *.md *.markdown *.txt);;All files (*)")
 
 
 def ask_export_file(parent: QWidget, name: str, take: Callable[[str], object]) -> QFileDialog:
@@ -31,7 +31,7 @@ def ask_import_file(parent: QWidget, take: Callable[[str], object]) -> QFileDial
     """Let the user choose an export; ``take`` gets its path."""
     dialog = QFileDialog(
         parent,
-        translate("ChatFiles", "Import chats from Paceline, ChatGPT or LM Studio"),
+        translate("ChatFiles", "Import chats from Paceline, ChatGPT, LM Studio or Markdown"),
         "",
         translate("ChatFiles", EXPORTS),
     )

@@ -144,8 +144,8 @@ def _add_chats(parser: argparse.ArgumentParser) -> None:
     out.add_argument("file", metavar="FILE", help="JSON with all branches; as Markdown a zip of one file for each chat")
     out.add_argument("--format", choices=("json", "markdown"), default="json", help="default: json")
     out.add_argument("--chat", type=int, metavar="ID", help="only this chat; as Markdown it is one plain file")
-    into = deeds.add_parser("import", help="read exports of Paceline, ChatGPT or LM Studio")
-    into.add_argument("files", nargs="+", metavar="FILE", help="JSON, or the zip that ChatGPT sends")
+    into = deeds.add_parser("import", help="read exports of Paceline, ChatGPT or LM Studio, or Markdown")
+    into.add_argument("files", nargs="+", metavar="FILE", help="JSON, Markdown, or the zip that ChatGPT sends")
 
 
 def _add_stats(parser: argparse.ArgumentParser) -> None:

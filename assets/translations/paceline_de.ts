@@ -300,16 +300,16 @@
         <translation>JSON (*.json)</translation>
     </message>
     <message>
-        <source>Exports (*.json *.zip);;All files (*)</source>
-        <translation>Exporte (*.json *.zip);;Alle Dateien (*)</translation>
+        <source>Exports (*.json *.zip *.md *.markdown *.txt);;All files (*)</source>
+        <translation>Exporte (*.json *.zip *.md *.markdown *.txt);;Alle Dateien (*)</translation>
+    </message>
+    <message>
+        <source>Import chats from Paceline, ChatGPT, LM Studio or Markdown</source>
+        <translation>Chats aus Paceline, ChatGPT, LM Studio oder Markdown importieren</translation>
     </message>
     <message>
         <source>Export chats</source>
         <translation>Chats exportieren</translation>
-    </message>
-    <message>
-        <source>Import chats from Paceline, ChatGPT or LM Studio</source>
-        <translation>Chats aus Paceline, ChatGPT oder LM Studio importieren</translation>
     </message>
 </context>
 <context>
@@ -3329,10 +3329,6 @@ Chat-Vorlage: {template_name}
         <translation>Die Datei konnte nicht importiert werden</translation>
     </message>
     <message>
-        <source>Choose a JSON export of Paceline or LM Studio, or the zip that ChatGPT sends.</source>
-        <translation>Wählen Sie einen JSON-Export von Paceline oder LM Studio oder die ZIP-Datei von ChatGPT.</translation>
-    </message>
-    <message>
         <source>The chats could not be saved</source>
         <translation>Die Chats konnten nicht gespeichert werden</translation>
     </message>
@@ -3591,6 +3587,22 @@ Chat-Vorlage: {template_name}
     <message>
         <source>1 of the {pages} pages of “{name}” has no text that could be read.</source>
         <translation>1 der {pages} Seiten von „{name}“ hat keinen lesbaren Text.</translation>
+    </message>
+    <message>
+        <source>{name} is no chat: no lines in it say who speaks.</source>
+        <translation>{name} ist kein Chat: Keine Zeile darin sagt, wer spricht.</translation>
+    </message>
+    <message>
+        <source>{file} is no ordinary file.</source>
+        <translation>{file} ist keine gewöhnliche Datei.</translation>
+    </message>
+    <message>
+        <source>Choose an export of Paceline or LM Studio, the zip that ChatGPT sends, or a chat in Markdown.</source>
+        <translation>Wählen Sie einen Export von Paceline oder LM Studio, die ZIP-Datei von ChatGPT oder einen Chat in Markdown.</translation>
+    </message>
+    <message>
+        <source>Headings such as “## You” and “## Assistant”, or “**You:**” in bold, must say who speaks.</source>
+        <translation>Überschriften wie „## You“ und „## Assistant“ oder fettes „**You:**“ müssen sagen, wer spricht.</translation>
     </message>
     <message>
         <source>1 part of {name} is missing on the hub.</source>

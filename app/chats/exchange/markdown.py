@@ -1,39 +1,62 @@
-"""A conversation as Markdown: the shown path, for people to read. Pure text."""
+"""A conversation as Markdown and back: the shown path, for people to read, with marks that bring it back whole.
+
+Owns what the parts of an export are; how they are told apart is `markdown_marks`', transcripts without marks are
+`transcript`'s. Pure text; knows no file.
+"""
 
 from __future__ import annotations
 
-import re
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from typing import Any
 
 from app.attachments.framing import framed
-from app.chats.exchange.records import OutsideChat, OutsideMessage
+from app.chats.exchange.markdown_marks import Part, fits, free_number, parts_of, to_text
+from app.chats.exchange.own_format import MAX_ATTACHMENTS, time_from, to_attachment
+from app.chats.exchange.records import MAX_MESSAGES, OutsideChat, OutsideMessage, clean_text, clean_title
+from app.errors import ChatsImportError
 from ui.formatting import footer
+from ui.records import Attachment
 from ui.thinking import split_thinking
 
-_AUTHORS = {"user": "You", "assistant": "Paceline"}
+VERSION = 1
+AUTHORS = {"user": "You", "assistant": "Paceline"}
+_MAX_MS = 2**53
 
 
 def to_markdown(chat: OutsideChat) -> str:
     """Write the shown path down: a heading for each message, the figures below answers."""
-    parts = [f"# {chat.title}"]
-    for message in shown_path(chat):
-        parts.append(f"## {_AUTHORS.get(message.role, message.role)}")
-        parts += [framed(attachment) for attachment in message.attachments]
-        parts += _words(message)
-        figures = footer(message.stats)
-        if figures:
-            parts.append(f"*{figures}*")
-    return "\n\n".join(parts) + "\n"
+    parts = list(_parts(chat))
+    return to_text(parts, free_number(part.text for part in parts))
 
 
-def _words(message: OutsideMessage) -> list[str]:
-    """A message's words; before those of an answer its reasoning, marked as a quotation."""
-    split = split_thinking(message.text)
-    if message.role != "assistant" or not split.opened:
-        return [message.text.strip("\n")]
-    span = "" if message.thinking_ms is None else f" for {message.thinking_ms / 1000:.1f} s"
-    lines = (f"**Thought{span}**", "", *split.thought(message.text).split("\n"))
-    quoted = "\n".join(f"> {line}".rstrip() for line in lines)
-    return [quoted, split.answer(message.text).strip("\n")]
+def from_markdown(text: str) -> OutsideChat:
+    """Read an export with marks back: the same messages, to the letter; figures are left out.
+
+    Raises:
+        ChatsImportError: it is of a newer version, or too large.
+    """
+    chat = OutsideChat("", ())
+    messages: list[OutsideMessage] = []
+    for part in parts_of(text):
+        if "chat" in part.says:
+            chat = _head(part, text)
+        elif part.says.get("role") in tuple(AUTHORS):  # whatever it is, a list for example
+            if len(messages) >= MAX_MESSAGES:
+                raise ChatsImportError("A conversation of this file has more messages than any real one.")
+            messages.append(_message(part, len(messages) + 1))
+        elif messages and "file" in part.says and len(messages[-1].attachments) < MAX_ATTACHMENTS:
+            messages[-1] = replace(messages[-1], attachments=(*messages[-1].attachments, _attachment(part)))
+        elif messages and "words" in part.says:
+            messages[-1] = replace(messages[-1], text=clean_text(part.text))
+    return chat_of(messages, chat)
+
+
+def chat_of(messages: list[OutsideMessage], like: OutsideChat) -> OutsideChat:
+    """Return a conversation of messages that follow each other, with the title and the times of another."""
+    return OutsideChat(
+        like.title, tuple(messages), like.created_at, like.updated_at, shown=frozenset(each.key for each in messages)
+    )
 
 
 def shown_path(chat: OutsideChat) -> list[OutsideMessage]:
@@ -49,7 +72,93 @@ def shown_path(chat: OutsideChat) -> list[OutsideMessage]:
     return path
 
 
-def file_name(title: str, ending: str) -> str:
-    """Make a file's name of a title, for every system."""
-    words = re.sub(r'[\x00-\x1f<>:"/\\|?*]+', " ", title).strip(" .")
-    return f"{' '.join(words.split())[:80].strip(' .') or 'Chat'}.{ending}"
+# ---- out ------------------------------------------------------------------------------------------------------------
+
+
+def _parts(chat: OutsideChat) -> Iterator[Part]:
+    yield Part({}, f"# {' '.join(chat.title.split())}")
+    yield Part({"chat": VERSION, "created": chat.created_at.isoformat(), "updated": chat.updated_at.isoformat()}, "")
+    for message in shown_path(chat):
+        heading = f"## {AUTHORS.get(message.role, message.role)}"
+        says, words = _words(message)
+        if not message.attachments:
+            yield Part(says, f"{heading}\n\n{words}")
+        else:
+            yield Part(says, heading)
+            yield from map(_file_part, message.attachments)
+            yield Part({"words": True}, words)
+        figures = footer(message.stats)
+        if figures:
+            yield Part({"figures": True}, f"*{figures}*")
+
+
+def _words(message: OutsideMessage) -> tuple[dict[str, Any], str]:
+    """What the mark of a message says, and its words; before those of an answer its reasoning, as a quotation.
+
+    The mark has what stands around both in the text as it is stored: the tags, which models write in many ways.
+    """
+    text, says = message.text, {"role": message.role}
+    split = split_thinking(text)
+    if message.role != "assistant" or not split.opened or message.attachments:
+        return says, text
+    glue = (text[: split.thought_start], text[split.thought_end : split.answer_start], text[split.answer_end :])
+    told = {**says, "thought": glue, "thought_ms": message.thinking_ms}
+    if not fits(told):
+        return says, text
+    span = "" if message.thinking_ms is None else f" for {message.thinking_ms / 1000:.1f} s"
+    lines = (f"**Thought{span}**", "", *split.thought(text).split("\n"))
+    quoted = "\n".join(f"> {line}" if line else ">" for line in lines)
+    return told, f"{quoted}\n\n{split.answer(text)}"
+
+
+def _file_part(attachment: Attachment) -> Part:
+    says = {"file": attachment.name, "kind": attachment.kind.value, "num_bytes": attachment.num_bytes}
+    cut = {} if not attachment.text or attachment.text.endswith("\n") else {"no_line_end": True}
+    return Part({**says, **cut}, framed(attachment))
+
+
+# ---- in -------------------------------------------------------------------------------------------------------------
+
+
+def _head(part: Part, text: str) -> OutsideChat:
+    if part.says.get("chat") != VERSION:
+        raise ChatsImportError("This file was written by a newer Paceline.", "Import it with that version.")
+    line = text.lstrip().split("\n", 1)[0]
+    title = clean_title(line.removeprefix("#")) if line.startswith("#") else ""
+    return OutsideChat(title, (), time_from(part.says.get("created")), time_from(part.says.get("updated")))
+
+
+def _message(part: Part, key: int) -> OutsideMessage:
+    heading, _, words = part.text.partition("\n\n")
+    if not heading.startswith("## ") or "\n" in heading:
+        words = part.text  # somebody took the heading away
+    spent = part.says.get("thought_ms")
+    is_span = isinstance(spent, int) and not isinstance(spent, bool) and 0 <= spent <= _MAX_MS
+    return OutsideMessage(
+        key,
+        key - 1 or None,
+        part.says["role"],
+        clean_text(_with_thought(words, part.says)),
+        thinking_ms=spent if is_span else None,
+    )
+
+
+def _with_thought(words: str, says: Mapping[str, Any]) -> str:
+    """Put reasoning back between the tags that it stood in."""
+    glue = says.get("thought")
+    if not isinstance(glue, list) or len(glue) != 3 or not all(isinstance(each, str) for each in glue):
+        return words
+    quoted, _, answer = words.partition("\n\n")  # a quotation has no empty line
+    thought = "\n".join(line.removeprefix(">").removeprefix(" ") for line in quoted.split("\n")[2:])
+    return f"{glue[0]}{thought}{glue[1]}{answer}{glue[2]}"
+
+
+def _attachment(part: Part) -> Attachment:
+    """Take what stands within the fence; the line end before its end is the fence's, where the mark says so."""
+    _, _, block = part.text.partition("\n\n")
+    opening, _, text = block.partition("\n")
+    fence = opening[: len(opening) - len(opening.lstrip("`"))]
+    text = text.removesuffix(fence)
+    if part.says.get("no_line_end") is True:
+        text = text.removesuffix("\n")
+    return to_attachment({**part.says, "name": part.says["file"], "text": text})

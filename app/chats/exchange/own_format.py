@@ -30,7 +30,7 @@ FORMAT, VERSION = "paceline-chats", 1
 _ROLES = ("user", "assistant")
 _MAX_COUNT = 2**53
 _MAX_LIST = 10_000
-_MAX_ATTACHMENTS = 100  # of one message
+MAX_ATTACHMENTS = 100  # of one message
 
 
 def to_json(chats: Iterable[OutsideChat]) -> str:
@@ -110,8 +110,8 @@ def _chat_from_data(data: Mapping[str, Any]) -> OutsideChat:
     return OutsideChat(
         title=clean_title(data.get("title")),
         messages=tuple(messages),
-        created_at=_time(data.get("created_at")),
-        updated_at=_time(data.get("updated_at")),
+        created_at=time_from(data.get("created_at")),
+        updated_at=time_from(data.get("updated_at")),
         mode=Mode(data["mode"]) if data.get("mode") in tuple(Mode) else Mode.OFF,
         depth=depth if _is_count(depth, 1024) else None,
         pinned=data.get("pinned") is True,
@@ -138,7 +138,7 @@ def _message_from_data(data: object, known: set[int]) -> OutsideMessage:
         role=str(role),
         text=text,
         state=MessageState.INTERRUPTED if state is MessageState.STREAMING else state,
-        created_at=_time(data.get("created_at")),
+        created_at=time_from(data.get("created_at")),
         stats=_stats(data.get("stats")),
         spans=_spans(data.get("spans"), len(text)),
         notice=clean_text(data.get("notice")),
@@ -152,11 +152,16 @@ def _message_from_data(data: object, known: set[int]) -> OutsideMessage:
 
 
 def _attachments(data: object) -> tuple[Attachment, ...]:
-    given = data[:_MAX_ATTACHMENTS] if isinstance(data, list) else []
-    return tuple(_attachment(each) for each in given if isinstance(each, dict))
+    given = data[:MAX_ATTACHMENTS] if isinstance(data, list) else []
+    return tuple(to_attachment(each) for each in given if isinstance(each, dict))
 
 
-def _attachment(data: Mapping[str, Any]) -> Attachment:
+def to_attachment(data: Mapping[str, Any]) -> Attachment:
+    """Read an attachment: name, kind, size and text; what cannot be is left out.
+
+    Raises:
+        ChatsImportError: its text is longer than any message.
+    """
     kind = AttachmentKind(data["kind"]) if data.get("kind") in tuple(AttachmentKind) else AttachmentKind.TEXT
     given = data.get("num_bytes")
     num_bytes = given if isinstance(given, int) and _is_count(given) else 0
@@ -216,7 +221,8 @@ def _options(data: object) -> str:
     return text if len(text) <= MAX_CHARS else ""
 
 
-def _time(value: object) -> datetime:
+def time_from(value: object) -> datetime:
+    """Read a moment in ISO 8601; the beginning of time for anything else."""
     try:
         moment = datetime.fromisoformat(value) if isinstance(value, str) else EPOCH
     except ValueError:

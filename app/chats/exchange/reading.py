@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import lzma
 import re
@@ -11,14 +12,21 @@ import zlib
 from pathlib import Path
 from typing import IO
 
-from app.chats.exchange import chatgpt, lm_studio, own_format
+from app.attachments.decoding import decode
+from app.attachments.errors import NotTextError
+from app.chats.exchange import chatgpt, lm_studio, own_format, transcript
+from app.chats.exchange.markdown import from_markdown
+from app.chats.exchange.markdown_marks import is_marked
 from app.chats.exchange.records import MAX_CHATS, OutsideChat
-from app.errors import ChatsImportError
+from app.errors import ChatsImportError, NoChatError
 from engine.sentences import said
 
 MAX_FILE_BYTES = 512 * 2**20  # unpacked
+MAX_MARKDOWN_BYTES, MAX_TRANSCRIPT_BYTES = 128 * 2**20, 32 * 2**20  # with Paceline's marks, and without
 _WANTED = re.compile(r"(^|/)(conversations[^/]*\.json|[^/]*conversation\.json|chats[^/]*\.json)$")
-_MAX_ENTRIES = 20_000
+_WANTED_MARKDOWN = re.compile(r"(?!__MACOSX/).*\.(?:md|markdown)$", re.IGNORECASE)
+_MARKDOWN_ENDINGS = (".md", ".markdown", ".txt")
+_MAX_ENTRIES = 2 * MAX_CHATS
 MAX_VALUES, MAX_VALUES_MB = 20_000_000, 2000  # in memory, about; an export of 100 MB has four million values
 _SMALL_BYTES = 32 * 2**20  # cannot hold too many
 _PACKED_BADLY = (zipfile.BadZipFile, zlib.error, lzma.LZMAError, struct.error)
@@ -29,30 +37,43 @@ _EXPORT_BEGINS = re.compile(  # ours, ChatGPT's, LM Studio's
 
 
 def may_be_export(file: Path) -> bool:
-    """Whether a file looks like an export by its name and its beginning; False where it cannot be read."""
+    """Whether a file looks like an export by its name and its beginning; False where it cannot be read.
+
+    Of Markdown only Paceline's own counts: any other is rather a file to be asked about.
+    """
     try:
-        if file.suffix.lower() == ".zip":
+        if not file.is_file():
+            return False
+        ending = file.suffix.lower()
+        if ending == ".zip":
             return zipfile.is_zipfile(file)
-        if file.suffix.lower() != ".json":
+        if ending not in (".json", ".md"):
             return False
         with file.open("rb") as handle:
-            return _EXPORT_BEGINS.search(handle.read(_BEGINNING_BYTES)) is not None
-    except OSError:
+            begin = handle.read(_BEGINNING_BYTES)
+    except (OSError, ValueError):
         return False
+    if ending == ".json":
+        return _EXPORT_BEGINS.search(begin) is not None
+    text = begin.decode("utf-8-sig", "replace")
+    return is_marked(text) or transcript.may_be_old_export(text)
 
 
 def read_chats(file: Path) -> list[OutsideChat]:
-    """Read an export of Paceline, ChatGPT (its zip, or conversations.json) or LM Studio.
+    """Read an export of Paceline, ChatGPT (its zip, or conversations.json) or LM Studio, or a chat in Markdown.
 
     Raises:
         ChatsImportError: it cannot be read, is too large, or is no such export.
     """
     try:
+        if file.exists() and not file.is_file():  # a pipe would be waited for, a device be read without end
+            raise ChatsImportError(said("{file} is no ordinary file.", file=file.name))
         if zipfile.is_zipfile(file):
             chats = _read_zip(file)
         else:
             with file.open("rb") as handle:
-                chats = _read_json(handle, file.name)
+                is_markdown = file.suffix.lower() in _MARKDOWN_ENDINGS
+                chats = _read_markdown(handle, file.name) if is_markdown else _read_json(handle, file.name)
     except (OSError, ValueError, RuntimeError, EOFError, *_PACKED_BADLY) as error:
         raise ChatsImportError(said("{file} cannot be read ({error}).", file=file.name, error=error)) from error
     chats = [chat for chat in chats if chat.messages]
@@ -66,15 +87,39 @@ def read_chats(file: Path) -> list[OutsideChat]:
 def _read_zip(file: Path) -> list[OutsideChat]:
     chats: list[OutsideChat] = []
     with zipfile.ZipFile(file) as archive:
-        entries = [entry for entry in archive.infolist()[:_MAX_ENTRIES] if _WANTED.search(entry.filename)]
-        if sum(entry.file_size for entry in entries) > MAX_FILE_BYTES:
+        listed = archive.infolist()[:_MAX_ENTRIES]
+        entries = [entry for entry in listed if _WANTED.search(entry.filename)]
+        texts = [] if entries else [entry for entry in listed if _WANTED_MARKDOWN.match(entry.filename)]
+        if sum(entry.file_size for entry in (*entries, *texts)) > MAX_FILE_BYTES:
             raise ChatsImportError(
                 said("{file} unpacks to more than {limit} MB.", file=file.name, limit=MAX_FILE_BYTES // 2**20)
             )
         for entry in entries:
             with archive.open(entry) as handle:
                 chats += _read_json(handle, entry.filename)
+        for entry in texts:
+            with archive.open(entry) as handle, contextlib.suppress(NoChatError):  # a README among them, say
+                chats += _read_markdown(handle, entry.filename)
     return chats
+
+
+def _read_markdown(handle: IO[bytes], name: str) -> list[OutsideChat]:
+    raw = _bounded(handle, name, MAX_MARKDOWN_BYTES)
+    try:
+        text = raw.decode("utf-8-sig")
+        if is_marked(text):
+            return [from_markdown(text)]
+    except UnicodeDecodeError:
+        pass  # no export of ours
+    if len(raw) > MAX_TRANSCRIPT_BYTES:
+        raise _too_large(name, MAX_TRANSCRIPT_BYTES)
+    try:
+        chat = transcript.from_transcript(decode(raw, name).text)
+    except NotTextError as error:
+        raise NoChatError(error.message) from error
+    if chat is None:
+        raise NoChatError(said("{name} is no chat: no lines in it say who speaks.", name=name))
+    return [chat]
 
 
 def _num_values(raw: bytes) -> int:
@@ -84,9 +129,7 @@ def _num_values(raw: bytes) -> int:
 
 
 def _read_json(handle: IO[bytes], name: str) -> list[OutsideChat]:
-    raw = handle.read(MAX_FILE_BYTES + 1)  # what a header says of a size is not believed
-    if len(raw) > MAX_FILE_BYTES:
-        raise ChatsImportError(said("{name} is larger than {limit} MB.", name=name, limit=MAX_FILE_BYTES // 2**20))
+    raw = _bounded(handle, name, MAX_FILE_BYTES)
     if len(raw) > _SMALL_BYTES and _num_values(raw) > MAX_VALUES:
         raise ChatsImportError(said("{file} unpacks to more than {limit} MB.", file=name, limit=MAX_VALUES_MB))
     try:
@@ -106,3 +149,14 @@ def _chats(data: object, name: str) -> list[OutsideChat]:
     if isinstance(data, dict) and lm_studio.is_lm_studio(data):
         return [lm_studio.from_data(data)]
     raise ChatsImportError(said("{name} is no export of Paceline, ChatGPT or LM Studio.", name=name))
+
+
+def _bounded(handle: IO[bytes], name: str, limit: int) -> bytes:
+    raw = handle.read(limit + 1)  # what a header says of a size is not believed
+    if len(raw) > limit:
+        raise _too_large(name, limit)
+    return raw
+
+
+def _too_large(name: str, limit: int) -> ChatsImportError:
+    return ChatsImportError(said("{name} is larger than {limit} MB.", name=name, limit=limit // 2**20))

@@ -12,7 +12,8 @@ from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 
-from app.chats.exchange.markdown import file_name, to_markdown
+from app.chats.exchange.file_names import file_name
+from app.chats.exchange.markdown import to_markdown
 from app.chats.exchange.own_format import to_json
 from app.chats.exchange.reading import read_chats
 from app.chats.exchange.records import OutsideChat
@@ -63,7 +64,7 @@ def export_chats(store: ChatStore, file: Path, form: str, conversation_id: int |
             _write_zip(part, chats)
         else:
             text = to_json(chats) if form == JSON else to_markdown(chats[0])
-            part.write_text(text, encoding="utf-8")
+            part.write_bytes(text.encode())  # line ends as they are, on every system
         with part.open("rb") as handle:
             os.fsync(handle.fileno())
         part.replace(file)

@@ -1,0 +1,102 @@
+"""The marks between the parts of a Markdown export: comments that no reader sees, with a number that no text holds.
+
+Owns how a mark is written, found and read; does not know what the parts are.
+
+    <!-- paceline 1 {"role": "user"} -->
+    ## You
+
+    words
+
+A comment is invisible where Markdown is shown (CommonMark 0.31, HTML blocks of type 2). The number is one that no part
+uses in such a comment, so an export that holds another export is cut in the right places all the same.
+"""
+
+from __future__ import annotations
+
+import itertools
+import json
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+MAX_MARK_CHARS = 100_000
+_USED = re.compile(r"<!-- paceline (\d{1,9}) ")
+_FIRST = re.compile(r"\A\ufeff?\s*(?:#[^\n]*\n\s*)?<!-- paceline (\d{1,9}) \{[^\n]*\} -->(\r?)(?:\n|\Z)")
+_ESCAPED = {"<": "\\u003c", ">": "\\u003e"}  # nothing within a comment may end it
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """What a mark says, and the text from it to the next one."""
+
+    says: Mapping[str, Any]
+    text: str
+
+
+def free_number(texts: Iterable[str]) -> int:
+    """Return the smallest number that no mark within ``texts`` has."""
+    taken = {int(number) for text in texts for number in _USED.findall(text)}
+    return next(number for number in itertools.count(1) if number not in taken)
+
+
+def to_text(parts: Iterable[Part], number: int) -> str:
+    """Write parts down, each below its mark; a first one without a word of its own (``says`` empty) has no mark."""
+    pieces = [f"{_mark(part.says, number)}{part.text}\n\n" if part.says else f"{part.text}\n\n" for part in parts]
+    return "".join(pieces).removesuffix("\n")
+
+
+def fits(says: Mapping[str, Any]) -> bool:
+    """Whether a mark may be this long."""
+    return len(_mark(says, 0)) < MAX_MARK_CHARS
+
+
+def is_marked(text: str) -> bool:
+    """Whether a text is an export with marks; its beginning is enough."""
+    return _FIRST.match(text) is not None
+
+
+def parts_of(text: str) -> Iterator[Part]:
+    """Give the parts of a marked export as they were written, one after the other; none of any other text.
+
+    A mark that cannot be read says nothing. Where an editor made the line ends Windows', they are made plain again.
+    """
+    first = _FIRST.match(text)
+    if first is None:
+        return
+    if first.group(2):
+        text = text.replace("\r\n", "\n")
+    found = re.compile(
+        rf"^<!-- paceline {first.group(1)} (\{{[^\n]{{0,{MAX_MARK_CHARS}}}\}}) -->(?:\n|\Z)", re.MULTILINE
+    )
+    text += "\n"  # the last part ends with one line end, every other one with two
+    last: re.Match[str] | None = None
+    for mark in found.finditer(text):
+        if last is not None:
+            yield _part(last, text, mark.start())
+        last = mark
+    if last is not None:
+        yield _part(last, text, len(text))
+
+
+def _mark(says: Mapping[str, Any], number: int) -> str:
+    told = json.dumps(says, ensure_ascii=False)
+    for char, escaped in _ESCAPED.items():
+        told = told.replace(char, escaped)
+    return f"<!-- paceline {number} {told} -->\n"
+
+
+def _part(mark: re.Match[str], text: str, end: int) -> Part:
+    begin = mark.end()
+    for _ in range(2):
+        if end > begin and text[end - 1] == "\n":
+            end -= 1
+    return Part(_said(mark.group(1)), text[begin:end])
+
+
+def _said(told: str) -> dict[str, Any]:
+    try:
+        says = json.loads(told)
+    except (ValueError, RecursionError):
+        return {}
+    return says if isinstance(says, dict) else {}
