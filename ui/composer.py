@@ -34,7 +34,7 @@ from ui.records import Attachment, EngineState, EngineView
 from ui.theme import Theme
 
 MAX_DEPTH = 16
-BESIDE_PX = 56  # margins of the card, and spaces between its controls
+BESIDE_PX = 48  # margins of the card, and spaces between its controls
 NEARLY_FULL = 0.85
 OVERFLOW_HELP = {
     "drop": mark("Composer", "When it is full, the oldest turns are left out, and the answer says so."),
@@ -316,8 +316,8 @@ class Composer(QWidget):
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Where the labels of all modes find no room, one button stands for them."""
         super().resizeEvent(event)
-        others = (self.attach_button, self.depth_box, self.send_button)
-        taken = sum(each.sizeHint().width() for each in others) + BESIDE_PX
+        end = max(self.send_button.sizeHint().width(), self.stop_button.sizeHint().width())
+        taken = self.attach_button.sizeHint().width() + self.depth_box.sizeHint().width() + end + BESIDE_PX
         self.modes.set_narrow(event.size().width() < self.modes.full_width + taken)
 
     def _show_focus(self, focused: bool) -> None:

@@ -5,12 +5,15 @@ from __future__ import annotations
 from dataclasses import replace
 
 from PySide6.QtCore import QMimeData, Qt, QUrl
+from PySide6.QtWidgets import QWidget
 from pytestqt.qtbot import QtBot
 
 from engine.records import Mode
 from tests.ui.conftest import NO_DRAFT, READY
+from ui.composer import Composer
 from ui.main_window import MainWindow
 from ui.records import EngineState, EngineView, MessageState, MessageView
+from ui.theme import Theme
 
 ANSWERING = replace(READY, state=EngineState.ANSWERING)
 
@@ -234,3 +237,24 @@ def test_where_labels_find_no_room_one_button_offers_the_modes(window: MainWindo
     assert modes.short.text() == suffix.text()
     window.header.stats_button.click()
     qtbot.waitUntil(modes.short.isHidden, timeout=30_000)
+
+
+def test_the_modes_show_their_names_as_soon_as_there_is_room_for_all_of_them(theme: Theme, qtbot: QtBot) -> None:
+    host = theme.parent()
+    assert isinstance(host, QWidget)
+    composer = Composer(theme, host)
+    composer.show()
+    host.show()
+    controls = (composer.attach_button, composer.modes, composer.depth_box, composer.send_button)
+
+    def is_wide(width: int) -> bool:
+        composer.resize(width, composer.sizeHint().height())
+        composer.layout().activate()
+        return composer.modes.short.isHidden()
+
+    least = next(width for width in range(300, 1200) if is_wide(width))
+    qtbot.waitUntil(lambda: composer.modes.width() >= composer.modes.full_width)
+    assert all(each.width() >= each.sizeHint().width() for each in controls)
+    free = composer.send_button.x() - composer.depth_box.geometry().right() - 1
+    assert 8 <= free <= 16, "more would hide the names although there is room"
+    assert not is_wide(least - 1)
