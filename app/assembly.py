@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from app.controller import Controller
 from app.engine_bridge import EngineBridge, MakeWorker
 from app.parts import Parts
-from app.paths import Paths
+from app.paths import Paths, builtin_target
 from app.reports import Reports
 from app.settings_keeper import SettingsKeeper
 from app.startup import TASKS, Startup, run_tasks
@@ -55,7 +55,7 @@ def real_engine(paths: Paths, painted: threading.Event | None = None) -> MakeWor
     def session() -> Session:
         if painted is not None:
             painted.wait(PAINT_S)
-        return probing_session(paths.cache)
+        return probing_session(paths.cache, builtin_target())
 
     return lambda on_event: EngineWorker(on_event, session)
 

@@ -49,6 +49,10 @@ def main(arguments: list[str]) -> int:
         from engine.probe_child import main as be_probe  # noqa: PLC0415
 
         return be_probe(rest)
+    if name == "kernels":
+        from engine.kernel_child import main as be_trial  # noqa: PLC0415
+
+        return be_trial(rest)
     if name == "pairs":
         from engine.pair_child import main as be_judge  # noqa: PLC0415
 

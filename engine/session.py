@@ -17,6 +17,7 @@ from engine.drafters.draft_model import DraftModelDrafter
 from engine.drafters.history import PastText, forget_files, vocabulary_identity
 from engine.errors import DraftRefusedError, EngineError, ModeUnavailableError, TemplateError
 from engine.experience_store import ExperienceStore
+from engine.kernel_check import kernel_notices
 from engine.llama import library
 from engine.loading import (
     LoadedModel,
@@ -84,7 +85,7 @@ class Session:
         target = open_model(request.target, options, lambda fraction: progress(request.target, fraction))
         try:
             prompt = PromptBuilder(target.model.vocab, target.model.chat_template)
-            notices = (*_try_template(prompt), *placement_notices(request))
+            notices = (*_try_template(prompt), *placement_notices(request), *kernel_notices())
         except EngineError:
             target.close()
             raise
@@ -199,7 +200,7 @@ class Session:
         index = self._past.index if self._past is not None and use_past else None
         drafter = self._drafters.drafter(mode, self._draft_model(should_stop), pacer, index)
         request = replace(request, mode=mode)
-        answer = Answer(target.sequence, target.model.vocab, drafter, request, self._prompt, pacer)
+        answer = Answer(target.sequence, target.model.vocab, drafter, request, self._prompt, costs.pacer)
         answer.stats.plain_ms = costs.pacer.plain_ms if costs.pacer else None
         answer.on_pass = None if tie_safe else costs.passed  # another number of threads would change the last bits
         answer.tie_bound = self._tie_bound_in_use() if tie_safe and mode is not Mode.OFF else None

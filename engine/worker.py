@@ -226,14 +226,16 @@ class EngineWorker:
         return not self._closing.is_set()
 
 
-def probing_session(cache_dir: Path | None) -> Session:
+def probing_session(cache_dir: Path | None, sample: Path | None = None) -> Session:
     """Make a session that has every new or changed file opened by a short-lived child process first.
+
+    Before that, a new build of llama.cpp has to run ``sample``, a small model, in one.
 
     What was found of files and of costs, what conversations said and their caches are kept in ``cache_dir``.
     """
     # Imported on the engine's thread: llama.cpp and NumPy take longer than a window may to appear.
-    from engine.probe import probe  # noqa: PLC0415
+    from engine.kernel_check import inspector  # noqa: PLC0415
     from engine.session import Session  # noqa: PLC0415
 
     states = cache_dir / STATES if cache_dir is not None else None
-    return Session(lambda path: probe(path, cache_dir), cache_dir, cache_dir, states)
+    return Session(inspector(cache_dir, sample), cache_dir, cache_dir, states)

@@ -23,8 +23,8 @@ from app.command_line.output import fail, fail_with, figures, run_as_dict
 from app.errors import AppError
 from app.paths import builtin_draft, builtin_target, find_paths
 from engine.errors import EngineError
+from engine.kernel_check import inspector
 from engine.pacing import choose_pace
-from engine.probe import probe
 from engine.records import (
     CacheType,
     ChatRequest,
@@ -77,7 +77,7 @@ def open_session(past_folder: Path | None = None) -> Session:
     What was said in earlier sessions is read from ``past_folder`` and kept there.
     """
     cache = find_paths().cache
-    return Session(inspect=lambda path: probe(path, cache), cost_folder=cache, past_folder=past_folder)
+    return Session(inspector(cache, builtin_target()), cost_folder=cache, past_folder=past_folder)
 
 
 def load_request(options: argparse.Namespace) -> LoadRequest:

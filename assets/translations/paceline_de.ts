@@ -4609,6 +4609,14 @@ Chat-Vorlage: {template_name}
         <translation>{key} ist darin {own}</translation>
     </message>
     <message>
+        <source>The fast kernels of this build of llama.cpp fail on this processor, so slower ones are used. “make run” compiles it anew; README says how else.</source>
+        <translation>Die schnellen Kernel dieses Builds von llama.cpp versagen auf diesem Prozessor, deshalb werden langsamere benutzt. „make run“ kompiliert es neu; wie es sonst geht, sagt README.</translation>
+    </message>
+    <message>
+        <source>The kernels for this processor give wrong numbers.</source>
+        <translation>Die Kernel für diesen Prozessor liefern falsche Zahlen.</translation>
+    </message>
+    <message>
         <source>Start a new chat, or choose a larger context in the settings.</source>
         <translation>Beginnen Sie einen neuen Chat, oder wählen Sie in den Einstellungen einen größeren Kontext.</translation>
     </message>

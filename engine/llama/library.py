@@ -40,6 +40,7 @@ _ERROR_LEVEL = 4
 _recent_errors: collections.deque[str] = collections.deque(maxlen=20)
 _recent_buffers: collections.deque[str] = collections.deque(maxlen=200)
 _started: list[Any] = []
+_forgone: list[str] = []  # kernels that do not work in this process
 
 
 @lib.llama_log_callback  # type: ignore[untyped-decorator]
@@ -99,6 +100,23 @@ def supports_gpu() -> bool:
     return bool(start().llama_supports_gpu_offload())
 
 
+def compiled_files() -> list[Path]:
+    """The libraries of this build."""
+    folder = Path(lib.__file__).parent / "lib"
+    return [path for path in folder.iterdir() if path.is_file()] if folder.is_dir() else []
+
+
+def uses_repacking() -> bool:
+    """Whether models are loaded with weights laid out for this processor's fastest kernels."""
+    return not _forgone
+
+
+def forgo_repacking() -> None:
+    """Load no more models that way: those kernels do not work here."""
+    if not _forgone:
+        _forgone.append("repacking")
+
+
 def system_info() -> str:
     """The CPU and GPU features of this build, in llama.cpp's words."""
     return str(start().llama_print_system_info().decode("utf-8", "replace"))
@@ -140,7 +158,7 @@ def machine_facts() -> tuple[object, ...]:
     except metadata.PackageNotFoundError:  # a frozen program may carry no package metadata
         build = "unknown"
     spin = os.environ.get("GOMP_SPINCOUNT", os.environ.get("OMP_WAIT_POLICY", ""))
-    return (build, system_info(), _processor_name(), physical_cores(), spin)
+    return (build, system_info(), _processor_name(), physical_cores(), spin, *_forgone)
 
 
 def _processor_name() -> str:

@@ -44,7 +44,7 @@ class LlamaModel:
         params = self._lib.llama_model_default_params()
         params.n_gpu_layers = self.gpu_layers
         params.vocab_only = vocab_only
-        params.use_extra_bufts = repack
+        params.use_extra_bufts = repack and library.uses_repacking()
         cancelled: list[bool] = []
         calls = 0
 
