@@ -24,6 +24,7 @@ from engine.records import (
     Mode,
     Overflow,
     PrefillProgress,
+    RunStats,
     StatsUpdate,
     TextChunk,
 )
@@ -55,7 +56,7 @@ class Answer:
         prompt: PromptBuilder,
         pacer: Pacer | None = None,
     ) -> None:
-        """``pacer`` is there where the costs are measured and the request leaves the depth to it."""
+        """``pacer`` is there where the costs are measured; it decides where the request leaves the depth to it."""
         self._target = target
         self._tokenizer = tokenizer
         self._drafter = drafter
@@ -87,7 +88,7 @@ class Answer:
             yield self._chunk(rest)
         if self.tie_bound is not None:
             self.stats.decisions.append(self._tie_summary(self.tie_bound))
-        yield Finished(self._request.request_id, reason, self.stats.snapshot(), tuple(self._ids))
+        yield Finished(self._request.request_id, reason, self._snapshot(), tuple(self._ids))
 
     @property
     def conversation_ids(self) -> list[int]:
@@ -150,6 +151,9 @@ class Answer:
         sampler = Sampler(request.sampling, banned)
         pacer = self._pacer if self._pace.paced else None
         speculation = Speculation(self._target, self._drafter, sampler, stats, prompt, pacer)
+        speculation.costs = self._pacer
+        # A seed repeats an answer at a fixed depth: the sizes of its passes must not follow what was measured.
+        speculation.pads = pacer is not None or sampler.greedy or request.sampling.seed is None
         speculation.on_pass = self._passed if self.on_pass is not None else None
         if self.tie_bound is not None:
             speculation.tie_safe = TieSafe(self._target, sampler, self.tie_bound, stats)
@@ -174,8 +178,13 @@ class Answer:
             now = time.perf_counter()
             if now >= next_stats:
                 next_stats = now + STATS_INTERVAL_S
-                yield StatsUpdate(request.request_id, stats.snapshot())
+                yield StatsUpdate(request.request_id, self._snapshot())
         return FinishReason.LENGTH
+
+    def _snapshot(self) -> RunStats:
+        if self._pacer is not None:  # what plain decoding would cost is measured at a fixed depth, too
+            self.stats.plain_ms = self._pacer.plain_ms
+        return self.stats.snapshot()
 
     def _next_block(self, speculation: Speculation, wanted: int) -> Block:
         """One pass; where nothing is proposed, about `TEXT_INTERVAL_S` seconds of passes, after the first token."""

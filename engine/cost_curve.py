@@ -1,8 +1,8 @@
 """What a pass of n tokens costs on this machine, measured and kept up to date. Knows no tokens and no drafts.
 
-On CPUs the curve is a staircase (repacked kernels work on four rows at a time), on GPUs nearly flat at first; a
-constant draft length is wrong on one or the other. Minima of a few tries, not means: a curve that was taken while the
-machine was busy would be believed for a whole session.
+On CPUs the curve is a staircase (repacked kernels work on four rows at a time, AMX on 16 and 32), on GPUs nearly flat
+at first; a constant draft length is wrong on one or the other. Minima of a few tries, not means: a curve that was taken
+while the machine was busy would be believed for a whole session.
 """
 
 from __future__ import annotations
@@ -12,8 +12,9 @@ from collections.abc import Callable, Mapping
 from itertools import pairwise
 
 MAX_PASS = 33  # tokens of the largest pass that is paced: 32 proposed and the last one
-# In the order of their worth, so that a short budget still gives the shape.
-POINTS = (1, 4, 8, 2, 3, 16, 5, 6, 7, 12, 9, 10, 11, 13, 14, 15, 24, 32)
+# In the order of their worth, so that a short budget still gives the shape. Kernels that work on tiles of 16 or 32 rows
+# (AMX) jump behind them: a line from 16 to 24 would cut the step off, and one that goes on from 32 would miss it.
+POINTS = (1, 4, 8, 2, 3, 16, 5, 6, 7, 12, 9, 10, 11, 13, 14, 15, 17, 24, 32, 33)
 BUDGET_S = 2.0
 _ROUNDS = 3
 _PAD_GAIN = (
@@ -85,7 +86,8 @@ class CostCurve:
 
     def _refresh(self) -> None:
         self._since_refresh = 0
-        for n in range(1, MAX_PASS + 1):
+        # A plain pass stays plain: it alone is seen for long, so it alone follows a machine that has become slower.
+        for n in range(2, MAX_PASS + 1):
             best = min(range(n, min(n + _LARGEST_PAD, MAX_PASS) + 1), key=self._ms.__getitem__)
             self._cheapest[n] = best if self._ms[best] < _PAD_GAIN * self._ms[n] else n
 

@@ -17,6 +17,7 @@ from engine import reasons
 from engine.acceptance import AcceptanceEstimate, Part
 from engine.choice import Choice
 from engine.cost_curve import MAX_PASS, CostCurve
+from engine.explanation import Explanation
 from engine.lessons import Lessons
 from engine.records import Source
 from engine.recovery import Recovery
@@ -59,12 +60,17 @@ class Pacer:
         self.row_ms = _FIRST_ROW_MS  # of each proposed token: its row is looked at as well
         self.lessons = Lessons(self.plain_ms, MAX_DEPTH)
         self.learnt = self.lessons.current  # by answers of the kind in the making
-        self._choice = self._last_choice = self.state = Choice.PLAIN
+        self._choice = Choice.PLAIN
         self._probing, self._may_rest = False, True
         self._hopeless = False  # the draft model takes too long for any acceptance to make up for it
         self._expected_ms = 0.0  # what the last pass should have taken
         self._slips = dict.fromkeys(Choice, 1.0)  # times that, what such passes really take
-        self.reason = ""
+        self.explanation = Explanation()
+
+    @property
+    def reason(self) -> str:
+        """Why drafting goes on or rests, the last time that this changed; empty before anything is known."""
+        return self.explanation.reason
 
     @property
     def plain_ms(self) -> float:
@@ -123,9 +129,10 @@ class Pacer:
             options.append((model_worth, Choice.MODEL, min(limit, MAX_DEPTH)))
         _worth, choice, depth = max(options, key=lambda option: option[0])
         self._probing, self._may_rest = False, may_rest
-        if choice is Choice.PLAIN and may_rest:
-            choice, depth = self._probe(limit if can_model else 0, looks=looks)
-            self._probing = choice is not Choice.PLAIN
+        if choice is Choice.PLAIN and may_rest and can_model and self.learnt.model.due():
+            # Once in a while a short try of the draft model that does not seem to pay.
+            choice, depth = Choice.MODEL, limit if looks else min(_PROBE_DEPTH, limit)
+            self._probing = True
         self._choice = choice
         self._explain(choice, has_model=has_model)
         return choice, depth
@@ -181,12 +188,6 @@ class Pacer:
             expected += alive
             best = max(best, self.gain_of(num_tokens + more, expected, alive) - more * step)
         return best
-
-    def _probe(self, limit: int, *, looks: bool) -> tuple[Choice, int]:
-        """Plain decoding, or once in a while a short try of the draft model that does not seem to pay."""
-        if limit and self.learnt.model.due():
-            return Choice.MODEL, limit if looks else min(_PROBE_DEPTH, limit)
-        return Choice.PLAIN, 0
 
     def rest(self, *, has_model: bool) -> int:
         """How many plain passes may follow each other before it is time to ask the draft model again."""
@@ -256,9 +257,14 @@ class Pacer:
         self.learnt.count(1.0, self.plain_ms)
         self._expected_ms = self.plain_ms
 
-    def observe_run(self, num_passes: int, pass_ms: float, other_ms: float) -> None:
-        """So many plain passes followed each other; each took so long, and what surrounds it."""
+    def observe_run(self, num_passes: int, pass_ms: float, other_ms: float, *, decided: bool = True) -> None:
+        """So many plain passes followed each other; each took so long, and what surrounds it.
+
+        Where the pacer had not ``decided`` that they be plain, they correct what passes cost and teach nothing else.
+        """
         self.curve.observe(1, pass_ms)
+        if not decided:
+            return
         share = min((pass_ms + other_ms) / self.plain_ms, _MOST_SLIP)
         self._slips[Choice.PLAIN] += (share - self._slips[Choice.PLAIN]) * (1.0 - (1.0 - _SLIP_RATE) ** num_passes)
         usual = self.overhead_ms
@@ -374,17 +380,10 @@ class Pacer:
         return False
 
     def _explain(self, choice: Choice, *, has_model: bool) -> None:
-        """Keep a sentence for a change between drafting and not; probes and single text matches change nothing."""
-        again, self._last_choice = choice is self._last_choice, choice
         pays = self.learnt.model.gain(self.plain_ms / self._slip) > 0.0 and not self._hopeless
-        if choice is Choice.MODEL and (pays or not self._may_rest):
-            state = Choice.MODEL if pays else Choice.PLAIN
-        elif choice is Choice.MODEL or not again or (choice is Choice.PLAIN and (pays or not has_model)):
-            return
-        else:
-            state = choice
-        if state is not self.state or not self.reason:  # a sentence takes longer than all the rest
-            self.state, self.reason = state, self._sentence(choice, state)
+        state = self.explanation.follow(choice, pays=pays, has_model=has_model, may_rest=self._may_rest)
+        if state is not None:  # a sentence takes longer than all the rest
+            self.explanation.tell(state, self._sentence(choice, state))
 
     def _sentence(self, choice: Choice, state: Choice) -> str:
         if state is Choice.TEXT:

@@ -10,7 +10,7 @@ from time import perf_counter
 
 from engine import threads
 from engine.cost_bands import CostBands, band_of
-from engine.cost_curve import BUDGET_S
+from engine.cost_curve import BUDGET_S, POINTS
 from engine.cost_store import CostStore, SavedCosts, file_facts, key_of
 from engine.drafting_step import drafting_step_ms
 from engine.experience_store import ExperienceStore
@@ -46,10 +46,11 @@ class PairCosts:
         self._target, self._draft, self._store = target, draft, store
         self._asked_threads = (request.threads, request.draft_threads)
         machine = (*library.machine_facts(), *(gpu.name for gpu in find_gpus()), request.flash_attention)
-        self._target_key = key_of("target", *_facts(target), request.threads, *machine)
+        of_target = (*_facts(target), request.threads)
+        self._target_key = key_of("target", *of_target, *POINTS, *machine)
         self._draft_key = key_of("draft", *_facts(draft), request.draft_threads, *machine) if draft else ""
         self._experience = experience or ExperienceStore(None, MAX_DEPTH)
-        self._pair_key = key_of(self._target_key, self._draft_key)
+        self._pair_key = key_of(key_of("target", *of_target, *machine), self._draft_key)
         self._draft_threads = draft.context.threads if draft else 1
         self._control: ThreadControl | None = None
         self._bands: CostBands | None = None

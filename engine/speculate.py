@@ -52,9 +52,12 @@ class Speculation:
         prompt: History,
         pacer: Pacer | None = None,
     ) -> None:
-        """``pacer`` knows the costs: with it passes are padded where that is cheaper, and it hears what they took."""
+        """``pacer`` decides what is proposed, so it learns from every pass."""
         self._target = target
         self._pacer = pacer
+        # Is told what passes take, also where it does not decide; with it they are padded where that is cheaper.
+        self.costs = pacer
+        self.pads = True  # else passes are of the size that the draft gives, whatever that costs
         self._recovery = pacer.recovery if pacer is not None else None
         self._drafter = drafter
         self._sampler = sampler
@@ -178,10 +181,10 @@ class Speculation:
             stats.verify_s += row_at - start
             stats.sample_s += end - row_at
             passes_ms.append((row_at - start) * 1000.0)
-        if self._pacer is not None:
+        if self.costs is not None:
             pass_ms = sum(passes_ms) / len(passes_ms)
             other_ms = (begun[-1] - begun[0]) * 1000.0 / len(passes_ms) - pass_ms
-            self._pacer.observe_run(len(passes_ms), pass_ms, other_ms)
+            self.costs.observe_run(len(passes_ms), pass_ms, other_ms, decided=self._pacer is not None)
         if self.on_pass is not None:
             self.on_pass(1, passes_ms)
 
@@ -201,9 +204,10 @@ class Speculation:
         stats.verify_s += passing
         stats.sample_s += sampling
         stats.rollback_s += saving + undoing + rest
+        if self.costs is not None:
+            self.costs.curve.observe(num_pending + num_tokens, passing * 1000.0)
         if pacer is None:
             return
-        pacer.curve.observe(num_pending + num_tokens, passing * 1000.0)
         pacer.observe_elapsed((times[-1] - times[0]) * 1000.0)
         if self._recovery is None:
             pacer.observe_overhead((sampling + undoing + rest) * 1000.0, num_proposed)
@@ -217,13 +221,13 @@ class Speculation:
 
     def _padding(self, num_proposed: int) -> int:
         """Tokens that only make the pass a cheaper size; none where forgetting them would cost more."""
-        if self._pacer is None:
+        if self.costs is None or not self.pads:
             return 0
         num_tokens, snapshots = num_proposed + 1, self._target.num_snapshots
         room = self._target.n_ctx - self._count + 1
         if snapshots is not None:
             room = min(room, snapshots + 1)
-        return max(0, min(self._pacer.curve.padded(num_tokens), room) - num_tokens)
+        return max(0, min(self.costs.curve.padded(num_tokens), room) - num_tokens)
 
     def _verify(self, draft: Draft, rows: Rows, history: History) -> Verdict:
         sampler, ids = self._sampler, draft.ids

@@ -2,7 +2,8 @@
 
     python packaging/measure/passes.py MODEL.gguf [--threads 2] [--rounds 8]
 
-Sizes alternate, the quickest of the rounds counts. Another build is compared by PYTHONPATH=folder-with-its-llama_cpp.
+Sizes alternate, the quickest of the rounds counts. Beyond 33 tokens nothing is paced; those show where kernels jump.
+Another build is compared by PYTHONPATH=folder-with-its-llama_cpp.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from engine.llama import library
 from engine.loading import LoadOptions, open_model
 from engine.measuring import measurable
 
-SIZES = (1, 2, 3, 4, 5, 6, 8, 12, 16, 24, 32)
+SIZES = (*range(1, 19), 20, 24, 28, 31, 32, 33, 36, 48, 64)
 HISTORY = 64  # tokens in the cache
 
 

@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engine.cost_curve import MAX_PASS, POINTS, CostCurve, measure
+from engine.pacer import Pacer
 
 STAIRCASE = {1: 1.0, 2: 1.64, 3: 2.24, 4: 1.57, 5: 2.24, 6: 2.85, 8: 2.71, 10: 3.96, 12: 3.82, 16: 3.73, 32: 7.95}
 
@@ -83,3 +84,30 @@ def test_measuring_ends_when_somebody_waits_but_not_before_one_token_is_known() 
     calls: list[int] = []
     assert set(measure(calls.append, 5.0, lambda: True)) == {1}
     assert calls == [1, 1]
+
+
+AMX = {n: 27.1 + 2.1 * n for n in range(2, 17)} | {n: 13.5 + 3.5 * n for n in range(17, 33)} | {1: 15.2, 33: 227.0}
+
+
+def test_the_jumps_behind_tiles_of_16_and_32_rows_are_measured_and_not_smoothed_over() -> None:
+    curve = CostCurve({n: AMX[n] for n in POINTS})
+    assert curve.points_ms == pytest.approx(AMX, rel=0.01)
+    assert [n for n in range(1, MAX_PASS + 1) if curve.padded(n) != n] == []
+
+
+def test_a_pass_before_a_jump_is_used_and_one_behind_it_is_not() -> None:
+    pacer = Pacer(CostCurve({n: AMX[n] for n in POINTS}))
+    for _ in range(100):
+        pacer.learnt.text_chances.observe(0.98, kept=True)
+    assert pacer.text_gain([0.98] * 32)[1] == 31
+    uncertain = [0.98] * 14 + [0.3] * 4
+    assert pacer.text_gain(uncertain)[1] <= 15
+
+
+def test_a_plain_pass_is_never_padded_though_it_alone_became_slower() -> None:
+    curve = CostCurve(STAIRCASE)
+    for _ in range(200):
+        curve.observe(1, 2.0)
+    assert curve.points_ms[4] < 0.97 * curve.points_ms[1]
+    assert curve.padded(1) == 1
+    assert curve.cost_ms(1) == pytest.approx(2.0, rel=0.01)
