@@ -13,6 +13,7 @@ from app.answer_controller import ONE_AT_A_TIME, AnswerController
 from app.conversation_controller import ConversationController
 from app.errors import StorageError
 from app.parts import Parts
+from engine.sentences import one_stop
 from ui.language import translate
 
 
@@ -69,7 +70,8 @@ class DeletionController:
                 self._show(conversation_id, was_open=was_open)
 
         def words() -> str:
-            return translate("DeletionController", "Deleted “{title}”.").format(title=conversation.title)
+            told = translate("DeletionController", "Deleted “{title}”.")
+            return one_stop(told, {"title": conversation.title}).format(title=conversation.title)
 
         self._offer(_Deleted(conversation_id, conversation_id, take_back, words))
         if was_open:

@@ -5,10 +5,13 @@ A `Sentence` is an ordinary text for everybody else: the command line, logs and 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
 Field = str | int | float
+# A field, what closes a quotation behind it, and the full stop of the sentence.
+_BEFORE_STOP = re.compile(r"(\{(\w+)(?:![rsa])?(?::[^{}]*)?\}[”“\"'’»«]*)\.(?=\s|$)")
 
 
 class Sentence(str):
@@ -28,9 +31,19 @@ def said(template: str, /, **fields: object) -> Sentence:
     What is neither text nor a number is kept as its text. Without fields the template is the text, braces and all.
     """
     kept = {name: value if isinstance(value, str | int | float) else str(value) for name, value in fields.items()}
-    sentence = Sentence(template.format(**kept) if kept else template)
+    sentence = Sentence(one_stop(template, kept).format(**kept) if kept else template)
     sentence.template, sentence.fields = template, kept
     return sentence
+
+
+def one_stop(template: str, fields: Mapping[str, object]) -> str:
+    """Give ``template`` without its full stop behind a field that ends with one, or with an ellipsis."""
+
+    def keep(found: re.Match[str]) -> str:
+        has_own = str(fields.get(found[2], "")).rstrip("”“\"'’»«").endswith((".", "…"))
+        return found[1] if has_own else found[0]
+
+    return _BEFORE_STOP.sub(keep, template)
 
 
 def phrase(context: str, text: str) -> Sentence:

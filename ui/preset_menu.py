@@ -8,6 +8,7 @@ from functools import partial
 from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtWidgets import QLineEdit, QMenu, QToolButton
 
+from engine.sentences import one_stop
 from ui.dialogs import Question
 from ui.language import mark, translate
 from ui.layer_records import Preset
@@ -115,7 +116,7 @@ class PresetMenu(QToolButton):
         question.open()
 
     def _ask_rename(self, name: str) -> None:
-        text = translate("Presets", "A new name for “{name}”.").format(name=name)
+        text = one_stop(translate("Presets", "A new name for “{name}”."), {"name": name}).format(name=name)
         question, edit = self._question(translate("Presets", "Rename the preset"), text, translate("Presets", "Rename"))
         edit.setText(name)
         edit.selectAll()

@@ -10,7 +10,7 @@ from string import Formatter
 from typing import Any
 
 from engine.records import Problem
-from engine.sentences import Sentence
+from engine.sentences import Sentence, one_stop
 from ui.language import locale, translate
 
 
@@ -36,7 +36,7 @@ def in_language(text: str) -> str:
     if not text.fields:
         return template
     said = {name: in_language(value) if isinstance(value, Sentence) else value for name, value in text.fields.items()}
-    return _LocalFormatter().vformat(template, (), said)
+    return _LocalFormatter().vformat(one_stop(template, said), (), said)
 
 
 def in_words(problem: Problem) -> Problem:

@@ -45,6 +45,15 @@ def wiped(desk: Desk) -> bool:
     return bool(found == (0,))
 
 
+def test_a_title_that_ends_with_a_stop_gets_no_second_one(chats: Desk, qtbot: QtBot) -> None:
+    current = chats.controller.conversations.current_id
+    assert current is not None
+    chats.window.conversation_rename_requested.emit(current, "Tales of giraffes…")
+    press_del(chats, qtbot)
+    assert "“Tales of giraffes…”" in bar(chats).words.text()
+    assert "”." not in bar(chats).words.text()
+
+
 def test_a_deleted_chat_comes_back_by_the_button(chats: Desk, qtbot: QtBot) -> None:
     gone = press_del(chats, qtbot)
     assert chats.rows() == ["about zebras"]

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engine.errors import DecodeError, ModelLoadError, PacelineError
-from engine.sentences import Field, Sentence, from_json, joined, phrase, said, to_json, with_other
+from engine.sentences import Field, Sentence, from_json, joined, one_stop, phrase, said, to_json, with_other
 
 plain_fields: st.SearchStrategy[Field] = st.text() | st.integers() | st.floats(allow_nan=False)
 fields = st.recursive(plain_fields, lambda inner: st.builds(lambda value: said("of {it}", it=value), inner))
@@ -66,3 +66,17 @@ def test_an_error_in_one_line_keeps_its_parts() -> None:
     assert message.fields == {"name": "x"}
     assert str(error) == "x broke."
     assert DecodeError("It broke.").advice == PacelineError.default_advice
+
+
+def test_a_field_with_a_full_stop_of_its_own_is_not_followed_by_another() -> None:
+    assert said("Deleted “{title}”.", title="A tale of two…") == "Deleted “A tale of two…”"
+    assert said("Deleted “{title}”.", title="Done.") == "Deleted “Done.”"
+    assert said("Deleted “{title}”.", title="Done") == "Deleted “Done”."
+    assert said("Deleted “{title}”.", title="Why?") == "Deleted “Why?”."
+    assert said("{path} failed ({kind}). {kept}", path="a..", kind="x.", kept="All is kept.") == (
+        "a.. failed (x.). All is kept."
+    )
+    assert said("{reason}.", reason=said("No such {what}.", what="file")) == "No such file."
+    assert said("{size:.1f}.", size=2.0) == "2.0."
+    assert one_stop("„{title}“.", {"title": "Ende …"}) == "„{title}“"
+    assert said("Version {found}.5 of {name}.", found="1.", name="x") == "Version 1..5 of x."

@@ -10,6 +10,7 @@ from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QCheckBox, QComboBox, QHBoxLayout, QLineEdit, QStackedWidget, QWidget
 
 from engine.records import Problem
+from engine.sentences import one_stop
 from ui.hub.choice_list import Choice, ChoiceList
 from ui.hub.columns import LIST_PX, list_side, put_beside
 from ui.hub.intentions import Intentions
@@ -206,4 +207,4 @@ def _advice(query: SearchQuery) -> str:
         )
     else:
         words = translate("SearchPage", "No repository with GGUF files answers to “{text}”. Try fewer or other words.")
-    return words.format(text=query.text)
+    return one_stop(words, {"text": query.text}).format(text=query.text)
