@@ -11,6 +11,7 @@ from dataclasses import replace
 from app.chat_layers import ChatLayers
 from app.chats.store import Turn
 from app.model_settings import ModelSettings, model_settings_file
+from app.open_chat import NEW_CHAT, OpenChat
 from app.parts import Parts
 from app.requests import load_request
 from app.settings import Settings
@@ -32,6 +33,7 @@ class ConversationController:
         self._tell = parts.tell
         self._store = parts.store
         self._keeper = parts.keeper
+        self._open_chat = OpenChat(parts.paths.open_chat_file)
         self.current_id: int | None = None
         self.on_settings: Callable[[], None] = lambda: None  # other settings hold for the open chat
         self.on_shown: Callable[[], None] = lambda: None  # another conversation, or another path through it
@@ -49,12 +51,13 @@ class ConversationController:
         return self.layers.effective()
 
     def start(self) -> None:
-        """Show the list and the conversation that changed last."""
-        latest = self._tell(self._store.latest_conversation)
-        if latest is None:
+        """Show the list and the chat that was open last, else the one that changed last."""
+        last = self._open_chat.read()
+        found = None if last == NEW_CHAT else self._tell(lambda: self._store.latest_conversation(last))
+        if found is None:
             self.new_chat()
         else:
-            self.select(latest)
+            self.select(found)
 
     def show_again(self) -> None:
         """Fill a window that was built anew."""
@@ -77,6 +80,7 @@ class ConversationController:
         """Open an empty chat, with nothing of its own."""
         self._window.chat_settings.flush()  # what was typed there is the chat's before
         self.current_id = None
+        self._open_chat.keep(None)
         self.layers.open_new()
         self.show_settings()
         self._window.show_conversation("", ())
@@ -92,6 +96,7 @@ class ConversationController:
             self.new_chat()
             return
         self.current_id = conversation_id
+        self._open_chat.keep(conversation_id)
         self._tell(lambda: self.layers.open(conversation_id))
         self.show_settings()
         self.show(conversation.title)
@@ -116,6 +121,7 @@ class ConversationController:
     def opened(self, turn: Turn) -> None:
         """Note that the open chat was stored with its first turn, and show it with its name."""
         self.current_id = turn.conversation_id
+        self._open_chat.keep(turn.conversation_id)
         self._tell(lambda: self.layers.stored_as(turn.conversation_id))
         self._window.show_conversation(turn.title, turn.history)
         self.unsent.sent(turn.conversation_id)

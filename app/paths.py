@@ -59,6 +59,11 @@ class Paths:
         return self.data / "chats.db"
 
     @property
+    def open_chat_file(self) -> Path:
+        """Which chat was open last."""
+        return self.data / "open-chat"
+
+    @property
     def backups(self) -> Path:
         """Copies of the chats file."""
         return self.data / "backups"

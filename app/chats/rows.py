@@ -83,13 +83,13 @@ def list_conversations(db: sqlite3.Connection) -> tuple[ConversationRow, ...]:
     )
 
 
-def find_latest(db: sqlite3.Connection) -> int | None:
-    """Find the conversation that changed last and is not in the archive; None where there is none."""
+def find_latest(db: sqlite3.Connection, wanted: int | None = None) -> int | None:
+    """Find ``wanted``, else the conversation that changed last; None where none is left outside the archive."""
     sql = (
         "SELECT id FROM conversations WHERE archived = 0 AND deleted_at IS NULL "
-        "ORDER BY updated_at DESC, id DESC LIMIT 1"
+        "ORDER BY id IS ? DESC, updated_at DESC, id DESC LIMIT 1"
     )
-    row = db.execute(sql).fetchone()
+    row = db.execute(sql, (wanted,)).fetchone()
     return int(row[0]) if row else None
 
 

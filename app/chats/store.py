@@ -63,9 +63,9 @@ class ChatStore(ChatsFile):
         """List all conversations, the last changed first."""
         return self.read(rows.list_conversations)
 
-    def latest_conversation(self) -> int | None:
-        """Find the conversation that changed last and is not in the archive."""
-        return self.read(rows.find_latest)
+    def latest_conversation(self, wanted: int | None = None) -> int | None:
+        """Find the conversation that changed last; a ``wanted`` one instead. Neither is deleted or in the archive."""
+        return self.read(lambda db: rows.find_latest(db, wanted))
 
     def conversation(self, conversation_id: int) -> Conversation | None:
         """Read one conversation; None where it is gone."""

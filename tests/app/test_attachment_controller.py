@@ -221,12 +221,11 @@ def test_unsent_attachments_belong_to_their_chat_and_survive_a_restart(
     desk.window.close()
     again = open_desk()
     conversation = again.store.conversations()[0].id
+    assert [chip.attachment.name for chip in chips(again)] == ["third.txt"]  # the new chat was open
+    again.window.conversation_selected.emit(conversation)
     assert [chip.attachment.name for chip in chips(again)] == ["second.txt"]
     assert "no model" not in captions(again)[0]
     assert "once a model is loaded" in captions(again)[0]
-    again.window.new_chat_requested.emit()
-    assert [chip.attachment.name for chip in chips(again)] == ["third.txt"]
-    again.window.conversation_selected.emit(conversation)
     again.engine.ready()
     qtbot.waitUntil(lambda: captions(again) == ["Text · 14 B · 9 tokens"], timeout=WAIT_MS)
     again.close()

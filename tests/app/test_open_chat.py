@@ -1,0 +1,105 @@
+"""The chat that was open last is open again after a restart, whichever changed last."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from pytestqt.qtbot import QtBot
+
+from app.open_chat import NEW_CHAT, OpenChat
+from tests.app.fakes import Desk, keep_settings, open_desk
+
+
+def current(desk: Desk) -> int | None:
+    return desk.controller.conversations.current_id
+
+
+@pytest.fixture
+def chats(qtbot: QtBot) -> tuple[int, int, int]:
+    """The ids of three stored chats, the last changed last; none is open."""
+    keep_settings({})
+    desk = open_desk()
+    desk.engine.ready()
+    qtbot.waitUntil(lambda: desk.window.engine.target is not None)
+    found = []
+    for question in ("One", "Two", "Three"):
+        desk.window.new_chat_requested.emit()
+        desk.window.message_submitted.emit(question)
+        found.append(current(desk))
+        desk.engine.finish()
+        qtbot.waitUntil(lambda: len(desk.window.finished) == len(found))
+    desk.close()
+    first, second, third = found
+    assert first is not None
+    assert second is not None
+    assert third is not None
+    return first, second, third
+
+
+def leave_open(choose: Callable[[Desk], None]) -> None:
+    desk = open_desk()
+    choose(desk)
+    desk.close()
+
+
+def opened_again() -> int | None:
+    desk = open_desk()
+    found = current(desk)
+    desk.close()
+    return found
+
+
+def test_the_chat_that_was_open_is_open_again(chats: tuple[int, int, int]) -> None:
+    assert opened_again() == chats[2]
+    leave_open(lambda desk: desk.window.conversation_selected.emit(chats[0]))
+    assert opened_again() == chats[0]
+    assert opened_again() == chats[0]
+
+
+def test_after_an_empty_new_chat_there_is_a_new_one_with_its_unsent_words(chats: tuple[int, int, int]) -> None:
+    def begin(desk: Desk) -> None:
+        desk.window.new_chat_requested.emit()
+        desk.window.composer.set_text("half a thought")
+
+    leave_open(begin)
+    desk = open_desk()
+    assert (current(desk), desk.window.composer.text) == (None, "half a thought")
+    desk.close()
+
+
+def test_where_it_was_archived_or_is_gone_the_one_that_changed_last_opens(chats: tuple[int, int, int]) -> None:
+    def archive(desk: Desk) -> None:
+        desk.window.conversation_selected.emit(chats[0])
+        desk.store.library.set_archived(chats[0], True)
+
+    def lose(desk: Desk) -> None:
+        desk.window.conversation_selected.emit(chats[1])
+        OpenChat(desk.paths.open_chat_file).keep(999)
+
+    leave_open(archive)
+    assert opened_again() == chats[2]
+    leave_open(lose)
+    assert opened_again() == chats[2]
+
+
+def test_a_chat_that_was_deleted_does_not_come_back(chats: tuple[int, int, int]) -> None:
+    def delete(desk: Desk) -> None:
+        desk.window.conversation_selected.emit(chats[2])
+        desk.window.conversation_delete_requested.emit(chats[2])
+        OpenChat(desk.paths.open_chat_file).keep(chats[2])
+
+    leave_open(delete)
+    assert opened_again() == chats[1]
+
+
+@pytest.mark.parametrize("damaged", [b"", b"seven", b"\xff\xfe", b"-1", b"1.5", b"9" * 63, "²".encode()])
+def test_a_damaged_file_is_as_good_as_none(tmp_path: Path, damaged: bytes) -> None:
+    file = tmp_path / "open-chat"
+    file.write_bytes(damaged)
+    assert OpenChat(file).read() is None
+    assert OpenChat(tmp_path / "missing").read() is None
+    OpenChat(file).keep(None)
+    assert OpenChat(file).read() == NEW_CHAT
+    OpenChat(tmp_path / "no folder" / "open-chat").keep(3)  # told in the log only
