@@ -8,27 +8,26 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from time import perf_counter
 
-from engine import threads
 from engine.cost_bands import CostBands, band_of
 from engine.cost_curve import BUDGET_S, POINTS
 from engine.cost_store import CostStore, SavedCosts, file_facts, key_of
-from engine.drafting_step import drafting_step_ms
+from engine.draft_costs import DraftCosts
 from engine.experience_store import ExperienceStore
 from engine.free_cores import FreeCores
 from engine.llama import library
 from engine.llama.devices import find_gpus
 from engine.loading import LoadedModel
-from engine.measuring import few_passes_ms, measurable, measure_passes, measure_recovery
+from engine.measuring import few_passes_ms, measure_passes, measure_recovery
 from engine.pacer import MAX_DEPTH, Pacer
 from engine.records import LoadRequest
+from engine.thread_choice import choose_threads
 from engine.threads import ThreadControl
 
 HURRIED_BUDGET_S = 0.3  # somebody waits for the answer
 _THREADS_SHARE = 0.25  # of a budget goes to the choice of threads, for each model
 _CHECK_SIZES = (1, 4, 8)  # tokens of the passes that a kept curve is checked by
 _STALE = 0.2  # a kept curve that is wrong by more than this share is measured again
-_PYTHON_MATTERS_MS = 10.0  # a pass that takes longer than this hides what Python does about it
-_TARGET_SIZES, _DRAFT_SIZES = (1, 8), (1,)
+_TARGET_SIZES = (1, 8)
 
 
 class PairCosts:
@@ -43,15 +42,14 @@ class PairCosts:
         experience: ExperienceStore | None = None,
     ) -> None:
         self.pacer: Pacer | None = None
-        self._target, self._draft, self._store = target, draft, store
-        self._asked_threads = (request.threads, request.draft_threads)
+        self._target, self._store, self._asked_threads = target, store, request.threads
         machine = (*library.machine_facts(), *(gpu.name for gpu in find_gpus()), request.flash_attention)
         of_target = (*_facts(target), request.threads)
         self._target_key = key_of("target", *of_target, *POINTS, *machine)
-        self._draft_key = key_of("draft", *_facts(draft), request.draft_threads, *machine) if draft else ""
+        draft_key = key_of("draft", *_facts(draft), request.draft_threads, *machine) if draft else ""
+        self._draft = DraftCosts(draft, request.draft_threads, store, draft_key) if draft else None
         self._experience = experience or ExperienceStore(None, MAX_DEPTH)
-        self._pair_key = key_of(key_of("target", *of_target, *machine), self._draft_key)
-        self._draft_threads = draft.context.threads if draft else 1
+        self._pair_key = key_of(key_of("target", *of_target, *machine), draft_key)
         self._control: ThreadControl | None = None
         self._bands: CostBands | None = None
         self._is_thorough = False
@@ -77,6 +75,7 @@ class PairCosts:
             self._measure(HURRIED_BUDGET_S)
         elif not known:
             self._settle_threads(HURRIED_BUDGET_S)
+        self._know_draft(HURRIED_BUDGET_S)
         self._follow()
 
     def measure(self, budget_s: float = BUDGET_S, should_stop: Callable[[], bool] = lambda: False) -> None:
@@ -93,6 +92,7 @@ class PairCosts:
             return perf_counter() > rough_until and should_stop()
 
         known = self._control is not None or self._take_kept()
+        self._know_draft(budget_s)
         self._follow()
         fits = known and self.pacer is not None and (self._is_thorough or self._check())
         if not fits:
@@ -110,25 +110,30 @@ class PairCosts:
         points = self._bands.measured_points(self._control.best)
         if points:
             self._store.put(self._target_key, SavedCosts(self._control.best, points))
-        if self._draft is not None and self.pacer.draft_step_ms > 0.0:
-            step = {0: {1: self.pacer.draft_step_ms}}
-            self._store.put(self._draft_key, SavedCosts(self._draft_threads, step))
+        if self._draft is not None:
+            self._draft.save(self.pacer.draft_step_ms)
 
     def _take_kept(self) -> bool:
+        """Whether the target's costs were kept; then `_know_draft` sees to the draft's."""
         kept = self._store.get(self._target_key)
-        kept_draft = self._store.get(self._draft_key) if self._draft else None
-        if kept is None or (self._draft is not None and kept_draft is None):
+        if kept is None:
             return False
-        if kept_draft is not None:
-            self._draft_threads = kept_draft.threads
+        kept_step_ms = self._draft.take_kept() if self._draft else None
         bands = dict(kept.bands)
         first = min(bands)
         self._begin(CostBands(kept.threads, bands.pop(first), first))
         for band, points in bands.items():
             self._add_band(band, points)
-        if kept_draft is not None and self.pacer is not None:
-            self.pacer.draft_step_ms = kept_draft.bands[min(kept_draft.bands)][1]
+        if kept_step_ms is not None and self.pacer is not None:
+            self.pacer.draft_step_ms = kept_step_ms
         return True
+
+    def _know_draft(self, budget_s: float) -> None:
+        """Where the target is known and the draft is not, another than the last, measure the draft alone."""
+        if self._draft is not None and self.pacer is not None and not self._draft.is_known:
+            self._draft.choose_threads(budget_s * _THREADS_SHARE)
+            self._apply_threads()
+            self._time_drafting()
 
     def _add_band(self, band: int, points: dict[int, float]) -> None:
         if self._bands is not None:
@@ -167,21 +172,16 @@ class PairCosts:
 
     def _time_drafting(self) -> None:
         """Take what one more drafted token takes for the first guess; it is corrected by use."""
-        draft, pacer, n_vocab = self._draft, self.pacer, self._target.sequence.n_vocab
-        if draft is None or pacer is None:
-            return
-        if pacer.plain_ms > _PYTHON_MATTERS_MS:
-            pacer.draft_step_ms = drafting_step_ms(draft.sequence, n_vocab, pacer)
-            return
-        with measurable(self._target.sequence) as run_pass:
-            pacer.draft_step_ms = drafting_step_ms(draft.sequence, n_vocab, pacer, lambda: run_pass(1))
+        if self._draft is not None and self.pacer is not None:
+            self.pacer.draft_step_ms = self._draft.time_step(self._target.sequence, self.pacer)
 
     def _settle_threads(self, budget_s: float) -> int:
         """Choose for target and draft; the target's number."""
         share_s = budget_s * _THREADS_SHARE
-        chosen = self._choose_threads(self._target, self._asked_threads[0], _TARGET_SIZES, share_s)
+        settled = self._control is not None and self._target.context.threads_change_numbers
+        chosen = choose_threads(self._target, self._asked_threads, _TARGET_SIZES, share_s, settled=settled)
         if self._draft is not None:
-            self._draft_threads = self._choose_threads(self._draft, self._asked_threads[1], _DRAFT_SIZES, share_s)
+            self._draft.choose_threads(share_s)
         self._control = self._new_control(chosen)
         self._apply_threads()
         return chosen
@@ -201,24 +201,10 @@ class PairCosts:
 
         More are: on fewer threads than cores the choice may have fallen in a disturbed moment, and would cost much.
         """
-        fixed = self._asked_threads[0] is not None or bool(self._target.model.gpu_layers)
+        fixed = self._asked_threads is not None or bool(self._target.model.gpu_layers)
         doubts = not (fixed or self._target.context.threads_change_numbers)
         most = best if fixed else library.physical_cores()
         return ThreadControl(best, most, doubts=doubts, free=FreeCores(library.idle_seconds))
-
-    def _choose_threads(self, loaded: LoadedModel, asked: int | None, sizes: tuple[int, ...], budget_s: float) -> int:
-        """The number asked for; on a GPU the default; else what is fastest here."""
-        now = loaded.context.threads
-        others = [count for count in threads.candidates(library.physical_cores()) if count != now]
-        counts = [now, *others]
-        settled = self._control is not None and loaded.context.threads_change_numbers
-        if asked is not None or settled or loaded.model.gpu_layers or len(counts) == 1 or not loaded.can_rollback:
-            return asked or now
-        with measurable(loaded.sequence) as run_pass:
-            costs_ms = threads.measure(run_pass, loaded.context.set_threads, counts, sizes, budget_s)
-        chosen = threads.choose(costs_ms)
-        loaded.context.set_threads(chosen)
-        return chosen
 
     # ---- while answering --------------------------------------------------------------------------------------------
 
@@ -233,19 +219,22 @@ class PairCosts:
                 break  # the others ran with the threads of before, and would be taken for those of now
         self._follow()
         if control.reason == self._told:
-            return ""
+            return self._draft.take_news() if self._draft is not None else ""
         self._told = control.reason
         return control.reason
+
+    def drafted(self, step_ms: float) -> None:
+        """A token took the draft model so long."""
+        if self._draft is not None:
+            self._draft.drafted(step_ms)
 
     def _apply_threads(self) -> None:
         if self._control is None:
             return
         self._target.context.set_threads(self._control.threads)
         if self._draft is not None:
-            # Who wants the target's cores wants the draft's as well.
-            stepped_down = self._control.threads < self._control.best
-            count = min(self._draft_threads, self._control.threads) if stepped_down else self._draft_threads
-            self._draft.context.set_threads(count)
+            # Who wants the target's cores wants the draft's as well; a target on a GPU wants none.
+            self._draft.follow(None if self._target.model.gpu_layers else self._control)
 
     def _follow(self) -> None:
         """Put the curve in force that belongs to the threads and to how full the cache is."""

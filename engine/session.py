@@ -198,7 +198,10 @@ class Session:
         # A seed repeats an answer only where the drafts are the same, so what was said elsewhere is left out then.
         use_past = request.use_past and request.sampling.seed is None
         index = self._past.index if self._past is not None and use_past else None
-        drafter = self._drafters.drafter(mode, self._draft_model(should_stop), pacer, index)
+        model = self._draft_model(should_stop)
+        if model is not None:
+            model.on_steps = costs.drafted
+        drafter = self._drafters.drafter(mode, model, pacer, index)
         request = replace(request, mode=mode)
         answer = Answer(target.sequence, target.model.vocab, drafter, request, self._prompt, costs.pacer)
         answer.stats.plain_ms = costs.pacer.plain_ms if costs.pacer else None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from time import perf_counter
 from typing import Protocol
 
 import numpy as np
@@ -56,6 +57,9 @@ class DraftModelDrafter:
         self.sampler: Sampler | None = None  # whose chain gives q; `begin` sets it
         self._num_history = 0
         self.num_read = 0  # tokens that it had to catch up with before it drafted the last time
+        # Hears after each proposal how many milliseconds a pass of one token took in it, where there was one.
+        self.on_steps: Callable[[float], None] | None = None
+        self._steps_s, self._num_steps = 0.0, 0
 
     def begin(self, history: History, sampler: Sampler) -> None:
         """Keep the part of the cache that ``history`` shares."""
@@ -100,8 +104,17 @@ class DraftModelDrafter:
 
     def _pass(self, ids: TokenIds) -> Row | Candidates:
         """What may follow ``ids``: the likeliest tokens where the model picks them itself, else a whole row."""
-        model = self._model
-        return model.forward_candidates(ids) if model.num_candidates else model.forward(ids, 1)[0][: self._n_vocab]
+        model, started = self._model, perf_counter()
+        row = model.forward_candidates(ids) if model.num_candidates else model.forward(ids, 1)[0][: self._n_vocab]
+        if len(ids) == 1:
+            self._steps_s += perf_counter() - started
+            self._num_steps += 1
+        return row
+
+    def _tell_steps(self) -> None:
+        if self.on_steps is not None and self._num_steps:
+            self.on_steps(self._steps_s * 1000.0 / self._num_steps)
+        self._steps_s, self._num_steps = 0.0, 0
 
     def _run_ahead(
         self, row: Row | Candidates, before: History, limit: int, gate: Gate | None, *, draws: bool
@@ -126,6 +139,7 @@ class DraftModelDrafter:
             if gate is not None and not gate.worth_running(next_id):
                 break
             row = self._pass((next_id,))
+        self._tell_steps()
         return Draft(ids, self.source, q or None, scores if gate is not None else None)
 
     def observe(self, num_accepted: int) -> None:

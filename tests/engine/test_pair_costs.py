@@ -109,12 +109,36 @@ def test_another_cache_type_or_number_of_threads_is_another_measurement(
 ) -> None:
     store = CostStore(tmp_path)
     PairCosts(*pair, REQUEST, store).measure(0.2)
-    for request in (LoadRequest("", threads=1, draft_threads=1), LoadRequest("", threads=2, draft_threads=2)):
-        other = PairCosts(*pair, request, CostStore(tmp_path))
-        before = pair[0].context.threads
-        other.prepare(paced=False)
-        assert other.pacer is None
-        assert pair[0].context.threads == (request.threads or before)
+    other = PairCosts(*pair, LoadRequest("", threads=1, draft_threads=1), CostStore(tmp_path))
+    other.prepare(paced=False)
+    assert other.pacer is None
+    assert pair[0].context.threads == 1
+
+
+def test_where_only_the_draft_changes_it_alone_is_measured(
+    pair: tuple[LoadedModel, LoadedModel], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first = PairCosts(*pair, REQUEST, CostStore(tmp_path))
+    first.measure(0.2)
+    monkeypatch.setattr(pair_costs, "measure_passes", forbidden)
+    monkeypatch.setattr(pair_costs, "few_passes_ms", lambda _sequence, sizes: {n: points(first)[n] for n in sizes})
+    chosen: list[tuple[int, ...]] = []
+    monkeypatch.setattr("engine.draft_costs.choose_threads", lambda *of, **_: (chosen.append(of[2]), 2)[1])
+    monkeypatch.setattr("engine.draft_costs.drafting_step_ms", lambda *_: 0.125)
+    another = LoadRequest("", threads=2, draft_threads=2)  # the draft with other threads is another draft
+    second = PairCosts(*pair, another, CostStore(tmp_path))
+    second.prepare(paced=True)
+    assert chosen == [(1,)]
+    assert points(second) == pytest.approx(points(first), rel=0.01)
+    assert second.pacer is not None
+    assert second.pacer.draft_step_ms == 0.125
+    assert pair[1].context.threads == 2
+    second.measure(0.2)
+    assert not wants(second)
+    third = PairCosts(pair[0], None, REQUEST, CostStore(tmp_path))
+    third.prepare(paced=True)
+    assert points(third) == pytest.approx(points(first), rel=0.01)
+    assert chosen == [(1,)]
 
 
 def test_another_graphics_processor_is_another_measurement(
@@ -195,7 +219,7 @@ def test_more_threads_than_were_found_best_are_tried_unless_a_number_was_asked_f
     asked: int | None, most: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(pair_costs.library, "physical_cores", lambda: 4)
-    monkeypatch.setattr(pair_costs.threads, "choose", lambda _costs: 1)
+    monkeypatch.setattr("engine.threads.choose", lambda _costs: 1)
     target = open_model(builtin_target(), LoadOptions(512, 1))
     costs = PairCosts(target, None, LoadRequest(str(builtin_target()), threads=asked), CostStore(tmp_path))
     costs.measure(0.1)
