@@ -23,13 +23,14 @@ from PySide6.QtWidgets import (
 )
 
 from engine.records import Mode
-from ui.formatting import as_written
+from ui.formatting import as_written, number_text
 from ui.language import mark, translate
 from ui.layer_records import EDITABLE, Layer, LayersView
 from ui.layer_row import LayerRow
 from ui.preset_menu import PresetMenu
 from ui.records import SettingValue
 from ui.setting_rows import ChoiceRow
+from ui.setting_words import in_words
 
 SIZE = QSize(600, 640)
 
@@ -218,9 +219,11 @@ class ChatSettingsDialog(QDialog):
     def _show_recommended(self, model: str) -> None:
         held = self._view.values.get(Layer.MODEL, {})
         news = {key: value for key, value in self._view.recommended.items() if key in held and held[key].value != value}
-        labels = {field.key: field.label for field in self._view.fields}
+        labels = {field.key: in_words(field).label for field in self._view.fields}
         listed = ", ".join(
-            f"{labels[key].lower()}\N{NO-BREAK SPACE}{value:g}" for key, value in news.items() if _is_number(value)
+            f"{labels[key]}\N{NO-BREAK SPACE}{number_text(float(value))}"
+            for key, value in news.items()
+            if isinstance(value, int | float) and not isinstance(value, bool)
         )
         text = translate("ChatSettings", "The makers of {model} recommend: {values}.")
         self.recommended_words.setText(text.format(model=model, values=listed))
@@ -270,10 +273,6 @@ class ChatSettingsDialog(QDialog):
     def _on_keep(self) -> None:
         self.flush()
         self.kept_for_model.emit()
-
-
-def _is_number(value: SettingValue) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)
 
 
 def _rule() -> QFrame:

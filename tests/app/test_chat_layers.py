@@ -211,7 +211,7 @@ def test_the_makers_recommendation_becomes_the_models_own(desk: Desk, qtbot: QtB
     desk.engine.tell(EngineReady(dataclasses.replace(target, recommended=(("temperature", 0.6), ("top_k", 20)))))
     dialog = open_dialog(desk, qtbot)
     qtbot.waitUntil(dialog.recommended.isVisible)
-    assert "temperature\N{NO-BREAK SPACE}0.6" in dialog.recommended_words.text()
+    assert "Temperature\N{NO-BREAK SPACE}0.6, Top-k\N{NO-BREAK SPACE}20" in dialog.recommended_words.text()
     QTest.mouseClick(dialog.recommend_button, Qt.MouseButton.LeftButton)
     assert desk.controller.conversations.layers.now.model == {"temperature": 0.6, "top_k": 20}
     assert not dialog.recommended.isVisible()
