@@ -5,9 +5,10 @@ from __future__ import annotations
 import base64
 import binascii
 import json
+import sys
 from dataclasses import dataclass
 
-from PySide6.QtCore import QByteArray
+from PySide6.QtCore import QByteArray, Qt
 from PySide6.QtWidgets import QMainWindow, QSplitter, QWidget
 
 from ui.header import Header
@@ -18,6 +19,7 @@ LEAST_STATS_PX = 264  # below this the longest words of its pages are cut
 MOST_PX = 420  # either of them
 DRAWN_FOR_PX = 13  # all these widths: the height of the text
 NARROW_PX = 1180  # below this the statistics make room for the text
+LEAST_WINDOW_PX = 640  # half of a small screen; below this the parts of the Models place would cover each other
 VERSION = 1
 
 
@@ -44,6 +46,7 @@ class WindowLayout:
         self._header = header
         self._stats_wanted = True
         self._scale = 0.0
+        self._width = sys.maxsize  # of the window, when it was last asked
         splitter.setChildrenCollapsible(False)
         for index, stretch in enumerate((0, 1, 0)):
             splitter.setStretchFactor(index, stretch)
@@ -57,6 +60,8 @@ class WindowLayout:
             return
         grown, self._scale = scale / self._scale if self._scale else 1.0, scale
         left, middle, right = self._splitter.sizes()
+        # What stands in the window now would forbid to make it narrow at once; it gives way when it has become so.
+        self._window.setMinimumWidth(round(LEAST_WINDOW_PX * scale))
         for pane, least in ((self._sidebar, LEAST_SIDEBAR_PX), (self._stats, LEAST_STATS_PX)):
             pane.setMinimumWidth(round(least * scale))
             pane.setMaximumWidth(round(MOST_PX * scale))
@@ -70,24 +75,39 @@ class WindowLayout:
     def toggle_sidebar(self) -> None:
         """Show or hide the sidebar."""
         self._sidebar.setVisible(self._sidebar.isHidden())
+        self._make_room(self._stats)
         self.show_buttons()
 
     def show_sidebar(self) -> None:
         """Show the sidebar."""
         self._sidebar.show()
+        self._make_room(self._stats)
         self.show_buttons()
 
     def toggle_stats(self) -> None:
         """Show or hide the statistics."""
         self._stats_wanted = self._stats.isHidden()
         self._stats.setVisible(self._stats_wanted)
+        self._make_room(self._sidebar)
+        self.show_buttons()
 
     def adapt(self, width: int) -> None:
-        """A narrow window shows no statistics of itself; the button still does."""
-        if width < NARROW_PX:
+        """A window that becomes narrow shows no statistics of itself; the button still does."""
+        is_narrower, self._width = width < self._width, width
+        if width >= NARROW_PX:
+            self._stats.setVisible(self._stats_wanted)
+        elif is_narrower:
             self._stats.hide()
-        elif self._stats_wanted:
-            self._stats.show()
+
+    def _make_room(self, other: QWidget) -> None:
+        """Widen the window for the pane that was just shown; where it cannot be wider the ``other`` pane goes."""
+        fills = self._window.windowState() & (Qt.WindowState.WindowMaximized | Qt.WindowState.WindowFullScreen)
+        most = self._window.width() if fills else self._window.screen().availableGeometry().width()
+        if self._splitter.minimumSizeHint().width() > most:
+            other.hide()
+        needed = min(self._splitter.minimumSizeHint().width(), most)
+        if needed > self._window.width():
+            self._window.resize(needed, self._window.height())
 
     def panes(self) -> Panes:
         """The panes as they are."""
@@ -126,4 +146,4 @@ class WindowLayout:
         except (ValueError, KeyError, TypeError, binascii.Error):
             return
         self._window.restoreGeometry(QByteArray(geometry))
-        self.set_panes(Panes(sizes, sidebar, stats, stats))
+        self.set_panes(Panes(sizes, sidebar, stats, stats and self._window.width() >= NARROW_PX))

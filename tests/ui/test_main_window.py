@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from types import SimpleNamespace
 
 import PySide6
 import pytest
-from PySide6.QtCore import QMimeData, QPoint, QPointF, Qt, QTimer, QUrl
+from PySide6.QtCore import QMimeData, QPoint, QPointF, QRect, Qt, QTimer, QUrl
 from PySide6.QtGui import QDragEnterEvent, QDragLeaveEvent, QDropEvent
 from PySide6.QtWidgets import QApplication, QFileDialog
 from pytestqt.qtbot import QtBot
@@ -202,6 +203,36 @@ def test_a_narrow_window_gives_the_text_its_room(window: MainWindow, qtbot: QtBo
     qtbot.waitUntil(lambda: not window.stats.isVisible())
     window.resize(1280, 800)
     qtbot.waitUntil(window.stats.isVisible)
+
+
+def test_a_window_can_be_made_narrow_at_once(window: MainWindow, qtbot: QtBot) -> None:
+    window.resize(1280, 800)
+    qtbot.waitUntil(window.stats.isVisible)
+    window.resize(640, 600)
+    qtbot.waitUntil(lambda: not window.stats.isVisible())
+    assert window.width() == 640
+    qtbot.waitUntil(lambda: window.splitter.width() <= 640)
+    right = window.composer.mapTo(window, window.composer.rect().topRight()).x()
+    assert right < 640
+
+
+@pytest.mark.parametrize(("screen", "width", "sidebar"), [(1400, 700, True), (800, 640, False)])
+def test_the_statistics_come_at_once_in_a_narrow_window(
+    window: MainWindow, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch, screen: int, width: int, sidebar: bool
+) -> None:
+    monkeypatch.setattr(window, "screen", lambda: SimpleNamespace(availableGeometry=lambda: QRect(0, 0, screen, 900)))
+    window.resize(1280, 800)
+    window.resize(width, 600)
+    qtbot.waitUntil(lambda: not window.stats.isVisible())
+    window.layout_state.toggle_stats()
+    QApplication.processEvents()
+    assert window.stats.isVisible()
+    assert window.sidebar.isVisible() is sidebar
+    assert window.header.sidebar_button.isVisible() is not sidebar
+    assert window.width() <= screen
+    assert window.stats.mapTo(window, window.stats.rect().topRight()).x() < window.width()
+    window.layout_state.toggle_stats()
+    assert not window.stats.isVisible()
 
 
 def test_themes_change_everything_at_once(window: MainWindow) -> None:
