@@ -23,6 +23,7 @@ from engine.records import Problem
 from engine.sentences import joined, said
 from ui.attachment_reader import AttachmentReader as ReaderDialog
 from ui.language import translate
+from ui.message_edit import fits_box
 from ui.records import Attachment
 
 log = logging.getLogger(__name__)
@@ -174,7 +175,9 @@ class AttachmentController(QObject):
             return
         if outcome.problem is not None:
             self._refused.append(outcome.problem)
-            if wanted.path is None:  # what was pasted goes back to where it came from
+            if wanted.path is None and fits_box(
+                wanted.text
+            ):  # back to where it came from; the clipboard has longer ones
                 self._window.composer.edit.insertPlainText(wanted.text)
         elif outcome.is_export and wanted.path is not None:
             self._import(wanted.path)

@@ -29,7 +29,7 @@ BUSY = mark("TransferController", "Another import or export is still at work.")
 
 
 class TransferController(QObject):
-    """One transfer at a time.
+    """One transfer at a time; files that are to be read wait for the ones before.
 
     Signals:
         ended(object): a sentence, or a `Problem`; from the thread that worked.
@@ -43,6 +43,7 @@ class TransferController(QObject):
         self._store = parts.store
         self._conversations = conversations
         self._thread: threading.Thread | None = None
+        self._waiting: list[Path] = []
         self.ended.connect(self._on_ended)
         self._attach()
         parts.window.rebuilt.connect(self._attach)
@@ -73,11 +74,15 @@ class TransferController(QObject):
         self._start(file, work)
 
     def import_file(self, file: Path) -> None:
-        """Take in what a file holds."""
-        self._start(file, lambda: import_chats(self._store, file).sentence)
+        """Take in what a file holds, now or after what is at work."""
+        if self._is_busy():
+            self._waiting.append(file)
+        else:
+            self._start(file, lambda: import_chats(self._store, file).sentence)
 
     def close(self, timeout_s: float) -> bool:
-        """Wait for what is at work; False where it takes longer."""
+        """Wait for what is at work, and begin nothing more; False where it takes longer."""
+        self._waiting.clear()
         if self._thread is not None:
             self._thread.join(timeout_s)
         return self._thread is None or not self._thread.is_alive()
@@ -90,8 +95,11 @@ class TransferController(QObject):
             return translate("TransferController", ALL_NAME)
         return chat.title if chat else translate("TransferController", ALL_NAME)
 
+    def _is_busy(self) -> bool:
+        return self._thread is not None
+
     def _start(self, file: Path, work: Callable[[], str]) -> None:
-        if self._thread is not None and self._thread.is_alive():
+        if self._is_busy():
             self._window.show_notice(translate("TransferController", BUSY))
             return
 
@@ -110,8 +118,11 @@ class TransferController(QObject):
         self._thread.start()
 
     def _on_ended(self, result: str | Problem) -> None:
+        self._thread = None
         if isinstance(result, Problem):
             self._window.show_problem(result)
         else:
             self._window.show_notice(result)
         self._conversations.refresh()
+        if self._waiting:
+            self.import_file(self._waiting.pop(0))

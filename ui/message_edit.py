@@ -16,6 +16,11 @@ HUGE_PASTE_CHARS = 200_000  # the box would take seconds to lay it out
 HUGE_LINE_CHARS = 20_000  # the same, of one line
 
 
+def fits_box(text: str) -> bool:
+    """Whether a text can be laid out in the box without a wait."""
+    return len(text) <= HUGE_PASTE_CHARS and max(map(len, text.split("\n"))) <= HUGE_LINE_CHARS
+
+
 def local_paths(mime: QMimeData) -> list[str]:
     """The files of this computer that are dragged or pasted."""
     return [url.toLocalFile() for url in mime.urls() if url.isLocalFile()]
@@ -72,7 +77,7 @@ class MessageEdit(QPlainTextEdit):
             self._paste(source.text())
 
     def _paste(self, text: str) -> None:
-        if len(text) > HUGE_PASTE_CHARS or max(map(len, text.split("\n"))) > HUGE_LINE_CHARS:
+        if not fits_box(text):
             self.huge_pasted.emit(text)
             return
         start = self.textCursor().selectionStart()

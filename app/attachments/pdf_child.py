@@ -41,7 +41,7 @@ def answer(path: Path, max_chars: int) -> dict[str, object]:
             return _text(reader, max_chars)
     except (pypdf.errors.WrongPasswordError, pypdf.errors.DependencyError):  # or a cipher that is not known here
         return {"error": "locked"}
-    except MemoryError:
+    except (MemoryError, pypdf.errors.LimitReachedError):  # a stream that unpacks to more than any page has
         return {"error": "memory"}
     except OSError:
         return {"error": "gone"}
@@ -51,13 +51,20 @@ def answer(path: Path, max_chars: int) -> dict[str, object]:
 
 def _text(reader: pypdf.PdfReader, max_chars: int) -> dict[str, object]:
     pages: list[str] = []
-    num_chars = 0
+    num_chars = num_damaged = 0
     for page in reader.pages:
-        text = _clean(page.extract_text())
+        try:
+            text = _clean(page.extract_text())
+        except (MemoryError, OSError, pypdf.errors.LimitReachedError):
+            raise
+        except Exception:  # noqa: BLE001  (one damaged page; the others are read all the same)
+            text, num_damaged = "", num_damaged + 1
         num_chars += len(text)
         if num_chars > max_chars:
             return {"error": "long"}
         pages.append(text)
+    if num_damaged and num_damaged == len(pages):
+        return {"error": "damaged"}
     kept = [text for text in pages if text]
     return {"text": "\n\n".join(kept), "pages": len(pages), "empty_pages": len(pages) - len(kept)}
 

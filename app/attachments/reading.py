@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import stat
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import IO
 
 from app.attachments.decoding import decode
 from app.attachments.errors import FileTooLargeError, FileUnreadableError, NoTextError
@@ -73,32 +75,45 @@ def text_attachment(name: str, text: str, num_bytes: int | None = None) -> Attac
 
 def _look(path: Path, name: str) -> tuple[int, bytes]:
     """Give the size and the beginning; a pipe or a device is not even opened."""
-    try:
-        facts = path.stat()
-        if stat.S_ISDIR(facts.st_mode):
-            raise FileUnreadableError(said("“{name}” is a folder.", name=name), "Attach the files in it that matter.")
-        if not stat.S_ISREG(facts.st_mode):
-            raise FileUnreadableError(said("“{name}” is no ordinary file.", name=name), "Attach a file.")
-        if facts.st_size == 0:
+    with _opened(path, name) as handle:
+        num_bytes = os.fstat(handle.fileno()).st_size
+        if num_bytes == 0:
             raise NoTextError(said("“{name}” is empty.", name=name))
-        with path.open("rb") as handle:
-            return facts.st_size, handle.read(_PDF_MARK_WITHIN)
+        return num_bytes, handle.read(_PDF_MARK_WITHIN)
+
+
+def _read(path: Path, name: str) -> bytes:
+    with _opened(path, name) as handle:
+        raw = handle.read(MAX_TEXT_BYTES + 1)
+        grown = os.fstat(handle.fileno()).st_size
+    if len(raw) > MAX_TEXT_BYTES:
+        raise _too_large(name, grown, MAX_TEXT_BYTES)
+    return raw
+
+
+@contextlib.contextmanager
+def _opened(path: Path, name: str) -> Iterator[IO[bytes]]:
+    """Open an ordinary file. What was put in its place meanwhile is looked at once more, and never waited for."""
+    try:
+        _check_kind(path.stat().st_mode, name)
+        with open(path, "rb", opener=_without_waiting) as handle:
+            _check_kind(os.fstat(handle.fileno()).st_mode, name)
+            yield handle
     except OSError as error:
         raise _unreadable(name, error) from error
     except ValueError as error:  # a NUL in a path
         raise FileUnreadableError(said("“{name}” is no name that a file can have.", name=name)) from error
 
 
-def _read(path: Path, name: str) -> bytes:
-    try:
-        with path.open("rb") as handle:
-            raw = handle.read(MAX_TEXT_BYTES + 1)
-            grown = os.fstat(handle.fileno()).st_size
-    except OSError as error:
-        raise _unreadable(name, error) from error
-    if len(raw) > MAX_TEXT_BYTES:
-        raise _too_large(name, grown, MAX_TEXT_BYTES)
-    return raw
+def _without_waiting(path: str, flags: int) -> int:
+    return os.open(path, flags | getattr(os, "O_NONBLOCK", 0))
+
+
+def _check_kind(mode: int, name: str) -> None:
+    if stat.S_ISDIR(mode):
+        raise FileUnreadableError(said("“{name}” is a folder.", name=name), "Attach the files in it that matter.")
+    if not stat.S_ISREG(mode):
+        raise FileUnreadableError(said("“{name}” is no ordinary file.", name=name), "Attach a file.")
 
 
 def _unreadable(name: str, error: OSError) -> FileUnreadableError:

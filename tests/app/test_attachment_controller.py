@@ -13,7 +13,8 @@ from PySide6.QtGui import QDragEnterEvent, QDropEvent
 from PySide6.QtWidgets import QApplication, QFileDialog
 from pytestqt.qtbot import QtBot
 
-from app.chats.exchange.transfer import JSON, export_chats
+from app.attachments.errors import FileTooLargeError
+from app.chats.exchange.transfer import JSON, MARKDOWN, export_chats
 from engine.records import TokensCounted
 from tests.app.attachments import pdfs
 from tests.app.fakes import Desk, keep_settings, open_desk
@@ -166,6 +167,29 @@ def test_a_huge_pasted_text_is_attached_at_once(desk: Desk, qtbot: QtBot) -> Non
     qtbot.waitUntil(lambda: captions(desk) != [] and "300 kB" in captions(desk)[0], timeout=WAIT_MS)
 
 
+def test_a_pasted_text_of_fifty_megabytes_is_refused_and_not_laid_out(desk: Desk, qtbot: QtBot) -> None:
+    qtbot.keyClicks(desk.window.composer.edit, "typed")
+    QApplication.clipboard().setText("words and words\n" * 3_200_000)
+    qtbot.keyClick(desk.window.composer.edit, *PASTE)
+    qtbot.waitUntil(lambda: desk.window.problems != [], timeout=WAIT_MS)
+    QApplication.clipboard().clear()
+    assert "characters" in desk.window.problems[-1].message
+    assert desk.window.composer.text == "typed"
+    assert captions(desk) == []
+
+
+def test_a_refused_text_that_the_box_can_hold_goes_back_there(
+    desk: Desk, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(_name: str, _text: str) -> None:
+        raise FileTooLargeError("too large")
+
+    monkeypatch.setattr("app.attachments.reader.text_attachment", refuse)
+    desk.controller.attachments.attach_text("a text")
+    qtbot.waitUntil(lambda: desk.window.problems != [], timeout=WAIT_MS)
+    assert desk.window.composer.text == "a text"
+
+
 def test_removed_by_mouse_and_by_key(desk: Desk, qtbot: QtBot, attach: Callable[..., Path]) -> None:
     attach("a.txt")
     attach("b.txt")
@@ -261,6 +285,22 @@ def test_a_dropped_export_is_imported_and_other_json_is_attached(desk: Desk, qtb
     drop(desk, tmp_path / "chats.json", tmp_path / "data.json")
     qtbot.waitUntil(lambda: desk.rows() == ["Old chat"] and len(chips(desk)) == 1, timeout=WAIT_MS)
     assert chips(desk)[0].attachment.name == "data.json"
+
+
+def test_dropped_chats_in_markdown_are_imported_one_after_the_other_and_notes_attached(
+    desk: Desk, qtbot: QtBot, tmp_path: Path
+) -> None:
+    names = [f"Chat {number}" for number in range(4)]
+    for name in names:
+        desk.store.add_message(desk.store.create_conversation(name), "user", f"words of {name}")
+    for row in desk.store.conversations():
+        export_chats(desk.store, tmp_path / f"{row.title}.md", MARKDOWN, row.id)
+    desk.store.deletions.wipe([row.id for row in desk.store.conversations()])
+    (tmp_path / "notes.md").write_text("# Notes\n\n## User\n\nwords\n")
+    drop(desk, *(tmp_path / f"{name}.md" for name in names), tmp_path / "notes.md")
+    qtbot.waitUntil(lambda: sorted(desk.rows()) == names and len(chips(desk)) == 1, timeout=WAIT_MS)
+    assert chips(desk)[0].attachment.name == "notes.md"
+    assert desk.window.problems == []
 
 
 def test_a_sum_that_does_not_fit_says_what_will_happen(desk: Desk, qtbot: QtBot, attach: Callable[..., Path]) -> None:

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.attachments import pdf
+from app.attachments import pdf, reading
 from app.attachments.decoding import decode
 from app.attachments.errors import (
     AttachmentError,
@@ -136,6 +136,70 @@ def test_a_pipe_is_not_waited_for(tmp_path: Path) -> None:
     thread.start()
     thread.join(30)
     assert "no ordinary file" in error[0].message
+
+
+@pytest.mark.skipif(not Path("/dev/zero").exists(), reason="this system has no devices among its files")
+def test_a_device_is_not_read(tmp_path: Path) -> None:
+    (tmp_path / "endless.txt").symlink_to("/dev/zero")
+    assert "no ordinary file" in refusal(tmp_path / "endless.txt").message
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="this system has no named pipes")
+def test_a_pipe_put_in_the_place_of_a_file_is_not_waited_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = put(tmp_path, "a.txt", b"words")
+    facts = path.stat()
+    path.unlink()
+    os.mkfifo(path)
+    monkeypatch.setattr(Path, "stat", lambda _path: facts)
+    assert "no ordinary file" in refusal(path).message
+
+
+def test_a_file_that_grows_shrinks_or_goes_while_it_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    looked = reading._look
+    path = tmp_path / "busy.log"
+    for content in (b"x" * (MAX_TEXT_BYTES + 9), b"", None):
+        put(tmp_path, "busy.log", b"one line\n")
+
+        def meanwhile(*facts: object, content: bytes | None = content) -> object:
+            seen = looked(*facts)  # type: ignore[arg-type]
+            path.unlink()
+            if content is not None:
+                path.write_bytes(content)
+            return seen
+
+        monkeypatch.setattr(reading, "_look", meanwhile)
+        message = refusal(path).message
+        assert {None: "not there any more", b"": "is empty"}.get(content, "may have") in message
+
+
+def test_a_log_that_is_written_to_is_read_as_it_is(tmp_path: Path) -> None:
+    path, done = put(tmp_path, "busy.log", b"line\n" * 1000), threading.Event()
+
+    def write() -> None:
+        with path.open("ab") as handle:
+            while not done.is_set():
+                handle.write(b"line\n" * 100)
+                handle.flush()
+                handle.truncate(5000)
+
+    writer = threading.Thread(target=write)
+    writer.start()
+    try:
+        for _ in range(50):
+            text = read_attachment(path).attachment.text
+            assert set(text.split("\n")) <= {"line", ""}
+    finally:
+        done.set()
+        writer.join()
+
+
+@pytest.mark.parametrize(("name", "num_bytes", "words"), [("a.csv", 10**8, "16.0 MB"), ("a.pdf", 10**10, "200 MB")])
+def test_files_beyond_their_bounds_are_not_read(tmp_path: Path, name: str, num_bytes: int, words: str) -> None:
+    path = tmp_path / name
+    with path.open("wb") as handle:
+        handle.write(b"a,b\n" * 1000)
+        handle.truncate(num_bytes)
+    assert words in refusal(path).message
 
 
 @pytest.mark.skipif(hasattr(os, "geteuid") and os.geteuid() == 0, reason="root may read everything")
