@@ -12,6 +12,7 @@ drawn, so the distribution of the output is not touched.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from statistics import geometric_mean
 
 from engine import reasons
 from engine.acceptance import AcceptanceEstimate, Part
@@ -135,6 +136,8 @@ class Pacer:
             self._probing = True
         self._choice = choice
         self._explain(choice, has_model=has_model)
+        if choice is Choice.PLAIN and text_depth and not has_model:
+            self.text_rests(text_confidences[:limit])
         return choice, depth
 
     def text_gain(self, confidences: Sequence[float], start: int = 0, alive: float = 1.0) -> tuple[float, int]:
@@ -258,10 +261,7 @@ class Pacer:
         self._expected_ms = self.plain_ms
 
     def observe_run(self, num_passes: int, pass_ms: float, other_ms: float, *, decided: bool = True) -> None:
-        """So many plain passes followed each other; each took so long, and what surrounds it.
-
-        Where the pacer had not ``decided`` that they be plain, they correct what passes cost and teach nothing else.
-        """
+        """So many plain passes took so long each, and what surrounds it. Not ``decided`` here, they correct costs only."""
         self.curve.observe(1, pass_ms)
         if not decided:
             return
@@ -386,11 +386,15 @@ class Pacer:
             self.explanation.tell(state, self._sentence(choice, state))
 
     def _sentence(self, choice: Choice, state: Choice) -> str:
-        if state is Choice.TEXT:
-            return reasons.TEXT
-        accepted = self.learnt.by_depth.chance(0)
-        if state is Choice.MODEL:
-            return reasons.drafting(accepted)
-        recovery = self.recovery
+        accepted, recovery = self.learnt.by_depth.chance(0), self.recovery
+        if state is not Choice.PLAIN:
+            return reasons.TEXT if state is Choice.TEXT else reasons.drafting(accepted)
         rejection_ms = recovery.rejection_ms(self.curve) if recovery and recovery.num_snapshots == 0 else None
         return reasons.not_paying(accepted, self.break_even(), rejection_ms, as_asked=choice is Choice.MODEL)
+
+    def text_rests(self, confidences: Sequence[float]) -> None:
+        """Text was found that is not worth proposing, and there is no draft model: say so where it goes on."""
+        if self.explanation.rests():
+            accepted = geometric_mean([self.learnt.text_chances.chance(confidence) for confidence in confidences])
+            needed = reasons.text_break_even(self.gain_of, len(confidences))
+            self.explanation.tell(Choice.PLAIN, reasons.text_not_paying(accepted, needed))

@@ -19,6 +19,19 @@ def break_even(pays: Callable[[float], bool]) -> float | None:
     return high
 
 
+def text_break_even(gain_of: Callable[[int, float, float], float], num_tokens: int) -> float | None:
+    """The least acceptance per token from which some of so many tokens of text are worth proposing.
+
+    ``gain_of`` gives what a number of tokens gains, by how many are expected to be kept and the chance that all are.
+    """
+
+    def pays(acceptance: float) -> bool:
+        alive = [acceptance**depth for depth in range(1, num_tokens + 1)]
+        return any(gain_of(depth, sum(alive[:depth]), alive[depth - 1]) > 0.0 for depth in range(1, num_tokens + 1))
+
+    return break_even(pays)
+
+
 def drafting(accepted: float) -> str:
     """Drafting pays; of tokens at depth 1 such a share is ``accepted``."""
     return f"draft on: {_percent(accepted)} accepted at depth 1"
@@ -26,11 +39,23 @@ def drafting(accepted: float) -> str:
 
 def not_paying(accepted: float, needed: float | None, rejection_ms: float | None, *, as_asked: bool) -> str:
     """Drafting does not pay below the acceptance ``needed``; ``rejection_ms`` where a rejection is dear."""
-    needs = f"needs {_percent(needed)} here" if needed is not None else "and cannot pay here at any acceptance"
+    needs = _needs(needed)
     if rejection_ms is not None:
         needs += f", where a rejection costs {rejection_ms:.1f} ms"
     beginning = "draft on as asked, but it does not pay" if as_asked else "draft paused"
     return f"{beginning}: {_percent(accepted)} accepted at depth 1, {needs}"
+
+
+def text_not_paying(accepted: float, needed: float | None) -> str:
+    """Text that came before does not pay below the acceptance ``needed``."""
+    needs = _needs(needed)
+    return f"text lookup paused: {_percent(accepted)} accepted, {needs}"
+
+
+def _needs(acceptance: float | None) -> str:
+    if acceptance is None:
+        return "and cannot pay here at any acceptance"
+    return f"needs {_percent(acceptance)} here"
 
 
 def _percent(share: float) -> str:

@@ -1407,12 +1407,24 @@
         <translation>N-Gramm an: Der Text wiederholt sich</translation>
     </message>
     <message>
+        <source>text lookup paused: {why}</source>
+        <translation>Textsuche pausiert: {why}</translation>
+    </message>
+    <message>
+        <source>draft model: {why}</source>
+        <translation>Entwurfsmodell: {why}</translation>
+    </message>
+    <message>
         <source>{share} accepted at depth 1, {needs}, where a rejection costs {cost} ms</source>
         <translation>{share} bei Tiefe 1 akzeptiert, {needs}, wobei eine Ablehnung {cost} ms kostet</translation>
     </message>
     <message>
         <source>{share} accepted at depth 1, {needs}</source>
         <translation>{share} bei Tiefe 1 akzeptiert, {needs}</translation>
+    </message>
+    <message>
+        <source>{share} accepted, {needs}</source>
+        <translation>{share} akzeptiert, {needs}</translation>
     </message>
     <message>
         <source>needs {share} here</source>

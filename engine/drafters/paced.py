@@ -144,6 +144,8 @@ class PacedDrafter:
         wakes = bool(seen.ids) and self._pacer.text_gain(seen.confidences)[0] > 0.0
         if seen.ids:
             self._unsent.append((seen, 0))
+            if not wakes and self._model is None:
+                self._pacer.text_rests(seen.confidences)
         rest.looked((perf_counter() - started) * 1000.0, self._pacer.plain_ms)
         return wakes
 

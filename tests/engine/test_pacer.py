@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pytest
 
@@ -161,3 +163,57 @@ def test_all_that_was_learnt_is_scaled_to_another_curve() -> None:
     assert pacer.rate == pytest.approx(rate / 2.0, rel=0.02)
     pacer.begin("first")
     assert pacer.rate == pytest.approx(rate / 2.0, rel=0.02)
+
+
+class TextOnly:
+    """Looks for text without a draft model: each time some is found that is kept with so much chance."""
+
+    def __init__(self, chance: float) -> None:
+        self.pacer = Pacer(CostCurve(STAIRCASE))
+        self.chance, self.rng = chance, np.random.default_rng(3)
+
+    def run(self, passes: int) -> None:
+        for _ in range(passes):
+            choice, depth = self.pacer.choose([0.9] * 8, has_model=False, limit=32)
+            kept = int(np.argmin(np.append(self.rng.random(8) < self.chance, False)))
+            if choice is Choice.TEXT:
+                self.pacer.observe([Part(Source.NGRAM, [0.9] * depth)], min(kept, depth))
+            else:
+                self.pacer.observe_plain()
+                self.pacer.observe_unsent(Source.NGRAM, [0.9] * 8, kept)
+
+
+def test_text_that_does_not_pay_is_told_where_there_is_no_draft_model() -> None:
+    text = TextOnly(0.2)
+    text.run(60)
+    found = re.fullmatch(r"text lookup paused: (\d+) % accepted, needs (\d+) % here", text.pacer.reason)
+    assert found is not None
+    accepted, needed = map(int, found.groups())
+    assert accepted < needed < 80
+    text.chance = 0.95
+    text.run(200)
+    assert text.pacer.reason == "n-gram on: the text repeats"
+    text.chance = 0.1
+    text.run(200)
+    assert text.pacer.reason.startswith("text lookup paused")
+
+
+def test_one_text_that_does_not_pay_says_nothing() -> None:
+    pacer = Pacer(CostCurve(STAIRCASE))
+    pacer.choose([0.01], has_model=False, limit=32)
+    for _ in range(50):
+        pacer.choose([], has_model=False, limit=32)
+    assert pacer.reason == ""
+
+
+def test_text_that_cannot_pay_at_any_acceptance_is_told_so() -> None:
+    pacer = Pacer(CostCurve({1: 1.0, 2: 40.0, 33: 80.0}))
+    for _ in range(5):
+        pacer.choose([0.9] * 4, has_model=False, limit=32)
+    assert pacer.reason.endswith("and cannot pay here at any acceptance")
+
+
+def test_beside_a_draft_model_the_reason_is_the_drafts() -> None:
+    simulation = Simulation(STAIRCASE, 0.2, 3.0, text=0.05)
+    simulation.run(400)
+    assert "draft paused" in simulation.pacer.reason

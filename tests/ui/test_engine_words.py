@@ -85,6 +85,15 @@ def test_one_is_said_as_one_in_german(german: None) -> None:
     ("english", "told"),
     [
         ("token 40: n-gram on: the text repeats", "Token 40: N-Gramm an: Der Text wiederholt sich"),
+        (
+            "token 90: text lookup paused: 31 % accepted, needs 45 % here",
+            "Token 90: Textsuche pausiert: 31 % akzeptiert, nötig sind hier 45 %",
+        ),
+        ("text lookup paused: 31 % accepted, and cannot pay here at any acceptance", "31 % akzeptiert, und kann"),
+        (
+            "token 5: draft model: 2 threads to 1: another program uses the cores",
+            "Token 5: Entwurfsmodell: 1 Threads statt 2 Threads: Ein anderes Programm",
+        ),
         ("token 7: 1 thread to 3: that is faster here", "Token 7: 3 Threads statt 1 Thread: Das ist"),
         ("4 threads to 2: another program uses the cores", "2 Threads statt 4 Threads: Ein anderes Programm"),
         ("the 12 oldest messages are sent as a summary", "12 ältesten"),
