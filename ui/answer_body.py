@@ -14,6 +14,7 @@ from ui.code_block import CodeBlock
 from ui.language import translate
 from ui.markdown_blocks import Block, BlockStream, Segment, plan_segments, plan_tail
 from ui.markdown_places import Drawn
+from ui.markdown_reading import MarkdownReading
 from ui.pass_tip import pass_tip, pass_words
 from ui.prose_view import ProseView
 from ui.provenance import Locator, PassView, SourceRuns, formula_units, nearest_place, place_at, refused_at
@@ -22,6 +23,7 @@ from ui.spare_parts import SpareParts
 from ui.theme import Theme
 
 SEGMENT_SPACING = 10
+MOST_IDLE = 8  # of prose, and of code
 JOIN_MS = 5  # after the frame in which a block was closed was painted
 CARET = Qt.TextInteractionFlag.TextSelectableByKeyboard
 
@@ -38,7 +40,11 @@ class _Part:
 
     @property
     def view(self) -> ProseView | QPlainTextEdit:
-        return self.widget.view if isinstance(self.widget, CodeBlock) else self.widget
+        return _view_of(self.widget)
+
+
+def _view_of(widget: ProseView | CodeBlock) -> ProseView | QPlainTextEdit:
+    return widget.view if isinstance(widget, CodeBlock) else widget
 
 
 class AnswerBody(QWidget):
@@ -67,7 +73,9 @@ class AnswerBody(QWidget):
         self._parts: list[_Part] = []
         self._final_plan: list[Segment] = []  # of the open blocks
         self._num_marked = 0  # widgets that are marked and will not change any more
-        self._waiting: list[Segment] = []  # of a whole text, not built yet
+        self._reading: MarkdownReading | None = None  # of a whole text
+        self._waiting: list[Segment] = []  # of it, not built yet
+        self._idle: list[ProseView | CodeBlock] = []  # let go, to be used again
         self._told: tuple[str, SourceRuns, frozenset[Source]] = ("", SourceRuns(), frozenset())
         self._shows_refused = False
         self._column = SegmentColumn(self)
@@ -98,6 +106,7 @@ class AnswerBody(QWidget):
             self._drop(len(self._parts) - 1)
         self._stream, self._open_blocks, self._final_plan, self._waiting = BlockStream(base), [], [], []
         self._closed = []
+        self._reading = None
         self._join_soon.stop()
         self._sealed = self._num_marked = 0
 
@@ -107,15 +116,22 @@ class AnswerBody(QWidget):
         while self.build_one():
             pass
 
+    def expect_width(self, text_width: int) -> None:
+        """Lay out what is made from here on for this width, so that the first layout is right."""
+        self._text_width = text_width
+
     def prepare(self, text: str, base: int = 0) -> None:
         """Take a whole text; its widgets are made by `build_one`. It begins at ``base`` of the raw text."""
         self.restart()
-        stream = BlockStream(base)
-        self._waiting = plan_segments(stream.feed(text) + stream.finish())
-        self._sealed = len(self._waiting)
+        self._reading = MarkdownReading(text, base)
 
     def build_one(self) -> bool:
-        """Make the last widget that is still missing, above those there; False where none is."""
+        """Read a little more, or make the last widget that is still missing, above those there; False where none is."""
+        if self._reading is not None:
+            segments = self._reading.go_on()
+            if segments is not None:
+                self._reading, self._waiting, self._sealed = None, segments, len(segments)
+            return True
         if not self._waiting:
             return False
         segment = self._waiting.pop()
@@ -125,8 +141,23 @@ class AnswerBody(QWidget):
             self._set_gap(1)
         return True
 
+    def let_go(self) -> None:
+        """Be as if made anew, with the widgets at hand; more than a few are deleted."""
+        idle = self._idle
+        for part in self._parts:
+            self._column.take(0)
+            part.widget.hide()
+            num_alike = sum(type(one) is type(part.widget) for one in idle)
+            if num_alike < MOST_IDLE and part.widget.let_go():
+                idle.append(part.widget)
+            else:
+                part.widget.deleteLater()
+        self._parts = []
+        self.restart()
+        self._told = ("", SourceRuns(), frozenset())
+
     def follow(self, raw: str, runs: SourceRuns, wanted: frozenset[Source]) -> None:
-        """What is shown from here on is marked before it is laid out, where it can be; ``raw`` is the text by then."""
+        """What is shown from here on is marked at once, where it can be; ``raw`` is the text by then."""
         self._told = (raw, runs, wanted)
 
     def show_refused(self, wanted: bool) -> None:
@@ -160,7 +191,7 @@ class AnswerBody(QWidget):
             return
         units = formula_units(text)
         words = [item for item in ranges if item.start not in units] if units else ranges
-        part.widget.marks.show(words, self._theme.tokens)
+        part.widget.mark_words(words)
         part.widget.mark_formulas({item.start: item.source for item in ranges if item.start in units})
         refused = runs.rejections() if self._shows_refused and fits else []
         part.widget.set_refused(refused_at(text, part.drawn, refused) if refused else [])
@@ -250,27 +281,38 @@ class AnswerBody(QWidget):
         if isinstance(part.widget, CodeBlock):
             part.widget.set_code(segment.code, segment.language, closed=segment.closed)
         else:
-            at_once = bool(self._told[2]) and not self._shows_refused  # refused words change the lines themselves
-            part.widget.set_html(segment.html, words, partial(self._mark_one, part) if at_once else None)
+            changed = part.widget.set_html(segment.html, words)
+            if changed and self._told[2] and not self._shows_refused:  # refused words change the lines themselves
+                self._mark_one(part)
 
     def _make(self, segment: Segment, index: int) -> None:
+        kind = CodeBlock if segment.is_code else ProseView
+        widget = next((one for one in self._idle if isinstance(one, kind)), None)
+        if widget is None:
+            widget = self._make_widget(segment)
+        else:
+            self._idle.remove(widget)
+        if isinstance(widget, ProseView):
+            widget.fit(self._text_width)
+        self._parts.insert(index, _Part(widget, segment.drawn))
+        self._column.put(index, widget)
+        widget.show()  # a layout would show it one turn of the event loop later
+
+    def _make_widget(self, segment: Segment) -> ProseView | CodeBlock:
         widget: ProseView | CodeBlock
         if segment.is_code:
             widget = self._spares.code()
         else:
             widget = self._spares.prose()
             widget.setProperty("kind", self.property("kind"))
-            widget.fit(self._text_width)
             widget.setAccessibleName(self.accessibleName() or translate("AnswerBody", "Answer text"))
             widget.link_activated.connect(self.link_activated)
             widget.drawn_again.connect(partial(self._on_drawn_again, widget))
             widget.setTextInteractionFlags(widget.textInteractionFlags() | CARET)
-        part = _Part(widget, segment.drawn)
-        part.view.viewport().installEventFilter(self)
-        part.view.setContextMenuPolicy(Qt.ContextMenuPolicy.NoContextMenu)  # the message has one
-        self._parts.insert(index, part)
-        self._column.put(index, widget)
-        widget.show()  # a layout would show it one turn of the event loop later
+        view = _view_of(widget)
+        view.viewport().installEventFilter(self)
+        view.setContextMenuPolicy(Qt.ContextMenuPolicy.NoContextMenu)  # the message has one
+        return widget
 
     def _set_gap(self, index: int, *, joins: bool = False) -> None:
         """Keep a part from the one above it as far as their margins would in one document, where they are one."""

@@ -1,21 +1,35 @@
-"""Paints provenance over a document: a tint and an underline of its own for each source; the text stays untouched.
+"""Provenance over a document: a tint and an underline of its own for each source.
 
-The marks are formats of the layouts, as those of a highlighter are: selections beside them would be searched through
-for every line that is drawn.
+The marks of prose are painted around the text and are no part of its layout: as formats they would cut the text into
+pieces that have to be shaped one by one, which takes three times as long, and a mark would move letters.
 """
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_left
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
+from itertools import islice
+from typing import cast
 
-from PySide6.QtGui import QColor, QTextBlock, QTextCharFormat, QTextDocument, QTextLayout
+from PySide6.QtCore import QPointF, QRect, QRectF, Qt
+from PySide6.QtGui import (
+    QBrush,
+    QColor,
+    QPainter,
+    QPen,
+    QPixmap,
+    QPolygonF,
+    QTextBlock,
+    QTextCharFormat,
+    QTextDocument,
+    QTextLine,
+)
 
 from engine.records import Source
-from ui.palette import LIGHT, Palette
-from ui.provenance import MarkedRange, num_same
+from ui.palette import DARK, LIGHT, Palette
+from ui.provenance import MarkedRange
 
 TINT_ALPHA = 40
 UNDERLINES = {
@@ -25,82 +39,164 @@ UNDERLINES = {
     Source.BONUS: QTextCharFormat.UnderlineStyle.DashUnderline,
     Source.TARGET: QTextCharFormat.UnderlineStyle.NoUnderline,
 }
+LINE_PX = 3  # the height of a picture of an underline; a wave fills it
+_DASHES = {  # period, and how much of it is drawn
+    QTextCharFormat.UnderlineStyle.DotLine: (3, 1),
+    QTextCharFormat.UnderlineStyle.DashUnderline: (6, 4),
+    QTextCharFormat.UnderlineStyle.SingleUnderline: (64, 64),
+    QTextCharFormat.UnderlineStyle.WaveUnderline: (4, 4),
+}
+_LEFTWARDS = re.compile("[\u0590-\u08ff\u200f\u202b\u202e\u2067\ufb1d-\ufdff\ufe70-\ufeff\U00010800-\U00010fff]")
+Strip = tuple[QRectF, float, Source]  # what is tinted, and where the words stand
 
 
 def mark_format(source: Source, tokens: Palette) -> QTextCharFormat:
-    """How tokens of a source are marked."""
+    """How tokens of a source are marked, as the format of a text."""
     return _format(source, tokens.source(source))
 
 
 @lru_cache(maxsize=64)
 def _format(source: Source, name: str) -> QTextCharFormat:
-    color = QColor(name)
     result = QTextCharFormat()
     result.setUnderlineStyle(UNDERLINES[source])
-    result.setUnderlineColor(color)
-    color.setAlpha(TINT_ALPHA)
-    result.setBackground(color)
+    result.setUnderlineColor(QColor(name))
+    result.setBackground(_tint(name))
     return result
 
 
-@dataclass(slots=True)
-class _MarkedBlock:
-    """The ranges of a block and their formats, which are dear to make and the same in the next layout."""
+@lru_cache(maxsize=64)
+def _tint(name: str) -> QColor:
+    color = QColor(name)
+    color.setAlpha(TINT_ALPHA)
+    return color
 
-    ranges: Sequence[MarkedRange]
-    formats: list[QTextLayout.FormatRange]
+
+@lru_cache(maxsize=64)
+def _blend(name: str, ground: int) -> QColor:
+    """A tint as it looks on white (255) or black (0)."""
+    color, share = QColor(name), TINT_ALPHA / 255
+    parts = (color.red(), color.green(), color.blue())
+    red, green, blue = (round(ground + (part - ground) * share) for part in parts)
+    return QColor(red, green, blue)
+
+
+@lru_cache(maxsize=64)
+def _underline(source: Source, name: str, ratio: float) -> QPixmap:
+    """One period of an underline, to be repeated."""
+    period, drawn = _DASHES[UNDERLINES[source]]
+    result = QPixmap(round(period * ratio), round(LINE_PX * ratio))
+    result.setDevicePixelRatio(ratio)
+    result.fill(Qt.GlobalColor.transparent)
+    painter = QPainter(result)
+    if UNDERLINES[source] is QTextCharFormat.UnderlineStyle.WaveUnderline:
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter.setPen(QPen(QColor(name), 1.0))
+        points = ((-2.0, 0.5), (0.0, 2.5), (2.0, 0.5), (4.0, 2.5), (6.0, 0.5))
+        painter.drawPolyline(QPolygonF([QPointF(x, y) for x, y in points]))
+    else:
+        painter.fillRect(QRectF(0, 0, drawn, 1), QColor(name))
+    painter.end()
+    return result
 
 
 class DocumentMarks:
-    """The marks of one document of prose. What did not change since they were shown last is not touched."""
+    """The marks of one document of prose."""
 
     def __init__(self, document: QTextDocument) -> None:
         self._document = document
-        self._shown: list[MarkedRange] = []
-        self._tokens = LIGHT
-        self._blocks: dict[int, _MarkedBlock] = {}  # by where they begin
+        self.ranges: Sequence[MarkedRange] = ()
+        self.tokens = LIGHT
 
-    def forget(self) -> None:
-        """The document was laid out anew, without any mark."""
-        self._shown = []
+    def __bool__(self) -> bool:
+        return bool(self.ranges)
 
-    def show(self, ranges: Sequence[MarkedRange], tokens: Palette) -> None:
-        """Mark exactly these ranges, which are in order."""
-        if tokens != self._tokens:
-            self._tokens, self._shown, self._blocks = tokens, [], {}
-        known = self._shown
-        same = num_same(known, ranges)
-        if same == len(ranges) == len(known):
-            return
-        changed = [item.start for item in (*ranges[same : same + 1], *known[same : same + 1])]
-        first = self._document.findBlock(min(changed)) if known else self._document.begin()
-        last = self._document.findBlock(max(item.start for item in (*ranges[-1:], *known[-1:])))
-        begin = first.position()
-        index = bisect_left(ranges, begin, key=_start)
-        block = first
-        while block.isValid() and block.position() <= last.position():
+    def show(self, ranges: Sequence[MarkedRange], tokens: Palette) -> bool:
+        """Mark exactly these ranges, which are in order and none of which crosses a line; whether any is new."""
+        if ranges == self.ranges and tokens == self.tokens:
+            return False
+        self.ranges, self.tokens = list(ranges), tokens
+        return True
+
+    def strips(self, area: QRect) -> list[Strip]:
+        """Where the marks are that lie in an area of the document."""
+        found: list[Strip] = []
+        layout, index, ranges = self._document.documentLayout(), 0, self.ranges
+        while index < len(ranges):
+            block = self._document.findBlock(ranges[index].start)
+            if not block.isValid():
+                break
             end = bisect_left(ranges, block.position() + block.length(), index, key=_start)
-            self._mark_block(block, ranges[index:end])
-            block, index = block.next(), end
-        self._shown = list(ranges)
-        self._document.markContentsDirty(begin, last.position() + last.length() - 1 - begin)
+            origin = layout.blockBoundingRect(block).topLeft()
+            if origin.y() <= area.bottom():
+                found += _strips_of(block, origin, ranges[index:end], area)
+            index = max(end, index + 1)
+        return found
 
-    def _mark_block(self, block: QTextBlock, ranges: Sequence[MarkedRange]) -> None:
-        begin = block.position()
-        known = self._blocks.get(begin)
-        same = num_same(known.ranges, ranges) if known is not None else 0
-        formats = known.formats[:same] if known is not None else []
-        formats += [_format_range(item, begin, self._tokens) for item in ranges[same:]]
-        self._blocks[begin] = _MarkedBlock(ranges, formats)
-        block.layout().setFormats(formats)
+    def paint(self, painter: QPainter, strips: Sequence[Strip], ratio: float) -> None:
+        """Over the words, whose own ground would hide it, and without touching them: a light page is made darker."""
+        groups = _by_source(strips)
+        painter.setPen(Qt.PenStyle.NoPen)
+        modes = QPainter.CompositionMode
+        is_dark = self.tokens is DARK
+        mode = modes.CompositionMode_Screen if is_dark else modes.CompositionMode_Multiply
+        painter.setCompositionMode(mode)
+        for source, parts in groups.items():
+            painter.setBrush(_blend(self.tokens.source(source), 0 if is_dark else 255))
+            painter.drawRects([box for box, _ in parts])
+        painter.setCompositionMode(modes.CompositionMode_SourceOver)
+        for source, parts in groups.items():
+            if UNDERLINES[source] is not QTextCharFormat.UnderlineStyle.NoUnderline:
+                painter.setBrush(QBrush(_underline(source, self.tokens.source(source), ratio)))
+                for phase in range(LINE_PX):  # the picture is repeated downwards, too
+                    painter.setBrushOrigin(0, phase)
+                    places = [(box, base) for box, base in parts if base % LINE_PX == phase]
+                    painter.drawRects([QRectF(box.x(), base, box.width(), LINE_PX) for box, base in places])
+
+
+def _by_source(strips: Sequence[Strip]) -> dict[Source, list[tuple[QRectF, float]]]:
+    found: dict[Source, list[tuple[QRectF, float]]] = {}
+    for box, base, source in strips:
+        found.setdefault(source, []).append((box, base))
+    return found
+
+
+def _strips_of(block: QTextBlock, origin: QPointF, ranges: Sequence[MarkedRange], area: QRect) -> Iterator[Strip]:
+    layout, begin = block.layout(), block.position()
+    both_ways = bool(_LEFTWARDS.search(block.text()))
+    for number in range(layout.lineCount()):
+        line = layout.lineAt(number)
+        top, height = origin.y() + line.y(), line.height()
+        if top + height < area.top() or top > area.bottom():
+            continue
+        first = line.textStart()
+        last, base = first + line.textLength(), round(top + line.ascent()) + 1.0
+        index = max(bisect_left(ranges, begin + first, key=_start) - 1, 0)
+        known, edge = -1, 0.0
+        for item in islice(ranges, index, None):
+            start = max(item.start - begin, first)
+            end = min(item.start - begin + item.length, last)
+            if start >= last:
+                break
+            if both_ways:
+                for left, right in _one_by_one(line, range(start, end)):
+                    yield QRectF(origin.x() + left, top, right - left, height), base, item.source
+            elif start < end:
+                left = edge if start == known else _x(line, start)
+                known, edge = end, _x(line, end)
+                yield QRectF(origin.x() + left, top, edge - left, height), base, item.source
+
+
+def _one_by_one(line: QTextLine, units: range) -> Iterator[tuple[float, float]]:
+    """From where to where letters stand in a line in which two directions meet."""
+    for unit in units:
+        edges = _x(line, unit), _x(line, unit, QTextLine.Edge.Trailing)
+        yield min(edges), max(edges)
+
+
+def _x(line: QTextLine, unit: int, edge: QTextLine.Edge = QTextLine.Edge.Leading) -> float:
+    place = cast("tuple[float, int]", line.cursorToX(unit, edge))  # declared as an object
+    return place[0]
 
 
 def _start(item: MarkedRange) -> int:
     return item.start
-
-
-def _format_range(item: MarkedRange, begin: int, tokens: Palette) -> QTextLayout.FormatRange:
-    result = QTextLayout.FormatRange()
-    result.start, result.length = item.start - begin, item.length
-    result.format = mark_format(item.source, tokens)
-    return result

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Sequence
 from html import escape
 from typing import Any
 
@@ -11,6 +11,7 @@ from PySide6.QtCore import QEvent, QMimeData, Qt, QUrl, Signal
 from PySide6.QtGui import (
     QFocusEvent,
     QKeyEvent,
+    QPainter,
     QPaintEvent,
     QResizeEvent,
     QTextCursor,
@@ -29,6 +30,7 @@ from ui.markdown_html import FORMULA, FORMULA_IMAGE, formula_source
 from ui.markdown_words import grow_html
 from ui.marks import DocumentMarks
 from ui.palette import Palette
+from ui.provenance import MarkedRange
 from ui.refused_notes import paint_refused
 from ui.theme import Theme
 
@@ -90,8 +92,6 @@ class ProseView(QTextBrowser):
         self._formulas: FormulaObject | None = None
         self._pending: set[str] = set()
         self._refused: list[tuple[int, str]] = []
-        self._mark: Callable[[], None] | None = None  # while a text is set
-        self._watches = False
         self.marks = DocumentMarks(self.document())
         self.setObjectName("prose")
         self.setFrameShape(QFrame.Shape.NoFrame)
@@ -109,18 +109,13 @@ class ProseView(QTextBrowser):
         self._set_style()
         theme.changed.connect(self._restyle)
 
-    def set_html(self, html: str, words: str = "", mark: Callable[[], None] | None = None) -> None:
-        """Show parsed Markdown; a selection survives where its place still exists.
+    def set_html(self, html: str, words: str = "") -> bool:
+        """Show parsed Markdown; a selection survives where its place still exists. Returns whether it is another one.
 
-        Where it grew by nothing but ``words`` at its end, they are added to what is there. ``mark`` is called, if
-        something changed, when the new text stands and before it is laid out: marks that come later lay it out twice.
+        Where it grew by nothing but ``words`` at its end, they are added to what is there.
         """
         if html == self._html:
-            return
-        self._mark = None if FORMULA in html else mark
-        if self._mark is not None and not self._watches:
-            self._watches = True
-            self.document().contentsChange.connect(self._before_layout)
+            return False
         before, self._html = self._html, html
         grew = bool(words and before) and FORMULA not in html and not self.textCursor().hasSelection()
         if grew and grow_html(before or "", words) == html:
@@ -132,12 +127,7 @@ class ProseView(QTextBrowser):
             self.fit(self._width)
         else:
             self._reload()
-
-    def _before_layout(self, _place: int, _num_removed: int, num_added: int) -> None:
-        if num_added:  # before a text is set all of the old one is taken out
-            mark, self._mark = self._mark, None
-            if mark is not None:
-                mark()
+        return True
 
     def gap_above(self, below: ProseView) -> int:
         """The pixels between this text and another one if that followed it in the same document."""
@@ -145,6 +135,17 @@ class ProseView(QTextBrowser):
             return 0
         bottom = self.document().lastBlock().blockFormat().bottomMargin()
         return round(max(bottom, below.document().firstBlock().blockFormat().topMargin()))
+
+    def let_go(self) -> bool:
+        """Be as if made anew; False where this one cannot."""
+        if self._formulas is not None:
+            return False
+        self.set_refused([])
+        self.setExtraSelections([])
+        self.marks = DocumentMarks(self.document())
+        self._html, self._plain = None, ""
+        self.clear()
+        return True
 
     def set_plain(self, text: str) -> None:
         """Show text as it is, nothing interpreted."""
@@ -164,6 +165,11 @@ class ProseView(QTextBrowser):
             data.setText(self._words(cursor.selectionStart(), cursor.selectionEnd()))
         return data
 
+    def mark_words(self, ranges: Sequence[MarkedRange]) -> None:
+        """Mark exactly these ranges of the document, which are in order."""
+        if self.marks.show(ranges, self._theme.tokens):
+            self.viewport().update()
+
     def mark_formulas(self, sources: dict[int, Source]) -> None:
         """Mark the formulas at these places of the document with where they came from."""
         if self._formulas is not None and sources != self._formulas.marks:
@@ -181,8 +187,14 @@ class ProseView(QTextBrowser):
         self.viewport().update()
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """The text, and what was refused above it."""
+        """The text, its marks, and what was refused above it."""
         super().paintEvent(event)
+        strips = self.marks.strips(event.rect()) if self.marks else []
+        if strips:
+            painter = QPainter(self.viewport())
+            painter.setClipRegion(event.region())
+            self.marks.paint(painter, strips, self.devicePixelRatioF())
+            painter.end()
         if self._refused:
             paint_refused(self, self._refused, event.rect(), self._theme)
 
@@ -254,7 +266,7 @@ class ProseView(QTextBrowser):
     def _reload(self) -> None:
         # The cursor follows the document, so its places are kept as numbers.
         anchor, position = self.textCursor().anchor(), self.textCursor().position()
-        self.marks.forget()
+        self.marks.show((), self._theme.tokens)
         if self._html is None:
             self.setPlainText(self._plain)
         elif FORMULA in self._html:

@@ -1,4 +1,4 @@
-"""The marks that a view shows, read from the layouts of its document."""
+"""The marks that a view shows: of prose as they are painted, of code as the layouts of its document have them."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from PySide6.QtGui import QTextCharFormat
 from PySide6.QtWidgets import QPlainTextEdit, QTextEdit
 
-from ui.marks import TINT_ALPHA
+from ui.marks import TINT_ALPHA, mark_format
+from ui.prose_view import ProseView
 
 
 @dataclass(frozen=True)
@@ -27,6 +28,9 @@ class ShownMark:
 
 def shown_marks(view: QTextEdit | QPlainTextEdit) -> Iterator[ShownMark]:
     """Every mark, from the first to the last."""
+    if isinstance(view, ProseView):
+        yield from _painted(view)
+        return
     block = view.document().begin()
     while block.isValid():
         units = "".join(char if ord(char) <= 0xFFFF else char + "\0" for char in block.text())  # as Qt counts
@@ -38,3 +42,12 @@ def shown_marks(view: QTextEdit | QPlainTextEdit) -> Iterator[ShownMark]:
                 words = units[start:end].replace("\0", "")
                 yield ShownMark(block.position() + start, block.position() + end, words, item.format)
         block = block.next()
+
+
+def _painted(view: ProseView) -> Iterator[ShownMark]:
+    text = view.document().toRawText()
+    units = "".join(char if ord(char) <= 0xFFFF else char + "\0" for char in text)
+    for item in view.marks.ranges:
+        start, end = item.start, item.start + item.length
+        words = units[start:end].replace("\0", "")
+        yield ShownMark(start, end, words, mark_format(item.source, view.marks.tokens))

@@ -181,6 +181,7 @@ def test_marks_fall_on_reasoning_and_words(window: MainWindow, qtbot: QtBot) -> 
     )
     assert sum(span.num_chars for span in spans) == len(TEXT)
     window.show_conversation("t", [MessageView(2, "assistant", TEXT, stats=STATS, spans=spans)])
+    qtbot.waitUntil(lambda: not window.transcript.is_building)
     card = window.transcript.last_answer()
     assert card is not None
     assert card.thought is not None
