@@ -26,7 +26,7 @@ TIME_LIMIT_S = 2.0
 STARVED_TIME_LIMIT_S = 6.0
 START_LIMIT_S = 30.0
 _WATCH_EVERY_S = 0.02
-_MAX_ANSWER_BYTES = 12 * MAX_OUTPUT_CHARS + 1000  # JSON spells a character outside Unicode's first plane with 12
+_MAX_LINE_BYTES = 12 * MAX_OUTPUT_CHARS + 1000  # JSON spells a character outside Unicode's first plane with 12
 _READY = b"ready\n"
 
 
@@ -46,9 +46,11 @@ class TemplateRenderer:
 
         Raises:
             TemplateRefusedError: the template raised an error, or is no template.
-            TemplateError: it was stopped for its time or memory, or it brought the helper down.
+            TemplateError: it was stopped for its time or memory, brought the helper down, or is asked for too much.
         """
         request = json.dumps({"source": source, "variables": variables}).encode() + b"\n"
+        if len(request) > _MAX_LINE_BYTES:
+            raise TemplateError("The conversation is longer than any context holds.", "Begin a new chat.")
         with self._lock:
             process = self._start()
             line, reason = _exchange(process, request, TIME_LIMIT_S)
@@ -114,7 +116,7 @@ def _exchange(process: subprocess.Popen[bytes], request: bytes, limit_s: float) 
     try:
         stdin.write(request)
         stdin.flush()
-        line = stdout.readline(_MAX_ANSWER_BYTES)
+        line = stdout.readline(_MAX_LINE_BYTES)
     except OSError:  # a broken pipe: it died while it was written to
         line = b""
     finally:

@@ -7,15 +7,19 @@ can do that without a point at which it could be stopped. So it runs here, where
 
 from __future__ import annotations
 
+import html  # noqa: F401  (as those below: Jinja imports them at first use, when files can no longer be opened)
 import json
+import pprint  # noqa: F401
 import sys
+import textwrap  # noqa: F401
 from collections.abc import Callable
 from contextlib import suppress
 from datetime import datetime
 from typing import Any
 
 import jinja2
-import jinja2.debug  # otherwise imported at the first error, when files can no longer be opened
+import jinja2.constants
+import jinja2.debug
 import jinja2.ext
 import jinja2.sandbox
 
@@ -31,8 +35,11 @@ _TEMPLATE_FAULTS = (
     AttributeError,
     LookupError,
     MemoryError,
+    NameError,
     OSError,
     RuntimeError,  # RecursionError is one
+    SyntaxError,  # Python's, of what Jinja made of it: more than 20 loops within each other
+    SystemError,
     TypeError,
     ValueError,
 )
@@ -69,7 +76,11 @@ def main(arguments: list[str]) -> int:
     answers.write(_READY)
     answers.flush()
     for line in requests:
-        answers.write(json.dumps(answer(json.loads(line))).encode() + b"\n")
+        try:
+            told = json.dumps(answer(json.loads(line))).encode()
+        except MemoryError as fault:  # already of the words that go in, or of what came out
+            told = json.dumps({"refused": _reason(fault)}).encode()
+        answers.write(told + b"\n")
         answers.flush()
     return 0
 
