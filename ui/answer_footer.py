@@ -1,4 +1,7 @@
-"""The line of figures below an answer; each figure tells on hover what it means and how it was measured."""
+"""The line of figures below an answer; each figure tells on hover what it means and how it was measured.
+
+Where there is not room for all, the last ones go first; `ui.formatting` begins with the most telling ones.
+"""
 
 from __future__ import annotations
 
@@ -35,6 +38,7 @@ class AnswerFooter(QLabel):
         if target:
             self._parts.append((target, translate("AnswerFooter", "The model that gave this answer.")))
         self._elide()
+        self.updateGeometry()  # also where the same words are shown for now: there may be room for more
         self.setAccessibleName(self.whole_text)
         self.setAccessibleDescription(" ".join(meaning for _, meaning in self._parts))
         self.setVisible(bool(self._parts))

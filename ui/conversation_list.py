@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import ceil
 
 from PySide6.QtCore import QModelIndex, QPoint, QRect, QSize, Qt, Signal
 from PySide6.QtGui import QColor, QFontMetrics, QKeyEvent, QPainter
@@ -24,7 +25,9 @@ from ui.records import ConversationRow, FolderRow
 from ui.row_ground import paint_ground
 from ui.theme import SEMIBOLD, Theme
 
-ROW_HEIGHT, COMPACT_HEIGHT = 32, 26  # one height for all: the view then asks no row for its size
+# Above and below a title together, and the least height of a row. One for all: the view then asks no row for its size.
+PAD_PX, COMPACT_PAD_PX = 16, 10
+ROW_PX, COMPACT_ROW_PX = 32, 26
 
 
 class _Delegate(QStyledItemDelegate):
@@ -36,7 +39,9 @@ class _Delegate(QStyledItemDelegate):
         self._model = model
 
     def sizeHint(self, option: QStyleOptionViewItem, index: Index) -> QSize:  # noqa: ARG002
-        return QSize(0, COMPACT_HEIGHT if self._theme.compact else ROW_HEIGHT)
+        line = ceil(self._theme.text_height())
+        compact = self._theme.compact
+        return QSize(0, max(COMPACT_ROW_PX, line + COMPACT_PAD_PX) if compact else max(ROW_PX, line + PAD_PX))
 
     def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
         item = self._model.item(index)
@@ -127,7 +132,7 @@ class ConversationList(QListView):
         self.setDropIndicatorShown(True)
         self.customContextMenuRequested.connect(self._open_menu)
         self.clicked.connect(self.choose)
-        theme.changed.connect(self.scheduleDelayedItemsLayout)  # the density may be another
+        theme.changed.connect(self.scheduleDelayedItemsLayout)  # density and text size may be others
 
     def set_rows(
         self, rows: Sequence[ConversationRow], current_id: int | None, folders: Sequence[FolderRow] | None = None

@@ -14,6 +14,7 @@ from ui.language import locale, mark, translate
 
 UNKNOWN = "-"
 HOVER_CHARS = 64
+TRUSTED_PASS_MS = 2.0  # passes of plain decoding beside which frames of the window are so large that they decide
 SHORT_PASS_MS = 5.0  # passes of plain decoding beside which a frame of the window is not small
 
 _MODE_LABELS: dict[str, str] = {
@@ -129,8 +130,13 @@ def acceptance(stats: RunStats) -> str:
     return of.format(share=percent(stats.acceptance_rate), number=count(stats.proposed))
 
 
+def told_speedup(stats: RunStats) -> float | None:
+    """Speed over that of plain decoding; None also where passes are so short that it would tell of the window."""
+    return stats.speedup if stats.plain_ms is not None and stats.plain_ms >= TRUSTED_PASS_MS else None
+
+
 def footer_parts(stats: RunStats | None) -> list[tuple[str, str]]:
-    """The figures below a finished answer, each with the sentence that says how it is measured."""
+    """The figures below a finished answer, the most telling first, each with the sentence how it is measured."""
     if stats is None or not stats.tokens:
         return []
     passes = UNKNOWN if stats.tokens_per_pass is None else locale().toString(stats.tokens_per_pass, "f", 1)
@@ -143,11 +149,11 @@ def footer_parts(stats: RunStats | None) -> list[tuple[str, str]]:
             translate("Figures", "{number} tokens per pass").format(number=passes),
             translate("Figures", "Tokens for each forward pass of the target; plain decoding gives 1.0."),
         ),
-        _kept_part(stats),
     ]
-    if stats.proposed and stats.speedup is not None:
-        parts.append(_plain_part(stats, stats.speedup))
-    return [*parts, (mode_word(stats.mode), translate("Figures", "How tokens were proposed."))]
+    speedup = told_speedup(stats)
+    if stats.proposed and speedup is not None:
+        parts.append(_plain_part(stats, speedup))
+    return [*parts, _kept_part(stats), (mode_word(stats.mode), translate("Figures", "How tokens were proposed."))]
 
 
 def _kept_part(stats: RunStats) -> tuple[str, str]:
@@ -171,7 +177,7 @@ def _plain_part(stats: RunStats, speedup: float) -> tuple[str, str]:
     said = meaning.format(cost=milliseconds(stats.plain_ms), speed=speed(plain))
     if stats.plain_ms is None or stats.plain_ms >= SHORT_PASS_MS or stats.inter_token_ms_p50 is None:
         return words, said
-    # Seen where a pass takes 0.4 ms: one token in a hundred took 18 ms, and the figure was half of what it should be.
+    # Where a pass takes 0.4 ms one token in a hundred took 18 ms, and the figure was half of what it should be.
     share = translate(
         "Figures",
         "Where passes are this short, painting the window takes a share of the processor's time: it is in this answer, "

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from engine.records import Mode, ModelInfo, RunStats, Source
 from ui.formatting import (
+    TRUSTED_PASS_MS,
     UNKNOWN,
     acceptance,
     count,
@@ -22,6 +23,7 @@ from ui.formatting import (
     percent,
     size,
     times_plain,
+    told_speedup,
 )
 from ui.language import mark, translate
 from ui.stats_records import PairSums, Sums
@@ -67,9 +69,9 @@ _HELP = {
     "speedup": mark(
         "StatsPanel",
         "Speed against plain decoding, whose cost was measured on this model and machine while the window was at rest, "
-        "after the model was loaded or at an earlier start, and is corrected by the passes since. Where a pass takes "
-        "only a few milliseconds, painting the window takes a share of the time that this cost leaves out: the figure "
-        "is rather too low then.",
+        "after the model was loaded or at an earlier start, and is corrected by the passes since. Painting the window "
+        "takes a share of the time that this cost leaves out: where a plain pass takes less than 5 ms the figure is "
+        "rather too low, and below 2 ms it is not shown, for it would tell more of the window than of drafting.",
     ),
     "per_pass": mark("StatsPanel", "Tokens gained per forward pass of the target; plain decoding is exactly 1."),
     "spark": mark("StatsPanel", "Tokens per pass between two updates, over the course of this answer."),
@@ -206,7 +208,7 @@ def answer_texts(stats: RunStats) -> dict[str, str]:
     )
     return {
         "speed": figure(stats.tokens_per_second),
-        "speedup": times_plain(stats.speedup),
+        "speedup": times_plain(told_speedup(stats)),
         "per_pass": per_pass(stats.tokens_per_pass),
         "accepted": acceptance(stats),
         "tokens": count(stats.tokens) if known else UNKNOWN,
@@ -220,13 +222,20 @@ def answer_texts(stats: RunStats) -> dict[str, str]:
     }
 
 
+def _told_speedup(sums: Sums) -> float | None:
+    """The speed over plain decoding, by the same rule as for one answer: for the mean plain pass."""
+    known_s, all_s = sums.compared_s, sums.stats.decode_s
+    compared = sums.stats.tokens * (known_s / all_s if 0 < known_s < all_s else 1.0)
+    return sums.speedup if sums.plain_s * 1000.0 >= TRUSTED_PASS_MS * compared else None
+
+
 def sums_texts(sums: Sums) -> dict[str, str]:
     """The figures of several answers by key."""
     stats, saved = sums.stats, sums.saved_s
     minus = "\N{MINUS SIGN}" if saved is not None and saved < 0 else ""
     return {
         "speed": figure(stats.tokens_per_second),
-        "speedup": times_plain(sums.speedup),
+        "speedup": times_plain(_told_speedup(sums)),
         "per_pass": per_pass(stats.tokens_per_pass),
         "accepted": acceptance(stats),
         "answers": count(sums.num_answers) if sums.num_answers else UNKNOWN,
@@ -311,7 +320,8 @@ def times_text(rows: Iterable[PairSums]) -> str:
 def row_text(sums: Sums) -> str:
     """A row's speed: ``41.2 tok/s · 1.62×``."""
     speed = translate("Figures", "{number} tok/s").format(number=figure(sums.stats.tokens_per_second))
-    return f"{speed} · {times_plain(sums.speedup)}" if sums.speedup is not None else speed
+    speedup = _told_speedup(sums)
+    return f"{speed} · {times_plain(speedup)}" if speedup is not None else speed
 
 
 def summary(texts: Mapping[str, str]) -> str:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from PySide6.QtWidgets import QLayout
+import pytest
+from PySide6.QtWidgets import QLayout, QStyleOptionViewItem
 from pytestqt.qtbot import QtBot
 
 from tests.ui.conftest import STATS, rows
+from tests.ui.places import fill_hub
 from ui.density import closer, tightened
 from ui.dialogs import link_question
 from ui.main_window import MainWindow
@@ -72,3 +74,21 @@ def test_paddings_keep_the_place_of_the_focus_ring() -> None:
     )
     whole = stylesheet(LIGHT, TypeScale(13))
     assert tightened(whole).count("padding:") == whole.count("padding:")
+
+
+@pytest.mark.parametrize("density", ["comfortable", "compact"])
+def test_rows_of_lists_grow_with_the_text(window: MainWindow, qtbot: QtBot, density: str) -> None:
+    window.set_conversations(rows(), 1)
+    fill_hub(window, "recommended")
+    window.set_density(density)
+    window.set_text_size("normal")
+    choices = window.hub.place.recommended.list
+    for listing in (window.sidebar.list, choices):
+        delegate, index = listing.itemDelegate(), listing.model().index(1, 0)
+        option = QStyleOptionViewItem()
+        window.set_text_size("normal")
+        usual = delegate.sizeHint(option, index).height()
+        window.set_text_size("larger")
+        num_lines = 1 if listing is window.sidebar.list else 2
+        assert delegate.sizeHint(option, index).height() >= num_lines * window.theme.text_height() + 8
+        assert delegate.sizeHint(option, index).height() > usual

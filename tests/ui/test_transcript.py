@@ -230,7 +230,7 @@ def test_each_figure_of_the_footer_tells_how_it_was_measured(
     card = window.transcript.last_answer()
     assert card is not None
     figures = card.figures
-    whole = "41.2 tok/s · 2.7 tokens per pass · 68 % of 210 drafted accepted · 1.62× plain · draft · Qwen3-4B-Q4_K_M"
+    whole = "41.2 tok/s · 2.7 tokens per pass · 1.62× plain · 68 % of 210 drafted accepted · draft · Qwen3-4B-Q4_K_M"
     assert figures.whole_text == whole
 
     figures.setFixedWidth(figures.fontMetrics().horizontalAdvance(whole) - 20)
@@ -250,6 +250,18 @@ def test_each_figure_of_the_footer_tells_how_it_was_measured(
     assert "from the end of reading the prompt" in hover("41.2 tok/s")
     assert "the target kept" in hover("68 %")
     assert "gave this answer" in hover("Qwen3")
+
+
+def test_the_most_telling_figures_of_the_footer_stay_longest(window: MainWindow) -> None:
+    view = MessageView(7, "assistant", "The answer", stats=replace(STATS, plain_ms=39.3), target="Qwen3-4B-Q4_K_M")
+    window.show_conversation("t", [view])
+    card = window.transcript.last_answer()
+    assert card is not None
+    figures, longest = card.figures, "41.2 tok/s · 2.7 tokens per pass · 1.62× plain · …"
+    figures.setFixedWidth(figures.fontMetrics().horizontalAdvance(longest) + 2)
+    assert figures.text() == longest
+    window.set_text_size("larger")
+    assert figures.text() == "41.2 tok/s · …"
 
 
 def test_a_narrow_window_cuts_the_footer(window: MainWindow, qtbot: QtBot) -> None:

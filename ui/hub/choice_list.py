@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import ceil
 
 from PySide6.QtCore import QAbstractListModel, QModelIndex, QPersistentModelIndex, QRect, QSize, Qt, Signal
 from PySide6.QtGui import QColor, QFont, QFontMetrics, QKeyEvent, QPainter
@@ -14,7 +15,8 @@ from ui.row_ground import paint_ground
 from ui.theme import SEMIBOLD, Theme
 
 Index = QModelIndex | QPersistentModelIndex
-HEADING_PX, PAD_PX, COMPACT_PAD_PX, LINE_PX, ICON_PX = 32, 9, 4, 19, 16
+HEADING_PX, PAD_PX, COMPACT_PAD_PX, ICON_PX = 32, 9, 4, 16
+LINE_PX, LEADING_PX = 19, 3  # a line is at least so high, and so much higher than its letters
 _NO_PARENT = QModelIndex()
 
 
@@ -81,11 +83,17 @@ class _Delegate(QStyledItemDelegate):
         super().__init__(parent)
         self._theme, self._model = theme, model
 
+    @property
+    def _line_px(self) -> int:
+        return max(LINE_PX, ceil(self._theme.text_height()) + LEADING_PX)
+
     def sizeHint(self, option: QStyleOptionViewItem, index: Index) -> QSize:  # noqa: ARG002
         choice = self._model.choice(index)
         if choice is None or not choice.key:
-            return QSize(0, HEADING_PX)
-        return QSize(0, 2 * (COMPACT_PAD_PX if self._theme.compact else PAD_PX) + LINE_PX * (1 + len(choice.lines)) + 2)
+            return QSize(0, max(HEADING_PX, 2 * self._line_px - 6))
+        return QSize(
+            0, 2 * (COMPACT_PAD_PX if self._theme.compact else PAD_PX) + self._line_px * (1 + len(choice.lines)) + 2
+        )
 
     def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
         choice = self._model.choice(index)
@@ -111,18 +119,18 @@ class _Delegate(QStyledItemDelegate):
             color = colors.get(choice.tone, tokens.text_muted)
             painter.drawPixmap(inner.topLeft(), self._theme.pixmap(choice.icon, color, ICON_PX, ratio))
             inner.adjust(ICON_PX + 9, 0, 0, 0)
-        line = QRect(inner.left(), inner.top() - 1, inner.width(), LINE_PX)
+        line = QRect(inner.left(), inner.top() - 1, inner.width(), self._line_px)
         caption = self._theme.font(-1)
         room = line.width()
         if choice.side:
             width = QFontMetrics(caption).horizontalAdvance(choice.side) + 2
             self._write(painter, line, choice.side, caption, Qt.AlignmentFlag.AlignRight)
             room -= width + 10
-        title = QRect(line.left(), line.top(), room, LINE_PX)
+        title = QRect(line.left(), line.top(), room, self._line_px)
         painter.setPen(QColor(tokens.text))
         self._draw(painter, title, choice.title, self._theme.font(0, SEMIBOLD))
         for number, text in enumerate(choice.lines, 1):
-            self._write(painter, line.translated(0, LINE_PX * number), text, caption)
+            self._write(painter, line.translated(0, self._line_px * number), text, caption)
 
     def _write(
         self,
@@ -174,7 +182,7 @@ class ChoiceList(QListView):
         self.setResizeMode(QListView.ResizeMode.Adjust)
         self.doubleClicked.connect(self._open)
         self.selectionModel().currentChanged.connect(self._on_current)
-        theme.changed.connect(self.scheduleDelayedItemsLayout)  # the density may be another
+        theme.changed.connect(self.scheduleDelayedItemsLayout)  # density and text size may be others
 
     def set_rows(self, rows: Sequence[Choice], key: str = "") -> None:
         """Show these; the row of ``key``, else the one that was current, stays current without being chosen again."""
