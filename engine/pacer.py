@@ -261,7 +261,7 @@ class Pacer:
         self._expected_ms = self.plain_ms
 
     def observe_run(self, num_passes: int, pass_ms: float, other_ms: float, *, decided: bool = True) -> None:
-        """So many plain passes took so long each, and what surrounds it. Not ``decided`` here, they correct costs only."""
+        """So many plain passes took so long each. Not ``decided`` here, they correct costs and teach nothing else."""
         self.curve.observe(1, pass_ms)
         if not decided:
             return
