@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import logging
 import sqlite3
+import time
 from concurrent.futures import Future
 
 from PySide6.QtCore import QObject, QTimer, Signal
@@ -17,6 +18,7 @@ from app.parts import Parts
 log = logging.getLogger(__name__)
 
 KEEP_MS = 300
+MOST_S = 2.0  # somebody who types without a pause: what a kill may take
 
 
 class UnsentController(QObject):
@@ -36,6 +38,7 @@ class UnsentController(QObject):
         self._kept = ""
         self._timer = QTimer(self, singleShot=True, interval=KEEP_MS)
         self._timer.timeout.connect(self.keep)
+        self._since_s = 0.0
         parts.window.draft_text_changed.connect(self._on_text)
 
     def open(self, conversation_id: int | None) -> None:
@@ -75,7 +78,11 @@ class UnsentController(QObject):
                 log.warning("An unsent text could not be kept: %s", error.message)
 
     def _on_text(self, _text: str) -> None:
-        self._timer.start()
+        now_s = time.monotonic()
+        if not self._timer.isActive():
+            self._since_s = now_s
+        if not self._timer.isActive() or now_s - self._since_s < MOST_S:
+            self._timer.start()
 
 
 def _log_failure(done: Future[None]) -> None:
