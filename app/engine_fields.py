@@ -93,7 +93,7 @@ ENGINE_FIELDS: tuple[SettingField, ...] = (
         minimum=0,
         maximum=10_000,
         step=1,
-        automatic="as for the target",
+        automatic="where it is faster",
     ),
     SettingField(
         "draft_cache_type",

@@ -46,7 +46,10 @@ def target_options(request: LoadRequest) -> LoadOptions:
 
 
 def draft_options(request: LoadRequest, n_ctx: int) -> LoadOptions:
-    """What a request asks for the draft: as long a context as the target's, on the same device unless it says so."""
+    """What a request asks for the draft: as long a context as the target's, on the same device unless it says so.
+
+    (Where nobody asked, `draft_place` measures whether the processor is faster.)
+    """
     gpu_layers = request.gpu_layers if request.draft_gpu_layers is None else request.draft_gpu_layers
     kind = request.draft_cache_type
     return LoadOptions(n_ctx, request.draft_threads, gpu_layers, kind, request.flash_attention, narrows=True)

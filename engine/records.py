@@ -152,7 +152,7 @@ class LoadRequest:
     cache_type: CacheType = CacheType.F16
     flash_attention: FlashAttention = FlashAttention.AUTO
     draft_threads: int | None = None
-    draft_gpu_layers: int | None = None  # None: as for the target
+    draft_gpu_layers: int | None = None  # None: as for the target, or none where that is measured to be faster
     draft_cache_type: CacheType = CacheType.F16
 
 

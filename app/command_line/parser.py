@@ -73,7 +73,7 @@ def _add_placement(group: argparse._ArgumentGroup) -> None:
     group.add_argument("--cache-type", choices=types, default="f16", help="keys and values of the target; default f16")
     group.add_argument("--flash-attention", choices=flash, default="auto", help="a quantized cache has it on")
     group.add_argument("--draft-threads", type=int, metavar="N", help="threads for the draft")
-    group.add_argument("--draft-gpu-layers", type=_draft_layers, metavar="N|all", help="default as for the target")
+    group.add_argument("--draft-gpu-layers", type=_draft_layers, metavar="N|all", help="default where it is faster")
     group.add_argument("--draft-cache-type", choices=types, default="f16", help="keys and values of the draft")
 
 

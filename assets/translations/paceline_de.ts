@@ -5493,10 +5493,6 @@ Chat-Vorlage: {template_name}
         <translation>Schichten des Entwurfsmodells auf der GPU; mit 0 läuft es auf dem Prozessor neben einem Zielmodell auf der GPU.</translation>
     </message>
     <message>
-        <source>as for the target</source>
-        <translation>wie beim Zielmodell</translation>
-    </message>
-    <message>
         <source>Draft cache type</source>
         <translation>Entwurfs-Cache-Typ</translation>
     </message>
@@ -5739,6 +5735,10 @@ Chat-Vorlage: {template_name}
     <message>
         <source>q4_0 (a quarter)</source>
         <translation>q4_0 (ein Viertel)</translation>
+    </message>
+    <message>
+        <source>where it is faster</source>
+        <translation>wo es schneller ist</translation>
     </message>
     <message>
         <source>Appearance</source>
@@ -6605,6 +6605,14 @@ Chat-Vorlage: {template_name}
         <translation>schon da</translation>
     </message>
     <message>
+        <source>Should fit, by its listed size</source>
+        <translation>Sollte nach der gelisteten Größe passen</translation>
+    </message>
+    <message>
+        <source>About {weight} to download</source>
+        <translation>Etwa {weight} herunterzuladen</translation>
+    </message>
+    <message>
         <source>Licence {licence}</source>
         <translation>Lizenz {licence}</translation>
     </message>
@@ -6615,6 +6623,10 @@ Chat-Vorlage: {template_name}
     <message>
         <source>Chat</source>
         <translation>Chat</translation>
+    </message>
+    <message>
+        <source>Chat with {name}</source>
+        <translation>Mit {name} chatten</translation>
     </message>
     <message>
         <source>Download {name} and chat</source>
@@ -6885,6 +6897,10 @@ Chat-Vorlage: {template_name}
         <translation>Keines der empfohlenen Paare passt in den jetzt freien Speicher. Beginnen Sie mit dem eingebauten Paar.</translation>
     </message>
     <message>
+        <source>From a list that came with Paceline: these names and sizes were not checked with the hub. They are before anything is downloaded.</source>
+        <translation>Aus einer Liste, die mit Paceline kam: Diese Namen und Größen wurden nicht beim Hub geprüft. Das geschieht, bevor etwas heruntergeladen wird.</translation>
+    </message>
+    <message>
         <source>{total}, {free} free</source>
         <translation>{total}, {free} frei</translation>
     </message>
@@ -6937,16 +6953,16 @@ Chat-Vorlage: {template_name}
         <translation>Wählen Sie, wer Ihnen antwortet. Ein kleines Modell entwirft, das große prüft jedes Wort: dieselben Antworten, nur früher.</translation>
     </message>
     <message>
+        <source>At once, without a download</source>
+        <translation>Sofort, ohne Herunterladen</translation>
+    </message>
+    <message>
         <source>This machine</source>
         <translation>Dieser Rechner</translation>
     </message>
     <message>
-        <source>Pairs for it</source>
-        <translation>Paare dafür</translation>
-    </message>
-    <message>
-        <source>Or without a download</source>
-        <translation>Oder ohne Download</translation>
+        <source>Pairs for it, to download</source>
+        <translation>Paare dafür, zum Herunterladen</translation>
     </message>
     <message>
         <source>Welcome</source>

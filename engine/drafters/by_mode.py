@@ -13,8 +13,8 @@ from engine.drafters.suffix_index import SuffixIndex
 from engine.pacer import Pacer
 from engine.records import Mode
 
-# Suffix decoding stands for prompt lookup: over the answers to the workloads (8,039 tokens, T = 0 and 0.8) prompt lookup
-# alone was right at 3 places, suffix decoding alone at 6; asking both gained nothing (packaging/measure/text_choices.py).
+# Suffix decoding stands for prompt lookup: of 8,039 tokens of answers to the workloads (T = 0 and 0.8) prompt lookup
+# alone foresaw 3 and suffix decoding alone 6; asking both gained nothing (packaging/measure/text_choices.py).
 _WITH_LOOKUP = frozenset({Mode.NGRAM})
 _WITH_SUFFIX = frozenset({Mode.SUFFIX, Mode.HYBRID, Mode.AUTO})
 _WITH_MODEL = frozenset({Mode.DRAFT, Mode.HYBRID, Mode.AUTO})
