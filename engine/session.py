@@ -12,6 +12,7 @@ from pathlib import Path
 from engine.answer import LEAST_ROOM, Answer
 from engine.cost_curve import BUDGET_S
 from engine.cost_store import CostStore, file_facts, key_of
+from engine.draft_place import DraftPlace
 from engine.drafters.by_mode import DraftersByMode
 from engine.drafters.draft_model import DraftModelDrafter
 from engine.drafters.history import PastText, forget_files, vocabulary_identity
@@ -21,6 +22,7 @@ from engine.kernel_check import kernel_notices
 from engine.llama import library
 from engine.loading import (
     LoadedModel,
+    LoadOptions,
     draft_options,
     fitting,
     open_model,
@@ -114,18 +116,35 @@ class Session:
             self._close_draft(_NO_DRAFT)
             return self.ready()
         self._inspect(Path(path))
-        options = fitting([path], draft_options(self._request, target.context.n_ctx))
-        draft = open_model(path, options, lambda fraction: progress(path, fraction))
-        try:
-            check_pair(target.model.vocab, draft.model.vocab)
-            _check_memory(draft)
-        except DraftRefusedError:
-            draft.close()
-            raise
+        draft = self._open_draft(path, target, lambda fraction: progress(path, fraction))
         self._close_draft("")
         self._draft = draft
         self.states.attach("draft", draft.sequence, _identity(draft, self._request))
         return self.ready()
+
+    def _open_draft(self, path: str, target: LoadedModel, progress: Callable[[float], bool]) -> LoadedModel:
+        """Open a draft that fits the target: where it was asked to be, or where it is faster."""
+        goes_on = True
+
+        def go_on(fraction: float) -> bool:
+            nonlocal goes_on
+            goes_on = progress(fraction)
+            return goes_on
+
+        def open_with(options: LoadOptions) -> LoadedModel:
+            draft = open_model(path, fitting([path], options), go_on)
+            try:
+                check_pair(target.model.vocab, draft.model.vocab)
+                _check_memory(draft)
+            except DraftRefusedError:
+                draft.close()
+                raise
+            return draft
+
+        options, place = draft_options(self._request, target.context.n_ctx), DraftPlace(self._store)
+        if not place.has_choice(self._request, target):
+            return open_with(options)
+        return place.open(path, options, open_with, lambda: not goes_on)
 
     def ready(self) -> EngineReady:
         """What is loaded, and why which mode cannot run."""
