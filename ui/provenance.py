@@ -257,7 +257,8 @@ def num_same(known: Sequence[MarkedRange], ranges: Sequence[MarkedRange]) -> int
     limit = min(len(known), len(ranges))
     if known[:limit] == ranges[:limit]:
         return limit
-    return next(number for number, pair in enumerate(zip(known, ranges, strict=False)) if pair[0] != pair[1])
+    pairs = enumerate(zip(known, ranges, strict=False))
+    return next((number for number, pair in pairs if pair[0] != pair[1]), limit)  # a list is not equal to a tuple
 
 
 def formula_units(shown: str) -> frozenset[int]:
