@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import ceil
 
 from PySide6.QtCore import QEvent, QObject, QSize, Qt, Signal
 from PySide6.QtGui import QResizeEvent
@@ -33,6 +34,7 @@ from ui.theme import Theme
 
 NAV_PX, NARROW_NAV_PX = 200, 60
 NARROW_PX = 1120
+BESIDE_NAME_PX = 76  # margins, an icon, and the number of downloads
 PAGES = (
     ("recommended", mark("Place", "Recommended"), "sparkles"),
     ("search", mark("Place", "Search"), "search"),
@@ -204,7 +206,7 @@ class HubPlace(QWidget):
     def _show_names(self) -> None:
         """In a narrow window icons must do; names stay for the pointer and for screen readers."""
         narrow = self._is_narrow
-        self.side.setFixedWidth(NARROW_NAV_PX if narrow else NAV_PX)
+        self.side.setFixedWidth(NARROW_NAV_PX if narrow else self._nav_px())
         self.heading.setVisible(not narrow)
         self.back_button.setText("" if narrow else translate("HubPlace", " Back to the chat"))
         self.welcome_button.setText("" if narrow else translate("HubPlace", " First steps"))
@@ -215,6 +217,12 @@ class HubPlace(QWidget):
             item.setText("" if narrow else words)
             item.setToolTip(words if narrow else "")
             item.setData(Qt.ItemDataRole.AccessibleTextRole, words)
+
+    def _nav_px(self) -> int:
+        """As wide as the longest name: text and language decide."""
+        words = [translate("Place", english) for _key, english, _icon in PAGES]
+        words += [translate("HubPlace", " Back to the chat"), translate("HubPlace", " First steps")]
+        return max(NAV_PX, ceil(max(self._theme.text_width(name) for name in words)) + BESIDE_NAME_PX)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Narrow windows let go of the pages' names."""
@@ -236,6 +244,7 @@ class HubPlace(QWidget):
             self.show_page(PAGES[row][0])
 
     def _recolor(self) -> None:
+        self._show_names()  # the text may have another size
         tokens = self._theme.tokens
         self.back_button.setIcon(self._theme.icon("arrow-left", tokens.text_muted))
         self.welcome_button.setIcon(self._theme.icon("circle-question-mark", tokens.text_muted))

@@ -1,14 +1,14 @@
-"""The first run: what this machine has, three pairs that fit it, the built-in pair, or a file of one's own."""
+"""The first run: the built-in pair, a file of one's own, or a download: three pairs for this machine."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
 from PySide6.QtCore import QSize, Qt
-from PySide6.QtGui import QShowEvent
-from PySide6.QtWidgets import QFrame, QGridLayout, QHBoxLayout, QLabel, QVBoxLayout, QWidget
+from PySide6.QtGui import QResizeEvent, QShowEvent
+from PySide6.QtWidgets import QBoxLayout, QFrame, QGridLayout, QHBoxLayout, QLabel, QVBoxLayout, QWidget
 
-from ui.formatting import hover, size
+from ui.formatting import size
 from ui.header import TINY_NOTE
 from ui.hub.intentions import Intentions
 from ui.hub.parts import Mark, button, empty_layout, label, scrolled
@@ -19,9 +19,15 @@ from ui.setting_rows import ask_model_file
 from ui.theme import Theme
 
 WIDTH_PX = 860
+SIDE_PX = 24
 NUM_SUGGESTED = 3
 NONE_FITS = mark(
     "WelcomePage", "None of the recommended pairs fits the memory that is free now. Begin with the built-in pair."
+)
+NOT_CHECKED = mark(
+    "WelcomePage",
+    "From a list that came with Paceline: these names and sizes were not checked with the hub. They are before "
+    "anything is downloaded.",
 )
 
 
@@ -69,14 +75,20 @@ class SuggestionCard(QFrame):
         self.setObjectName("card")
         pair = row.pair
         mark = Mark(theme)
-        mark.show_fit(
-            row.fit,
-            translate("SuggestionCard", "Fits this machine") if row.fit.value == "fits" else "",
+        fits = (
+            translate("SuggestionCard", "Should fit, by its listed size")
+            if row.checked and not pair.is_here
+            else translate("SuggestionCard", "Fits this machine")
         )
+        mark.show_fit(row.fit, fits if row.fit.value == "fits" else "")
         weight = label(
-            translate("SuggestionCard", "{weight} to download").format(weight=bytes_or_unknown(pair.missing_bytes))
-            if not pair.is_here
-            else translate("SuggestionCard", "here already")
+            translate("SuggestionCard", "here already")
+            if pair.is_here
+            else (
+                translate("SuggestionCard", "About {weight} to download")
+                if row.checked
+                else translate("SuggestionCard", "{weight} to download")
+            ).format(weight=bytes_or_unknown(pair.missing_bytes))
         )
         weight.setFont(theme.font(0))
         licence = label(
@@ -84,13 +96,15 @@ class SuggestionCard(QFrame):
             "caption",
             wrap=True,
         )
-        refs = (pair.target.ref, pair.draft.ref) if pair.draft else (pair.target.ref,)
+        self._wants, self._pair = wants, pair
         self.deed = button(
-            translate("SuggestionCard", "Download and chat")
-            if not pair.is_here
-            else translate("SuggestionCard", "Chat"),
-            lambda: wants.pull_wanted.emit(refs, True),
-            name=translate("SuggestionCard", "Download {name} and chat").format(name=row.name),
+            translate("SuggestionCard", "Chat") if pair.is_here else translate("SuggestionCard", "Download and chat"),
+            self._begin,
+            name=(
+                translate("SuggestionCard", "Chat with {name}")
+                if pair.is_here
+                else translate("SuggestionCard", "Download {name} and chat")
+            ).format(name=row.name),
         )
         column = QVBoxLayout(self)
         column.setContentsMargins(16, 14, 16, 14)
@@ -104,6 +118,13 @@ class SuggestionCard(QFrame):
         column.addSpacing(4)
         column.addWidget(self.deed)
 
+    def _begin(self) -> None:
+        target, draft = self._pair.target.ref, self._pair.draft.ref if self._pair.draft else None
+        if self._pair.is_here:
+            self._wants.chat_wanted.emit(target, draft)
+        else:
+            self._wants.pull_wanted.emit((target, draft) if draft else (target,), True)
+
 
 class WelcomePage(QWidget):
     """Shown once, and again when asked for."""
@@ -115,14 +136,14 @@ class WelcomePage(QWidget):
         self.hardware = QGridLayout()
         self.hardware.setHorizontalSpacing(12)
         self.hardware.setVerticalSpacing(8)
-        self.pairs = QHBoxLayout()
+        self.pairs = QBoxLayout(QBoxLayout.Direction.LeftToRight)
         self.pairs.setSpacing(12)
         self.cards: list[SuggestionCard] = []
-        self.words = label("", "muted", wrap=True)
+        self.words = label("", "caption", wrap=True)
         self.builtin_button = button(
             translate("WelcomePage", "Use the built-in pair"),
             wants.builtin_wanted.emit,
-            tip=translate("Header", TINY_NOTE),
+            kind="primary",
         )
         self.own_button = button(translate("WelcomePage", "I have a GGUF file…"), self._ask_file)
         self.skip_button = button(translate("WelcomePage", "Skip"), wants.welcome_done.emit)
@@ -145,7 +166,7 @@ class WelcomePage(QWidget):
         holder = QWidget()
         holder.setMaximumWidth(WIDTH_PX)
         column = QVBoxLayout(holder)
-        column.setContentsMargins(24, 32, 24, 24)
+        column.setContentsMargins(SIDE_PX, 32, SIDE_PX, 24)
         column.setSpacing(8)
         column.addStretch(1)
         column.addWidget(self.mark)
@@ -157,15 +178,16 @@ class WelcomePage(QWidget):
         )
         column.addWidget(label(text, "muted", wrap=True))
         column.addSpacing(16)
+        column.addWidget(label(translate("WelcomePage", "At once, without a download"), "section"))
+        column.addLayout(others)
+        column.addWidget(label(translate("Header", TINY_NOTE), "caption", wrap=True))
+        column.addSpacing(16)
         column.addWidget(label(translate("WelcomePage", "This machine"), "section"))
         column.addWidget(frame)
         column.addSpacing(16)
-        column.addWidget(label(translate("WelcomePage", "Pairs for it"), "section"))
-        column.addLayout(self.pairs)
+        column.addWidget(label(translate("WelcomePage", "Pairs for it, to download"), "section"))
         column.addWidget(self.words)
-        column.addSpacing(16)
-        column.addWidget(label(translate("WelcomePage", "Or without a download"), "section"))
-        column.addLayout(others)
+        column.addLayout(self.pairs)
         column.addStretch(2)
         content = QWidget()
         outer = QHBoxLayout(content)
@@ -179,8 +201,7 @@ class WelcomePage(QWidget):
 
     def start(self) -> None:
         """The page is seen."""
-        first = self.cards[0].deed if self.cards else self.builtin_button
-        first.setFocus(Qt.FocusReason.OtherFocusReason)
+        self.builtin_button.setFocus(Qt.FocusReason.OtherFocusReason)
 
     def set_hardware(self, hardware: Hardware) -> None:
         """Say what was found."""
@@ -201,12 +222,13 @@ class WelcomePage(QWidget):
         """Suggest up to three; ``words`` say why there are fewer, or what is not known."""
         empty_layout(self.pairs)
         self.cards = [SuggestionCard(self._theme, self._wants, row) for row in rows[:NUM_SUGGESTED]]
-        for number, made in enumerate(self.cards):
-            made.deed.setProperty("kind", "primary" if number == 0 else "")
+        for made in self.cards:
             self.pairs.addWidget(made, 1)
-        self.words.setText(words)
-        self.words.setVisible(bool(words))
-        self.builtin_button.setProperty("kind", "" if self.cards else "primary")
+        unchecked = any(row.checked and not row.pair.is_here for row in rows[:NUM_SUGGESTED])
+        told = words or (translate("WelcomePage", NOT_CHECKED) if unchecked else "")
+        self._place_cards()
+        self.words.setText(told)
+        self.words.setVisible(bool(told))
 
     def _ask_file(self) -> None:
         ask_model_file(self.window(), translate("WelcomePage", "Target"), self._take)
@@ -215,14 +237,25 @@ class WelcomePage(QWidget):
         self._wants.add_wanted.emit(path)
         self._wants.chat_wanted.emit(ModelRef(path=path), None)
 
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Cards stand below one another where their words find no room beside one another."""
+        super().resizeEvent(event)
+        self._place_cards()
+
+    def _place_cards(self) -> None:
+        room = min(self.width(), WIDTH_PX) - 2 * SIDE_PX
+        widest = max((card.sizeHint().width() for card in self.cards), default=0)
+        fits = len(self.cards) * (widest + self.pairs.spacing()) <= room
+        self.pairs.setDirection(QBoxLayout.Direction.LeftToRight if fits else QBoxLayout.Direction.TopToBottom)
+
     def showEvent(self, event: QShowEvent) -> None:
         """Icons are drawn for the screen they appear on."""
         super().showEvent(event)
         self._recolor()
 
     def _recolor(self) -> None:
+        self._place_cards()  # the text may have another size
         ratio = self.devicePixelRatioF()
         self.mark.setPixmap(self._theme.application_icon().pixmap(QSize(44, 44), ratio))
         for picture, icon in self._icons:
             picture.setPixmap(self._theme.pixmap(icon, self._theme.tokens.text_muted, 16, ratio))
-        self.builtin_button.setToolTip(hover(translate("Header", TINY_NOTE)))

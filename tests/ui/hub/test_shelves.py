@@ -17,7 +17,7 @@ from ui.dialogs import Question
 from ui.hub.doors import DownloadIndicator
 from ui.hub.downloads_page import progress_words
 from ui.hub.place import HubPlace
-from ui.hub_records import DownloadState, FitLevel, Match, ModelRef, PairView, SearchQuery
+from ui.hub_records import DownloadState, FitLevel, Match, ModelRef, PairView, Presence, SearchQuery
 from ui.theme import Theme
 
 LEFT = Qt.MouseButton.LeftButton
@@ -172,6 +172,48 @@ def test_the_first_run_shows_the_machine_three_pairs_and_ways_around(place: HubP
     assert len(builtin) == len(done) == 1
     place.welcome.set_pairs([], "None of the recommended pairs fits.")
     assert "None of the recommended pairs fits." in said(place.welcome)
+
+
+def test_the_first_choice_is_what_certainly_works(place: HubPlace) -> None:
+    place.open("welcome")
+    row = r.catalog()[0]
+    place.welcome.set_pairs([replace(row, checked="Not checked against the hub yet."), replace(row, checked="")])
+    unchecked, checked = place.welcome.cards
+    assert place.welcome.builtin_button.property("kind") == "primary"
+    assert place.welcome.builtin_button.hasFocus()
+    assert not any(card.deed.property("kind") for card in place.welcome.cards)
+    assert "were not checked with the hub" in place.welcome.words.text()
+    assert "Should fit, by its listed size" in said(unchecked)
+    assert "About 2.78 GB to download" in said(unchecked)
+    assert "Fits this machine" in said(checked)
+    place.welcome.set_pairs([replace(row, checked="")])
+    assert place.welcome.words.isHidden()
+
+
+def test_cards_stand_below_one_another_where_their_words_need_it(place: HubPlace, qtbot: QtBot) -> None:
+    place.open("welcome")
+    place.welcome.set_pairs(r.catalog())
+    first, second, _third = place.welcome.cards
+    place.resize(1280, 800)
+    qtbot.waitUntil(lambda: second.x() > first.x())
+    place.resize(640, 800)
+    qtbot.waitUntil(lambda: second.x() == first.x() and second.y() > first.y())
+
+
+def test_a_suggestion_that_is_here_is_chatted_with_at_once(place: HubPlace, qtbot: QtBot) -> None:
+    place.open("welcome")
+    row = r.catalog()[0]
+    draft = row.pair.draft
+    assert draft is not None
+    here = replace(
+        row.pair,
+        target=replace(row.pair.target, presence=Presence.HERE),
+        draft=replace(draft, presence=Presence.HERE),
+    )
+    place.welcome.set_pairs([replace(row, pair=here)])
+    pulls, chats = asked(place.wants.pull_wanted), asked(place.wants.chat_wanted)
+    qtbot.mouseClick(place.welcome.cards[0].deed, LEFT)
+    assert (pulls, chats) == ([], [(here.target.ref, draft.ref)])
 
 
 # ---- the place -----------------------------------------------------------------------------------------------------
