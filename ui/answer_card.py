@@ -16,6 +16,7 @@ from ui.formatting import count
 from ui.kept_card import KeptCard, KeptCode
 from ui.language import mark, translate
 from ui.message_card import MessageCard
+from ui.prose_view import ProseView
 from ui.provenance import PassView, SourceRuns
 from ui.records import MessageState, MessageView
 from ui.theme import Theme
@@ -58,6 +59,7 @@ class AnswerCard(MessageCard):
         self._text = ""
         self._text_width = text_width
         self.thought: ThoughtBlock | None = None
+        self._idle_thought: ThoughtBlock | None = None  # let go, to be used again
         self._num_fed = 0  # characters of the answer's words that the body has
         self._words_at = 0  # where they begin in the whole text
         self._runs = SourceRuns()
@@ -145,11 +147,13 @@ class AnswerCard(MessageCard):
 
     def _make_thought(self) -> ThoughtBlock:
         if self.thought is None:
-            self.thought = ThoughtBlock(self.theme, self._text_width)
+            self.thought, self._idle_thought = self._idle_thought, None
+            if self.thought is None:
+                self.thought = ThoughtBlock(self.theme, self._text_width)
+                self.thought.link_activated.connect(self.link_activated)
+                self.thought.unfolded.connect(lambda: self.unfolded.emit(self))
+                self._column.insertWidget(self._column.indexOf(self.body), self.thought)
             self.thought.show_refused(self._shows_refused)
-            self.thought.link_activated.connect(self.link_activated)
-            self.thought.unfolded.connect(lambda: self.unfolded.emit(self))
-            self._column.insertWidget(self._column.indexOf(self.body), self.thought)
             self.thought.show()
         return self.thought
 
@@ -172,6 +176,19 @@ class AnswerCard(MessageCard):
         is_growing = self._is_streaming or (self.thought is not None and self.thought.is_building)
         return is_growing or not self._is_whole or super().is_in_use
 
+    @property
+    def flowing_px(self) -> int:
+        """Its prose, open reasoning included."""
+        bodies = [self.body]
+        if self.thought is not None and self.thought.is_open and self.thought.body is not None:
+            bodies.append(self.thought.body)
+        return sum(part.height() for body in bodies for part in body.segments if isinstance(part, ProseView))
+
+    @property
+    def is_being_made(self) -> bool:
+        """Also while it is streamed."""
+        return self._is_streaming or not self._is_whole
+
     def keep(self) -> KeptCard | None:
         """With what was unfolded, wrapped and scrolled."""
         kept = super().keep()
@@ -184,6 +201,39 @@ class AnswerCard(MessageCard):
         ]
         changed = tuple(code for code in codes if code.wraps or code.sideways)
         return replace(kept, unfolded=self.thought is not None and self.thought.is_open, codes=changed)
+
+    def can_show(self, view: MessageView) -> bool:
+        """Where it has ended, and there is no other version."""
+        return view.role != "user" and view.state is not MessageState.STREAMING and len(view.versions) < 2
+
+    def let_go(self) -> bool:
+        """Where there was neither another version nor anything to continue."""
+        if self.versions is not None or self.continue_button is not None or self._is_streaming:
+            return False
+        self.free_height()
+        self.set_revealed(False)
+        self.body.let_go()
+        if self.thought is not None:
+            self.thought.hide()
+            if self.thought.let_go():
+                self._idle_thought = self.thought
+            else:
+                self._column.removeWidget(self.thought)
+                self.thought.deleteLater()
+            self.thought = None
+        return True
+
+    def show_another(self, view: MessageView, text_width: int) -> None:
+        """It is filled by `build_one`, as a new one."""
+        super().show_another(view, text_width)
+        self._text_width = text_width
+        self.body.expect_width(text_width)
+        self._runs = SourceRuns()
+        self._num_fed = self._words_at = 0
+        self._is_whole = self._is_last = False
+        self._kept = None
+        self._show_text(view)
+        self._set_state(view)
 
     def take_up(self, kept: KeptCard) -> None:
         """Unfold the reasoning; lines are wrapped when they are there."""

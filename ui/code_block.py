@@ -183,6 +183,17 @@ class CodeBlock(QFrame):
                 colours = self._theme.code_colours
                 colours.colour(self._highlighter, code.removesuffix("\n"), language, at_once=appears)
 
+    def let_go(self) -> bool:
+        """Be as if made anew."""
+        self._theme.code_colours.forget(self._highlighter)
+        self._highlighter.let_go()
+        self.view.setExtraSelections([])
+        self.view.clear()
+        self.wrap_button.setChecked(False)
+        self._code, self._marked, self._coloured = "", [], False
+        self.view.fit()
+        return True
+
     def mark(self, ranges: Sequence[MarkedRange]) -> None:
         """Mark exactly these ranges of the code, which are in order and none of which crosses a line."""
         tokens, known = self._theme.tokens, self._marked

@@ -8,6 +8,7 @@ from __future__ import annotations
 import time
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable
+from dataclasses import dataclass
 
 from PySide6.QtCore import QObject, QTimer, Signal
 from PySide6.QtWidgets import QScrollArea
@@ -16,60 +17,96 @@ from ui.kept_card import KeptCard
 from ui.message_card import MessageCard
 from ui.message_column import MessageColumn
 
-NEAR_PAGES = 2  # as many heights of the page above and below it: these are whole
-FAR_PAGES = 6  # beyond these they rest; more than the messages that are built ahead
+NEAR_PAGES = 3  # as many heights of the page above and below it: these are whole
+FAR_PAGES = 5  # beyond these they rest; more than the messages that are built ahead
 NUM_LAST = 2  # the last question and answer stay: keys act on them from anywhere
 CALM_MS = 250
-SLICE_S = 0.003
+SLICE_S = 0.002
 BETWEEN_SLICES_MS = 2
+FRAME_MS = 14  # between slices while somebody scrolls: one for each frame, beside what is painted
+SCROLLED_S = 0.1  # so long after the last step somebody still scrolls
+HURRY_PAGES = 2  # what is missing so near is made with ever shorter pauses
+
+
+@dataclass(frozen=True, slots=True)
+class _Missing:
+    """A message that is not whole, and how many heights of the page away from what is in sight."""
+
+    index: int
+    pages: float
 
 
 class FarCards(QObject):
     """Looks at the messages of a scrolled page.
 
-    ``make`` puts a card in the place of what was kept of the message at an index.
+    ``make`` puts a card in the place of what was kept of the message at an index; ``put_by`` takes one that was put
+    away.
 
     Signals:
         woken_above: a card above what is in sight is whole again; its height may be another now.
         woken(object): a card is whole again, and is to be laid out before it is painted.
         changed: something else is to be laid out.
+        calm: nothing has changed for a while.
     """
 
     woken_above = Signal()
     woken = Signal(object)
     changed = Signal()
+    calm = Signal()
 
     def __init__(
-        self, page: QScrollArea, column: Callable[[], MessageColumn], make: Callable[[int], MessageCard]
+        self,
+        page: QScrollArea,
+        column: Callable[[], MessageColumn],
+        make: Callable[[int], MessageCard],
+        put_by: Callable[[MessageCard], None],
     ) -> None:
         super().__init__(page)
         self._page = page
         self._column = column
         self._make = make
+        self._put_by = put_by
+        self._scrolled_s = 0.0  # when somebody last did
         self._waking: dict[MessageCard, KeptCard] = {}  # cards that are not whole yet
         self._wake_soon = QTimer(self, singleShot=True, interval=BETWEEN_SLICES_MS)
         self._wake_soon.timeout.connect(self._wake_near)
         self._rest_soon = QTimer(self, singleShot=True, interval=CALM_MS)
-        self._rest_soon.timeout.connect(self._rest_one)
+        self._rest_soon.timeout.connect(self._rest_far)
         self._look_soon = QTimer(self, singleShot=True, interval=0)  # when all has its place
         self._look_soon.timeout.connect(self.look)
-        page.verticalScrollBar().valueChanged.connect(self.look)
+        page.verticalScrollBar().valueChanged.connect(self._on_scrolled)
         page.verticalScrollBar().rangeChanged.connect(lambda *_range: self._look_soon.start())
 
     def forget(self) -> None:
         """Other messages take the place of all."""
         self._waking = {}
 
+    @property
+    def pause_ms(self) -> int:
+        """How long the event loop is left alone between two slices of work on messages out of sight."""
+        nearest = self._nearest_missing()
+        room = min(self._page.verticalScrollBar().value() / max(self._page.viewport().height(), 1), HURRY_PAGES)
+        return self._pause_for(room if nearest is None else min(room, nearest.pages))
+
+    def _pause_for(self, pages: float) -> int:
+        if time.perf_counter() - self._scrolled_s > SCROLLED_S:
+            return BETWEEN_SLICES_MS
+        return max(BETWEEN_SLICES_MS, min(FRAME_MS, round(FRAME_MS * (pages / HURRY_PAGES))))
+
+    def _on_scrolled(self) -> None:
+        self._scrolled_s = time.perf_counter()
+        self.look()
+
     def look(self) -> None:
         """What is in sight is made whole at once; what is near soon, and what is far may rest."""
-        missing = self._missing_within(0)
-        while missing:
-            self.wake(missing[0])
-            missing = self._missing_within(0)
-        if self._missing_within(NEAR_PAGES):
-            self._wake_soon.start()
+        missing = self._nearest_missing()
+        while missing is not None and not missing.pages:
+            self.wake(missing.index)
+            missing = self._nearest_missing()
+        if missing is not None and not self._wake_soon.isActive():
+            self._wake_soon.start(self._pause_for(missing.pages))
         if not self._rest_soon.isActive():
-            self._rest_soon.start()
+            self._rest_soon.start(CALM_MS)
 
     def wake(self, index: int) -> MessageCard:
         """Make the card of a message whole, if it is not, and return it."""
@@ -99,18 +136,29 @@ class FarCards(QObject):
         return False
 
     def _wake_near(self) -> None:
-        until = time.perf_counter() + SLICE_S
-        near = self._missing_within(NEAR_PAGES)
-        if not near:
+        until = time.thread_time() + SLICE_S
+        near = self._nearest_missing()
+        if near is None:
             return
-        entry = self._column().entries[near[0]]
-        card = self._begin(near[0])  # a card without its parts takes a turn of its own, and so does its last step
-        while isinstance(entry, MessageCard) and self._go_on(card) and time.perf_counter() < until:
-            pass
-        self._wake_soon.start()
+        entry = self._column().entries[near.index]
+        # A card without its parts takes a turn of its own, and so does its last step; and before it, one that is far
+        # rests, since its card can be that of this message.
+        if isinstance(entry, MessageCard):
+            while self._go_on(entry) and time.thread_time() < until:
+                pass
+        elif not self.rest_one():
+            self._begin(near.index)
+        self._wake_soon.start(self._pause_for(near.pages))
 
-    def _rest_one(self) -> None:
-        """One a turn: the deleting takes its time too."""
+    def _rest_far(self) -> None:
+        """One a turn."""
+        if self.rest_one():
+            self._rest_soon.start(self.pause_ms)
+        elif not self._waking:
+            self.calm.emit()
+
+    def rest_one(self) -> bool:
+        """Put the card of one message that is far away, if there is one."""
         column = self._column()
         first, last = self._within(FAR_PAGES)
         for index in (*range(first), *range(last, len(column.entries) - NUM_LAST)):
@@ -119,10 +167,10 @@ class FarCards(QObject):
                 continue
             kept = self._waking.pop(card, None) or card.keep()
             if kept is not None:
-                column.put_away(index, kept)
+                self._put_by(column.put_away(index, kept))
                 self.changed.emit()
-                self._rest_soon.start(BETWEEN_SLICES_MS)
-                return
+                return True
+        return False
 
     def _is_beside_focus(self, index: int) -> bool:
         """The caret may go on from a text into the one before or after it."""
@@ -130,17 +178,27 @@ class FarCards(QObject):
         around = entries[max(index - 1, 0) : index + 2]
         return any(isinstance(entry, MessageCard) and entry.has_focus for entry in around)
 
-    def _missing_within(self, num_pages: int) -> list[int]:
-        """What is not whole there: what is being made comes first, then what is nearest."""
-        first, last = self._within(num_pages)
-        entries, at = self._column().entries, self._within(0)[0]
-        missing = [n for n in range(first, last) if isinstance(entries[n], KeptCard) or entries[n] in self._waking]
-        return sorted(missing, key=lambda n: (isinstance(entries[n], KeptCard), abs(n - at)))
+    def _nearest_missing(self) -> _Missing | None:
+        """What is not whole and near: what is in sight comes first, then what is being made, then what is nearest."""
+        height, top = self._page.viewport().height(), self._page.verticalScrollBar().value()
+        column = self._column()
+        found: list[tuple[bool, bool, float, int]] = []
+        index, last = self._within(NEAR_PAGES)
+        below = column.top_of(index) if index < last else 0
+        while index < last:
+            entry, above = column.entries[index], below
+            below = column.top_of(index + 1) if index + 1 < len(column.entries) else above + height
+            is_kept = isinstance(entry, KeptCard)
+            if is_kept or entry in self._waking:
+                pages = max(top - below, above - top - height, 0) / max(height, 1)
+                found.append((pages > 0, is_kept, pages, index))
+            index += 1
+        return _Missing(min(found)[3], min(found)[2]) if found else None
 
-    def _within(self, num_pages: int) -> tuple[int, int]:
+    def _within(self, num_pages: float) -> tuple[int, int]:
         """From which message to before which one they stand in so many heights of the page around it."""
         height, top = self._page.viewport().height(), self._page.verticalScrollBar().value()
         column = self._column()
         places = range(len(column.entries))
-        first = bisect_right(places, top - num_pages * height, key=column.top_of) - 1
-        return max(first, 0), bisect_left(places, top + (num_pages + 1) * height, key=column.top_of)
+        first = max(bisect_right(places, top - num_pages * height, key=column.top_of) - 1, 0)
+        return first, bisect_left(places, top + (num_pages + 1) * height, first, key=column.top_of)

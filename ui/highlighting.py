@@ -112,6 +112,11 @@ class RangeHighlighter(QSyntaxHighlighter):
         """Another text is about to come."""
         self._marks.clear()
 
+    def let_go(self) -> None:
+        """Another text is about to come, and nothing is known of it."""
+        self._ranges = []
+        self._marks.clear()
+
     def set_palette(self, tokens: Palette) -> None:
         """Take the colours of a palette."""
         fields = {field for _, field in _FIELDS}

@@ -22,10 +22,14 @@ class KeptCode:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class KeptCard:
-    """A message as it is by now, the height of its card in pixels, and what was done to the card."""
+    """A message as it is by now, the height of its card in pixels, and what was done to the card.
+
+    ``flowing``: how much of the height is text that wraps at the width of the card.
+    """
 
     view: MessageView
     height: int
+    flowing: int = 0
     unfolded: bool = False  # its reasoning
     codes: tuple[KeptCode, ...] = ()
 

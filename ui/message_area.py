@@ -7,6 +7,7 @@ from PySide6.QtWidgets import QApplication, QScrollArea, QWidget
 
 from engine.records import Source
 from ui.answer_card import AnswerCard
+from ui.card_pool import CardPool
 from ui.context_summary import SummaryLines
 from ui.message_card import MessageCard
 from ui.message_column import COLUMN_PX
@@ -49,6 +50,7 @@ class MessageArea(QScrollArea):
         self._theme = theme
         self._marked: frozenset[Source] = frozenset()
         self._shows_refused = False
+        self.idle = CardPool()
         self.menus = MessageMenus()
         self.summaries = SummaryLines(theme, lambda: self.cards)
         theme.changed.connect(self._mark_again)
@@ -79,8 +81,18 @@ class MessageArea(QScrollArea):
             QTimer.singleShot(0, self, lambda: self.mark_sources(self._marked))
 
     def make_card(self, view: MessageView) -> MessageCard:
-        """Make the card of a message, connected and marked; it is put nowhere, and `build_one` fills it."""
+        """The card of a message, connected and marked; it is put nowhere, and `build_one` fills it."""
         width = min(self.width(), COLUMN_PX) - CARD_PADDING_PX
+        card = self.idle.take(view, width)
+        if card is None:
+            card = self._make_new(view, width)
+        if isinstance(card, AnswerCard):
+            card.mark_sources(self._marked)
+            card.show_refused(self._shows_refused)
+        self.summaries.dress(card)
+        return card
+
+    def _make_new(self, view: MessageView, width: int) -> MessageCard:
         card: MessageCard
         if view.role == "user":
             card = question = UserCard(self._theme, view, width)
@@ -95,13 +107,15 @@ class MessageArea(QScrollArea):
             answer.unfolded.connect(self.on_unfolded)
             answer.continue_requested.connect(self.continue_requested)
             answer.link_activated.connect(self.link_activated)
-            answer.mark_sources(self._marked)
-            answer.show_refused(self._shows_refused)
         card.version_wanted.connect(self.version_wanted)
         card.delete_requested.connect(self.delete_requested)
         self.menus.serve(card)
-        self.summaries.dress(card)
         return card
+
+    def put_by(self, card: MessageCard) -> None:
+        """A card is hidden and in no layout any more: it may show another message later, or goes."""
+        if self.summaries.line_of(card) is not None or not self.idle.offer(card):
+            card.deleteLater()
 
     def on_unfolded(self, card: AnswerCard) -> None:
         """The reasoning of an answer was opened."""

@@ -122,7 +122,29 @@ class MessageCard(QFrame):
         # Its height itself may be a little less for a moment, where the page has not grown yet.
         flows = layout.hasHeightForWidth()
         height = layout.totalHeightForWidth(self.width()) if flows else layout.totalSizeHint().height()
-        return KeptCard(self.view, height)
+        return KeptCard(self.view, height, self.flowing_px)
+
+    @property
+    def flowing_px(self) -> int:
+        """How much of its height is text that wraps at its width."""
+        return 0
+
+    @property
+    def is_being_made(self) -> bool:
+        """Whether parts of it are still to come."""
+        return False
+
+    def can_show(self, view: MessageView) -> bool:  # noqa: ARG002
+        """Whether a card that was let go can become that of this message."""
+        return False
+
+    def let_go(self) -> bool:
+        """Forget the message, and be ready for another; False where this card cannot."""
+        return False
+
+    def show_another(self, view: MessageView, text_width: int) -> None:  # noqa: ARG002
+        """Become the card of this message, as if made for it; after `let_go`, where it `can_show` it."""
+        self._view, self.message_id = view, view.id
 
     def take_up(self, kept: KeptCard) -> None:
         """Become as the card was that this was kept of, before the first `build_one`."""

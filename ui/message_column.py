@@ -5,7 +5,10 @@ Lets go of a replaced column without restyling it.
 
 from __future__ import annotations
 
-from PySide6.QtCore import QRect
+from collections.abc import Callable
+
+from PySide6.QtCore import QRect, Qt
+from PySide6.QtGui import QPainter, QPaintEvent
 from PySide6.QtWidgets import QHBoxLayout, QSizePolicy, QSpacerItem, QVBoxLayout, QWidget
 
 from ui.gutter import GUTTER_PX
@@ -41,21 +44,31 @@ class MessageColumn(QWidget):
         """The cards that there are, from top to bottom."""
         return [entry for entry in self.entries if isinstance(entry, MessageCard)]
 
-    def add(self, card: MessageCard, index: int | None = None) -> None:
-        """Put a card at the end, or before the others at ``index``."""
-        place = len(self.entries) if index is None else index
-        self.entries.insert(place, card)
-        self._layout.insertWidget(place, card)
+    def add(self, card: MessageCard) -> None:
+        """Put a card at the end."""
+        self._layout.insertWidget(len(self.entries), card)
+        self.entries.append(card)
         card.show()  # a layout would show it one turn of the event loop later
+
+    def add_above(self, card: MessageCard, *, shown: bool) -> None:
+        """Put a card above all others; where it is not ``shown`` it takes no room until it is."""
+        self.entries.insert(0, card)
+        card.setVisible(False)
+        self._layout.insertWidget(0, card)
+        card.move(0, 0)  # where it was before, if it showed another message, is no place of this one
+        card.setVisible(shown)
 
     def remove(self, index: int) -> None:
         """Take a message away."""
         self._layout.takeAt(index)
         self._discard(self.entries.pop(index))
 
-    def put_away(self, index: int, kept: KeptCard) -> None:
-        """Keep room in the place of a card, which goes."""
+    def put_away(self, index: int, kept: KeptCard) -> MessageCard:
+        """Keep room in the place of a card, and return it: it is hidden, and in no layout."""
         card, place = self.entries[index], self._geometry(index)
+        if not isinstance(card, MessageCard):
+            raise TypeError(f"message {index} was put away before")
+        card.hide()
         self._layout.takeAt(index)
         # A layout leaves no room of its own beside a spacer: what was below the card is part of it.
         height = kept.height + self._layout.spacing()
@@ -63,7 +76,7 @@ class MessageColumn(QWidget):
         self._layout.insertSpacerItem(index, room)
         room.setGeometry(QRect(place.left(), place.top(), place.width(), height))
         self.entries[index] = kept
-        self._discard(card)
+        return card
 
     def bring_back(self, index: int, card: MessageCard, height: int) -> None:
         """Put a card, which may be incomplete, in the place of what was kept of it; it is as high as it was."""
@@ -74,6 +87,21 @@ class MessageColumn(QWidget):
         self._layout.insertWidget(index, card)
         card.setGeometry(QRect(place.left(), place.top(), place.width(), height))
         card.show()
+
+    def fit_rooms(self, fitted: Callable[[KeptCard], KeptCard]) -> None:
+        """Give what is kept of messages, and the room for them, other heights."""
+        for index, entry in enumerate(self.entries):
+            item = self._layout.itemAt(index)
+            room = item.spacerItem() if item is not None else None
+            if isinstance(entry, KeptCard) and room is not None:
+                kept = self.entries[index] = fitted(entry)
+                height = kept.height + self._layout.spacing()
+                room.changeSize(0, height, QSizePolicy.Policy.Minimum, QSizePolicy.Policy.Fixed)
+        self._layout.invalidate()
+
+    def height_of(self, index: int) -> int:
+        """How high a message is, in pixels."""
+        return self._geometry(index).height()
 
     def top_of(self, index: int) -> int:
         """Where a message begins, in pixels from the top of the page."""
@@ -98,10 +126,16 @@ class MessagePages(QWidget):
     def __init__(self) -> None:
         super().__init__()
         self.setObjectName("transcriptContent")
+        self.setAttribute(Qt.WidgetAttribute.WA_OpaquePaintEvent)  # or a line scrolled would paint all
+        self.setAttribute(Qt.WidgetAttribute.WA_StaticContents)  # or a line more would
         self._layout = QVBoxLayout(self)
         self._layout.setContentsMargins(0, 0, 0, 0)
         self.column = MessageColumn()
         self._layout.addWidget(self.column)
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """The ground, all of it."""
+        QPainter(self).fillRect(event.rect(), self.palette().window())
 
     def replace(self) -> list[QWidget]:
         """Begin with an empty column; returns what may be deleted, the last first."""

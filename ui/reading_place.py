@@ -45,7 +45,7 @@ class ReadingPlace:
         if not page.sticks:
             for card in page.cards:
                 top = card.mapTo(page.viewport(), QPoint(0, 0)).y()
-                if top + card.height() > 0:
+                if top + card.height() > 0 and not card.isHidden():
                     return cls(card.message_id, -top, unfolded, tuple(editors))
         return cls(None, 0, unfolded, tuple(editors))
 

@@ -148,6 +148,14 @@ class ThoughtBlock(QWidget):
         self._feed()
         self._say()
 
+    def let_go(self) -> bool:
+        """Be as if made anew; False where it was ever open."""
+        if self.body is not None or self.is_open or self._is_live:
+            return False
+        self._text, self._base, self._num_fed, self._ms = "", 0, 0, None
+        self._told = ("", SourceRuns(), frozenset())
+        return True
+
     def set_duration(self, thinking_ms: int | None) -> None:
         """Say how long it took, as it was measured elsewhere."""
         if thinking_ms is not None:

@@ -15,6 +15,7 @@ from PySide6.QtWidgets import QApplication, QFrame, QToolButton, QWidget
 from engine.records import TokenSpan
 from ui.answer_card import AnswerCard
 from ui.far_cards import FarCards
+from ui.far_heights import FarHeights
 from ui.focus_ring import FocusRing
 from ui.found_words import Excerpt, FoundWords, forget_found
 from ui.gutter import keep_room
@@ -27,9 +28,9 @@ from ui.tab_order import put_in_order
 from ui.theme import Theme
 
 NEAR_END_PX = 32
-SLICE_S = 0.003
+SLICE_S = 0.002
 BETWEEN_SLICES_MS = 2  # what a slice built is painted before the next one
-AHEAD_PAGES = 4  # so much is built above what is in sight; older messages follow as the user scrolls up
+AHEAD_PAGES = 3  # so much is built above what is in sight; older messages follow as the user scrolls up
 FIRST_SLICE_S = 0.020  # what is in sight appears at once where it can
 GO_TO_MARGIN_PX = 16
 ORDER_MS = 250  # of rest between two cards that come back
@@ -71,17 +72,21 @@ class Transcript(MessageArea):
         self._pages = MessagePages()
         self.setWidget(self._pages)
         self._make_jump()
-        self._far = FarCards(self, lambda: self._column, self._make_again)
+        self._far = FarCards(self, lambda: self._column, self._make_again, self.put_by)
         self._far.woken_above.connect(lambda: setattr(self, "_grows_above", True))
         self._far.woken.connect(self._on_woken)
         self._far.changed.connect(self.lay_out)
         bar = self.verticalScrollBar()
+        self._heights = FarHeights(self, lambda: self._column, lambda: self.sticks)
+        self._far.calm.connect(self._heights.note)
+        self._heights.changed.connect(self.lay_out)
+        self._theme.changed.connect(self._on_look)
         bar.valueChanged.connect(self._on_value)
         bar.rangeChanged.connect(self._on_range)
         QApplication.instance().focusChanged.connect(self._on_focus)  # type: ignore[union-attr]
 
     def _make_jump(self) -> None:
-        self.jump = QToolButton(self)
+        self.jump = QToolButton(self._pages)  # above what scrolls, it would have all of it painted for every line
         self.jump.setObjectName("jump")
         self.jump.setText(translate("Transcript", "Jump to latest"))
         self.jump.setAccessibleName(translate("Transcript", "Jump to latest"))
@@ -98,6 +103,15 @@ class Transcript(MessageArea):
         self.jump.setIcon(self._theme.icon("arrow-down", size=14))
 
     @property
+    def _on_look(self) -> None:
+        """Another density, text size or palette: what is near takes it up by itself, in this turn."""
+        self._heights.begin()
+        QTimer.singleShot(0, self, self._on_look_changed)
+
+    def _on_look_changed(self) -> None:
+        self.lay_out()
+        self._heights.end()
+
     def _column(self) -> MessageColumn:
         return self._pages.column
 
@@ -124,9 +138,11 @@ class Transcript(MessageArea):
 
     def show_messages(self, messages: Sequence[MessageView]) -> None:
         """Replace everything; the last messages appear at once."""
-        self._discarded.extend(self._pages.replace())
+        old, *cards = self._pages.replace()
+        self._discarded += [old, *cards, *self.idle.empty()]
         self._far.forget()
         self._streaming = self._building = None
+        self._heights.forget()
         self._stick, self._last_maximum, self._grows_above = True, 0, True
         self._wanted = None
         self.jump.hide()
@@ -272,10 +288,15 @@ class Transcript(MessageArea):
 
     def _work(self, budget_s: float = SLICE_S) -> None:
         """Build older messages from the end, then let go of replaced ones, a few milliseconds at a time."""
-        until = time.perf_counter() + budget_s
+        if (
+            self.is_building and self._building is None and self._far.rest_one()
+        ):  # first, since its card can show what is built next
+            self._slice.start(self._far.pause_ms)
+            return
+        until = time.thread_time() + budget_s
         self._grows_above = self._grows_above or self.is_building
         wanted = self.is_building or not self._column.entries  # else only what was replaced goes
-        while wanted and self._build_one() and time.perf_counter() < until:
+        while wanted and self._build_one() and time.thread_time() < until:
             pass
         if not self.is_building and self._discarded:
             self._discarded.pop().deleteLater()  # one a turn: the deleting itself happens after this one
@@ -283,7 +304,7 @@ class Transcript(MessageArea):
         if self._wanted is not None:
             self._scroll_to_wanted()
         if self.is_building or self._discarded:
-            self._slice.start(BETWEEN_SLICES_MS)
+            self._slice.start(self._far.pause_ms)
         else:
             self._order_soon.start(0)
 
@@ -293,12 +314,14 @@ class Transcript(MessageArea):
                 self._building = None
         elif self._waiting:
             self._building = self._make(self._waiting.pop())
-            self._column.add(self._building, 0)
+            # Out of sight it takes its room when it is whole: with every part of it all in sight would be painted.
+            self._column.add_above(self._building, shown=self.verticalScrollBar().value() == 0)
             self._theme.fit(self._building)
             self._mark_last()
         return self.is_building
 
     # ---- scrolling ---------------------------------------------------------------------------------------------
+                self._building.show()
 
     def jump_to_end(self) -> None:
         """Go to the end and stay there."""
@@ -314,7 +337,8 @@ class Transcript(MessageArea):
     def _on_value(self, value: int) -> None:
         self._stick = value >= self.verticalScrollBar().maximum() - NEAR_END_PX
         self._go_on_building()
-        self.jump.setVisible(not self._stick)
+        if self.jump.isHidden() != self._stick:
+            self.jump.setVisible(not self._stick)
         self._place_jump()
 
     def _on_range(self, _minimum: int, maximum: int) -> None:
@@ -353,5 +377,11 @@ class Transcript(MessageArea):
     def _place_jump(self) -> None:
         self.jump.adjustSize()
         x = (self.width() - self.jump.width()) // 2
-        self.jump.move(x, self.viewport().height() - self.jump.height() - 12)
+        self.jump.move(x, self.viewport().height() - self.jump.height() - 12 - self._pages.y())
+        self._heights.begin()
         self.jump.raise_()
+        if event.size().width() != event.oldSize().width():
+            self.lay_out()
+        self._heights.end()
+        if self.jump.isHidden():
+            return

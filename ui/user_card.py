@@ -130,6 +130,31 @@ class UserCard(MessageCard):
                 self.attachments.show()
             self.edit_button.setFocus(Qt.FocusReason.OtherFocusReason)
 
+    def can_show(self, view: MessageView) -> bool:
+        """Where there is nothing but its words."""
+        return view.role == "user" and not view.attachments and len(view.versions) < 2
+
+    def let_go(self) -> bool:
+        """Where there was nothing but its words."""
+        if self.versions is not None or self.attachments is not None or self.editor is not None:
+            return False
+        self.free_height()
+        self.set_revealed(False)
+        return self.body.let_go()
+
+    def show_another(self, view: MessageView, text_width: int) -> None:
+        """Its words take the place of the others."""
+        super().show_another(view, text_width)
+        self._text = view.text
+        self.body.fit(text_width)
+        self.body.set_plain(shown_text(view.text))
+        self.body.setVisible(bool(view.text))
+
+    @property
+    def flowing_px(self) -> int:
+        """Its words."""
+        return self.body.height() if self._text else 0
+
     @property
     def is_in_use(self) -> bool:
         """Also while it is edited."""

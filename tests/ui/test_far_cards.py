@@ -44,6 +44,7 @@ def answer_of(window: MainWindow, message_id: int) -> AnswerCard:
 def go_up(window: MainWindow, qtbot: QtBot) -> None:
     """To the first message, through all that is built on the way."""
     bar = window.transcript.verticalScrollBar()
+    qtbot.waitUntil(lambda: not window.transcript.is_building, timeout=WAIT_MS)
     while bar.value() > 0:
         bar.setValue(max(0, bar.value() - window.transcript.viewport().height()))
         QApplication.processEvents()
@@ -187,7 +188,6 @@ def test_an_answer_comes_back_as_it_was(page: MainWindow, qtbot: QtBot) -> None:
     card = far_and_back(page, qtbot, last)
     again = next(part for part in card.body.segments if isinstance(part, CodeBlock))
     qtbot.waitUntil(lambda: bool(again.view.document().findBlockByNumber(1).layout().formats()), timeout=WAIT_MS)
-    assert again is not code
     assert again.view.wraps
     assert look_of(card) == before
     assert card.size() == size

@@ -1,0 +1,119 @@
+"""Keeps the room of far messages right, and what is read in its place, when all messages get another width or look.
+
+What the cards near sight became tells what the far ones are by now; exactly that is known when they come near again.
+Knows sizes and places; nothing of texts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+from PySide6.QtCore import QObject, QTimer, Signal
+from PySide6.QtWidgets import QScrollArea
+
+from ui.kept_card import KeptCard
+from ui.message_card import MessageCard
+from ui.message_column import MessageColumn
+
+CALM_MS = 100  # an edge of the window that is dragged moves some sixty times a second
+LEAST_PX = 24
+
+
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """What stands at the upper edge: a message, and how much of its height is above the edge."""
+
+    index: int
+    share: float
+
+
+class FarHeights(QObject):
+    """Looks after the messages of a scrolled page. `note` is told whenever nothing has changed for a while.
+
+    Signals:
+        changed: what was given another height is to be laid out.
+    """
+
+    changed = Signal()
+
+    def __init__(self, page: QScrollArea, column: Callable[[], MessageColumn], at_end: Callable[[], bool]) -> None:
+        super().__init__(page)
+        self._page, self._column, self._at_end = page, column, at_end
+        self._sizes: dict[MessageCard, tuple[int, int]] = {}  # height, and how much of it is text that wraps
+        self._place: _Place | None = None
+        self._is_moving = False
+        self._soon = QTimer(self, singleShot=True, interval=CALM_MS)
+        self._soon.timeout.connect(self._fit)
+        page.verticalScrollBar().valueChanged.connect(self._on_scrolled)
+
+    def note(self) -> None:
+        """All is laid out as it is to stay: remember it, to be compared with what comes."""
+        if not self._soon.isActive():
+            self._sizes = {card: _size(card) for card in self._column().cards if not card.is_being_made}
+            self._place = self._place_now()
+
+    def forget(self) -> None:
+        """Other messages take the place of all."""
+        self._sizes, self._place = {}, None
+        self._soon.stop()
+
+    def begin(self) -> None:
+        """Width or look are about to change: until `end` nobody scrolls by hand."""
+        self._is_moving = True
+        self._place = self._place or self._place_now()
+
+    def end(self) -> None:
+        """They have changed, and all near sight is laid out: what was read is where it was; the far ones follow."""
+        self._go_back()
+        self._is_moving = False
+        if self._sizes:
+            self._soon.start()
+
+    def _on_scrolled(self) -> None:
+        if not self._is_moving:
+            self._place = None
+
+    def _place_now(self) -> _Place | None:
+        column, top = self._column(), self._page.verticalScrollBar().value()
+        num = len(column.entries)
+        if not num or not top or self._at_end():
+            return None
+        index = next((number for number in range(num - 1, 0, -1) if column.top_of(number) <= top), 0)
+        return _Place(index, (top - column.top_of(index)) / max(column.height_of(index), 1))
+
+    def _go_back(self) -> None:
+        column = self._column()
+        if self._place is not None and self._place.index < len(column.entries):
+            index = self._place.index
+            top = column.top_of(index) + round(self._place.share * column.height_of(index))
+            self._page.verticalScrollBar().setValue(top)
+
+    def _fit(self) -> None:
+        """Give what is far the height that its cards would have, going by those that are there."""
+        pairs = [(size, _size(card)) for card, size in self._sizes.items() if card in self._column().cards]
+        wraps = _ratio([(old[1], new[1]) for old, new in pairs])
+        rest = _ratio([(old[0] - old[1], new[0] - new[1]) for old, new in pairs])
+        if wraps == rest == 1:
+            return
+
+        def fitted(kept: KeptCard) -> KeptCard:
+            flowing = round(kept.flowing * wraps)
+            height = flowing + round((kept.height - kept.flowing) * rest)
+            return replace(kept, height=max(height, LEAST_PX), flowing=flowing)
+
+        self.begin()
+        self._column().fit_rooms(fitted)
+        self.changed.emit()
+        self._go_back()
+        self._is_moving = False
+        self.note()
+
+
+def _size(card: MessageCard) -> tuple[int, int]:
+    return card.height(), card.flowing_px
+
+
+def _ratio(pairs: list[tuple[int, int]]) -> float:
+    old, new = sum(pair[0] for pair in pairs), sum(pair[1] for pair in pairs)
+    return new / old if old > 0 and new > 0 else 1.0
