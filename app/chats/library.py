@@ -13,6 +13,7 @@ from typing import Protocol
 
 from app.chats.copies import duplicate
 from app.chats.search import find
+from app.chats.titles import one_line
 from app.chats.writer import Job, Result
 from app.errors import StorageError
 from ui.records import FolderRow, SearchHit
@@ -52,13 +53,14 @@ class Library:
         return self._access.read(job)
 
     def create_folder(self, name: str) -> int:
-        """Add a folder at the end and return its id."""
+        """Add a folder at the end and return its id; its name becomes one line."""
         sql = "INSERT INTO folders (name, place) SELECT ?, coalesce(max(place), 0) + 1 FROM folders"
-        return self._access.write(lambda db: int(db.execute(sql, (name,)).lastrowid or 0))
+        return self._access.write(lambda db: int(db.execute(sql, (one_line(name),)).lastrowid or 0))
 
     def rename_folder(self, folder_id: int, name: str) -> None:
-        """Give a folder another name."""
-        self._change("UPDATE folders SET name = ? WHERE id = ?", name, folder_id)
+        """Give a folder another name, as one line; one of which nothing is seen is not taken."""
+        if good := one_line(name):
+            self._change("UPDATE folders SET name = ? WHERE id = ?", good, folder_id)
 
     def fold(self, folder_id: int, folded: bool) -> None:
         """Remember whether a folder's conversations are out of sight."""

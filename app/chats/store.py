@@ -21,7 +21,7 @@ from app.chats.opening import Place
 from app.chats.options import ChatOptions
 from app.chats.rows import Conversation
 from app.chats.shorten import without_trailing_space
-from app.chats.titles import title_from
+from app.chats.titles import one_line, title_from
 from app.errors import StorageError
 from engine.records import Mode, Problem, TokenSpan
 from ui.records import ConversationRow, MessageState, MessageView
@@ -76,8 +76,9 @@ class ChatStore(ChatsFile):
         return self.write(lambda db: rows.insert_conversation(db, title, mode, depth, self._now()))
 
     def rename_conversation(self, conversation_id: int, title: str) -> None:
-        """Give a conversation the title that the user wrote."""
-        self.write(lambda db: rows.set_title(db, conversation_id, title))
+        """Give a conversation the title that the user wrote, as one line; one of which nothing is seen is not taken."""
+        if good := one_line(title):
+            self.write(lambda db: rows.set_title(db, conversation_id, good))
 
     def set_conversation_mode(self, conversation_id: int, mode: Mode, depth: int | None) -> None:
         """Remember the mode and depth of a conversation."""

@@ -4249,6 +4249,10 @@ Chat-Vorlage: {template_name}
         <translation>Paceline macht mit {without} weiter; geben Sie Ihre neu ein, oder reparieren Sie die aufgehobene Datei.</translation>
     </message>
     <message>
+        <source>it has more lines or lists than any file of Paceline&apos;s</source>
+        <translation>sie hat mehr Zeilen oder Listen als irgendeine Datei von Paceline</translation>
+    </message>
+    <message>
         <source>Paceline goes on with {without}; check the file&apos;s permissions.</source>
         <translation>Paceline macht mit {without} weiter; prüfen Sie die Rechte der Datei.</translation>
     </message>

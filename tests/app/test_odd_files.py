@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -15,8 +16,11 @@ from app.chats.backups import backup_is_due, backups_in, rotate
 from app.hub.answers import details_of, summary_of
 from app.hub.library import Library
 from app.hub.queue_file import QueueFile
+from app.layered_settings import PRESET_KEYS, good_values
+from app.presets import Presets
 from app.settings import read_settings, write_settings
-from app.toml_file import TomlFile
+from app.settings_table import FIELD_BY_KEY, complaint
+from app.toml_file import Read, TomlFile
 from engine.cost_store import FILE_NAME as COSTS
 from engine.cost_store import CostStore
 from engine.experience import Experience
@@ -47,6 +51,45 @@ def test_settings_that_cannot_be_are_set_aside_and_new_ones_are_saved(tmp_path: 
     assert [kept.read_text() for kept in tmp_path.glob("settings.broken-*.toml")] == [text]
     write_settings(file, loaded.settings)
     assert read_settings(file).problem is None
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["".join(f"k{number} = 1\n" for number in range(1_000_000)), f"x = [{'1,' * 5_000_000}]", "#\n" * 5_000_000,
+     "".join(f"[t{number}]\n" for number in range(1_000_000)), "x = '" + "y" * 17_000_000 + "'"],
+    ids=["keys", "items", "comments", "tables", "text"],
+)  # fmt: skip
+def test_huge_settings_do_not_hold_up_the_start(tmp_path: Path, text: str) -> None:
+    (tmp_path / "settings.toml").write_text(text)
+    began_s = time.process_time()
+    loaded = read_settings(tmp_path / "settings.toml")
+    assert time.process_time() - began_s < 2.0
+    assert loaded.problem is not None
+    assert len(list(tmp_path.glob("settings.broken-*.toml"))) == 1
+
+
+@SHARED
+@given(values=st.dictionaries(st.sampled_from(sorted(PRESET_KEYS)), ODD | st.text(), min_size=1), name=ODD | st.text())
+def test_presets_with_absurd_values_can_be_used(tmp_path: Path, values: dict[str, Any], name: object) -> None:
+    """What a file may say, whatever wrote it: TOML has neither null nor such numbers, another reader may."""
+    file = FoundDocument({"presets": [{"name": name, **values}, values, name, {"name": "good", "top_k": 3}]})
+    presets = Presets(file, [].append)  # type: ignore[arg-type]
+    for preset in presets.all:
+        assert good_values(preset.values, PRESET_KEYS) == dict(preset.values)
+        assert all(complaint(FIELD_BY_KEY[key], value) == "" for key, value in preset.values.items())
+    good = presets.find("good")
+    assert good is not None
+    assert good.values == {"top_k": 3}
+
+
+class FoundDocument:
+    """A file that holds this document."""
+
+    def __init__(self, document: dict[str, Any]) -> None:
+        self._document = document
+
+    def read(self) -> Read:
+        return Read(self._document)
 
 
 def test_long_sentences_and_deep_keys_within_reason_stay(tmp_path: Path) -> None:

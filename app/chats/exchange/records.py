@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from app.chats.options import NOTHING_OWN
+from app.chats.titles import MAX_TITLE_CHARS, one_line
 from app.errors import ChatsImportError
 from engine.records import Mode, RunStats, TokenSpan
 from engine.sentences import said
@@ -16,7 +17,6 @@ from ui.records import Attachment, MessageState
 MAX_CHATS = 50_000
 MAX_MESSAGES = 50_000  # of one conversation
 MAX_TEXT_CHARS = 4_000_000  # of one message
-MAX_TITLE_CHARS = 200
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 LATEST = datetime(2200, 1, 1, tzinfo=UTC)
 
@@ -87,8 +87,7 @@ def clean_text(value: object, limit: int = MAX_TEXT_CHARS) -> str:
 
 def clean_title(value: object) -> str:
     """Take a title as one line of sensible length."""
-    text = clean_text(value[: 10 * MAX_TITLE_CHARS]) if isinstance(value, str) else ""
-    return " ".join(text.split())[:MAX_TITLE_CHARS]
+    return one_line(clean_text(value[: 10 * MAX_TITLE_CHARS])) if isinstance(value, str) else ""
 
 
 def clean_time(value: object, scale: float = 1.0) -> datetime:
