@@ -97,8 +97,8 @@ def measure(
 ) -> dict[int, float]:
     """Milliseconds of passes of `POINTS` tokens, the minimum of a few, within about ``budget_s`` seconds.
 
-    ``run_pass(n)`` decodes n tokens and forgets them. The first call wakes the buffers up and does not count. Ends
-    early where ``should_stop`` says so and the pass of one token is known.
+    ``run_pass(n)`` decodes n tokens and forgets them. The first call wakes the buffers up and does not count. What is
+    likely to take longer than is left is left out. Ends early where ``should_stop`` says so and one token is known.
     """
     ends = time.perf_counter() + budget_s
     best: dict[int, float] = {}
@@ -107,12 +107,19 @@ def measure(
         # One token twice: the first comes after the largest pass, whose rows have swept the caches of a tiny model.
         for n in (1, *POINTS):
             started = time.perf_counter()
-            if best.get(1) and (started > ends - best[1] * n / 1000.0 or should_stop()):
+            if best and should_stop():
                 return best
+            if best and started > ends - _most_ms(best, n) / 1000.0:
+                continue
             run_pass(n)
             elapsed_ms = (time.perf_counter() - started) * 1000.0
             best[n] = min(best.get(n, elapsed_ms), elapsed_ms)
     return best
+
+
+def _most_ms(known_ms: Mapping[int, float], num_tokens: int) -> float:
+    """What a pass takes at most, by those that are known: a token no more than in a smaller one."""
+    return min(ms * max(1.0, num_tokens / known) for known, ms in known_ms.items())
 
 
 def _interpolate(measured_ms: Mapping[int, float]) -> list[float]:

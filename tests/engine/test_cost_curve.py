@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import time
+from types import SimpleNamespace
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from engine import cost_curve
 from engine.cost_curve import MAX_PASS, POINTS, CostCurve, measure
 from engine.pacer import Pacer
 
@@ -78,6 +80,20 @@ def test_measuring_ends_with_its_budget_and_knows_one_token_at_least() -> None:
     assert time.perf_counter() - started < 1.0
     assert 1 in points
     assert len(points) < len(POINTS)
+
+
+def test_a_big_models_steps_are_found_within_the_budget(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Passes of 100 ms and more: a line from the pass of one token would leave out what is affordable."""
+    now = 0.0
+
+    def run_pass(num_tokens: int) -> None:
+        nonlocal now
+        now += 0.1 + 0.01 * num_tokens if num_tokens > 1 else 0.1
+
+    monkeypatch.setattr(cost_curve, "time", SimpleNamespace(perf_counter=lambda: now))
+    points = measure(run_pass, 2.0)
+    assert {1, 2, 3, 4, 5, 6, 7, 8, 16} <= set(points)
+    assert now <= 2.2
 
 
 def test_measuring_ends_when_somebody_waits_but_not_before_one_token_is_known() -> None:
