@@ -76,11 +76,11 @@ class Transcript(MessageArea):
         self._far.woken_above.connect(lambda: setattr(self, "_grows_above", True))
         self._far.woken.connect(self._on_woken)
         self._far.changed.connect(self.lay_out)
-        bar = self.verticalScrollBar()
         self._heights = FarHeights(self, lambda: self._column, lambda: self.sticks)
         self._far.calm.connect(self._heights.note)
         self._heights.changed.connect(self.lay_out)
         self._theme.changed.connect(self._on_look)
+        bar = self.verticalScrollBar()
         bar.valueChanged.connect(self._on_value)
         bar.rangeChanged.connect(self._on_range)
         QApplication.instance().focusChanged.connect(self._on_focus)  # type: ignore[union-attr]
@@ -102,7 +102,6 @@ class Transcript(MessageArea):
     def _recolor(self) -> None:
         self.jump.setIcon(self._theme.icon("arrow-down", size=14))
 
-    @property
     def _on_look(self) -> None:
         """Another density, text size or palette: what is near takes it up by itself, in this turn."""
         self._heights.begin()
@@ -110,8 +109,9 @@ class Transcript(MessageArea):
 
     def _on_look_changed(self) -> None:
         self.lay_out()
-        self._heights.end()
+        self._heights.end(settled=False)
 
+    @property
     def _column(self) -> MessageColumn:
         return self._pages.column
 
@@ -128,7 +128,7 @@ class Transcript(MessageArea):
         return self._building is not None or (bool(self._waiting) and not self._has_enough())
 
     def _has_enough(self) -> bool:
-        if self._streaming is not None and self._stick:
+        if self._streaming is not None and self._stick and self.verticalScrollBar().maximum() > 0:
             return self._wanted is None  # nobody looks up while text arrives below
         return self._wanted is None and self.verticalScrollBar().value() > AHEAD_PAGES * self.viewport().height()
 
@@ -141,8 +141,8 @@ class Transcript(MessageArea):
         old, *cards = self._pages.replace()
         self._discarded += [old, *cards, *self.idle.empty()]
         self._far.forget()
-        self._streaming = self._building = None
         self._heights.forget()
+        self._streaming = self._building = None
         self._stick, self._last_maximum, self._grows_above = True, 0, True
         self._wanted = None
         self.jump.hide()
@@ -188,6 +188,7 @@ class Transcript(MessageArea):
             self._streaming = None
             self.lay_out()
             self._order_soon.start(0)
+            self._go_on_building()  # it waited for the answer
 
     @property
     def is_streaming(self) -> bool:
@@ -311,6 +312,7 @@ class Transcript(MessageArea):
     def _build_one(self) -> bool:
         if self._building is not None:
             if not self._building.build_one():
+                self._building.show()
                 self._building = None
         elif self._waiting:
             self._building = self._make(self._waiting.pop())
@@ -321,7 +323,6 @@ class Transcript(MessageArea):
         return self.is_building
 
     # ---- scrolling ---------------------------------------------------------------------------------------------
-                self._building.show()
 
     def jump_to_end(self) -> None:
         """Go to the end and stay there."""
@@ -369,19 +370,19 @@ class Transcript(MessageArea):
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """The button stays at the lower edge, and a higher page has more in sight."""
+        self._heights.begin()
         super().resizeEvent(event)
+        if event.size().width() != event.oldSize().width():
+            self.lay_out()
+        self._heights.end()
         self._ring.follow()
         self._place_jump()
         self._far.look()
 
     def _place_jump(self) -> None:
+        if self.jump.isHidden():
+            return
         self.jump.adjustSize()
         x = (self.width() - self.jump.width()) // 2
         self.jump.move(x, self.viewport().height() - self.jump.height() - 12 - self._pages.y())
-        self._heights.begin()
         self.jump.raise_()
-        if event.size().width() != event.oldSize().width():
-            self.lay_out()
-        self._heights.end()
-        if self.jump.isHidden():
-            return

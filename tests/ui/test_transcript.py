@@ -54,6 +54,26 @@ def test_it_stays_where_the_user_scrolled_until_jump(window: MainWindow, qtbot: 
     assert at_end(window)
 
 
+def test_older_messages_come_though_an_answer_begins_before_the_page_is_full(
+    window: MainWindow, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("ui.transcript.FIRST_SLICE_S", 0.0)  # as on a busy machine
+    window.resize(1280, 800)
+    before = [MessageView(number, "user", f"question {number}") for number in range(10, 14)]
+    window.show_conversation("t", before)
+    window.begin_answer(EMPTY_ANSWER)
+    window.append_text("short", ())
+    qtbot.waitUntil(lambda: len(window.transcript.cards) == 5)
+    many = [MessageView(number, "user", f"question {number}") for number in range(20, 60)]
+    window.show_conversation("t", many)
+    window.begin_answer(EMPTY_ANSWER)
+    window.append_text(LONG, ())
+    window.finish_answer(MessageView(2, "assistant", "short", stats=STATS))
+    bar = window.transcript.verticalScrollBar()
+    qtbot.waitUntil(lambda: not window.transcript.is_building)
+    assert bar.value() > 0, "what is above can be scrolled to"
+
+
 def test_sending_goes_to_the_end(window: MainWindow, qtbot: QtBot) -> None:
     window.show_conversation("t", [MessageView(1, "assistant", LONG, stats=STATS)])
     bar = window.transcript.verticalScrollBar()
