@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import os
 import zipfile
 from pathlib import Path
 from typing import Any
@@ -14,7 +15,7 @@ from hypothesis import strategies as st
 
 from app.chats.exchange import reading
 from app.chats.exchange.json_size import num_values
-from app.chats.exchange.reading import read_chats
+from app.chats.exchange.reading import may_be_export, read_chats
 from app.chats.exchange.transfer import export_chats, import_chats
 from app.chats.store import ChatStore
 from app.errors import ChatsExportError, ChatsImportError
@@ -148,3 +149,33 @@ def test_a_place_that_no_file_can_have_is_one_sentence(store: ChatStore, tmp_pat
         export_chats(store, tmp_path / name, "json")
     with pytest.raises(ChatsImportError):
         import_chats(store, tmp_path / name)
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="this system has no named pipes")
+@pytest.mark.timeout(60)
+def test_what_is_no_ordinary_file_is_not_waited_for(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "chats.json")
+    (tmp_path / "endless.md").symlink_to("/dev/zero")
+    for name in ("chats.json", "endless.md", "."):
+        with pytest.raises(ChatsImportError, match="no ordinary file"):
+            read_chats(tmp_path / name)
+        assert not may_be_export(tmp_path / name)
+
+
+def test_a_sparse_file_of_five_gigabytes_is_refused_without_filling_the_memory(tmp_path: Path) -> None:
+    for name in ("chats.md", "notes.txt"):
+        with (tmp_path / name).open("wb") as handle:
+            handle.write(b"# t\n\n## You\n\nwords")
+            handle.truncate(5_000_000_000)
+        with pytest.raises(ChatsImportError, match="128 MB"):
+            read_chats(tmp_path / name)
+
+
+def test_a_zip_of_more_chats_than_may_be_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(reading, "MAX_CHATS", 20)
+    file = tmp_path / "chats.zip"
+    with zipfile.ZipFile(file, "w") as archive:
+        for number in range(30):
+            archive.writestr(f"{number}.md", "# t\n\n## You\n\nwords\n")
+    with pytest.raises(ChatsImportError, match="more than 20"):
+        read_chats(file)
