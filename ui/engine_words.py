@@ -62,6 +62,9 @@ _TIES = (
     "tie-safe: {number} near ties (margins under {margin}) decided as in plain decoding, "
     "{size} tokens decoded again in {took}"
 )
+_KEPT = "kept {size} tokens of the {role} for the chat before in {took}"
+_BROUGHT = "brought back {size} tokens of the {role} from {store} in {took}"
+_AGAIN = "{size} tokens are decoded again (about {took}): bringing them back from {store} would take about {instead}"
 _ONE_TIE = mark(
     "Engine",
     "tie-safe: 1 near tie (margin under {margin}) decided as in plain decoding, {size} tokens decoded again in {took}",
@@ -74,6 +77,16 @@ ONE = {  # a sentence and its field that is 1: how it is said then
         "Engine", "the oldest message is sent as a summary"
     ),
     (_TIES, "number"): _ONE_TIE,
+    (_TIES, "size"): mark(
+        "Engine",
+        "tie-safe: {number} near ties (margins under {margin}) decided as in plain decoding, "
+        "1 token decoded again in {took}",
+    ),
+    (_KEPT, "size"): mark("Engine", "kept 1 token of the {role} for the chat before in {took}"),
+    (_BROUGHT, "size"): mark("Engine", "brought back 1 token of the {role} from {store} in {took}"),
+    (_AGAIN, "size"): mark(
+        "Engine", "1 token is decoded again (about {took}): bringing it back from {store} would take about {instead}"
+    ),
     (_ONE_TIE, "size"): mark(
         "Engine",
         "tie-safe: 1 near tie (margin under {margin}) decided as in plain decoding, 1 token decoded again in {took}",

@@ -10,7 +10,7 @@ from pathlib import Path
 from app.chats.exchange.transfer import export_chats, import_chats
 from app.chats.opening import Place
 from app.chats.store import ChatStore
-from app.command_line.output import fail
+from app.command_line.output import counted, fail
 from app.errors import AppError, StorageFullError
 from app.paths import find_paths
 
@@ -37,7 +37,7 @@ def command(options: argparse.Namespace) -> int:
 
 def _export(store: ChatStore, options: argparse.Namespace) -> int:
     number = export_chats(store, Path(options.file), options.format, options.chat)
-    sys.stdout.write(f"{number:,} chat{'' if number == 1 else 's'} exported to {options.file}.\n")
+    sys.stdout.write(f"{counted(number, 'chat', 'chats')} exported to {options.file}.\n")
     return 0
 
 

@@ -9,6 +9,7 @@ from enum import Enum
 from pathlib import Path
 from typing import Any
 
+from app.command_line.output import counted
 from app.hub.records import (
     DownloadState,
     DownloadStatus,
@@ -72,7 +73,7 @@ def show_text(details: RepoDetails, url: str) -> str:
     summary = details.summary
     facts = [summary.architecture, f"licence {summary.licence or 'not named'}"]
     if summary.downloads is not None:
-        facts.append(f"{summary.downloads:,} downloads")
+        facts.append(counted(summary.downloads, "download", "downloads"))
     lines = [f"{summary.repo_id}  {url}", " · ".join(filter(None, facts))]
     if summary.gated:
         lines.append(f"Gated: {_GATED[summary.gated]}.")

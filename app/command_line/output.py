@@ -73,13 +73,18 @@ def figures(stats: RunStats, reason: FinishReason | None = None) -> str:
         f"{_percent(stats.acceptance_rate)} of {stats.proposed} proposed accepted"
         if stats.proposed
         else "none proposed",
-        f"{stats.tokens} tokens in {stats.passes} passes",
+        f"{counted(stats.tokens, 'token', 'tokens')} in {counted(stats.passes, 'pass', 'passes')}",
         f"first after {_number(_ms(stats.time_to_first_token_s))} ms",
         stats.mode.value if stats.depth == 0 else f"{stats.mode.value}, depth {stats.depth}",
     ]
     if reason is not None and reason is not FinishReason.END:
         parts.append(f"ended by {reason.value}")
     return " · ".join(parts)
+
+
+def counted(number: int, one: str, many: str) -> str:
+    """A number with its noun: ``1 token``, ``2,300 tokens``."""
+    return f"{number:,} {one if number == 1 else many}"
 
 
 def _ms(seconds: float | None) -> float | None:

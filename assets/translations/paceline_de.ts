@@ -1515,6 +1515,22 @@
         <translation>die älteste Nachricht wird als Zusammenfassung gesendet</translation>
     </message>
     <message>
+        <source>tie-safe: {number} near ties (margins under {margin}) decided as in plain decoding, 1 token decoded again in {took}</source>
+        <translation>sicher bei Gleichstand: {number} knappe Fälle (Abstand unter {margin}) wie ohne Entwürfe entschieden, 1 Token in {took} neu berechnet</translation>
+    </message>
+    <message>
+        <source>kept 1 token of the {role} for the chat before in {took}</source>
+        <translation>1 Token {role} für den Chat davor in {took} aufgehoben</translation>
+    </message>
+    <message>
+        <source>brought back 1 token of the {role} from {store} in {took}</source>
+        <translation>1 Token {role} {store} in {took} zurückgeholt</translation>
+    </message>
+    <message>
+        <source>1 token is decoded again (about {took}): bringing it back from {store} would take about {instead}</source>
+        <translation>1 Token wird neu berechnet (etwa {took}): Es {store} zurückzuholen, würde etwa {instead} dauern</translation>
+    </message>
+    <message>
         <source>tie-safe: 1 near tie (margin under {margin}) decided as in plain decoding, 1 token decoded again in {took}</source>
         <translation>sicher bei Gleichstand: 1 knapper Fall (Abstand unter {margin}) wie ohne Entwürfe entschieden, 1 Token in {took} neu berechnet</translation>
     </message>

@@ -65,6 +65,22 @@ def test_the_engines_files_hold_the_beginnings_of_all_shapes() -> None:
             "tie-safe: 1 near ties (margins under 0.02) decided as in plain decoding, 4 tokens decoded again in 1.0 ms",
             "tie-safe: 1 near tie (margin under 0.02) decided as in plain decoding, 4 tokens decoded again in 1.0 ms",
         ),
+        (
+            "tie-safe: 2 near ties (margins under 0.02) decided as in plain decoding, 1 tokens decoded again in 1.0 ms",
+            "tie-safe: 2 near ties (margins under 0.02) decided as in plain decoding, 1 token decoded again in 1.0 ms",
+        ),
+        (
+            "kept 1 tokens of the target for the chat before in 2 ms",
+            "kept 1 token of the target for the chat before in 2 ms",
+        ),
+        (
+            "brought back 1 tokens of the draft from disk in 2 ms",
+            "brought back 1 token of the draft from disk in 2 ms",
+        ),
+        (
+            "1 tokens are decoded again (about 2 ms): bringing them back from memory would take about 3 ms",
+            "1 token is decoded again (about 2 ms): bringing it back from memory would take about 3 ms",
+        ),
     ],
 )
 def test_one_is_said_as_one(qapp: QApplication, english: str, told: str) -> None:
