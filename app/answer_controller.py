@@ -175,8 +175,7 @@ class AnswerController:
         """Store the answer in the making as interrupted: the app is closing."""
         growing = self._growing
         if growing is not None and not growing.abandoned:
-            notice = translate("AnswerController", "Interrupted: Paceline was closed in the middle of this answer.")
-            ending = self._counted(growing, Ending(MessageState.INTERRUPTED, growing.stats, notice))
+            ending = self._counted(growing, Ending(MessageState.INTERRUPTED, growing.stats))
             self._store.finish_answer(growing.answer_id, ending)
         self._growing = None
 

@@ -29,7 +29,6 @@ from engine.records import Problem
 log = logging.getLogger(__name__)
 
 VERIFY_S = 2.0  # so long the end waits for a copy of today that is just being read
-INTERRUPTED_NOTICE = "Interrupted: Paceline or the computer went away in the middle of this answer."
 
 
 class ChatsFile:
@@ -103,7 +102,7 @@ class ChatsFile:
         connection = self._opened.connection
         try:
             with transaction(connection):
-                num_interrupted = messages.interrupt_streaming(connection, INTERRUPTED_NOTICE)
+                num_interrupted = messages.interrupt_streaming(connection)
                 self.wiped = wipe_marked(connection)
             if num_interrupted:
                 log.info("%d answers were interrupted when Paceline last ended.", num_interrupted)

@@ -167,12 +167,12 @@ def write_answer(db: sqlite3.Connection, snapshot: Snapshot, now: datetime) -> N
         rows.touch(db, conversation_id, now)
 
 
-def interrupt_streaming(db: sqlite3.Connection, notice: str) -> int:
+def interrupt_streaming(db: sqlite3.Connection) -> int:
     """Mark the answers that nobody is giving any more; other versions stay beside them. Return how many."""
     streaming = db.execute("SELECT id FROM messages WHERE state = ?", (MessageState.STREAMING.value,)).fetchall()
     for (message_id,) in streaming:
-        sql = "UPDATE messages SET state = ?, notice = ?, replaces = NULL WHERE id = ?"
-        db.execute(sql, (MessageState.INTERRUPTED.value, notice, message_id))
+        sql = "UPDATE messages SET state = ?, notice = '', replaces = NULL WHERE id = ?"
+        db.execute(sql, (MessageState.INTERRUPTED.value, message_id))
         index.add_message(db, message_id)
     return len(streaming)
 

@@ -14,7 +14,7 @@ from datetime import UTC, datetime
 
 from app.chats import attachments, given, messages, rows
 from app.chats.answers import Ending
-from app.chats.chats_file import INTERRUPTED_NOTICE, ChatsFile
+from app.chats.chats_file import ChatsFile
 from app.chats.deletion import Deletions
 from app.chats.library import Library, write_unsent
 from app.chats.opening import Place
@@ -256,7 +256,7 @@ class ChatStore(ChatsFile):
                 target=ending.run.target if ending.run else view.target,
             )
         if view.state is MessageState.STREAMING:
-            return dataclasses.replace(view, state=MessageState.INTERRUPTED, notice=INTERRUPTED_NOTICE)
+            return dataclasses.replace(view, state=MessageState.INTERRUPTED, notice="")
         return view
 
 

@@ -68,10 +68,6 @@
         <source>Only a last answer that was cut short can go on.</source>
         <translation>Nur eine letzte, abgebrochene Antwort kann fortgesetzt werden.</translation>
     </message>
-    <message>
-        <source>Interrupted: Paceline was closed in the middle of this answer.</source>
-        <translation>Unterbrochen: Paceline wurde mitten in dieser Antwort geschlossen.</translation>
-    </message>
 </context>
 <context>
     <name>AnswerFooter</name>
@@ -4263,6 +4259,10 @@ Chat-Vorlage: {template_name}
     <message>
         <source>Paceline goes on with {without}; set yours again, or repair the kept file.</source>
         <translation>Paceline macht mit {without} weiter; geben Sie Ihre neu ein, oder reparieren Sie die aufgehobene Datei.</translation>
+    </message>
+    <message>
+        <source>it is no ordinary file</source>
+        <translation>sie ist keine gewöhnliche Datei</translation>
     </message>
     <message>
         <source>it has more lines or lists than any file of Paceline&apos;s</source>
