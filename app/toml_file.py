@@ -5,9 +5,11 @@ Knows no key of any file.
 
 from __future__ import annotations
 
+import errno
 import logging
 import os
 import re
+import stat
 import tempfile
 import tomllib
 from collections.abc import Callable, Iterable, Mapping
@@ -54,7 +56,7 @@ class TomlFile:
     def read(self) -> Read:
         """Read the document; a broken file is set aside, one that cannot be read stays; both give a problem."""
         try:
-            if self.path.stat().st_size > MAX_BYTES:
+            if _size_of(self.path) > MAX_BYTES:
                 return Read(problem=self._set_aside(said("it has more than {limit} MB", limit=MAX_BYTES // 1_000_000)))
             return Read(_parsed(self.path.read_bytes().decode("utf-8")))
         except FileNotFoundError:
@@ -67,7 +69,7 @@ class TomlFile:
             return Read(problem=Problem(said("The {what} could not be read", what=self.what), message, advice))
 
     def write(self, document: Mapping[str, Any]) -> None:
-        """Write the file so that a crash leaves either the old or the new one.
+        """Write the file so that a crash leaves either the old or the new one; where it is a link, what that leads to.
 
         Raises:
             SettingsWriteError: the folder or the disk does not take it; the old file is as it was.
@@ -75,13 +77,14 @@ class TomlFile:
         text = tomli_w.dumps(document).encode("utf-8", "replace")  # half a character becomes a question mark
         temporary = None
         try:
-            self.path.parent.mkdir(parents=True, exist_ok=True)
-            with tempfile.NamedTemporaryFile(dir=self.path.parent, prefix=self.path.name, delete=False) as file:
+            place = Path(os.path.realpath(self.path))  # some keep their settings elsewhere, and link to them
+            place.parent.mkdir(parents=True, exist_ok=True)
+            with tempfile.NamedTemporaryFile(dir=place.parent, prefix=place.name, delete=False) as file:
                 temporary = Path(file.name)
                 file.write(text)
                 file.flush()
                 os.fsync(file.fileno())
-            temporary.replace(self.path)
+            temporary.replace(place)
         except OSError as error:
             if temporary is not None:
                 temporary.unlink(missing_ok=True)
@@ -107,6 +110,18 @@ class TomlFile:
             said("{path} could not be read: {reason}. {kept}", path=path.name, reason=why, kept=kept),
             said("Paceline goes on with {without}; set yours again, or repair the kept file.", without=self.without),
         )
+
+
+def _size_of(path: Path) -> int:
+    """Give the size of a file.
+
+    Raises:
+        OSError: there is none, or it is a pipe or the like, which would hold up the start.
+    """
+    facts = path.stat()
+    if not stat.S_ISREG(facts.st_mode):
+        raise OSError(errno.EINVAL, said("it is no ordinary file"))
+    return facts.st_size
 
 
 def _parsed(text: str) -> dict[str, Any]:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import sys
 import time
 from datetime import datetime
 from pathlib import Path
@@ -66,6 +68,29 @@ def test_huge_settings_do_not_hold_up_the_start(tmp_path: Path, text: str) -> No
     assert time.process_time() - began_s < 2.0
     assert loaded.problem is not None
     assert len(list(tmp_path.glob("settings.broken-*.toml"))) == 1
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="this system has no named pipes")
+@pytest.mark.timeout(60)
+def test_settings_that_are_no_ordinary_file_are_told_and_left(tmp_path: Path) -> None:
+    file = tmp_path / "settings.toml"
+    os.mkfifo(file)
+    loaded = read_settings(file)
+    assert loaded.problem is not None
+    assert "no ordinary file" in loaded.problem.message
+    assert file.is_fifo()
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="links need rights on Windows")
+def test_settings_behind_a_link_stay_there(tmp_path: Path) -> None:
+    (tmp_path / "dotfiles").mkdir()
+    (tmp_path / "dotfiles" / "mine.toml").write_text("[sampling]\ntop_k = 3\n")
+    link = tmp_path / "settings.toml"
+    link.symlink_to(tmp_path / "dotfiles" / "mine.toml")
+    write_settings(link, read_settings(link).settings.changed({"top_k": 4})[0])
+    assert link.is_symlink()
+    assert "top_k = 4" in (tmp_path / "dotfiles" / "mine.toml").read_text()
+    assert sorted(each.name for each in (tmp_path / "dotfiles").iterdir()) == ["mine.toml"]
 
 
 @SHARED
