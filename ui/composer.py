@@ -7,7 +7,7 @@ from dataclasses import replace
 from math import ceil
 
 from PySide6.QtCore import QSize, Qt, Signal
-from PySide6.QtGui import QResizeEvent
+from PySide6.QtGui import QMouseEvent, QResizeEvent
 from PySide6.QtWidgets import (
     QComboBox,
     QFrame,
@@ -319,6 +319,12 @@ class Composer(QWidget):
         end = max(self.send_button.sizeHint().width(), self.stop_button.sizeHint().width())
         taken = self.attach_button.sizeHint().width() + self.depth_box.sizeHint().width() + end + BESIDE_PX
         self.modes.set_narrow(event.size().width() < self.modes.full_width + taken)
+
+    def mousePressEvent(self, event: QMouseEvent) -> None:
+        """What is pressed between the controls of the card is meant for the text."""
+        if self.card.geometry().contains(event.position().toPoint()):
+            self.edit.setFocus(Qt.FocusReason.MouseFocusReason)
+        super().mousePressEvent(event)
 
     def _show_focus(self, focused: bool) -> None:
         self.card.setProperty("focusWithin", "true" if focused else "false")

@@ -183,7 +183,7 @@ class ContextPanel(QFrame):
         column = QVBoxLayout(self)
         column.setContentsMargins(16, 12, 16, 12)
         column.setSpacing(4)
-        heading = QLabel(translate("ContextMeter", "Context"))
+        heading = QLabel(translate("ContextMeter", "Context, in tokens"))
         heading.setProperty("kind", "section")
         column.addWidget(heading)
         column.addLayout(self._table(theme, parts))

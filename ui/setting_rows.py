@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Mapping
 
 from PySide6.QtCore import Qt
-from PySide6.QtGui import QFontMetrics, QWheelEvent
+from PySide6.QtGui import QFontMetrics, QPaintEvent, QWheelEvent
 from PySide6.QtWidgets import (
     QCheckBox,
     QComboBox,
@@ -16,7 +16,10 @@ from PySide6.QtWidgets import (
     QLineEdit,
     QPlainTextEdit,
     QPushButton,
+    QStyle,
     QStyledItemDelegate,
+    QStyleOptionComboBox,
+    QStylePainter,
     QVBoxLayout,
     QWidget,
 )
@@ -140,7 +143,17 @@ class TextRow(SettingRow):
 
 
 class _CalmCombo(QComboBox):
-    """A combo box that scrolling past does not change."""
+    """A combo box that scrolling past does not change; words that find no room end in dots."""
+
+    def paintEvent(self, event: QPaintEvent) -> None:  # noqa: ARG002
+        """Styled by a sheet, Qt would cut the words at the edge."""
+        painter, option = QStylePainter(self), QStyleOptionComboBox()
+        self.initStyleOption(option)
+        field = QStyle.SubControl.SC_ComboBoxEditField
+        room = self.style().subControlRect(QStyle.ComplexControl.CC_ComboBox, option, field, self).width()
+        option.currentText = self.fontMetrics().elidedText(self.currentText(), Qt.TextElideMode.ElideRight, room)
+        painter.drawComplexControl(QStyle.ComplexControl.CC_ComboBox, option)
+        painter.drawControl(QStyle.ControlElement.CE_ComboBoxLabel, option)
 
     def wheelEvent(self, event: QWheelEvent) -> None:
         """Leave scrolling to the page."""

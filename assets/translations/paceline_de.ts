@@ -763,6 +763,10 @@
         <translation>Kontext</translation>
     </message>
     <message>
+        <source>Context, in tokens</source>
+        <translation>Kontext, in Token</translation>
+    </message>
+    <message>
         <source>When it is full</source>
         <translation>Wenn er voll ist</translation>
     </message>
@@ -6220,7 +6224,7 @@ Chat-Vorlage: {template_name}
     </message>
     <message>
         <source>Show as table…</source>
-        <translation>Als Tabelle zeigen …</translation>
+        <translation>Als Tabelle …</translation>
     </message>
     <message>
         <source>Show the totals as a table</source>

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from PySide6.QtCore import QMimeData, Qt, QUrl
+from PySide6.QtCore import QMimeData, QPoint, Qt, QUrl
 from PySide6.QtWidgets import QWidget
 from pytestqt.qtbot import QtBot
 
@@ -258,3 +258,11 @@ def test_the_modes_show_their_names_as_soon_as_there_is_room_for_all_of_them(the
     free = composer.send_button.x() - composer.depth_box.geometry().right() - 1
     assert 8 <= free <= 16, "more would hide the names although there is room"
     assert not is_wide(least - 1)
+
+
+def test_a_click_between_the_controls_goes_to_the_text(window: MainWindow, qtbot: QtBot) -> None:
+    composer = window.composer
+    composer.attach_button.setFocus()
+    assert not composer.edit.hasFocus()
+    qtbot.mouseClick(composer.card, Qt.MouseButton.LeftButton, pos=QPoint(composer.card.width() // 2, 3))
+    qtbot.waitUntil(composer.edit.hasFocus)

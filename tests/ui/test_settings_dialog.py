@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from PySide6.QtCore import QEvent, QObject, Qt
-from PySide6.QtWidgets import QApplication, QFileDialog, QWidget
+from PySide6.QtWidgets import QApplication, QComboBox, QFileDialog, QStyle, QStyleOptionComboBox, QWidget
 from pytestqt.qtbot import QtBot
 
 from tests.ui.conftest import FIELDS
@@ -83,7 +83,7 @@ def test_save_tells_only_what_changed(window: MainWindow, dialog: SettingsDialog
     with qtbot.waitSignal(window.settings_changed) as caught:
         qtbot.mouseClick(dialog.save_button, Qt.MouseButton.LeftButton)
     assert caught.args == [{"temperature": 1.25, "depth": None, "sound": False}]
-    window.open_settings()
+    window.dialogs.open_settings()
     again = window.findChildren(SettingsDialog)[-1]
     assert again.rows["temperature"].value() == 1.25
 
@@ -166,8 +166,28 @@ def test_no_part_of_a_dialog_is_ever_a_window_of_its_own(window: MainWindow, qtb
     application = QApplication.instance()
     assert application is not None
     application.installEventFilter(windows)
-    window.open_settings()
+    window.dialogs.open_settings()
     window.chat_settings.open()
-    window.open_shortcuts()
+    window.dialogs.open_shortcuts()
     application.removeEventFilter(windows)
     assert set(windows.shown) == {"SettingsDialog", "ChatSettingsDialog", "ShortcutsDialog"}
+
+
+def test_a_choice_that_is_too_long_for_its_box_ends_in_dots(dialog: SettingsDialog) -> None:
+    row = next(row for row in dialog.rows.values() if isinstance(row, ChoiceRow))
+    combo, words = row.combo, "a choice of many more words than the box can show"
+    combo.setFixedWidth(140)
+    pictures = []
+    for text in (words, next(words[:end] for end in range(4, 40) if _fills(combo, words[:end] + "…")) + "…"):
+        combo.setItemText(combo.currentIndex(), text)
+        pictures.append(combo.grab().toImage())
+    assert pictures[0] == pictures[1]
+
+
+def _fills(combo: QComboBox, text: str) -> bool:
+    """Whether one letter more would find no room."""
+    option = QStyleOptionComboBox()
+    combo.initStyleOption(option)
+    part = QStyle.SubControl.SC_ComboBoxEditField
+    room = combo.style().subControlRect(QStyle.ComplexControl.CC_ComboBox, option, part, combo).width()
+    return combo.fontMetrics().horizontalAdvance(text) + combo.fontMetrics().horizontalAdvance("m") > room
