@@ -28,7 +28,7 @@ from engine.records import (
     StatsUpdate,
     TextChunk,
 )
-from engine.sampling import History, Sampler
+from engine.sampling import Distribution, History, Sampler
 from engine.sentences import said
 from engine.sequence import CachedSequence
 from engine.speculate import Block, Speculation
@@ -70,6 +70,7 @@ class Answer:
         self._pacer = pacer
         self._pace = choose_pace(request.mode, request.depth, can_pace=pacer is not None)
         self.on_pass: OnPass | None = None
+        self.on_first_look: Callable[[Distribution, Distribution], None] | None = None  # see `Speculation`
         self.tie_bound: TieBound | None = None  # where near ties are to be decided in the plain shape
         self._canonical = request.tie_safe and request.sampling.greedy
         self.stats = StatsRecorder(request.mode, target.n_ctx)
@@ -155,6 +156,7 @@ class Answer:
         # A seed repeats an answer at a fixed depth: the sizes of its passes must not follow what was measured.
         speculation.pads = pacer is not None or sampler.greedy or request.sampling.seed is None
         speculation.on_pass = self._passed if self.on_pass is not None else None
+        speculation.on_first_look = self.on_first_look
         if self.tie_bound is not None:
             speculation.tie_safe = TieSafe(self._target, sampler, self.tie_bound, stats)
         if pacer is not None:

@@ -35,6 +35,7 @@ from engine.pairing import check_pair
 from engine.prompt import PromptBuilder
 from engine.records import ChatRequest, EngineReady, Event, LoadRequest, Message, Mode, Overflow
 from engine.sentences import said
+from engine.sharpness import Sharpness
 from engine.state_cache import StateCache
 from engine.summarising import Summarising
 from engine.tie_safe import TieBound
@@ -71,6 +72,7 @@ class Session:
         self._store = CostStore(cost_folder)
         self._experience = ExperienceStore(cost_folder, MAX_DEPTH)
         self._draft_reason: str = _NO_DRAFT
+        self._sharpness = Sharpness()
         self._tie_bound: TieBound | None = None
         self.states = StateCache(state_folder)
 
@@ -118,7 +120,7 @@ class Session:
         self._inspect(Path(path))
         draft = self._open_draft(path, target, lambda fraction: progress(path, fraction))
         self._close_draft("")
-        self._draft = draft
+        self._draft, self._sharpness = draft, Sharpness()
         self.states.attach("draft", draft.sequence, _identity(draft, self._request))
         return self.ready()
 
@@ -216,15 +218,18 @@ class Session:
         pacer = costs.pacer if paced else None
         # A seed repeats an answer only where the drafts are the same, so what was said elsewhere is left out then.
         use_past = request.use_past and request.sampling.seed is None
+        sharpness = self._sharpness if paced or request.sampling.seed is None else None
         index = self._past.index if self._past is not None and use_past else None
         model = self._draft_model(should_stop)
         if model is not None:
             model.on_steps = costs.drafted
+            model.sharpness = sharpness
         drafter = self._drafters.drafter(mode, model, pacer, index)
         request = replace(request, mode=mode)
         answer = Answer(target.sequence, target.model.vocab, drafter, request, self._prompt, costs.pacer)
         answer.stats.plain_ms = costs.pacer.plain_ms if costs.pacer else None
         answer.on_pass = None if tie_safe else costs.passed  # another number of threads would change the last bits
+        answer.on_first_look = sharpness.observe if sharpness is not None else None
         answer.tie_bound = self._tie_bound_in_use() if tie_safe and mode is not Mode.OFF else None
         if reason:
             answer.stats.decisions.append(said("plain decoding instead: {reason}", reason=reason))

@@ -19,7 +19,7 @@ from engine.errors import DecodeError
 from engine.interfaces import Rows
 from engine.pacer import Pacer
 from engine.records import GREEDY, PassOdds, Source
-from engine.sampling import History, Row, Sampler
+from engine.sampling import Distribution, History, Row, Sampler
 from engine.sequence import CachedSequence
 from engine.stats import StatsRecorder
 from engine.tie_safe import TieSafe
@@ -70,6 +70,8 @@ class Speculation:
         self._failure: DecodeError | None = None  # of a plain pass, told after the tokens that came before it
         # Hears of the passes since the last time: the tokens of each, and what each took in milliseconds.
         self.on_pass: Callable[[int, Sequence[float]], None] | None = None
+        # Hears of p and q of the first of the tokens that were drawn for a pass.
+        self.on_first_look: Callable[[Distribution, Distribution], None] | None = None
         drafter.begin(self.history, sampler)
 
     @property
@@ -235,7 +237,14 @@ class Speculation:
             return self.tie_safe.verify(draft, rows, history)
         if sampler.greedy:
             return verify_greedy(draft, lambda i: sampler.argmax(rows[i], history, ids[:i]))
-        return verify_block(draft, lambda i: sampler.distribution(rows[i], history, ids[:i]), sampler.uniform)
+
+        def p_at(i: int) -> Distribution:
+            p = sampler.distribution(rows[i], history, ids[:i])
+            if i == 0 and draft.q is not None and self.on_first_look is not None:
+                self.on_first_look(p, draft.q[0])
+            return p
+
+        return verify_block(draft, p_at, sampler.uniform)
 
     def _emit(self, draft: Draft, verdict: Verdict) -> Block:
         kept, count = verdict.num_accepted, self._count

@@ -36,6 +36,7 @@ from engine.prompt import PromptBuilder
 from engine.records import Mode, SamplingParams
 from engine.sampling import History, Sampler
 from engine.sequence import CachedSequence
+from engine.sharpness import Sharpness
 from engine.speculate import Speculation
 from engine.stats import StatsRecorder
 
@@ -107,7 +108,8 @@ class OnlyAlone(SuffixDrafter):
 class Bench:
     """The built-in pair with the costs of another machine."""
 
-    def __init__(self, curve: str) -> None:
+    def __init__(self, curve: str, *, sharpens: bool = True) -> None:
+        self.sharpness = Sharpness() if sharpens else None
         options = LoadOptions(n_ctx=2048, threads=1)
         self.clock = Clock()
         self.curve = {n: ms * PLAIN_MS for n, ms in CURVES[curve].items()}
@@ -125,7 +127,9 @@ class Bench:
     def model(self) -> DraftModelDrafter:
         """A drafter over the draft model."""
         vocab = self.target.model.vocab
-        return DraftModelDrafter(self.draft_sequence, vocab.n_vocab, vocab.eog_ids)
+        drafter = DraftModelDrafter(self.draft_sequence, vocab.n_vocab, vocab.eog_ids)
+        drafter.sharpness = self.sharpness
+        return drafter
 
     def answer(self, prompt: Prompt, drafter: Drafter, pacer: Pacer, sampling: SamplingParams, wanted: int) -> Total:
         """One answer, from the first token to the end that the model or ``wanted`` sets."""
@@ -135,6 +139,7 @@ class Bench:
             pass
         stats = StatsRecorder(Mode.AUTO, self.target_sequence.n_ctx)
         speculation = Speculation(self.target_sequence, drafter, Sampler(sampling), stats, ids, pacer)
+        speculation.on_first_look = self.sharpness.observe if self.sharpness is not None else None
         started, given = self.clock.now, 0
         while given < wanted:
             block = speculation.step(32, wanted - given)
@@ -162,12 +167,13 @@ def main() -> int:
     parser.add_argument("--ways", nargs="+", default=list(WAYS), choices=list(WAYS))
     parser.add_argument("--max-tokens", type=int, default=128)
     parser.add_argument("--seeds", type=int, default=1)
+    parser.add_argument("--as-it-is", action="store_true", help="draw drafts as their chain gives them, never sharper")
     options = parser.parse_args()
     prompts = [p for path in sorted(WORKLOADS.glob("*.jsonl")) for p in read_prompts(path)]
     for curve in options.curves:
         for temperature in options.temperatures:
             for way in options.ways:
-                totals = run(Bench(curve), way, prompts, temperature, options)
+                totals = run(Bench(curve, sharpens=not options.as_it_is), way, prompts, temperature, options)
                 cells = [f"{name} {PLAIN_MS * t.tokens / t.seconds / 1000:.3f}" for name, t in totals.items()]
                 whole = totals["all"]
                 print(
