@@ -29,14 +29,17 @@ from ui.theme import SEMIBOLD, Theme
 PAD_PX, COMPACT_PAD_PX = 16, 10
 ROW_PX, COMPACT_ROW_PX = 32, 26
 
+BAR_PX = 3
+
 
 class _Delegate(QStyledItemDelegate):
-    """Draws headings and titles with the palette in force."""
+    """Draws headings and titles with the palette in force, and a bar beside the chat that is ``open``."""
 
     def __init__(self, theme: Theme, model: ConversationModel, parent: QWidget) -> None:
         super().__init__(parent)
         self._theme = theme
         self._model = model
+        self.open: int | None = None
 
     def sizeHint(self, option: QStyleOptionViewItem, index: Index) -> QSize:  # noqa: ARG002
         line = ceil(self._theme.text_height())
@@ -54,8 +57,15 @@ class _Delegate(QStyledItemDelegate):
             self._paint_heading(painter, rect, item)
         elif item is not None:
             paint_ground(painter, rect.adjusted(0, 1, 0, -1), option.state, self._theme.tokens)
+            if item.id == self.open:
+                self._paint_bar(painter, rect)
             self._paint_title(painter, rect, item)
         painter.restore()
+
+    def _paint_bar(self, painter: QPainter, rect: QRect) -> None:
+        painter.setPen(Qt.PenStyle.NoPen)
+        painter.setBrush(QColor(self._theme.tokens.accent))
+        painter.drawRoundedRect(rect.left() + 2, rect.top() + 8, BAR_PX, rect.height() - 16, 1, 1)
 
     def _paint_heading(self, painter: QPainter, rect: QRect, heading: Heading) -> None:
         font = self._theme.font(-1, SEMIBOLD)
@@ -119,7 +129,8 @@ class ConversationList(QListView):
         self.rows = ConversationModel()
         self.rows.renamed.connect(self.rename_requested)
         self.setModel(self.rows)
-        self.setItemDelegate(_Delegate(theme, self.rows, self))
+        self._delegate = _Delegate(theme, self.rows, self)
+        self.setItemDelegate(self._delegate)
         self.setAccessibleName(translate("ConversationList", "Conversations"))
         self.setMouseTracking(True)
         self.setUniformItemSizes(True)
@@ -141,7 +152,9 @@ class ConversationList(QListView):
 
         Not while a name is being typed, but right after.
         """
-        same, self._current = self._current == current_id, current_id
+        same, self._current, self._delegate.open = self._current == current_id, current_id, current_id
+        if not same:
+            self.viewport().update()
         if self.state() is QAbstractItemView.State.EditingState:
             kept = self._later[1] if self._later else None
             self._later = (tuple(rows), kept if folders is None else tuple(folders))

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 
 import pytest
 from PySide6.QtCore import QModelIndex, Qt
-from PySide6.QtGui import QAction
+from PySide6.QtGui import QAction, QColor
 from PySide6.QtWidgets import QLineEdit, QMenu
 from pytestqt.qtbot import QtBot
 
@@ -191,3 +191,20 @@ def test_thousands_are_fetched_in_slices(window: MainWindow) -> None:
     before = model.rowCount()
     model.fetchMore(QModelIndex())
     assert model.rowCount() == before + BATCH
+
+
+def test_the_open_chat_is_told_from_the_chosen_row(filled: MainWindow) -> None:
+    listing = filled.sidebar.list
+    listing.setCurrentIndex(listing.rows.index_of(4))
+
+    def bar(chat: int) -> str:
+        box = listing.visualRect(listing.rows.index_of(chat))
+        image = listing.viewport().grab().toImage()
+        return image.pixelColor(box.left() + 3, box.center().y()).name()
+
+    accent = QColor(filled.theme.tokens.accent).name()
+    assert bar(1) == accent
+    assert bar(4) != accent
+    filled.set_conversations(ROWS, 4, FOLDERS)
+    assert bar(4) == accent
+    assert bar(1) != accent
