@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import partial
 
@@ -15,6 +16,7 @@ from ui.language import translate
 from ui.markdown_blocks import Block, BlockStream, Segment, plan_segments, plan_tail
 from ui.markdown_places import Drawn
 from ui.markdown_reading import MarkdownReading
+from ui.page_growth import hush, with_children
 from ui.pass_tip import pass_tip, pass_words
 from ui.prose_view import ProseView
 from ui.provenance import Locator, PassView, SourceRuns, formula_units, nearest_place, place_at, refused_at
@@ -45,6 +47,10 @@ class _Part:
 
 def _view_of(widget: ProseView | CodeBlock) -> ProseView | QPlainTextEdit:
     return widget.view if isinstance(widget, CodeBlock) else widget
+
+
+def _at_once(_body: QWidget, change: Callable[[], None]) -> None:
+    change()
 
 
 class AnswerBody(QWidget):
@@ -78,6 +84,9 @@ class AnswerBody(QWidget):
         self._idle: list[ProseView | CodeBlock] = []  # let go, to be used again
         self._told: tuple[str, SourceRuns, frozenset[Source]] = ("", SourceRuns(), frozenset())
         self._shows_refused = False
+        self._num_settled = 0  # widgets that were sealed when it was last asked what changed
+        self._changed: tuple[int, int] | None = None  # the first part that changed, and from which height on
+        self.around: Callable[[QWidget, Callable[[], None]], None] = _at_once  # what growing is done in
         self._column = SegmentColumn(self)
 
     @property
@@ -99,6 +108,7 @@ class AnswerBody(QWidget):
         self._take_closed()
         self._show()
         self._spares.drop()
+        self.around = _at_once
 
     def restart(self, base: int = 0) -> None:
         """Begin anew without any text; the first piece will stand at ``base`` of the raw text."""
@@ -108,7 +118,7 @@ class AnswerBody(QWidget):
         self._closed = []
         self._reading = None
         self._join_soon.stop()
-        self._sealed = self._num_marked = 0
+        self._sealed = self._num_marked = self._num_settled = 0
 
     def set_text(self, text: str, base: int = 0) -> None:
         """Show a whole text at once."""
@@ -187,11 +197,11 @@ class AnswerBody(QWidget):
         found = part.locator.locate(text, part.drawn) if wanted and fits else []
         ranges = found if len(wanted) == len(Source) else [item for item in found if item.source in wanted]
         if isinstance(part.widget, CodeBlock):
-            part.widget.mark(ranges)
+            self._note(self._parts.index(part), part.widget.mark(ranges))
             return
         units = formula_units(text)
         words = [item for item in ranges if item.start not in units] if units else ranges
-        part.widget.mark_words(words)
+        self._note(self._parts.index(part), part.widget.mark_words(words))
         part.widget.mark_formulas({item.start: item.source for item in ranges if item.start in units})
         refused = runs.rejections() if self._shows_refused and fits else []
         part.widget.set_refused(refused_at(text, part.drawn, refused) if refused else [])
@@ -229,8 +239,30 @@ class AnswerBody(QWidget):
         place = nearest_place(part.view.toPlainText(), part.drawn, part.view.textCursor().position())
         return None if place is None else runs.pass_at(raw, place)
 
+    def _note(self, index: int, top: int | None) -> None:
+        """A part looks otherwise from a height on, or not."""
+        if top is not None:
+            self._changed = min(self._changed or (index, top), (index, top))
+
+    def take_change(self) -> int | None:
+        """The height in pixels from which on the body looks otherwise than when this was last asked; None: nowhere."""
+        changed, self._changed, self._num_settled = self._changed, None, self._sealed
+        if changed is None:
+            return None
+        index, top = min(changed[0], len(self._parts)), changed[1]
+        if top and index < len(self._parts):
+            return self._parts[index].widget.y() + top
+        return self._parts[index - 1].widget.geometry().bottom() + 1 if index else 0
+
+    def growing(self) -> list[QWidget]:
+        """The widgets that more text may change, and all that is in them."""
+        return list(with_children(part.widget for part in self._parts[self._num_settled :]))
+
     def _join(self) -> None:
         """Let what was closed join the run above it: in a turn of its own, since that lays the run out anew."""
+        self.around(self, self._join_now)
+
+    def _join_now(self) -> None:
         self._take_closed()
         self._show()
         if self._told[2] or self._shows_refused:
@@ -279,11 +311,12 @@ class AnswerBody(QWidget):
         part = self._parts[index]
         part.drawn, part.goes_on = segment.drawn, segment.goes_on
         if isinstance(part.widget, CodeBlock):
-            part.widget.set_code(segment.code, segment.language, closed=segment.closed)
+            changed = part.widget.set_code(segment.code, segment.language, closed=segment.closed)
         else:
             changed = part.widget.set_html(segment.html, words)
-            if changed and self._told[2] and not self._shows_refused:  # refused words change the lines themselves
+            if changed is not None and self._told[2] and not self._shows_refused:  # those change the lines themselves
                 self._mark_one(part)
+        self._note(index, changed)
 
     def _make(self, segment: Segment, index: int) -> None:
         kind = CodeBlock if segment.is_code else ProseView
@@ -296,6 +329,7 @@ class AnswerBody(QWidget):
             widget.fit(self._text_width)
         self._parts.insert(index, _Part(widget, segment.drawn))
         self._column.put(index, widget)
+        hush(widget)
         widget.show()  # a layout would show it one turn of the event loop later
 
     def _make_widget(self, segment: Segment) -> ProseView | CodeBlock:
@@ -320,7 +354,8 @@ class AnswerBody(QWidget):
         pixels = SEGMENT_SPACING
         if (joins or above.goes_on) and isinstance(above.widget, ProseView) and isinstance(part.widget, ProseView):
             pixels = above.widget.gap_above(part.widget)
-        self._column.set_gap(index, pixels)
+        if self._column.set_gap(index, pixels):
+            self._note(index, 0)
 
     def _on_drawn_again(self, widget: ProseView) -> None:
         part = next((part for part in self._parts if part.widget is widget), None)
@@ -328,6 +363,7 @@ class AnswerBody(QWidget):
             self._mark_one(part)
 
     def _drop(self, index: int) -> None:
+        self._note(index, 0)
         widget = self._parts.pop(index).widget
         self._column.take(index)
         widget.hide()

@@ -6,7 +6,7 @@ import math
 from bisect import bisect_left
 from collections.abc import Sequence
 
-from PySide6.QtCore import QEvent, Qt, Signal
+from PySide6.QtCore import QEvent, QPoint, Qt, Signal
 from PySide6.QtGui import QFontMetricsF, QKeyEvent, QResizeEvent, QTextCursor, QTextOption, QWheelEvent
 from PySide6.QtWidgets import (
     QApplication,
@@ -160,8 +160,12 @@ class CodeBlock(QFrame):
         """The code as it would be copied."""
         return self._code
 
-    def set_code(self, code: str, language: str, *, closed: bool) -> None:
-        """Show code; where it only grew, the new end is appended. Colours come once it is closed."""
+    def set_code(self, code: str, language: str, *, closed: bool) -> int | None:
+        """Show code; where it only grew, the new end is appended. Colours come once it is closed.
+
+        Returns the height in pixels from which on it looks otherwise than before; None where it does not.
+        """
+        top = 0 if language != self._language else None
         if language != self._language:
             self._language = language
             self.label.setText(language or "text")
@@ -174,14 +178,23 @@ class CodeBlock(QFrame):
         if code != self._code:
             self._coloured = False
             self._theme.code_colours.forget(self._highlighter)
-            self._replace(code.removesuffix("\n"))
+            block = self._replace(code.removesuffix("\n"))
             self._code = code
             self.view.fit()
+            top = self._top_of(block) if top is None else top
         if closed and not self._coloured:
             self._coloured = True
             if len(code) <= MAX_COLOURED_CHARS:
                 colours = self._theme.code_colours
                 colours.colour(self._highlighter, code.removesuffix("\n"), language, at_once=appears)
+            top = 0
+        return top
+
+    def _top_of(self, line: int) -> int:
+        """The height at which a line begins."""
+        view, block = self.view, self.view.document().findBlockByNumber(line)
+        top = view.blockBoundingGeometry(block).translated(view.contentOffset()).top()
+        return max(view.viewport().mapTo(self, QPoint(0, math.floor(top) - 1)).y(), 0)
 
     def let_go(self) -> bool:
         """Be as if made anew."""
@@ -194,14 +207,17 @@ class CodeBlock(QFrame):
         self.view.fit()
         return True
 
-    def mark(self, ranges: Sequence[MarkedRange]) -> None:
-        """Mark exactly these ranges of the code, which are in order and none of which crosses a line."""
+    def mark(self, ranges: Sequence[MarkedRange]) -> int | None:
+        """Mark exactly these ranges of the code, which are in order and none of which crosses a line.
+
+        Returns the height in pixels from which on the marks are others; None where they are not.
+        """
         tokens, known = self._theme.tokens, self._marked
         if tokens != self._marked_in:
             self._marked_in, known = tokens, []
         same = num_same(known, ranges)
         if same == len(ranges) == len(known):
-            return
+            return None
         document = self.view.document()
         changed = [item.start for item in (*ranges[same : same + 1], *known[same : same + 1])]
         block = document.findBlock(min(changed)) if known else document.begin()
@@ -213,17 +229,21 @@ class CodeBlock(QFrame):
             lines.setdefault(block.blockNumber(), []).append((item.start - block.position(), item.length, shape))
         self._marked = list(ranges)
         self._highlighter.set_marks(lines, first)
+        return self._top_of(first)
 
-    def _replace(self, shown: str) -> None:
+    def _replace(self, shown: str) -> int:
+        """Returns the number of the first line that is another."""
         before = self._code.removesuffix("\n")
         if before and shown.startswith(before):
+            line = self.view.blockCount() - 1
             cursor = QTextCursor(self.view.document())
             cursor.movePosition(QTextCursor.MoveOperation.End)
             cursor.insertText(shown[len(before) :])
-        else:
-            self._marked = []
-            self._highlighter.forget_marks()
-            self.view.setPlainText(shown)
+            return line
+        self._marked = []
+        self._highlighter.forget_marks()
+        self.view.setPlainText(shown)
+        return 0
 
     def copy_code(self) -> None:
         """Put the code on the clipboard."""

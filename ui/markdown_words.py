@@ -16,6 +16,10 @@ _CLOSINGS = frozenset(
     {"paragraph_close", "heading_close", "list_item_close", "bullet_list_close", "ordered_list_close"}
 )
 _END_TAGS = re.compile(r"(?:</\w+>|\s)*\Z")
+_TAGS = re.compile(r"<[^>]*>")
+_SPACES = re.compile(r"\s+")
+_WORDS = re.compile(r"\S+")
+_ENTITIES = re.compile(r"&#?\w+;")
 _SIGNS = frozenset(".,:'\"?/%=+-")  # harmless within a line that has a letter
 
 
@@ -43,6 +47,30 @@ def grow_html(html: str, words: str) -> str:
     end = _END_TAGS.search(html)
     place = end.start() if end is not None else len(html)
     return f"{html[:place]}{escapeHtml(words)}{html[place:]}"
+
+
+def place_shown(text: str, before: str, html: str) -> int:
+    """Where in the shown text of an HTML that of another one stops being the same; earlier rather than later."""
+    same = html[: _num_same(before, html)]
+    same = same[: max(same.rfind("<") if same.rfind("<") > same.rfind(">") else len(same), 0)]
+    num_letters = len(_SPACES.sub("", _TAGS.sub("", same)))  # an entity counts too much, never too little
+    num_letters -= sum(len(found) - 1 for found in _ENTITIES.findall(_TAGS.sub("", same))) + same.count("&")
+    place = 0
+    for found in _WORDS.finditer(text):
+        if len(found[0]) >= num_letters:
+            return found.start() + max(num_letters, 0)
+        num_letters -= len(found[0])
+        place = found.end()
+    return place
+
+
+def _num_same(one: str, other: str) -> int:
+    """How many letters two texts share at their front."""
+    low, high = 0, min(len(one), len(other))
+    while low < high:
+        middle = (low + high + 1) // 2
+        low, high = (middle, high) if one.startswith(other[:middle]) else (low, middle - 1)
+    return low
 
 
 def _is_plain(char: str) -> bool:

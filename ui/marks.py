@@ -29,7 +29,7 @@ from PySide6.QtGui import (
 
 from engine.records import Source
 from ui.palette import DARK, LIGHT, Palette
-from ui.provenance import MarkedRange
+from ui.provenance import MarkedRange, num_same
 
 TINT_ALPHA = 40
 UNDERLINES = {
@@ -110,12 +110,19 @@ class DocumentMarks:
     def __bool__(self) -> bool:
         return bool(self.ranges)
 
-    def show(self, ranges: Sequence[MarkedRange], tokens: Palette) -> bool:
-        """Mark exactly these ranges, which are in order and none of which crosses a line; whether any is new."""
-        if ranges == self.ranges and tokens == self.tokens:
-            return False
-        self.ranges, self.tokens = list(ranges), tokens
-        return True
+    def show(self, ranges: Sequence[MarkedRange], tokens: Palette) -> int | None:
+        """Mark exactly these ranges, which are in order and none of which crosses a line.
+
+        Returns the place in UTF-16 units of the first one that is another; None where none is.
+        """
+        known, self.ranges = self.ranges, list(ranges)
+        if tokens != self.tokens:
+            self.tokens = tokens
+            return 0
+        same = num_same(known, ranges)
+        if same == len(known) == len(ranges):
+            return None
+        return min(item.start for item in (*known[same : same + 1], *ranges[same : same + 1]))
 
     def strips(self, area: QRect) -> list[Strip]:
         """Where the marks are that lie in an area of the document."""

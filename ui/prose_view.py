@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Sequence
 from html import escape
@@ -27,7 +28,7 @@ from ui.formula import Formula
 from ui.formula_object import FormulaObject
 from ui.formulas import Pending
 from ui.markdown_html import FORMULA, FORMULA_IMAGE, formula_source
-from ui.markdown_words import grow_html
+from ui.markdown_words import grow_html, place_shown
 from ui.marks import DocumentMarks
 from ui.palette import Palette
 from ui.provenance import MarkedRange
@@ -109,13 +110,14 @@ class ProseView(QTextBrowser):
         self._set_style()
         theme.changed.connect(self._restyle)
 
-    def set_html(self, html: str, words: str = "") -> bool:
-        """Show parsed Markdown; a selection survives where its place still exists. Returns whether it is another one.
+    def set_html(self, html: str, words: str = "") -> int | None:
+        """Show parsed Markdown; a selection survives where its place still exists.
 
-        Where it grew by nothing but ``words`` at its end, they are added to what is there.
+        Where it grew by nothing but ``words`` at its end, they are added to what is there. Returns the height in pixels
+        from which on it looks otherwise than before; None where it was shown already.
         """
         if html == self._html:
-            return False
+            return None
         before, self._html = self._html, html
         grew = bool(words and before) and FORMULA not in html and not self.textCursor().hasSelection()
         if grew and grow_html(before or "", words) == html:
@@ -123,11 +125,24 @@ class ProseView(QTextBrowser):
             cursor.movePosition(QTextCursor.MoveOperation.End)
             if self.document().characterAt(cursor.position() - 1) == " ":  # what stands between two tags
                 cursor.movePosition(QTextCursor.MoveOperation.Left)
+            place = cursor.position()
             cursor.insertText(words)
             self.fit(self._width)
-        else:
-            self._reload()
-        return True
+            return self._top_of(place)
+        self._reload()
+        return self._top_of(place_shown(self.document().toPlainText(), before or "", html))
+
+    def _top_of(self, place: int) -> int:
+        """Above this height all is as it was where the text changed from a place on: a word may have left a line."""
+        document = self.document()
+        if FORMULA in (self._html or "") or document.rootFrame().childFrames():
+            return 0  # a table may move its columns
+        block = document.findBlock(max(place - 1, 0))
+        top = document.documentLayout().blockBoundingRect(block).top()
+        line = block.layout().lineForTextPosition(place - block.position())
+        if line.isValid() and line.lineNumber() > 1:
+            top += block.layout().lineAt(line.lineNumber() - 1).y()
+        return max(math.floor(top) - 1, 0)
 
     def gap_above(self, below: ProseView) -> int:
         """The pixels between this text and another one if that followed it in the same document."""
@@ -165,10 +180,16 @@ class ProseView(QTextBrowser):
             data.setText(self._words(cursor.selectionStart(), cursor.selectionEnd()))
         return data
 
-    def mark_words(self, ranges: Sequence[MarkedRange]) -> None:
-        """Mark exactly these ranges of the document, which are in order."""
-        if self.marks.show(ranges, self._theme.tokens):
-            self.viewport().update()
+    def mark_words(self, ranges: Sequence[MarkedRange]) -> int | None:
+        """Mark exactly these ranges of the document, which are in order.
+
+        Returns the height in pixels from which on the marks are others; None where they are not.
+        """
+        place = self.marks.show(ranges, self._theme.tokens)
+        if place is None:
+            return None
+        self.viewport().update()
+        return self._top_of(place)
 
     def mark_formulas(self, sources: dict[int, Source]) -> None:
         """Mark the formulas at these places of the document with where they came from."""
@@ -266,8 +287,8 @@ class ProseView(QTextBrowser):
     def _reload(self) -> None:
         # The cursor follows the document, so its places are kept as numbers.
         anchor, position = self.textCursor().anchor(), self.textCursor().position()
-        self.marks.show((), self._theme.tokens)
         if self._html is None:
+            self.marks.show((), self._theme.tokens)
             self.setPlainText(self._plain)
         elif FORMULA in self._html:
             self._load_formulas(self._html)

@@ -27,9 +27,11 @@ class SegmentColumn(QVBoxLayout):
         self.takeAt(2 * index)
         self._gaps.pop(index)
 
-    def set_gap(self, index: int, pixels: int) -> None:
-        """Keep a widget so far from the one above it; 0 for the first."""
+    def set_gap(self, index: int, pixels: int) -> bool:
+        """Keep a widget so far from the one above it; 0 for the first. Returns whether it was not so far before."""
         gap, wanted = self._gaps[index], pixels if index else 0
-        if gap.sizeHint().height() != wanted:
-            gap.changeSize(0, wanted, QSizePolicy.Policy.Minimum, QSizePolicy.Policy.Fixed)
-            self.invalidate()
+        if gap.sizeHint().height() == wanted:
+            return False
+        gap.changeSize(0, wanted, QSizePolicy.Policy.Minimum, QSizePolicy.Policy.Fixed)
+        self.invalidate()
+        return True

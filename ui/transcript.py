@@ -23,6 +23,7 @@ from ui.language import translate
 from ui.message_area import MessageArea
 from ui.message_card import MessageCard
 from ui.message_column import MessageColumn, MessagePages
+from ui.page_growth import grow
 from ui.records import MessageState, MessageView
 from ui.tab_order import put_in_order
 from ui.theme import Theme
@@ -173,8 +174,16 @@ class Transcript(MessageArea):
         """More of the answer that is being made."""
         if self._streaming is not None:
             self._grows_above = False
-            self._streaming.append(text, spans)
-            self.lay_out()
+            card = self._streaming
+            if card.body.segments:
+                self._grow(card.body, lambda: card.append(text, spans))
+            else:  # more than the words may change
+                card.append(text, spans)
+                card.body.around = self._grow
+                self.lay_out()
+
+    def _grow(self, body: QWidget, change: Callable[[], None]) -> None:
+        grow(self._pages, body, change, self.lay_out)
 
     def show_prefill(self, done: int, total: int) -> None:
         """How far the prompt has been read."""

@@ -1,0 +1,86 @@
+"""Lets an answer grow at its end with little to paint: what scrolls is moved as it is, and only what changed is drawn.
+
+Qt moves pixels only where nothing waits to be painted. So the widgets that are filled and laid out anew ask for nothing
+meanwhile, and what changed is asked for afterwards. Knows widgets, no text.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from typing import Protocol, cast
+
+from PySide6.QtCore import QPoint, QRect, Qt
+from PySide6.QtWidgets import QWidget
+from shiboken6 import isValid
+
+_ASKS_FOR_NOTHING = Qt.WidgetAttribute.WA_UpdatesDisabled  # as an attribute: to end it does not repaint everything
+
+
+@contextmanager
+def quiet(widgets: Callable[[], Iterable[QWidget]]) -> Iterator[None]:
+    """Whatever happens to these widgets meanwhile, none of them asks to be painted; nor those that come to them."""
+    ours = list(widgets())
+    for widget in ours:
+        widget.setAttribute(_ASKS_FOR_NOTHING)
+    try:
+        yield
+    finally:
+        for widget in (*ours, *widgets()):  # what was made meanwhile has taken it from those that it is in
+            if isValid(widget):
+                widget.setAttribute(_ASKS_FOR_NOTHING, False)
+
+
+def hush(widget: QWidget) -> None:
+    """Let what was just added to a widget that asks for nothing do as it does."""
+    home = widget.parentWidget()
+    if home is not None and home.testAttribute(_ASKS_FOR_NOTHING):
+        for each in with_children([widget]):
+            each.setAttribute(_ASKS_FOR_NOTHING)
+
+
+def between(widget: QWidget, page: QWidget) -> Iterator[QWidget]:
+    """A widget and those that it is in, up to the page and without it."""
+    around: QWidget | None = widget
+    while around is not None and around is not page:
+        yield around
+        around = around.parentWidget()
+
+
+def with_children(widgets: Iterable[QWidget]) -> Iterator[QWidget]:
+    """Widgets and all that is in them."""
+    for widget in widgets:
+        yield widget
+        yield from widget.findChildren(QWidget)
+
+
+class Growing(Protocol):
+    """What grows at its end."""
+
+    def growing(self) -> Iterable[QWidget]:
+        """The widgets that may change."""
+
+    def take_change(self) -> int | None:
+        """From which of its pixels on it changed; None: nowhere."""
+
+
+def grow(page: QWidget, body: QWidget, change: Callable[[], None], lay_out: Callable[[], None]) -> None:
+    """Let a body on a page grow by ``change``, carry the layouts out, and ask for what changed to be painted."""
+    card = cast("QWidget", body.parent())
+
+    def widgets() -> list[QWidget]:
+        beside = card.findChildren(QWidget, options=Qt.FindChildOption.FindDirectChildrenOnly)  # moves down
+        return [*between(body, page), *beside, *cast("Growing", body).growing()]
+
+    with quiet(widgets):
+        change()
+        more = body.sizeHint().height() - body.height()
+        if more > 0:  # else the layouts would take the room from the other messages first, and give it back
+            for widget in between(body, page):
+                widget.updateGeometry()
+            page.resize(page.width(), page.height() + more)
+        lay_out()
+    top = cast("Growing", body).take_change()
+    if top is not None:
+        place = body.mapTo(page, QPoint(0, top)).y()
+        page.update(QRect(0, place, page.width(), max(page.height() - place, 0)))
