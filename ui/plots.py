@@ -30,11 +30,11 @@ class _Plot(Explained):
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
 
     def say(self, text: str) -> None:
-        """What a screen reader says in place of the picture."""
+        """What a screen reader says in place of the picture, which is drawn anew where it says something else."""
         if text != self.said:
             self.said = text
             self.setAccessibleDescription(f"{text}. {self.help_text}")
-        self.update()
+            self.update()
 
     @property
     def words(self) -> str:
@@ -78,6 +78,7 @@ class Sparkline(_Plot):
 
     def add(self, value: float) -> None:
         """One more value at the right end."""
+        self.update()  # also where the words for it stay
         self._values = [*self._values[-(SPARK_POINTS - 1) :], value]
         self.say(
             translate("Sparkline", "Latest {latest}, highest {highest}, lowest {lowest}").format(

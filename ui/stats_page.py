@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from PySide6.QtCore import QEvent, QObject, Qt
-from PySide6.QtGui import QKeyEvent
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QScrollArea, QVBoxLayout, QWidget
+from PySide6.QtGui import QKeyEvent, QPainter, QPaintEvent
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QScrollArea, QStyle, QStyleOption, QVBoxLayout, QWidget
 
 from ui.explained import Explained, explained_in
 from ui.figures import INSET_PX, LegendRow, LineFigure
@@ -15,13 +15,27 @@ from ui.gutter import keep_room
 _STEPS = {Qt.Key.Key_Down: 1, Qt.Key.Key_Up: -1}
 
 
+class _Ground(QWidget):
+    """What the figures stand on: for one that is drawn anew, nothing below it has to be drawn."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.setObjectName("statsContent")
+        self.setAttribute(Qt.WidgetAttribute.WA_OpaquePaintEvent)
+
+    def paintEvent(self, event: QPaintEvent) -> None:  # noqa: ARG002
+        """Its colour, as the stylesheet has it."""
+        option = QStyleOption()
+        option.initFrom(self)
+        self.style().drawPrimitive(QStyle.PrimitiveElement.PE_Widget, option, QPainter(self), self)
+
+
 class StatsPage(QScrollArea):
     """Sections of figures below one another. Tab enters the figures once; Up, Down, Home and End go through them."""
 
     def __init__(self, name: str) -> None:
         super().__init__()
-        self.content = QWidget()
-        self.content.setObjectName("statsContent")
+        self.content = _Ground()
         self.column = QVBoxLayout(self.content)
         self.column.setContentsMargins(12, 6, 0, 10)  # the scroll bar keeps the right side free
         self.column.setSpacing(4)

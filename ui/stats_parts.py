@@ -47,8 +47,20 @@ class AcceptedPart:
 
     def show(self, stats: RunStats, rate: str, *, settled: bool = True) -> None:
         """Show counters."""
+        self.show_rate(rate)
+        self.show_depths(stats, settled=settled)
+        self.show_lengths(stats)
+
+    def show_rate(self, rate: str) -> None:
+        """Show the rate."""
         self.rate.set_value(rate)
+
+    def show_depths(self, stats: RunStats, *, settled: bool) -> None:
+        """Show the rates by depth."""
         self.by_depth.set_shares(stats.acceptance_by_depth, settled=settled)
+
+    def show_lengths(self, stats: RunStats) -> None:
+        """Show how many passes kept how much."""
         self.lengths.set_counts(stats.accepted_lengths)
 
 
