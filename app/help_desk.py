@@ -33,7 +33,7 @@ class HelpDesk(QObject):
 
     def _attach(self) -> None:
         parts, button = self._parts, self._parts.window.sidebar.help_button
-        button.shortcuts.connect(parts.window.open_shortcuts)
+        button.shortcuts.connect(parts.window.dialogs.open_shortcuts)
         button.log_folder.connect(self._open_logs)
         button.diagnostics.connect(self._copy_diagnostics)
         button.about.connect(

@@ -124,7 +124,7 @@ class Handover:
     def _give_settings(window: MainWindow, old: SettingsDialog) -> None:
         focus = old.focusWidget()
         path = WidgetPath.of(focus, old) if focus is not None else None
-        dialog = window.make_settings()
+        dialog = window.dialogs.make_settings()
         dialog.take_over(old)
         target = path.find(dialog) if path is not None else None
         if target is not None:

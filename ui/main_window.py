@@ -18,24 +18,21 @@ from PySide6.QtWidgets import QMainWindow, QWidget
 
 from engine.records import Mode, Problem, RunStats, TokenSpan
 from ui.banner import Banner
+from ui.builtin_note import BuiltinNote
 from ui.chat_settings import ChatSettings
 from ui.commands import Commands
 from ui.composer import Composer
-from ui.dialogs import link_question
 from ui.drop_overlay import DropOverlay
 from ui.drop_zone import DropZone
 from ui.empty_state import EmptyState
 from ui.enter_key import press_button
 from ui.formatting import footer
 from ui.handover import Handover, let_go
-from ui.header import DEMO_NOTE, TINY_NOTE, Header
+from ui.header import Header
 from ui.hub.doors import HubDoors
 from ui.language import translate
 from ui.problem_words import in_language
 from ui.records import ConversationRow, EngineView, FolderRow, MessageView, SettingField, SettingValue
-from ui.setting_rows import ask_model_file
-from ui.settings_dialog import SettingsDialog
-from ui.shortcuts_dialog import ShortcutsDialog
 from ui.sidebar import Sidebar
 from ui.stats_panel import StatsPanel
 from ui.stray_keys import StrayKeys
@@ -43,6 +40,7 @@ from ui.theme import Theme
 from ui.transcript import Transcript
 from ui.transcript_keys import TranscriptKeys
 from ui.undo_bar import UndoBar
+from ui.window_dialogs import WindowDialogs
 from ui.window_layout import WindowLayout
 from ui.window_panes import page_with_foot, side_by_side, stacked
 from ui.window_wiring import add_commands, connect_parts
@@ -91,11 +89,12 @@ class MainWindow(QMainWindow):
 
     def __init__(self, assets_dir: Path, fields: Sequence[SettingField]) -> None:
         super().__init__()
-        self._fields = tuple(fields)
-        self._values: dict[str, SettingValue] = {field.key: field.default for field in fields}
-        self._engine = EngineView()
-        self._assets_dir = assets_dir
-        self._demo_active = False
+        self.dialogs = WindowDialogs(self, fields)
+        self.dialogs.saved.connect(self.settings_changed)
+        self.dialogs.language_tried.connect(self.language_wanted)
+        self.dialogs.file_chosen.connect(self.model_file_chosen)
+        self.engine_view = EngineView()
+        self._builtin = BuiltinNote(assets_dir)
         self.setWindowTitle("Paceline")
         self.theme = Theme(assets_dir / "icons", self)
         self.setWindowIcon(self.theme.application_icon())
@@ -127,7 +126,7 @@ class MainWindow(QMainWindow):
         connect_parts(self)
         self.chat_settings = ChatSettings(self, self.theme, self.header, self.composer)
         self.chat_settings.told.connect(self.show_notice)
-        self.chat_settings.manage_prompts.connect(self.open_prompts)
+        self.chat_settings.manage_prompts.connect(self.dialogs.open_prompts)
         self.commands = Commands(self)
         add_commands(self)
         self.chat_settings.add_commands(self.commands)
@@ -229,12 +228,12 @@ class MainWindow(QMainWindow):
     def set_engine(self, view: EngineView) -> None:
         """What is loaded and what the engine is doing."""
         reasons = {mode: in_language(reason) for mode, reason in view.unavailable.items()}
-        self._engine = view = replace(view, unavailable=reasons)
+        self.engine_view = view = replace(view, unavailable=reasons)
         self.header.set_engine(view)
         self.composer.set_engine(view)
         self.stats.set_engine(view)
         self.chat_settings.set_engine(view)
-        self._show_builtin()
+        self._builtin.show(self.engine_view, self.header, self.empty)
 
     def set_mode(self, mode: Mode) -> None:
         """The mode of the next message."""
@@ -246,8 +245,8 @@ class MainWindow(QMainWindow):
 
     def set_settings(self, values: Mapping[str, SettingValue]) -> None:
         """The values in force, by key."""
-        self._values.update(values)
-        self.composer.set_overflow(str(self._values.get("overflow", "")))
+        self.dialogs.set_values(values)
+        self.composer.set_overflow(str(self.dialogs.values.get("overflow", "")))
 
     def set_theme(self, name: str) -> None:
         """Take a theme: "system", "light" or "dark"."""
@@ -264,18 +263,10 @@ class MainWindow(QMainWindow):
 
     def set_padded_demo(self, state: str, fraction: float | None) -> None:
         """How far the demo at real weight is: "absent", "making", "ready" or "active"."""
-        self._demo_active = state == "active"
+        self._builtin.set_demo(state)
         self.header.set_demo(state)
         self.empty.set_demo(state, fraction)
-        self._show_builtin()
-
-    def _show_builtin(self) -> None:
-        """Say what the built-in models are wherever they are in use, and only there."""
-        target = self._engine.target
-        tiny = target is not None and Path(target.path).is_relative_to(self._assets_dir)
-        note = DEMO_NOTE if self._demo_active else TINY_NOTE if tiny else ""
-        self.header.set_note(translate("Header", note) if note else "")
-        self.empty.set_engine(self._engine, builtin=tiny or self._demo_active)
+        self._builtin.show(self.engine_view, self.header, self.empty)
 
     # ---- banners -----------------------------------------------------------------------------------------------
 
@@ -293,32 +284,6 @@ class MainWindow(QMainWindow):
         self.composer.setFocus()
 
     # ---- intentions of the window ------------------------------------------------------------------------------
-
-    def open_settings(self) -> None:
-        """Open the settings dialog."""
-        self.make_settings().open()
-
-    def open_prompts(self) -> None:
-        """Open the settings at the page of the prompts."""
-        dialog = self.make_settings()
-        dialog.show_page(dialog.pages.count() - 1)
-        dialog.open()
-
-    def make_settings(self) -> SettingsDialog:
-        """The settings dialog, not shown yet."""
-        dialog = SettingsDialog(self._fields, self._values, self, (self.chat_settings.prompts_page(),))
-        dialog.set_unavailable(self._engine.unavailable)
-        dialog.saved.connect(self._on_saved)
-        dialog.language_tried.connect(self.language_wanted)
-        return dialog
-
-    def _on_saved(self, changed: dict[str, SettingValue]) -> None:
-        self._values.update(changed)
-        self.settings_changed.emit(changed)
-
-    def open_shortcuts(self) -> None:
-        """Open the overview of shortcuts."""
-        ShortcutsDialog(self, self.commands.rows()).open()
 
     def copy_last_answer(self) -> None:
         """Put the last answer on the clipboard."""
@@ -352,16 +317,6 @@ class MainWindow(QMainWindow):
         """Send one of the suggested messages."""
         self.composer.set_text(text)
         self.composer.submit()
-
-    def browse(self, role: str) -> None:
-        """Let the user choose a file to be the "target" or "draft"."""
-        ask_model_file(self, role, lambda path: self.model_file_chosen.emit(path, role))
-
-    def ask_link(self, address: str) -> None:
-        """Ask before a link is opened."""
-        question = link_question(self, address)
-        if question is not None:
-            question.open()
 
     # ---- Qt ----------------------------------------------------------------------------------------------------
 

@@ -27,7 +27,7 @@ def connect_parts(window: MainWindow) -> None:
 def _connect_sidebar(window: MainWindow) -> None:
     sidebar, layout = window.sidebar, window.layout_state
     sidebar.new_chat.connect(window.start_new_chat)
-    sidebar.settings.connect(window.open_settings)
+    sidebar.settings.connect(window.dialogs.open_settings)
     sidebar.chosen.connect(window.conversation_selected)
     sidebar.rename_requested.connect(window.conversation_rename_requested)
     sidebar.delete_requested.connect(lambda number, _title: window.conversation_delete_requested.emit(number))
@@ -40,8 +40,8 @@ def _connect_sidebar(window: MainWindow) -> None:
 
 def _connect_models(window: MainWindow) -> None:
     header, empty = window.header, window.empty
-    header.open_target.connect(lambda: window.browse("target"))
-    header.open_draft.connect(lambda: window.browse("draft"))
+    header.open_target.connect(lambda: window.dialogs.browse("target"))
+    header.open_draft.connect(lambda: window.dialogs.browse("draft"))
     header.remove_draft.connect(window.draft_removed)
     header.use_builtin.connect(lambda: window.builtin_pair_requested.emit(False))
     header.use_demo.connect(lambda: window.builtin_pair_requested.emit(True))
@@ -52,7 +52,7 @@ def _connect_models(window: MainWindow) -> None:
     empty.use_builtin.connect(lambda: window.builtin_pair_requested.emit(False))
     empty.use_demo.connect(lambda: window.builtin_pair_requested.emit(True))
     empty.stop_demo.connect(window.padded_demo_cancelled)
-    empty.open_target.connect(lambda: window.browse("target"))
+    empty.open_target.connect(lambda: window.dialogs.browse("target"))
     window.drop_overlay.chosen.connect(window.model_file_chosen)
     window.drop_zone.model_dropped.connect(window.drop_overlay.ask)
 
@@ -67,7 +67,7 @@ def _connect_conversation(window: MainWindow) -> None:
     composer.depth_chosen.connect(window.depth_changed)
     composer.text_changed.connect(window.draft_text_changed)
     window.transcript.regenerate_requested.connect(window.regenerate_requested)
-    window.transcript.link_activated.connect(window.ask_link)
+    window.transcript.link_activated.connect(window.dialogs.ask_link)
     window.stats.sources_wanted.connect(window.transcript.mark_sources)
     window.stats.refused_wanted.connect(window.transcript.show_refused)
 
@@ -95,8 +95,8 @@ def add_commands(window: MainWindow) -> None:
     commands.add(WINDOW, mark("Commands", "Larger text"), ("Ctrl++", "Ctrl+="), lambda: _set_text_size(window, 1))
     commands.add(WINDOW, mark("Commands", "Smaller text"), "Ctrl+-", lambda: _set_text_size(window, -1))
     commands.add(WINDOW, mark("Commands", "Text as large as the system's"), "Ctrl+0", lambda: _set_text_size(window, 0))
-    commands.add(WINDOW, mark("Commands", "Settings"), "Ctrl+,", window.open_settings)
-    commands.add(WINDOW, mark("Commands", "Keyboard shortcuts"), ("F1", "Ctrl+/"), window.open_shortcuts)
+    commands.add(WINDOW, mark("Commands", "Settings"), "Ctrl+,", window.dialogs.open_settings)
+    commands.add(WINDOW, mark("Commands", "Keyboard shortcuts"), ("F1", "Ctrl+/"), window.dialogs.open_shortcuts)
 
 
 def _set_text_size(window: MainWindow, by: int) -> None:

@@ -91,7 +91,7 @@ def _chat_settings(window: MainWindow) -> QDialog | None:
 
 def open_settings(window: MainWindow, row: int) -> SettingsDialog:
     """Open a page of the settings."""
-    window.open_settings()
+    window.dialogs.open_settings()
     dialog = next(dialog for dialog in window.findChildren(SettingsDialog) if dialog.isVisible())
     dialog.nav.setCurrentRow(row)
     dialog.activateWindow()

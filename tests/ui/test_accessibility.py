@@ -60,7 +60,7 @@ def test_every_control_of_the_window_has_a_name(filled: MainWindow) -> None:
 
 
 def test_every_control_of_the_dialogs_has_a_name(filled: MainWindow) -> None:
-    filled.open_settings()
+    filled.dialogs.open_settings()
     settings = filled.findChild(SettingsDialog)
     question = link_question(filled, "https://example.org")
     assert settings is not None

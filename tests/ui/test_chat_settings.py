@@ -196,7 +196,7 @@ def test_the_key_of_a_mode_that_cannot_run_says_why(window: MainWindow) -> None:
 @pytest.fixture
 def cards(window: MainWindow, qtbot: QtBot) -> ModeRow:
     window.set_engine(NO_DRAFT)
-    window.open_settings()
+    window.dialogs.open_settings()
     settings = window.findChild(SettingsDialog)
     assert settings is not None
     settings.nav.setCurrentRow(1)

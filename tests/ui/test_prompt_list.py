@@ -179,7 +179,7 @@ def test_cancel_and_unchanged_prompts_tell_nothing(
     window.chat_settings.prompts_changed.connect(told.append)
     QTest.mouseClick(page.delete_button, Qt.MouseButton.LeftButton)
     QTest.mouseClick(settings.cancel_button, Qt.MouseButton.LeftButton)
-    window.open_settings()
+    window.dialogs.open_settings()
     QTest.mouseClick(window.findChildren(SettingsDialog)[-1].save_button, Qt.MouseButton.LeftButton)
     assert told == []
 
