@@ -11,6 +11,7 @@ from PySide6.QtGui import (
     QPainter,
     QPen,
     QPyTextObject,
+    QTextBlockFormat,
     QTextCharFormat,
     QTextCursor,
     QTextDocument,
@@ -90,6 +91,9 @@ class FormulaObject(QPyTextObject):
                 low = formula.descent * self._scale(formula, document) <= descent + 0.5
                 shape.setVerticalAlignment(_BASE if low else _MIDDLE)
                 cursor.setCharFormat(shape)
+                block = cursor.blockFormat()  # a line of fixed height would cut off what is taller
+                block.setLineHeight(block.lineHeight(), QTextBlockFormat.LineHeightTypes.MinimumHeight.value)
+                cursor.setBlockFormat(block)
             place = document.toRawText().find("\N{OBJECT REPLACEMENT CHARACTER}", place + 1)
 
     def _scale(self, formula: Formula, document: QTextDocument) -> float:
