@@ -41,7 +41,9 @@ class FarHeights(QObject):
         super().__init__(page)
         self._page, self._column, self._at_end = page, column, at_end
         self._sizes: dict[MessageCard, tuple[int, int]] = {}  # height, and how much of it is text that wraps
+        self._kept: frozenset[KeptCard] = frozenset()  # as the sizes are
         self._place: _Place | None = None
+        self._maximum = 0  # of the scroll bar, when the place was noted
         self._is_moving = False
         self._soon = QTimer(self, singleShot=True, interval=CALM_MS)
         self._soon.timeout.connect(self._fit)
@@ -50,12 +52,14 @@ class FarHeights(QObject):
     def note(self) -> None:
         """All is laid out as it is to stay: remember it, to be compared with what comes."""
         if not self._soon.isActive():
+            entries = self._column().entries
             self._sizes = {card: _size(card) for card in self._column().cards if not card.is_being_made}
-            self._place = self._place_now()
+            self._kept = frozenset(entry for entry in entries if isinstance(entry, KeptCard))
+            self._place, self._maximum = self._place_now(), self._page.verticalScrollBar().maximum()
 
     def forget(self) -> None:
         """Other messages take the place of all."""
-        self._sizes, self._place = {}, None
+        self._sizes, self._kept, self._place = {}, frozenset(), None
         self._soon.stop()
 
     def begin(self) -> None:
@@ -63,15 +67,18 @@ class FarHeights(QObject):
         self._is_moving = True
         self._place = self._place or self._place_now()
 
-    def end(self) -> None:
-        """They have changed, and all near sight is laid out: what was read is where it was; the far ones follow."""
+    def end(self, *, settled: bool = True) -> None:
+        """They have changed, and all near sight is laid out: what was read is where it was; the far ones follow.
+
+        Not ``settled``: more will be laid out before they do, and nobody scrolls by hand until then.
+        """
         self._go_back()
-        self._is_moving = False
-        if self._sizes:
-            self._soon.start()
+        self._is_moving = not settled
+        self._soon.start()
 
     def _on_scrolled(self) -> None:
-        if not self._is_moving:
+        # A look that changes may have laid out something before anybody is told: then the page is of another height.
+        if not self._is_moving and self._page.verticalScrollBar().maximum() == self._maximum:
             self._place = None
 
     def _place_now(self) -> _Place | None:
@@ -94,18 +101,26 @@ class FarHeights(QObject):
         pairs = [(size, _size(card)) for card, size in self._sizes.items() if card in self._column().cards]
         wraps = _ratio([(old[1], new[1]) for old, new in pairs])
         rest = _ratio([(old[0] - old[1], new[0] - new[1]) for old, new in pairs])
-        if wraps == rest == 1:
-            return
 
         def fitted(kept: KeptCard) -> KeptCard:
+            if kept not in self._kept:  # it was put away since
+                return kept
             flowing = round(kept.flowing * wraps)
             height = flowing + round((kept.height - kept.flowing) * rest)
             return replace(kept, height=max(height, LEAST_PX), flowing=flowing)
 
         self.begin()
-        self._column().fit_rooms(fitted)
+        if not wraps == rest == 1:
+            self._column().fit_rooms(fitted)
+            self._sizes = {card: _size(card) for card in self._sizes if card in self._column().cards}
+            self._kept = frozenset(entry for entry in self._column().entries if isinstance(entry, KeptCard))
         self.changed.emit()
         self._go_back()
+        maximum = self._page.verticalScrollBar().maximum()
+        if maximum != self._maximum:  # what is far follows in a later turn, or what is near does once more
+            self._maximum = maximum
+            self._soon.start()
+            return
         self._is_moving = False
         self.note()
 

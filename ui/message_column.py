@@ -98,6 +98,7 @@ class MessageColumn(QWidget):
                 height = kept.height + self._layout.spacing()
                 room.changeSize(0, height, QSizePolicy.Policy.Minimum, QSizePolicy.Policy.Fixed)
         self._layout.invalidate()
+        self._layout.update()
 
     def height_of(self, index: int) -> int:
         """How high a message is, in pixels."""
