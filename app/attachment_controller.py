@@ -175,9 +175,8 @@ class AttachmentController(QObject):
             return
         if outcome.problem is not None:
             self._refused.append(outcome.problem)
-            if wanted.path is None and fits_box(
-                wanted.text
-            ):  # back to where it came from; the clipboard has longer ones
+            # What was pasted goes back to where it was; a longer text is in the clipboard still.
+            if wanted.path is None and fits_box(wanted.text):
                 self._window.composer.edit.insertPlainText(wanted.text)
         elif outcome.is_export and wanted.path is not None:
             self._import(wanted.path)

@@ -535,6 +535,14 @@
         <translation>Chats durchsuchen</translation>
     </message>
     <message>
+        <source>Next chat of the list</source>
+        <translation>Nächster Chat der Liste</translation>
+    </message>
+    <message>
+        <source>Previous chat</source>
+        <translation>Voriger Chat</translation>
+    </message>
+    <message>
         <source>Rename the chosen chat</source>
         <translation>Gewählten Chat umbenennen</translation>
     </message>
@@ -553,6 +561,10 @@
     <message>
         <source>Models, and back to the chat</source>
         <translation>Modelle und zurück zum Chat</translation>
+    </message>
+    <message>
+        <source>Choose the models</source>
+        <translation>Modelle wählen</translation>
     </message>
     <message>
         <source>Show or hide the sidebar</source>
@@ -3615,6 +3627,10 @@ Chat-Vorlage: {template_name}
     <message>
         <source>1 of the {pages} pages of “{name}” has no text that could be read.</source>
         <translation>1 der {pages} Seiten von „{name}“ hat keinen lesbaren Text.</translation>
+    </message>
+    <message>
+        <source>{file} lists more files than any export.</source>
+        <translation>{file} zählt mehr Dateien auf als irgendein Export.</translation>
     </message>
     <message>
         <source>{name} is no chat: no lines in it say who speaks.</source>

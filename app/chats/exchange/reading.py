@@ -27,6 +27,8 @@ _WANTED = re.compile(r"(^|/)(conversations[^/]*\.json|[^/]*conversation\.json|ch
 _WANTED_MARKDOWN = re.compile(r"(?!__MACOSX/).*\.(?:md|markdown)$", re.IGNORECASE)
 _MARKDOWN_ENDINGS = (".md", ".markdown", ".txt")
 _MAX_ENTRIES = 2 * MAX_CHATS
+MAX_DIRECTORY_BYTES = 32 * 2**20  # of a list in a zip: some 300,000 names, which take ten times as much memory
+_END_BYTES = 66_000  # a zip's end: a comment of 64 KB at most, and what stands before it
 MAX_VALUES, MAX_VALUES_MB = 20_000_000, 2000  # in memory, about; an export of 100 MB has four million values
 _SMALL_BYTES = 32 * 2**20  # cannot hold too many
 _PACKED_BADLY = (zipfile.BadZipFile, zlib.error, lzma.LZMAError, struct.error)
@@ -86,6 +88,8 @@ def read_chats(file: Path) -> list[OutsideChat]:
 
 def _read_zip(file: Path) -> list[OutsideChat]:
     chats: list[OutsideChat] = []
+    if _directory_bytes(file) > MAX_DIRECTORY_BYTES:
+        raise ChatsImportError(said("{file} lists more files than any export.", file=file.name))
     with zipfile.ZipFile(file) as archive:
         listed = archive.infolist()[:_MAX_ENTRIES]
         entries = [entry for entry in listed if _WANTED.search(entry.filename)]
@@ -101,6 +105,17 @@ def _read_zip(file: Path) -> list[OutsideChat]:
             with archive.open(entry) as handle, contextlib.suppress(NoChatError):  # a README among them, say
                 chats += _read_markdown(handle, entry.filename)
     return chats
+
+
+def _directory_bytes(file: Path) -> int:
+    """Give how long a zip says its list of files is: all of it is read before anything else (APPNOTE 4.3.14-16)."""
+    with file.open("rb") as handle:
+        handle.seek(max(0, file.stat().st_size - _END_BYTES))
+        tail = handle.read(_END_BYTES)
+    at = len(tail) - 22 if tail[-22:-18] == b"PK\5\6" else tail.rfind(b"PK\5\6")
+    if at >= 76 and tail[at - 20 : at - 16] == b"PK\6\7":  # the long form stands right before the short one
+        return int.from_bytes(tail[at - 36 : at - 28], "little")
+    return int.from_bytes(tail[at + 12 : at + 16], "little") if at >= 0 else 0
 
 
 def _read_markdown(handle: IO[bytes], name: str) -> list[OutsideChat]:

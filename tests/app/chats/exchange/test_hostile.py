@@ -179,3 +179,24 @@ def test_a_zip_of_more_chats_than_may_be_is_refused(tmp_path: Path, monkeypatch:
             archive.writestr(f"{number}.md", "# t\n\n## You\n\nwords\n")
     with pytest.raises(ChatsImportError, match="more than 20"):
         read_chats(file)
+
+
+@pytest.mark.parametrize("comment", [b"", b"words", b"PK\5\6" * 2000])
+@pytest.mark.parametrize("long_form", [True, False])
+def test_a_zip_that_lists_too_much_is_not_listed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, comment: bytes, long_form: bool
+) -> None:
+    file = tmp_path / "chats.zip"
+    with monkeypatch.context() as patched:
+        if long_form:  # what Python writes beyond 65,535 files
+            patched.setattr(zipfile, "ZIP_FILECOUNT_LIMIT", 10)
+        with zipfile.ZipFile(file, "w") as archive:
+            archive.comment = comment
+            for number in range(30):
+                archive.writestr(f"{number}.md", "# t\n\n## You\n\nwords\n")
+    monkeypatch.setattr(reading, "MAX_DIRECTORY_BYTES", 3000)
+    if not comment.startswith(b"PK"):
+        assert len(read_chats(file)) == 30
+    monkeypatch.setattr(reading, "MAX_DIRECTORY_BYTES", 1000)
+    with pytest.raises(ChatsImportError, match=r"lists more files|cannot be read|no JSON"):
+        read_chats(file)
