@@ -200,6 +200,15 @@ class ConversationList(QListView):
         elif item is not None and item.can_fold:
             self.rows.toggle_archive()
 
+    def step(self, by: int) -> None:
+        """Open the chat ``by`` places below the open one, above it where that is negative; none is past an end."""
+        places = [self.rows.index(row, 0) for row in range(self.rows.rowCount())]
+        chats = [place for place in places if isinstance(self.rows.item(place), ConversationRow)]
+        current = self.rows.index_of(self._current)
+        before = chats.index(current) if current.isValid() else (-1 if by > 0 else len(chats))
+        if 0 <= before + by < len(chats):
+            self.choose(chats[before + by])
+
     def name_folder(self, folder_id: int) -> None:
         """Let a folder be named in its place."""
         index = self.rows.index_of_folder(folder_id)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QSize, Qt, Signal
+from PySide6.QtCore import QPoint, QSize, Qt, Signal
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QMenu, QProgressBar, QToolButton, QVBoxLayout, QWidget
 
@@ -128,6 +128,14 @@ class Header(QFrame):
         self.model_button.setMenu(menu)
         self.sidebar_button.clicked.connect(self.show_sidebar)
         self.stats_button.clicked.connect(self.toggle_stats)
+
+    def open_models(self) -> None:
+        """Open the menu of the models under its button, as a click does, ready for the keyboard."""
+        if not self.model_button.isVisible():
+            return
+        below = self.model_button.mapToGlobal(self.model_button.rect().bottomRight())
+        self.menu.popup(below - QPoint(self.menu.sizeHint().width() - 1, -1))
+        self.menu.setActiveAction(self.browse_action)
 
     def _arrange(self) -> None:
         self.bar = row = QHBoxLayout(self)

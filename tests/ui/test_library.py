@@ -208,3 +208,20 @@ def test_the_open_chat_is_told_from_the_chosen_row(filled: MainWindow) -> None:
     filled.set_conversations(ROWS, 4, FOLDERS)
     assert bar(4) == accent
     assert bar(1) != accent
+
+
+def test_keys_step_through_the_chats_from_the_message(filled: MainWindow, qtbot: QtBot) -> None:
+    filled.set_conversations(ROWS, 3, FOLDERS)
+    filled.composer.edit.setFocus()
+    steps = ((Qt.Key.Key_PageDown, 2), (Qt.Key.Key_PageDown, 4), (Qt.Key.Key_PageUp, 2), (Qt.Key.Key_PageUp, 3))
+    for key, wanted in steps:
+        with qtbot.waitSignal(filled.conversation_selected) as caught:
+            qtbot.keyClick(filled.composer.edit, key, Qt.KeyboardModifier.ControlModifier)
+        assert caught.args == [wanted]
+        filled.set_conversations(ROWS, wanted, FOLDERS)
+    with qtbot.assertNotEmitted(filled.conversation_selected):
+        filled.sidebar.list.step(-1)
+    filled.set_conversations(ROWS, None, FOLDERS)
+    with qtbot.waitSignal(filled.conversation_selected) as caught:
+        filled.sidebar.list.step(1)
+    assert caught.args == [3]

@@ -205,6 +205,14 @@ def test_a_narrow_window_gives_the_text_its_room(window: MainWindow, qtbot: QtBo
     qtbot.waitUntil(window.stats.isVisible)
 
 
+def test_the_models_menu_opens_by_its_key(window: MainWindow, qtbot: QtBot) -> None:
+    qtbot.keyClick(window.composer.edit, Qt.Key.Key_L, CTRL)
+    qtbot.waitUntil(window.header.menu.isVisible)
+    assert window.header.menu.activeAction() is window.header.browse_action
+    qtbot.keyClick(window.header.menu, Qt.Key.Key_Escape)
+    assert not window.header.menu.isVisible()
+
+
 def test_a_window_can_be_made_narrow_at_once(window: MainWindow, qtbot: QtBot) -> None:
     window.resize(1280, 800)
     qtbot.waitUntil(window.stats.isVisible)
