@@ -4,7 +4,8 @@
 
 Makes a model of random weights (two tiny layers) with the vocabulary of that file, runs real passes and times what the
 engine does with each row: the argmax, the sampling chain, block verification (which asks for every row), and the
-draft's side. Then whole answers: all of Python's time for a pass of plain decoding.
+draft's side. Then drafted tokens, pass and draw, from whole rows and from the likeliest tokens as llama.cpp picks them
+where the output layer lies (`--gpu-layers 99`), and whole answers: all of Python's time for a pass of plain decoding.
 """
 
 from __future__ import annotations
@@ -24,11 +25,14 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 from engine.block_verifier import verify_block
 from engine.drafters.base import Draft
+from engine.drafters.draft_model import DraftModelDrafter
 from engine.interfaces import Rows
 from engine.llama.context import ContextParams, LlamaContext
 from engine.llama.model import LlamaModel
+from engine.llama.top_chain import NUM_CANDIDATES
 from engine.records import ChatRequest, Finished, LoadRequest, SamplingParams, Source
 from engine.sampling import Sampler, top_probability
+from engine.sequence import CachedSequence
 from engine.session import Session
 from engine.verifier import verify_greedy
 
@@ -152,6 +156,25 @@ def rows_report(model: LlamaModel, repeat: int, threads: int) -> None:
         print(f"block verification of {DEPTH} drawn tokens: {block_us(context, repeat, sampled=True):.0f} us a row")
 
 
+def narrow_report(model: LlamaModel, repeat: int, threads: int) -> None:
+    """Print what a drafted token takes, pass and draw, from whole rows and from candidates."""
+    sampler = Sampler(SamplingParams(seed=1))
+    for count in (0, NUM_CANDIDATES):
+        with LlamaContext(model, ContextParams(2048, threads, num_candidates=count)) as context:
+            sequence, history = CachedSequence(context), np.zeros(1, dtype=np.int32)
+            drafter = DraftModelDrafter(sequence, model.vocab.n_vocab, frozenset())
+            drafter.begin(history, sampler)
+            drafter.propose(history, 1)
+            spent = []
+            for _ in range(repeat):
+                drafter.begin(history, sampler)
+                started = perf_counter()
+                drafter.propose(history, DEPTH)
+                spent.append((perf_counter() - started) / DEPTH)
+            name = f"the {count} likeliest tokens" if context.num_candidates else "whole rows"
+            print(f"a drafted token from {name}: {float(np.median(spent)) * 1e6:.0f} us")
+
+
 def answers_report(path: Path, tokens: int, threads: int) -> None:
     """Print all of Python's time for a pass of plain decoding: the answer's time less that of its passes."""
     session = Session()
@@ -178,12 +201,14 @@ def main() -> int:
     parser.add_argument("--repeat", type=int, default=100)
     parser.add_argument("--tokens", type=int, default=200)
     parser.add_argument("--threads", type=int, default=1)
+    parser.add_argument("--gpu-layers", type=int, default=0)
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         path = make_model(Path(options.vocab), Path(folder) / "large-vocabulary.gguf", options.spread)
-        with LlamaModel(path) as model:
+        with LlamaModel(path, gpu_layers=options.gpu_layers) as model:
             print(f"{model.vocab.n_vocab} tokens, logits deviate by about {options.spread}")
             rows_report(model, options.repeat, options.threads)
+            narrow_report(model, options.repeat, options.threads)
         answers_report(path, options.tokens, options.threads)
     return 0
 
