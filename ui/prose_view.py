@@ -40,6 +40,9 @@ RING_OUTSET_PX = 5
 TABLE_EDGE_PX = 2  # what Qt keeps free around the outer line of a table: two parts of one share that line
 LINE_HEIGHT = 1.55
 REFUSED_LINE_HEIGHT = 2.3  # leaves room above the words
+LONG_WORD_CHARS = 1_000  # Qt takes the square of its length to look for the end of a word
+_LONG_WORD = re.compile(rf"[^\s]{{{LONG_WORD_CHARS}}}")
+_TAG = re.compile(r"<[^>]*>")
 _FORMULA_BLOCK = re.compile(r'<p class="formula" align="center">(<img [^>]*>)</p>')
 
 
@@ -102,7 +105,7 @@ class ProseView(QTextBrowser):
         self.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
-        self.setWordWrapMode(QTextOption.WrapMode.WrapAtWordBoundaryOrAnywhere)
+        self._wrap()
         self.document().setDocumentMargin(0)
         self.document().setIndentWidth(INDENT_PX)
         self.anchorClicked.connect(self._on_anchor)
@@ -125,12 +128,13 @@ class ProseView(QTextBrowser):
             cursor.movePosition(QTextCursor.MoveOperation.End)
             if self.document().characterAt(cursor.position() - 1) == " ":  # what stands between two tags
                 cursor.movePosition(QTextCursor.MoveOperation.Left)
-            place = cursor.position()
+            place = 0 if self._wrap() else cursor.position()
             cursor.insertText(words)
             self.fit(self._width)
             return self._top_of(place)
+        wraps_anew = self._wrap()
         self._reload()
-        return self._top_of(place_shown(self.document().toPlainText(), before or "", html))
+        return 0 if wraps_anew else self._top_of(place_shown(self.document().toPlainText(), before or "", html))
 
     def _top_of(self, place: int) -> int:
         """Above this height all is as it was where the text changed from a place on: a word may have left a line."""
@@ -287,6 +291,7 @@ class ProseView(QTextBrowser):
     def _reload(self) -> None:
         # The cursor follows the document, so its places are kept as numbers.
         anchor, position = self.textCursor().anchor(), self.textCursor().position()
+        self._wrap()
         if self._html is None:
             self.marks.show((), self._theme.tokens)
             self.setPlainText(self._plain)
@@ -297,6 +302,17 @@ class ProseView(QTextBrowser):
         if anchor or position:
             self._reselect(anchor, position)
         self.fit(self._width)
+
+    def _wrap(self) -> bool:
+        """Break lines between words; anywhere where a word is absurdly long. Returns whether that is new."""
+        text = self._plain if self._html is None else self._html
+        is_long = len(text) >= LONG_WORD_CHARS and _LONG_WORD.search(_TAG.sub("", text)) is not None
+        modes = QTextOption.WrapMode
+        wanted = modes.WrapAnywhere if is_long else modes.WrapAtWordBoundaryOrAnywhere
+        if wanted == self.wordWrapMode():
+            return False
+        self.setWordWrapMode(wanted)
+        return True
 
     def _load_formulas(self, html: str) -> None:
         book = self._theme.formulas

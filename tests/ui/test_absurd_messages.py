@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import pytest
 from PySide6.QtCore import QMimeData
+from PySide6.QtGui import QTextOption
 from pytestqt.qtbot import QtBot
 
 from ui.main_window import MainWindow
 from ui.message_edit import HUGE_LINE_CHARS
+from ui.prose_view import ProseView
 from ui.records import MessageView
 from ui.theme import Theme
 from ui.user_card import LINE_CHARS, MOST_CHARS, UserCard, shown_text
@@ -39,3 +41,20 @@ def test_a_pasted_line_of_a_hundred_thousand_letters_becomes_an_attachment(windo
     window.composer.edit.insertFromMimeData(mime)
     assert offered == [mime.text()]
     assert window.composer.text == ""
+
+
+def test_a_word_of_a_hundred_thousand_letters_is_broken_anywhere(theme: Theme, qtbot: QtBot) -> None:
+    text = "x" * 100_000
+    whole, grown = ProseView(theme), ProseView(theme)
+    for view in (whole, grown):
+        qtbot.addWidget(view)
+        view.resize(600, 10)
+        view.fit(600)
+    whole.set_html(f"<p>{text}</p>\n")
+    grown.set_html(f"<p>{text[:900]}</p>\n")
+    assert grown.wordWrapMode() == QTextOption.WrapMode.WrapAtWordBoundaryOrAnywhere
+    assert grown.set_html(f"<p>{text}</p>\n", text[900:]) == 0
+    for view in (whole, grown):  # Qt looks for the end of a word from every line on: seconds
+        assert view.wordWrapMode() == QTextOption.WrapMode.WrapAnywhere
+        assert view.toPlainText() == text
+    assert grown.height() == whole.height()
