@@ -51,7 +51,9 @@ class Sharpness:
         self._overlaps = np.zeros(len(EXPONENTS))  # of p and each power of q, summed
 
     def begin(self, params: SamplingParams) -> None:
-        """An answer with these parameters begins; with another chain than the last nothing is known."""
+        """An answer with these parameters begins; with another chain than the last that drew, nothing is known."""
+        if params.greedy:
+            return
         before = self._params
         self._params = params
         if before is not None and _chain_of(before) != _chain_of(params):
