@@ -139,6 +139,7 @@ class FarCards(QObject):
         until = time.thread_time() + SLICE_S
         near = self._nearest_missing()
         if near is None:
+            self._rest_soon.start(CALM_MS)
             return
         entry = self._column().entries[near.index]
         # A card without its parts takes a turn of its own, and so does its last step; and before it, one that is far

@@ -43,7 +43,7 @@ class FarHeights(QObject):
         self._sizes: dict[MessageCard, tuple[int, int]] = {}  # height, and how much of it is text that wraps
         self._kept: frozenset[KeptCard] = frozenset()  # as the sizes are
         self._place: _Place | None = None
-        self._maximum = 0  # of the scroll bar, when the place was noted
+        self._maximum = 0  # of the scroll bar, when it was looked at last
         self._is_moving = False
         self._soon = QTimer(self, singleShot=True, interval=CALM_MS)
         self._soon.timeout.connect(self._fit)
@@ -78,7 +78,9 @@ class FarHeights(QObject):
 
     def _on_scrolled(self) -> None:
         # A look that changes may have laid out something before anybody is told: then the page is of another height.
-        if not self._is_moving and self._page.verticalScrollBar().maximum() == self._maximum:
+        maximum, before = self._page.verticalScrollBar().maximum(), self._maximum
+        self._maximum = maximum
+        if not self._is_moving and maximum == before:
             self._place = None
 
     def _place_now(self) -> _Place | None:
@@ -114,10 +116,11 @@ class FarHeights(QObject):
             self._column().fit_rooms(fitted)
             self._sizes = {card: _size(card) for card in self._sizes if card in self._column().cards}
             self._kept = frozenset(entry for entry in self._column().entries if isinstance(entry, KeptCard))
+        before = self._maximum
         self.changed.emit()
         self._go_back()
         maximum = self._page.verticalScrollBar().maximum()
-        if maximum != self._maximum:  # what is far follows in a later turn, or what is near does once more
+        if maximum != before:  # what is far follows in a later turn, or what is near does once more
             self._maximum = maximum
             self._soon.start()
             return
