@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from PySide6.QtWidgets import QLayout, QStyleOptionViewItem
+from PySide6.QtWidgets import QLayout, QStyleOptionViewItem, QWidget
 from pytestqt.qtbot import QtBot
 
 from tests.ui.conftest import STATS, rows
@@ -92,3 +92,17 @@ def test_rows_of_lists_grow_with_the_text(window: MainWindow, qtbot: QtBot, dens
         num_lines = 1 if listing is window.sidebar.list else 2
         assert delegate.sizeHint(option, index).height() >= num_lines * window.theme.text_height() + 8
         assert delegate.sizeHint(option, index).height() > usual
+
+
+def test_the_models_place_gives_larger_text_more_room(window: MainWindow) -> None:
+    place = window.hub.place
+    fill_hub(window, "search")
+    lists = place.search.findChildren(QWidget, "hubList")
+    assert len(lists) == 1
+    widths = place.side.minimumWidth(), lists[0].minimumWidth()
+    window.set_text_size("larger")
+    assert lists[0].minimumWidth() > widths[1]
+    longest = max(window.theme.text_width(place.nav.item(row).text()) for row in range(place.nav.count()))
+    assert place.side.minimumWidth() >= max(widths[0], longest + 60)
+    window.set_text_size("normal")
+    assert (place.side.minimumWidth(), lists[0].minimumWidth()) == widths

@@ -11,18 +11,33 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QHBoxLayout, QStackedWidget, QVBoxLayout, QWidget
 
 from ui.hub.parts import scrolled
+from ui.theme import Theme
 
 LIST_PX, LEAST_LIST_PX = 340, 316
+LIST_LINES, LEAST_LIST_LINES = 22.5, 19.0  # its width in heights of a line: larger text needs more
 CARD_PX = 640
 
 
-def list_side(top_px: int, spacing_px: int) -> tuple[QWidget, QVBoxLayout]:
+class _ListSide(QWidget):
+    """The left side, as wide as its text needs."""
+
+    def __init__(self, theme: Theme) -> None:
+        super().__init__()
+        self._theme = theme
+        self.setObjectName("hubList")
+        self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
+        theme.changed.connect(self._fit)
+        self._fit()
+
+    def _fit(self) -> None:
+        line = self._theme.text_height()
+        self.setMinimumWidth(max(LEAST_LIST_PX, round(LEAST_LIST_LINES * line)))
+        self.setMaximumWidth(max(LIST_PX, round(LIST_LINES * line)))
+
+
+def list_side(theme: Theme, top_px: int, spacing_px: int) -> tuple[QWidget, QVBoxLayout]:
     """Make the left side, and the column in it that the page fills."""
-    side = QWidget()
-    side.setObjectName("hubList")
-    side.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
-    side.setMinimumWidth(LEAST_LIST_PX)
-    side.setMaximumWidth(LIST_PX)
+    side = _ListSide(theme)
     column = QVBoxLayout(side)
     column.setContentsMargins(12, top_px, 12, 0)
     column.setSpacing(spacing_px)

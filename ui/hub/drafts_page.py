@@ -62,7 +62,7 @@ class DraftsPage(QWidget):
 
     def __init__(self, theme: Theme, wants: Intentions, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._wants = wants
+        self._theme, self._wants = theme, wants
         self.found_drafts = DraftList()
         self._focus_due = False
         self.heading = label(translate("DraftsPage", "Drafts for"), "caption")
@@ -82,7 +82,7 @@ class DraftsPage(QWidget):
         self.found = QStackedWidget()
         self.found.addWidget(self.list)
         self.found.addWidget(self.nothing)
-        left, column = list_side(14, 4)
+        left, column = list_side(self._theme, 14, 4)
         for piece in (self.heading, self.target, self.words):
             piece.setContentsMargins(10, 0, 8, 0)
             column.addWidget(piece)

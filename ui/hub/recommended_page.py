@@ -57,7 +57,7 @@ class RecommendedPage(QWidget):
 
     def __init__(self, theme: Theme, wants: Intentions, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._wants = wants
+        self._theme, self._wants = theme, wants
         self._rows: dict[str, CatalogRow] = {}
         self.heading = label(translate("RecommendedPage", "Recommended pairs"), "heading")
         self.words = label(
@@ -81,7 +81,7 @@ class RecommendedPage(QWidget):
         )
 
     def _arrange(self) -> None:
-        left, column = list_side(14, 4)
+        left, column = list_side(self._theme, 14, 4)
         for words in (self.heading, self.words):
             words.setContentsMargins(10, 0, 8, 0)
             column.addWidget(words)

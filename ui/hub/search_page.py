@@ -106,7 +106,7 @@ class SearchPage(QWidget):
         self.results = QStackedWidget()
         self.results.addWidget(self.list)
         self.results.addWidget(self.nothing)
-        left, column = list_side(12, 8)
+        left, column = list_side(self._theme, 12, 8)
         column.addWidget(self.field)
         column.addLayout(filters)
         column.addWidget(self.status)
