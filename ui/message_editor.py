@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from PySide6.QtCore import QEvent, Qt, Signal
 from PySide6.QtGui import QFontMetricsF, QKeyEvent
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPlainTextEdit, QPushButton, QVBoxLayout
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPlainTextEdit, QPushButton, QSizePolicy, QVBoxLayout
 
 from ui.attachment_chips import AttachmentRows
 from ui.language import mark, translate
@@ -91,6 +91,8 @@ class MessageEditor(QFrame):
         self.edit = _Text(theme, text)
         hint = QLabel(translate("MessageEditor", HINT))
         hint.setProperty("kind", "caption")
+        hint.setWordWrap(True)
+        hint.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)  # or the page would get wider
         self.cancel_button = QPushButton(translate("MessageEditor", "Cancel"))
         self.send_button = QPushButton(translate("MessageEditor", "Send"))
         self.send_button.setProperty("kind", "primary")

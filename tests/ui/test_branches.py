@@ -97,6 +97,16 @@ def test_all_of_it_has_names(page: MainWindow) -> None:
     assert nameless(page) == []
 
 
+def test_editing_makes_no_narrow_page_wider(page: MainWindow, qtbot: QtBot) -> None:
+    page.resize(640, 600)
+    qtbot.waitUntil(lambda: page.width() == 640)
+    user_card(page, 0).begin_edit()
+    QApplication.processEvents()
+    transcript = page.transcript
+    assert transcript.widget().width() <= transcript.viewport().width()
+    assert transcript.widget().minimumSizeHint().width() <= transcript.viewport().width()
+
+
 def test_an_empty_edit_is_not_sent(page: MainWindow, qtbot: QtBot) -> None:
     card = user_card(page, 0)
     card.begin_edit()
