@@ -47,7 +47,10 @@ class FarHeights(QObject):
         self._is_moving = False
         self._soon = QTimer(self, singleShot=True, interval=CALM_MS)
         self._soon.timeout.connect(self._fit)
+        self._look_soon = QTimer(self, singleShot=True, interval=0)
+        self._look_soon.timeout.connect(self._look)
         page.verticalScrollBar().valueChanged.connect(self._on_scrolled)
+        page.verticalScrollBar().rangeChanged.connect(lambda *_range: self._look_soon.start())
 
     def note(self) -> None:
         """All is laid out as it is to stay: remember it, to be compared with what comes."""
@@ -82,6 +85,11 @@ class FarHeights(QObject):
         self._maximum = maximum
         if not self._is_moving and maximum == before:
             self._place = None
+
+    def _look(self) -> None:
+        """All that came with another height of the page has come."""
+        if not self._is_moving:
+            self._maximum = self._page.verticalScrollBar().maximum()
 
     def _place_now(self) -> _Place | None:
         column, top = self._column(), self._page.verticalScrollBar().value()
