@@ -7,11 +7,13 @@ from __future__ import annotations
 
 from PySide6.QtCore import QObject, QTimer
 from PySide6.QtWidgets import QWidget
+from shiboken6 import isValid
 
 from ui.code_block import CodeBlock
 from ui.prose_view import ProseView
 from ui.theme import Theme
 
+STYLED_AT_ONCE = 5
 PAUSE_MS = 7  # after what was drawn last, and before what comes next
 
 
@@ -24,6 +26,7 @@ class SpareParts(QObject):
         self._home = parent
         self._prose: ProseView | None = None
         self._code: CodeBlock | None = None
+        self._unstyled: list[QWidget] = []  # of the part that was made last, itself at the end
         self._timer = QTimer(self, singleShot=True, interval=PAUSE_MS)
         self._timer.timeout.connect(self._make_one)
 
@@ -39,6 +42,7 @@ class SpareParts(QObject):
             if part is not None:
                 part.deleteLater()
         self._prose = self._code = None
+        self._unstyled = []
 
     def prose(self) -> ProseView:
         """A run of prose, the spare one where it is ready."""
@@ -51,13 +55,32 @@ class SpareParts(QObject):
         return part or CodeBlock(self._theme, self._home)
 
     def _make_one(self) -> None:
-        part: ProseView | CodeBlock
-        if self._prose is None:
-            part = self._prose = ProseView(self._theme, self._home)
+        if self._unstyled:
+            self._style_some()
+        elif self._prose is None:
+            self._take_in(ProseView(self._theme, self._home))
+        elif self._code is None:
+            self._take_in(CodeBlock(self._theme, self._home))
+        if self._unstyled:
+            self._timer.start()
         else:
-            part = self._code = CodeBlock(self._theme, self._home)
+            self.make_soon()
+
+    def _take_in(self, part: ProseView | CodeBlock) -> None:
+        if isinstance(part, CodeBlock):
+            self._code = part
+        else:
+            self._prose = part
         part.hide()
-        for widget in (part, *part.findChildren(QWidget)):
-            widget.ensurePolished()
-        part.sizeHint()
-        self.make_soon()
+        self._unstyled = [*reversed(part.findChildren(QWidget)), part]
+
+    def _style_some(self) -> None:
+        """The stylesheet takes as long to be applied as the widgets to be made."""
+        for widget in self._unstyled[-STYLED_AT_ONCE:]:
+            if isValid(widget):
+                widget.ensurePolished()
+        del self._unstyled[-STYLED_AT_ONCE:]
+        if not self._unstyled:
+            for part in (self._prose, self._code):
+                if part is not None:
+                    part.sizeHint()
