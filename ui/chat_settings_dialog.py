@@ -32,7 +32,7 @@ from ui.records import SettingValue
 from ui.setting_rows import ChoiceRow
 from ui.setting_words import in_words
 
-SIZE = QSize(600, 640)
+SIZE = QSize(640, 640)
 
 _TITLES: dict[Layer, str] = {
     Layer.CHAT: mark("ChatSettings", "This chat"),

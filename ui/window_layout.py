@@ -102,7 +102,9 @@ class WindowLayout:
     def _make_room(self, other: QWidget) -> None:
         """Widen the window for the pane that was just shown; where it cannot be wider the ``other`` pane goes."""
         fills = self._window.windowState() & (Qt.WindowState.WindowMaximized | Qt.WindowState.WindowFullScreen)
-        most = self._window.width() if fills else self._window.screen().availableGeometry().width()
+        most = self._window.width()  # which may span two screens
+        if not fills:
+            most = max(most, self._window.screen().availableGeometry().width())
         if self._splitter.minimumSizeHint().width() > most:
             other.hide()
         needed = min(self._splitter.minimumSizeHint().width(), most)
@@ -121,6 +123,7 @@ class WindowLayout:
         self._sidebar.setVisible(panes.sidebar)
         self._stats_wanted = panes.stats_wanted
         self._stats.setVisible(panes.stats)
+        self._width = self._window.width()  # it has not become narrower since
         self.show_buttons()
 
     def save(self) -> bytes:
