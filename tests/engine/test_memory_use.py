@@ -45,8 +45,8 @@ def test_a_loaded_model_tells_what_it_takes_and_the_estimate_agrees() -> None:
     assert memory.measured
     assert guess is not None
     assert not guess.measured
-    # llama.cpp counts the mapped file whole, and what it laid out anew once more.
-    assert 0.6 * memory.weights_bytes < guess.weights_bytes <= 1.05 * memory.weights_bytes
+    # llama.cpp counts the mapped file whole, and what it laid out anew once more: with AMX that is nearly all of it.
+    assert 0.45 * memory.weights_bytes < guess.weights_bytes <= 1.05 * memory.weights_bytes
     assert guess.cache_bytes == pytest.approx(memory.cache_bytes, rel=0.01)
     assert memory.compute_bytes > 0
     assert memory.all_bytes == memory.weights_bytes + memory.cache_bytes + memory.compute_bytes

@@ -5,6 +5,8 @@ A token is counted as four characters, and its source varies as in a real answer
 
 from __future__ import annotations
 
+from PySide6.QtWidgets import QWidget
+
 from engine.records import Source, TokenSpan
 from ui.records import MessageView
 
@@ -88,3 +90,11 @@ def history_of(num_tokens: int) -> list[MessageView]:
         views.append(MessageView(number, role, text, spans=spans_of(text) if number % 2 else ()))
         num_chars += len(text)
     return views
+
+
+def wanted_height(page: QWidget) -> int:
+    """The height that the layout of a page wants at its width."""
+    layout = page.layout()
+    if layout is not None and layout.hasHeightForWidth():
+        return page.heightForWidth(page.width())
+    return page.sizeHint().height()

@@ -13,7 +13,7 @@ from pytestqt.qtbot import QtBot
 
 from engine.records import Source
 from tests.ui.conftest import STATS
-from tests.ui.long_chats import history_of, spans_of
+from tests.ui.long_chats import history_of, spans_of, wanted_height
 from tests.ui.shown_marks import shown_marks
 from ui.answer_card import AnswerCard
 from ui.code_block import CodeBlock
@@ -50,7 +50,7 @@ def go_up(window: MainWindow, qtbot: QtBot) -> None:
         QApplication.processEvents()
         qtbot.waitUntil(lambda: not window.transcript.is_building, timeout=WAIT_MS)
     page = window.transcript.widget()
-    qtbot.waitUntil(lambda: page.height() == page.sizeHint().height(), timeout=WAIT_MS)
+    qtbot.waitUntil(lambda: page.height() == wanted_height(page), timeout=WAIT_MS)
 
 
 def go_down(window: MainWindow, qtbot: QtBot) -> None:

@@ -16,7 +16,7 @@ from hypothesis.stateful import Bundle, RuleBasedStateMachine, consumes, initial
 from app.chats.answers import Ending
 from app.chats.opening import Place
 from app.chats.store import ChatStore
-from app.chats.titles import title_from
+from app.chats.titles import one_line, title_from
 from engine.records import Mode, RunStats, Source, TokenSpan
 from ui.records import MessageState
 
@@ -121,8 +121,8 @@ class StoreMachine(RuleBasedStateMachine):
     @rule(chat=chats, title=TEXT.filter(bool))
     def rename(self, chat: int, title: str) -> None:
         self.store.rename_conversation(chat, title)
-        if chat in self.model:
-            self.model[chat].title, self.model[chat].named = title, True
+        if chat in self.model and (seen := one_line(title)):
+            self.model[chat].title, self.model[chat].named = seen, True
 
     @rule(chat=consumes(chats))
     def delete(self, chat: int) -> None:

@@ -46,8 +46,9 @@ def assert_same_words(source: Path, padded: Path, prompt: str = "Once upon a tim
     before, after = greedy(source, prompt), greedy(padded, prompt)
     assert len(set(before.ids)) > 3
     assert after.ids == before.ids
-    # Longer rows are summed in other groups: up to 0.007 where the old length was no multiple of the group (F16).
-    np.testing.assert_allclose(after.logits, before.logits, atol=2e-2, rtol=0)
+    # Longer rows are summed in other groups: up to 0.007 where the old length was no multiple of the group (F16), up to
+    # 0.04 where a processor has tiles for longer rows only.
+    np.testing.assert_allclose(after.logits, before.logits, atol=6e-2, rtol=0)
 
 
 @pytest.mark.parametrize("kind", [Q4_0, F16, F32, Q8_0])
