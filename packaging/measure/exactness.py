@@ -35,6 +35,7 @@ from engine.prompt import PromptBuilder
 from engine.records import ChatRequest, Finished, LoadRequest, Message, Mode, SamplingParams
 from engine.sampling import History, Sampler
 from engine.session import Session
+from engine.sharpness import Sharpness
 from engine.speculate import Speculation
 from engine.stats import StatsRecorder
 
@@ -56,7 +57,9 @@ class Pair:
         """Make the drafter of a mode."""
         vocab = self.target.model.vocab
         if mode is Mode.DRAFT:
-            return DraftModelDrafter(self.draft.sequence, vocab.n_vocab, vocab.eog_ids)
+            drafter = DraftModelDrafter(self.draft.sequence, vocab.n_vocab, vocab.eog_ids)
+            drafter.sharpness = Sharpness()  # learnt from answer to answer, as in the app
+            return drafter
         return PromptLookupDrafter() if mode is Mode.NGRAM else NoDrafter()
 
     def ids(self, text: str, begun: str = "") -> History:
@@ -95,6 +98,8 @@ def decode(
         pass
     recorder = StatsRecorder(Mode.OFF, target.n_ctx)
     speculation = Speculation(target, drafter, Sampler(sampling), recorder, prompt)
+    if isinstance(drafter, DraftModelDrafter) and drafter.sharpness is not None:
+        speculation.on_first_look = drafter.sharpness.observe
     ids: list[int] = []
     while len(ids) < count and speculation.room > 0:
         ids += speculation.step(3, count - len(ids)).ids
