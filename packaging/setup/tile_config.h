@@ -1,6 +1,6 @@
 /* What _tile_loadconfig should be where the compiler's own is wrong.
  *
- * In GCC before 11.5, 12.4 and 13.3 it tells the optimiser that it reads 8 of the 64 bytes
+ * In some versions of GCC (12.2 among them) it tells the optimiser that it reads 8 of the 64 bytes
  * (https://gcc.gnu.org/bugzilla/show_bug.cgi?id=114098), so the others are never written, and llama.cpp ends with a
  * general protection fault in its first pass of several tokens on every processor with AMX.
  */
