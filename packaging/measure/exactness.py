@@ -335,6 +335,8 @@ class DropsUnsureTail:
     def __init__(self, drafter: Drafter) -> None:
         self._drafter = drafter
         self.source, self.begin, self.observe = drafter.source, drafter.begin, drafter.observe
+        if isinstance(drafter, DraftModelDrafter):
+            drafter.sharpness = None  # what is drawn more sharply is dropped less often: the mistake would hardly show
 
     def propose(self, history: History, limit: int) -> Draft:
         """Propose what the drafter was sure of only."""
