@@ -5,7 +5,8 @@ Pages of another kind can stand behind those of the fields; they are told when a
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import (
@@ -29,6 +30,8 @@ from ui.setting_row import SettingRow
 from ui.setting_rows import ChoiceRow, make_row
 from ui.settings_page import SettingsPage
 
+LOOKS = ("theme", "text_size", "density")
+
 
 class SettingsDialog(QDialog):
     """Edits a copy of the values.
@@ -36,10 +39,12 @@ class SettingsDialog(QDialog):
     Signals:
         saved(dict): only the changed keys and their values.
         language_tried(str): the window is to speak another language, until the dialog is left without saving.
+        look_tried(str, str): a key of `LOOKS` and its value: the window is to look like that, until the same.
     """
 
     saved = Signal(dict)
     language_tried = Signal(str)
+    look_tried = Signal(str, str)
 
     def __init__(
         self,
@@ -74,7 +79,7 @@ class SettingsDialog(QDialog):
         self.cancel_button = QPushButton(translate("SettingsDialog", "Cancel"))
         self.defaults_button = QPushButton(translate("SettingsDialog", "Restore defaults"))
         self._make_buttons()
-        self._follow_language()
+        self._follow_looks()
         self._arrange()
         self._check()
         self.resize(720, 560)
@@ -107,18 +112,22 @@ class SettingsDialog(QDialog):
         scroll.setFocusPolicy(Qt.FocusPolicy.NoFocus)  # what is in it takes the focus
         return scroll
 
-    def _follow_language(self) -> None:
-        """A language is spoken as soon as it is chosen; leaving the dialog gives the one before back."""
-        row = self.rows.get("language")
-        if not isinstance(row, ChoiceRow):
-            return
+    def _follow_looks(self) -> None:
+        """What is chosen of language and look is seen at once; leaving the dialog gives back what was before."""
+        self._tries: dict[str, Callable[[str], None]] = {"language": self.language_tried.emit}
+        self._tries |= {key: partial(self.look_tried.emit, key) for key in LOOKS}
+        for key, row in self.rows.items():
+            if key in self._tries and isinstance(row, ChoiceRow):
+                row.combo.activated.connect(lambda _place, key=key: self._try(key))
+        self.rejected.connect(self._take_back)
 
-        def take_back() -> None:
-            if row.value() != self._values["language"]:
-                self.language_tried.emit(str(self._values["language"]))
+    def _try(self, key: str) -> None:
+        self._tries[key](str(self.rows[key].value()))
 
-        row.combo.activated.connect(lambda _place: self.language_tried.emit(str(row.value())))
-        self.rejected.connect(take_back)
+    def _take_back(self) -> None:
+        for key in self._tries.keys() & self.rows.keys():
+            if self.rows[key].value() != self._values[key]:
+                self._tries[key](str(self._values[key]))
 
     def take_over(self, other: SettingsDialog) -> None:
         """Have what was edited in another dialog, at its place; that one goes without a word."""
@@ -192,9 +201,13 @@ class SettingsDialog(QDialog):
         return {key: value for key, value in edited.items() if value != self._values[key]}
 
     def restore_defaults(self) -> None:
-        """Show the default of every setting."""
+        """Show the default of every setting, the look among them."""
+        before = {key: self.rows[key].value() for key in self._tries if key in self.rows}
         for row in self.rows.values():
             row.set_value(row.field.default)
+        for key, value in before.items():
+            if self.rows[key].value() != value:
+                self._try(key)
 
     def _save(self) -> None:
         changed = self.changed_values()

@@ -60,7 +60,12 @@ class WindowDialogs(QObject):
         dialog.set_unavailable(window.engine_view.unavailable)
         dialog.saved.connect(self._on_saved)
         dialog.language_tried.connect(self.language_tried)
+        dialog.look_tried.connect(self._try_look)
         return dialog
+
+    def _try_look(self, key: str, value: str) -> None:
+        window = self._window
+        {"theme": window.set_theme, "text_size": window.set_text_size, "density": window.set_density}[key](value)
 
     def _on_saved(self, changed: dict[str, SettingValue]) -> None:
         self.values.update(changed)

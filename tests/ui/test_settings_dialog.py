@@ -7,12 +7,14 @@ from PySide6.QtCore import QEvent, QObject, Qt
 from PySide6.QtWidgets import QApplication, QComboBox, QFileDialog, QStyle, QStyleOptionComboBox, QWidget
 from pytestqt.qtbot import QtBot
 
+from app.settings_table import FIELD_BY_KEY
 from tests.ui.conftest import FIELDS
 from ui.main_window import MainWindow
 from ui.mode_cards import ModeRow
 from ui.records import FieldKind, SettingField, SettingValue
 from ui.setting_rows import ChoiceRow, FolderRow, ModelFileRow, NumberRow, SwitchRow, TextRow
-from ui.settings_dialog import SettingsDialog
+from ui.settings_dialog import LOOKS, SettingsDialog
+from ui.window_dialogs import WindowDialogs
 
 VALUES: dict[str, SettingValue] = {
     "target_path": "/models/a.gguf",
@@ -191,3 +193,59 @@ def _fills(combo: QComboBox, text: str) -> bool:
     part = QStyle.SubControl.SC_ComboBoxEditField
     room = combo.style().subControlRect(QStyle.ComplexControl.CC_ComboBox, option, part, combo).width()
     return combo.fontMetrics().horizontalAdvance(text) + combo.fontMetrics().horizontalAdvance("m") > room
+
+
+@pytest.fixture
+def looks(window: MainWindow) -> SettingsDialog:
+    """The rows of the look, as the app has them."""
+    window.set_theme("light")
+    fields = [FIELD_BY_KEY[key] for key in (*LOOKS, "temperature")]
+    dialogs = WindowDialogs(window, fields)
+    dialogs.set_values({"theme": "light", "text_size": "normal", "density": "comfortable"})
+    dialog = dialogs.make_settings()
+    dialog.open()
+    return dialog
+
+
+def choose(dialog: SettingsDialog, key: str, value: str, qtbot: QtBot) -> None:
+    """Choose as a person does, by keys."""
+    row = dialog.rows[key]
+    assert isinstance(row, ChoiceRow)
+    step = Qt.Key.Key_Down if row.combo.findData(value) > row.combo.currentIndex() else Qt.Key.Key_Up
+    while row.value() != value:
+        qtbot.keyClick(row.combo, step)
+
+
+def look(window: MainWindow) -> tuple[str, int, bool]:
+    return window.theme.name, window.theme.type.base, window.theme.compact
+
+
+def test_a_look_is_seen_while_it_is_chosen_and_goes_with_cancel(
+    window: MainWindow, looks: SettingsDialog, qtbot: QtBot
+) -> None:
+    before = look(window)
+    told: list[object] = []
+    window.settings_changed.connect(told.append)
+    choose(looks, "theme", "dark", qtbot)
+    choose(looks, "text_size", "larger", qtbot)
+    choose(looks, "density", "compact", qtbot)
+    assert look(window) == ("dark", before[1] + 5, True)
+    temperature = looks.rows["temperature"]
+    assert isinstance(temperature, NumberRow)
+    temperature.edit.setText("no number")  # what stands elsewhere in the dialog is no obstacle
+    qtbot.keyClick(looks, Qt.Key.Key_Escape)
+    assert look(window) == before
+    assert told == []
+
+
+def test_a_saved_look_stays(window: MainWindow, looks: SettingsDialog, qtbot: QtBot) -> None:
+    choose(looks, "theme", "dark", qtbot)
+    qtbot.mouseClick(looks.save_button, Qt.MouseButton.LeftButton)
+    assert window.theme.name == "dark"
+
+
+def test_the_default_look_is_seen_at_once_too(window: MainWindow, looks: SettingsDialog, qtbot: QtBot) -> None:
+    qtbot.mouseClick(looks.defaults_button, Qt.MouseButton.LeftButton)
+    assert window.theme.name == "system"
+    qtbot.mouseClick(looks.cancel_button, Qt.MouseButton.LeftButton)
+    assert window.theme.name == "light"
