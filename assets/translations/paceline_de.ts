@@ -2225,6 +2225,13 @@ Chat-Vorlage: {template_name}
     </message>
 </context>
 <context>
+    <name>MarkdownExport</name>
+    <message>
+        <source>This chat has other versions of some messages. Here are the ones that were shown; an export as JSON has them all.</source>
+        <translation>Von einigen Nachrichten hat dieser Chat noch andere Fassungen. Hier stehen die angezeigten; ein Export als JSON enthält alle.</translation>
+    </message>
+</context>
+<context>
     <name>MessageCard</name>
     <message>
         <source>Stopped.</source>

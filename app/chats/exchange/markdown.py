@@ -16,16 +16,21 @@ from app.chats.exchange.own_format import MAX_ATTACHMENTS, time_from, to_attachm
 from app.chats.exchange.records import MAX_MESSAGES, OutsideChat, OutsideMessage, clean_text, clean_title
 from app.errors import ChatsImportError
 from ui.formatting import footer
+from ui.language import mark, translate
 from ui.records import Attachment
 from ui.thinking import split_thinking
 
 VERSION = 1
 AUTHORS = {"user": "You", "assistant": "Paceline"}
 _MAX_MS = 2**53
+OTHER_VERSIONS = mark(
+    "MarkdownExport",
+    "This chat has other versions of some messages. Here are the ones that were shown; an export as JSON has them all.",
+)
 
 
 def to_markdown(chat: OutsideChat) -> str:
-    """Write the shown path down: a heading for each message, the figures below answers."""
+    """Write the shown path down: a heading for each message, the figures below answers; it says that there is more."""
     parts = list(_parts(chat))
     return to_text(parts, free_number(part.text for part in parts))
 
@@ -78,7 +83,10 @@ def shown_path(chat: OutsideChat) -> list[OutsideMessage]:
 def _parts(chat: OutsideChat) -> Iterator[Part]:
     yield Part({}, f"# {' '.join(chat.title.split())}")
     yield Part({"chat": VERSION, "created": chat.created_at.isoformat(), "updated": chat.updated_at.isoformat()}, "")
-    for message in shown_path(chat):
+    shown = shown_path(chat)
+    if len(shown) < len(chat.messages):
+        yield Part({"other_versions": True}, f"*{translate('MarkdownExport', OTHER_VERSIONS)}*")
+    for message in shown:
         heading = f"## {AUTHORS.get(message.role, message.role)}"
         says, words = _words(message)
         if not message.attachments:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections import Counter
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
@@ -70,6 +71,18 @@ class OutsideChat:
             for each in self.messages
         ]
         return hashlib.sha256(json.dumps([self.title, told]).encode()).hexdigest()[:32]
+
+    def holds(self, other: OutsideChat) -> bool:
+        """Whether every message of ``other`` is here after the same words: it is a branch of this chat, say."""
+        return other._lines() <= self._lines()
+
+    def _lines(self) -> Counter[bytes]:
+        """Each message with all that it follows, as digests; the same words twice in one place count twice."""
+        lines: dict[int | None, bytes] = {None: b""}
+        for each in self.messages:
+            told = [each.role, each.text, *((file.name, file.text) for file in each.attachments)]
+            lines[each.key] = hashlib.sha256(lines.get(each.parent, b"") + json.dumps(told).encode()).digest()
+        return Counter(line for key, line in lines.items() if key is not None)
 
 
 def clean_text(value: object, limit: int = MAX_TEXT_CHARS) -> str:

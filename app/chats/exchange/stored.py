@@ -76,7 +76,10 @@ def _message(row: Sequence[object]) -> OutsideMessage:
 
 
 def insert_chat(db: sqlite3.Connection, chat: OutsideChat, now: datetime) -> int | None:
-    """Take a conversation in; return its id, None where it is there already, imported before or written here."""
+    """Take a conversation in; return its id, None where it is there already, imported before or written here.
+
+    One that was written here is there already also where the file has one of its branches, or an earlier state, only.
+    """
     if _is_known(db, chat):
         return None
     first = next((message.text for message in chat.messages if message.role == "user"), "")
@@ -145,11 +148,10 @@ def _insert_message(
 def _is_known(db: sqlite3.Connection, chat: OutsideChat) -> bool:
     if db.execute("SELECT 1 FROM conversations WHERE origin = ? AND deleted_at IS NULL", (chat.digest,)).fetchone():
         return True
-    same_age = db.execute(
-        "SELECT id FROM conversations WHERE created_at = ? AND title = ?", (rows.to_us(chat.created_at), chat.title)
-    ).fetchall()
+    sql = "SELECT id FROM conversations WHERE created_at = ? AND deleted_at IS NULL"
+    same_age = db.execute(sql, (rows.to_us(chat.created_at),)).fetchall()
     stored = [read_chat(db, conversation_id) for (conversation_id,) in same_age]
-    return any(each is not None and each.digest == chat.digest for each in stored)
+    return any(each is not None and each.holds(chat) for each in stored)
 
 
 def _folder(db: sqlite3.Connection, name: str) -> int | None:

@@ -100,7 +100,9 @@ def test_markdown_has_the_shown_path_and_the_figures(store: ChatStore, tmp_path:
     export_chats(store, file, "markdown", chat)
     text = file.read_text("utf-8")
     seen = re.sub(r"\n+(<!-- .* -->\n+)+", "\n\n", text)
-    assert seen.startswith("# Name *three* colours\n\n## You\n\nName *three* colours\n\n## Paceline\n\nRed\n\n*")
+    told = "\n\n*This chat has other versions of some messages."
+    assert seen.startswith(f"# Name *three* colours{told}")
+    assert "\n\n## You\n\nName *three* colours\n\n## Paceline\n\nRed\n\n*" in seen
     assert "per pass" in text
     assert "Blue" not in text
     export_chats(store, tmp_path / "all.zip", "markdown")

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import json
+import sqlite3
 import zipfile
+from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -16,10 +19,11 @@ from app.chats.exchange.markdown_marks import Part, parts_of, to_text
 from app.chats.exchange.reading import may_be_export, read_chats
 from app.chats.exchange.records import OutsideChat, OutsideMessage
 from app.chats.exchange.transfer import export_chats, import_chats
+from app.chats.messages import insert_message
 from app.chats.store import ChatStore
 from app.errors import ChatsImportError
 from engine.records import Mode, RunStats
-from ui.records import Attachment, AttachmentKind
+from ui.records import Attachment, AttachmentKind, MessageState, MessageView
 
 LOOKALIKES = [
     "## You", "## Paceline", "# Title", "\n\n## You\n\n", "\n\n", "\n", "```", "~~~~", "```python\n", "> quoted", ">",
@@ -208,3 +212,58 @@ def test_the_text_alone_reads_back() -> None:
     chat = chat_of([("user", "a", [], None)])
     assert from_markdown(to_markdown(chat)).messages[0].text == "a"
     assert from_markdown("no marks").messages == ()
+
+
+TREES = st.lists(st.tuples(st.integers(0, 30), WORDS, st.booleans()), min_size=1, max_size=9)
+
+
+def stored_tree(store: ChatStore, tree: list[tuple[int, str, bool]]) -> int:
+    """A chat in which each message follows any earlier one, or none, and some are shown instead of their versions."""
+    conversation_id = store.create_conversation("A tree")
+    made: list[tuple[int | None, str]] = [(None, "assistant")]
+    for above, text, shown in tree:
+        parent_id, before = made[above % len(made)]
+        role = "user" if before == "assistant" else "assistant"
+
+        def job(db: sqlite3.Connection, view: MessageView, below: int | None = parent_id) -> int:
+            return insert_message(db, conversation_id, view, datetime.now(UTC), below)
+
+        made.append((store.write(partial(job, view=MessageView(0, role, text, MessageState.COMPLETE))), role))
+        if shown:
+            store.show_message(made[above % len(made)][0] or made[-1][0] or 0)
+    return conversation_id
+
+
+@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
+@given(tree=TREES)
+def test_of_a_chat_with_branches_the_shown_one_comes_back_and_none_twice(
+    store: ChatStore, tmp_path: Path, tree: list[tuple[int, str, bool]]
+) -> None:
+    conversation_id = stored_tree(store, tree)
+    file, rows_before = tmp_path / "chat.md", store.conversations()
+    export_chats(store, file, "markdown", conversation_id)
+    shown = [(view.role, view.text) for view in store.messages(conversation_id)]
+    (chat,) = read_chats(file)
+    assert [(each.role, each.text) for each in chat.messages] == shown
+    assert ("has other versions" in file.read_text("utf-8").split("## ")[0]) is (len(shown) < len(tree))
+    assert import_chats(store, file).num_new == 0, "every message is here already"
+    assert store.conversations() == rows_before
+    store.write(lambda db: db.execute("UPDATE conversations SET deleted_at = 1 WHERE id = ?", (conversation_id,)))
+    assert import_chats(store, file).num_new == 1, "it is gone here"
+    (back,) = (row for row in store.conversations() if row not in rows_before)
+    assert [(view.role, view.text) for view in store.messages(back.id)] == shown
+    store.write(lambda db: db.execute("UPDATE conversations SET deleted_at = 1"))
+
+
+def test_a_chat_that_went_on_or_was_renamed_is_not_doubled_by_its_earlier_export(
+    store: ChatStore, tmp_path: Path
+) -> None:
+    conversation_id = stored_tree(store, [(0, "one", False), (1, "two", False), (1, "two", False)])
+    export_chats(store, tmp_path / "chat.md", "markdown", conversation_id)
+    export_chats(store, tmp_path / "chat.json", "json", conversation_id)
+    store.add_message(conversation_id, "user", "three")
+    store.rename_conversation(conversation_id, "Another name")
+    assert [import_chats(store, tmp_path / f"chat.{ending}").num_new for ending in ("md", "json")] == [0, 0]
+    text = (tmp_path / "chat.md").read_text("utf-8")
+    (tmp_path / "chat.md").write_text(text.replace("two", "two and a half"), "utf-8")
+    assert import_chats(store, tmp_path / "chat.md").num_new == 1, "those words are not here"
