@@ -17,6 +17,7 @@ from markdown_it.rules_inline import StateInline
 from markdown_it.token import Token
 from markdown_it.utils import EnvType
 
+BARE = "bare"  # the markup of the tokens of a link that is written as its address alone: no sign in it opens anything
 PLACE = "place"  # in a token's meta: where in the source of its inline block it begins
 NUM_KEPT = 64  # sources
 LONG_CHARS = 200  # from here on the beginning of a source is worth being looked for
@@ -110,6 +111,8 @@ def _settled(src: str, tokens: Sequence[Token]) -> _Beginning:
     found, depth = _Beginning(), 0
     for number, token in enumerate(tokens):
         depth += token.nesting
+        if token.markup == BARE:
+            continue
         if token.type in _WORDS and (_OPEN_SIGNS.intersection(token.content) or token.markup in _OPEN_ESCAPES):
             return found
         if token.type != "text" or depth:

@@ -1,6 +1,6 @@
 """The Markdown that answers may use, parsed with the place of each token in its source. Knows no Qt.
 
-CommonMark with tables, strikethrough and formulas. Raw HTML and unsafe links stay visible as text.
+CommonMark with tables, strikethrough, bare addresses and formulas. Raw HTML and unsafe links stay visible as text.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from markdown_it import MarkdownIt
 
 from ui.links import is_safe
 from ui.markdown_inline import PlacedInline
+from ui.markdown_links import add_bare_links
 from ui.markdown_math import add_formulas
 
 MAX_NESTING = 100  # what stands deeper is left out by the parser
@@ -25,6 +26,7 @@ class SafeParser(MarkdownIt):
         self.inline = PlacedInline()
         self.configure("commonmark", {"html": False, "maxNesting": MAX_NESTING})
         self.enable(["table", "strikethrough"]).disable(["reference", "fragments_join", "text_join"])
+        add_bare_links(self)
         if formulas:
             add_formulas(self)
 

@@ -12,6 +12,8 @@ from collections.abc import Sequence
 from markdown_it.common.utils import escapeHtml
 from markdown_it.token import Token
 
+from ui.markdown_links import may_be_link
+
 _CLOSINGS = frozenset(
     {"paragraph_close", "heading_close", "list_item_close", "bullet_list_close", "ordered_list_close"}
 )
@@ -37,6 +39,9 @@ def words_after(text: str, num_known: int) -> str | None:
     known = text[:num_known].rstrip(" ")
     added = text[len(known) :]
     if "  " in added or not known or not _is_plain(known[-1]) or not all(map(_is_plain_or_space, added)):
+        return None
+    word = max(known.rfind(" "), known.rfind("\n")) + 1
+    if may_be_link(text[word:]):
         return None
     line = known[known.rfind("\n") + 1 :]
     return added.rstrip(" ") if any(map(str.isalpha, line)) else None

@@ -33,6 +33,13 @@ BLOCKS = st.sampled_from(
         "[ref]: https://example.org",
         "~~gone~~ \\* text",
         "- ```sh\n  ls\n  ```",
+        "https://example.org/a_b*c*?d=1&amp;e",
+        "(see http://example.org/(a)), **www.example.org/~b~**, wwww.c",
+        "[https://example.org](https://example.org/x) `https://example.org` <https://example.org",
+        "| https://example.org/a | b |\n|---|---|\n| www.c.org\\|d | https://user@e.org |",
+        "https",
+        "://example.org.",
+        "www",
     ]
 )
 SEPARATORS = st.sampled_from(["\n", "\n\n", "\n\n\n", "\r\n", "\n \n", ""])

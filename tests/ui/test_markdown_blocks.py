@@ -129,12 +129,22 @@ def test_a_line_break_is_kept() -> None:
     assert joined(stream(["one\ntwo"])) == "<p>one<br/>two</p>\n"
 
 
+PARTS_OF_ADDRESSES = ("https", "://a", "www", ".org", ".", "/b?c=1")
+
+
 @settings(max_examples=300, deadline=None)
 @given(
-    st.lists(st.one_of(documents(), st.sampled_from(["plain words ", "and more", ", 12.", " - x", " $5 "])), max_size=8)
+    st.lists(
+        st.one_of(
+            documents(), st.sampled_from(["plain words ", "and more", ", 12.", " - x", " $5 ", *PARTS_OF_ADDRESSES])
+        ),
+        max_size=8,
+    )
 )
 @example(["costs $5", "0 and *a*", "b _c_", "d"])
 @example(["see [x](http", "://a b", ")"])
+@example(["see https", "://a", ".org", ". b"])
+@example(["see www", ".a", ".org", ",", "b c"])
 @example(["1", ". a", "b 2. c"])
 @example(["# Title", " more ", "#", "x"])
 def test_words_that_are_not_parsed_are_as_if_they_were(pieces: list[str]) -> None:

@@ -23,6 +23,11 @@ PIECES = st.sampled_from(
         "[link](https://example.org/a_b) ",
         "![image](https://example.org/x.png) ",
         "<https://example.org> ",
+        "https://example.org/a_b$c~ ",
+        "(www.example.org/*a*). ",
+        "https",
+        "://a.b",
+        "www.",
         "&amp; \\* ",
         "snake_case ",
         "a * b ",
@@ -71,6 +76,7 @@ def seen(tokens: Sequence[Token]) -> list[tuple[object, ...]]:
 @example([FILL, "snake_case ", "*a ", "b*", " c"])
 @example([FILL, "word", " ", "\n", "next"])
 @example([FILL, "costs $5 ", "and ", "x$"])
+@example([FILL, "https://example.org/a_b$c~ ", "word", FILL, "*em* "])
 def test_a_paragraph_that_grows_is_parsed_as_one_that_is_new(pieces: list[str]) -> None:
     kept, text = PlacedInline(), ""
     for piece in pieces:
