@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import os
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -24,6 +25,13 @@ hypothesis.settings.register_profile(
 )
 hypothesis.settings.load_profile("paceline")
 os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
+
+
+def pytest_unconfigure() -> None:
+    """Close what llama-cpp-python opens when it is imported, and leaves to the interpreter's end to complain of."""
+    if loaded := sys.modules.get("llama_cpp._utils"):
+        loaded.outnull_file.close()
+        loaded.errnull_file.close()
 
 
 @pytest.fixture(autouse=True)

@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -142,7 +143,16 @@ def test_a_changed_library_folder(filled: LoopbackHub, capsys: Capture, tmp_path
     assert Path(pulled["model"]["files"][0]).is_relative_to(tmp_path / "elsewhere")
 
 
+@pytest.fixture
+def heard_ctrl_c() -> Iterator[None]:
+    """Let a child hear Ctrl+C where this process was started deaf to it, in a shell's background: it would inherit."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
 @pytest.mark.skipif(os.name != "posix", reason="needs a Ctrl+C that a test can send")
+@pytest.mark.usefixtures("heard_ctrl_c")
 def test_ctrl_c_keeps_the_part_and_the_same_command_goes_on(filled: LoopbackHub, paceline_home: Path) -> None:
     data = b"GGUF" + os.urandom(1000) * 4000
     filled.add_file(REPO, "big-Q6_K.gguf", data)
