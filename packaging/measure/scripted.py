@@ -1,41 +1,86 @@
-"""Measures exactness where everything is known: a vocabulary of 10, scripted distributions, a million answers a mode.
+"""Measures exactness where everything is known: a vocabulary of 10, scripted distributions, a million tokens a mode.
 
-    python packaging/measure/scripted.py [--samples 1000000] [--modes both,draft,text]
+    python packaging/measure/scripted.py [--samples 1000000] [--modes auto,hybrid,draft,suffix,ngram]
 
-Each answer has three tokens; at each position the counts are set against the exact probabilities of plain decoding
-(chi-square). The pacer is driven through all its depths: its cost curve is replaced by another random one every few
-thousand answers, and its clock is a scripted one. Block verification and padding are in it, as in the app.
+The target's next token depends on the last one only, so every token is a sample of a known distribution. Counted are
+the tokens after each pair of tokens, and those at the first three positions of an answer; both are set against the
+exact probabilities of plain decoding (chi-square). The pacer is driven through all its depths: its cost curve is
+replaced by another random one every few thousand tokens, and its clock is a scripted one. Block verification and
+padding are in it, as in the app.
 """
 
 from __future__ import annotations
 
 import argparse
 import sys
+from dataclasses import dataclass, field
 from multiprocessing import Pool
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import stats
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+
+from curves import InjectedCurve, random_curve
 
 from engine import speculate
 from engine.drafters import paced
+from engine.drafters.draft_model import DraftModelDrafter
+from engine.drafters.paced import PacedDrafter
+from engine.fake_model import MarkovModel
 from engine.pacer import MAX_DEPTH
 from engine.records import Mode, SamplingParams
 from engine.sampling import Sampler
+from engine.sequence import CachedSequence
 from engine.stats import StatsRecorder
 from tests.engine.drafters.test_paced import Answering, Clock
-from tests.engine.test_speculate import N_VOCAB, likely_path, plain_distribution
+from tests.engine.test_speculate import N_VOCAB, Q_LOGITS, likely_path, plain_distribution
 from tests.engine.test_verifier import chi_square_p
 
-LENGTH = 3
-PER_CURVE = 2000
+POSITIONS = 3
+LENGTH = 100  # tokens of an answer that are counted
+ANSWERS_A_CURVE = 40
 SEEDS_A_CURVE = 1_000_000  # apart, so that no two answers share a seed
+LEAST_EXPECTED = 10.0  # in a cell; rarer ones are pooled
+
+
+@dataclass
+class Counted:
+    """Tokens by position [POSITIONS, n_vocab] and by the two before them [n_vocab, n_vocab, n_vocab]."""
+
+    positions: NDArray[np.int64] = field(default_factory=lambda: np.zeros((POSITIONS, N_VOCAB), dtype=np.int64))
+    after: NDArray[np.int64] = field(default_factory=lambda: np.zeros((N_VOCAB,) * 3, dtype=np.int64))
+    depths: set[int] = field(default_factory=set)
+    num_padded: int = 0
+
+    def add(self, other: Counted) -> None:
+        """Take in what another process has counted."""
+        self.positions += other.positions
+        self.after += other.after
+        self.depths |= other.depths
+        self.num_padded += other.num_padded
 
 
 class Deep(Answering):
-    """Answers that want many tokens, so that passes may go deep; only their beginnings are looked at."""
+    """Answers that want many tokens to the end, so that passes may go deep; their first `LENGTH` tokens are counted."""
+
+    def __init__(self, number: int) -> None:
+        """``number`` of the curve."""
+        costs_ms = random_curve(np.random.default_rng(number))
+        super().__init__(costs_ms)
+        self.curve = InjectedCurve(costs_ms)
+        self.pacer.use(self.curve)
+        model = DraftModelDrafter(CachedSequence(MarkovModel(Q_LOGITS)), N_VOCAB, frozenset())
+        self.drafters = {
+            "auto": PacedDrafter(self.pacer, self.suffix, model),
+            "hybrid": PacedDrafter(self.pacer, self.suffix, model, may_rest=False),
+            "draft": PacedDrafter(self.pacer, None, model, may_rest=False),
+            "suffix": PacedDrafter(self.pacer, self.suffix, None, may_rest=False),
+            "ngram": PacedDrafter(self.pacer, self.text, None, may_rest=False),
+        }
 
     def beginning(self, mode: str, sampling: SamplingParams, prompt: list[int]) -> list[int]:
         """The first tokens of one answer."""
@@ -43,67 +88,80 @@ class Deep(Answering):
         self.target.reuse(ids)
         for _ in self.target.prefill(ids[self.target.num_past : -1]):
             pass
-        stats = StatsRecorder(Mode.AUTO, 256)
-        speculation = speculate.Speculation(self.target, self.drafters[mode], Sampler(sampling), stats, ids, self.pacer)
+        stats_of = StatsRecorder(Mode.AUTO, 256)
+        drafter = self.drafters[mode]
+        speculation = speculate.Speculation(self.target, drafter, Sampler(sampling), stats_of, ids, self.pacer)
         given: list[int] = []
         while len(given) < LENGTH:
-            before = stats.proposed
-            given += self.next_ids(speculation, self.drafters[mode], MAX_DEPTH + 1)
-            self.depths.add(stats.proposed - before)
+            before = stats_of.proposed
+            given += self.next_ids(speculation, drafter, MAX_DEPTH + 1)
+            self.depths.add(stats_of.proposed - before)
         return given[:LENGTH]
 
 
-def random_curve(rng: np.random.Generator) -> dict[int, float]:
-    """Costs of passes that make any depth the best one: cheap, dear or stepped."""
-    sizes = (1, 2, 3, 4, 6, 8, 16, 32)
-    steps = rng.exponential(rng.choice([0.02, 0.2, 1.0]), len(sizes) - 1)
-    return dict(zip(sizes, np.concatenate(([1.0], 1.0 + np.cumsum(steps))).tolist(), strict=True))
-
-
-def count(job: tuple[str, int]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Answers of one curve: counts by position and token, and by the number of proposed tokens."""
+def count(job: tuple[str, int]) -> Counted:
+    """The answers of one curve."""
     mode, number = job
-    rng = np.random.default_rng(number)
     clock = Clock(number)
     for module in (speculate, paced):
         module.perf_counter = clock  # type: ignore[attr-defined]
-    answering = Deep(random_curve(rng))
+    answering = Deep(number)
     prompt = likely_path(12)
-    counts = np.zeros((LENGTH, N_VOCAB), dtype=np.int64)
-    depths = np.zeros(MAX_DEPTH + 1, dtype=np.int64)
-    for i in range(PER_CURVE):
+    counted = Counted()
+    for i in range(ANSWERS_A_CURVE):
         seed = number * SEEDS_A_CURVE + i
         sampling = SamplingParams(temperature=1.0, top_k=0, top_p=1.0, min_p=0.0, seed=seed)
-        for position, token_id in enumerate(answering.beginning(mode, sampling, prompt)):
-            counts[position, token_id] += 1
-    for depth in answering.depths:
-        depths[depth] += 1
-    return counts, depths
+        ids = answering.beginning(mode, sampling, prompt)
+        counted.positions[np.arange(POSITIONS), ids[:POSITIONS]] += 1
+        whole = np.array([*prompt[-2:], *ids])
+        np.add.at(counted.after, (whole[:-2], whole[1:-1], whole[2:]), 1)
+    counted.depths, counted.num_padded = answering.depths, answering.curve.num_padded
+    return counted
+
+
+def after_p(after: NDArray[np.int64]) -> float:
+    """P value of the tokens after every pair of tokens: the sum of a chi-square for each pair."""
+    statistic, freedom = 0.0, 0
+    for last in range(N_VOCAB):
+        p = plain_distribution(last, 0)
+        order = np.argsort(p)
+        for seen in after[:, last]:
+            expected = p * seen.sum()
+            first = int(np.searchsorted(np.cumsum(expected[order]), LEAST_EXPECTED))  # these and the next make a cell
+            if first >= N_VOCAB - 1:
+                continue
+            starts = [0, *range(first + 1, N_VOCAB)]
+            cells, wanted = (np.add.reduceat(values[order], starts) for values in (seen, expected))
+            statistic += float(((cells - wanted) ** 2 / wanted).sum())
+            freedom += len(cells) - 1
+    return float(stats.chi2.sf(statistic, freedom))
 
 
 def main() -> int:
-    """Count in two processes and print the p of each position."""
+    """Count in two processes and print the p of each position and of what follows each pair of tokens."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--samples", type=int, default=1_000_000)
-    parser.add_argument("--modes", default="both,draft,text")
+    parser.add_argument("--samples", type=int, default=1_000_000, help="tokens")
+    parser.add_argument("--modes", default="auto,hybrid,draft,suffix,ngram")
     parser.add_argument("--processes", type=int, default=2)
     parser.add_argument("--first", type=int, default=0, help="the number of the first curve: other seeds")
     options = parser.parse_args()
     last = likely_path(12)[-1]
     good = True
+    num_curves = -(-options.samples // (ANSWERS_A_CURVE * LENGTH))
     for mode in options.modes.split(","):
-        jobs = [(mode, number) for number in range(options.first, options.first - (-options.samples // PER_CURVE))]
-        total = np.zeros((LENGTH, N_VOCAB), dtype=np.int64)
-        depths = np.zeros(MAX_DEPTH + 1, dtype=np.int64)
+        total = Counted()
         with Pool(options.processes) as pool:
-            for counts, seen in pool.imap_unordered(count, jobs):
-                total += counts
-                depths += seen
-        chances = [chi_square_p(total[i], plain_distribution(last, i)) for i in range(LENGTH)]
-        good = good and min(chances) > 0.001
-        words = ", ".join(f"{chance:.3f}" for chance in chances)
-        reached = ", ".join(str(depth) for depth in np.flatnonzero(depths))
-        print(f"{mode}: {total[0].sum():,} answers, p by position {words}; depths reached: {reached}", flush=True)
+            for counted in pool.imap_unordered(count, [(mode, options.first + i) for i in range(num_curves)]):
+                total.add(counted)
+        by_position = [chi_square_p(total.positions[i], plain_distribution(last, i)) for i in range(POSITIONS)]
+        after = after_p(total.after)
+        good = good and min(*by_position, after) > 0.001
+        words = ", ".join(f"{chance:.3f}" for chance in by_position)
+        print(
+            f"{mode}: {total.after.sum():,} tokens, p after each pair of tokens {after:.3f}, by position {words}; "
+            f"passes padded {total.num_padded:,}; depths {', '.join(map(str, sorted(total.depths)))}",
+            flush=True,
+        )
     return 0 if good else 1
 
 

@@ -1,0 +1,251 @@
+"""Whether sampled tokens of a real pair are distributed as plain decoding's, by chi-square; and whether that notices.
+
+Each of the first positions is compared with plain decoding, the first also with the exact p. A depth is fixed, or paced
+through all depths by cost curves that are made up. Knows no greedy decoding.
+"""
+
+from __future__ import annotations
+
+import argparse
+import itertools
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from unittest import mock
+
+import numpy as np
+from curves import InjectedCurve, random_curve
+from numpy.typing import NDArray
+from pair import Pair, open_pair
+from scipy import stats
+
+from engine.drafters.base import Draft, Drafter
+from engine.drafters.paced import PacedDrafter
+from engine.pacer import MAX_DEPTH, Pacer
+from engine.records import Mode, SamplingParams
+from engine.sampling import History, Sampler
+from engine.sharpness import Sharpness
+from engine.speculate import Block, Speculation
+from engine.stats import StatsRecorder
+
+NUM_POSITIONS = 3
+SEEDS_APART = 10**7
+PLAIN_SEEDS = 10**6  # plain decoding, to compare with, draws from seeds of its own
+RUN_SEEDS = 5 * 10**4  # and so does every mode and depth: text drafts of any depth would give the same tokens
+DEPTH = 3
+PER_CURVE = 250  # answers until the pacer is given other costs
+MODES = ("off", "ngram", "suffix", "draft", "hybrid", "auto")
+
+
+@dataclass
+class Totals:
+    """What was proposed, accepted and rejected over many runs."""
+
+    proposed: int = 0
+    accepted: int = 0
+    rejected: int = 0
+    padded: int = 0  # passes
+    depths: set[int] = field(default_factory=set)
+
+
+class Answers:
+    """The beginnings of answers in one mode, at one depth or paced."""
+
+    def __init__(self, pair: Pair, mode: Mode, depth: int | None, wrap: Callable[[Drafter], Drafter]) -> None:
+        """``depth`` None paces: a curve of `curves.random_curve` decides for some answers, then another."""
+        self._pair = pair
+        self._depth = depth
+        self._rng = np.random.default_rng(1)
+        self._num_answers = 0
+        self._curve = InjectedCurve(random_curve(self._rng))
+        self._pacer = Pacer(self._curve, 0.05) if depth is None and mode is not Mode.OFF else None
+        self._sharpness = None if wrap is DropsUnsureTail else Sharpness()
+        self._drafter = wrap(pair.drafter(mode, self._sharpness, self._pacer))
+        self.totals = Totals()
+
+    def beginning(self, prompt: History, sampling: SamplingParams) -> list[int]:
+        """The first `NUM_POSITIONS` tokens; ends of generation are tokens like any other."""
+        if self._pacer is not None and self._num_answers % PER_CURVE == 0:
+            self._curve = InjectedCurve(random_curve(self._rng))
+            self._pacer.use(self._curve)
+        self._num_answers += 1
+        target = self._pair.target.sequence
+        cached = target.reuse(prompt)
+        for _ in target.prefill(prompt[cached:-1]):
+            pass
+        recorder = StatsRecorder(Mode.OFF, target.n_ctx)
+        speculation = Speculation(target, self._drafter, Sampler(sampling), recorder, prompt, self._pacer)
+        if self._sharpness is not None:
+            speculation.on_first_look = self._sharpness.observe
+        ids: list[int] = []
+        while len(ids) < NUM_POSITIONS and speculation.room > 0:
+            before, padded = recorder.proposed, self._curve.num_padded
+            ids += self._next(speculation, NUM_POSITIONS - len(ids)).ids
+            self.totals.padded += self._curve.num_padded - padded
+            self.totals.depths.add(recorder.proposed - before)
+        self.totals.proposed += recorder.proposed
+        self.totals.accepted += recorder.accepted
+        self.totals.rejected += recorder.rolled_back
+        return ids[:NUM_POSITIONS]
+
+    def _next(self, speculation: Speculation, wanted: int) -> Block:
+        """As an answer goes on; a paced one wants many tokens, so that its passes may go deep."""
+        if self._depth is not None:
+            return speculation.step(self._depth, wanted)
+        drafter = self._drafter
+        if isinstance(drafter, PacedDrafter) and (rest := min(drafter.rest(speculation.history), wanted)):
+            return speculation.run_plain(rest, 60.0, drafter.wakes)
+        return speculation.step(MAX_DEPTH, MAX_DEPTH + 1)
+
+
+def sampling_prompts(pair: Pair) -> list[History]:
+    """Prompts in the middle of an answer, where matches exist and the target is neither sure nor clueless."""
+    story = "Once upon a time there was a little fox named Tom. One morning Tom found a red key under a bridge."
+    return [
+        pair.ids(f"Tell me another story like this: {story}", "Once upon a time there was a"),
+        pair.ids(f"Tell me another story like this: {story}", "Once upon a time there was a kind owl. One morning"),
+        pair.ids("Write a short story about a dog and a dog.", "There was once a dog. There was once a"),
+        pair.ids("Write a story about friends.", "The friends found a lamp. The friends found a"),
+    ]
+
+
+def sample(answers: Answers, prompt: History, n_vocab: int, temperature: float, seeds: range) -> NDArray[np.int64]:
+    """Counts [NUM_POSITIONS, n_vocab] of the tokens at the first positions."""
+    counts = np.zeros((NUM_POSITIONS, n_vocab), dtype=np.int64)
+    for seed in seeds:
+        sampling = SamplingParams(temperature=temperature, top_k=40, top_p=1.0, min_p=0.0, seed=seed)
+        counts[np.arange(NUM_POSITIONS), answers.beginning(prompt, sampling)] += 1
+    return counts
+
+
+def seeds(number: int, count: int, first: int = 0) -> range:
+    """Seeds of a prompt's own: with the same ones for all prompts their statistics would not be independent."""
+    return range(first + number * SEEDS_APART, first + number * SEEDS_APART + count)
+
+
+def exact_first(pair: Pair, prompt: History, temperature: float) -> NDArray[np.float64]:
+    """The target's own distribution of the first token [n_vocab], after the whole chain."""
+    target = pair.target.sequence
+    target.reuse(prompt)
+    for _ in target.prefill(prompt[target.num_past : -1]):
+        pass
+    row = target.forward(prompt[-1:], 1)[0]
+    params = SamplingParams(temperature=temperature, top_k=40, top_p=1.0, min_p=0.0)
+    p = Sampler(params).distribution(row, prompt, [])
+    result = np.zeros(target.n_vocab)
+    result[slice(None) if p.ids is None else p.ids] = p.probs
+    return result
+
+
+def chi_square(table: NDArray[np.float64]) -> tuple[float, int]:
+    """Statistic and degrees of freedom of observed against expected counts [2, cells], or of two samples.
+
+    The second row is scaled to expected counts where it holds probabilities (sum 1). Cells are pooled, rarest first,
+    until ten are expected in each.
+    """
+    seen, other = table
+    exact = bool(other.sum() < 2)
+    expected = other * seen.sum() if exact else (seen + other) / 2
+    groups: list[list[int]] = [[]]
+    weight = 0.0
+    for cell in np.argsort(expected, kind="stable"):
+        if expected[cell] == 0 and seen[cell] == 0:
+            continue
+        groups[-1].append(int(cell))
+        weight += expected[cell]
+        if weight >= 10:
+            groups.append([])
+            weight = 0.0
+    if not groups[-1] or weight < 10:
+        rest = groups.pop()
+        if groups:
+            groups[-1] += rest
+    pooled = np.array([[row[group].sum() for group in groups] for row in (seen, other)], dtype=np.float64)
+    if len(groups) < 2:
+        return 0.0, 0
+    if exact:
+        wanted = pooled[1] / pooled[1].sum() * pooled[0].sum()
+        return float(((pooled[0] - wanted) ** 2 / wanted).sum()), len(groups) - 1
+    result = stats.chi2_contingency(pooled, correction=False)
+    return float(result.statistic), int(result.dof)
+
+
+def verdict(parts: list[tuple[float, int]]) -> float:
+    """P value of the summed statistics of independent prompts."""
+    return float(stats.chi2.sf(sum(part[0] for part in parts), max(1, sum(part[1] for part in parts))))
+
+
+def sampling_report(
+    options: argparse.Namespace, modes: tuple[Mode, ...], depths: list[int | None], wrap: Callable[[Drafter], Drafter]
+) -> float:
+    """Print a line for each temperature, mode and depth; return the smallest p value."""
+    pair = open_pair(options)
+    prompts, n_vocab = sampling_prompts(pair), pair.target.sequence.n_vocab
+    each = -(-options.samples // len(prompts))
+    smallest = 1.0
+    for temperature in options.temperatures:
+        plainly = Answers(pair, Mode.OFF, 0, lambda drafter: drafter)
+        plain = [
+            sample(plainly, prompt, n_vocab, temperature, seeds(number, each, PLAIN_SEEDS))
+            for number, prompt in enumerate(prompts)
+        ]
+        for run, (mode, depth) in enumerate(itertools.product(modes, depths)):
+            if (mode is Mode.OFF and depth != depths[0]) or (mode is Mode.AUTO and depth is not None):
+                continue  # plain decoding has no depth, and auto chooses its own
+            answers = Answers(pair, mode, depth, wrap)
+            first: list[tuple[float, int]] = []
+            against_plain: list[list[tuple[float, int]]] = [[] for _ in range(NUM_POSITIONS)]
+            for number, prompt in enumerate(prompts):
+                counts = sample(answers, prompt, n_vocab, temperature, seeds(number, each, run * RUN_SEEDS))
+                first.append(chi_square(np.stack([counts[0], exact_first(pair, prompt, temperature)])))
+                for position in range(NUM_POSITIONS):
+                    both = np.stack([counts[position], plain[number][position]]).astype(float)
+                    against_plain[position].append(chi_square(both))
+            values = [verdict(first), *(verdict(parts) for parts in against_plain)]
+            smallest = min(smallest, *values)
+            name = f"T {temperature} {mode.value} {'paced' if depth is None else f'at depth {depth}'}"
+            print(f"{name}: {each * len(prompts)} samples; {_words(answers.totals, values)}", flush=True)
+    return smallest
+
+
+def _words(totals: Totals, values: list[float]) -> str:
+    return (
+        f"proposed {totals.proposed}, accepted {totals.accepted}, rejected {totals.rejected}, "
+        f"passes padded {totals.padded}, depths {', '.join(map(str, sorted(totals.depths)))}; "
+        f"p against exact {values[0]:.4f}, against plain by position {', '.join(f'{p:.4f}' for p in values[1:])}"
+    )
+
+
+def sampling(options: argparse.Namespace) -> int:
+    """Test the distributions; 1 where one is off."""
+    modes = tuple(Mode(name) for name in options.modes or MODES)
+    depths = options.depths or [DEPTH, None]
+    return 0 if sampling_report(options, modes, depths, lambda drafter: drafter) > 0.001 else 1
+
+
+class DropsUnsureTail:
+    """The mistake: a drawn token is dropped, with what follows, because its own probability was low."""
+
+    def __init__(self, drafter: Drafter) -> None:
+        self._drafter = drafter
+        self.source, self.begin, self.observe = drafter.source, drafter.begin, drafter.observe
+
+    def propose(self, history: History, limit: int) -> Draft:
+        """Propose what the drafter was sure of only."""
+        draft = self._drafter.propose(history, limit)
+        if draft.q is None:
+            return draft
+        sure = [q.prob(x) > 0.4 for x, q in zip(draft.ids, draft.q, strict=True)]
+        kept = sure.index(False) if False in sure else len(sure)
+        return Draft(draft.ids[:kept], draft.source, draft.q[:kept])
+
+
+def mutants(options: argparse.Namespace) -> int:
+    """Break it on purpose; 1 where the test does not notice."""
+    print("residual replaced by p:")
+    broken = mock.Mock(side_effect=lambda p, *_others: p)
+    modes = (Mode.NGRAM, Mode.DRAFT)
+    with mock.patch("engine.verifier.residual", broken), mock.patch("engine.block_verifier.residual", broken):
+        first = sampling_report(options, modes, [DEPTH], lambda drafter: drafter)
+    print("drawn tail dropped for its low confidence:")
+    second = sampling_report(options, (Mode.DRAFT,), [DEPTH], DropsUnsureTail)
+    return 0 if max(first, second) < 0.001 else 1
