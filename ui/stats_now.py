@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtWidgets import QCheckBox, QHBoxLayout, QLabel
 
@@ -28,6 +30,7 @@ from ui.stats_words import (
 from ui.theme import Theme
 
 ROWS = ("tokens", "passes", "first", "p50", "p95", "p99", "prompt")
+REFUSED = "refused"  # among the marks: proposals that were not kept
 PAUSE_MS = 8  # between what is drawn in one go while text arrives
 
 
@@ -142,9 +145,19 @@ class NowPage(StatsPage):
         self.spark.clear()
         for value in other.spark.values:
             self.spark.add(value)
+        self.set_marks(other.marks)
+
+    @property
+    def marks(self) -> tuple[str, ...]:
+        """What is to be marked in the answers: names of sources, and `REFUSED`."""
+        marked = tuple(source.value for source, row in self.sources.items() if row.isChecked())
+        return (*marked, REFUSED) if self.refused.isChecked() else marked
+
+    def set_marks(self, marks: Collection[object]) -> None:
+        """Mark these in the answers, and nothing else; names that there are not are passed over."""
         for source, row in self.sources.items():
-            row.setChecked(other.sources[source].isChecked())
-        self.refused.setChecked(other.refused.isChecked())
+            row.setChecked(source.value in marks)
+        self.refused.setChecked(REFUSED in marks)
 
     def set_engine(self, view: EngineView) -> None:
         """What is loaded, and what it takes."""

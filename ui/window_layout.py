@@ -1,4 +1,4 @@
-"""Which panes are open and how wide, remembered as bytes. Knows the window's panes, not what they show."""
+"""Which panes are open and how wide, and what is marked in answers, remembered as bytes. Knows no chat."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from PySide6.QtCore import QByteArray, Qt
 from PySide6.QtWidgets import QMainWindow, QSplitter, QWidget
 
 from ui.header import Header
+from ui.stats_panel import StatsPanel
 
 SIDEBAR_PX, STATS_PX = 248, 272
 LEAST_SIDEBAR_PX = 220  # below this the German words of its buttons are cut
@@ -37,7 +38,7 @@ class WindowLayout:
     """Opens and closes the side panes."""
 
     def __init__(
-        self, window: QMainWindow, splitter: QSplitter, sidebar: QWidget, stats: QWidget, header: Header
+        self, window: QMainWindow, splitter: QSplitter, sidebar: QWidget, stats: StatsPanel, header: Header
     ) -> None:
         self._window = window
         self._splitter = splitter
@@ -136,6 +137,7 @@ class WindowLayout:
             "sizes": panes.sizes,
             "sidebar": panes.sidebar,
             "stats": panes.stats_wanted,
+            "marks": self._stats.now.marks,
         }
         return json.dumps(state).encode()
 
@@ -146,7 +148,9 @@ class WindowLayout:
             geometry = base64.b64decode(state["geometry"])
             sizes = tuple(int(size) for size in state["sizes"])
             sidebar, stats = bool(state["sidebar"]), bool(state["stats"])
+            marks = tuple(state.get("marks", ()))  # older ones have none
         except (ValueError, KeyError, TypeError, binascii.Error):
             return
         self._window.restoreGeometry(QByteArray(geometry))
         self.set_panes(Panes(sizes, sidebar, stats, stats and self._window.width() >= NARROW_PX))
+        self._stats.now.set_marks(marks)

@@ -8,7 +8,7 @@ from PySide6.QtCore import Qt
 from pytestqt.qtbot import QtBot
 
 from engine.fake_model import Script, ScriptedWorker
-from engine.records import Mode
+from engine.records import Mode, Source
 from tests.app.fakes import Desk, keep_settings, open_desk
 from ui.records import EngineState, MessageState
 
@@ -122,6 +122,26 @@ def test_the_layout_comes_back(qtbot: QtBot) -> None:
     assert again.window.height() == 700
     assert again.window.sidebar.isHidden()
     again.close()
+
+
+def test_what_is_marked_in_answers_is_remembered(qtbot: QtBot) -> None:
+    keep_settings({})
+    desk = open_desk(SCRIPTED)
+    assert desk.window.stats.now.marks == ()
+    desk.window.stats.now.sources[Source.DRAFT].click()
+    desk.window.stats.now.sources[Source.BONUS].click()
+    desk.window.stats.now.refused.click()
+    desk.close()
+    again = open_desk(SCRIPTED)
+    now, page = again.window.stats.now, again.window.transcript
+    assert {source for source, row in now.sources.items() if row.isChecked()} == {Source.DRAFT, Source.BONUS}
+    assert (page._marked, page._shows_refused) == ({Source.DRAFT, Source.BONUS}, True)
+    now.sources[Source.BONUS].click()
+    now.refused.click()
+    again.close()
+    last = open_desk(SCRIPTED)
+    assert last.window.stats.now.marks == (Source.DRAFT.value,)
+    last.close()
 
 
 def test_broken_files_are_told_and_the_window_opens_all_the_same(qtbot: QtBot) -> None:
