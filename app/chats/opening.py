@@ -96,6 +96,10 @@ def _open_good(place: Place, now: datetime) -> sqlite3.Connection:
             pass
     except (sqlite3.Error, UnicodeDecodeError) as error:
         connection.close()
+        if getattr(error, "sqlite_errorcode", None) == sqlite3.SQLITE_ERROR:  # our statements fit any whole file
+            raise DamagedFileError(
+                said("{file} cannot be read as a chats file ({error}).", file=place.file.name, error=error)
+            ) from error
         raise as_storage_error(error, place.file) from error
     except StorageError:
         connection.close()

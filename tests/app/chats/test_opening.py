@@ -106,6 +106,18 @@ def test_flipped_bytes_never_stop_the_start_and_never_delete(place: Place) -> No
     assert num_aside > 10
 
 
+def test_damage_that_only_the_search_stumbles_upon_is_set_aside_as_well(place: Place) -> None:
+    fill(place)
+    damaged = place.file.read_bytes().replace(b"text, content = 'messages'", b"textl content = 'messages'")
+    place.file.write_bytes(damaged)
+    opened = open_chats(place, NOW)
+    opened.connection.close()
+    assert opened.lasting
+    assert opened.problem is not None
+    assert "cannot be read as a chats file" in opened.problem.message
+    assert [path.read_bytes() for path in asides(place)] == [damaged]
+
+
 def test_a_damaged_file_is_replaced_by_the_newest_good_copy(place: Place) -> None:
     fill(place, 3)
     with contextlib.closing(connect(place.file)) as connection:
