@@ -128,6 +128,7 @@ class AnswerController:
             lambda: self._store.begin_turn(chat.current_id, text, chat.mode, chat.depth, message_id, without)
         )
         if turn is not None:
+            chat.edits.sent(message_id)
             chat.show()
             self._ask(_Growing(self._next_id(), turn.conversation_id, turn.answer.id), turn, chat.mode)
             chat.refresh()

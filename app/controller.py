@@ -144,6 +144,7 @@ class Controller(QObject):
         write_layout(self._parts.paths.layout_file, self._window.save_layout())
         self.answers.close()
         self.conversations.unsent.keep()
+        self.conversations.edits.keep()
         self.space.close()
         if self.hub is not None:
             self.hub.close()

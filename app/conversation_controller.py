@@ -10,6 +10,7 @@ from dataclasses import replace
 
 from app.chat_layers import ChatLayers
 from app.chats.store import Turn
+from app.edits_controller import EditsController
 from app.model_settings import ModelSettings, model_settings_file
 from app.open_chat import NEW_CHAT, OpenChat
 from app.parts import Parts
@@ -38,6 +39,7 @@ class ConversationController:
         self.on_settings: Callable[[], None] = lambda: None  # other settings hold for the open chat
         self.on_shown: Callable[[], None] = lambda: None  # another conversation, or another path through it
         self.unsent = UnsentController(parts)
+        self.edits = EditsController(parts)
         target = load_request(self._keeper.current, parts.paths).target
         models = ModelSettings(model_settings_file(parts.paths.model_settings_file), parts.window.show_problem)
         self.layers = ChatLayers(self._keeper, models, parts.store, target)
@@ -83,6 +85,7 @@ class ConversationController:
         self._open_chat.keep(None)
         self.layers.open_new()
         self.show_settings()
+        self.edits.open(None)
         self._window.show_conversation("", ())
         self.unsent.open(None)
         self.on_shown()
@@ -113,6 +116,7 @@ class ConversationController:
             title = conversation.title if conversation else ""
         views = self._tell(lambda: self._store.messages(conversation_id)) or ()
         growing = views[-1] if views and views[-1].state is MessageState.STREAMING else None
+        self.edits.open(conversation_id, [view.id for view in views])
         self._window.show_conversation(title, views[:-1] if growing else views)
         if growing:
             self._show_growing(growing)

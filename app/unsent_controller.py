@@ -21,6 +21,22 @@ KEEP_MS = 300
 MOST_S = 2.0  # somebody who types without a pause: what a kill may take
 
 
+class KeepSoon(QTimer):
+    """Runs out a moment after the last key, and now and then where somebody types without a pause."""
+
+    def __init__(self, parent: QObject) -> None:
+        super().__init__(parent, singleShot=True, interval=KEEP_MS)
+        self._since_s = 0.0
+
+    def typed(self) -> None:
+        """Note that a key was pressed."""
+        now_s = time.monotonic()
+        if not self.isActive():
+            self._since_s = now_s
+        if not self.isActive() or now_s - self._since_s < MOST_S:
+            self.start()
+
+
 class UnsentController(QObject):
     """Follows the composer; writes a moment after the last key, and at once when another conversation is opened.
 
@@ -36,9 +52,8 @@ class UnsentController(QObject):
         self._library = parts.store.library
         self._conversation_id: int | None = None
         self._kept = ""
-        self._timer = QTimer(self, singleShot=True, interval=KEEP_MS)
+        self._timer = KeepSoon(self)
         self._timer.timeout.connect(self.keep)
-        self._since_s = 0.0
         parts.window.draft_text_changed.connect(self._on_text)
 
     def open(self, conversation_id: int | None) -> None:
@@ -73,19 +88,16 @@ class UnsentController(QObject):
         if text != self._kept:
             self._kept = text
             try:
-                self._library.keep_unsent(self._conversation_id, text).add_done_callback(_log_failure)
+                self._library.keep_unsent(self._conversation_id, text).add_done_callback(log_failure)
             except StorageError as error:
                 log.warning("An unsent text could not be kept: %s", error.message)
 
     def _on_text(self, _text: str) -> None:
-        now_s = time.monotonic()
-        if not self._timer.isActive():
-            self._since_s = now_s
-        if not self._timer.isActive() or now_s - self._since_s < MOST_S:
-            self._timer.start()
+        self._timer.typed()
 
 
-def _log_failure(done: Future[None]) -> None:
+def log_failure(done: Future[None]) -> None:
+    """Log why what was typed could not be kept; trouble with the disk is told by whoever watches that."""
     error = done.exception()
     if isinstance(error, sqlite3.Error | StorageError):
         log.warning("An unsent text could not be kept: %s", error)

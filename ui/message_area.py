@@ -29,6 +29,7 @@ class MessageArea(QScrollArea):
             answer is wanted, in another mode, from another target.
         continue_requested(int): an answer that was cut short is to go on.
         edited(int, str): a question is to be asked in other words, as another version.
+        edit_typed(int, str): a message and what its editor holds; empty where it was left.
         attachment_opened(int), attachments_left_out(int, object): as `UserCard` has them.
         version_wanted(int), delete_requested(int): another version is to be shown; a message and all after it goes.
         link_activated(str): a link was activated; nothing has been opened.
@@ -39,6 +40,7 @@ class MessageArea(QScrollArea):
     regenerate_with = Signal(int, str)
     continue_requested = Signal(int)
     edited = Signal(int, str)
+    edit_typed = Signal(int, str)
     attachment_opened = Signal(int)
     attachments_left_out = Signal(int, object)
     version_wanted = Signal(int)
@@ -50,6 +52,7 @@ class MessageArea(QScrollArea):
         self._theme = theme
         self._marked: frozenset[Source] = frozenset()
         self._shows_refused = False
+        self.edits: dict[int, str] = {}  # what editors hold, by message: the cards of these open theirs
         self.idle = CardPool()
         self.menus = MessageMenus()
         self.summaries = SummaryLines(theme, lambda: self.cards)
@@ -89,6 +92,8 @@ class MessageArea(QScrollArea):
         if isinstance(card, AnswerCard):
             card.mark_sources(self._marked)
             card.show_refused(self._shows_refused)
+        elif isinstance(card, UserCard) and (typed := self.edits.get(view.id)):
+            card.resume_edit(typed)
         self.summaries.dress(card)
         return card
 
@@ -97,6 +102,7 @@ class MessageArea(QScrollArea):
         if view.role == "user":
             card = question = UserCard(self._theme, view, width)
             question.edited.connect(self.edited)
+            question.edit_typed.connect(self._on_edit_typed)
             question.attachment_opened.connect(self.attachment_opened)
             question.attachments_left_out.connect(self.attachments_left_out)
         else:
@@ -111,6 +117,10 @@ class MessageArea(QScrollArea):
         card.delete_requested.connect(self.delete_requested)
         self.menus.serve(card)
         return card
+
+    def _on_edit_typed(self, message_id: int, text: str) -> None:
+        self.edits[message_id] = text
+        self.edit_typed.emit(message_id, text)
 
     def put_by(self, card: MessageCard) -> None:
         """A card is hidden and in no layout any more: it may show another message later, or goes."""

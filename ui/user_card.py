@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QPlainTextEdit, QVBoxLayout, QWidget
 
 from ui.attachment_chips import AttachmentRows
 from ui.formatting import count
@@ -37,11 +37,13 @@ class UserCard(MessageCard):
 
     Signals:
         edited(int, str): the message is to be asked in other words.
+        edit_typed(int, str): the message and what its editor holds; empty where it was left or says the same.
         attachment_opened(int): an attachment is to be shown.
         attachments_left_out(int, object): the message and ids; what is sent next as `edited` goes without these.
     """
 
     edited = Signal(int, str)
+    edit_typed = Signal(int, str)
     attachment_opened = Signal(int)
     attachments_left_out = Signal(int, object)
 
@@ -102,9 +104,14 @@ class UserCard(MessageCard):
         return self._edit
 
     def begin_edit(self) -> None:
-        """Put an editor in the place of the text."""
+        """Put an editor in the place of the text, and the caret into it."""
+        self.resume_edit(self._text).setFocus(Qt.FocusReason.OtherFocusReason)
+
+    def resume_edit(self, typed: str) -> QPlainTextEdit:
+        """Put an editor with this text in the place of the message, if there is none; the focus stays where it is."""
         if self.editor is None:
-            self.editor = MessageEditor(self.theme, self._text, self._attached)
+            self.editor = MessageEditor(self.theme, typed, self._attached)
+            self.editor.edit.textChanged.connect(self._tell_typed)
             self.editor.sent.connect(self._send_edited)
             self.editor.attachment_opened.connect(self.attachment_opened)
             self.editor.left.connect(self.end_edit)
@@ -112,16 +119,21 @@ class UserCard(MessageCard):
             if self.attachments is not None:
                 self.attachments.hide()
             self._place.insertWidget(0, self.editor)
-        self.editor.edit.setFocus(Qt.FocusReason.OtherFocusReason)
+        return self.editor.edit
 
     def _send_edited(self, text: str) -> None:
         if self.editor is not None and self.editor.left_out:
             self.attachments_left_out.emit(self.message_id, frozenset(self.editor.left_out))
         self.edited.emit(self.message_id, text)
 
+    def _tell_typed(self) -> None:
+        typed = self.editor.edit.toPlainText() if self.editor is not None else ""
+        self.edit_typed.emit(self.message_id, "" if typed == self._text else typed)
+
     def end_edit(self) -> None:
         """Show the text again, as it was."""
         if self.editor is not None:
+            self.edit_typed.emit(self.message_id, "")
             self.editor.hide()
             self.editor.deleteLater()
             self.editor = None

@@ -148,4 +148,14 @@ _VERSION_3: Migration = (
     """,
 )
 
-MIGRATIONS: tuple[Migration, ...] = (_VERSION_1, _VERSION_2, _VERSION_3)
+# What stands in the editor of a message that was sent.
+_VERSION_4: Migration = (
+    """
+    CREATE TABLE edits (
+        message_id INTEGER PRIMARY KEY REFERENCES messages (id) ON DELETE CASCADE,
+        text TEXT NOT NULL CHECK (typeof(text) = 'text')
+    )
+    """,
+)
+
+MIGRATIONS: tuple[Migration, ...] = (_VERSION_1, _VERSION_2, _VERSION_3, _VERSION_4)

@@ -12,7 +12,7 @@ from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from app.chats import attachments, given, messages, rows
+from app.chats import attachments, edits, given, messages, rows
 from app.chats.answers import Ending
 from app.chats.chats_file import ChatsFile
 from app.chats.deletion import Deletions
@@ -54,6 +54,7 @@ class ChatStore(ChatsFile):
         super().__init__(place, on_trouble, now)
         self.attachments = attachments.Attachments(self)
         self.deletions = Deletions(self)
+        self.edits = edits.Edits(self)
         self.library = Library(self)
         self.options = ChatOptions(self)
 
@@ -120,7 +121,8 @@ class ChatStore(ChatsFile):
         """Store a question and an empty answer, in a new conversation where none is given: all of it or nothing.
 
         The question stands at the end and takes what is attached to the unsent text, which is forgotten. Or it stands
-        beside ``instead_of`` as another version, with the attachments of that one but for those ``without``.
+        beside ``instead_of`` as another version, with the attachments of that one but for those ``without``; what its
+        editor held is forgotten.
         """
 
         def job(db: sqlite3.Connection) -> Turn:
@@ -138,6 +140,7 @@ class ChatStore(ChatsFile):
                 attachments.take_unsent(db, conversation_id, question.id)
             else:
                 attachments.copy(db, instead_of, question.id, without)
+                edits.write(db, instead_of, "")
             history = tuple(self._current(view) for view in messages.list_texts(db, (*path, question.id)))
             stored = rows.read_conversation(db, conversation)
             title = stored.title if stored else ""

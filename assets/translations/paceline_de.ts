@@ -595,6 +595,14 @@
         <translation>Tastenkürzel</translation>
     </message>
     <message>
+        <source>Mark tokens by source</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Show refused proposals</source>
+        <translation type="unfinished">Abgelehntes zeigen</translation>
+    </message>
+    <message>
         <source>Settings of this chat</source>
         <translation>Einstellungen dieses Chats</translation>
     </message>
@@ -1241,6 +1249,10 @@
         <translation>Als Modell öffnen</translation>
     </message>
     <message>
+        <source>A folder cannot be attached: drop the files in it</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>Import the chats in it</source>
         <translation>Die Chats darin importieren</translation>
     </message>
@@ -1255,6 +1267,13 @@
     <message>
         <source>and {count} more</source>
         <translation>und {count} weitere</translation>
+    </message>
+</context>
+<context>
+    <name>EditsController</name>
+    <message>
+        <source>You were editing a message further up; what you typed is still there.</source>
+        <translation>Weiter oben wurde eine Nachricht bearbeitet; das Getippte steht noch dort.</translation>
     </message>
 </context>
 <context>
@@ -3648,6 +3667,14 @@ Chat-Vorlage: {template_name}
         <translation>{file} ist keine gewöhnliche Datei.</translation>
     </message>
     <message>
+        <source>{file} could not be imported.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>{number:,} files could not be imported, {file} the first.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>Choose an export of Paceline or LM Studio, the zip that ChatGPT sends, or a chat in Markdown.</source>
         <translation>Wählen Sie einen Export von Paceline oder LM Studio, die ZIP-Datei von ChatGPT oder einen Chat in Markdown.</translation>
     </message>
@@ -5974,6 +6001,13 @@ Chat-Vorlage: {template_name}
     </message>
 </context>
 <context>
+    <name>SourceSwitch</name>
+    <message>
+        <source>Mark tokens by source (Ctrl+Shift+M)</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
     <name>SpaceController</name>
     <message>
         <source>The disk of {folder} is nearly full: make some space, or soon nothing can be saved.</source>
@@ -6100,10 +6134,6 @@ Chat-Vorlage: {template_name}
     <message>
         <source>Share of the drafted tokens that the target kept, and how many were drafted.</source>
         <translation>Anteil der entworfenen Token, die das Zielmodell behielt, und wie viele entworfen wurden.</translation>
-    </message>
-    <message>
-        <source>Speed against plain decoding, whose cost was measured on this model and machine while the window was at rest, after the model was loaded or at an earlier start, and is corrected by the passes since. Painting the window takes a share of the time that this cost leaves out: where a plain pass takes less than 5 ms the figure is rather too low, and below 2 ms it is not shown, for it would tell more of the window than of drafting.</source>
-        <translation>Tempo gegenüber einfachem Dekodieren, dessen Kosten an diesem Modell und Rechner gemessen wurden, während das Fenster ruhte, nach dem Laden des Modells oder bei einem früheren Start, und durch die Durchläufe seither nachgeführt werden. Das Zeichnen des Fensters beansprucht einen Teil der Zeit, den diese Kosten auslassen: Wo ein einfacher Durchlauf weniger als 5 ms dauert, ist die Zahl eher zu niedrig, und unter 2 ms wird sie nicht gezeigt, denn sie sagte mehr über das Fenster als über das Entwerfen.</translation>
     </message>
     <message>
         <source>Of the passes that drafted this far, the share in which every token up to here was kept.</source>
@@ -6440,6 +6470,10 @@ Chat-Vorlage: {template_name}
     <message>
         <source>Tokens per second, measured from the end of reading the prompt to the last token.</source>
         <translation>Token pro Sekunde, vom Ende des Lesens der Eingabe bis zum letzten Token.</translation>
+    </message>
+    <message>
+        <source>Speed against plain decoding, whose cost was measured on this model and machine while the window was at rest, after the model was loaded or at an earlier start, and is corrected by the passes since. Painting the window takes a share of the time that this cost leaves out: where a plain pass takes less than 5 ms the figure is rather too low, and below 2 ms it is not shown, for it would tell more of the window than of drafting. Nor is it shown where the machine became much slower or faster during the answer, as beside another busy program.</source>
+        <translation type="unfinished"></translation>
     </message>
     <message>
         <source>Tokens gained per forward pass of the target; plain decoding is exactly 1.</source>
@@ -7018,6 +7052,13 @@ Chat-Vorlage: {template_name}
     <message>
         <source>Target</source>
         <translation>Zielmodell</translation>
+    </message>
+</context>
+<context>
+    <name>WindowDialogs</name>
+    <message>
+        <source>This desktop has no tray now: the window&apos;s entry in the taskbar asks for you.</source>
+        <translation type="unfinished"></translation>
     </message>
 </context>
 <context>

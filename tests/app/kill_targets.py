@@ -1,4 +1,4 @@
-"""A child to be killed while it writes: settings, an import, titles and unsent texts. Names what was acknowledged."""
+"""A child to be killed while it writes: settings, imports, titles, unsent texts, edits. Names what was acknowledged."""
 
 from __future__ import annotations
 
@@ -42,9 +42,11 @@ def import_a_file(folder: Path) -> None:
 def rename_and_type(folder: Path) -> None:
     store = opened(folder)
     chat = store.create_conversation("0")
+    sent = store.add_message(chat, "user", "sent").id
     for number in itertools.count(1):
         store.rename_conversation(chat, str(number))
         store.library.keep_unsent(chat, f"typed {number}").result()
+        store.edits.keep(sent, f"typed {number}").result()
         tell(str(number))
 
 

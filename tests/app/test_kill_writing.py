@@ -86,7 +86,8 @@ def test_titles_and_unsent_texts_are_the_last_or_the_next_ones(tmp_path: Path) -
         store = opened(folder)
         (row,) = store.conversations()
         typed = int(store.library.unsent(row.id).removeprefix("typed "))
-        assert last <= typed <= int(row.title) <= last + 1
+        (edited,) = (int(text.removeprefix("typed ")) for text in store.edits.of_conversation(row.id).values())
+        assert last <= edited <= typed <= int(row.title) <= last + 1
         store.close()
 
 
