@@ -71,7 +71,8 @@ _HELP = {
         "Speed against plain decoding, whose cost was measured on this model and machine while the window was at rest, "
         "after the model was loaded or at an earlier start, and is corrected by the passes since. Painting the window "
         "takes a share of the time that this cost leaves out: where a plain pass takes less than 5 ms the figure is "
-        "rather too low, and below 2 ms it is not shown, for it would tell more of the window than of drafting.",
+        "rather too low, and below 2 ms it is not shown, for it would tell more of the window than of drafting. Nor is "
+        "it shown where the machine became much slower or faster during the answer, as beside another busy program.",
     ),
     "per_pass": mark("StatsPanel", "Tokens gained per forward pass of the target; plain decoding is exactly 1."),
     "spark": mark("StatsPanel", "Tokens per pass between two updates, over the course of this answer."),
