@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import PurePath
 
-from PySide6.QtCore import QEvent, QObject, Qt, Signal
+from PySide6.QtCore import QEvent, QFileInfo, QObject, Qt, Signal
 from PySide6.QtGui import QDragEnterEvent, QDragMoveEvent, QDropEvent
 from PySide6.QtWidgets import QFrame, QLabel, QVBoxLayout, QWidget
 
@@ -28,6 +28,8 @@ def what_happens(paths: Sequence[str]) -> tuple[str, str]:
     models = [path for path in paths if is_model(path)]
     if models:
         return translate("DropZone", "Open as a model"), "file-box"
+    if all(QFileInfo(path).isDir() for path in paths):
+        return translate("DropZone", "A folder cannot be attached: drop the files in it"), "folder"
     if all(path.lower().endswith(".zip") for path in paths):
         return translate("DropZone", "Import the chats in it"), "download"
     if any(path.lower().endswith(_MAY_BE_EXPORTS) for path in paths):
@@ -97,6 +99,7 @@ class DropZone(QObject):
     def __init__(self, theme: Theme, window: QWidget) -> None:
         super().__init__(window)
         self.hint = DropHint(theme, window)
+        self._offered: list[str] = []
         window.setAcceptDrops(True)
         window.installEventFilter(self)
 
@@ -110,6 +113,7 @@ class DropZone(QObject):
             event.acceptProposedAction()
             return True
         if event.type() == QEvent.Type.DragLeave:
+            self._offered = []
             self.hint.hide()
         return super().eventFilter(watched, event)
 
@@ -118,12 +122,14 @@ class DropZone(QObject):
         if not paths:
             return False
         event.acceptProposedAction()
+        self._offered = paths
         self.hint.show_for(paths)
         return True
 
     def _drop(self, event: QDropEvent) -> bool:
         self.hint.hide()
-        paths = local_paths(event.mimeData())
+        # A program that ends with its drag tells nothing more: what it said before is what is dropped.
+        paths, self._offered = local_paths(event.mimeData()) or self._offered, []
         if not paths:
             return False
         event.acceptProposedAction()

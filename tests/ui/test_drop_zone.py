@@ -1,0 +1,58 @@
+"""Files dragged over the window, from programs of every habit."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import PySide6
+from PySide6.QtCore import QMimeData, QPoint, QPointF, Qt, QUrl
+from PySide6.QtGui import QDragEnterEvent, QDragLeaveEvent, QDropEvent
+from PySide6.QtWidgets import QApplication
+from pytestqt.qtbot import QtBot
+
+from ui.drop_zone import what_happens
+from ui.main_window import MainWindow
+
+BUTTONS, KEYS, COPY = Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier, Qt.DropAction.CopyAction
+
+
+def data(*paths: str) -> QMimeData:
+    mime = QMimeData()
+    mime.setUrls([QUrl.fromLocalFile(path) for path in paths])
+    return mime
+
+
+def enter(window: MainWindow, mime: QMimeData) -> None:
+    # The constructor with whole numbers went out of use with 6.12, which brought the one without.
+    place = QPointF(9, 9) if PySide6.__version_info__ >= (6, 12) else QPoint(9, 9)
+    QApplication.sendEvent(window, QDragEnterEvent(place, COPY, mime, BUTTONS, KEYS))
+
+
+def drop(window: MainWindow, mime: QMimeData) -> QDropEvent:
+    event = QDropEvent(QPointF(9, 9), COPY, mime, BUTTONS, KEYS)
+    event.ignore()
+    QApplication.sendEvent(window, event)
+    return event
+
+
+def test_files_count_also_where_their_program_ends_with_the_drag(window: MainWindow, qtbot: QtBot) -> None:
+    offered = data("/files/a.txt", "/files/b.py")
+    enter(window, offered)
+    with qtbot.waitSignal(window.drop_zone.files_dropped) as caught:
+        drop(window, QMimeData())  # the system asks the program once more, and it is gone
+    assert caught.args == [["/files/a.txt", "/files/b.py"]]
+
+
+def test_what_left_the_window_again_is_not_dropped_later(window: MainWindow) -> None:
+    told: list[object] = []
+    window.drop_zone.files_dropped.connect(told.append)
+    offered = data("/files/a.txt")
+    enter(window, offered)
+    QApplication.sendEvent(window, QDragLeaveEvent())
+    assert not drop(window, QMimeData()).isAccepted()
+    assert told == []
+
+
+def test_a_folder_is_told_before_it_is_dropped(tmp_path: Path) -> None:
+    assert what_happens([str(tmp_path)]) == ("A folder cannot be attached: drop the files in it", "folder")
+    assert what_happens([str(tmp_path), "/files/a.txt"])[1] == "paperclip"
