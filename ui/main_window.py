@@ -316,6 +316,7 @@ class MainWindow(QMainWindow):
     def try_prompt(self, text: str) -> None:
         """Send one of the suggested messages."""
         self.composer.set_text(text)
+        self.composer.setFocus()  # the page with the button goes, and what follows is written here
         self.composer.submit()
 
     # ---- Qt ----------------------------------------------------------------------------------------------------

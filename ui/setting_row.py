@@ -85,6 +85,11 @@ class SettingRow(QWidget):
         self.complaint.setText(text)
         self.complaint.setVisible(bool(text))
 
+    def add_note(self, text: str) -> None:
+        """Say one sentence more, of what holds here and now."""
+        self.help.setText(f"{self.field.help} {text}".strip())
+        self.control.setAccessibleDescription(self.help.text())
+
     def name(self, widget: QWidget, suffix: str = "") -> None:
         """Give a control its name and its help for screen readers and the pointer."""
         widget.setAccessibleName(f"{self.field.label}{suffix}")

@@ -9,8 +9,10 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Signal
+from PySide6.QtWidgets import QSystemTrayIcon
 
 from ui.dialogs import link_question
+from ui.language import translate
 from ui.records import SettingField, SettingValue
 from ui.setting_rows import ask_model_file
 from ui.settings_dialog import SettingsDialog
@@ -58,6 +60,12 @@ class WindowDialogs(QObject):
         window = self._window
         dialog = SettingsDialog(self._fields, self.values, window, (window.chat_settings.prompts_page(),))
         dialog.set_unavailable(window.engine_view.unavailable)
+        if "notify" in dialog.rows and not QSystemTrayIcon.isSystemTrayAvailable():
+            dialog.rows["notify"].add_note(
+                translate(
+                    "WindowDialogs", "This desktop has no tray now: the window's entry in the taskbar asks for you."
+                )
+            )
         dialog.saved.connect(self._on_saved)
         dialog.language_tried.connect(self.language_tried)
         dialog.look_tried.connect(self._try_look)

@@ -1250,7 +1250,7 @@
     </message>
     <message>
         <source>A folder cannot be attached: drop the files in it</source>
-        <translation type="unfinished"></translation>
+        <translation>Ein Ordner kann nicht angehängt werden: Ziehen Sie die Dateien darin hierher</translation>
     </message>
     <message>
         <source>Import the chats in it</source>
@@ -6473,7 +6473,7 @@ Chat-Vorlage: {template_name}
     </message>
     <message>
         <source>Speed against plain decoding, whose cost was measured on this model and machine while the window was at rest, after the model was loaded or at an earlier start, and is corrected by the passes since. Painting the window takes a share of the time that this cost leaves out: where a plain pass takes less than 5 ms the figure is rather too low, and below 2 ms it is not shown, for it would tell more of the window than of drafting. Nor is it shown where the machine became much slower or faster during the answer, as beside another busy program.</source>
-        <translation type="unfinished"></translation>
+        <translation>Tempo gegenüber einfachem Dekodieren, dessen Kosten an diesem Modell und Rechner gemessen wurden, während das Fenster ruhte, nach dem Laden des Modells oder bei einem früheren Start, und durch die Durchläufe seither nachgeführt werden. Das Zeichnen des Fensters beansprucht einen Teil der Zeit, den diese Kosten auslassen: Wo ein einfacher Durchlauf weniger als 5 ms dauert, ist die Zahl eher zu niedrig, und unter 2 ms wird sie nicht gezeigt, denn sie sagte mehr über das Fenster als über das Entwerfen. Sie fehlt auch, wo der Rechner während der Antwort viel langsamer oder schneller wurde, etwa neben einem anderen fleißigen Programm.</translation>
     </message>
     <message>
         <source>Tokens gained per forward pass of the target; plain decoding is exactly 1.</source>
@@ -7058,7 +7058,7 @@ Chat-Vorlage: {template_name}
     <name>WindowDialogs</name>
     <message>
         <source>This desktop has no tray now: the window&apos;s entry in the taskbar asks for you.</source>
-        <translation type="unfinished"></translation>
+        <translation>Diese Arbeitsfläche hat gerade keinen Infobereich: Stattdessen meldet sich das Fenster in der Taskleiste.</translation>
     </message>
 </context>
 <context>

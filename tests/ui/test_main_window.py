@@ -380,3 +380,12 @@ def test_the_focus_goes_to_the_composer_when_what_had_it_is_replaced(window: Mai
     assert card.regenerate_button.hasFocus()
     window.show_conversation("t", views[:1])
     assert window.composer.edit.hasFocus()
+
+
+def test_after_a_suggested_message_one_writes_on(window: MainWindow, qtbot: QtBot) -> None:
+    card = window.empty.prompt_cards[0]
+    window.set_engine(BUILTIN)
+    card.setFocus()
+    with qtbot.waitSignal(window.message_submitted):
+        qtbot.keyClick(card, Qt.Key.Key_Space)
+    assert window.composer.edit.hasFocus()

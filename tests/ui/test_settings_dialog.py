@@ -4,7 +4,15 @@ from __future__ import annotations
 
 import pytest
 from PySide6.QtCore import QEvent, QObject, Qt
-from PySide6.QtWidgets import QApplication, QComboBox, QFileDialog, QStyle, QStyleOptionComboBox, QWidget
+from PySide6.QtWidgets import (
+    QApplication,
+    QComboBox,
+    QFileDialog,
+    QStyle,
+    QStyleOptionComboBox,
+    QSystemTrayIcon,
+    QWidget,
+)
 from pytestqt.qtbot import QtBot
 
 from app.settings_table import FIELD_BY_KEY
@@ -249,3 +257,13 @@ def test_the_default_look_is_seen_at_once_too(window: MainWindow, looks: Setting
     assert window.theme.name == "system"
     qtbot.mouseClick(looks.cancel_button, Qt.MouseButton.LeftButton)
     assert window.theme.name == "light"
+
+
+@pytest.mark.parametrize("there", [True, False])
+def test_the_tray_message_says_where_there_is_no_tray(
+    window: MainWindow, monkeypatch: pytest.MonkeyPatch, there: bool
+) -> None:
+    monkeypatch.setattr(QSystemTrayIcon, "isSystemTrayAvailable", lambda: there)
+    row = WindowDialogs(window, [FIELD_BY_KEY["notify"]]).make_settings().rows["notify"]
+    assert ("no tray" in row.help.text()) is not there
+    assert row.help.text().startswith(FIELD_BY_KEY["notify"].help)
