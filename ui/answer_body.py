@@ -96,6 +96,8 @@ class AnswerBody(QWidget):
 
     def append(self, text: str) -> None:
         """Show the next piece of the answer."""
+        if self._parts and self.isVisible():
+            self._text_width = self.width()  # what was expected may be off by a scroll bar
         self._closed += self._stream.feed(text)
         self._show(self._stream.words)
         if self._closed and not self._join_soon.isActive():
@@ -325,6 +327,8 @@ class AnswerBody(QWidget):
             widget = self._make_widget(segment)
         else:
             self._idle.remove(widget)
+        if self._text_width > 0:  # else its first text would be laid out for some other width, and once more
+            widget.resize(self._text_width, widget.height())
         if isinstance(widget, ProseView):
             widget.fit(self._text_width)
         self._parts.insert(index, _Part(widget, segment.drawn))

@@ -181,6 +181,7 @@ class CodeBlock(QFrame):
             block = self._replace(code.removesuffix("\n"))
             self._code = code
             self.view.fit()
+            self.updateGeometry()  # else what is around learns of the height only when this layout is carried out
             top = self._top_of(block) if top is None else top
         if closed and not self._coloured:
             self._coloured = True

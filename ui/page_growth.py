@@ -31,6 +31,23 @@ def quiet(widgets: Callable[[], Iterable[QWidget]]) -> Iterator[None]:
                 widget.setAttribute(_ASKS_FOR_NOTHING, False)
 
 
+@contextmanager
+def at_rest(widgets: Iterable[QWidget]) -> Iterator[None]:
+    """Their layouts are not carried out meanwhile.
+
+    To show a widget carries out those around it: in the old height, where everything above would have to move up to
+    make room for it, and back.
+    """
+    layouts = [layout for widget in widgets if (layout := widget.layout()) is not None]
+    for layout in layouts:
+        layout.setEnabled(False)
+    try:
+        yield
+    finally:
+        for layout in layouts:
+            layout.setEnabled(True)
+
+
 def hush(widget: QWidget) -> None:
     """Let what was just added to a widget that asks for nothing do as it does."""
     home = widget.parentWidget()
@@ -73,7 +90,8 @@ def grow(page: QWidget, body: QWidget, change: Callable[[], None], lay_out: Call
         return [*between(body, page), *beside, *cast("Growing", body).growing()]
 
     with quiet(widgets):
-        change()
+        with at_rest([*between(body, page), page]):
+            change()
         more = body.sizeHint().height() - body.height()
         if more > 0:  # else the layouts would take the room from the other messages first, and give it back
             for widget in between(body, page):

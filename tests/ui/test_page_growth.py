@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from array import array
+from collections import Counter
 from operator import ne
 
 import pytest
-from PySide6.QtCore import QPoint, QRect
+from PySide6.QtCore import QEvent, QObject, QPoint, QRect
 from PySide6.QtGui import QImage
-from PySide6.QtWidgets import QWidget
+from PySide6.QtWidgets import QApplication, QWidget
 from pytestqt.qtbot import QtBot
 
 from engine.records import Source
@@ -54,3 +55,47 @@ def test_only_what_changed_is_painted_and_nothing_is_left_out(
     window.finish_answer(MessageView(100, "assistant", text, spans=spans))
     widgets = window.transcript.findChildren(QWidget)
     assert all(widget.updatesEnabled() for widget in widgets)
+
+
+class Moves(QObject):
+    """Counts how often each widget was moved and resized."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.moved: Counter[QObject] = Counter()
+        self.resized: Counter[QObject] = Counter()
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:  # noqa: N802
+        """Only look."""
+        if event.type() == QEvent.Type.Move:
+            self.moved[watched] += 1
+        elif event.type() == QEvent.Type.Resize:
+            self.resized[watched] += 1
+        return False
+
+
+@pytest.mark.parametrize("kind", ["mixed", "paragraphs"])
+def test_what_stands_above_stays_where_it_is_and_the_page_grows_at_once(
+    window: MainWindow, qtbot: QtBot, qapp: QApplication, kind: str
+) -> None:
+    window.show_conversation("t", history_of(2_000))
+    qtbot.waitUntil(lambda: not window.transcript.is_building)
+    window.begin_answer(MessageView(100, "assistant", "", MessageState.STREAMING))
+    card = window.transcript.last_answer()
+    page, moves, text = window.transcript.widget(), Moves(), answer_of(kind, NUM_TOKENS)
+    assert card is not None
+    assert page is not None
+    window.append_text(text[:STEP], ())
+    qtbot.waitUntil(lambda: bool(card.body.segments) and card.body.width() > 100)
+    qapp.installEventFilter(moves)
+    try:
+        for place in range(STEP, len(text), 4 * STEP):
+            before = card.body.segments[:-2]  # what is joined and what is open may change places
+            moves.moved.clear()
+            moves.resized.clear()
+            window.append_text(text[place : place + 4 * STEP], ())
+            assert not [widget for widget in before if moves.moved[widget]]
+            assert moves.resized[page] <= 1
+            qtbot.wait(0)
+    finally:
+        qapp.removeEventFilter(moves)
