@@ -22,6 +22,7 @@ from engine.explanation import Explanation
 from engine.lessons import Lessons
 from engine.records import Source
 from engine.recovery import Recovery
+from engine.slips import Slips
 from engine.stretch import best_depth
 
 MAX_DEPTH = MAX_PASS - 1
@@ -37,8 +38,6 @@ _LIKELY_CHANCE = 0.85  # a draft of which nothing is known is not hoped to be ke
 _WORTH_HOPING = 1.08  # times plain decoding: what promises less does not pay for reading what it missed
 _HOPED = 0.2  # more than lately a draft is hoped to be kept
 _BEST_CHANCE = 0.98  # no draft is kept more often for long
-_SLIP_RATE = 0.2  # weight of a pass in what its kind takes beyond what it should
-_MOST_SLIP = 3.0  # more is another program's doing
 _CATCH_UP = 3.0  # times what drafting takes by the measured step: more is put down to reading the past
 _HOPE = 0.25  # of what may go wrong, the share that a look further ahead reckons with: it may find a sure stretch
 # A token costs no more than plain decoding where nothing else is to be had, whatever was reached elsewhere: the rate
@@ -65,7 +64,7 @@ class Pacer:
         self._probing, self._may_rest = False, True
         self._hopeless = False  # the draft model takes too long for any acceptance to make up for it
         self._expected_ms = 0.0  # what the last pass should have taken
-        self._slips = dict.fromkeys(Choice, 1.0)  # times that, what such passes really take
+        self._slips = Slips()
         self.explanation = Explanation()
 
     @property
@@ -126,7 +125,7 @@ class Pacer:
         if text_depth:
             options.append((plain_worth + text_gain, Choice.TEXT, text_depth))
         if can_model:
-            model_worth = self.learnt.model.tokens - self.rate * self.learnt.model.cost_ms * self._slip
+            model_worth = self.learnt.model.tokens - self.rate * self.learnt.model.cost_ms * self._slips.of_model
             options.append((model_worth, Choice.MODEL, min(limit, MAX_DEPTH)))
         _worth, choice, depth = max(options, key=lambda option: option[0])
         self._probing, self._may_rest = False, may_rest
@@ -197,7 +196,7 @@ class Pacer:
         trial = self.learnt.model
         if not has_model or self._hopeless:
             return LONGEST_REST
-        pays = trial.tokens - self.rate * trial.cost_ms * self._slip > 1.0 - self.rate * self.plain_ms
+        pays = trial.tokens - self.rate * trial.cost_ms * self._slips.of_model > 1.0 - self.rate * self.plain_ms
         return 0 if pays else min(max(trial.patience - 1, 0), LONGEST_REST)
 
     # ---- while a draft model drafts ---------------------------------------------------------------------------------
@@ -265,26 +264,15 @@ class Pacer:
         self.curve.observe(1, pass_ms)
         if not decided:
             return
-        share = min((pass_ms + other_ms) / self.plain_ms, _MOST_SLIP)
-        self._slips[Choice.PLAIN] += (share - self._slips[Choice.PLAIN]) * (1.0 - (1.0 - _SLIP_RATE) ** num_passes)
+        self._slips.observe_run(pass_ms + other_ms, self.plain_ms, num_passes)
         usual = self.overhead_ms
         self.overhead_ms += (min(other_ms, 4.0 * usual) - usual) * (1.0 - (1.0 - _OVERHEAD_RATE) ** num_passes)
         self.learnt.count(1.0, self.plain_ms, num_passes)
         self.learnt.model.wait(num_passes)
 
     def observe_elapsed(self, milliseconds: float) -> None:
-        """The pass just observed took so long, with everything around it.
-
-        The sum of what its parts usually take leaves out what nobody measures: where the target is tiny that is most.
-        """
-        if self._expected_ms > 0.0:
-            share = min(max(milliseconds / self._expected_ms, 1.0 / _MOST_SLIP), _MOST_SLIP)
-            self._slips[self._choice] += (share - self._slips[self._choice]) * _SLIP_RATE
-
-    @property
-    def _slip(self) -> float:
-        """How much more than a plain pass one with the draft model exceeds what it should take."""
-        return max(1.0, self._slips[Choice.MODEL] / self._slips[Choice.PLAIN])
+        """The pass just observed took so long, with everything around it."""
+        self._slips.observe(self._choice, milliseconds, self._expected_ms)
 
     def observe(
         self, parts: Sequence[Part], num_accepted: int, draft_ms: float = 0.0, num_drafted: int | None = None
@@ -325,7 +313,7 @@ class Pacer:
 
     def _try_ended(self, tokens: float, cost_ms: float, read_ms: float) -> None:
         """The draft model was asked; reading what it had missed took ``read_ms`` more."""
-        plain_ms, trial = self.plain_ms / self._slip, self.learnt.model
+        plain_ms, trial = self.plain_ms / self._slips.of_model, self.learnt.model
         trial.observe(tokens, cost_ms, plain_ms, probed=self._probing)
         if self._probing:
             trial.pay((cost_ms + read_ms) / plain_ms - tokens)
@@ -380,7 +368,7 @@ class Pacer:
         return False
 
     def _explain(self, choice: Choice, *, has_model: bool) -> None:
-        pays = self.learnt.model.gain(self.plain_ms / self._slip) > 0.0 and not self._hopeless
+        pays = self.learnt.model.gain(self.plain_ms / self._slips.of_model) > 0.0 and not self._hopeless
         state = self.explanation.follow(choice, pays=pays, has_model=has_model, may_rest=self._may_rest)
         if state is not None:  # a sentence takes longer than all the rest
             self.explanation.tell(state, self._sentence(choice, state))
