@@ -145,7 +145,7 @@ def _open_with(
             model.close()
             raise
     info = replace(_describe(model, context), cache_type=options.cache_type)
-    info = replace(info, memory=reported_memory(told) or estimated_memory(info))
+    info = replace(info, memory=reported_memory(told, info.size_bytes) or estimated_memory(info))
     sequence = CachedSequence(context)
     return LoadedModel(model, context, sequence, info, _try_rollback(sequence))
 

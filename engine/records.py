@@ -167,7 +167,7 @@ class Problem:
 
 @dataclass(frozen=True, slots=True)
 class MemoryUse:
-    """Bytes that one loaded model takes in main and GPU memory together.
+    """Bytes that one loaded model takes in main and GPU memory together; every weight counts once.
 
     ``measured``: llama.cpp's own report of its buffers; otherwise an estimate from the file's header.
     """
