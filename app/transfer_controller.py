@@ -7,19 +7,19 @@ from __future__ import annotations
 
 import logging
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from PySide6.QtCore import QObject, Signal
 
 from app.chats.exchange.file_names import file_name
-from app.chats.exchange.transfer import JSON, export_chats, import_chats
+from app.chats.exchange.transfer import JSON, export_chats, import_files
 from app.conversation_controller import ConversationController
 from app.errors import AppError, ChatsImportError
 from app.parts import Parts
 from engine.records import Problem
 from engine.sentences import said
-from ui.chat_files import ask_export_file, ask_import_file
+from ui.chat_files import ask_export_file, ask_import_files
 from ui.language import mark, translate
 
 log = logging.getLogger(__name__)
@@ -60,8 +60,8 @@ class TransferController(QObject):
         ask_export_file(self._window, name, lambda path: self.export(Path(path), form, conversation_id))
 
     def ask_import(self) -> None:
-        """Ask which file to read."""
-        ask_import_file(self._window, lambda path: self.import_file(Path(path)))
+        """Ask which files to read."""
+        ask_import_files(self._window, lambda paths: self.import_files([Path(path) for path in paths]))
 
     def export(self, file: Path, form: str, conversation_id: int | None) -> None:
         """Write one conversation, or all."""
@@ -75,10 +75,16 @@ class TransferController(QObject):
 
     def import_file(self, file: Path) -> None:
         """Take in what a file holds, now or after what is at work."""
+        self.import_files([file])
+
+    def import_files(self, files: Sequence[Path]) -> None:
+        """Take in what several files hold, now or after what is at work, and tell of them in one sentence."""
+        if not files:
+            return
         if self._is_busy():
-            self._waiting.append(file)
+            self._waiting += files
         else:
-            self._start(file, lambda: import_chats(self._store, file).sentence)
+            self._start(files[0], lambda: import_files(self._store, files).sentence)
 
     def close(self, timeout_s: float) -> bool:
         """Wait for what is at work, and begin nothing more; False where it takes longer."""
@@ -125,4 +131,5 @@ class TransferController(QObject):
             self._window.show_notice(result)
         self._conversations.refresh()
         if self._waiting:
-            self.import_file(self._waiting.pop(0))
+            waiting, self._waiting = self._waiting, []
+            self.import_files(waiting)

@@ -1,4 +1,4 @@
-"""Asks where conversations are to be written and which file is to be read. Opens no file itself."""
+"""Asks where conversations are to be written and which files are to be read. Opens no file itself."""
 
 from __future__ import annotations
 
@@ -24,23 +24,24 @@ def ask_export_file(parent: QWidget, name: str, take: Callable[[str], object]) -
     dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
     dialog.setDefaultSuffix(ending)
     dialog.selectFile(name)
-    return _open(dialog, take)
+    dialog.fileSelected.connect(take)
+    return _open(dialog)
 
 
-def ask_import_file(parent: QWidget, take: Callable[[str], object]) -> QFileDialog:
-    """Let the user choose an export; ``take`` gets its path."""
+def ask_import_files(parent: QWidget, take: Callable[[list[str]], object]) -> QFileDialog:
+    """Let the user choose exports, one or many; ``take`` gets their paths."""
     dialog = QFileDialog(
         parent,
         translate("ChatFiles", "Import chats from Paceline, ChatGPT, LM Studio or Markdown"),
         "",
         translate("ChatFiles", EXPORTS),
     )
-    dialog.setFileMode(QFileDialog.FileMode.ExistingFile)
-    return _open(dialog, take)
+    dialog.setFileMode(QFileDialog.FileMode.ExistingFiles)
+    dialog.filesSelected.connect(take)
+    return _open(dialog)
 
 
-def _open(dialog: QFileDialog, take: Callable[[str], object]) -> QFileDialog:
+def _open(dialog: QFileDialog) -> QFileDialog:
     dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-    dialog.fileSelected.connect(take)
     dialog.open()
     return dialog

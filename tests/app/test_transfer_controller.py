@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from PySide6.QtWidgets import QFileDialog
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QFileDialog, QLineEdit
 from pytestqt.qtbot import QtBot
 
 from tests.app.fakes import Desk
@@ -47,3 +48,20 @@ def test_the_menus_ask_for_a_file(desk: Desk) -> None:
     assert dialogs[0].defaultSuffix() == "zip"
     for dialog in dialogs:
         dialog.reject()
+
+
+def test_several_exports_are_chosen_at_once(desk: Desk, qtbot: QtBot, tmp_path: Path) -> None:
+    """LM Studio keeps each chat in a file of its own."""
+    files = [tmp_path / f"{number}.md" for number in (1, 2)]
+    for file in files:
+        file.write_text(f"# {file.stem}\n\n## You\n\nQuestion {file.stem}\n\n## Assistant\n\nAnswer\n")
+    desk.window.sidebar.wishes.imported.emit()
+    (dialog,) = desk.window.findChildren(QFileDialog)
+    assert dialog.fileMode() == QFileDialog.FileMode.ExistingFiles
+    dialog.setDirectory(str(tmp_path))
+    box = dialog.findChild(QLineEdit)
+    assert box is not None
+    box.setText(" ".join(f'"{file.name}"' for file in files))
+    with qtbot.waitSignal(desk.controller.transfer.ended, timeout=30_000):
+        qtbot.keyClick(box, Qt.Key.Key_Return)
+    assert desk.window.notices[-1] == "2 chats imported."

@@ -9,7 +9,8 @@ import re
 import struct
 import zipfile
 import zlib
-from pathlib import Path
+from dataclasses import replace
+from pathlib import Path, PurePosixPath
 from typing import IO
 
 from app.attachments.decoding import decode
@@ -17,7 +18,7 @@ from app.attachments.errors import NotTextError
 from app.chats.exchange import chatgpt, lm_studio, own_format, transcript
 from app.chats.exchange.markdown import from_markdown
 from app.chats.exchange.markdown_marks import is_marked
-from app.chats.exchange.records import MAX_CHATS, OutsideChat
+from app.chats.exchange.records import MAX_CHATS, OutsideChat, clean_title
 from app.errors import ChatsImportError, NoChatError
 from engine.sentences import said
 
@@ -100,11 +101,20 @@ def _read_zip(file: Path) -> list[OutsideChat]:
             )
         for entry in entries:
             with archive.open(entry) as handle:
-                chats += _read_json(handle, entry.filename)
+                chats += _in_folder(_read_json(handle, entry.filename), entry.filename)
         for entry in texts:
             with archive.open(entry) as handle, contextlib.suppress(NoChatError):  # a README among them, say
                 chats += _read_markdown(handle, entry.filename)
     return chats
+
+
+def _in_folder(chats: list[OutsideChat], name: str) -> list[OutsideChat]:
+    """LM Studio keeps each chat in a file, and its folders of chats are folders of files, below ``conversations``."""
+    if not name.endswith(".conversation.json"):
+        return chats
+    folders = PurePosixPath(name).parent.parts
+    below = folders[folders.index("conversations") + 1 :] if "conversations" in folders else folders
+    return [replace(chat, folder=chat.folder or clean_title(" / ".join(below))) for chat in chats]
 
 
 def _directory_bytes(file: Path) -> int:

@@ -98,6 +98,12 @@ def clean_text(value: object, limit: int = MAX_TEXT_CHARS) -> str:
     return value.encode("utf-8", errors="replace").decode("utf-8").replace("\x00", "")
 
 
+def with_thinking(text: str, thought: str) -> str:
+    """An answer with the reasoning before it, as models write both (see `ui.thinking`)."""
+    inside = thought.replace("</think>", "").strip()
+    return f"<think>\n{inside}\n</think>\n\n{text}" if inside else text
+
+
 def clean_title(value: object) -> str:
     """Take a title as one line of sensible length."""
     return one_line(clean_text(value[: 10 * MAX_TITLE_CHARS])) if isinstance(value, str) else ""

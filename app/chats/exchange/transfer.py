@@ -19,7 +19,7 @@ from app.chats.exchange.reading import read_chats
 from app.chats.exchange.records import OutsideChat
 from app.chats.exchange.stored import insert_chat, read_chat
 from app.chats.store import ChatStore
-from app.errors import ChatsExportError
+from app.errors import ChatsExportError, ChatsImportError
 from engine.sentences import joined, said
 
 BATCH = 20  # conversations in one transaction: the window waits for no longer than that
@@ -28,10 +28,11 @@ MARKDOWN, JSON = "markdown", "json"
 
 @dataclass(frozen=True, slots=True)
 class Imported:
-    """What an import did; conversations that were there already are left alone."""
+    """What an import did; conversations that were there already are left alone, as are files that hold none."""
 
     num_new: int
     num_known: int
+    bad_files: tuple[str, ...] = ()
 
     @property
     def sentence(self) -> str:
@@ -40,11 +41,17 @@ class Imported:
             taken = said("1 chat imported.")
         else:
             taken = said("{number:,} chats imported.", number=self.num_new)
-        if not self.num_known:
-            return taken
+        told = [taken]
         if self.num_known == 1:
-            return joined([taken, said("1 was here already.")])
-        return joined([taken, said("{number:,} were here already.", number=self.num_known)])
+            told.append(said("1 was here already."))
+        elif self.num_known:
+            told.append(said("{number:,} were here already.", number=self.num_known))
+        if len(self.bad_files) == 1:
+            told.append(said("{file} could not be imported.", file=self.bad_files[0]))
+        elif self.bad_files:
+            first, number = self.bad_files[0], len(self.bad_files)
+            told.append(said("{number:,} files could not be imported, {file} the first.", number=number, file=first))
+        return joined(told)
 
 
 def export_chats(store: ChatStore, file: Path, form: str, conversation_id: int | None = None) -> int:
@@ -89,6 +96,26 @@ def import_chats(store: ChatStore, file: Path) -> Imported:
         batch = chats[begin : begin + BATCH]
         num_new += store.write(partial(_insert_all, batch))
     return Imported(num_new, len(chats) - num_new)
+
+
+def import_files(store: ChatStore, files: Sequence[Path]) -> Imported:
+    """Take in what several files hold; one that cannot be used does not keep out the others.
+
+    Raises:
+        ChatsImportError: none of them can be used.
+        StorageError: as `import_chats`.
+    """
+    done: list[Imported] = []
+    bad: list[tuple[str, ChatsImportError]] = []
+    for file in files:
+        try:
+            done.append(import_chats(store, file))
+        except ChatsImportError as error:
+            bad.append((file.name, error))
+    if bad and not done:
+        raise bad[0][1]
+    num_new, num_known = sum(each.num_new for each in done), sum(each.num_known for each in done)
+    return Imported(num_new, num_known, tuple(name for name, _ in bad))
 
 
 def _stored(store: ChatStore, conversation_ids: Sequence[int]) -> Iterator[OutsideChat]:

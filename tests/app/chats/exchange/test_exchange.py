@@ -27,6 +27,7 @@ from app.chats.store import ChatStore
 from app.errors import ChatsExportError, ChatsImportError
 from engine.records import Mode, RunStats, Source, TokenSpan
 from ui.records import MessageState
+from ui.thinking import without_thinking
 
 STATS = RunStats(
     mode=Mode.DRAFT, tokens=4, passes=2, proposed=3, accepted=2, decode_s=0.5, proposed_by_depth=(2, 1),
@@ -199,9 +200,9 @@ def test_lm_studio_with_its_versions(store: ChatStore, tmp_path: Path) -> None:
     row = store.conversations()[0]
     assert (row.title, row.pinned, row.updated_at.year) == ("Studio", True, 2023)
     views = store.messages(row.id)
-    assert [view.text for view in views] == ["Q1", "A2", "Q2"]
+    assert [without_thinking(view.text).strip() for view in views] == ["Q1", "A2", "Q2"]
     store.show_message(views[1].versions[0])
-    assert [view.text for view in store.messages(row.id)] == ["Q1", "A1"]
+    assert [without_thinking(view.text).strip() for view in store.messages(row.id)] == ["Q1", "A1"]
 
 
 BAD = {
