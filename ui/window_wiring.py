@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from ui.commands import CHAT, CHATS, WINDOW
 from ui.language import mark
 from ui.pass_keys import PassKeys
+from ui.source_switch import SourceSwitch
 from ui.text_caret import TextCaret
 
 if TYPE_CHECKING:
@@ -81,6 +82,7 @@ def add_commands(window: MainWindow) -> None:
     commands.add(CHAT, mark("Commands", "Stop the answer, or go back"), "Esc", window.escape)
     commands.add(CHAT, mark("Commands", "Next mode of speculation"), "Ctrl+D", window.composer.modes.cycle)
     commands.add(CHAT, mark("Commands", "Copy the last answer"), "Ctrl+Shift+C", window.copy_last_answer)
+    _add_source_switch(window)
     TextCaret(window.transcript)
     PassKeys(window.transcript, commands)
     commands.add(CHATS, mark("Commands", "New chat"), "Ctrl+N", window.sidebar.new_button.click)
@@ -100,6 +102,14 @@ def add_commands(window: MainWindow) -> None:
     commands.add(WINDOW, mark("Commands", "Text as large as the system's"), "Ctrl+0", lambda: _set_text_size(window, 0))
     commands.add(WINDOW, mark("Commands", "Settings"), "Ctrl+,", window.dialogs.open_settings)
     commands.add(WINDOW, mark("Commands", "Keyboard shortcuts"), ("F1", "Ctrl+/"), window.dialogs.open_shortcuts)
+
+
+def _add_source_switch(window: MainWindow) -> None:
+    bar, switch = window.header.bar, SourceSwitch(window.theme, window.stats.now.sources)
+    bar.insertWidget(bar.indexOf(window.header.stats_button), switch)
+    window.commands.add(CHAT, mark("Commands", "Mark tokens by source"), "Ctrl+Shift+M", switch.click)
+    refused = window.stats.now.refused
+    window.commands.add(CHAT, mark("Commands", "Show refused proposals"), "Ctrl+Shift+R", refused.click)
 
 
 def _set_text_size(window: MainWindow, by: int) -> None:

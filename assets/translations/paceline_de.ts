@@ -61,8 +61,20 @@
         <translation>Beendet, weil die in den Einstellungen erlaubte Länge erreicht ist.</translation>
     </message>
     <message>
-        <source>Ended because the context is full: start a new chat, or choose a larger context.</source>
-        <translation>Beendet, weil der Kontext voll ist: Beginnen Sie einen neuen Chat, oder wählen Sie einen größeren Kontext.</translation>
+        <source>Ended because the context is full: Continue leaves the oldest turns out.</source>
+        <translation>Beendet, weil der Kontext voll ist: „Fortsetzen“ lässt die ältesten Nachrichten weg.</translation>
+    </message>
+    <message>
+        <source>Ended because the context is full: Continue has the oldest turns summarised first.</source>
+        <translation>Beendet, weil der Kontext voll ist: „Fortsetzen“ lässt zuerst die ältesten Nachrichten zusammenfassen.</translation>
+    </message>
+    <message>
+        <source>Ended because the context is full: to continue, choose at the context meter to leave the oldest turns out or to summarise them, or choose a larger context in the settings.</source>
+        <translation>Beendet, weil der Kontext voll ist: Um fortzusetzen, lassen Sie an der Kontextanzeige die ältesten Nachrichten weglassen oder zusammenfassen, oder wählen Sie in den Einstellungen einen größeren Kontext.</translation>
+    </message>
+    <message>
+        <source>Ended because the context is full with this turn alone: to continue, choose a larger context in the settings.</source>
+        <translation>Beendet, weil der Kontext schon mit dieser einen Frage voll ist: Um fortzusetzen, wählen Sie in den Einstellungen einen größeren Kontext.</translation>
     </message>
     <message>
         <source>Only a last answer that was cut short can go on.</source>
@@ -596,11 +608,11 @@
     </message>
     <message>
         <source>Mark tokens by source</source>
-        <translation type="unfinished"></translation>
+        <translation>Tokens nach Herkunft markieren</translation>
     </message>
     <message>
         <source>Show refused proposals</source>
-        <translation type="unfinished">Abgelehntes zeigen</translation>
+        <translation>Abgelehntes zeigen</translation>
     </message>
     <message>
         <source>Settings of this chat</source>
@@ -3668,11 +3680,11 @@ Chat-Vorlage: {template_name}
     </message>
     <message>
         <source>{file} could not be imported.</source>
-        <translation type="unfinished"></translation>
+        <translation>{file} konnte nicht importiert werden.</translation>
     </message>
     <message>
         <source>{number:,} files could not be imported, {file} the first.</source>
-        <translation type="unfinished"></translation>
+        <translation>{number:,} Dateien konnten nicht importiert werden, {file} als erste.</translation>
     </message>
     <message>
         <source>Choose an export of Paceline or LM Studio, the zip that ChatGPT sends, or a chat in Markdown.</source>
@@ -6004,7 +6016,7 @@ Chat-Vorlage: {template_name}
     <name>SourceSwitch</name>
     <message>
         <source>Mark tokens by source (Ctrl+Shift+M)</source>
-        <translation type="unfinished"></translation>
+        <translation>Tokens nach Herkunft markieren (Strg+Umschalt+M)</translation>
     </message>
 </context>
 <context>
