@@ -84,6 +84,7 @@ class Growing(Protocol):
 def grow(page: QWidget, body: QWidget, change: Callable[[], None], lay_out: Callable[[], None]) -> None:
     """Let a body on a page grow by ``change``, carry the layouts out, and ask for what changed to be painted."""
     card = cast("QWidget", body.parent())
+    before = body.height(), card.height(), page.height()
 
     def widgets() -> list[QWidget]:
         beside = card.findChildren(QWidget, options=Qt.FindChildOption.FindDirectChildrenOnly)  # moves down
@@ -100,5 +101,8 @@ def grow(page: QWidget, body: QWidget, change: Callable[[], None], lay_out: Call
         lay_out()
     top = cast("Growing", body).take_change()
     if top is not None:
-        place = body.mapTo(page, QPoint(0, top)).y()
-        page.update(QRect(0, place, page.width(), max(page.height() - place, 0)))
+        place = body.mapTo(page, QPoint(0, top))
+        if (body.height(), card.height(), page.height()) == before:  # nothing below has moved
+            page.update(QRect(place.x(), place.y(), body.width(), body.height() - top))
+        else:
+            page.update(QRect(0, place.y(), page.width(), max(page.height() - place.y(), 0)))
