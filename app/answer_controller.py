@@ -24,6 +24,7 @@ from engine.records import (
     FinishReason,
     Message,
     Mode,
+    Overflow,
     PrefillProgress,
     Problem,
     RunStats,
@@ -42,12 +43,23 @@ log = logging.getLogger(__name__)
 AnswerEvent = PrefillProgress | TextChunk | StatsUpdate | Finished | EngineFailed
 
 ONE_AT_A_TIME = mark("AnswerController", "One answer at a time: wait for the other one, or stop it.")
-_NOTICES = {
-    FinishReason.LENGTH: mark("AnswerController", "Ended at the longest answer that the settings allow."),
-    FinishReason.CONTEXT: mark(
-        "AnswerController", "Ended because the context is full: start a new chat, or choose a larger context."
+LENGTH = mark("AnswerController", "Ended at the longest answer that the settings allow.")
+# What continuing takes where the context is full, by what is to happen then.
+FULL = {
+    Overflow.DROP: mark("AnswerController", "Ended because the context is full: Continue leaves the oldest turns out."),
+    Overflow.SUMMARISE: mark(
+        "AnswerController", "Ended because the context is full: Continue has the oldest turns summarised first."
+    ),
+    Overflow.STOP: mark(
+        "AnswerController",
+        "Ended because the context is full: to continue, choose at the context meter to leave the oldest turns out or "
+        "to summarise them, or choose a larger context in the settings.",
     ),
 }
+FULL_OF_ONE_TURN = mark(
+    "AnswerController",
+    "Ended because the context is full with this turn alone: to continue, choose a larger context in the settings.",
+)
 
 
 @dataclass(slots=True)
@@ -68,6 +80,7 @@ class _Growing:
     has_text: bool = False
     abandoned: bool = False
     thinking: ThinkingTime = field(default_factory=ThinkingTime)
+    full: str = ""  # what to say where the context is full at its end
 
 
 class AnswerController:
@@ -214,7 +227,9 @@ class AnswerController:
         if turn.answer.text:
             begun = Message("assistant", turn.answer.text)
             request = replace(request, messages=(*request.messages, begun))
-        self._worker.generate(self.prepare(request, turn))
+        request = self.prepare(request, turn)
+        growing.full = _when_full(request)
+        self._worker.generate(request)
 
     def _on_text(self, growing: _Growing, event: TextChunk) -> None:
         growing.state = EngineState.ANSWERING
@@ -240,8 +255,8 @@ class AnswerController:
             self._fail(growing, event.problem)
         elif growing.has_text or (growing.instead_of is None and growing.before is None):
             state = MessageState.STOPPED if event.reason is FinishReason.CANCELLED else MessageState.COMPLETE
-            cut = event.reason is FinishReason.LENGTH
-            self._end(growing, Ending(state, event.stats, _notice(event), cut=cut))
+            cut = event.reason in (FinishReason.LENGTH, FinishReason.CONTEXT)
+            self._end(growing, Ending(state, event.stats, _notice(event, growing.full), cut=cut))
         else:
             self._give_back(growing)
 
@@ -289,7 +304,13 @@ class AnswerController:
         return self._num_requests
 
 
-def _notice(event: Finished) -> str:
+def _when_full(request: ChatRequest) -> str:
+    """Why an answer to this ends where the context is full, and what continuing it takes."""
+    num_turns = sum(message.role == "user" for message in request.messages)
+    return FULL_OF_ONE_TURN if num_turns < 2 else FULL[request.overflow]
+
+
+def _notice(event: Finished, full: str) -> str:
     """What a person should know of how an answer came about: what the model did not see, why it ended."""
     count = event.stats.left_out
     parts = []
@@ -297,6 +318,8 @@ def _notice(event: Finished) -> str:
         parts.append(
             translate("AnswerController", "The context is full: the %n oldest messages were left out.", None, count)
         )
-    if event.reason in _NOTICES:
-        parts.append(translate("AnswerController", _NOTICES[event.reason]))
+    if event.reason is FinishReason.LENGTH:
+        parts.append(translate("AnswerController", LENGTH))
+    elif event.reason is FinishReason.CONTEXT:
+        parts.append(translate("AnswerController", full))
     return " ".join(parts)
