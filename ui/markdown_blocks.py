@@ -15,10 +15,10 @@ from dataclasses import dataclass, field, replace
 from markdown_it.token import Token
 
 from ui.markdown_html import render_tokens
+from ui.markdown_lists import PART
 from ui.markdown_parser import SafeParser
 from ui.markdown_parts import (
     LIST_ITEMS,
-    PART,
     TABLE_ROWS,
     column_widths,
     is_table,
@@ -269,7 +269,7 @@ class BlockStream:
         items = part[0]
         if group[0].attrGet("start") is not None:
             items[0].attrSet("start", number_of(group))
-        items[0].attrSet("class", PART)
+        items[0].attrJoin("class", PART)
         self._move_to(first)
         block = self._block(items, text[first:place], Lines.of(text[first:place]))
         self._move_to(place - first)

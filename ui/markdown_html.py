@@ -15,6 +15,7 @@ from markdown_it import MarkdownIt
 from markdown_it.renderer import RendererHTML
 from markdown_it.token import Token
 
+from ui.markdown_lists import DEPTH, FIRST, TASK, TURNS
 from ui.markdown_math import BLOCK, INLINE
 
 _ALIGN = {"text-align:left": "left", "text-align:right": "right", "text-align:center": "center"}
@@ -42,8 +43,22 @@ def _image(token: Token) -> str:
 
 
 def _nested_code(token: Token) -> str:
-    """Code inside a list or a quotation."""
-    return f'<pre class="nested">{escape(token.content.rstrip())}</pre>'
+    """Code inside a list or a quotation: in a cell, so that it has a ground of its own."""
+    opening = f'<table class="code{_place(token)}" width="100%" cellspacing="0"><tr><td class="code">'
+    return f'{opening}<pre class="nested">{escape(token.content.rstrip())}</pre></td></tr></table>'
+
+
+def _place(token: Token) -> str:
+    """The classes that bring a table in lists to their indent, and the first one of an item to its top."""
+    depth = token.meta.get(DEPTH)
+    return (f" in{depth}" if depth else "") + (f" {FIRST}" if token.meta.get(FIRST) else "")
+
+
+def _item(token: Token) -> str:
+    """An item of a list; a list in which tasks and other items stand is one list for each kind."""
+    kind, turns = token.attrGet("class"), token.meta.get(TURNS)
+    item = f'<li class="{kind}">' if kind else "<li>"
+    return item if turns is None else f'</ul>\n<ul class="{turns}">\n{item}'
 
 
 def _cell(tag: str) -> Callable[[Token], str]:
@@ -57,12 +72,18 @@ def _cell(tag: str) -> Callable[[Token], str]:
 
 def _table(token: Token) -> str:
     kind = token.attrGet("class") or "grid"
-    return f'<table class="{kind}" width="100%" cellspacing="0" cellpadding="6">'
+    return f'<table class="{kind}{_place(token)}" width="100%" cellspacing="0" cellpadding="6">'
 
 
-def _quote(tag: str) -> Callable[[Token], str]:
+def _open_quote(token: Token) -> str:
     """Qt lays a table out twice for each one that it is in: quotes in many quotes stand as deep as the outer ones."""
-    return lambda token: tag if token.level < MAX_QUOTE_LEVEL else ""
+    if token.level >= MAX_QUOTE_LEVEL:
+        return ""
+    return f'<table class="quote{_place(token)}" width="100%" cellspacing="0"><tr><td class="quote">'
+
+
+def _close_quote(token: Token) -> str:
+    return "</td></tr></table>" if token.level < MAX_QUOTE_LEVEL else ""
 
 
 def _formula(token: Token) -> str:
@@ -91,8 +112,10 @@ _RULES: dict[str, Callable[[Token], str]] = {
     "table_close": lambda _token: "</table>",
     "th_open": _cell("th"),
     "td_open": _cell("td"),
-    "blockquote_open": _quote('<table class="quote" cellspacing="0"><tr><td class="quote">'),
-    "blockquote_close": _quote("</td></tr></table>"),
+    "blockquote_open": _open_quote,
+    "blockquote_close": _close_quote,
+    "list_item_open": _item,
+    TASK: lambda token: token.content,
 }
 
 

@@ -1,6 +1,7 @@
 """The Markdown that answers may use, parsed with the place of each token in its source. Knows no Qt.
 
-CommonMark with tables, strikethrough, bare addresses and formulas. Raw HTML and unsafe links stay visible as text.
+CommonMark with tables, strikethrough, bare addresses, task lists and formulas. Raw HTML and unsafe links stay visible
+as text.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from markdown_it import MarkdownIt
 from ui.links import is_safe
 from ui.markdown_inline import PlacedInline
 from ui.markdown_links import add_bare_links
+from ui.markdown_lists import add_lists
 from ui.markdown_math import add_formulas
 
 MAX_NESTING = 100  # what stands deeper is left out by the parser
@@ -27,6 +29,7 @@ class SafeParser(MarkdownIt):
         self.configure("commonmark", {"html": False, "maxNesting": MAX_NESTING})
         self.enable(["table", "strikethrough"]).disable(["reference", "fragments_join", "text_join"])
         add_bare_links(self)
+        add_lists(self)
         if formulas:
             add_formulas(self)
 

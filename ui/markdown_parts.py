@@ -10,9 +10,10 @@ from itertools import islice
 
 from markdown_it.token import Token
 
+from ui.markdown_lists import PART
+
 LIST_ITEMS = 12  # a longer list is laid out in parts, each of which decides for itself whether its items stand apart
 TABLE_ROWS = 4  # so many decide the widths; and so many are a part of a longer table
-PART = "part"  # the class of what goes on below
 MORE = "more"  # and of a table that goes on from above
 _STEPS = (4, 6, 9, 13, 18, 26, 36, 48)  # characters; few, so that a growing cell seldom moves its column
 Group = Sequence[Token]  # a top-level block

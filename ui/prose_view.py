@@ -28,48 +28,19 @@ from ui.formula import Formula
 from ui.formula_object import FormulaObject
 from ui.formulas import Pending
 from ui.markdown_html import FORMULA, FORMULA_IMAGE, formula_source
+from ui.markdown_style import INDENT_PX, LINE_HEIGHT, document_style
 from ui.markdown_words import grow_html, place_shown
 from ui.marks import DocumentMarks
-from ui.palette import Palette
 from ui.provenance import MarkedRange
 from ui.refused_notes import paint_refused
 from ui.theme import Theme
 
-INDENT_PX = 22
 RING_OUTSET_PX = 5
-TABLE_EDGE_PX = 2  # what Qt keeps free around the outer line of a table: two parts of one share that line
-LINE_HEIGHT = 1.55
 REFUSED_LINE_HEIGHT = 2.3  # leaves room above the words
 LONG_WORD_CHARS = 1_000  # Qt takes the square of its length to look for the end of a word
 _LONG_WORD = re.compile(rf"[^\s]{{{LONG_WORD_CHARS}}}")
 _TAG = re.compile(r"<[^>]*>")
 _FORMULA_BLOCK = re.compile(r'<p class="formula" align="center">(<img [^>]*>)</p>')
-
-
-def document_style(tokens: Palette, base: int, code_family: str, line_height: float = LINE_HEIGHT) -> str:
-    """The style sheet of a prose document."""
-    return f"""
-    p, li {{ line-height: {round(base * line_height)}px; }}
-    p {{ margin: 0 0 10px 0; }}
-    h1 {{ font-size: {base + 7}px; font-weight: 600; margin: 10px 0 8px 0; }}
-    h2 {{ font-size: {base + 4}px; font-weight: 600; margin: 10px 0 8px 0; }}
-    h3 {{ font-size: {base + 2}px; font-weight: 600; margin: 8px 0 6px 0; }}
-    h4, h5, h6 {{ font-size: {base}px; font-weight: 600; margin: 8px 0 6px 0; }}
-    ul, ol {{ margin: 0 0 10px 0; }}
-    ul.part, ol.part {{ margin: 0 0 3px 0; }}
-    li {{ margin: 0 0 3px 0; }}
-    a {{ color: {tokens.accent_text}; text-decoration: underline; }}
-    span.code {{ font-family: '{code_family}'; font-size: {base - 1}px; background: {tokens.tint}; }}
-    pre.nested {{ font-family: '{code_family}'; font-size: {base - 1}px; background: {tokens.tint};
-      margin: 4px 0 8px 0; }}
-    table.grid {{ border-collapse: collapse; border: 1px solid {tokens.border_strong}; margin: 4px 0 12px 0; }}
-    table.grid th {{ background: {tokens.tint}; font-weight: 600; border: 1px solid {tokens.border_strong}; }}
-    table.grid td {{ border: 1px solid {tokens.border_strong}; }}
-    table.part {{ margin-bottom: -{TABLE_EDGE_PX}px; }}
-    table.more {{ margin-top: -{TABLE_EDGE_PX}px; }}
-    table.quote {{ margin: 2px 0 8px 0; }}
-    td.quote {{ border-left: 3px solid {tokens.border_strong}; padding-left: 12px; color: {tokens.text_muted}; }}
-    """
 
 
 class ProseView(QTextBrowser):
