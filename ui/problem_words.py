@@ -13,6 +13,8 @@ from engine.records import Problem
 from engine.sentences import Sentence, one_stop
 from ui.language import locale, translate
 
+REASONS = ("reason", "error")  # fields that may hold the message of another failure
+
 
 class _LocalFormatter(Formatter):
     """Writes numbers as the locale does where the template asks for digits or groups."""
@@ -35,8 +37,13 @@ def in_language(text: str) -> str:
     template = translate(text.context, text.template)
     if not text.fields:
         return template
-    said = {name: in_language(value) if isinstance(value, Sentence) else value for name, value in text.fields.items()}
+    said = {name: _field(name, value) for name, value in text.fields.items()}
     return _LocalFormatter().vformat(one_stop(template, said), (), said)
+
+
+def _field(name: str, value: Any) -> Any:  # noqa: ANN401 (as the fields are)
+    """A sentence within a sentence; a failure's message is one, also where nothing is to be filled into it."""
+    return in_language(value) if isinstance(value, Sentence) or (name in REASONS and isinstance(value, str)) else value
 
 
 def in_words(problem: Problem) -> Problem:

@@ -11,6 +11,7 @@ import pytest
 from PySide6.QtWidgets import QApplication
 
 from app.chats.database import as_storage_error
+from app.hub.errors import HubUnreachableError
 from app.settings_table import FIELD_BY_KEY, complaint
 from engine.fit import FitReport
 from engine.gguf_source import broken
@@ -106,3 +107,10 @@ def test_what_no_catalogue_knows_stays(german: None) -> None:
 def test_english_is_as_it_was_made(qapp: QApplication) -> None:
     sentence = said("{name} has {number:,} bytes in {share:.1f} s.", name="1,2.gguf", number=1234, share=0.5)
     assert in_language(sentence) == sentence == "1,2.gguf has 1,234 bytes in 0.5 s."
+
+
+@pytest.mark.usefixtures("german")
+def test_the_message_of_a_failure_is_translated_within_another_sentence() -> None:
+    error = HubUnreachableError("No connection to the hub could be made.")
+    told = in_language(said("The hub could not be searched: {reason}", reason=error.message))
+    assert told.endswith("Es kam keine Verbindung zum Hub zustande.")

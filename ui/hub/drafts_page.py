@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QStackedWidget, QWidget
 from engine.records import Problem
 from ui.elided_label import ElidedLabel
 from ui.hub.choice_list import Choice, ChoiceList
-from ui.hub.columns import LIST_PX, list_side, put_beside, verdict_side
+from ui.hub.columns import list_side, put_beside, verdict_side
 from ui.hub.intentions import Intentions
 from ui.hub.pair_card import PairCard
 from ui.hub.parts import Invitation, button, label
@@ -71,7 +71,6 @@ class DraftsPage(QWidget):
         self.words = label("", "caption", wrap=True)
         self.list = ChoiceList(theme, translate("DraftsPage", "Drafts"))
         self.nothing = Invitation(theme, "search")
-        self.nothing.text.setFixedWidth(LIST_PX - 72)
         self.card = PairCard(theme, wants)
         self.empty = Invitation(theme, "puzzle")
         self.list.chosen.connect(self._on_chosen)
@@ -142,14 +141,15 @@ class DraftsPage(QWidget):
                 translate("DraftsPage", "On this computer, among the recommendations, and on the hub."),
             )
         else:
-            words = found.words or translate(
+            none = translate(
                 "DraftsPage", "No candidate was found on this computer, among the recommendations or on the hub."
             )
             self.words.hide()
             self.nothing.say(
                 translate("DraftsPage", "No drafts found"),
-                translate("DraftsPage", "{words} N-grams need no draft: they work with every model.").format(
-                    words=words
+                found.words  # which says the same of n-grams
+                or translate("DraftsPage", "{words} N-grams need no draft: they work with every model.").format(
+                    words=none
                 ),
                 search,
             )

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QFrame, QGridLayout, QHBoxLayout, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QGridLayout, QPushButton, QVBoxLayout, QWidget
 
 from ui.elided_label import ElidedLabel
 from ui.formatting import as_written, size
 from ui.hub.fit_view import FitView
 from ui.hub.intentions import Intentions
-from ui.hub.parts import Mark, button, empty_layout, label, rule
+from ui.hub.parts import FoldingRow, Mark, button, empty_layout, label, rule
 from ui.hub.words import MATCH_ICONS, MATCH_WORDS, bytes_or_unknown
 from ui.hub_records import FitLevel, Match, PairSide, PairView, Presence
 from ui.language import mark, translate
@@ -39,8 +39,7 @@ class PairCard(QFrame):
         self.alone = label(translate("PairCard", ALONE), "muted", wrap=True)
         self.fit = FitView(theme)
         self.note = label("", "caption", wrap=True)
-        self.deeds = QHBoxLayout()
-        self.deeds.setSpacing(8)
+        self.deeds = FoldingRow()
         column = QVBoxLayout(self)
         column.setContentsMargins(16, 14, 16, 14)
         column.setSpacing(12)
@@ -57,7 +56,7 @@ class PairCard(QFrame):
         column.addWidget(self.line)
         column.addWidget(self.fit)
         column.addWidget(self.note)
-        column.addLayout(self.deeds)
+        column.addWidget(self.deeds)
 
     def set_pair(self, pair: PairView) -> None:
         """Show two models and the verdicts on them."""
@@ -108,8 +107,8 @@ class PairCard(QFrame):
 
     def _show_deeds(self, pair: PairView) -> None:
         """What can be done now; of a refused pair with the target alone, of one that is being checked nothing yet."""
-        empty_layout(self.deeds)
-        self.deeds.addStretch(1)
+        self.deeds.clear()
+        self.deeds.add_gap()
         draft = None if _is_refused(pair) else pair.draft
         wanted = [side for side in (pair.target, draft) if side is not None]
         missing = [side for side in wanted if side.presence is Presence.ABSENT]
@@ -159,7 +158,7 @@ class PairCard(QFrame):
 
     def _offer(self, text: str, deed: Callable[[], object], name: str = "", *, primary: bool = False) -> QPushButton:
         made = button(text, deed, kind="primary" if primary else "", name=name)
-        self.deeds.addWidget(made)
+        self.deeds.add(made)
         return made
 
 

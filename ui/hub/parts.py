@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from PySide6.QtCore import QSize, Qt
-from PySide6.QtGui import QShowEvent
+from PySide6.QtGui import QResizeEvent, QShowEvent
 from PySide6.QtWidgets import (
     QFrame,
     QHBoxLayout,
@@ -23,6 +23,9 @@ from ui.hub.words import FIT_ICONS, FIT_WORDS
 from ui.hub_records import FitLevel
 from ui.language import translate
 from ui.theme import Theme
+
+TEXT_PX, LEAST_TEXT_PX = 420, 160
+BESIDE_PX = 24
 
 
 def label(text: str = "", kind: str = "", *, wrap: bool = False) -> QLabel:
@@ -144,6 +147,51 @@ class Mark(QWidget):
         self._recolor()
 
 
+class FoldingRow(QWidget):
+    """Controls side by side; one below the other where there is no room."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._line = QHBoxLayout(self)
+        self._line.setContentsMargins(0, 0, 0, 0)
+        self._line.setSpacing(8)
+
+    def clear(self) -> None:
+        """Take all away."""
+        empty_layout(self._line)
+
+    def add(self, control: QWidget) -> None:
+        """One more, at the end."""
+        self._line.addWidget(control)
+        self._turn()
+
+    def add_gap(self) -> None:
+        """What follows stands at the right."""
+        self._line.addStretch(1)
+
+    def _widths(self) -> list[int]:
+        items = (self._line.itemAt(place) for place in range(self._line.count()))
+        controls = (item.widget() for item in items if item is not None)
+        return [control.sizeHint().width() for control in controls if control is not None]
+
+    def _turn(self) -> None:
+        widths = self._widths()
+        fits = sum(widths) + (len(widths) - 1) * self._line.spacing() <= self.width()
+        direction = QHBoxLayout.Direction.LeftToRight if fits else QHBoxLayout.Direction.TopToBottom
+        if direction is not self._line.direction():
+            self._line.setDirection(direction)
+            self.updateGeometry()
+
+    def minimumSizeHint(self) -> QSize:
+        """As narrow as the widest control."""
+        return QSize(max(self._widths(), default=0), super().minimumSizeHint().height())
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Another width may need another arrangement."""
+        super().resizeEvent(event)
+        self._turn()
+
+
 class Invitation(QWidget):
     """What an empty page says, and the one or two things it offers."""
 
@@ -151,15 +199,15 @@ class Invitation(QWidget):
         super().__init__(parent)
         self._theme, self._icon = theme, icon
         self.picture = QLabel()
-        self.title = label("", "heading")
+        self.title = label("", "heading", wrap=True)
         self.text = label("", "muted", wrap=True)
         self.buttons = QHBoxLayout()
         self.buttons.setSpacing(8)
         for piece in (self.picture, self.title, self.text):
             piece.setAlignment(Qt.AlignmentFlag.AlignCenter)
-        self.text.setFixedWidth(420)
+        self.text.setFixedWidth(TEXT_PX)
         column = QVBoxLayout(self)
-        column.setContentsMargins(24, 24, 24, 24)
+        column.setContentsMargins(BESIDE_PX, 24, BESIDE_PX, 24)
         column.setSpacing(8)
         column.addStretch(2)
         column.addWidget(self.picture)
@@ -175,6 +223,16 @@ class Invitation(QWidget):
         column.addStretch(3)
         theme.changed.connect(self._recolor)
         self._recolor()
+
+    def minimumSizeHint(self) -> QSize:
+        """As narrow as what cannot wrap; the words follow."""
+        least = max(self.title.minimumSizeHint().width(), self.buttons.minimumSize().width(), LEAST_TEXT_PX)
+        return QSize(least + 2 * BESIDE_PX, super().minimumSizeHint().height())
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """The words are at most as wide as can be read well."""
+        super().resizeEvent(event)
+        self.text.setFixedWidth(max(min(TEXT_PX, event.size().width() - 2 * BESIDE_PX), LEAST_TEXT_PX))
 
     def say(self, title: str, text: str, *offers: QPushButton) -> None:
         """Show the words and put the offers below them."""

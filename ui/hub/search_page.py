@@ -7,14 +7,14 @@ from datetime import datetime
 
 from PySide6.QtCore import Qt, QTimer
 from PySide6.QtGui import QAction
-from PySide6.QtWidgets import QCheckBox, QComboBox, QHBoxLayout, QLineEdit, QStackedWidget, QWidget
+from PySide6.QtWidgets import QCheckBox, QComboBox, QLineEdit, QStackedWidget, QWidget
 
 from engine.records import Problem
 from engine.sentences import one_stop
 from ui.hub.choice_list import Choice, ChoiceList
-from ui.hub.columns import LIST_PX, list_side, put_beside
+from ui.hub.columns import list_side, put_beside
 from ui.hub.intentions import Intentions
-from ui.hub.parts import Invitation, button, label
+from ui.hub.parts import FoldingRow, Invitation, button, label
 from ui.hub.repo_pane import RepoPane
 from ui.hub.words import FIT_ICONS, FIT_WORDS, compact, day
 from ui.hub_records import FitLevel, RepoRow, SearchQuery
@@ -88,7 +88,6 @@ class SearchPage(QWidget):
             self.sort.addItem(translate("SearchPage", words), key)
         self.sort.setAccessibleName(translate("SearchPage", "Order"))
         self.fitting.setAccessibleName(translate("SearchPage", "Only models that fit this machine"))
-        self.nothing.text.setFixedWidth(LIST_PX - 72)
         self.field.textEdited.connect(lambda _text: self._typing.start())
         self.field.returnPressed.connect(self._on_enter)
         self._typing.timeout.connect(self.search)
@@ -98,17 +97,16 @@ class SearchPage(QWidget):
         self.list.opened.connect(lambda _key: self.pane.page_button.setFocus())
 
     def _arrange(self) -> None:
-        filters = QHBoxLayout()
-        filters.setSpacing(8)
-        filters.addWidget(self.sort)
-        filters.addStretch(1)
-        filters.addWidget(self.fitting)
+        filters = FoldingRow()
+        filters.add(self.sort)
+        filters.add_gap()
+        filters.add(self.fitting)
         self.results = QStackedWidget()
         self.results.addWidget(self.list)
         self.results.addWidget(self.nothing)
         left, column = list_side(self._theme, 12, 8)
         column.addWidget(self.field)
-        column.addLayout(filters)
+        column.addWidget(filters)
         column.addWidget(self.status)
         column.addWidget(self.results, 1)
         put_beside(self, left, self.pane)

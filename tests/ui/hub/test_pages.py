@@ -236,10 +236,12 @@ def test_the_finder_is_never_empty_without_words(place: HubPlace, qtbot: QtBot) 
     assert "No target chosen" in said(place.drafts)
     place.drafts.set_drafts(DraftList(r.TARGET, busy=True))
     assert "Looking for drafts" in said(place.drafts)
-    place.drafts.set_drafts(DraftList(r.TARGET, words="The hub cannot be reached."))
+    place.drafts.set_drafts(DraftList(r.TARGET))
     shown = said(place.drafts)
     assert "No drafts found" in shown
-    assert "The hub cannot be reached. N-grams need no draft" in shown
+    assert "on the hub. N-grams need no draft" in shown
+    place.drafts.set_drafts(DraftList(r.TARGET, words="No other model. The n-gram mode needs no draft."))
+    assert said(place.drafts).lower().count("n-gram") == 1
     place.drafts.set_problem(OFFLINE)
     wanted = asked(place.wants.drafts_wanted)
     qtbot.mouseClick(pressed(place.drafts, "Try again"), LEFT)

@@ -1,0 +1,77 @@
+"""The Models place in a window of 800 pixels: nothing is cut off, in English and German."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+import pytest
+from PySide6.QtWidgets import QApplication, QCheckBox, QLabel, QMainWindow, QPushButton, QWidget
+from pytestqt.qtbot import QtBot
+
+from tests.ui.conftest import ASSETS
+from tests.ui.hub import records as r
+from ui.catalogues import ENGLISH, speak
+from ui.hub.parts import FoldingRow
+from ui.hub.place import PAGES, HubPlace
+from ui.hub_records import DraftList, Match, Presence
+from ui.theme import Theme
+
+WIDTH = 800
+
+
+@pytest.fixture(params=[ENGLISH, "de"])
+def narrow(request: pytest.FixtureRequest, qapp: QApplication, qtbot: QtBot) -> Iterator[HubPlace]:
+    speak(qapp, ASSETS / "translations", request.param)
+    window = QMainWindow()
+    qtbot.addWidget(window)
+    theme = Theme(ASSETS / "icons", window)
+    theme.apply("dark", window)
+    made = HubPlace(theme)
+    window.setCentralWidget(made)
+    window.resize(WIDTH, 700)
+    window.show()
+    qtbot.waitExposed(window)
+    yield made
+    speak(qapp, ASSETS / "translations", ENGLISH)
+
+
+@pytest.mark.parametrize("page", [key for key, _name, _icon in PAGES])
+def test_every_page_fits(narrow: HubPlace, qtbot: QtBot, page: str) -> None:
+    narrow.drafts.set_drafts(DraftList(r.TARGET))
+    narrow.open(page)
+    assert narrow.minimumSizeHint().width() <= WIDTH
+    qtbot.waitUntil(lambda: narrow.width() == WIDTH)
+    shown = [one for one in narrow.findChildren(QLabel) if one.isVisible() and one.text() and not one.wordWrap()]
+    shown += [
+        one for kind in (QPushButton, QCheckBox) for one in narrow.findChildren(kind) if one.isVisible() and one.text()
+    ]
+    qtbot.waitUntil(lambda: not [one for one in shown if one.width() < one.minimumSizeHint().width()])
+
+
+def test_the_deeds_of_a_pair_stand_below_each_other(narrow: HubPlace, qtbot: QtBot) -> None:
+    absent = replace(r.PAIR.target, presence=Presence.ABSENT)
+    draft = r.PAIR.draft
+    assert draft is not None
+    pair = replace(r.PAIR, target=absent, draft=replace(draft, presence=Presence.ABSENT), match=Match.YES)
+    narrow.open("drafts")
+    narrow.drafts.set_pair(pair)
+    area = narrow.drafts.card
+    first, second = area.findChildren(QPushButton)[-2:]
+    area.setFixedWidth(first.sizeHint().width() + second.sizeHint().width())
+    qtbot.waitUntil(lambda: second.y() > first.y())
+    area.setFixedWidth(first.sizeHint().width() + second.sizeHint().width() + 60)
+    qtbot.waitUntil(lambda: second.y() == first.y())
+
+
+def test_a_row_folds_and_unfolds(qtbot: QtBot) -> None:
+    around = QWidget()
+    qtbot.addWidget(around)
+    row, one, two = FoldingRow(around), QPushButton("One of two"), QPushButton("The other of two")
+    row.add(one)
+    row.add(two)
+    row.resize(600, 40)
+    around.show()
+    qtbot.waitUntil(lambda: one.y() == two.y())
+    row.resize(max(one.sizeHint().width(), two.sizeHint().width()) + 10, 120)
+    qtbot.waitUntil(lambda: two.y() > one.y())
