@@ -72,7 +72,7 @@ FIELDS: tuple[SettingField, ...] = (
         None,
         "Tokens proposed per pass; 0 is plain decoding.",
         minimum=0,
-        maximum=64,
+        maximum=32,  # what a pass can carry
         step=1,
         automatic="automatic",
         unit="tokens",

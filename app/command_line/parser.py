@@ -12,6 +12,8 @@ from app.command_line.models_parser import add_models_commands
 from engine.records import CacheType, FlashAttention, Mode, SamplingParams
 
 ALL_LAYERS = 10_000  # more than any model has
+MOST_THREADS = 512  # llama.cpp ends the process where there are more
+CONTEXTS = (256, 10_000_000)  # in tokens
 DESCRIPTION = "Chat with local language models, with exact speculative decoding. Without a command: open the window."
 
 
@@ -62,8 +64,8 @@ def _add_run(parser: argparse.ArgumentParser) -> None:
 def _add_models(group: argparse._ArgumentGroup) -> None:
     group.add_argument("--model", metavar="T.gguf", help="the target; without it the built-in pair")
     group.add_argument("--draft", metavar="D.gguf", help="a draft model for it")
-    group.add_argument("--ctx", type=int, metavar="N", help="context in tokens")
-    group.add_argument("--threads", type=int, metavar="N", help="threads for the target")
+    group.add_argument("--ctx", type=_context, metavar="N", help="context in tokens")
+    group.add_argument("--threads", type=_threads, metavar="N", help="threads for the target")
     group.add_argument("--gpu-layers", type=_layers, metavar="N|all", help="layers on the GPU; default all that fit")
     _add_placement(group)
 
@@ -72,7 +74,7 @@ def _add_placement(group: argparse._ArgumentGroup) -> None:
     types, flash = [kind.value for kind in CacheType], [kind.value for kind in FlashAttention]
     group.add_argument("--cache-type", choices=types, default="f16", help="keys and values of the target; default f16")
     group.add_argument("--flash-attention", choices=flash, default="auto", help="a quantized cache has it on")
-    group.add_argument("--draft-threads", type=int, metavar="N", help="threads for the draft")
+    group.add_argument("--draft-threads", type=_threads, metavar="N", help="threads for the draft")
     group.add_argument("--draft-gpu-layers", type=_draft_layers, metavar="N|all", help="default where it is faster")
     group.add_argument("--draft-cache-type", choices=types, default="f16", help="keys and values of the draft")
 
@@ -195,6 +197,20 @@ def _layers(text: str) -> int | None:
         return None
     if not text.isdecimal():
         raise argparse.ArgumentTypeError("must be a number or all")
+    return min(int(text), ALL_LAYERS)
+
+
+def _context(text: str) -> int:
+    return _whole(text, *CONTEXTS)
+
+
+def _threads(text: str) -> int:
+    return _whole(text, 1, MOST_THREADS)
+
+
+def _whole(text: str, least: int, most: int) -> int:
+    if not text.isdecimal() or not least <= int(text) <= most:
+        raise argparse.ArgumentTypeError(f"must be a number from {least:,} to {most:,}")
     return int(text)
 
 

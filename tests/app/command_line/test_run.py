@@ -8,8 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from app.command_line.parser import main, make_parser
+from app.command_line.parser import ALL_LAYERS, CONTEXTS, MOST_THREADS, main, make_parser
 from app.command_line.run import load_request
+from app.settings_table import FIELDS
+from engine.pacer import MAX_DEPTH
 from engine.records import CacheType, FlashAttention, LoadRequest, Source
 from tests.shared_files import shared_model
 
@@ -167,6 +169,33 @@ def test_gpu_layers_are_a_number_or_all(capsys: Capture) -> None:
     with pytest.raises(SystemExit):
         parser.parse_args(["run", "--gpu-layers", "some"])
     assert "must be a number or all" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("option", "value", "limits"),
+    [
+        ("--threads", "0", "1 to 512"),
+        ("--threads", "100000", "1 to 512"),
+        ("--threads", "many", "1 to 512"),
+        ("--draft-threads", "-3", "1 to 512"),
+        ("--ctx", "10", "256 to 10,000,000"),
+    ],
+)
+def test_numbers_that_no_model_can_run_with_are_told_with_their_limits(
+    option: str, value: str, limits: str, capsys: Capture
+) -> None:
+    for command in ("run", "bench"):
+        with pytest.raises(SystemExit):
+            make_parser().parse_args([command, option, value])
+        assert f"{option}: must be a number from {limits}" in capsys.readouterr().err
+
+
+def test_the_command_line_and_the_settings_have_the_same_limits() -> None:
+    fields = {field.key: (field.minimum, field.maximum) for field in FIELDS}
+    assert fields["threads"] == fields["draft_threads"] == (1, MOST_THREADS)
+    assert fields["n_ctx"] == CONTEXTS
+    assert fields["gpu_layers"] == fields["draft_gpu_layers"] == (0, ALL_LAYERS)
+    assert fields["depth"] == (0, MAX_DEPTH)
 
 
 def test_without_a_display_the_window_points_to_the_terminal(capsys: Capture, monkeypatch: pytest.MonkeyPatch) -> None:
