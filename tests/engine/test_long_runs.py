@@ -20,7 +20,7 @@ import sys
 from engine.llama.model import LlamaModel
 with LlamaModel(sys.argv[1], vocab_only=True) as model:
     for unit in sys.argv[2:]:
-        text = unit * 100_000
+        text = unit * 40_000  # uncut, 30,000 of one kind end the process
         ids = model.vocab.tokenize(f"<s>{text}<s>", special=True)
         assert (ids[0], ids[-1]) == (model.vocab.bos_id, model.vocab.bos_id)
         assert b"".join(map(model.vocab.piece, ids)).decode() == text
