@@ -7,8 +7,9 @@ from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWi
 
 from ui.language import mark, translate
 from ui.layer_records import Layer, LayeredValue
+from ui.mode_choice import ModeChoiceRow
 from ui.records import FieldKind, SettingField, SettingValue
-from ui.setting_rows import ChoiceRow, make_row
+from ui.setting_rows import make_row
 
 PAUSE_MS = 300  # typing is one change, not one for each key
 
@@ -43,8 +44,8 @@ class LayerRow(QWidget):
     def __init__(self, field: SettingField) -> None:
         super().__init__()
         self.field = field
-        # The cards are too tall among other rows; the settings have them.
-        self.row = ChoiceRow(field) if field.kind is FieldKind.MODE else make_row(field)
+        # The cards are too tall among other rows; the settings have them, and this one their words.
+        self.row = ModeChoiceRow(field) if field.kind is FieldKind.MODE else make_row(field)
         self.origin = QLabel()
         self.origin.setProperty("kind", "key")
         self.hidden = QLabel()

@@ -13,7 +13,7 @@ from PySide6.QtWidgets import QButtonGroup, QFrame, QGridLayout, QLabel, QRadioB
 
 from engine.records import Mode
 from ui.language import translate
-from ui.mode_words import MODE_ORDER, mode_words
+from ui.mode_words import MODE_ORDER, mode_words, not_now
 from ui.records import SettingValue
 from ui.setting_row import SettingRow
 
@@ -36,7 +36,7 @@ class ModeCard(QFrame):
         self.radio.toggled.connect(lambda checked: self._show("chosen", checked))
         self.reason = _wrapped("", "warning")
         self.reason.hide()
-        self._said = " ".join((words.does, _needs(words.needs), _costs(words.costs)))
+        self._said = " ".join(words.lines)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(12, 10, 12, 12)
         layout.setSpacing(4)
@@ -60,7 +60,7 @@ class ModeCard(QFrame):
 
     def set_reason(self, reason: str) -> None:
         """Say why the mode cannot run now; empty where it can."""
-        text = translate("Modes", "Not now: {reason}").format(reason=reason) if reason else ""
+        text = not_now(reason)
         self.reason.setText(text)
         self.reason.setVisible(bool(reason))
         self.radio.setAccessibleDescription(f"{self._said} {text}".strip())
@@ -140,14 +140,6 @@ class ModeRow(SettingRow):
     def set_value(self, value: SettingValue) -> None:
         """Show a value."""
         self.cards.set_mode(Mode(str(value)))
-
-
-def _needs(text: str) -> str:
-    return translate("Modes", "Needs: {words}").format(words=text)
-
-
-def _costs(text: str) -> str:
-    return translate("Modes", "Costs: {words}").format(words=text)
 
 
 def _wrapped(text: str, kind: str = "", *, wrap: bool = True) -> QLabel:

@@ -17,6 +17,15 @@ class ModeWords:
     needs: str
     costs: str
 
+    @property
+    def lines(self) -> tuple[str, str, str]:
+        """All three as lines, for where they do not stand in columns."""
+        return (
+            self.does,
+            translate("Modes", "Needs: {words}").format(words=self.needs),
+            translate("Modes", "Costs: {words}").format(words=self.costs),
+        )
+
 
 _WORDS: dict[Mode, ModeWords] = {
     Mode.AUTO: ModeWords(
@@ -57,6 +66,11 @@ _WORDS: dict[Mode, ModeWords] = {
     ),
 }
 MODE_ORDER = (Mode.AUTO, Mode.OFF, Mode.NGRAM, Mode.SUFFIX, Mode.DRAFT, Mode.HYBRID)
+
+
+def not_now(reason: str) -> str:
+    """Why a mode cannot run now, as a line; empty where it can."""
+    return translate("Modes", "Not now: {reason}").format(reason=reason) if reason else ""
 
 
 def mode_words(mode: Mode) -> ModeWords:

@@ -18,8 +18,10 @@ from ui.dialogs import Question
 from ui.layer_records import EDITABLE, Layer, LayeredValue, LayersView, Preset
 from ui.main_window import MainWindow
 from ui.mode_cards import ModeRow
+from ui.mode_choice import ModeChoiceRow
+from ui.mode_words import mode_words
 from ui.records import SettingValue
-from ui.setting_rows import ChoiceRow, NumberRow
+from ui.setting_rows import NumberRow
 from ui.settings_dialog import SettingsDialog
 
 KEYS = ("mode", "depth", "temperature", "system_prompt")
@@ -122,8 +124,24 @@ def test_the_button_opens_it_and_says_how_many_values_are_its_own(window: MainWi
 def test_an_unavailable_mode_says_why(window: MainWindow, dialog: ChatSettingsDialog) -> None:
     window.set_engine(NO_DRAFT)
     row = dialog.rows["mode"].row
-    assert isinstance(row, ChoiceRow)
-    assert row.help.text() == NO_DRAFT.unavailable[Mode.DRAFT]
+    assert isinstance(row, ModeChoiceRow)
+    assert row.help.text().endswith(f"Not now: {NO_DRAFT.unavailable[Mode.DRAFT]}")
+    assert NO_DRAFT.unavailable[Mode.DRAFT] in row.combo.accessibleDescription()
+
+
+def test_the_chosen_mode_tells_what_it_does_needs_and_costs(dialog: ChatSettingsDialog) -> None:
+    row = dialog.rows["mode"].row
+    assert isinstance(row, ModeChoiceRow)
+    row.combo.setFocus()
+    seen = set()
+    QTest.keyClick(row.combo, Qt.Key.Key_Home)
+    for _ in range(row.combo.count()):
+        words = mode_words(Mode(str(row.value())))
+        assert row.help.text() == f"{words.does}\nNeeds: {words.needs}\nCosts: {words.costs}"
+        assert row.combo.itemData(row.combo.currentIndex(), Qt.ItemDataRole.ToolTipRole)
+        seen.add(row.help.text())
+        QTest.keyClick(row.combo, Qt.Key.Key_Down)
+    assert len(seen) == len(Mode)
 
 
 # ---- presets ----------------------------------------------------------------------------------------------------
@@ -166,6 +184,49 @@ def test_presets_are_saved_renamed_and_deleted(window: MainWindow, dialog: ChatS
         assert nameless(question) == []
         QTest.mouseClick(question.deed_button, Qt.MouseButton.LeftButton)
     assert told == [("Warm", 0.3), ("Mine", "Yours"), ("Mine",)]
+
+
+def test_a_name_that_cannot_be_had_is_told_where_it_is_typed(dialog: ChatSettingsDialog) -> None:
+    presets = dialog.presets
+    presets.list_menu.aboutToShow.emit()
+    presets.list_menu.actions()[-3].trigger()
+    question = presets.findChildren(Question)[-1]
+    edit = question.findChild(QLineEdit)
+    assert edit is not None
+    for name, possible in (
+        ("Precise", False),
+        ("  precise ", False),
+        ("Precisely", True),
+        ("Mine", True),
+        (" ", False),
+    ):
+        edit.setText(name)
+        assert question.deed_button.isEnabled() is possible
+    edit.setText("Precise")
+    assert edit.accessibleDescription() == "Precise comes with Paceline and stays as it is."
+
+
+def test_a_preset_cannot_be_renamed_to_another_ones_name(dialog: ChatSettingsDialog) -> None:
+    presets = dialog.presets
+    mine, warm = Preset("Mine", {"temperature": 1.5}), Preset("Warm", {"temperature": 1.0})
+    presets.set_presets([Preset("Precise", {"temperature": 0.0}, builtin=True), mine, warm])
+    presets.list_menu.aboutToShow.emit()
+    below = presets.list_menu.actions()[-2].menu()
+    assert isinstance(below, QMenu)
+    below.actions()[0].trigger()
+    question = presets.findChildren(Question)[-1]
+    edit = question.findChild(QLineEdit)
+    assert edit is not None
+    for name, possible in (("Warm", False), ("Mine", True), ("mine", True), ("Warmer", True), ("Precise", False)):
+        edit.setText(name)
+        assert question.deed_button.isEnabled() is possible
+
+
+def test_ones_own_preset_is_named_before_a_built_in_one_of_the_same_values(dialog: ChatSettingsDialog) -> None:
+    values = {"temperature": 0.3}
+    dialog.presets.set_presets([Preset("Balanced", values, builtin=True), Preset("Mine", values)])
+    dialog.presets.set_values(values)
+    assert dialog.presets.text() == "Preset: Mine"
 
 
 # ---- modes ------------------------------------------------------------------------------------------------------
