@@ -18,6 +18,7 @@ from app.hub_pairs_controller import HubPairsController
 from app.hub_shelf import LibraryAnswer, RepoAnswer, Shelf
 from app.late import Late
 from app.parts import Parts
+from app.requests import load_request
 from engine.records import ModelInfo, Problem
 from ui.dialogs import link_question
 from ui.formatting import size
@@ -74,9 +75,13 @@ class HubController(QObject):
         return self._window.hub.place
 
     def _make_judge(self) -> PairJudge:
-        from app.hub_pairs import PairJudge  # noqa: PLC0415  (NumPy and llama.cpp: the start does not wait for them)
+        # NumPy and llama.cpp: the start does not wait for them.
+        from app.draft_places import DraftPlaces  # noqa: PLC0415
+        from app.hub_pairs import PairJudge  # noqa: PLC0415
 
-        return PairJudge(self.shelf, lambda: self._parts.keeper.current)
+        keeper, paths = self._parts.keeper, self._parts.paths
+        places = DraftPlaces(lambda: load_request(keeper.current, paths), paths.cache)
+        return PairJudge(self.shelf, lambda: keeper.current, places.is_processor_faster)
 
     def _attach(self) -> None:
         wants = self._place.wants

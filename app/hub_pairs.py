@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import psutil
@@ -18,7 +19,8 @@ from app.hub.remote_header import KnownModel, read_local_header, read_remote_hea
 from app.hub_fit_views import fit_view
 from app.hub_shelf import Shelf
 from app.settings import Settings
-from engine.fit_table import Room
+from engine.fit import Verdict
+from engine.fit_table import Room, fit_table
 from engine.llama.devices import find_gpus
 from engine.llama.library import physical_cores
 from engine.pair_probe import PairVerdict
@@ -29,6 +31,7 @@ from ui.problem_words import in_language
 
 ShouldStop = Callable[[], bool]
 Tell = Callable[[DraftList], None]
+IsFasterBeside = Callable[[str], bool | None]
 DEFAULT_N_CTX = 8192
 MAX_HEADER_BYTES = 128 << 20  # of all headers that are remembered; one has up to 20 MB
 DIFFER = mark("HubPairs", "The vocabularies differ.")
@@ -51,9 +54,13 @@ def verdict_words(verdict: PairVerdict) -> str:
 class PairJudge:
     """Safe to use from several threads."""
 
-    def __init__(self, shelf: Shelf, settings: Callable[[], Settings]) -> None:
+    def __init__(
+        self, shelf: Shelf, settings: Callable[[], Settings], is_faster_beside: IsFasterBeside = lambda _path: None
+    ) -> None:
+        """``is_faster_beside`` says of a draft's file whether the processor was found faster than the GPU for it."""
         self.shelf = shelf
         self._settings = settings
+        self._is_faster_beside = is_faster_beside
         self._lock = threading.Lock()
         self._known: dict[ModelRef, KnownModel] = {}
 
@@ -90,7 +97,8 @@ class PairJudge:
         """
         first = self.known(target, should_stop)
         second = self.known(draft, should_stop) if draft else None
-        plan, room = self.plan(), self.room()
+        room = self.room()
+        plan = self.placed(first, second, room)
         proof = prove(first, second, plan, room, should_stop)
         match, words, used, fit = Match.UNCHECKED, "", second, proof.fit
         if proof.match is not None:
@@ -153,6 +161,22 @@ class PairJudge:
             gpu_layers=chosen if everything else 0,
             draft_gpu_layers=(chosen if draft_layers is None else draft_layers) if everything else 0,
         )
+
+    def placed(self, target: KnownModel, draft: KnownModel | None, room: Room) -> LoadPlan:
+        """`plan` with the draft where it would be opened, if that is left to the app.
+
+        That is the processor where it was found faster, and where a draft beside its target is too large for the GPU.
+        """
+        plan = self.plan()
+        if draft is None or not plan.draft_gpu_layers or self._settings().whole("draft_gpu_layers") is not None:
+            return plan
+        beside = replace(plan, draft_gpu_layers=0)
+        if draft.path is not None and self._is_faster_beside(str(draft.path)):
+            return beside
+        if self._settings().whole("gpu_layers") is not None:  # a number that was asked for holds for both
+            return plan
+        fits, fits_beside = (fit_table(pair_plan(target, draft, one), room).verdict for one in (plan, beside))
+        return beside if fits is Verdict.TOO_LARGE and fits_beside is not Verdict.TOO_LARGE else plan
 
     def room(self) -> Room:
         """What is free here."""

@@ -44,6 +44,12 @@ class DraftPlace:
         """Whether the place is open: nobody asked for one, and the target is on a graphics processor."""
         return library.supports_gpu() and request.draft_gpu_layers is None and bool(target.model.gpu_layers)
 
+    def is_processor_faster(self, path: str, options: LoadOptions) -> bool | None:
+        """What was found of a draft that was opened with these ``options`` before; None where nothing was."""
+        kept = [self._store.get(self._key(path, one)) for one in (options, replace(options, gpu_layers=0))]
+        steps_ms = [costs.bands[0][1] for costs in kept if costs is not None]
+        return steps_ms[1] < steps_ms[0] if len(steps_ms) == len(kept) else None
+
     def open(
         self, path: str, options: LoadOptions, open_with: Open, was_cancelled: Callable[[], bool] = lambda: False
     ) -> LoadedModel:
@@ -55,16 +61,15 @@ class DraftPlace:
             EngineError: it can be opened at neither place, or that ``was_cancelled``.
         """
         beside = replace(options, gpu_layers=0)
-        keys = [self._key(path, one) for one in (options, beside)]
-        kept = [costs.bands[0][1] for key in keys if (costs := self._store.get(key)) is not None]
-        if len(kept) == len(keys) and kept[1] < kept[0]:
+        known = self.is_processor_faster(path, options)
+        if known:
             try:
                 return open_with(beside)
             except EngineError:
                 if was_cancelled():
                     raise
         draft = open_with(options)
-        if len(kept) == len(keys) or not _is_worth_trying(draft):
+        if known is not None or not _is_worth_trying(draft):
             return draft
         try:
             other = open_with(beside)
@@ -74,6 +79,7 @@ class DraftPlace:
                 raise
             log.info("the draft stays on the graphics processor: %s", error.message)
             return draft
+        keys = [self._key(path, one) for one in (options, beside)]
         return self._faster(draft, other, keys, options.threads)
 
     def _faster(

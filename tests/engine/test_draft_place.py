@@ -81,6 +81,16 @@ def test_the_next_start_opens_it_once_and_measures_nothing(
     assert (again.opened, again.measured, again.closed) == ([asked], [], [])
 
 
+def test_what_was_found_can_be_asked_without_opening_anything(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    machine = Machine(gpu_ms=2.0)
+    found = DraftPlace(CostStore(tmp_path))
+    assert found.is_processor_faster("draft.gguf", BY_RULE) is None
+    place(machine, tmp_path, monkeypatch)
+    found = DraftPlace(CostStore(tmp_path))
+    assert found.is_processor_faster("draft.gguf", BY_RULE) is True
+    assert found.is_processor_faster("other.gguf", BY_RULE) is None
+
+
 def test_where_a_kept_place_has_no_memory_any_more_the_rule_holds(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
