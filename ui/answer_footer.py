@@ -26,6 +26,7 @@ class AnswerFooter(QLabel):
     def __init__(self, theme: Theme) -> None:
         super().__init__()
         self._parts: list[tuple[str, str]] = []
+        self._num_shown = 0
         self.setProperty("kind", "caption")
         theme.dress(self, -1)
         self.setTextFormat(Qt.TextFormat.PlainText)
@@ -73,18 +74,23 @@ class AnswerFooter(QLabel):
         """Show as many whole figures as there is room for: half of a number would tell another one."""
         metrics, texts = QFontMetricsF(self.font()), [text for text, _ in self._parts]
         shown = SEPARATOR.join(texts)
+        self._num_shown = len(texts)
         while len(texts) > 1 and metrics.horizontalAdvance(shown) > self.width():
             texts.pop()
+            self._num_shown = len(texts)
             shown = SEPARATOR.join([*texts, MORE])
         self.setText(metrics.elidedText(shown, Qt.TextElideMode.ElideRight, self.width()))
 
     def meaning_at(self, x: float) -> str:
-        """What the figure at ``x`` pixels from the left means."""
+        """What the figure at ``x`` pixels from the left means; of those that had no room, the figures as well."""
         metrics, right = QFontMetricsF(self.font()), 0.0
-        for text, meaning in self._parts:
+        for text, meaning in self._parts[: self._num_shown]:
             right += metrics.horizontalAdvance(text + SEPARATOR)
             if x < right:
                 return meaning
+        hidden = self._parts[self._num_shown :]
+        if hidden:
+            return "\n".join(f"{text}: {meaning}" for text, meaning in hidden)
         return self._parts[-1][1] if self._parts else ""
 
     def event(self, event: QEvent) -> bool:

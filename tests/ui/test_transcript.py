@@ -256,15 +256,16 @@ def test_each_figure_of_the_footer_tells_how_it_was_measured(
     figures.setFixedWidth(figures.fontMetrics().horizontalAdvance(whole) - 20)
     assert figures.text() == whole.removesuffix("Qwen3-4B-Q4_K_M") + "…"
     assert figures.accessibleName() == whole
-    figures.setFixedWidth(figures.fontMetrics().horizontalAdvance(whole) + 20)
-    assert figures.text() == whole
 
     def hover(words: str) -> str:
-        x = figures.fontMetrics().horizontalAdvance(whole[: whole.index(words)]) + 4
+        x = figures.fontMetrics().horizontalAdvance(figures.text()[: figures.text().index(words)]) + 4
         place = QPoint(x, figures.height() // 2)
         QApplication.sendEvent(figures, QHelpEvent(QEvent.Type.ToolTip, place, figures.mapToGlobal(place)))
         return shown[-1]
 
+    assert hover("…") == "Qwen3-4B-Q4_K_M: The model that gave this answer."
+    figures.setFixedWidth(figures.fontMetrics().horizontalAdvance(whole) + 20)
+    assert figures.text() == whole
     assert "measured while the window was at rest" in hover("1.62× plain")
     assert "39.3 ms" in shown[-1]
     assert "from the end of reading the prompt" in hover("41.2 tok/s")
