@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
+from unicodedata import combining, normalize
 
 from app.toml_file import Saver, TomlFile
 from engine.records import Problem
@@ -48,7 +49,13 @@ def good_prompts(prompts: Iterable[Prompt]) -> tuple[Prompt, ...]:
         name = "-".join(prompt.name.strip().strip("/").split())
         if 0 < len(name) <= MAX_NAME_CHARS and prompt.text.strip() and len(prompt.text) <= MAX_TEXT_CHARS:
             found.setdefault(name.casefold(), Prompt(name, prompt.text))
-    return tuple(sorted(found.values(), key=lambda prompt: prompt.name.casefold()))[:MAX_PROMPTS]
+    return tuple(sorted(found.values(), key=lambda prompt: _in_the_alphabet(prompt.name)))[:MAX_PROMPTS]
+
+
+def _in_the_alphabet(name: str) -> tuple[str, str]:
+    """For sorting: letters with marks stand beside those without, ``übersetzen`` under U."""
+    folded = name.casefold()
+    return "".join(letter for letter in normalize("NFKD", folded) if not combining(letter)), folded
 
 
 def _from_tables(tables: Iterable[object]) -> Iterable[Prompt]:

@@ -35,6 +35,7 @@ class MessageEdit(QPlainTextEdit):
         files_pasted(list): paths of files from the clipboard.
         long_pasted(object): a cursor that has the long text selected which was pasted just now.
         huge_pasted(str): a text that is too long for the box; it was not put there.
+        picture_pasted: the clipboard holds a picture and nothing else, so nothing was put there.
     """
 
     send = Signal()
@@ -42,6 +43,7 @@ class MessageEdit(QPlainTextEdit):
     files_pasted = Signal(list)
     long_pasted = Signal(object)
     huge_pasted = Signal(str)
+    picture_pasted = Signal()
 
     def __init__(self, theme: Theme) -> None:
         super().__init__()
@@ -75,6 +77,8 @@ class MessageEdit(QPlainTextEdit):
             self.files_pasted.emit(paths)
         elif source.hasText():
             self._paste(source.text())
+        elif source.hasImage():
+            self.picture_pasted.emit()
 
     def _paste(self, text: str) -> None:
         if not fits_box(text):

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 
 from PySide6.QtCore import QSize, Qt, Signal
-from PySide6.QtWidgets import QLineEdit, QMenu, QToolButton
+from PySide6.QtWidgets import QLabel, QLineEdit, QMenu, QToolButton
 
-from engine.sentences import one_stop
+from engine.sentences import one_stop, said
 from ui.dialogs import Question
 from ui.language import mark, translate
 from ui.layer_records import Preset
+from ui.problem_words import in_language
 from ui.records import SettingValue
 from ui.theme import Theme
 
@@ -67,8 +68,9 @@ class PresetMenu(QToolButton):
 
     @property
     def in_force(self) -> Preset | None:
-        """The preset whose values are all in force."""
-        return next((each for each in self._presets if each.values and self._holds(each)), None)
+        """The preset whose values are all in force; one of the user's comes before a built-in one."""
+        own_first = sorted(self._presets, key=lambda preset: preset.builtin)
+        return next((each for each in own_first if each.values and self._holds(each)), None)
 
     def _holds(self, preset: Preset) -> bool:
         return all(self._values.get(key) == value for key, value in preset.values.items())
@@ -111,13 +113,15 @@ class PresetMenu(QToolButton):
             "Presets",
             "The sampling and the system prompt as they are shown here. A preset of yours with this name is replaced.",
         )
-        question, edit = self._question(translate("Presets", "Save as a preset"), text, translate("Presets", "Save"))
+        title, deed = translate("Presets", "Save as a preset"), translate("Presets", "Save")
+        question, edit = self._question(title, text, deed, self._complaint)
         question.accepted.connect(lambda: self.saved.emit(edit.text(), dict(self._values)))
         question.open()
 
     def _ask_rename(self, name: str) -> None:
         text = one_stop(translate("Presets", "A new name for “{name}”."), {"name": name}).format(name=name)
-        question, edit = self._question(translate("Presets", "Rename the preset"), text, translate("Presets", "Rename"))
+        title, deed = translate("Presets", "Rename the preset"), translate("Presets", "Rename")
+        question, edit = self._question(title, text, deed, lambda new: self._complaint(new, instead_of=name))
         edit.setText(name)
         edit.selectAll()
         question.accepted.connect(lambda: self.renamed.emit(name, edit.text()))
@@ -130,14 +134,38 @@ class PresetMenu(QToolButton):
         question.accepted.connect(lambda: self.deleted.emit(name))
         question.open()
 
-    def _question(self, title: str, text: str, deed: str) -> tuple[Question, QLineEdit]:
-        question, edit = Question(self, title, text, deed), QLineEdit()
+    def _complaint(self, name: str, instead_of: str | None = None) -> str:
+        """Why a preset cannot have this name, if it cannot. A new one may take another's place, a renamed one not."""
+        same = [one for one in self._presets if name.casefold() in (one.name.casefold(), _shown_name(one).casefold())]
+        if any(one.builtin for one in same):
+            return in_language(said("{name} comes with Paceline and stays as it is.", name=name))
+        if instead_of is not None and any(one.name != instead_of for one in same):
+            return in_language(said("There is a preset {name} already.", name=name))
+        return ""
+
+    def _question(
+        self, title: str, text: str, deed: str, complaint: Callable[[str], str]
+    ) -> tuple[Question, QLineEdit]:
+        question, edit, wrong = Question(self, title, text, deed), QLineEdit(), QLabel()
         edit.setAccessibleName(translate("Presets", "Name"))
         edit.setPlaceholderText(translate("Presets", "Name"))
         edit.setMaxLength(MAX_NAME_CHARS)
-        edit.textChanged.connect(lambda name: question.deed_button.setEnabled(bool(name.strip())))
+        wrong.setProperty("kind", "error")
+        wrong.setTextFormat(Qt.TextFormat.PlainText)
+        wrong.setWordWrap(True)
+        wrong.hide()
+
+        def check(typed: str) -> None:
+            name = " ".join(typed.split())
+            wrong.setText(complaint(name))
+            wrong.setVisible(bool(wrong.text()))
+            edit.setAccessibleDescription(wrong.text())
+            question.deed_button.setEnabled(bool(name) and not wrong.text())
+
+        edit.textChanged.connect(check)
         question.deed_button.setEnabled(False)
         question.column.addWidget(edit)
+        question.column.addWidget(wrong)
         edit.setFocus()
         return question, edit
 

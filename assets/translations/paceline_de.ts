@@ -713,6 +713,10 @@
         <source>A file is still being read; the message can be sent in a moment.</source>
         <translation>Eine Datei wird noch gelesen; die Nachricht kann gleich gesendet werden.</translation>
     </message>
+    <message>
+        <source>Pictures cannot be attached: the models read text only.</source>
+        <translation>Bilder können nicht angehängt werden: Die Modelle lesen nur Text.</translation>
+    </message>
 </context>
 <context>
     <name>ContextController</name>
@@ -3685,6 +3689,18 @@ Chat-Vorlage: {template_name}
     <message>
         <source>{number:,} files could not be imported, {file} the first.</source>
         <translation>{number:,} Dateien konnten nicht importiert werden, {file} als erste.</translation>
+    </message>
+    <message>
+        <source>{file} is a folder.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>{file} is empty.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>{file} is missing.</source>
+        <translation type="unfinished"></translation>
     </message>
     <message>
         <source>Choose an export of Paceline or LM Studio, the zip that ChatGPT sends, or a chat in Markdown.</source>

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from PySide6.QtCore import QMimeData, QPoint, Qt, QUrl
+from PySide6.QtGui import QImage
 from PySide6.QtWidgets import QWidget
 from pytestqt.qtbot import QtBot
 
@@ -266,3 +267,14 @@ def test_a_click_between_the_controls_goes_to_the_text(window: MainWindow, qtbot
     assert not composer.edit.hasFocus()
     qtbot.mouseClick(composer.card, Qt.MouseButton.LeftButton, pos=QPoint(composer.card.width() // 2, 3))
     qtbot.waitUntil(composer.edit.hasFocus)
+
+
+def test_a_pasted_picture_is_refused_in_words(window: MainWindow) -> None:
+    mime = QMimeData()
+    mime.setImageData(QImage(4, 4, QImage.Format.Format_RGB32))
+    window.composer.edit.insertFromMimeData(mime)
+    assert window.composer.text == ""
+    assert window.notice_banner.isVisible()
+    mime.setText("x")  # as spreadsheets and word processors copy: text, and a picture of it
+    window.composer.edit.insertFromMimeData(mime)
+    assert window.composer.text == "x"
