@@ -57,6 +57,7 @@ def open_chats(place: Place, now: datetime) -> Opened:
     """Open the file, or what can be had in its stead. Never fails for what lies on the disk."""
     try:
         place.file.parent.mkdir(parents=True, exist_ok=True)
+        _refuse_what_holds_no_chats(place)
         return Opened(_open_good(place, now))
     except (DamagedFileError, NewerFileError, MigrationError) as error:
         return _open_afresh(place, now, error)
@@ -67,6 +68,20 @@ def open_chats(place: Place, now: datetime) -> Opened:
             said("{folder}: {reason}.", folder=place.file.parent, reason=error.strerror or error)
         )
         return _open_in_memory(place, reason)
+
+
+def _refuse_what_holds_no_chats(place: Place) -> None:
+    """SQLite would take a missing or an empty file for a new one; where there are copies, chats were lost with it.
+
+    Raises:
+        DamagedFileError: it is a folder, or it is missing or empty beside copies of what it held.
+    """
+    if place.file.is_dir():
+        raise DamagedFileError(said("{file} is a folder.", file=place.file.name))
+    there = os.path.lexists(place.file)  # a link that leads nowhere is there, and says why it cannot be opened
+    if (not there or not place.file.stat().st_size) and any(place.backups.glob("*.db")):
+        sentence = said("{file} is empty.", file=place.file.name) if there else None
+        raise DamagedFileError(sentence or said("{file} is missing.", file=place.file.name))
 
 
 def _open_good(place: Place, now: datetime) -> sqlite3.Connection:
@@ -168,6 +183,7 @@ def _open_afresh(place: Place, now: datetime, why: StorageError) -> Opened:
         for source, kept in zip((place.file, *_companions(place.file)), (aside, *_companions(aside)), strict=True):
             if source.exists():
                 source.rename(kept)
+        kept_it = aside.exists()
         # What could not be brought up to date once would fail again.
         updatable = not isinstance(why, MigrationError)
         backup = newest_good(place.backups, len(place.migrations)) if updatable else None
@@ -184,7 +200,7 @@ def _open_afresh(place: Place, now: datetime, why: StorageError) -> Opened:
         connection,
         problem=Problem(
             why.title,
-            joined([why.message, said("It is kept as {aside}.", aside=aside.name), opened]),
+            joined([why.message, *([said("It is kept as {aside}.", aside=aside.name)] if kept_it else []), opened]),
             _advice(why, place),
         ),
         has_stored=False,

@@ -3692,15 +3692,15 @@ Chat-Vorlage: {template_name}
     </message>
     <message>
         <source>{file} is a folder.</source>
-        <translation type="unfinished"></translation>
+        <translation>{file} ist ein Ordner.</translation>
     </message>
     <message>
         <source>{file} is empty.</source>
-        <translation type="unfinished"></translation>
+        <translation>{file} ist leer.</translation>
     </message>
     <message>
         <source>{file} is missing.</source>
-        <translation type="unfinished"></translation>
+        <translation>{file} fehlt.</translation>
     </message>
     <message>
         <source>Choose an export of Paceline or LM Studio, the zip that ChatGPT sends, or a chat in Markdown.</source>

@@ -55,9 +55,9 @@ def make_foreign(paths: Paths) -> None:
 
 
 def make_unusable(paths: Paths) -> None:
-    """As for everybody, root too: a folder lies where the file should be."""
-    paths.chats_file.unlink()
-    paths.chats_file.mkdir()
+    """As for everybody, root too: the file is a link to a disk that is not there."""
+    paths.chats_file.rename(paths.data / "elsewhere.db")
+    paths.chats_file.symlink_to(paths.data / "no such disk" / "chats.db")
 
 
 SET_ASIDE = [

@@ -106,6 +106,33 @@ def test_flipped_bytes_never_stop_the_start_and_never_delete(place: Place) -> No
     assert num_aside > 10
 
 
+@pytest.mark.parametrize("kind", ["missing", "empty", "folder"])
+def test_what_is_no_file_or_holds_nothing_is_set_aside_for_the_newest_copy(place: Place, kind: str) -> None:
+    fill(place, 3)
+    opened = open_chats(place, NOW)
+    make_backup(opened.connection, place.backups, NOW)
+    opened.connection.close()
+    place.file.unlink()
+    if kind == "empty":
+        place.file.touch()
+    elif kind == "folder":
+        place.file.mkdir()
+        (place.file / "theirs").write_text("words")
+    opened = open_chats(place, NOW + timedelta(seconds=1))
+    assert opened.lasting
+    assert opened.problem is not None
+    assert f"chats.db is {'a folder' if kind == 'folder' else kind}" in opened.problem.message
+    assert "was opened instead" in opened.problem.message
+    assert num_messages(opened) == 6
+    opened.connection.close()
+    asides_there = asides(place)
+    assert len(asides_there) == (kind != "missing")
+    assert ("It is kept as" in opened.problem.message) is (kind != "missing")
+    if kind == "folder":
+        assert (asides_there[0] / "theirs").read_text() == "words"
+    assert open_chats(place, NOW + timedelta(seconds=2)).problem is None
+
+
 def test_damage_that_only_the_search_stumbles_upon_is_set_aside_as_well(place: Place) -> None:
     fill(place)
     damaged = place.file.read_bytes().replace(b"text, content = 'messages'", b"textl content = 'messages'")
