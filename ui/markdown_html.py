@@ -12,8 +12,10 @@ from html import escape
 from urllib.parse import quote, unquote
 
 from markdown_it import MarkdownIt
+from markdown_it.common.utils import escapeHtml
 from markdown_it.renderer import RendererHTML
 from markdown_it.token import Token
+from markdown_it.utils import EnvType, OptionsDict
 
 from ui.markdown_lists import DEPTH, FIRST, TASK, TURNS
 from ui.markdown_math import BLOCK, INLINE
@@ -125,6 +127,20 @@ class _DocumentRenderer(RendererHTML):
         rules: dict[str, Callable[..., str]] = dict(self.rules)
         rules.update({name: _rule(make) for name, make in _RULES.items()})
         self.rules = rules  # type: ignore[assignment]  # declared as methods, used as callables
+
+    def renderInline(self, tokens: Sequence[Token], options: OptionsDict, env: EnvType) -> str:
+        """Called for the content of each line; as the parser's own, with a short way for words and plain marks."""
+        parts: list[str] = []
+        for index, token in enumerate(tokens):
+            if token.type == "text":
+                parts.append(escapeHtml(token.content))
+            elif token.type in self.rules:
+                parts.append(self.rules[token.type](tokens, index, options, env))
+            elif token.attrs or token.hidden or token.block:
+                parts.append(self.renderToken(tokens, index, options, env))
+            else:
+                parts.append(f"</{token.tag}>" if token.nesting < 0 else f"<{token.tag}>")
+        return "".join(parts)
 
 
 def _rule(make: Callable[[Token], str]) -> Callable[..., str]:

@@ -32,6 +32,7 @@ _MARK = re.compile(r"\[([ xX])\](?=\s)")
 _OPENINGS = frozenset({"bullet_list_open", "ordered_list_open", "blockquote_open"})
 _CLOSINGS = frozenset({"bullet_list_close", "ordered_list_close", "blockquote_close"})
 _BOXES = frozenset({"fence", "code_block", "blockquote_open", "table_open"})
+_WATCHED = _OPENINGS | _CLOSINGS | _BOXES | {"list_item_open"}
 _HOLDERS = frozenset({"list_item_open", "blockquote_open"})
 
 
@@ -63,6 +64,8 @@ def _arrange(state: StateCore) -> None:
     depth = 0  # of the lists since the last quote
     for index, token in enumerate(tokens):
         kind = token.type
+        if kind not in _WATCHED:
+            continue
         if kind in _BOXES and opened:
             is_first = tokens[index - 1].type in _HOLDERS
             token.meta = {**token.meta, DEPTH: min(depth, MAX_DEPTH), FIRST: is_first}
@@ -112,7 +115,9 @@ def _turn(item: Token, inside: _Opened, *, is_task: bool) -> None:
 
 def _with_mark(children: Sequence[Token]) -> list[Token] | None:
     """The content of a task with its check mark in place of the brackets; None where it is no task."""
-    found = _MARK.match(children[0].content) if children and children[0].type == "text" else None
+    if not children or children[0].type != "text" or not children[0].content.startswith("["):
+        return None
+    found = _MARK.match(children[0].content)
     if found is None:
         return None
     place = int(children[0].meta[PLACE])

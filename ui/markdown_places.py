@@ -138,9 +138,12 @@ def _inline_places(tokens: Sequence[Token], index: int, lines: Lines) -> list[in
 def _draw_inline(token: Token, places: Sequence[int], drawing: _Drawing) -> None:
     src = token.content
     for child in token.children or ():
-        if child.content or child.type == "image":
+        begin = int(child.meta.get(PLACE, 0))
+        if child.type == "text" and src.startswith(child.content, begin):  # nearly always
+            drawing.text.append(child.content)
+            drawing.places += places[begin : begin + len(child.content)]
+        elif child.content or child.type == "image":
             shown = child.content or "image"
-            begin = int(child.meta.get(PLACE, 0))
             drawing.add(shown, [places[i] for i in _offsets(child, shown, src, begin)], formula=child.type == INLINE)
 
 
