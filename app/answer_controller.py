@@ -270,7 +270,7 @@ class AnswerController:
             self._end(growing, Ending(MessageState.FAILED, growing.stats, in_language(problem.message)))
         else:
             self._give_back(growing)
-        self._window.show_problem(problem)
+        self._window.show_problem(problem, of_chat=True)
 
     def _give_back(self, growing: _Growing) -> None:
         """Leave everything as it was before an answer that brought no word."""

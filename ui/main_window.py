@@ -86,6 +86,7 @@ class MainWindow(QMainWindow):
     language_wanted = Signal(str)
     rebuilt = Signal()
     _is_made = False
+    _problem_goes = False
 
     def __init__(self, assets_dir: Path, fields: Sequence[SettingField]) -> None:
         super().__init__()
@@ -167,6 +168,8 @@ class MainWindow(QMainWindow):
 
     def show_conversation(self, title: str, messages: Sequence[MessageView]) -> None:
         """Replace the page; an empty conversation shows what to try."""
+        if self._problem_goes:
+            self.problem_banner.hide()
         self.header.set_title(title)
         self.setWindowTitle(translate("MainWindow", "{title} – Paceline").format(title=title) if title else "Paceline")
         focused = self.focusWidget()
@@ -270,8 +273,9 @@ class MainWindow(QMainWindow):
 
     # ---- banners -----------------------------------------------------------------------------------------------
 
-    def show_problem(self, problem: Problem) -> None:
-        """Say calmly what went wrong and what to do."""
+    def show_problem(self, problem: Problem, *, of_chat: bool = False) -> None:
+        """Say calmly what went wrong and what to do; what is of this chat alone goes when another one is shown."""
+        self._problem_goes = of_chat
         self.problem_banner.show_problem(problem)
 
     def show_notice(self, text: str) -> None:

@@ -131,9 +131,9 @@ class SpyWindow(MainWindow):
         self.values: dict[str, SettingValue] = {}
         super().__init__(assets_dir(), FIELDS)
 
-    def show_problem(self, problem: Problem) -> None:
+    def show_problem(self, problem: Problem, *, of_chat: bool = False) -> None:
         self.problems.append(problem)
-        super().show_problem(problem)
+        super().show_problem(problem, of_chat=of_chat)
 
     def show_notice(self, text: str) -> None:
         self.notices.append(text)

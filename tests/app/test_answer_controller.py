@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
 from pytestqt.qtbot import QtBot
 
 from app.errors import StorageFullError
@@ -113,6 +115,20 @@ def test_a_failed_answer_is_marked_and_told(desk: Desk, qtbot: QtBot) -> None:
     assert (view.text, view.state, view.notice) == ("Half", MessageState.FAILED, BROKEN.message)
     assert desk.window.problems == [BROKEN]
     assert desk.window.engine.state is EngineState.READY
+
+
+def test_the_problem_of_an_answer_goes_with_its_chat(desk: Desk, qtbot: QtBot) -> None:
+    window, banner = desk.window, desk.window.problem_banner
+    window.message_submitted.emit("Hello")
+    desk.engine.tell(EngineFailed(BROKEN, desk.engine.requests[-1].request_id))
+    qtbot.waitUntil(lambda: bool(window.problems))
+    assert not banner.isHidden()
+    qtbot.mouseClick(window.sidebar.new_button, Qt.MouseButton.LeftButton)
+    assert banner.isHidden()
+    window.show_problem(BROKEN)  # of the disk, say: it holds in every chat
+    QTest.keyClick(window, Qt.Key.Key_PageDown, Qt.KeyboardModifier.ControlModifier)
+    qtbot.waitUntil(lambda: desk.controller.conversations.current_id is not None)
+    assert not banner.isHidden()
 
 
 def test_a_second_question_meanwhile_goes_back_to_the_composer(desk: Desk) -> None:
