@@ -80,6 +80,10 @@ class ModelLoadError(ModelFileError):
     title = "The model could not be loaded"
 
 
+class TooSlowError(ModelLoadError):
+    """A helper process had no answer in time; the machine may have been busy."""
+
+
 class NotEnoughMemoryError(EngineError):
     """Weights, caches and buffers do not fit the free memory."""
 

@@ -12,7 +12,7 @@ import logging
 from collections.abc import Callable
 from pathlib import Path
 
-from engine.errors import EngineError, NotEnoughMemoryError
+from engine.errors import EngineError, NotEnoughMemoryError, TooSlowError
 from engine.kept_file import KeptFile
 from engine.llama import library
 from engine.probe import ProbeReport, ask_child, probe
@@ -33,7 +33,8 @@ def check_kernels(sample: Path, cache_dir: Path | None = None) -> bool:
     """Have ``sample``, a small model, run in a child process; where that fails, load no model with those kernels.
 
     Whether they work. A verdict is kept in ``cache_dir`` until the build or the processor changes. Where there is no
-    sample, or no memory to try it, all stays as it is.
+    sample, or no memory to try it, all stays as it is. An answer that did not come in time is no verdict: they are
+    done without, and tried again at the next start.
     """
     if not library.uses_repacking() or not sample.is_file():
         return library.uses_repacking()
@@ -47,6 +48,10 @@ def check_kernels(sample: Path, cache_dir: Path | None = None) -> bool:
         except NotEnoughMemoryError as error:
             log.info("the kernels could not be tried: %s", error.message)
             return True
+        except TooSlowError as error:
+            log.warning("the kernels for this processor are left out until the next start: %s", error.message)
+            library.forgo_repacking()  # they may hang
+            return False
         except EngineError as error:
             log.warning("the kernels for this processor do not work: %s", error.message)
             works = False

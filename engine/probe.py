@@ -20,7 +20,7 @@ from typing import Any
 
 from engine import errors
 from engine.child_process import child_command, child_environment, creation_flags
-from engine.errors import EngineError, ModelLoadError, ModelNotFoundError, NotEnoughMemoryError
+from engine.errors import EngineError, ModelLoadError, ModelNotFoundError, NotEnoughMemoryError, TooSlowError
 from engine.sentences import from_json, said
 
 log = logging.getLogger(__name__)
@@ -151,7 +151,7 @@ def _wait(
             output, complaints = child.communicate(timeout=_POLL_S)
         except subprocess.TimeoutExpired:
             if time.monotonic() > end:
-                raise ModelLoadError(
+                raise TooSlowError(
                     said("{name} could not be opened within {limit_s:.0f} seconds.", name=name, limit_s=limit_s),
                     "If it lies on a slow drive, copy it to this computer; otherwise choose another file.",
                 ) from None

@@ -172,7 +172,7 @@ class EngineWorker:
             except queue.Empty:
                 try:
                     session.measure(should_stop=lambda: not self._commands.empty())
-                except EngineError:
+                except Exception:  # nobody asked for it, so nobody is told; what is asked for is still answered
                     log.exception("the costs could not be measured; depths stay fixed")
         return self._after_idle_work(session)
 
@@ -183,8 +183,12 @@ class EngineWorker:
             try:
                 return self._commands.get(timeout=wait_s)
             except queue.Empty:
-                session.use_idle_time(IDLE_SLICE_S)
                 wait_s = IDLE_SLICE_S
+            try:
+                session.use_idle_time(IDLE_SLICE_S)
+            except Exception:  # again after the next command: at once it would fail as before
+                log.exception("idle time could not be used")
+                break
         return self._commands.get()
 
     def _do(self, session: Session, command: _Work) -> None:

@@ -88,6 +88,16 @@ def test_want_of_memory_says_nothing_of_the_kernels(
     assert not (tmp_path / CACHE_FILE).exists()
 
 
+def test_a_machine_that_was_too_busy_is_asked_again_at_the_next_start(
+    sample: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(kernel_check, "_LIMIT_S", 0.0)
+    assert not check_kernels(sample, tmp_path)  # they may hang: done without this time
+    monkeypatch.undo()
+    monkeypatch.setattr(library, "_forgone", [])
+    assert check_kernels(sample, tmp_path)
+
+
 def test_a_session_tries_them_once_and_before_any_file(
     sample: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

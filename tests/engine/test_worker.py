@@ -122,6 +122,33 @@ def test_every_error_becomes_one_event(events: Events, error: Exception, message
     assert worker.shutdown(10)
 
 
+@pytest.mark.parametrize("where", ["needs_measuring", "has_idle_work"])
+def test_the_thread_outlives_whatever_goes_wrong_in_idle_time(
+    events: Events, monkeypatch: pytest.MonkeyPatch, where: str
+) -> None:
+    tried = threading.Semaphore(0)
+
+    def fails(*_args: object, **_kwargs: object) -> None:
+        tried.release()
+        raise RuntimeError("nobody thought of this")
+
+    class Idle(Session):
+        needs_measuring = where == "needs_measuring"
+        has_idle_work = where == "has_idle_work"
+        measure = fails
+        use_idle_time = fails
+
+    monkeypatch.setattr("engine.worker.IDLE_S", 0.01)
+    worker = EngineWorker(events.put, Idle)
+    worker.start()
+    assert tried.acquire(timeout=20)
+    worker.generate(request(7))
+    failed = wait_for(events, EngineFailed)
+    assert isinstance(failed, EngineFailed)
+    assert failed.request_id == 7
+    assert worker.shutdown(10)
+
+
 def test_all_events_come_from_one_thread_that_is_not_ours() -> None:
     names: set[str] = set()
     done = threading.Event()
