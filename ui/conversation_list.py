@@ -126,7 +126,7 @@ class ConversationList(QListView):
         self.theme = theme
         self._current: int | None = None
         self._later: tuple[tuple[ConversationRow, ...], tuple[FolderRow, ...] | None] | None = None
-        self.rows = ConversationModel()
+        self.rows = ConversationModel(self)  # its signals hold what listens: they end with the list
         self.rows.renamed.connect(self.rename_requested)
         self.setModel(self.rows)
         self._delegate = _Delegate(theme, self.rows, self)

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
 
-from PySide6.QtCore import QAbstractListModel, QMimeData, QModelIndex, QPersistentModelIndex, Qt, Signal
+from PySide6.QtCore import QAbstractListModel, QMimeData, QModelIndex, QObject, QPersistentModelIndex, Qt, Signal
 
 from ui.formatting import as_written, day_group
 from ui.language import mark, translate
@@ -48,8 +48,8 @@ class ConversationModel(QAbstractListModel):
 
     renamed = Signal(int, str)
 
-    def __init__(self) -> None:
-        super().__init__()
+    def __init__(self, parent: QObject | None = None) -> None:
+        super().__init__(parent)
         self.wishes = LibrarySignals(self)
         self._rows: tuple[ConversationRow, ...] = ()
         self.folders: tuple[FolderRow, ...] = ()
