@@ -197,6 +197,7 @@ class Desk:
     def close(self) -> None:
         self.window.close()
         self.window.deleteLater()
+        self.controller.padding_told.disconnect()  # no widget owns it: what listens would hold the whole app for good
 
     def rows(self) -> list[str]:
         return [row.title for row in self.store.conversations()]
