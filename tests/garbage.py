@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import gc
 
-ENOUGH = 100_000  # objects made and not deleted since the last time
+ENOUGH = 20_000  # objects made and not deleted since the last time: those of ten windows, which hold some 60 MB
 
 
 def collect_some() -> None:
