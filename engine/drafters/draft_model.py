@@ -16,6 +16,7 @@ from engine.sequence import FIRST_CHUNK, CachedSequence
 from engine.sharpness import Sharpness
 
 _EMPTY = Draft([], Source.DRAFT)
+_STAND_IN = 0
 
 
 class Gate(Protocol):
@@ -49,12 +50,15 @@ class DraftModelDrafter:
     ) -> None:
         """``n_vocab`` is the target's: ids beyond it are masked in q. After a token of ``eog_ids`` nothing follows.
 
+        Where the target's is the larger one, ids that the model lacks are read as another token: llama.cpp would fail
+        over them, and whatever q becomes, it is what is drawn from.
         Where ``should_stop`` says so, reading a long prompt ends early, and nothing is proposed.
         """
         self._model = model
         self._should_stop = should_stop
         self.was_stopped = False  # while it read, the last time
         self._n_vocab = min(n_vocab, model.n_vocab)
+        self._lacks_ids = n_vocab > model.n_vocab
         self._eog_ids = eog_ids
         self.sampler: Sampler | None = None  # whose chain gives q; `begin` sets it
         self.sharpness: Sharpness | None = None  # how sharply to draw; None: as the chain gives it
@@ -95,6 +99,8 @@ class DraftModelDrafter:
         if pending:  # what comes before may be rejected as well
             model.checkpoint()
         fresh = before[model.num_past :]
+        if self._lacks_ids:
+            fresh = np.where(fresh < model.n_vocab, fresh, _STAND_IN)
         self.num_read = len(fresh)
         if len(fresh) > FIRST_CHUNK:
             for _ in model.prefill(fresh[:-1]):

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from engine.drafters.draft_model import DraftModelDrafter
 from engine.fake_model import MarkovModel
+from engine.interfaces import Rows, TokenIds
 from engine.records import SamplingParams
 from engine.sampling import Sampler
 from engine.sequence import CachedSequence
@@ -60,6 +61,32 @@ def test_ids_beyond_the_targets_vocabulary_are_masked_in_q() -> None:
         assert max(draft.ids) < 4
         assert all(len(q.probs) == 4 for q in draft.q)
         drafter.observe(0)
+
+
+@pytest.mark.parametrize("temperature", [0.0, 1.0])
+def test_ids_that_only_the_target_has_are_read_as_another_token(temperature: float) -> None:
+    reads: list[int] = []
+
+    class Strict(MarkovModel):
+        """Refuses ids that it does not have, as llama.cpp does."""
+
+        def forward(self, ids: TokenIds, n_rows: int, num_padding: int = 0) -> Rows:
+            assert all(0 <= token_id < N_VOCAB for token_id in ids)
+            reads.extend(ids)
+            return super().forward(ids, n_rows, num_padding)
+
+    drafter = drafter_of(Strict(LOGITS), n_vocab=N_VOCAB + 2)
+    sampler = Sampler(SamplingParams(temperature=temperature, seed=1))
+    history = np.array([1, N_VOCAB + 1, *([2] * 40), N_VOCAB], dtype=np.int32)  # more than is read in one chunk
+    drafter.begin(history, sampler)
+    assert drafter.propose(history, 3).ids
+    drafter.observe(0)
+    history = np.append(history, np.int32(N_VOCAB))
+    assert drafter.propose(history, 3, pending=(3, N_VOCAB + 1)).ids
+    drafter.observe(0)
+    drafter.begin(history, sampler)
+    assert drafter.propose(history, 3).ids
+    assert len(reads) > len(history)
 
 
 def test_it_proposes_only_what_its_own_context_can_hold() -> None:
