@@ -40,6 +40,7 @@ def command(options: argparse.Namespace) -> int:
     """Measure and report; the exit code as `main` says. What was measured before Ctrl+C or a failure is reported."""
     try:
         resolve_names(options)
+        _check_reports(options)
         prompts = _prompts(options)
         plan = _plan(options)
         wishes = read_wishes(options.peer, options.peer_configs)
@@ -132,6 +133,17 @@ def _terminated_like_interrupted() -> Iterator[None]:
         yield
     finally:
         signal.signal(signal.SIGTERM, before)
+
+
+def _check_reports(options: argparse.Namespace) -> None:
+    """Measuring may take hours: that a report cannot be written should be known before.
+
+    Raises:
+        ValueError: there is no folder for one.
+    """
+    for name in (options.json, options.markdown):
+        if name is not None and (Path(name).is_dir() or not Path(name).absolute().parent.is_dir()):
+            raise ValueError(f"The report cannot be written to {name}: that is no file in a folder that exists.")
 
 
 def _prompts(options: argparse.Namespace) -> list[Prompt]:

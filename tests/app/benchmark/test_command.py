@@ -98,6 +98,8 @@ def test_what_was_measured_before_a_peer_died_is_reported(
         (["--until", "2", "--modes", "draft"], "--until looks at the mode auto"),
         (["--categories", "poems"], "No prompt is of the categories poems"),
         (["--peer", "ollama=x"], "There is no peer called ollama"),
+        (["--json", "/no/such/folder/report.json"], "cannot be written"),
+        (["--markdown", "."], "cannot be written"),
     ],
 )
 def test_bad_options_are_one_sentence(capsys: pytest.CaptureFixture[str], options: list[str], sentence: str) -> None:
