@@ -245,6 +245,24 @@ def test_all_checks_pass(tmp_path: Path) -> None:
     assert "All checks passed" in result.stdout
 
 
+@pytest.mark.parametrize("failing", ["tests/engine", "--ignore"])
+def test_either_half_of_the_suite_fails_the_check_and_both_are_told(tmp_path: Path, failing: str) -> None:
+    fails = f'case "$*" in *"-q {failing}"*) exit 1 ;; esac'
+    processors = tmp_path / "processors"
+    processors.mkdir()
+    (processors / "getconf").write_text("#!/bin/sh\necho 2\n", encoding="utf-8")
+    (processors / "getconf").chmod(0o755)
+    path = f"{processors}{os.pathsep}{os.environ['PATH']}"
+    result = run_script("check.sh", "tests", VENV=str(fake_environment(tmp_path / "env", python=fails)), PATH=path)
+    assert result.returncode == 1
+    assert 'The check "tests" failed.' in result.stderr
+    said = [line for line in result.stdout.splitlines() if line.startswith("python -m pytest")]
+    assert said == [
+        "python -m pytest -q --ignore tests/engine --ignore tests/app",
+        "python -m pytest -q tests/engine tests/app",
+    ]
+
+
 def test_the_window_opens_where_there_is_a_display_and_the_terminal_answers_elsewhere(tmp_path: Path) -> None:
     venv = str(fake_environment(tmp_path / "env"))
     assert run_script("start.sh", VENV=venv, DISPLAY=":7").stdout == "python -m app\n"
