@@ -21,7 +21,7 @@ from ui.pass_tip import pass_tip, pass_words
 from ui.prose_view import ProseView
 from ui.provenance import Locator, PassView, SourceRuns, formula_units, nearest_place, place_at, refused_at
 from ui.segment_column import SegmentColumn
-from ui.spare_parts import SpareParts
+from ui.spare_parts import SpareParts, style_some
 from ui.theme import Theme
 
 SEGMENT_SPACING = 10
@@ -82,6 +82,7 @@ class AnswerBody(QWidget):
         self._reading: MarkdownReading | None = None  # of a whole text
         self._waiting: list[Segment] = []  # of it, not built yet
         self._idle: list[ProseView | CodeBlock] = []  # let go, to be used again
+        self._unstyled: list[QWidget] = []  # of the one that was made for this last
         self._told: tuple[str, SourceRuns, frozenset[Source]] = ("", SourceRuns(), frozenset())
         self._shows_refused = False
         self._num_settled = 0  # widgets that were sealed when it was last asked what changed
@@ -146,12 +147,27 @@ class AnswerBody(QWidget):
             return True
         if not self._waiting:
             return False
+        if self._ready_part(self._waiting[-1]):
+            return True
         segment = self._waiting.pop()
         self._make(segment, 0)
         self._fill(0, segment)
         if len(self._parts) > 1:
             self._set_gap(1)
         return True
+
+    def _ready_part(self, segment: Segment) -> bool:
+        """Make or style some of the widget that is to show this; False where that is done."""
+        kind = CodeBlock if segment.is_code else ProseView
+        if not self.window().isVisible():
+            return False  # what will style it is not known yet
+        if not any(isinstance(one, kind) for one in self._idle):
+            widget = self._make_widget(segment)
+            widget.hide()
+            self._idle.append(widget)
+            self._unstyled = [*reversed(widget.findChildren(QWidget)), widget]
+            return True
+        return style_some(self._unstyled)
 
     def let_go(self) -> None:
         """Be as if made anew, with the widgets at hand; more than a few are deleted."""
@@ -188,6 +204,14 @@ class AnswerBody(QWidget):
             if afresh or part.marked is not part.drawn:
                 self._mark_one(part)
         self._num_marked = min(self._sealed, len(self._parts))
+
+    def mark_next(self, raw: str, runs: SourceRuns, wanted: frozenset[Source]) -> bool:
+        """Mark one more widget of a whole text that is not marked yet, as `mark` does; False where none is left."""
+        self._told = (raw, runs, wanted)
+        part = next((part for part in self._parts if part.marked is not part.drawn), None)
+        if part is not None:
+            self._mark_one(part)
+        return part is not None
 
     def _mark_one(self, part: _Part) -> None:
         raw, runs, wanted = self._told
@@ -307,18 +331,19 @@ class AnswerBody(QWidget):
             existing = None
         if existing is None:
             self._make(segment, index)
-        self._fill(index, segment, words)
+        changed = self._fill(index, segment, words)
+        if changed is not None and self._told[2] and not self._shows_refused and not segment.is_code:
+            self._mark_one(self._parts[index])  # refused proposals change the lines themselves
 
-    def _fill(self, index: int, segment: Segment, words: str = "") -> None:
+    def _fill(self, index: int, segment: Segment, words: str = "") -> int | None:
         part = self._parts[index]
         part.drawn, part.goes_on = segment.drawn, segment.goes_on
         if isinstance(part.widget, CodeBlock):
             changed = part.widget.set_code(segment.code, segment.language, closed=segment.closed)
         else:
             changed = part.widget.set_html(segment.html, words)
-            if changed is not None and self._told[2] and not self._shows_refused:  # those change the lines themselves
-                self._mark_one(part)
         self._note(index, changed)
+        return changed
 
     def _make(self, segment: Segment, index: int) -> None:
         kind = CodeBlock if segment.is_code else ProseView

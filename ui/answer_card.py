@@ -165,8 +165,9 @@ class AnswerCard(MessageCard):
             for one, code in self._kept_codes(self._kept):
                 code.wrap_button.setChecked(one.wraps)
             self._kept = None
-        if self._marked or self._shows_refused:
-            self._mark()
+        parts = [part for part in (self.body, self.thought) if part and (self._marked or self._shows_refused)]
+        if any(part.mark_next(self._text, self._runs, self._marked) for part in parts):
+            return True
         self._is_whole = True
         return False
 

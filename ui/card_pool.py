@@ -24,6 +24,10 @@ class CardPool:
         self._cards.append(card)
         return True
 
+    def has_for(self, view: MessageView) -> bool:
+        """Whether there is a card that can show this message."""
+        return any(card.can_show(view) for card in self._cards)
+
     def take(self, view: MessageView, text_width: int) -> MessageCard | None:
         """A card that shows this message from now on; None where there is none that can."""
         for card in reversed(self._cards):

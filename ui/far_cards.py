@@ -13,19 +13,16 @@ from dataclasses import dataclass
 from PySide6.QtCore import QObject, QTimer, Signal
 from PySide6.QtWidgets import QScrollArea
 
+from ui.far_turns import FarTurns
 from ui.kept_card import KeptCard
 from ui.message_card import MessageCard
 from ui.message_column import MessageColumn
+from ui.records import MessageView
 
 NEAR_PAGES = 3  # as many heights of the page above and below it: these are whole
 FAR_PAGES = 5  # beyond these they rest; more than the messages that are built ahead
 NUM_LAST = 2  # the last question and answer stay: keys act on them from anywhere
 CALM_MS = 250
-SLICE_S = 0.002
-BETWEEN_SLICES_MS = 2
-FRAME_MS = 14  # between slices while somebody scrolls: one for each frame, beside what is painted
-SCROLLED_S = 0.1  # so long after the last step somebody still scrolls
-HURRY_PAGES = 2  # what is missing so near is made with ever shorter pauses
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,8 +36,8 @@ class _Missing:
 class FarCards(QObject):
     """Looks at the messages of a scrolled page.
 
-    ``make`` puts a card in the place of what was kept of the message at an index; ``put_by`` takes one that was put
-    away.
+    ``make`` puts a card in the place of what was kept of the message at an index; ``ready`` does one step of what can
+    be done before that, and says whether there was one; ``put_by`` takes one that was put away.
 
     Signals:
         woken_above: a card above what is in sight is whole again; its height may be another now.
@@ -59,19 +56,23 @@ class FarCards(QObject):
         page: QScrollArea,
         column: Callable[[], MessageColumn],
         make: Callable[[int], MessageCard],
+        ready: Callable[[MessageView], bool],
         put_by: Callable[[MessageCard], None],
+        turns: FarTurns,
     ) -> None:
         super().__init__(page)
         self._page = page
         self._column = column
         self._make = make
+        self._ready = ready
         self._put_by = put_by
-        self._scrolled_s = 0.0  # when somebody last did
+        self._turns = turns
         self._waking: dict[MessageCard, KeptCard] = {}  # cards that are not whole yet
-        self._wake_soon = QTimer(self, singleShot=True, interval=BETWEEN_SLICES_MS)
-        self._wake_soon.timeout.connect(self._wake_near)
+        self._filled: set[MessageCard] = set()  # of these, those that only have to be laid out
+        self._wake_soon = QTimer(self, singleShot=True)
+        self._wake_soon.timeout.connect(lambda: turns.take(self._wake_soon, self._wake_near))
         self._rest_soon = QTimer(self, singleShot=True, interval=CALM_MS)
-        self._rest_soon.timeout.connect(self._rest_far)
+        self._rest_soon.timeout.connect(lambda: turns.take(self._rest_soon, self._rest_far))
         self._look_soon = QTimer(self, singleShot=True, interval=0)  # when all has its place
         self._look_soon.timeout.connect(self.look)
         page.verticalScrollBar().valueChanged.connect(self._on_scrolled)
@@ -79,22 +80,21 @@ class FarCards(QObject):
 
     def forget(self) -> None:
         """Other messages take the place of all."""
-        self._waking = {}
+        self._waking, self._filled = {}, set()
+
+    @property
+    def room(self) -> float:
+        """How many heights of the page there are above what is in sight."""
+        return self._page.verticalScrollBar().value() / max(self._page.viewport().height(), 1)
 
     @property
     def pause_ms(self) -> int:
         """How long the event loop is left alone between two slices of work on messages out of sight."""
-        nearest = self._nearest_missing()
-        room = min(self._page.verticalScrollBar().value() / max(self._page.viewport().height(), 1), HURRY_PAGES)
-        return self._pause_for(room if nearest is None else min(room, nearest.pages))
-
-    def _pause_for(self, pages: float) -> int:
-        if time.perf_counter() - self._scrolled_s > SCROLLED_S:
-            return BETWEEN_SLICES_MS
-        return max(BETWEEN_SLICES_MS, min(FRAME_MS, round(FRAME_MS * (pages / HURRY_PAGES))))
+        nearest, room = self._nearest_missing(), self.room
+        return self._turns.pause_ms(room if nearest is None else min(room, nearest.pages))
 
     def _on_scrolled(self) -> None:
-        self._scrolled_s = time.perf_counter()
+        self._turns.stepped(self.room)
         self.look()
 
     def look(self) -> None:
@@ -104,15 +104,15 @@ class FarCards(QObject):
             self.wake(missing.index)
             missing = self._nearest_missing()
         if missing is not None and not self._wake_soon.isActive():
-            self._wake_soon.start(self._pause_for(missing.pages))
+            self._wake_soon.start(self._turns.pause_ms(missing.pages))
         if not self._rest_soon.isActive():
             self._rest_soon.start(CALM_MS)
 
     def wake(self, index: int) -> MessageCard:
         """Make the card of a message whole, if it is not, and return it."""
         card = self._begin(index)
-        while card in self._waking and self._go_on(card):
-            pass
+        while card in self._waking:
+            self._go_on(card)
         return card
 
     def _begin(self, index: int) -> MessageCard:
@@ -124,8 +124,13 @@ class FarCards(QObject):
         return card
 
     def _go_on(self, card: MessageCard) -> bool:
-        if card.build_one():
-            return True
+        """One step; False where the last or the last but one is done: each of these takes a turn of its own."""
+        if card not in self._filled:
+            if card.build_one():
+                return True
+            self._filled.add(card)
+            return False
+        self._filled.remove(card)
         kept, column = self._waking.pop(card), self._column()
         self.changed.emit()  # what is in it finds its place while its height is kept: the page would shrink and grow
         card.free_height()
@@ -136,20 +141,20 @@ class FarCards(QObject):
         return False
 
     def _wake_near(self) -> None:
-        until = time.thread_time() + SLICE_S
         near = self._nearest_missing()
         if near is None:
             self._rest_soon.start(CALM_MS)
             return
         entry = self._column().entries[near.index]
-        # A card without its parts takes a turn of its own, and so does its last step; and before it, one that is far
-        # rests, since its card can be that of this message.
+        until = time.thread_time() + self._turns.slice_s(near.pages)
+        # A card without its parts takes a turn of its own; and before it, one that is far rests, since its card can be
+        # that of this message.
         if isinstance(entry, MessageCard):
             while self._go_on(entry) and time.thread_time() < until:
                 pass
-        elif not self.rest_one():
+        elif not (self.rest_one() or self._ready(entry.view)):
             self._begin(near.index)
-        self._wake_soon.start(self._pause_for(near.pages))
+        self._wake_soon.start(self._turns.pause_ms(near.pages))
 
     def _rest_far(self) -> None:
         """One a turn."""
@@ -167,6 +172,7 @@ class FarCards(QObject):
             if not isinstance(card, MessageCard) or self._is_beside_focus(index):
                 continue
             kept = self._waking.pop(card, None) or card.keep()
+            self._filled.discard(card)
             if kept is not None:
                 self._put_by(column.put_away(index, kept))
                 self.changed.emit()

@@ -65,6 +65,10 @@ class FarHeights(QObject):
         self._sizes, self._kept, self._place = {}, frozenset(), None
         self._soon.stop()
 
+    def leave(self) -> None:
+        """Somebody went elsewhere: what was read until now need not stay in its place."""
+        self._place = None
+
     def begin(self) -> None:
         """Width or look are about to change: until `end` nobody scrolls by hand."""
         self._is_moving = True

@@ -97,6 +97,10 @@ class MessageArea(QScrollArea):
         self.summaries.dress(card)
         return card
 
+    def make_blank(self, view: MessageView) -> MessageCard:
+        """A card made for nobody yet, as `make_card` would make that of this message."""
+        return self._make_new(view, min(self.width(), COLUMN_PX) - CARD_PADDING_PX)
+
     def _make_new(self, view: MessageView, width: int) -> MessageCard:
         card: MessageCard
         if view.role == "user":

@@ -27,7 +27,7 @@ class MessageColumn(QWidget):
     def __init__(self) -> None:
         super().__init__()
         self.entries: list[MessageCard | KeptCard] = []
-        column = QWidget()
+        column = self._inner = QWidget()
         column.setMaximumWidth(COLUMN_PX - 2 * GUTTER_PX)
         self._layout = QVBoxLayout(column)
         self._layout.setContentsMargins(24 - GUTTER_PX, 20, 24 - GUTTER_PX, 16)
@@ -55,8 +55,16 @@ class MessageColumn(QWidget):
         self.entries.insert(0, card)
         card.setVisible(False)
         self._layout.insertWidget(0, card)
-        card.move(0, 0)  # where it was before, if it showed another message, is no place of this one
+        # Where it was before, if it showed another message, is no place of this one; nor has a new one this width.
+        margins = self._layout.contentsMargins()
+        width = self._inner.width() - margins.left() - margins.right()
+        card.setGeometry(0, 0, width, card.height())
         card.setVisible(shown)
+
+    def house(self, card: QWidget) -> None:
+        """Have a card without a message here, hidden, with the style of the others."""
+        card.setParent(self._inner)
+        card.hide()
 
     def remove(self, index: int) -> None:
         """Take a message away."""

@@ -17,6 +17,16 @@ STYLED_AT_ONCE = 5
 PAUSE_MS = 7  # after what was drawn last, and before what comes next
 
 
+def style_some(unstyled: list[QWidget]) -> bool:
+    """Take a few widgets from the end of a list and have the stylesheet applied to them; False where none is left."""
+    some = unstyled[-STYLED_AT_ONCE:]
+    del unstyled[-STYLED_AT_ONCE:]
+    for widget in some:
+        if isValid(widget):
+            widget.ensurePolished()
+    return bool(some)
+
+
 class SpareParts(QObject):
     """Keeps one run of prose and one code block ready below ``parent`` while it is told to."""
 
@@ -76,10 +86,7 @@ class SpareParts(QObject):
 
     def _style_some(self) -> None:
         """The stylesheet takes as long to be applied as the widgets to be made."""
-        for widget in self._unstyled[-STYLED_AT_ONCE:]:
-            if isValid(widget):
-                widget.ensurePolished()
-        del self._unstyled[-STYLED_AT_ONCE:]
+        style_some(self._unstyled)
         if not self._unstyled:
             for part in (self._prose, self._code):
                 if part is not None:

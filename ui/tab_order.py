@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import pairwise
 
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QObject, Qt, QTimer
 from PySide6.QtWidgets import QLayout, QWidget
+
+REST_MS = 250  # nobody presses Tab while the messages still come
 
 
 def tab_stops(layout: QLayout | None) -> Iterator[QWidget]:
@@ -27,3 +29,28 @@ def put_in_order(widgets: Iterable[QWidget]) -> None:
     stops = [stop for widget in widgets for stop in tab_stops(widget.layout())]
     for before, stop in pairwise(stops):  # asking for the next in the chain would tie its wrapper's life to this one's
         QWidget.setTabOrder(before, stop)
+
+
+class TabOrder(QObject):
+    """Puts what is laid out in ``widgets`` in order once nothing has come for a while, or before Tab is followed."""
+
+    def __init__(self, parent: QObject, widgets: Callable[[], Sequence[QWidget]]) -> None:
+        super().__init__(parent)
+        self._widgets = widgets
+        self._timer = QTimer(self, singleShot=True, interval=REST_MS)
+        self._timer.timeout.connect(lambda: put_in_order(self._widgets()))
+
+    @property
+    def is_due(self) -> bool:
+        """Whether something came that has no place in the order yet."""
+        return self._timer.isActive()
+
+    def soon(self) -> None:
+        """Something came."""
+        self._timer.start()
+
+    def catch_up(self) -> None:
+        """Tab was pressed: no time to wait."""
+        if self.is_due:
+            self._timer.stop()
+            put_in_order(self._widgets())

@@ -178,6 +178,11 @@ class ThoughtBlock(QWidget):
         if self.body is not None and self.is_open:
             self.body.mark(raw, runs, wanted, afresh=afresh)
 
+    def mark_next(self, raw: str, runs: SourceRuns, wanted: frozenset[Source]) -> bool:
+        """As `AnswerBody.mark_next`, where it is laid out."""
+        self._told = (raw, runs, wanted)
+        return self.body is not None and self.is_open and self.body.mark_next(raw, runs, wanted)
+
     def show_refused(self, wanted: bool) -> None:
         """As `AnswerBody.show_refused`."""
         self._shows_refused = wanted

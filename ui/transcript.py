@@ -8,33 +8,35 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterable, Sequence
 
-from PySide6.QtCore import QSize, Qt, QTimer, Signal
+from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtGui import QFocusEvent, QResizeEvent
-from PySide6.QtWidgets import QApplication, QFrame, QToolButton, QWidget
+from PySide6.QtWidgets import QApplication, QFrame, QWidget
 
 from engine.records import TokenSpan
 from ui.answer_card import AnswerCard
 from ui.far_cards import FarCards
 from ui.far_heights import FarHeights
+from ui.far_turns import FarTurns
 from ui.focus_ring import FocusRing
 from ui.found_words import Excerpt, FoundWords, forget_found
+from ui.growth_above import show_above
 from ui.gutter import keep_room
+from ui.jump_button import JumpButton
 from ui.language import translate
 from ui.message_area import MessageArea
 from ui.message_card import MessageCard
 from ui.message_column import MessageColumn, MessagePages
 from ui.page_growth import grow
 from ui.records import MessageState, MessageView
-from ui.tab_order import put_in_order
+from ui.spare_cards import SpareCards
+from ui.tab_order import TabOrder
 from ui.theme import Theme
 
 NEAR_END_PX = 32
-SLICE_S = 0.002
 BETWEEN_SLICES_MS = 2  # what a slice built is painted before the next one
 AHEAD_PAGES = 3  # so much is built above what is in sight; older messages follow as the user scrolls up
 FIRST_SLICE_S = 0.020  # what is in sight appears at once where it can
 GO_TO_MARGIN_PX = 16
-ORDER_MS = 250  # of rest between two cards that come back
 
 
 class Transcript(MessageArea):
@@ -54,15 +56,16 @@ class Transcript(MessageArea):
         self._grows_above = False
         self._waiting: list[MessageView] = []  # older messages not built yet, oldest first
         self._building: MessageCard | None = None
+        self._is_filled = False  # all that is left is to show it
         self._discarded: list[QWidget] = []
         self._streaming: AnswerCard | None = None
         self._wanted: int | None = None  # a message to scroll to
         self._found = FoundWords(())  # words in the message that was wanted last
         self._found_in: int | None = None
+        self._turns = FarTurns()
         self._slice = QTimer(self, singleShot=True)
-        self._slice.timeout.connect(self._work)
-        self._order_soon = QTimer(self, singleShot=True)  # of Tab: as the messages stand, not as they were made
-        self._order_soon.timeout.connect(lambda: put_in_order(self.cards))
+        self._slice.timeout.connect(lambda: self._turns.take(self._slice, self._work))
+        self._order = TabOrder(self, lambda: self.cards)
         self.setObjectName("transcript")
         self.setAccessibleName(translate("Transcript", "Conversation"))
         self.setFrameShape(QFrame.Shape.NoFrame)
@@ -72,8 +75,12 @@ class Transcript(MessageArea):
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self._pages = MessagePages()
         self.setWidget(self._pages)
-        self._make_jump()
-        self._far = FarCards(self, lambda: self._column, self._make_again, self.put_by)
+        self.jump = JumpButton(theme, self, self._pages)
+        self.jump.clicked.connect(self.jump_to_end)
+        self.spares = SpareCards(self.idle, self.make_blank, lambda: self._column)
+        self._far = FarCards(
+            self, lambda: self._column, self._make_again, self.spares.ready_one, self.put_by, self._turns
+        )
         self._far.woken_above.connect(lambda: setattr(self, "_grows_above", True))
         self._far.woken.connect(self._on_woken)
         self._far.changed.connect(self.lay_out)
@@ -85,23 +92,6 @@ class Transcript(MessageArea):
         bar.valueChanged.connect(self._on_value)
         bar.rangeChanged.connect(self._on_range)
         QApplication.instance().focusChanged.connect(self._on_focus)  # type: ignore[union-attr]
-
-    def _make_jump(self) -> None:
-        self.jump = QToolButton(self._pages)  # above what scrolls, it would have all of it painted for every line
-        self.jump.setObjectName("jump")
-        self.jump.setText(translate("Transcript", "Jump to latest"))
-        self.jump.setAccessibleName(translate("Transcript", "Jump to latest"))
-        self.jump.setToolTip(translate("Transcript", "Scroll to the end and stay there"))
-        self.jump.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
-        self.jump.setIconSize(QSize(14, 14))
-        self.jump.setCursor(Qt.CursorShape.PointingHandCursor)
-        self.jump.clicked.connect(self.jump_to_end)
-        self.jump.hide()
-        self._theme.changed.connect(self._recolor)
-        self._recolor()
-
-    def _recolor(self) -> None:
-        self.jump.setIcon(self._theme.icon("arrow-down", size=14))
 
     def _on_look(self) -> None:
         """Another density, text size or palette: what is near takes it up by itself, in this turn."""
@@ -140,7 +130,7 @@ class Transcript(MessageArea):
     def show_messages(self, messages: Sequence[MessageView]) -> None:
         """Replace everything; the last messages appear at once."""
         old, *cards = self._pages.replace()
-        self._discarded += [old, *cards, *self.idle.empty()]
+        self._discarded += [old, *cards, *self.idle.empty(), *self.spares.forget()]
         self._far.forget()
         self._heights.forget()
         self._streaming = self._building = None
@@ -160,8 +150,9 @@ class Transcript(MessageArea):
         self._theme.fit(card)
         self._mark_last()
         self._stick = True
+        self._heights.leave()
         self.lay_out()
-        self._order_soon.start(0)
+        self._order.soon()
 
     def begin_answer(self, view: MessageView) -> None:
         """Show an answer that is being made; one with the same id is replaced."""
@@ -196,7 +187,7 @@ class Transcript(MessageArea):
             self._streaming.finish(view)
             self._streaming = None
             self.lay_out()
-            self._order_soon.start(0)
+            self._order.soon()
             self._go_on_building()  # it waited for the answer
 
     @property
@@ -235,7 +226,7 @@ class Transcript(MessageArea):
 
     def _on_woken(self, card: MessageCard) -> None:
         self.lay_out()
-        self._order_soon.start(ORDER_MS)
+        self._order.soon()
         if self._found and card.message_id == self._found_in and self._wanted is None:
             self._found.mark(card, self._theme.tokens)
 
@@ -263,6 +254,7 @@ class Transcript(MessageArea):
         self._wanted, self._stick = None, False
         self.lay_out()
         self.verticalScrollBar().setValue(max(0, self._place_in(card) - GO_TO_MARGIN_PX))
+        self._heights.leave()
         card.set_revealed(True)
         self.arrived.emit(card.message_id)
 
@@ -296,14 +288,13 @@ class Transcript(MessageArea):
 
     # ---- slices ------------------------------------------------------------------------------------------------
 
-    def _work(self, budget_s: float = SLICE_S) -> None:
+    def _work(self, budget_s: float = 0) -> None:
         """Build older messages from the end, then let go of replaced ones, a few milliseconds at a time."""
-        if (
-            self.is_building and self._building is None and self._far.rest_one()
-        ):  # first, since its card can show what is built next
+        # First, since its card can show what is built next.
+        if self.is_building and self._building is None and self._far.rest_one():
             self._slice.start(self._far.pause_ms)
             return
-        until = time.thread_time() + budget_s
+        until = time.thread_time() + (budget_s or self._turns.slice_s(self._far.room))
         self._grows_above = self._grows_above or self.is_building
         wanted = self.is_building or not self._column.entries  # else only what was replaced goes
         while wanted and self._build_one() and time.thread_time() < until:
@@ -316,20 +307,31 @@ class Transcript(MessageArea):
         if self.is_building or self._discarded:
             self._slice.start(self._far.pause_ms)
         else:
-            self._order_soon.start(0)
+            self._order.soon()
 
     def _build_one(self) -> bool:
-        if self._building is not None:
-            if not self._building.build_one():
-                self._building.show()
-                self._building = None
-        elif self._waiting:
-            self._building = self._make(self._waiting.pop())
-            # Out of sight it takes its room when it is whole: with every part of it all in sight would be painted.
-            self._column.add_above(self._building, shown=self.verticalScrollBar().value() == 0)
-            self._theme.fit(self._building)
-            self._mark_last()
+        """One step; False where none is left, or one out of sight that takes a turn of its own was done."""
+        card = self._building
+        is_seen = self.verticalScrollBar().value() == 0
+        if card is None and self._waiting:
+            if is_seen or not self.spares.ready_one(self._waiting[-1]):
+                self._begin_above(self._waiting.pop(), is_seen=is_seen)
+            return is_seen and self.is_building
+        if card is not None and not self._is_filled:
+            self._is_filled = not card.build_one()
+            if not self._is_filled or card.isHidden():
+                return not self._is_filled
+        self._building = None
+        if card is not None and card.isHidden():
+            show_above(self, self._pages, card, [other for other in self.cards if other is not card], self.lay_out)
         return self.is_building
+
+    def _begin_above(self, view: MessageView, *, is_seen: bool) -> None:
+        self._building, self._is_filled = self._make(view), False
+        # Out of sight it takes its room when it is whole: with every part of it all in sight would be laid out.
+        self._column.add_above(self._building, shown=is_seen)
+        self._theme.fit(self._building)
+        self._mark_last()
 
     # ---- scrolling ---------------------------------------------------------------------------------------------
 
@@ -337,6 +339,7 @@ class Transcript(MessageArea):
         """Go to the end and stay there."""
         self._stick = True
         self.verticalScrollBar().setValue(self.verticalScrollBar().maximum())
+        self._heights.leave()
         self.jump.hide()
 
     @property
@@ -349,16 +352,17 @@ class Transcript(MessageArea):
         self._go_on_building()
         if self.jump.isHidden() != self._stick:
             self.jump.setVisible(not self._stick)
-        self._place_jump()
+        self.jump.place()
 
     def _on_range(self, _minimum: int, maximum: int) -> None:
         grown, self._last_maximum = maximum - self._last_maximum, maximum
         bar = self.verticalScrollBar()
-        if self._stick:
-            bar.setValue(maximum)
-        elif self._grows_above:
-            # Older messages appear: keep what the user is reading in its place.
-            bar.setValue(bar.value() + grown)
+        with self._turns.following():
+            if self._stick:
+                bar.setValue(maximum)
+            elif self._grows_above:
+                # Older messages appear: keep what the user is reading in its place.
+                bar.setValue(bar.value() + grown)
 
     def _on_focus(self, old: QWidget | None, new: QWidget | None) -> None:
         for card in self.cards:
@@ -366,6 +370,11 @@ class Transcript(MessageArea):
             has = new is not None and card.isAncestorOf(new)
             if had or has:
                 card.set_revealed(has or card.underMouse())
+
+    def focusNextPrevChild(self, forth: bool) -> bool:
+        """Tab, somewhere in the messages."""
+        self._order.catch_up()
+        return super().focusNextPrevChild(forth)
 
     def focusInEvent(self, event: QFocusEvent) -> None:
         """Reached by keyboard, it shows so."""
@@ -385,13 +394,5 @@ class Transcript(MessageArea):
             self.lay_out()
         self._heights.end()
         self._ring.follow()
-        self._place_jump()
+        self.jump.place()
         self._far.look()
-
-    def _place_jump(self) -> None:
-        if self.jump.isHidden():
-            return
-        self.jump.adjustSize()
-        x = (self.width() - self.jump.width()) // 2
-        self.jump.move(x, self.viewport().height() - self.jump.height() - 12 - self._pages.y())
-        self.jump.raise_()

@@ -77,7 +77,7 @@ def far_and_back(window: MainWindow, qtbot: QtBot, message_id: int) -> AnswerCar
     while card_of(window, message_id) is None and bar.value() < bar.maximum():
         bar.setValue(bar.value() + window.transcript.viewport().height() // 2)
         QApplication.processEvents()
-    qtbot.waitUntil(lambda: not answer_of(window, message_id).is_in_use, timeout=WAIT_MS)
+    qtbot.waitUntil(lambda: not window.transcript._far._waking, timeout=WAIT_MS)
     return answer_of(window, message_id)
 
 
@@ -386,7 +386,7 @@ def test_tab_goes_through_the_messages_as_they_stand(page: MainWindow, qtbot: Qt
     wanted = [view.id for view in HISTORY[-7:-4]]
     go_to(page, qtbot, wanted[1])
     qtbot.waitUntil(lambda: all(card_of(page, number) is not None for number in wanted), timeout=WAIT_MS)
-    qtbot.waitUntil(lambda: not page.transcript._order_soon.isActive(), timeout=WAIT_MS)
+    qtbot.waitUntil(lambda: not page.transcript._order.is_due, timeout=WAIT_MS)
     texts_of(answer_of(page, wanted[0]))[0].setFocus(Qt.FocusReason.TabFocusReason)
     places: list[tuple[int, int]] = []
     while not places or places[-1][0] != wanted[-1]:

@@ -1,0 +1,89 @@
+"""When what is out of sight may be worked on: in turns of the event loop in which nothing else is done.
+
+Somebody who scrolls sees a step late where its turn also makes a card. Knows clocks and timers only.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+from PySide6.QtCore import QTimer
+
+SCROLLED_S = 0.1  # so long after the last step somebody still scrolls
+AFTER_STEP_S = 0.004  # in which a step is painted
+BETWEEN_S = 0.001
+FRAME_S = 0.014  # one slice for each frame, beside what is painted
+BETWEEN_SLICES_MS = 2
+HURRY_PAGES = 2  # what is missing so near is made with ever shorter pauses
+NUM_SLICES = 40  # that an answer may take
+LONGEST_S = 0.05  # without any work, however fast the steps follow each other
+CALM_SLICE_S = 0.002
+HURRIED_SLICE_S = 0.003  # where it will be in sight before long: then it would take one turn as a whole
+HURRY_S = 0.12
+SCROLLING_SLICE_S = 0.001  # a step takes most of a frame
+
+
+class FarTurns:
+    """Told of every step of the scroll bar, and asked for every slice of such work."""
+
+    def __init__(self, clock: Callable[[], float] = time.perf_counter) -> None:
+        self._clock = clock
+        self._stepped_s = self._worked_s = -math.inf
+        self._waits_since: dict[QTimer, float] = {}  # which work had to wait
+        self._is_following = False
+        self._place = self._speed = 0.0  # in heights of the page, and of these in a second
+
+    def stepped(self, place: float) -> None:
+        """Somebody scrolled to a place, in heights of the page; what came into sight is not painted yet."""
+        now, before = self._clock(), self._place
+        self._place = place
+        if not self._is_following:
+            passed_s = now - self._stepped_s
+            self._speed = abs(place - before) / max(passed_s, FRAME_S) if passed_s <= SCROLLED_S else 0.0
+            self._stepped_s = now
+
+    @contextmanager
+    def following(self) -> Iterator[None]:
+        """Meanwhile the page follows what it grew by; nobody scrolls."""
+        was, self._is_following = self._is_following, True
+        try:
+            yield
+        finally:
+            self._is_following = was
+
+    @property
+    def is_scrolling(self) -> bool:
+        """Whether somebody scrolls."""
+        return self._clock() - self._stepped_s <= SCROLLED_S
+
+    def slice_s(self, pages: float) -> float:
+        """How long a slice of work on what is so far away may take, in seconds; what was begun is ended."""
+        if not self.is_scrolling:
+            return CALM_SLICE_S
+        return HURRIED_SLICE_S if pages < self._speed * HURRY_S else SCROLLING_SLICE_S
+
+    def pause_ms(self, pages: float) -> int:
+        """How long to wait between two slices of work on what is so many heights of the page away."""
+        if not self.is_scrolling:
+            return BETWEEN_SLICES_MS
+        left_ms = 1000 * pages / self._speed / NUM_SLICES if self._speed else math.inf
+        return max(BETWEEN_SLICES_MS, round(min(FRAME_S * 1000 * min(pages / HURRY_PAGES, 1), left_ms)))
+
+    def take(self, timer: QTimer, work: Callable[[], object]) -> None:
+        """Do a slice of work that ``timer`` came for, or let it come again when there is a turn for it."""
+        wait_ms, now = self.wait_ms(), self._clock()
+        if wait_ms and now - self._waits_since.setdefault(timer, now) <= LONGEST_S:
+            timer.start(wait_ms)
+            return
+        self._waits_since.pop(timer, None)
+        work()
+        self._worked_s = self._clock()
+
+    def wait_ms(self) -> int:
+        """How long the next slice has to wait, in milliseconds; 0 where it need not."""
+        now = self._clock()
+        left_s = max(self._stepped_s + AFTER_STEP_S, self._worked_s + BETWEEN_S) - now
+        return math.ceil(left_s * 1000) if left_s > 0 else 0
