@@ -17,7 +17,7 @@ from markdown_it.renderer import RendererHTML
 from markdown_it.token import Token
 from markdown_it.utils import EnvType, OptionsDict
 
-from ui.markdown_lists import DEPTH, FIRST, TASK, TURNS
+from ui.markdown_lists import DEPTH, FIRST, ITEMS, NUM_DIGITS, TASK, TURNS
 from ui.markdown_math import BLOCK, INLINE
 
 _ALIGN = {"text-align:left": "left", "text-align:right": "right", "text-align:center": "center"}
@@ -54,6 +54,15 @@ def _place(token: Token) -> str:
     """The classes that bring a table in lists to their indent, and the first one of an item to its top."""
     depth = token.meta.get(DEPTH)
     return (f" in{depth}" if depth else "") + (f" {FIRST}" if token.meta.get(FIRST) else "")
+
+
+def _numbered(token: Token) -> str:
+    """An ordered list, moved in further where its last number is a long one."""
+    start = token.attrGet("start")
+    num_digits = len(str((1 if start is None else int(start)) + token.meta.get(ITEMS, 1) - 1))
+    kinds = [str(token.attrGet("class") or ""), f"digits{num_digits}" if num_digits > NUM_DIGITS else ""]
+    kind = " ".join(filter(None, kinds))
+    return "<ol" + (f' start="{start}"' if start is not None else "") + (f' class="{kind}"' if kind else "") + ">\n"
 
 
 def _item(token: Token) -> str:
@@ -116,6 +125,7 @@ _RULES: dict[str, Callable[[Token], str]] = {
     "td_open": _cell("td"),
     "blockquote_open": _open_quote,
     "blockquote_close": _close_quote,
+    "ordered_list_open": _numbered,
     "list_item_open": _item,
     TASK: lambda token: token.content,
 }

@@ -27,6 +27,8 @@ DEPTH = "depth"  # in a token's meta: in how many lists its block stands, counte
 FIRST = "first"  # in a token's meta: whether its block is the first one of an item or quote
 TURNS = "turns"  # in an item's meta: the class of the list that begins with it, in place of the one before it
 MAX_DEPTH = 8  # deeper ones stand where these stand
+ITEMS = "items"  # in the meta of an ordered list: how many it has
+NUM_DIGITS, MAX_DIGITS = 2, 9  # of numbers: so many fit the indent of every list; no more are read
 OPEN, DONE = "☐", "☑"
 _MARK = re.compile(r"\[([ xX])\](?=\s)")
 _OPENINGS = frozenset({"bullet_list_open", "ordered_list_open", "blockquote_open"})
@@ -48,6 +50,7 @@ class _Opened:
     opening: Token
     depth: int  # of the lists since the last quote, without this one
     is_task: bool | None = None  # the last item; None before the first one
+    num_items: int = 0
     begun_by: Token | None = None  # the item with which the list turned last, if it did
 
     def add_class(self, name: str) -> None:
@@ -75,9 +78,11 @@ def _arrange(state: StateCore) -> None:
         elif kind in _CLOSINGS:
             closed = opened.pop()
             depth = closed.depth
+            closed.opening.meta = {**closed.opening.meta, ITEMS: closed.num_items}
             if depth and kind != "blockquote_close" and _ends_all(tokens, index, depth):
                 closed.add_class(LAST)
         elif kind == "list_item_open":
+            opened[-1].num_items += 1
             _look_at_item(tokens, index, opened[-1])
 
 

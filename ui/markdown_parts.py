@@ -16,6 +16,7 @@ LIST_ITEMS = 12  # a longer list is laid out in parts, each of which decides for
 TABLE_ROWS = 4  # so many decide the widths; and so many are a part of a longer table
 MORE = "more"  # and of a table that goes on from above
 _STEPS = (4, 6, 9, 13, 18, 26, 36, 48)  # characters; few, so that a growing cell seldom moves its column
+ROOM_CHARS = 90  # about as many stand beside each other
 Group = Sequence[Token]  # a top-level block
 
 
@@ -88,8 +89,18 @@ def column_widths(group: Group) -> tuple[int, ...]:
                 longest[number] = max(longest[number], length)
             else:
                 longest.append(length)
-    sizes = [next((step for step in _STEPS if step >= length), _STEPS[-1]) + 2 for length in longest]
+    sizes = _fitted([next((step for step in _STEPS if step >= length), _STEPS[-1]) + 2 for length in longest])
     return tuple(round(100 * size / sum(sizes)) for size in sizes)
+
+
+def _fitted(sizes: Sequence[int]) -> list[float]:
+    """Where not all fit beside each other, narrow columns are as wide as they want, the others share what is left."""
+    fitted, room = [float(size) for size in sizes], float(ROOM_CHARS)
+    for num_left, size in zip(range(len(sizes), 0, -1), sorted(sizes), strict=True):
+        if size * num_left > room:
+            return [min(each, room / num_left) for each in fitted]
+        room -= size
+    return fitted
 
 
 def _head_of(group: Group) -> Iterator[Token]:

@@ -6,10 +6,9 @@ what stands before a table, and moves a table in lists by 40 pixels for each of 
 
 from __future__ import annotations
 
-from ui.markdown_lists import MAX_DEPTH
+from ui.markdown_lists import MAX_DEPTH, MAX_DIGITS, NUM_DIGITS
 from ui.palette import Palette
 
-INDENT_PX = 22
 LINE_HEIGHT = 1.55
 TABLE_EDGE_PX = 2  # what Qt keeps free around the outer line of a table: two parts of one share that line
 _QT_INDENT_PX = 40
@@ -49,10 +48,18 @@ def document_style(tokens: Palette, base: int, code_family: str, line_height: fl
     table.quote {{ margin: 8px 0 8px 0; }}
     td.quote {{ border-left: 3px solid {tokens.border_strong}; padding-left: 12px; color: {tokens.text_muted}; }}
     table.first {{ margin-top: 0; }}
-    {_INDENTS}
+    {_indents(base)}
     """
 
 
-_INDENTS = "\n".join(
-    f"table.in{depth} {{ margin-left: -{depth * (_QT_INDENT_PX - INDENT_PX)}px; }}" for depth in range(1, MAX_DEPTH + 1)
-)
+def indent_of(base: int) -> int:
+    """How far a list is moved in, in pixels: as far as numbers of two digits need, so that a tenth item moves none."""
+    return round(base * 1.9)
+
+
+def _indents(base: int) -> str:
+    tables = range(1, MAX_DEPTH + 1)
+    less = [f"table.in{depth} {{ margin-left: -{depth * (_QT_INDENT_PX - indent_of(base))}px; }}" for depth in tables]
+    digits = range(NUM_DIGITS + 1, MAX_DIGITS + 1)
+    more = [f"ol.digits{num} {{ margin-left: {round((num - NUM_DIGITS) * base * 0.64)}px; }}" for num in digits]
+    return "\n    ".join(less + more)

@@ -28,7 +28,7 @@ from ui.formula import Formula
 from ui.formula_object import FormulaObject
 from ui.formulas import Pending
 from ui.markdown_html import FORMULA, FORMULA_IMAGE, formula_source
-from ui.markdown_style import INDENT_PX, LINE_HEIGHT, document_style
+from ui.markdown_style import LINE_HEIGHT, document_style, indent_of
 from ui.markdown_words import grow_html, place_shown
 from ui.marks import DocumentMarks
 from ui.provenance import MarkedRange
@@ -78,7 +78,6 @@ class ProseView(QTextBrowser):
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         self._wrap()
         self.document().setDocumentMargin(0)
-        self.document().setIndentWidth(INDENT_PX)
         self.anchorClicked.connect(self._on_anchor)
         theme.dress(self, 1)
         self._set_style()
@@ -253,6 +252,7 @@ class ProseView(QTextBrowser):
         tokens, scale = self._theme.tokens, self._theme.type
         family = self._theme.code_font().family()
         height = REFUSED_LINE_HEIGHT if self._refused else LINE_HEIGHT
+        self.document().setIndentWidth(indent_of(scale.answer))
         self.document().setDefaultStyleSheet(document_style(tokens, scale.answer, family, height))
 
     def _restyle(self) -> None:

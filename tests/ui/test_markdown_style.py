@@ -9,10 +9,11 @@ from PySide6.QtGui import QTextBlock, QTextDocument
 from PySide6.QtWidgets import QApplication
 
 from ui.markdown_blocks import BlockStream
-from ui.markdown_style import INDENT_PX, document_style
+from ui.markdown_style import document_style, indent_of
 from ui.palette import LIGHT
 
 BASE_PX, WIDTH_PX = 15, 400
+INDENT_PX = indent_of(BASE_PX)
 
 
 @pytest.fixture
@@ -92,3 +93,18 @@ def test_a_check_mark_stands_where_the_bullet_would(document: QTextDocument) -> 
     assert item.blockFormat().textIndent() == 0
     assert task.textList().format().style().value == 0
     assert item.textList().format().style().value != 0
+
+
+def test_the_numbers_of_a_list_have_room(document: QTextDocument) -> None:
+    for text in ("9. a\n10. b", "99. a\n100. b", "- a\n  1234. b"):
+        show(document, text)
+        block = blocks(document)[-1]
+        listed = block.textList()
+        number = listed.format().start() + listed.itemNumber(block)
+        room = block.blockFormat().leftMargin() + INDENT_PX
+        assert room >= len(str(number)) * BASE_PX * 0.6  # as wide as digits are
+
+
+def test_a_tenth_item_moves_no_other(document: QTextDocument) -> None:
+    show(document, "".join(f"{number}. a\n" for number in range(1, 11)))
+    assert {block.blockFormat().leftMargin() for block in blocks(document)} == {0}
