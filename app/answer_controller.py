@@ -43,6 +43,7 @@ log = logging.getLogger(__name__)
 AnswerEvent = PrefillProgress | TextChunk | StatsUpdate | Finished | EngineFailed
 
 ONE_AT_A_TIME = mark("AnswerController", "One answer at a time: wait for the other one, or stop it.")
+NOT_KEPT = mark("AnswerController", "The chats cannot be saved: this is kept only until Paceline is closed.")
 LENGTH = mark("AnswerController", "Ended at the longest answer that the settings allow.")
 # What continuing takes where the context is full, by what is to happen then.
 FULL = {
@@ -230,6 +231,8 @@ class AnswerController:
         request = self.prepare(request, turn)
         growing.full = _when_full(request)
         self._worker.generate(request)
+        if not self._store.lasting:  # what was said of it at the start is out of sight now
+            self._window.show_notice(translate("AnswerController", NOT_KEPT))
 
     def _on_text(self, growing: _Growing, event: TextChunk) -> None:
         growing.state = EngineState.ANSWERING

@@ -57,6 +57,10 @@
         <translation>Nur eine Antwort auf einmal: Warten Sie auf die andere, oder stoppen Sie sie.</translation>
     </message>
     <message>
+        <source>The chats cannot be saved: this is kept only until Paceline is closed.</source>
+        <translation>Die Chats können nicht gespeichert werden: Dies bleibt nur, bis Paceline geschlossen wird.</translation>
+    </message>
+    <message>
         <source>Ended at the longest answer that the settings allow.</source>
         <translation>Beendet, weil die in den Einstellungen erlaubte Länge erreicht ist.</translation>
     </message>

@@ -117,6 +117,7 @@ def test_a_place_that_cannot_be_written_is_told_in_both(
     assert "only until Paceline is closed" in desk.window.problems[0].message
     chat(desk, qtbot, "kept for now")
     assert desk.rows() == ["kept for now"]
+    assert "kept only until Paceline is closed" in desk.window.notices[-1]
     desk.close()
     assert main(["chats", "export", str(tmp_path / "out.json")]) == 1
     assert capsys.readouterr().err.count("\n") == 1
