@@ -17,8 +17,7 @@ from ui.language import mark, translate
 
 log = logging.getLogger(__name__)
 
-NUM_IN_SIGHT = 2  # the last messages of a chat are seen when it is opened
-FURTHER_UP = mark("EditsController", "You were editing a message further up; what you typed is still there.")
+UNFINISHED = mark("EditsController", "A message of this chat is still being edited; what you typed is there.")
 
 
 class EditsController(QObject):
@@ -49,8 +48,8 @@ class EditsController(QObject):
                 log.warning("Unsent edits could not be read: %s", error.message)
         self._window.transcript.edits = found
         is_new, self._conversation_id = conversation_id != self._conversation_id, conversation_id
-        if is_new and not found.keys().isdisjoint(message_ids[:-NUM_IN_SIGHT]):
-            self._window.show_notice(translate("EditsController", FURTHER_UP))
+        if is_new and not found.keys().isdisjoint(message_ids):
+            self._window.show_notice(translate("EditsController", UNFINISHED))
 
     def sent(self, message_id: int) -> None:
         """Note that an edited message was sent: its text is forgotten in the file already."""

@@ -1292,8 +1292,8 @@
 <context>
     <name>EditsController</name>
     <message>
-        <source>You were editing a message further up; what you typed is still there.</source>
-        <translation>Weiter oben wurde eine Nachricht bearbeitet; das Getippte steht noch dort.</translation>
+        <source>A message of this chat is still being edited; what you typed is there.</source>
+        <translation>Eine Nachricht dieses Chats wird noch bearbeitet; das Getippte steht dort.</translation>
     </message>
 </context>
 <context>
