@@ -9,6 +9,7 @@ from PySide6.QtGui import QTextCursor
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
 
 from ui.attachment_chips import AttachmentRows
+from ui.attachment_room import AttachmentRoom
 from ui.formatting import count
 from ui.language import translate
 from ui.message_edit import MessageEdit
@@ -32,7 +33,8 @@ class AttachmentTray(QWidget):
         super().__init__()
         self._edit = edit
         self._pasted: QTextCursor | None = None
-        self.rows = AttachmentRows(theme, removable=True, parent=self)
+        self.rows = AttachmentRows(theme, removable=True)
+        self.room = AttachmentRoom(self.rows)
         self.rows.removed.connect(self._remove)
         self.rows.opened.connect(self.opened)
         self.offer = QWidget()
@@ -50,7 +52,7 @@ class AttachmentTray(QWidget):
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 4, 0)
         layout.setSpacing(8)
-        layout.addWidget(self.rows)
+        layout.addWidget(self.room)
         layout.addWidget(self.offer)
         edit.long_pasted.connect(self._offer)
         edit.huge_pasted.connect(self.text_offered)
@@ -62,7 +64,20 @@ class AttachmentTray(QWidget):
     def show_attachments(self, attachments: Sequence[Attachment], notes: Sequence[str]) -> None:
         """Show these, each with a note of what is not known yet."""
         self.rows.show_attachments(attachments, notes)
+        self.room.fit()
+        self._put_in_tab_order()
         self._update()
+
+    def _put_in_tab_order(self) -> None:
+        """Chips are made when they are shown; Tab reaches them where they stand: before the text."""
+        before = self._edit.previousInFocusChain()
+        while before is not None and self.rows.isAncestorOf(before):
+            before = before.previousInFocusChain()
+        for chip in self.rows.chips:
+            for stop in (chip, chip.remove_button):
+                if before is not None and stop is not None:
+                    QWidget.setTabOrder(before, stop)
+                before = stop
 
     def _remove(self, attachment_id: int) -> None:
         self.removed.emit(attachment_id)

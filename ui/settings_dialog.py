@@ -82,7 +82,7 @@ class SettingsDialog(QDialog):
         self._follow_looks()
         self._arrange()
         self._check()
-        self.resize(720, 560)
+        self.resize(800, 600)
 
     def _page(self, section: str, fields: Sequence[SettingField]) -> QScrollArea:
         content = QWidget()
