@@ -80,7 +80,7 @@ class Sidebar(QFrame):
         self.search.setPlaceholderText(translate("Sidebar", "Search chats"))
         self.search.setAccessibleName(translate("Sidebar", "Search chats"))
         self.search.setToolTip(
-            hover(translate("Sidebar", "Searches titles and messages; the text of attached files is not searched."))
+            hover(translate("Sidebar", "Searches titles, messages and what is attached to them."))
         )
         self.search.setClearButtonEnabled(False)
         self._search_icon = QAction(self.search)

@@ -8,6 +8,7 @@ from concurrent.futures import Future
 from dataclasses import replace
 from typing import Any, Protocol
 
+from app.chats import index
 from app.chats.writer import Job, Result
 from ui.records import Attachment, AttachmentKind, MessageView
 
@@ -50,7 +51,12 @@ class Attachments:
 
     def remove(self, attachment_id: int) -> Future[Any]:
         """Forget an attachment, without waiting."""
-        return self._access.post(lambda db: db.execute("DELETE FROM attachments WHERE id = ?", (attachment_id,)))
+
+        def job(db: sqlite3.Connection) -> None:
+            index.forget_attachment(db, attachment_id)
+            db.execute("DELETE FROM attachments WHERE id = ?", (attachment_id,))
+
+        return self._access.post(job)
 
     def read(self, attachment_id: int) -> Attachment | None:
         """Read one with its text; None where it is gone."""
@@ -64,7 +70,9 @@ def insert(db: sqlite3.Connection, owner: str, key: int, attachment: Attachment)
         f"SELECT ?, coalesce(max(position), -1) + 1, ?, ?, ?, ? FROM attachments WHERE {owner} = ?"
     )
     values = (key, attachment.name, attachment.kind.value, attachment.num_bytes, attachment.text, key)
-    return replace(attachment, id=int(db.execute(sql, values).lastrowid or 0))
+    number = int(db.execute(sql, values).lastrowid or 0)
+    index.add_attachment(db, number)
+    return replace(attachment, id=number)
 
 
 def take_unsent(db: sqlite3.Connection, conversation_id: int | None, message_id: int) -> None:
@@ -87,6 +95,7 @@ def names(db: sqlite3.Connection, conversation_id: int | None) -> list[str]:
 
 def delete_unsent(db: sqlite3.Connection, conversation_id: int) -> None:
     """Forget what is attached to the unsent message of a conversation that goes."""
+    index.forget_unsent_of(db, conversation_id)
     db.execute("DELETE FROM attachments WHERE unsent_of = ?", (conversation_id,))
 
 

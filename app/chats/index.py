@@ -1,4 +1,4 @@
-"""Keeps the full-text indexes true: every change of a title or a message is told to them in the same transaction.
+"""Keeps the full-text indexes true: a change of a title, a message or an attachment is told in the same transaction.
 
 An index of this kind must be given the old words to forget them. Knows nothing of looking for words.
 """
@@ -18,6 +18,11 @@ _FORGET_TITLE = (
     "INSERT INTO found_titles (found_titles, rowid, title) SELECT 'delete', id, title FROM conversations WHERE id = ?"
 )
 
+_FORGET_ATTACHMENTS = """
+    INSERT INTO found_attachments (found_attachments, rowid, text)
+    SELECT 'delete', id, text FROM attachment_words WHERE
+"""
+
 
 def add_message(db: sqlite3.Connection, message_id: int) -> None:
     """Take in a message that is new, or has new words."""
@@ -30,8 +35,31 @@ def forget_message(db: sqlite3.Connection, message_id: int) -> None:
 
 
 def forget_messages_of(db: sqlite3.Connection, conversation_id: int) -> None:
-    """Forget all messages of a conversation before they go."""
+    """Forget all messages of a conversation, and what is attached to them, before they go."""
+    messages = "message_id IN (SELECT id FROM messages WHERE conversation_id = ?)"
+    db.execute(_FORGET_ATTACHMENTS + messages, (conversation_id,))
     db.execute(_FORGET + "conversation_id = ?", (conversation_id,))
+
+
+def add_attachment(db: sqlite3.Connection, attachment_id: int) -> None:
+    """Take in an attachment that is new; it is found once its message is sent."""
+    sql = "INSERT INTO found_attachments (rowid, text) SELECT id, text FROM attachment_words WHERE id = ?"
+    db.execute(sql, (attachment_id,))
+
+
+def forget_attachment(db: sqlite3.Connection, attachment_id: int) -> None:
+    """Forget one attachment before it goes."""
+    db.execute(_FORGET_ATTACHMENTS + "id = ?", (attachment_id,))
+
+
+def forget_attachments_of(db: sqlite3.Connection, message_id: int) -> None:
+    """Forget what is attached to a message before both go."""
+    db.execute(_FORGET_ATTACHMENTS + "message_id = ?", (message_id,))
+
+
+def forget_unsent_of(db: sqlite3.Connection, conversation_id: int) -> None:
+    """Forget what is attached to an unsent message before it goes."""
+    db.execute(_FORGET_ATTACHMENTS + "unsent_of = ?", (conversation_id,))
 
 
 def add_title(db: sqlite3.Connection, conversation_id: int) -> None:
@@ -48,6 +76,7 @@ def rebuild(db: sqlite3.Connection) -> None:
     """Make the indexes anew from what is stored, where they were damaged."""
     db.execute("INSERT INTO found_messages (found_messages) VALUES ('rebuild')")
     db.execute("INSERT INTO found_titles (found_titles) VALUES ('rebuild')")
+    db.execute("INSERT INTO found_attachments (found_attachments) VALUES ('rebuild')")
     # A rebuilt index holds all messages; answers in the making do not belong into it.
     db.execute(
         "INSERT INTO found_messages (found_messages, rowid, text) "

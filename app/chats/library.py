@@ -133,7 +133,7 @@ class Library:
     # ---- search -----------------------------------------------------------------------------------------------------
 
     def search(self, typed: str) -> Future[tuple[SearchHit, ...] | None]:
-        """Look for words in all titles and messages without waiting; None where a later search overtook this one."""
+        """Look for words in titles, messages and attachments without waiting; None where a later search came instead."""
         self._num_searches += 1
         number = self._num_searches
 

@@ -94,6 +94,7 @@ def delete_branch(db: sqlite3.Connection, message_id: int) -> int:
     gone = tree.below(message_id)
     for number in gone:
         index.forget_message(db, number)
+        index.forget_attachments_of(db, number)
         db.execute("DELETE FROM messages WHERE id = ?", (number,))
     show_instead(db, conversation_id, tree, message_id)
     return len(gone)

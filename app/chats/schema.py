@@ -158,4 +158,19 @@ _VERSION_4: Migration = (
     """,
 )
 
-MIGRATIONS: tuple[Migration, ...] = (_VERSION_1, _VERSION_2, _VERSION_3, _VERSION_4)
+# The words of attachments, found as those of messages are. What is indexed is bounded, as the time is that it takes.
+_VERSION_5: Migration = (
+    """
+    CREATE VIEW attachment_words AS
+    SELECT id, message_id, unsent_of, name || char(10) || substr(text, 1, 500000) AS text FROM attachments
+    """,
+    """
+    CREATE VIRTUAL TABLE found_attachments USING fts5 (
+        text, content = 'attachment_words', content_rowid = 'id', prefix = '1 2',
+        tokenize = 'unicode61 remove_diacritics 2'
+    )
+    """,
+    "INSERT INTO found_attachments (rowid, text) SELECT id, text FROM attachment_words",
+)
+
+MIGRATIONS: tuple[Migration, ...] = (_VERSION_1, _VERSION_2, _VERSION_3, _VERSION_4, _VERSION_5)

@@ -1,4 +1,7 @@
-"""Full-text search over titles and messages, on an open connection. What is typed is words, never a query language."""
+"""Full-text search over titles, messages and attachments, on an open connection.
+
+What is typed is words, never a query language.
+"""
 
 from __future__ import annotations
 
@@ -10,8 +13,12 @@ from ui.records import SearchHit
 
 MAX_TITLES = 20
 MAX_MESSAGES = 60
+MAX_ATTACHMENTS = 10
+MAX_LOOKED_AT = 3  # of these: SQLite reads all of a text, which may be a book, for its beginning
 MAX_WORDS = 16
 _WORDS_AROUND = 14
+_LOOKED_AT_CHARS = 100_000  # of an attachment, for the words around the first match
+_CHARS_BEFORE, _CHARS_AFTER = 40, 120
 
 
 def match_words(typed: str) -> str:
@@ -29,7 +36,7 @@ def match_words(typed: str) -> str:
 
 
 def find(db: sqlite3.Connection, typed: str) -> tuple[SearchHit, ...]:
-    """Find titles, then messages in all branches, the newest first, grouped by conversation."""
+    """Find titles, then messages in all branches and what is attached to them, the newest first, by conversation."""
     query = match_words(typed)
     if not query:
         return ()
@@ -43,6 +50,14 @@ def find(db: sqlite3.Connection, typed: str) -> tuple[SearchHit, ...]:
                 conversation_id, title, message_id, role, _parts(words), bool(archived), source=_parts(snippet)
             )
             hits.setdefault(conversation_id, []).append(hit)
+    for number, row in enumerate(db.execute(_ATTACHMENTS, (query, MAX_ATTACHMENTS)).fetchall()):
+        conversation_id, title, message_id, attachment_id, name, archived = row
+        looked_at = number < MAX_LOOKED_AT
+        text = db.execute(_BEGINNING, (_LOOKED_AT_CHARS, attachment_id)).fetchone()[0] if looked_at else ""
+        parts = _parts(_marked(name, text, typed))
+        hits.setdefault(conversation_id, []).append(
+            SearchHit(conversation_id, title, message_id, "user", parts, bool(archived))
+        )
     return tuple(hit for group in hits.values() for hit in group)
 
 
@@ -59,6 +74,30 @@ _MESSAGES = """
     JOIN conversations ON conversations.id = messages.conversation_id
     WHERE found_messages MATCH ? AND deleted_at IS NULL ORDER BY found_messages.rowid DESC LIMIT ?
 """
+
+
+# FTS5's own excerpt would take apart the whole text of each, which may be a book.
+_ATTACHMENTS = """
+    SELECT conversations.id, conversations.title, messages.id, attachments.id, attachments.name, archived
+    FROM found_attachments JOIN attachments ON attachments.id = found_attachments.rowid
+    JOIN messages ON messages.id = attachments.message_id
+    JOIN conversations ON conversations.id = messages.conversation_id
+    WHERE found_attachments MATCH ? AND deleted_at IS NULL ORDER BY found_attachments.rowid DESC LIMIT ?
+"""
+
+
+_BEGINNING = "SELECT substr(text, 1, ?) FROM attachments WHERE id = ?"
+
+
+def _marked(name: str, text: str, typed: str) -> str:
+    """The name of an attachment and the words around the first match, the typed ones marked."""
+    words = [re.escape(word) for word in typed.split()[:MAX_WORDS] if re.search(r"\w", word)]
+    wanted = re.compile(rf"(?<!\w)(?:{'|'.join(words)})", re.IGNORECASE)
+    found = wanted.search(text)
+    begin = max(found.start() - _CHARS_BEFORE, 0) if found else 0
+    around = text[begin : (found.end() if found else 0) + _CHARS_AFTER]
+    told = f"{name}: {ELLIPSIS if begin else ''}{around}" if around else name
+    return wanted.sub(lambda match: f"{BEGIN}{match[0]}{END}", told.replace(BEGIN, "").replace(END, ""))
 
 
 def _parts(snippet: str) -> tuple[tuple[str, bool], ...]:

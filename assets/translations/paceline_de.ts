@@ -6020,8 +6020,8 @@ Chat-Vorlage: {template_name}
         <translation>Chats durchsuchen</translation>
     </message>
     <message>
-        <source>Searches titles and messages; the text of attached files is not searched.</source>
-        <translation>Durchsucht Titel und Nachrichten; der Text angehängter Dateien wird nicht durchsucht.</translation>
+        <source>Searches titles, messages and what is attached to them.</source>
+        <translation>Durchsucht Titel, Nachrichten und deren Anhänge.</translation>
     </message>
     <message>
         <source>These words are in no chat.</source>
