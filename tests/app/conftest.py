@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from pytestqt.qtbot import QtBot
 
+from app.paths import builtin_draft, builtin_target
+from engine.kernel_check import inspector
 from tests.app.fakes import Desk, keep_settings, open_desk
+from tests.shared_files import SHARED
 
 
 @pytest.fixture
@@ -19,3 +24,19 @@ def desk(qtbot: QtBot) -> Iterator[Desk]:
     qtbot.waitUntil(lambda: opened.window.engine.target is not None)
     yield opened
     opened.close()
+
+
+@pytest.fixture(scope="session")
+def found_by_trying(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """What a first start finds out in child processes: that the kernels work here, and what models are."""
+    folder = tmp_path_factory.mktemp("tried")
+    inspect = inspector(folder, builtin_target())
+    for path in (builtin_target(), builtin_draft(), *(SHARED / "models").glob("babyllama*.gguf")):
+        inspect(path)
+    return folder
+
+
+@pytest.fixture
+def tried(found_by_trying: Path, paceline_home: Path) -> None:
+    """Let it be a later start: the first one takes seconds, and is tested where the trying is."""
+    shutil.copytree(found_by_trying, paceline_home / "cache", dirs_exist_ok=True)

@@ -14,6 +14,7 @@ from app.command_line.parser import main
 from engine.records import Mode
 from tests.app.benchmark import scripted_server
 
+pytestmark = pytest.mark.usefixtures("tried")
 SHORT = ["--per-category", "2", "--max-tokens", "12", "--temperature", "0"]
 
 

@@ -23,6 +23,7 @@ KEYS = {
     "draft_ms", "verify_ms", "sample_ms", "rollback_ms", "rolled_back", "replayed", "tie_checks",
     "tie_tokens", "tie_ms", "proposed_by_depth", "provenance", "decisions",
 }  # fmt: skip
+pytestmark = pytest.mark.usefixtures("tried")
 Capture = pytest.CaptureFixture[str]
 
 
