@@ -133,7 +133,7 @@ class Library:
     # ---- search -----------------------------------------------------------------------------------------------------
 
     def search(self, typed: str) -> Future[tuple[SearchHit, ...] | None]:
-        """Look for words in titles, messages and attachments without waiting; None where a later search came instead."""
+        """Look for words in titles, messages and attachments without waiting; None where a later one came instead."""
         self._num_searches += 1
         number = self._num_searches
 
