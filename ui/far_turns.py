@@ -19,10 +19,9 @@ FRAME_S = 0.014  # one slice for each frame, beside what is painted
 BETWEEN_SLICES_MS = 2
 HURRY_PAGES = 2  # what is missing so near is made with ever shorter pauses
 NUM_SLICES = 40  # that an answer may take
-LONGEST_S = 0.05  # without any work, however fast the steps follow each other
 CALM_SLICE_S = 0.002
 HURRIED_SLICE_S = 0.003  # where it will be in sight before long: then it would take one turn as a whole
-HURRY_S = 0.12
+HURRY_S = 0.2
 SCROLLING_SLICE_S = 0.001  # a step takes most of a frame
 
 
@@ -32,7 +31,8 @@ class FarTurns:
     def __init__(self, clock: Callable[[], float] = time.perf_counter) -> None:
         self._clock = clock
         self._stepped_s = self._worked_s = -math.inf
-        self._waits_since: dict[QTimer, float] = {}  # which work had to wait
+        self._waited: set[QTimer] = set()  # of work that has waited for a turn
+        self._is_short = False  # of turns in which nothing else is done
         self._is_following = False
         self._place = self._speed = 0.0  # in heights of the page, and of these in a second
 
@@ -63,7 +63,8 @@ class FarTurns:
         """How long a slice of work on what is so far away may take, in seconds; what was begun is ended."""
         if not self.is_scrolling:
             return CALM_SLICE_S
-        return HURRIED_SLICE_S if pages < self._speed * HURRY_S else SCROLLING_SLICE_S
+        is_soon = self._is_short or pages < self._speed * HURRY_S
+        return HURRIED_SLICE_S if is_soon else SCROLLING_SLICE_S
 
     def pause_ms(self, pages: float) -> int:
         """How long to wait between two slices of work on what is so many heights of the page away."""
@@ -73,12 +74,17 @@ class FarTurns:
         return max(BETWEEN_SLICES_MS, round(min(FRAME_S * 1000 * min(pages / HURRY_PAGES, 1), left_ms)))
 
     def take(self, timer: QTimer, work: Callable[[], object]) -> None:
-        """Do a slice of work that ``timer`` came for, or let it come again when there is a turn for it."""
-        wait_ms, now = self.wait_ms(), self._clock()
-        if wait_ms and now - self._waits_since.setdefault(timer, now) <= LONGEST_S:
+        """Do a slice of work that ``timer`` came for, or let it come again, once, when there is a turn for it.
+
+        Where there is none even then, turns take longer than the steps are apart: to wait would be to come too late.
+        """
+        wait_ms = self.wait_ms()
+        if wait_ms and timer not in self._waited and not self._is_short:
+            self._waited.add(timer)
             timer.start(wait_ms)
             return
-        self._waits_since.pop(timer, None)
+        self._waited.discard(timer)
+        self._is_short = wait_ms > 0
         work()
         self._worked_s = self._clock()
 

@@ -12,7 +12,6 @@ from ui.far_turns import (
     CALM_SLICE_S,
     FRAME_S,
     HURRIED_SLICE_S,
-    LONGEST_S,
     SCROLLED_S,
     SCROLLING_SLICE_S,
     FarTurns,
@@ -64,7 +63,11 @@ def test_it_goes_on_however_fast_the_steps_come(turns: FarTurns, clock: Clock, q
         clock.now += 0.002
         turns.stepped(clock.now)
         turns.take(timer, lambda: done.append(clock.now))
-    assert len(done) >= int(0.4 / LONGEST_S) - 1
+    assert len(done) > 100
+    assert turns.slice_s(9) == HURRIED_SLICE_S
+    clock.now += 0.02
+    turns.take(timer, lambda: done.append(clock.now))
+    assert turns.slice_s(9) == SCROLLING_SLICE_S, "there are turns again"
 
 
 def test_to_follow_what_grew_is_not_to_scroll(turns: FarTurns, clock: Clock) -> None:
