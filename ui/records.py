@@ -89,8 +89,8 @@ class MessageView:
     """One message of the transcript. ``notice`` is a line below it: why it failed, or what was interrupted.
 
     ``versions``: the ids of all versions of the message, itself among them, where there are several. ``cut``: it
-    ended at the longest allowed length, or because the context was full. ``thinking_ms``: how long it reasoned before its words, where that is known.
-    ``target``: the model that gave it.
+    ended at the longest allowed length, or because the context was full. ``thinking_ms``: how long it reasoned before
+    its words, where that is known. ``target``: the model that gave it.
     """
 
     id: int
