@@ -5,17 +5,20 @@ from __future__ import annotations
 import gc
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import hypothesis
 import pytest
+from pytestqt.qtbot import QtBot
 
 from tests.garbage import collect_some
 
 if TYPE_CHECKING:
-    from PySide6.QtWidgets import QApplication
+    from PySide6.QtWidgets import QApplication, QWidget
+
+PATIENCE_MS = 30_000
 
 hypothesis.settings.register_profile(
     "paceline",
@@ -48,6 +51,25 @@ def paceline_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     home = tmp_path / "home"
     monkeypatch.setenv("PACELINE_HOME", str(home))
     return home
+
+
+class PatientBot(QtBot):
+    """Waits as long as a machine with much else to do may need; whatever comes at once takes no longer for it."""
+
+    def waitUntil(self, callback: Callable[[], object], **options: object) -> None:  # noqa: N802  (Qt's way of naming)
+        super().waitUntil(callback, **{"timeout": PATIENCE_MS, **options})
+
+    def waitSignal(self, signal: object, **options: object) -> object:  # noqa: N802
+        return super().waitSignal(signal, **{"timeout": PATIENCE_MS, **options})
+
+    def waitExposed(self, widget: QWidget, **options: object) -> object:  # noqa: N802
+        return super().waitExposed(widget, **{"timeout": PATIENCE_MS, **options})
+
+
+@pytest.fixture
+def qtbot(qapp: QApplication, request: pytest.FixtureRequest) -> QtBot:
+    """Give the patient one."""
+    return PatientBot(request)
 
 
 @pytest.fixture(scope="session")

@@ -75,9 +75,7 @@ def test_measuring_ends_with_its_budget_and_knows_one_token_at_least() -> None:
     def slow(_num_tokens: int) -> None:
         time.sleep(0.02)
 
-    started = time.perf_counter()
-    points = measure(slow, 0.1)
-    assert time.perf_counter() - started < 1.0
+    points = measure(slow, 0.1)  # all would take more than a second
     assert 1 in points
     assert len(points) < len(POINTS)
 

@@ -197,7 +197,7 @@ def test_a_probe_can_be_cancelled(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     began = time.monotonic()
     with pytest.raises(ModelLoadError, match="cancelled"):
         probe(GOOD.write(tmp_path / "good.gguf"), should_stop=lambda: True)
-    assert time.monotonic() - began < 5.0
+    assert time.monotonic() - began < 30.0  # the child sleeps for a minute
 
 
 OTHER_KINDS = {
