@@ -49,7 +49,7 @@ GROWING = (
 )
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(text=st.one_of(st.just(GROWING), documents()), step=st.integers(1, 9))
 def test_at_every_moment_it_looks_as_if_it_were_laid_out_anew(theme: Theme, text: str, step: int) -> None:
     body = AnswerBody(theme, None, 500)
