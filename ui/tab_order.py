@@ -8,7 +8,7 @@ from itertools import pairwise
 from PySide6.QtCore import QObject, Qt, QTimer
 from PySide6.QtWidgets import QLayout, QWidget
 
-REST_MS = 250  # nobody presses Tab while the messages still come
+REST_MS = 250  # nobody presses Tab while somebody scrolls
 
 
 def tab_stops(layout: QLayout | None) -> Iterator[QWidget]:
@@ -45,9 +45,9 @@ class TabOrder(QObject):
         """Whether something came that has no place in the order yet."""
         return self._timer.isActive()
 
-    def soon(self) -> None:
-        """Something came."""
-        self._timer.start()
+    def soon(self, rest_ms: int = REST_MS) -> None:
+        """Something came; nothing is to have come for so long before it finds its place."""
+        self._timer.start(rest_ms)
 
     def catch_up(self) -> None:
         """Tab was pressed: no time to wait."""

@@ -29,7 +29,7 @@ from ui.message_column import MessageColumn, MessagePages
 from ui.page_growth import grow
 from ui.records import MessageState, MessageView
 from ui.spare_cards import SpareCards
-from ui.tab_order import TabOrder
+from ui.tab_order import REST_MS, TabOrder
 from ui.theme import Theme
 
 NEAR_END_PX = 32
@@ -152,7 +152,7 @@ class Transcript(MessageArea):
         self._stick = True
         self._heights.leave()
         self.lay_out()
-        self._order.soon()
+        self._order.soon(0)
 
     def begin_answer(self, view: MessageView) -> None:
         """Show an answer that is being made; one with the same id is replaced."""
@@ -187,7 +187,7 @@ class Transcript(MessageArea):
             self._streaming.finish(view)
             self._streaming = None
             self.lay_out()
-            self._order.soon()
+            self._order.soon(0)
             self._go_on_building()  # it waited for the answer
 
     @property
@@ -307,7 +307,7 @@ class Transcript(MessageArea):
         if self.is_building or self._discarded:
             self._slice.start(self._far.pause_ms)
         else:
-            self._order.soon()
+            self._order.soon(REST_MS if self._turns.is_scrolling else 0)
 
     def _build_one(self) -> bool:
         """One step; False where none is left, or one out of sight that takes a turn of its own was done."""
