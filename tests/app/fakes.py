@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -197,7 +198,9 @@ class Desk:
     def close(self) -> None:
         self.window.close()
         self.window.deleteLater()
-        self.controller.padding_told.disconnect()  # no widget owns it: what listens would hold the whole app for good
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", RuntimeWarning)  # closed before: nothing listens
+            self.controller.padding_told.disconnect()  # no widget owns it: what listens would hold the app for good
 
     def rows(self) -> list[str]:
         return [row.title for row in self.store.conversations()]
