@@ -20,9 +20,9 @@ BETWEEN_SLICES_MS = 2
 HURRY_PAGES = 2  # what is missing so near is made with ever shorter pauses
 NUM_SLICES = 40  # that an answer may take
 CALM_SLICE_S = 0.002
-HURRIED_SLICE_S = 0.003  # where it will be in sight before long: then it would take one turn as a whole
-HURRY_S = 0.2
-SCROLLING_SLICE_S = 0.001  # a step takes most of a frame
+HURRIED_SLICE_S = 0.0015  # where it will be in sight before long: then it would take one turn as a whole
+HURRY_S = 0.12
+SCROLLING_SLICE_S = 0.0008  # a step takes most of a frame
 
 
 class FarTurns:
