@@ -79,9 +79,7 @@ class Sidebar(QFrame):
         self.search.setObjectName("search")
         self.search.setPlaceholderText(translate("Sidebar", "Search chats"))
         self.search.setAccessibleName(translate("Sidebar", "Search chats"))
-        self.search.setToolTip(
-            hover(translate("Sidebar", "Searches titles, messages and what is attached to them."))
-        )
+        self.search.setToolTip(hover(translate("Sidebar", "Searches titles, messages and what is attached to them.")))
         self.search.setClearButtonEnabled(False)
         self._search_icon = QAction(self.search)
         self.search.addAction(self._search_icon, QLineEdit.ActionPosition.LeadingPosition)
