@@ -70,6 +70,11 @@ class AcceptanceEstimate:
         if self._trust.seen == 0.0:
             raise ValueError("nothing was stated")
 
+    @property
+    def is_seen(self) -> bool:
+        """Whether anything was ever looked at; until then a chance is a guess."""
+        return any(one.seen > 0.0 for one in self._classes)
+
     def observe(self, confidence: float, *, kept: bool, weight: float = 1.0) -> None:
         """Count one token that was looked at: all before it had been kept. A rare look may weigh more than one."""
         if self._here is not None:
@@ -95,6 +100,11 @@ class AcceptanceByDepth:
     def chance(self, depth: int) -> float:
         """Chance of the token at ``depth`` (from 0), where all before it were kept."""
         return self._chances[depth] if depth < len(self._chances) else self._chances[-1]
+
+    @property
+    def is_seen(self) -> bool:
+        """Whether anything was ever proposed; until then a chance is a guess."""
+        return self._classes[0].seen > 0.0
 
     def observe(self, num_proposed: int, num_accepted: int, weight: float = 1.0) -> None:
         """Count one proposal: the kept tokens, and the first that was not, if there was one."""

@@ -374,15 +374,18 @@ class Pacer:
             self.explanation.tell(state, self._sentence(choice, state))
 
     def _sentence(self, choice: Choice, state: Choice) -> str:
-        accepted, recovery = self.learnt.by_depth.chance(0), self.recovery
+        by_depth, recovery = self.learnt.by_depth, self.recovery
+        accepted, is_seen = by_depth.chance(0), by_depth.is_seen
         if state is not Choice.PLAIN:
-            return reasons.TEXT if state is Choice.TEXT else reasons.drafting(accepted)
+            return reasons.TEXT if state is Choice.TEXT else reasons.drafting(accepted, is_seen=is_seen)
         rejection_ms = recovery.rejection_ms(self.curve) if recovery and recovery.num_snapshots == 0 else None
-        return reasons.not_paying(accepted, self.break_even(), rejection_ms, as_asked=choice is Choice.MODEL)
+        as_asked = choice is Choice.MODEL
+        return reasons.not_paying(accepted, self.break_even(), rejection_ms, as_asked=as_asked, is_seen=is_seen)
 
     def text_rests(self, confidences: Sequence[float]) -> None:
         """Text was found that is not worth proposing, and there is no draft model: say so where it goes on."""
         if self.explanation.rests():
-            accepted = geometric_mean([self.learnt.text_chances.chance(confidence) for confidence in confidences])
+            chances = self.learnt.text_chances
+            accepted = geometric_mean([chances.chance(confidence) for confidence in confidences])
             needed = reasons.text_break_even(self.gain_of, len(confidences))
-            self.explanation.tell(Choice.PLAIN, reasons.text_not_paying(accepted, needed))
+            self.explanation.tell(Choice.PLAIN, reasons.text_not_paying(accepted, needed, is_seen=chances.is_seen))

@@ -32,24 +32,32 @@ def text_break_even(gain_of: Callable[[int, float, float], float], num_tokens: i
     return break_even(pays)
 
 
-def drafting(accepted: float) -> str:
-    """Drafting pays; of tokens at depth 1 such a share is ``accepted``."""
-    return f"draft on: {_percent(accepted)} accepted at depth 1"
+def drafting(accepted: float, *, is_seen: bool) -> str:
+    """Drafting pays; of tokens at depth 1 such a share is ``accepted``, or expected to be where none was seen yet."""
+    return f"draft on: {_at_first(accepted, is_seen=is_seen)}"
 
 
-def not_paying(accepted: float, needed: float | None, rejection_ms: float | None, *, as_asked: bool) -> str:
+def not_paying(
+    accepted: float, needed: float | None, rejection_ms: float | None, *, as_asked: bool, is_seen: bool
+) -> str:
     """Drafting does not pay below the acceptance ``needed``; ``rejection_ms`` where a rejection is dear."""
     needs = _needs(needed)
     if rejection_ms is not None:
         needs += f", where a rejection costs {rejection_ms:.1f} ms"
     beginning = "draft on as asked, but it does not pay" if as_asked else "draft paused"
-    return f"{beginning}: {_percent(accepted)} accepted at depth 1, {needs}"
+    return f"{beginning}: {_at_first(accepted, is_seen=is_seen)}, {needs}"
 
 
-def text_not_paying(accepted: float, needed: float | None) -> str:
+def text_not_paying(accepted: float, needed: float | None, *, is_seen: bool) -> str:
     """Text that came before does not pay below the acceptance ``needed``."""
     needs = _needs(needed)
-    return f"text lookup paused: {_percent(accepted)} accepted, {needs}"
+    word = "accepted" if is_seen else "expected"
+    return f"text lookup paused: {_percent(accepted)} {word}, {needs}"
+
+
+def _at_first(share: float, *, is_seen: bool) -> str:
+    """What nobody has seen yet is not told as seen."""
+    return f"{_percent(share)} accepted at depth 1" if is_seen else f"{_percent(share)} expected at depth 1"
 
 
 def _needs(acceptance: float | None) -> str:

@@ -612,7 +612,7 @@
     </message>
     <message>
         <source>Mark tokens by source</source>
-        <translation>Tokens nach Herkunft markieren</translation>
+        <translation>Token nach Herkunft markieren</translation>
     </message>
     <message>
         <source>Show refused proposals</source>
@@ -1446,6 +1446,10 @@
         <translation>Entwurf an: {share} bei Tiefe 1 akzeptiert</translation>
     </message>
     <message>
+        <source>draft on: {share} expected at depth 1</source>
+        <translation>Entwurf an: {share} bei Tiefe 1 erwartet</translation>
+    </message>
+    <message>
         <source>draft on as asked, but it does not pay: {why}</source>
         <translation>Entwurf an wie verlangt, aber er lohnt sich nicht: {why}</translation>
     </message>
@@ -1476,6 +1480,18 @@
     <message>
         <source>{share} accepted, {needs}</source>
         <translation>{share} akzeptiert, {needs}</translation>
+    </message>
+    <message>
+        <source>{share} expected at depth 1, {needs}, where a rejection costs {cost} ms</source>
+        <translation>{share} bei Tiefe 1 erwartet, {needs}, wobei eine Ablehnung {cost} ms kostet</translation>
+    </message>
+    <message>
+        <source>{share} expected at depth 1, {needs}</source>
+        <translation>{share} bei Tiefe 1 erwartet, {needs}</translation>
+    </message>
+    <message>
+        <source>{share} expected, {needs}</source>
+        <translation>{share} erwartet, {needs}</translation>
     </message>
     <message>
         <source>needs {share} here</source>
@@ -6036,7 +6052,7 @@ Chat-Vorlage: {template_name}
     <name>SourceSwitch</name>
     <message>
         <source>Mark tokens by source (Ctrl+Shift+M)</source>
-        <translation>Tokens nach Herkunft markieren (Strg+Umschalt+M)</translation>
+        <translation>Token nach Herkunft markieren (Strg+Umschalt+M)</translation>
     </message>
 </context>
 <context>

@@ -183,6 +183,21 @@ class TextOnly:
                 self.pacer.observe_unsent(Source.NGRAM, [0.9] * 8, kept)
 
 
+def test_what_was_never_seen_is_told_as_expected() -> None:
+    pacer = Pacer(CostCurve(STAIRCASE), draft_step_ms=2.0 * STAIRCASE[1])
+    for _ in range(3):
+        pacer.choose([], has_model=True, limit=32)
+        pacer.observe_plain()
+    assert "expected at depth 1" in pacer.reason
+    assert "accepted" not in pacer.reason
+    pacer.learnt.by_depth.observe(4, 1)
+    pacer.explanation.reason = ""
+    for _ in range(3):
+        pacer.choose([], has_model=True, limit=32)
+        pacer.observe_plain()
+    assert "accepted at depth 1" in pacer.reason
+
+
 def test_text_that_does_not_pay_is_told_where_there_is_no_draft_model() -> None:
     text = TextOnly(0.2)
     text.run(60)
