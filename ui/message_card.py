@@ -37,6 +37,7 @@ class MessageCard(QFrame):
         self._view = view
         self._actions: list[IconButton] = []
         self._more: IconButton | None = None
+        self._adds_more = False
         self.author = QLabel(author)
         self.author.setProperty("kind", "section")
         self.setAccessibleName(translate("MessageCard", "Message from {author}").format(author=author))
@@ -66,6 +67,12 @@ class MessageCard(QFrame):
         """Add the buttons that are wanted less often, the first time that the actions are shown."""
         raise NotImplementedError
 
+    def need_more(self) -> None:
+        """Have these buttons. Qt tells of the pointer anew when one is shown, which would ask for them once more."""
+        if not self._adds_more:
+            self._adds_more = True
+            self.add_more()
+
     def add_beside(self, icon: str, name: str, before: IconButton, row: QHBoxLayout) -> IconButton:
         """One more action, after ``before`` in the row and for the Tab key."""
         button = self.add_action(icon, name)
@@ -77,8 +84,7 @@ class MessageCard(QFrame):
     @property
     def more_button(self) -> IconButton:
         """The button of the menu; made when it is first needed, since long chats have hundreds."""
-        if self._more is None:
-            self.add_more()
+        self.need_more()
         if self._more is None:
             raise RuntimeError("a card added no button for its menu")
         return self._more
@@ -159,8 +165,8 @@ class MessageCard(QFrame):
 
     def set_revealed(self, revealed: bool) -> None:
         """Show the actions or not."""
-        if revealed and self._more is None:
-            self.add_more()
+        if revealed:
+            self.need_more()
         for button in self._actions:
             button.set_revealed(revealed)
 

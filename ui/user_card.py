@@ -97,8 +97,7 @@ class UserCard(MessageCard):
     @property
     def edit_button(self) -> IconButton:
         """The button that begins to edit; made when it is first needed."""
-        if self._edit is None:
-            self.add_more()
+        self.need_more()
         if self._edit is None:
             raise RuntimeError("a card added no button to edit")
         return self._edit
