@@ -69,7 +69,8 @@ def prompt_parts(views: Iterable[MessageView]) -> list[tuple[Message, int]]:
         if last is None or last.role != view.role:
             parts.append((Message(view.role, content), view.id))
         elif view.role == "user":
-            parts[-1] = (Message("user", f"{last.content}\n\n{content}"), view.id)
+            questions = (*(last.questions or (last.content,)), content)
+            parts[-1] = (Message("user", "\n\n".join(questions), questions), view.id)
         else:
             parts[-1] = (Message(view.role, content), view.id)
     while parts and parts[-1][0].role != "user":

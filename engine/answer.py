@@ -12,7 +12,7 @@ from engine.drafters.base import Drafter
 from engine.drafters.paced import PacedDrafter
 from engine.errors import PromptError, PromptTooLongError
 from engine.interfaces import Tokenizer
-from engine.overflow import without_oldest
+from engine.overflow import without_oldest, without_unanswered
 from engine.pacer import Pacer
 from engine.pacing import choose_pace
 from engine.prompt import PromptBuilder
@@ -124,9 +124,10 @@ class Answer:
     def _shortened(self, request: ChatRequest) -> list[int] | None:
         """The prompt without as many of the oldest turns as it takes; None where even the last question is too long."""
         size = self._target.n_ctx
-        for kept in without_oldest(
+        shorter = without_oldest(
             request.messages, lambda text: len(self._tokenizer.tokenize(text, special=False)), size
-        ):
+        )
+        for kept in (*shorter, *without_unanswered(request.messages)):
             ids = self._prompt.build(kept.messages)
             if len(ids) <= size - max(LEAST_ROOM, size // ROOM_SHARE):
                 self.stats.left_out = kept.num_left_out

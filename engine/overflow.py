@@ -7,7 +7,7 @@ of the one before. The system prompt and the last question always stay.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from engine.records import Message
 
@@ -45,3 +45,19 @@ def without_oldest(messages: Sequence[Message], count: Callable[[str], int], n_c
     if len(starts) > 1 and (not result or result[-1].num_left_out != starts[-1] - first):
         result.append(Kept((*head, *messages[starts[-1] :]), starts[-1] - first))
     return result
+
+
+def without_unanswered(messages: Sequence[Message]) -> list[Kept]:
+    """The last question alone, without one more of those each time that it was joined with because they had no answer.
+
+    A question too long for the context would else stand in the way of all that come after it.
+    """
+    first = 1 if messages and messages[0].role == "system" else 0
+    last = messages[-1] if messages else None
+    if last is None or len(messages) == first:
+        return []
+    head, num_before = tuple(messages[:first]), len(messages) - 1 - first
+    return [
+        Kept((*head, replace(last, content="\n\n".join(last.questions[start:]))), num_before + start)
+        for start in range(1, len(last.questions))
+    ]

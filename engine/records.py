@@ -51,10 +51,14 @@ class FinishReason(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """One message of a conversation; ``role`` is ``system``, ``user`` or ``assistant``."""
+    """One message of a conversation; ``role`` is ``system``, ``user`` or ``assistant``.
+
+    ``questions`` are those that ``content`` joins, where several were asked and only the last is to be answered.
+    """
 
     role: str
     content: str
+    questions: tuple[str, ...] = field(default=(), compare=False)
 
 
 @dataclass(frozen=True, slots=True)

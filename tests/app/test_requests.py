@@ -29,7 +29,9 @@ def test_a_conversation_goes_as_it_is_with_the_system_prompt_first() -> None:
 
 def test_a_question_without_an_answer_is_joined_with_the_next() -> None:
     said = views(("user", "a"), ("assistant", ""), ("user", "b"))
+    (joined,) = prompt_messages("", [*said, *views(("user", "c"))])
     assert prompt_messages("", said) == (Message("user", "a\n\nb"),)
+    assert (joined.content, joined.questions) == ("a\n\nb\n\nc", ("a", "b", "c"))
 
 
 def test_of_two_answers_the_later_counts_and_one_in_the_making_does_not() -> None:

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from app.paths import builtin_target
 from engine.errors import PromptTooLongError
-from engine.overflow import without_oldest
+from engine.overflow import without_oldest, without_unanswered
 from engine.records import ChatRequest, Finished, LoadRequest, Message, Mode, Overflow, SamplingParams
 from engine.session import Session
 
@@ -28,6 +28,16 @@ def test_turns_go_by_quarters_of_the_context_oldest_first() -> None:
 
 def test_the_last_question_alone_has_nothing_to_leave_out() -> None:
     assert without_oldest(talk(500), len, 100) == []
+
+
+def test_questions_without_an_answer_go_one_by_one_after_all_turns() -> None:
+    questions = ("first", "second", "third")
+    messages = [*talk(10, 10), Message("user", "\n\n".join(questions), questions)]
+    kept = without_unanswered(messages)
+    assert [part.messages[-1].content for part in kept] == ["second\n\nthird", "third"]
+    assert [part.num_left_out for part in kept] == [3, 4]
+    assert all(part.messages[0] == messages[0] and len(part.messages) == 2 for part in kept)
+    assert without_unanswered(talk(10, 10, 10)) == without_unanswered(talk()) == without_unanswered([]) == []
 
 
 @given(st.lists(st.integers(0, 60), min_size=1, max_size=30), st.booleans(), st.integers(8, 200))
@@ -88,4 +98,9 @@ def test_an_outgrown_conversation_goes_on_or_is_told_as_wished() -> None:
     too_long = ChatRequest((Message("user", "word " * 400),), Mode.OFF, None, greedy, 4, overflow=Overflow.DROP)
     with pytest.raises(PromptTooLongError):
         list(session.generate(too_long))
+    questions = ("word " * 400, "Hello")  # the first one had no answer for the same reason
+    joined = (*turns, Message("user", "\n\n".join(questions), questions))
+    end = list(session.generate(ChatRequest(joined, Mode.OFF, None, greedy, 4, overflow=Overflow.DROP)))[-1]
+    assert isinstance(end, Finished)
+    assert end.stats.left_out == len(turns) + 1
     session.close()
