@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from functools import lru_cache
 
 from PySide6.QtCore import QByteArray, QObject, QRect, QRectF, QSizeF, Qt
@@ -30,6 +31,7 @@ LEAST_SCALE = 0.35
 TINT_ALPHA = 40
 _LINES = {Source.NGRAM: Qt.PenStyle.DotLine, Source.BONUS: Qt.PenStyle.DashLine}
 _BASE = QTextCharFormat.VerticalAlignment.AlignBaseline
+_BASE_SHARE = 0.8  # Qt puts the base of a line of fixed height there, counted from its top
 _MIDDLE = QTextCharFormat.VerticalAlignment.AlignMiddle
 
 
@@ -77,8 +79,11 @@ class FormulaObject(QPyTextObject):
             self._paint_mark(painter, box, self.marks[position])
         _renderer(formula, self.tokens.text).render(painter, box)
 
-    def align(self, document: QTextDocument) -> None:
-        """Say of every formula how it stands on its line: low ones by the font's descent, tall ones by their middle."""
+    def align(self, document: QTextDocument, room_above: float = 0.0) -> None:
+        """Say of every formula how it stands on its line: low ones by the font's descent, tall ones by their middle.
+
+        ``room_above``: pixels that every line of a paragraph with a formula keeps free above what stands in it.
+        """
         descent = self._descent(document)
         cursor = QTextCursor(document)
         place = document.toRawText().find("\N{OBJECT REPLACEMENT CHARACTER}")
@@ -92,9 +97,18 @@ class FormulaObject(QPyTextObject):
                 shape.setVerticalAlignment(_BASE if low else _MIDDLE)
                 cursor.setCharFormat(shape)
                 block = cursor.blockFormat()  # a line of fixed height would cut off what is taller
-                block.setLineHeight(block.lineHeight(), QTextBlockFormat.LineHeightTypes.MinimumHeight.value)
+                wanted, kind = block.lineHeight(), QTextBlockFormat.LineHeightTypes.MinimumHeight
+                if room_above:  # which only a fixed height puts above
+                    wanted = max(wanted, self._height_with(formula, shape, document, room_above))
+                    kind = QTextBlockFormat.LineHeightTypes.FixedHeight
+                block.setLineHeight(wanted, kind.value)
                 cursor.setBlockFormat(block)
             place = document.toRawText().find("\N{OBJECT REPLACEMENT CHARACTER}", place + 1)
+
+    def _height_with(self, formula: Formula, shape: QTextFormat, document: QTextDocument, room_above: float) -> float:
+        """The fixed height of a line that has a formula, and room above it."""
+        above, below = self._extent(formula, shape, self._scale(formula, document), document)
+        return math.ceil(max((above + room_above) / _BASE_SHARE, below / (1 - _BASE_SHARE))) + 1
 
     def _scale(self, formula: Formula, document: QTextDocument) -> float:
         """Pixels of one em; a formula that is wider than the text is made smaller."""

@@ -32,7 +32,7 @@ from ui.markdown_style import LINE_HEIGHT, document_style, indent_of
 from ui.markdown_words import grow_html, place_shown
 from ui.marks import DocumentMarks
 from ui.provenance import MarkedRange
-from ui.refused_notes import paint_refused
+from ui.refused_notes import note_height, paint_refused
 from ui.theme import Theme
 
 RING_OUTSET_PX = 5
@@ -309,7 +309,7 @@ class ProseView(QTextBrowser):
 
         self.setHtml(FORMULA_IMAGE.sub(shown, _FORMULA_BLOCK.sub(block, html)))
         self.document().documentLayout().registerHandler(QTextFormat.ObjectTypes.ImageObject.value, self._formulas)
-        self._formulas.align(self.document())
+        self._formulas.align(self.document(), note_height(self._theme) if self._refused else 0)
         self.setAccessibleDescription(self.words())
 
     def _on_formulas(self, sources: frozenset[str]) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from PySide6.QtCore import QRect, Qt
-from PySide6.QtGui import QColor, QFontMetrics, QPainter, QTextCursor
+from PySide6.QtGui import QColor, QFont, QFontMetrics, QPainter, QTextCursor
 from PySide6.QtWidgets import QTextEdit
 
 from ui.theme import Theme
@@ -16,8 +16,7 @@ LEAST_PX = 12
 
 def paint_refused(view: QTextEdit, notes: Sequence[tuple[int, str]], area: QRect, theme: Theme) -> None:
     """Draw the notes (UTF-16 unit, text) that lie in ``area`` of the viewport; each ends where the next one begins."""
-    font = theme.font(-2)
-    font.setStrikeOut(True)
+    font = _font(theme)
     metrics = QFontMetrics(font)
     painter = QPainter(view.viewport())
     painter.setFont(font)
@@ -35,6 +34,17 @@ def paint_refused(view: QTextEdit, notes: Sequence[tuple[int, str]], area: QRect
             shown = metrics.elidedText(_visible(text), Qt.TextElideMode.ElideRight, box.width())
             painter.drawText(box, int(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignBottom), shown)
     painter.end()
+
+
+def note_height(theme: Theme) -> int:
+    """Pixels that a note takes above its words."""
+    return QFontMetrics(_font(theme)).height()
+
+
+def _font(theme: Theme) -> QFont:
+    font = theme.font(-2)
+    font.setStrikeOut(True)
+    return font
 
 
 def _visible(text: str) -> str:

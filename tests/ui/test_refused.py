@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QColor
 from pytestqt.qtbot import QtBot
@@ -11,10 +12,14 @@ from tests.ui.conftest import STATS
 from tests.ui.shown_marks import shown_marks
 from ui.main_window import MainWindow
 from ui.markdown_blocks import BlockStream, plan_segments
+from ui.markdown_html import formula_address
 from ui.prose_view import ProseView
 from ui.provenance import SourceRuns, refused_at
 from ui.records import MessageView
+from ui.refused_notes import note_height
+from ui.theme import Theme
 
+OBJECT = "\N{OBJECT REPLACEMENT CHARACTER}"
 RAW = "The **cat** lay.\n\nIt slept."
 SPANS = (
     TokenSpan(4, Source.DRAFT),
@@ -80,3 +85,35 @@ def test_they_go_along_with_marks_and_another_palette(window: MainWindow, qtbot:
     window.set_theme("dark")
     qtbot.waitUntil(lambda: vermilion(view, window.transcript._theme.tokens.recovered) > 20)
     qtbot.waitUntil(lambda: [item.words.strip() for item in shown_marks(view)] == marked)
+
+
+@pytest.mark.parametrize("formula", ["$x$", "$\\frac{a}{b}$", "$\\frac{\\frac{a}{b}}{\\frac{c}{d}}$"])
+@pytest.mark.parametrize("before", ["", "<p>Before.</p>"])
+def test_a_line_with_a_formula_leaves_room_for_them(theme: Theme, qtbot: QtBot, formula: str, before: str) -> None:
+    view = ProseView(theme)
+    qtbot.addWidget(view)
+    view.resize(400, 100)
+    view.show()
+    view.set_html(
+        before
+        + "<p>A chance of "
+        + f'<img src="{formula_address(formula)}"/>'
+        + " or so "
+        + "and more words " * 12
+        + "</p>"
+    )
+    qtbot.waitUntil(lambda: OBJECT in view.toPlainText(), timeout=30_000)
+    start = view.toPlainText().index("A chance")
+    view.set_refused([(start, "lake")])
+    block = view.document().findBlock(start)
+    layout = block.layout()
+    tops = [layout.lineAt(number).y() for number in range(layout.lineCount())]
+    bottoms = [tops[number] + layout.lineAt(number).height() for number in range(layout.lineCount())]
+    room = note_height(theme)
+    origin = view.document().documentLayout().blockBoundingRect(block).top()
+    assert origin + tops[0] >= room
+    assert len(tops) > 1
+    # A formula lower than a line may end below it; words never stand in the room of the notes.
+    assert all(below - above >= room for above, below in zip(bottoms, tops[1:], strict=False))
+    view.set_refused([])
+    assert view.document().findBlock(start).layout().lineAt(0).y() < room
