@@ -50,7 +50,7 @@ translations: ## bring the German and English catalogues up to the code, and com
 	@$(VENV)/bin/python packaging/translations/catalogues.py release
 
 clean: ## remove caches and build outputs
-	@rm -rf build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis screenshots-out
+	@rm -rf build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis
 	@find app ui engine tests packaging -type d -name __pycache__ -prune -exec rm -rf {} +
 
 clean-all: clean ## also remove the environment; pip keeps llama.cpp where it was compiled without options

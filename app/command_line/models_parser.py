@@ -9,7 +9,7 @@ Commands = argparse._SubParsersAction  # noqa: SLF001 (argparse gives this type 
 
 def add_models_commands(parser: argparse.ArgumentParser) -> Commands[argparse.ArgumentParser]:
     """Add the commands below `paceline models`; what is given back takes more of them."""
-    commands = parser.add_subparsers(title="commands", metavar="", required=True)
+    commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
     found = _add(commands, "search", "look for GGUF repositories on the Hugging Face hub")
     found.add_argument("query", metavar="QUERY")
     found.add_argument("--sort", choices=("downloads", "likes", "updated", "trending"), default="downloads")

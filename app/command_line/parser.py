@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import importlib
+import os
 import sys
 from collections.abc import Sequence
 
@@ -14,6 +15,7 @@ from engine.records import CacheType, FlashAttention, Mode, SamplingParams
 ALL_LAYERS = 10_000  # more than any model has
 MOST_THREADS = 512  # llama.cpp ends the process where there are more
 CONTEXTS = (256, 10_000_000)  # in tokens
+READER_GONE = 141  # as a shell reports a program that SIGPIPE ended
 DESCRIPTION = "Chat with local language models, with exact speculative decoding. Without a command: open the window."
 
 
@@ -23,7 +25,13 @@ def main(argv: Sequence[str] | None = None) -> int:
     options = make_parser().parse_args(words)
     # Imported only when called: the window must not wait for what the terminal needs, nor the other way round.
     module = importlib.import_module(f"app.command_line.{options.module}")
-    return int(module.command(options))
+    try:
+        code = int(module.command(options))
+        sys.stdout.flush()
+    except BrokenPipeError:  # whoever reads, as `head` does, has enough: no reason for a traceback
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # or the interpreter complains at its end
+        return READER_GONE
+    return code
 
 
 def make_parser() -> argparse.ArgumentParser:
@@ -31,7 +39,7 @@ def make_parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="paceline", description=DESCRIPTION)
     parser.add_argument("--version", action="version", version=f"paceline {app.__version__}")
     parser.set_defaults(module="window")
-    commands = parser.add_subparsers(title="commands", metavar="")
+    commands = parser.add_subparsers(title="commands", metavar="COMMAND")
     _add_run(commands.add_parser("run", help="answer one prompt in the terminal"))
     _add_check(commands.add_parser("check", help="say whether a draft can serve a target, and why"))
     _add_bench(commands.add_parser("bench", help="measure every mode against plain decoding on the same prompts"))

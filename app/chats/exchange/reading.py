@@ -78,7 +78,8 @@ def read_chats(file: Path) -> list[OutsideChat]:
                 is_markdown = file.suffix.lower() in _MARKDOWN_ENDINGS
                 chats = _read_markdown(handle, file.name) if is_markdown else _read_json(handle, file.name)
     except (OSError, ValueError, RuntimeError, EOFError, *_PACKED_BADLY) as error:
-        raise ChatsImportError(said("{file} cannot be read ({error}).", file=file.name, error=error)) from error
+        reason = getattr(error, "strerror", None) or error
+        raise ChatsImportError(said("{file} cannot be read ({error}).", file=file.name, error=reason)) from error
     chats = [chat for chat in chats if chat.messages]
     if not chats:
         raise ChatsImportError(said("{file} holds no conversation.", file=file.name))
