@@ -1,4 +1,4 @@
-"""Which addresses in an answer may be opened at all. Pure; the question to the user is `ui.link_dialog`'s."""
+"""Which addresses in an answer may be opened at all. Pure; the question to the user is `ui.dialogs`'s."""
 
 from __future__ import annotations
 
