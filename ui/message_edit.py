@@ -6,7 +6,7 @@ from PySide6.QtCore import QEvent, QMimeData, Qt, Signal
 from PySide6.QtGui import QFontMetricsF, QKeyEvent, QTextCursor
 from PySide6.QtWidgets import QPlainTextEdit
 
-from ui.language import translate
+from ui.language import mark, translate
 from ui.theme import Theme
 
 MAX_LINES = 9
@@ -14,6 +14,7 @@ LONG_PASTE_CHARS = 4_000  # about a thousand tokens: more than anybody reads in 
 LONG_PASTE_LINES = 60
 HUGE_PASTE_CHARS = 200_000  # the box would take seconds to lay it out
 HUGE_LINE_CHARS = 20_000  # the same, of one line
+PICTURES = mark("Composer", "Pictures cannot be attached: the models read text only.")
 
 
 def fits_box(text: str) -> bool:

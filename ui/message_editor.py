@@ -1,20 +1,26 @@
-"""Edits a message in its place: Enter sends it as another version, Esc leaves it as it was."""
+"""Edits a message in its place: Enter sends it as another version, Esc leaves it as it was.
+
+It takes words only; of anything else that is pasted, one sentence says why it does not go in.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from PySide6.QtCore import QEvent, Qt, Signal
-from PySide6.QtGui import QFontMetricsF, QKeyEvent
+from PySide6.QtCore import QEvent, QMimeData, Qt, Signal
+from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent, QFontMetricsF, QKeyEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPlainTextEdit, QPushButton, QSizePolicy, QVBoxLayout
 
 from ui.attachment_chips import AttachmentRows
 from ui.language import mark, translate
+from ui.message_edit import PICTURES, fits_box, local_paths
 from ui.records import Attachment
 from ui.theme import Theme
 
 MAX_LINES = 16
 HINT = mark("MessageEditor", "Enter sends it as another version. What is there stays.")
+NO_FILES = mark("MessageEditor", "Files cannot be added to a message that was sent: attach them to a new one.")
+TOO_LONG = mark("MessageEditor", "That text is too long to be edited here: paste it into a new message.")
 
 
 class _Text(QPlainTextEdit):
@@ -22,10 +28,12 @@ class _Text(QPlainTextEdit):
 
     Signals:
         send, give_up: Enter and Esc.
+        refused(str): why what was pasted did not go in.
     """
 
     send = Signal()
     give_up = Signal()
+    refused = Signal(str)
 
     def __init__(self, theme: Theme, text: str) -> None:
         super().__init__()
@@ -65,6 +73,22 @@ class _Text(QPlainTextEdit):
         else:
             super().keyPressEvent(event)
 
+    def canInsertFromMimeData(self, source: QMimeData) -> bool:
+        """Dragged files are the window's; a pasted picture is taken up to say why it does not go in."""
+        return (source.hasText() or source.hasImage()) and not local_paths(source)
+
+    def insertFromMimeData(self, source: QMimeData) -> None:
+        """Paste text as plain text; of anything else say why not."""
+        if local_paths(source):
+            self.refused.emit(translate("MessageEditor", NO_FILES))
+        elif source.hasText():
+            if fits_box(source.text()):
+                self.insertPlainText(source.text())
+            else:
+                self.refused.emit(translate("MessageEditor", TOO_LONG))
+        elif source.hasImage():
+            self.refused.emit(translate("Composer", PICTURES))
+
 
 class MessageEditor(QFrame):
     """The text with its two buttons.
@@ -89,16 +113,16 @@ class MessageEditor(QFrame):
         self.rows.removed.connect(self._leave_out)
         self.rows.opened.connect(self.attachment_opened)
         self.edit = _Text(theme, text)
-        hint = QLabel(translate("MessageEditor", HINT))
-        hint.setProperty("kind", "caption")
-        hint.setWordWrap(True)
-        hint.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)  # or the page would get wider
+        self.hint = QLabel(translate("MessageEditor", HINT))
+        self.hint.setProperty("kind", "caption")
+        self.hint.setWordWrap(True)
+        self.hint.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)  # or the page would get wider
         self.cancel_button = QPushButton(translate("MessageEditor", "Cancel"))
         self.send_button = QPushButton(translate("MessageEditor", "Send"))
         self.send_button.setProperty("kind", "primary")
         row = QHBoxLayout()
         row.setSpacing(8)
-        row.addWidget(hint, 1)
+        row.addWidget(self.hint, 1)
         for button in (self.cancel_button, self.send_button):
             button.setAccessibleName(
                 translate("MessageEditor", "{deed}: the edited message").format(deed=button.text())
@@ -112,6 +136,8 @@ class MessageEditor(QFrame):
         layout.addLayout(row)
         self.edit.send.connect(self._send)
         self.edit.give_up.connect(self.left)
+        self.edit.refused.connect(self._say)
+        self.edit.textChanged.connect(lambda: self._show_hint(translate("MessageEditor", HINT), "caption"))
         self.send_button.clicked.connect(self._send)
         self.cancel_button.clicked.connect(self.left)
 
@@ -120,6 +146,18 @@ class MessageEditor(QFrame):
         self.rows.show_attachments([each for each in self._attachments if each.id not in self.left_out])
         if not self.rows.chips:
             self.edit.setFocus()
+
+    def _say(self, words: str) -> None:
+        """Say it in place of the hint until something is typed, to screen readers too."""
+        self._show_hint(words, "warning")
+        QAccessible.updateAccessibility(QAccessibleAnnouncementEvent(self.edit, words))
+
+    def _show_hint(self, words: str, kind: str) -> None:
+        if words != self.hint.text():
+            self.hint.setText(words)
+            self.hint.setProperty("kind", kind)
+            self.hint.style().unpolish(self.hint)
+            self.hint.style().polish(self.hint)
 
     def _send(self) -> None:
         text = self.edit.toPlainText().strip("\n")

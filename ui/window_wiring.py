@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from ui.commands import CHAT, CHATS, WINDOW
 from ui.language import mark, translate
+from ui.message_edit import PICTURES
 from ui.pass_keys import PassKeys
 from ui.source_switch import SourceSwitch
 from ui.text_caret import TextCaret
@@ -67,9 +68,7 @@ def _connect_conversation(window: MainWindow) -> None:
     composer.mode_chosen.connect(window.mode_changed)
     composer.depth_chosen.connect(window.depth_changed)
     composer.text_changed.connect(window.draft_text_changed)
-    composer.edit.picture_pasted.connect(
-        lambda: window.show_notice(translate("Composer", "Pictures cannot be attached: the models read text only."))
-    )
+    composer.edit.picture_pasted.connect(lambda: window.show_notice(translate("Composer", PICTURES)))
     window.transcript.regenerate_requested.connect(window.regenerate_requested)
     window.transcript.link_activated.connect(window.dialogs.ask_link)
     window.stats.sources_wanted.connect(window.transcript.mark_sources)

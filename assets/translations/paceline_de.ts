@@ -2323,6 +2323,14 @@ Chat-Vorlage: {template_name}
         <translation>Die Eingabetaste sendet es als weitere Fassung. Das Bisherige bleibt.</translation>
     </message>
     <message>
+        <source>Files cannot be added to a message that was sent: attach them to a new one.</source>
+        <translation>Einer gesendeten Nachricht können keine Dateien hinzugefügt werden: Hängen Sie sie an eine neue an.</translation>
+    </message>
+    <message>
+        <source>That text is too long to be edited here: paste it into a new message.</source>
+        <translation>Dieser Text ist zu lang, um hier bearbeitet zu werden: Fügen Sie ihn in eine neue Nachricht ein.</translation>
+    </message>
+    <message>
         <source>Cancel</source>
         <translation>Abbrechen</translation>
     </message>
@@ -5123,9 +5131,9 @@ Chat-Vorlage: {template_name}
         <source>Summarise the following text in {number} sentences:
 
 {text}</source>
-        <translation>Fasse den folgenden Text in {number} Sätzen zusammen:
+        <translation>Fasse den folgenden Text in {Anzahl} Sätzen zusammen:
 
-{text}</translation>
+{Text}</translation>
     </message>
     <message>
         <source>translate</source>
@@ -5135,9 +5143,9 @@ Chat-Vorlage: {template_name}
         <source>Translate the following text into {language}. Keep its tone:
 
 {text}</source>
-        <translation>Übersetze den folgenden Text ins {language}. Behalte den Ton bei:
+        <translation>Übersetze den folgenden Text ins {Sprache}. Behalte den Ton bei:
 
-{text}</translation>
+{Text}</translation>
     </message>
     <message>
         <source>explain-code</source>
@@ -5149,7 +5157,7 @@ Chat-Vorlage: {template_name}
 {code}</source>
         <translation>Erkläre Schritt für Schritt, was dieser Code tut, und nenne, was schiefgehen könnte:
 
-{code}</translation>
+{Code}</translation>
     </message>
     <message>
         <source>shorter</source>
@@ -5161,7 +5169,7 @@ Chat-Vorlage: {template_name}
 {text}</source>
         <translation>Schreibe dies mit halb so vielen Wörtern neu, ohne eine Tatsache zu verlieren:
 
-{text}</translation>
+{Text}</translation>
     </message>
     <message>
         <source>proofread</source>
@@ -5173,7 +5181,7 @@ Chat-Vorlage: {template_name}
 {text}</source>
         <translation>Korrigiere Rechtschreibung und Grammatik, ändere sonst nichts, und liste auf, was du geändert hast:
 
-{text}</translation>
+{Text}</translation>
     </message>
 </context>
 <context>

@@ -116,7 +116,7 @@ class SuggestionCard(QFrame):
         column.addWidget(weight)
         column.addWidget(licence)
         column.addSpacing(4)
-        column.addWidget(self.deed)
+        column.addWidget(self.deed, 0, Qt.AlignmentFlag.AlignLeft)  # as wide as its words, not as the card
 
     def _begin(self) -> None:
         target, draft = self._pair.target.ref, self._pair.draft.ref if self._pair.draft else None

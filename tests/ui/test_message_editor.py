@@ -1,0 +1,66 @@
+"""The editor of a message that was sent takes words only, and says why nothing else goes in."""
+
+from __future__ import annotations
+
+import pytest
+from PySide6.QtCore import QMimeData, Qt, QUrl
+from PySide6.QtGui import QImage
+from PySide6.QtWidgets import QApplication
+from pytestqt.qtbot import QtBot
+
+from ui.main_window import MainWindow
+from ui.message_edit import HUGE_PASTE_CHARS
+from ui.message_editor import MessageEditor
+from ui.records import MessageView
+from ui.user_card import UserCard
+
+
+@pytest.fixture
+def editor(window: MainWindow, qtbot: QtBot) -> MessageEditor:
+    window.show_conversation("t", [MessageView(1, "user", "What is it?")])
+    card = window.transcript.findChild(UserCard)
+    assert card is not None
+    qtbot.mouseClick(card.edit_button, Qt.MouseButton.LeftButton)
+    assert card.editor is not None
+    return card.editor
+
+
+def paste(editor: MessageEditor, qtbot: QtBot, mime: QMimeData) -> str:
+    """Paste by the keys, and give what the editor says then."""
+    QApplication.clipboard().setMimeData(mime)
+    qtbot.keyClick(editor.edit, Qt.Key.Key_V, Qt.KeyboardModifier.ControlModifier)
+    QApplication.clipboard().clear()
+    return editor.hint.text()
+
+
+def picture() -> QMimeData:
+    mime = QMimeData()
+    mime.setImageData(QImage(4, 4, QImage.Format.Format_RGB32))
+    return mime
+
+
+def test_a_pasted_picture_is_refused_in_words(editor: MessageEditor, qtbot: QtBot) -> None:
+    hint = editor.hint.text()
+    assert paste(editor, qtbot, picture()) == "Pictures cannot be attached: the models read text only."
+    assert editor.edit.toPlainText() == "What is it?"
+    qtbot.keyClicks(editor.edit, " A")
+    assert editor.hint.text() == hint  # said until something is typed
+
+
+def test_a_pasted_file_is_refused_and_leaves_no_address(editor: MessageEditor, qtbot: QtBot) -> None:
+    mime = QMimeData()
+    mime.setUrls([QUrl.fromLocalFile("/home/somebody/notes.txt")])
+    assert not editor.edit.canInsertFromMimeData(mime)  # dragged, it is the window's
+    assert "attach them to a new one" in paste(editor, qtbot, mime)
+    assert editor.edit.toPlainText() == "What is it?"
+
+
+def test_words_go_in_and_more_than_can_be_laid_out_do_not(editor: MessageEditor, qtbot: QtBot) -> None:
+    mime = picture()
+    mime.setText(" Or who?")  # as spreadsheets and word processors copy: text, and a picture of it
+    paste(editor, qtbot, mime)
+    assert editor.edit.toPlainText() == "What is it? Or who?"
+    mime = QMimeData()
+    mime.setText("x" * (HUGE_PASTE_CHARS + 1))
+    assert "too long to be edited here" in paste(editor, qtbot, mime)
+    assert editor.edit.toPlainText() == "What is it? Or who?"
