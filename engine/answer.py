@@ -15,6 +15,7 @@ from engine.interfaces import Tokenizer
 from engine.overflow import without_oldest, without_unanswered
 from engine.pacer import Pacer
 from engine.pacing import choose_pace
+from engine.plain_cost import PlainCost
 from engine.prompt import PromptBuilder
 from engine.records import (
     ChatRequest,
@@ -41,7 +42,6 @@ STATS_INTERVAL_S = 0.15  # between two updates of the counters: live to the eye,
 # how the model runs.
 OnPass = Callable[[int, Sequence[float]], str]
 LEAST_ROOM = 16  # tokens that a prompt must leave for the answer
-MOST_DRIFT = 1.3  # times what a plain pass costs may change within an answer that is compared with plain decoding
 ROOM_SHARE = 8  # where turns are left out, this part of the context is free for the answer
 
 
@@ -69,7 +69,8 @@ class Answer:
         self._prompt_tokens: History = np.empty(0, dtype=np.int32)
         self._piece = Piece("", (), stopped=False, num_tokens=0)
         self._pacer = pacer
-        self._first_plain_ms = pacer.plain_ms if pacer is not None else 0.0
+        # What plain decoding would cost is known at a fixed depth, too.
+        self.plain_cost = PlainCost(pacer) if pacer is not None else None
         self._pace = choose_pace(request.mode, request.depth, can_pace=pacer is not None)
         self.on_pass: OnPass | None = None
         self.on_first_look: Callable[[Distribution, Distribution], None] | None = None  # see `Speculation`
@@ -158,7 +159,7 @@ class Answer:
         speculation.costs = self._pacer
         # A seed repeats an answer at a fixed depth: the sizes of its passes must not follow what was measured.
         speculation.pads = pacer is not None or sampler.greedy or request.sampling.seed is None
-        speculation.on_pass = self._passed if self.on_pass is not None else None
+        speculation.on_pass = self._passed
         speculation.on_first_look = self.on_first_look
         if self.tie_bound is not None:
             speculation.tie_safe = TieSafe(self._target, sampler, self.tie_bound, stats)
@@ -187,8 +188,7 @@ class Answer:
         return FinishReason.LENGTH
 
     def _snapshot(self) -> RunStats:
-        if self._pacer is not None:  # what plain decoding would cost is measured at a fixed depth, too
-            self.stats.plain_ms = comparable_ms(self._first_plain_ms, self._pacer.plain_ms)
+        self.stats.plain_ms = self.plain_cost.told_ms if self.plain_cost is not None else None
         return self.stats.snapshot()
 
     def _next_block(self, speculation: Speculation, wanted: int) -> Block:
@@ -209,6 +209,8 @@ class Answer:
         )
 
     def _passed(self, num_tokens: int, passes_ms: Sequence[float]) -> None:
+        if self.plain_cost is not None:  # before another curve is in force
+            self.plain_cost.passed(num_tokens, passes_ms)
         if self.on_pass is not None and (news := self.on_pass(num_tokens, passes_ms)):
             self.stats.tell(news)
 
@@ -232,12 +234,3 @@ class Answer:
 
     def _chunk(self, piece: Piece) -> TextChunk:
         return TextChunk(self._request.request_id, piece.text, piece.spans)
-
-
-def comparable_ms(first_ms: float, last_ms: float) -> float | None:
-    """What a plain pass cost during an answer, by its cost at the beginning and now; None where they differ much.
-
-    A cost measured at rest says nothing of an answer beside another program, and the passes of that answer correct it
-    too slowly: by 2 % each. On two cores that became busy a gain of 1.21 was told as a loss, of 0.94.
-    """
-    return last_ms if 1.0 / MOST_DRIFT <= last_ms / first_ms <= MOST_DRIFT else None

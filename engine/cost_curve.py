@@ -26,6 +26,9 @@ _GUESS_CLIP = 6.0  # the same while the curve is only guessed
 _OWN_RATE, _LEVEL_RATE = 0.1, 0.02
 _TRUSTED = 50  # passes seen until a guessed curve is as good as a measured one
 _REFRESH_EVERY = 32
+_FAR = 1.5  # times its measured share of the others' costs that a pass which nobody sees may be believed to take
+_TELLING = 4  # passes of a size, of the last `_REFRESH_EVERY`, that say what it costs now
+_ENOUGH_SIZES = 2  # of one alone the measurement may have been wrong
 
 
 class CostCurve:
@@ -53,6 +56,8 @@ class CostCurve:
         if measured_ms.get(1, 0.0) <= 0.0:
             raise ValueError("a cost curve needs the cost of one token")
         self._ms = _interpolate(measured_ms)
+        self._measured, self._last_measured = tuple(self._ms), min(max(measured_ms), MAX_PASS)
+        self._seen = [0] * (MAX_PASS + 1)
         self._refresh()
 
     @property
@@ -68,6 +73,10 @@ class CostCurve:
         """Cost of a pass for ``num_tokens``, padded where that is cheaper."""
         return self._ms[self._cheapest[min(num_tokens, MAX_PASS)]]
 
+    def plain_share(self, num_tokens: int) -> float | None:
+        """A plain pass in parts of one of so many tokens, as they were measured; None beyond what was measured."""
+        return self._measured[1] / self._measured[num_tokens] if num_tokens <= self._last_measured else None
+
     def observe(self, num_tokens: int, milliseconds: float) -> None:
         """A pass of this many tokens took so long: correct its own point, and the level of all a little."""
         if num_tokens > MAX_PASS:
@@ -77,6 +86,7 @@ class CostCurve:
         ratio = min(max(milliseconds / self._ms[num_tokens], 1 / clip), clip)
         self._since_refresh += 1
         self._num_seen += 1
+        self._seen[num_tokens] += 1
         # While it is guessed, the level is the mean of what was seen.
         level = ratio ** (_LEVEL_RATE if trusted else 1.0 / self._num_seen)
         self._ms[num_tokens] *= (ratio / level) ** _OWN_RATE
@@ -86,10 +96,25 @@ class CostCurve:
 
     def _refresh(self) -> None:
         self._since_refresh = 0
+        self._follow()
         # A plain pass stays plain: it alone is seen for long, so it alone follows a machine that has become slower.
         for n in range(2, MAX_PASS + 1):
             best = min(range(n, min(n + _LARGEST_PAD, MAX_PASS) + 1), key=self._ms.__getitem__)
             self._cheapest[n] = best if self._ms[best] < _PAD_GAIN * self._ms[n] else n
+
+    def _follow(self) -> None:
+        """Where all that was seen lately costs far less than was measured, the machine was busy: the rest follows.
+
+        Else the pacer would never try what seems dear, a plain pass among them. What seems cheap it finds out.
+        """
+        telling = [n for n in range(1, self._last_measured + 1) if self._seen[n] >= _TELLING]
+        self._seen = [0] * (MAX_PASS + 1)
+        if len(telling) < _ENOUGH_SIZES:
+            return
+        level = max(self._ms[n] / self._measured[n] for n in telling)
+        for n in set(range(1, MAX_PASS + 1)).difference(telling):
+            if self._ms[n] > _FAR * level * self._measured[n]:
+                self._ms[n] = level * self._measured[n]
 
 
 def measure(

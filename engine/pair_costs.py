@@ -102,6 +102,10 @@ class PairCosts:
         self._is_thorough = fits or not hurry()
         self.save()
 
+    def doubt(self) -> None:
+        """Passes were far quicker than the curve in force says: idle time has to look at it again."""
+        self._is_thorough = False
+
     def save(self) -> None:
         """Keep what is known for the next start."""
         if self._control is None or self._bands is None or self.pacer is None:

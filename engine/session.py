@@ -227,7 +227,6 @@ class Session:
         drafter = self._drafters.drafter(mode, model, pacer, index)
         request = replace(request, mode=mode)
         answer = Answer(target.sequence, target.model.vocab, drafter, request, self._prompt, costs.pacer)
-        answer.stats.plain_ms = costs.pacer.plain_ms if costs.pacer else None
         answer.on_pass = None if tie_safe else costs.passed  # another number of threads would change the last bits
         answer.on_first_look = sharpness.observe if sharpness is not None else None
         answer.tie_bound = self._tie_bound_in_use() if tie_safe and mode is not Mode.OFF else None
@@ -237,6 +236,8 @@ class Session:
             answer.stats.decisions.append(note)
         self.states.begin(request.conversation_id, answer.stats)
         yield from answer.events(should_stop)
+        if answer.plain_cost is not None and answer.plain_cost.is_too_high:
+            costs.doubt()
         if request.use_past:
             self._past_text().learn(answer.conversation_ids)
 

@@ -81,8 +81,7 @@ class StatsRecorder:
             self._provenance[source] += 1
 
     def follow(self, pacer: Pacer) -> None:
-        """Note a new reason of the pacer's, the depth that it used last, and what plain decoding would cost."""
-        self.plain_ms = pacer.plain_ms
+        """Note a new reason of the pacer's, and the depth that it used last."""
         self.depth = self._last_proposed
         if pacer.reason and pacer.reason != self._last_reason:
             self._last_reason = pacer.reason

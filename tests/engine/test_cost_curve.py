@@ -125,3 +125,51 @@ def test_a_plain_pass_is_never_padded_though_it_alone_became_slower() -> None:
     assert curve.points_ms[4] < 0.97 * curve.points_ms[1]
     assert curve.padded(1) == 1
     assert curve.cost_ms(1) == pytest.approx(2.0, rel=0.01)
+
+
+def test_passes_that_were_not_seen_follow_where_all_that_were_are_far_cheaper_than_measured() -> None:
+    """It was measured on a busy machine: its plain pass must not stay dear until somebody tries one."""
+    busy = {n: 6.0 * ms for n, ms in STAIRCASE.items()}
+    curve = CostCurve(busy)
+    for _ in range(100):
+        for size in (4, 8, 4, 16):
+            curve.observe(size, STAIRCASE[size])
+    assert curve.cost_ms(1) == pytest.approx(STAIRCASE[1], rel=0.25)
+    assert curve.points_ms[32] == pytest.approx(STAIRCASE[32], rel=0.25)
+
+
+def test_a_plain_pass_follows_that_became_dear_while_another_program_ran() -> None:
+    curve = CostCurve(STAIRCASE)
+    for _ in range(100):
+        curve.observe(1, 4.0 * STAIRCASE[1])
+    for _ in range(60):
+        for size in (4, 8):
+            curve.observe(size, STAIRCASE[size])
+    assert curve.cost_ms(1) == pytest.approx(STAIRCASE[1], rel=0.3)
+
+
+@pytest.mark.parametrize("sizes", [(4,), (4, 8)])
+def test_one_size_alone_that_is_cheaper_than_measured_says_little_of_the_others(sizes: tuple[int, ...]) -> None:
+    curve = CostCurve(STAIRCASE)
+    for _ in range(200):
+        for size in sizes:
+            curve.observe(size, STAIRCASE[size] / (3.0 if size == sizes[0] else 1.0))
+    assert curve.cost_ms(1) > STAIRCASE[1] / 1.5
+
+
+def test_passes_that_are_dearer_than_measured_pull_up_no_other_at_once() -> None:
+    """A graphics processor that repeats its passes of one token may take longer over all others."""
+    curve = CostCurve(STAIRCASE)
+    for _ in range(50):
+        for size in (4, 8):
+            curve.observe(size, 2.0 * STAIRCASE[size])
+    assert curve.cost_ms(1) < 1.5 * STAIRCASE[1]
+
+
+def test_sizes_beyond_what_was_measured_say_nothing_of_the_others() -> None:
+    """Their cost was a line that went on: of a short look, up to four times what they take."""
+    curve = CostCurve({1: 1.0, 4: 1.6})
+    for _ in range(200):
+        for size in (12, 16):
+            curve.observe(size, 2.0)
+    assert curve.cost_ms(1) > 1.0 / 1.5

@@ -16,7 +16,7 @@ from engine.llama.devices import GpuDevice
 from engine.loading import LoadedModel, LoadOptions, open_model
 from engine.pacer import MAX_DEPTH
 from engine.pair_costs import PairCosts
-from engine.records import ChatRequest, LoadRequest, Mode, SamplingParams
+from engine.records import ChatRequest, Finished, LoadRequest, Mode, SamplingParams
 from engine.session import Session
 from engine.threads import PATIENCE
 
@@ -75,6 +75,41 @@ def test_an_answer_that_waits_gets_a_rough_curve_and_idle_time_a_better_one(
     costs.measure(0.2)
     assert costs.pacer is pacer
     assert not wants(costs)
+
+
+def test_a_curve_that_passes_belie_is_checked_in_idle_time_and_measured_again(
+    pair: tuple[LoadedModel, LoadedModel], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    costs = PairCosts(*pair, REQUEST, CostStore())
+    costs.measure(0.2)
+    monkeypatch.setattr(pair_costs, "measure_passes", lambda *_arguments: {1: 1.0, 8: 2.0})
+    monkeypatch.setattr(pair_costs, "few_passes_ms", lambda _sequence, sizes: {n: points(costs)[n] / 3 for n in sizes})
+    costs.measure(0.2)
+    assert points(costs)[1] != 1.0  # once it is known well, nothing is checked
+    costs.doubt()
+    assert wants(costs)
+    costs.measure(0.2)
+    assert (points(costs)[1], points(costs)[8]) == (1.0, 2.0)
+    assert not wants(costs)
+
+
+def test_an_answer_much_quicker_than_the_curve_has_it_doubted() -> None:
+    session = Session()
+    session.load(REQUEST)
+    try:
+        session.measure(0.2)
+        costs = session._pair_costs()
+        assert costs.pacer is not None
+        request = ChatRequest(raw_prompt="Once", mode=Mode.DRAFT, depth=3, max_tokens=16, sampling=SamplingParams(0.0))
+        costs.pacer.curve.replace({n: 1000.0 * ms for n, ms in points(costs).items()})
+        *_, last = session.generate(request)
+        assert isinstance(last, Finished)
+        assert last.stats.plain_ms is None
+        assert session.needs_measuring
+        session.measure(0.2)
+        assert points(costs)[1] < 500.0
+    finally:
+        session.close()
 
 
 def test_plain_answers_do_not_keep_the_curve_from_being_measured(pair: tuple[LoadedModel, LoadedModel]) -> None:

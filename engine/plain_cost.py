@@ -1,0 +1,63 @@
+"""What a plain pass is told to cost during an answer: the curve's word, as long as the answer's passes bear it out.
+
+Owns the doubts about it. Knows passes by size and time only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from engine.pacer import Pacer
+
+MOST_DRIFT = 1.3  # times what a plain pass costs may change within an answer that is compared with plain decoding
+# Times what its passes may be off from what they should take. Half of them are: one says nothing.
+MOST_OFF = 1.5
+
+
+class PlainCost:
+    """For one answer.
+
+    A curve that was measured, or corrected, while another program had the cores tells of gains that nobody has: where
+    they became free before an answer, 7.74 times plain were told of the built-in pair. The sizes of passes that come
+    are soon corrected, that of one token is not among them. So the answer's passes are held against the shape of the
+    curve as it was measured: by it each says what a plain pass beside it would take.
+    """
+
+    def __init__(self, pacer: Pacer) -> None:
+        self._pacer = pacer
+        self._first_ms = pacer.plain_ms
+        self._implied_ms: list[float] = []
+
+    def passed(self, num_tokens: int, passes_ms: Sequence[float]) -> None:
+        """Passes of so many tokens took so many milliseconds each."""
+        share = self._pacer.curve.plain_share(num_tokens)
+        if share is not None:
+            self._implied_ms += [milliseconds * share for milliseconds in passes_ms]
+
+    @property
+    def told_ms(self) -> float | None:
+        """Milliseconds of a plain pass with all around it; None where they are not to be compared with."""
+        last_ms = comparable_ms(self._first_ms, self._pacer.plain_ms)
+        return last_ms if 1.0 / MOST_OFF <= self._times_curve() <= MOST_OFF else None
+
+    @property
+    def is_too_high(self) -> bool:
+        """Whether passes were so much quicker than the curve says that it was taken on a busy machine."""
+        return 0.0 < self._times_curve() < 1.0 / MOST_OFF
+
+    def _times_curve(self) -> float:
+        """What the answer's passes say of a plain one, in times of what the curve says; 0 where they say nothing."""
+        if not self._implied_ms:
+            return 0.0
+        return float(np.median(self._implied_ms)) / self._pacer.curve.cost_ms(1)
+
+
+def comparable_ms(first_ms: float, last_ms: float) -> float | None:
+    """What a plain pass cost during an answer, by its cost at the beginning and now; None where they differ much.
+
+    A cost measured at rest says nothing of an answer beside another program, and the passes of that answer correct it
+    too slowly: by 2 % each. On two cores that became busy a gain of 1.21 was told as a loss, of 0.94.
+    """
+    return last_ms if 1.0 / MOST_DRIFT <= last_ms / first_ms <= MOST_DRIFT else None
