@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import pytest
-from PySide6.QtCore import QUrl
+from PySide6.QtCore import QPoint, Qt, QUrl
 from PySide6.QtGui import QDesktopServices, QTextDocument
-from PySide6.QtWidgets import QPlainTextEdit
+from PySide6.QtWidgets import QApplication, QPlainTextEdit
 from pytestqt.qtbot import QtBot
 
 from tests.ui.conftest import STATS
@@ -61,30 +61,66 @@ def _answer_with_link(window: MainWindow, qtbot: QtBot) -> ProseView:
     return prose
 
 
-def test_a_link_shows_its_real_address_and_asks(
+def _click(prose: ProseView, words: str, qtbot: QtBot) -> None:
+    """Click on the middle of ``words``."""
+    cursor = prose.document().find(words)
+    assert not cursor.isNull()
+    end = prose.cursorRect(cursor)
+    cursor.setPosition(cursor.anchor())
+    begin = prose.cursorRect(cursor)
+    place = QPoint((begin.center().x() + end.center().x()) // 2, begin.center().y())
+    qtbot.mouseClick(prose.viewport(), Qt.MouseButton.LeftButton, pos=place)
+
+
+def test_a_click_on_a_link_shows_its_real_address_and_asks(
     window: MainWindow, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     opened: list[str] = []
     monkeypatch.setattr(QDesktopServices, "openUrl", lambda url: opened.append(url.toString()))
-    prose = _answer_with_link(window, qtbot)
-    prose.anchorClicked.emit(QUrl("https://real.example.org/path"))
+    _click(_answer_with_link(window, qtbot), "shown words", qtbot)
     question = window.findChild(Question)
     assert question is not None
     shown = question.findChild(QPlainTextEdit)
     assert shown is not None
     assert shown.toPlainText() == "https://real.example.org/path"
     assert opened == []
-    question.deed_button.click()
+    qtbot.mouseClick(question.deed_button, Qt.MouseButton.LeftButton)
     qtbot.waitUntil(lambda: opened == ["https://real.example.org/path"])
 
 
-def test_cancel_opens_nothing(window: MainWindow, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_link_is_opened_by_keys_alone(window: MainWindow, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch) -> None:
     opened: list[str] = []
     monkeypatch.setattr(QDesktopServices, "openUrl", lambda url: opened.append(url.toString()))
-    _answer_with_link(window, qtbot).anchorClicked.emit(QUrl("https://real.example.org/path"))
+    prose = _answer_with_link(window, qtbot)
+    prose.setFocus(Qt.FocusReason.TabFocusReason)
+    qtbot.waitUntil(prose.hasFocus)
+    if not prose.textCursor().hasSelection():  # reached by Tab, the first link may be chosen already
+        qtbot.keyClick(prose, Qt.Key.Key_Tab)
+    assert prose.textCursor().selectedText() == "shown words"
+    qtbot.keyClick(prose, Qt.Key.Key_Return)
     question = window.findChild(Question)
     assert question is not None
-    question.cancel_button.click()
+    qtbot.waitUntil(question.isActiveWindow)
+    question.deed_button.setFocus(Qt.FocusReason.TabFocusReason)
+    qtbot.keyClick(question.deed_button, Qt.Key.Key_Return)
+    qtbot.waitUntil(lambda: opened == ["https://real.example.org/path"])
+
+
+@pytest.mark.parametrize("by_key", [True, False])
+def test_cancel_opens_nothing(
+    window: MainWindow, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch, *, by_key: bool
+) -> None:
+    opened: list[str] = []
+    monkeypatch.setattr(QDesktopServices, "openUrl", lambda url: opened.append(url.toString()))
+    _click(_answer_with_link(window, qtbot), "shown words", qtbot)
+    question = window.findChild(Question)
+    assert question is not None
+    with qtbot.waitSignal(question.finished):
+        if by_key:
+            qtbot.keyClick(question, Qt.Key.Key_Escape)
+        else:
+            qtbot.mouseClick(question.cancel_button, Qt.MouseButton.LeftButton)
+    QApplication.processEvents()
     assert opened == []
 
 
