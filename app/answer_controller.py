@@ -321,6 +321,16 @@ def _notice(event: Finished, full: str) -> str:
         parts.append(
             translate("AnswerController", "The context is full: the %n oldest messages were left out.", None, count)
         )
+    waiting = event.stats.unanswered
+    if waiting:
+        parts.append(
+            translate(
+                "AnswerController",
+                "The context is full: %n earlier questions without an answer were left out.",
+                None,
+                waiting,
+            )
+        )
     if event.reason is FinishReason.LENGTH:
         parts.append(translate("AnswerController", LENGTH))
     elif event.reason is FinishReason.CONTEXT:

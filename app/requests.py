@@ -8,6 +8,7 @@ from pathlib import Path
 from app.attachments.framing import with_attachments
 from app.paths import Paths, builtin_draft, builtin_target
 from app.settings import Settings
+from engine.overflow import JOINT
 from engine.records import CacheType, ChatRequest, FlashAttention, LoadRequest, Message, Mode, Overflow, SamplingParams
 from ui.records import MessageState, MessageView
 from ui.thinking import without_thinking
@@ -70,7 +71,7 @@ def prompt_parts(views: Iterable[MessageView]) -> list[tuple[Message, int]]:
             parts.append((Message(view.role, content), view.id))
         elif view.role == "user":
             questions = (*(last.questions or (last.content,)), content)
-            parts[-1] = (Message("user", "\n\n".join(questions), questions), view.id)
+            parts[-1] = (Message("user", JOINT.join(questions), questions), view.id)
         else:
             parts[-1] = (Message(view.role, content), view.id)
     while parts and parts[-1][0].role != "user":

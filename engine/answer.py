@@ -12,7 +12,7 @@ from engine.drafters.base import Drafter
 from engine.drafters.paced import PacedDrafter
 from engine.errors import PromptError, PromptTooLongError
 from engine.interfaces import Tokenizer
-from engine.overflow import without_oldest, without_unanswered
+from engine.overflow import Kept, without_hopeless, without_oldest, without_unanswered
 from engine.pacer import Pacer
 from engine.pacing import choose_pace
 from engine.plain_cost import PlainCost
@@ -109,7 +109,7 @@ class Answer:
             raise PromptError("The prompt is empty.", "Type a message.")
         size = self._target.n_ctx
         if len(ids) > size - LEAST_ROOM:
-            shorter = self._shortened(request) if request.overflow is Overflow.DROP else None
+            shorter = self._shortened(request) if request.messages and request.raw_prompt is None else None
             if shorter is None:
                 raise PromptTooLongError(
                     said(
@@ -123,20 +123,44 @@ class Answer:
         return np.asarray(ids, dtype=np.int32)
 
     def _shortened(self, request: ChatRequest) -> list[int] | None:
-        """The prompt without as many of the oldest turns as it takes; None where even the last question is too long."""
+        """The prompt without what has no room, as the request wants it; None where even the last question is too long.
+
+        Questions that got no answer may go whatever is wanted: they are what `PromptTooLongError` was raised for.
+        """
         size = self._target.n_ctx
-        shorter = without_oldest(
-            request.messages, lambda text: len(self._tokenizer.tokenize(text, special=False)), size
-        )
-        for kept in (*shorter, *without_unanswered(request.messages)):
-            ids = self._prompt.build(kept.messages)
-            if len(ids) <= size - max(LEAST_ROOM, size // ROOM_SHARE):
-                self.stats.left_out = kept.num_left_out
-                self.stats.decisions.append(
-                    f"the {kept.num_left_out} oldest messages are left out: the context holds {size:,} tokens"
-                )
-                return ids
+        room, free_room = size - LEAST_ROOM, size - max(LEAST_ROOM, size // ROOM_SHARE)
+        hopeful = without_hopeless(request.messages, self._count, room)
+        if hopeful.num_left_out and (ids := self._fitting(hopeful, room)) is not None:
+            return self._note_left_out(ids, 0, hopeful.num_left_out)
+        first = 1 if request.messages[0].role == "system" else 0
+        waiting, num_before = hopeful.messages, 0
+        if request.overflow is Overflow.DROP:
+            for kept in without_oldest(hopeful.messages, self._count, size):
+                if (ids := self._fitting(kept, free_room)) is not None:
+                    return self._note_left_out(ids, kept.num_left_out, hopeful.num_left_out)
+            waiting, num_before = (*waiting[:first], waiting[-1]), len(waiting) - first - 1
+        for kept in without_unanswered(waiting):
+            if (ids := self._fitting(kept, room)) is not None:
+                return self._note_left_out(ids, num_before, hopeful.num_left_out + kept.num_left_out)
         return None
+
+    def _count(self, text: str) -> int:
+        return len(self._tokenizer.tokenize(text, special=False))
+
+    def _fitting(self, kept: Kept, room: int) -> list[int] | None:
+        ids = self._prompt.build(kept.messages)
+        return ids if len(ids) <= room else None
+
+    def _note_left_out(self, ids: list[int], num_messages: int, num_questions: int) -> list[int]:
+        self.stats.left_out, self.stats.unanswered = num_messages, num_questions
+        decisions, size = self.stats.decisions, self._target.n_ctx
+        if num_messages:
+            decisions.append(f"the {num_messages} oldest messages are left out: the context holds {size:,} tokens")
+        if num_questions:
+            decisions.append(
+                f"{num_questions} questions without an answer are left out: the context holds {size:,} tokens"
+            )
+        return ids
 
     def _prefill(self, prompt: History, should_stop: Callable[[], bool]) -> Generator[Event, None, bool]:
         """Decode what the cache does not hold yet, all but the last token. True if it was cancelled."""

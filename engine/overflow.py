@@ -1,5 +1,7 @@
 """Which messages still fit where a conversation has outgrown the context. Pure: counts come as a function.
 
+A question that got no answer is joined with the next one; one that was too long would stand in the way of all to come.
+
 Whole turns go, oldest first, and several at once: if every answer dropped one more turn, no answer could use the cache
 of the one before. The system prompt and the last question always stay.
 """
@@ -11,7 +13,10 @@ from dataclasses import dataclass, replace
 
 from engine.records import Message
 
+JOINT = "\n\n"  # between questions that are asked as one
 _PARTS = 4  # the context is given up in so many parts
+
+_Place = tuple[int, int]  # of a question: its message, and which of those that are joined there
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,17 +52,42 @@ def without_oldest(messages: Sequence[Message], count: Callable[[str], int], n_c
     return result
 
 
-def without_unanswered(messages: Sequence[Message]) -> list[Kept]:
-    """The last question alone, without one more of those each time that it was joined with because they had no answer.
+def without_hopeless(messages: Sequence[Message], count: Callable[[str], int], room: int) -> Kept:
+    """The conversation without the questions that got no answer and never can: no prompt of ``room`` tokens holds one.
 
-    A question too long for the context would else stand in the way of all that come after it.
+    ``num_left_out`` counts those questions. The last question always stays.
     """
-    first = 1 if messages and messages[0].role == "system" else 0
-    last = messages[-1] if messages else None
-    if last is None or len(messages) == first:
-        return []
-    head, num_before = tuple(messages[:first]), len(messages) - 1 - first
+    return _without(messages, {place for place in _unanswered(messages) if count(_question(messages, place)) > room})
+
+
+def without_unanswered(messages: Sequence[Message]) -> list[Kept]:
+    """The conversation without one more each time, oldest first, of the questions that got no answer.
+
+    They were joined with the next one. ``num_left_out`` counts them; no turn that was answered goes.
+    """
+    places = _unanswered(messages)
+    return [_without(messages, set(places[:end])) for end in range(1, len(places) + 1)]
+
+
+def _unanswered(messages: Sequence[Message]) -> list[_Place]:
+    """Of the questions that a message joins, the last one is answered, or to be answered."""
     return [
-        Kept((*head, replace(last, content="\n\n".join(last.questions[start:]))), num_before + start)
-        for start in range(1, len(last.questions))
+        (i, k)
+        for i, message in enumerate(messages)
+        if message.content.endswith(JOINT.join(message.questions))
+        for k in range(len(message.questions) - 1)
     ]
+
+
+def _question(messages: Sequence[Message], place: _Place) -> str:
+    return messages[place[0]].questions[place[1]]
+
+
+def _without(messages: Sequence[Message], gone: set[_Place]) -> Kept:
+    result = list(messages)
+    for i in {i for i, _ in gone}:
+        asked = messages[i].questions
+        front = messages[i].content.removesuffix(JOINT.join(asked))  # a summary may stand before them
+        rest = tuple(question for k, question in enumerate(asked) if (i, k) not in gone)
+        result[i] = replace(messages[i], content=front + JOINT.join(rest), questions=rest)
+    return Kept(tuple(result), len(gone))

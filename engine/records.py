@@ -247,6 +247,7 @@ class RunStats:
     interval_counts: Mapping[int, int] = field(default_factory=dict)
     plain_ms: float | None = None  # what a token of plain decoding costs here, as measured; None if it was not
     left_out: int = 0  # messages of the conversation that the context had no room for
+    unanswered: int = 0  # questions that had no answer, left out for the same reason
     restored_tokens: int = 0  # of the cached ones, those brought back from an earlier visit, and the seconds it took
     restore_s: float = 0.0
     context_used: int = 0

@@ -28,7 +28,7 @@ class StatsRecorder:
         self.context_size = context_size
         self.depth = 0
         self.plain_ms: float | None = None
-        self.left_out = self.restored_tokens = 0
+        self.left_out = self.unanswered = self.restored_tokens = 0
         self.restore_s = 0.0
         self.prompt_tokens = self.prompt_cached_tokens = 0
         self.started = time.perf_counter()
@@ -129,6 +129,7 @@ class StatsRecorder:
             interval_counts=_interval_counts(per_token_s),
             plain_ms=self.plain_ms,
             left_out=self.left_out,
+            unanswered=self.unanswered,
             restored_tokens=self.restored_tokens,
             restore_s=self.restore_s,
             context_used=min(self.prompt_tokens + self.tokens, self.context_size),

@@ -11,7 +11,7 @@ from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from engine.errors import EngineError
-from engine.overflow import without_oldest
+from engine.overflow import without_hopeless, without_oldest
 from engine.records import (
     ChatRequest,
     Event,
@@ -85,7 +85,10 @@ class Summarising:
         dropping = replace(request, overflow=Overflow.DROP)
         if len(self._build(request.messages)) <= self._n_ctx - self._least_room:
             return dropping
-        plan = self._plan(request)
+        hopeful = without_hopeless(request.messages, self._count, self._n_ctx - self._least_room)
+        if hopeful.num_left_out and len(self._build(hopeful.messages)) <= self._n_ctx - self._least_room:
+            return dropping  # it is enough to leave questions out that had no answer, and so the answer will
+        plan = self._plan(replace(request, messages=hopeful.messages))
         if plan is None:
             yield self._failed(request, 0, said("The oldest turns are too long to be summarised."))
             return dropping

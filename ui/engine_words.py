@@ -38,6 +38,7 @@ SENTENCES = (
     mark("Engine", "needs {share} here"),
     mark("Engine", "and cannot pay here at any acceptance"),
     mark("Engine", "the {number} oldest messages are left out: the context holds {size} tokens"),
+    mark("Engine", "{number} questions without an answer are left out: the context holds {size} tokens"),
     mark("Engine", "the {number} oldest messages are sent as a summary"),
     mark("Engine", "{threads} to {most}: {why}"),
     mark("Engine", "1 thread"),
@@ -76,6 +77,9 @@ _ONE_TIE = mark(
 ONE = {  # a sentence and its field that is 1: how it is said then
     ("the {number} oldest messages are left out: the context holds {size} tokens", "number"): mark(
         "Engine", "the oldest message is left out: the context holds {size} tokens"
+    ),
+    ("{number} questions without an answer are left out: the context holds {size} tokens", "number"): mark(
+        "Engine", "a question without an answer is left out: the context holds {size} tokens"
     ),
     ("the {number} oldest messages are sent as a summary", "number"): mark(
         "Engine", "the oldest message is sent as a summary"

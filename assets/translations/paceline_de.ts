@@ -52,6 +52,13 @@
             <numerusform>Der Kontext ist voll: Die %n ältesten Nachrichten wurden weggelassen.</numerusform>
         </translation>
     </message>
+    <message numerus="yes">
+        <source>The context is full: %n earlier questions without an answer were left out.</source>
+        <translation>
+            <numerusform>Der Kontext ist voll: Eine frühere Frage ohne Antwort ist weggelassen.</numerusform>
+            <numerusform>Der Kontext ist voll: %n frühere Fragen ohne Antwort sind weggelassen.</numerusform>
+        </translation>
+    </message>
     <message>
         <source>One answer at a time: wait for the other one, or stop it.</source>
         <translation>Nur eine Antwort auf einmal: Warten Sie auf die andere, oder stoppen Sie sie.</translation>
@@ -1506,6 +1513,10 @@
         <translation>die {number} ältesten Nachrichten sind weggelassen: Der Kontext fasst {size} Token</translation>
     </message>
     <message>
+        <source>{number} questions without an answer are left out: the context holds {size} tokens</source>
+        <translation>{number} Fragen ohne Antwort sind weggelassen: Der Kontext fasst {size} Token</translation>
+    </message>
+    <message>
         <source>the {number} oldest messages are sent as a summary</source>
         <translation>die {number} ältesten Nachrichten werden als Zusammenfassung gesendet</translation>
     </message>
@@ -1576,6 +1587,10 @@
     <message>
         <source>the oldest message is left out: the context holds {size} tokens</source>
         <translation>die älteste Nachricht ist weggelassen: Der Kontext fasst {size} Token</translation>
+    </message>
+    <message>
+        <source>a question without an answer is left out: the context holds {size} tokens</source>
+        <translation>eine Frage ohne Antwort ist weggelassen: Der Kontext fasst {size} Token</translation>
     </message>
     <message>
         <source>the oldest message is sent as a summary</source>

@@ -10,6 +10,13 @@
             <numerusform>The context is full: the %n oldest messages were left out.</numerusform>
         </translation>
     </message>
+    <message numerus="yes">
+        <source>The context is full: %n earlier questions without an answer were left out.</source>
+        <translation>
+            <numerusform>The context is full: an earlier question without an answer was left out.</numerusform>
+            <numerusform>The context is full: %n earlier questions without an answer were left out.</numerusform>
+        </translation>
+    </message>
 </context>
 <context>
     <name>Attachments</name>

@@ -112,3 +112,20 @@ def test_with_one_turn_alone_a_larger_context_is_what_helps(desk: Desk, qtbot: Q
     whole = go_on(desk, qtbot)
     assert whole.text.startswith(half.text)
     assert len(whole.text) > len(half.text)
+
+
+@pytest.mark.parametrize("policy", list(Overflow))
+def test_after_a_question_that_was_too_long_the_next_one_is_answered(
+    desk: Desk, qtbot: QtBot, policy: Overflow
+) -> None:
+    choose(desk, policy)
+    desk.window.composer.edit.setPlainText("Tell me about the sea. " * 90)
+    qtbot.keyClick(desk.window.composer.edit, Qt.Key.Key_Return)
+    assert ended(desk, qtbot).state is MessageState.FAILED
+    desk.window.composer.edit.setPlainText("What is two plus three?")
+    qtbot.keyClick(desk.window.composer.edit, Qt.Key.Key_Return)
+    view = ended(desk, qtbot)
+    assert view.state is MessageState.COMPLETE
+    assert view.text
+    assert "an earlier question without an answer was left out" in view.notice
+    assert len(desk.window.problems) == 1

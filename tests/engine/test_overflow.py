@@ -8,9 +8,10 @@ from hypothesis import strategies as st
 
 from app.paths import builtin_target
 from engine.errors import PromptTooLongError
-from engine.overflow import without_oldest, without_unanswered
-from engine.records import ChatRequest, Finished, LoadRequest, Message, Mode, Overflow, SamplingParams
+from engine.overflow import JOINT, Kept, without_hopeless, without_oldest, without_unanswered
+from engine.records import ChatRequest, Finished, LoadRequest, Message, Mode, Overflow, RunStats, SamplingParams
 from engine.session import Session
+from engine.summarising import in_front, with_summary
 
 
 def talk(*sizes: int, system: bool = True) -> list[Message]:
@@ -30,14 +31,32 @@ def test_the_last_question_alone_has_nothing_to_leave_out() -> None:
     assert without_oldest(talk(500), len, 100) == []
 
 
-def test_questions_without_an_answer_go_one_by_one_after_all_turns() -> None:
-    questions = ("first", "second", "third")
-    messages = [*talk(10, 10), Message("user", "\n\n".join(questions), questions)]
+def asked(*questions: str) -> Message:
+    """One message of several questions, all but the last without an answer."""
+    return Message("user", JOINT.join(questions), questions)
+
+
+def test_questions_without_an_answer_go_one_by_one_oldest_first() -> None:
+    messages = [asked("early", "b"), Message("assistant", "c"), asked("first", "second", "third")]
     kept = without_unanswered(messages)
-    assert [part.messages[-1].content for part in kept] == ["second\n\nthird", "third"]
-    assert [part.num_left_out for part in kept] == [3, 4]
-    assert all(part.messages[0] == messages[0] and len(part.messages) == 2 for part in kept)
+    assert [(part.messages[0].content, part.messages[2].content) for part in kept] == [
+        ("b", JOINT.join(("first", "second", "third"))),
+        ("b", JOINT.join(("second", "third"))),
+        ("b", "third"),
+    ]
+    assert [part.num_left_out for part in kept] == [1, 2, 3]
+    assert all(part.messages[1] == messages[1] for part in kept)
     assert without_unanswered(talk(10, 10, 10)) == without_unanswered(talk()) == without_unanswered([]) == []
+
+
+def test_what_no_prompt_can_hold_goes_alone_and_a_summary_in_front_stays() -> None:
+    question = asked("short", "x" * 50, "last")
+    messages = with_summary([*talk(5, 5), question], 2, "They spoke.")
+    kept = without_hopeless(messages, len, 40)
+    assert kept.num_left_out == 1
+    assert kept.messages[-1].content == in_front("They spoke.", "short\n\nlast")
+    assert without_hopeless(messages, len, 50) == Kept(messages, 0)
+    assert without_hopeless([asked("a", "x" * 50)], len, 40).num_left_out == 0  # the last question always stays
 
 
 @given(st.lists(st.integers(0, 60), min_size=1, max_size=30), st.booleans(), st.integers(8, 200))
@@ -98,9 +117,43 @@ def test_an_outgrown_conversation_goes_on_or_is_told_as_wished() -> None:
     too_long = ChatRequest((Message("user", "word " * 400),), Mode.OFF, None, greedy, 4, overflow=Overflow.DROP)
     with pytest.raises(PromptTooLongError):
         list(session.generate(too_long))
-    questions = ("word " * 400, "Hello")  # the first one had no answer for the same reason
-    joined = (*turns, Message("user", "\n\n".join(questions), questions))
-    end = list(session.generate(ChatRequest(joined, Mode.OFF, None, greedy, 4, overflow=Overflow.DROP)))[-1]
+    session.close()
+
+
+@pytest.mark.parametrize("policy", list(Overflow))
+def test_a_question_that_was_too_long_stands_in_nobodys_way(policy: Overflow) -> None:
+    session = Session()
+    session.load(LoadRequest(str(builtin_target()), n_ctx=256))
+    greedy = SamplingParams(temperature=0.0)
+
+    def answered(*messages: Message) -> RunStats:
+        end = list(session.generate(ChatRequest(messages, Mode.OFF, None, greedy, 4, overflow=policy)))[-1]
+        assert isinstance(end, Finished)
+        return end.stats
+
+    turn = (Message("user", "one two three"), Message("assistant", "four"))
+    huge = "word " * 400
+    with pytest.raises(PromptTooLongError):
+        answered(*turn, Message("user", huge))
+    stats = answered(*turn, asked(huge, "Hello"))
+    assert (stats.left_out, stats.unanswered) == (0, 1)
+    assert any("1 questions without an answer" in why for why in stats.decisions)
+    stats = answered(*turn, asked(huge, "Hello"), Message("assistant", "Hi"), Message("user", "And now?"))
+    assert (stats.left_out, stats.unanswered) == (0, 1)  # nor later on
+    half = "word " * 120  # together with the next it is too long, with neither alone
+    stats = answered(asked(half, half))
+    assert (stats.left_out, stats.unanswered) == (0, 1)
+    session.close()
+
+
+def test_where_turns_go_too_both_are_counted() -> None:
+    session = Session()
+    session.load(LoadRequest(str(builtin_target()), n_ctx=256))
+    turns = [Message(role, "one two three four five six") for _ in range(16) for role in ("user", "assistant")]
+    messages = (*turns, asked("word " * 400, "Hello"))
+    greedy = SamplingParams(temperature=0.0)
+    end = list(session.generate(ChatRequest(messages, Mode.OFF, None, greedy, 4, overflow=Overflow.DROP)))[-1]
     assert isinstance(end, Finished)
-    assert end.stats.left_out == len(turns) + 1
+    assert 0 < end.stats.left_out < len(turns)
+    assert end.stats.unanswered == 1
     session.close()
