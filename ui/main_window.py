@@ -27,7 +27,6 @@ from ui.drop_zone import DropZone
 from ui.empty_state import EmptyState
 from ui.enter_key import press_button
 from ui.formatting import footer
-from ui.handover import Handover, let_go
 from ui.header import Header
 from ui.hub.doors import HubDoors
 from ui.language import translate
@@ -135,6 +134,8 @@ class MainWindow(QMainWindow):
 
     def rebuild(self) -> None:
         """Make every part again in the language in force, have the app fill them, and put back what a person did."""
+        from ui.handover import Handover, let_go  # noqa: PLC0415  (another language: few windows ever take one)
+
         kept = Handover(self)
         self.setUpdatesEnabled(False)
         self._is_made = False
@@ -235,6 +236,7 @@ class MainWindow(QMainWindow):
         self.header.set_engine(view)
         self.composer.set_engine(view)
         self.stats.set_engine(view)
+        self.transcript.menus.set_unavailable(view.unavailable)
         self.chat_settings.set_engine(view)
         self._builtin.show(self.engine_view, self.header, self.empty)
 

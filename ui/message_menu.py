@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from html import escape
 
@@ -11,11 +11,12 @@ from PySide6.QtWidgets import QApplication, QMenu
 
 from engine.records import Mode
 from ui.answer_card import AnswerCard
-from ui.formatting import as_written, mode_label
+from ui.formatting import as_written, hover, mode_label
 from ui.language import translate
 from ui.markdown_blocks import BlockStream
 from ui.markdown_html import FORMULA_IMAGE, formula_source
 from ui.message_card import MessageCard
+from ui.mode_switch import MODE_HELP
 from ui.records import TargetChoice
 from ui.user_card import UserCard
 
@@ -32,11 +33,16 @@ def plain_text(markdown: str) -> str:
     return words.removesuffix("\n\n")
 
 
-def make_menu(card: MessageCard, targets: Sequence[TargetChoice] = ()) -> QMenu:
-    """Make the menu of a card; what does not apply to it is left out. ``targets`` may give an answer again."""
+def make_menu(
+    card: MessageCard, targets: Sequence[TargetChoice] = (), unavailable: Mapping[Mode, str] | None = None
+) -> QMenu:
+    """Make the menu of a card; what does not apply to it is left out.
+
+    ``targets`` may give an answer again; ``unavailable`` says why a mode cannot run now.
+    """
     menu, theme = QMenu(card), card.theme
     if isinstance(card, AnswerCard):
-        _add_of_answer(menu, card, targets)
+        _add_of_answer(menu, card, targets, unavailable or {})
     else:
         menu.addAction(theme.icon("copy"), translate("MessageMenu", "Copy"), card.copy_text)
         if isinstance(card, UserCard):
@@ -47,7 +53,9 @@ def make_menu(card: MessageCard, targets: Sequence[TargetChoice] = ()) -> QMenu:
     return menu
 
 
-def _add_of_answer(menu: QMenu, card: AnswerCard, targets: Sequence[TargetChoice]) -> None:
+def _add_of_answer(
+    menu: QMenu, card: AnswerCard, targets: Sequence[TargetChoice], unavailable: Mapping[Mode, str]
+) -> None:
     theme, clipboard = card.theme, QApplication.clipboard()
     menu.addAction(theme.icon("copy"), translate("MessageMenu", "Copy as Markdown"), card.copy_text)
     menu.addAction(translate("MessageMenu", "Copy as text"), lambda: clipboard.setText(plain_text(card.text)))
@@ -56,8 +64,11 @@ def _add_of_answer(menu: QMenu, card: AnswerCard, targets: Sequence[TargetChoice
         menu.addAction(whole, lambda: clipboard.setText(card.text_with_thought))
     menu.addSeparator()
     again = menu.addMenu(theme.icon("refresh-cw"), translate("MessageMenu", "Regenerate in mode"))
+    again.setToolTipsVisible(True)
     for mode in Mode:
-        again.addAction(mode_label(mode), partial(card.regenerate_in_mode.emit, card.message_id, mode))
+        action = again.addAction(mode_label(mode), partial(card.regenerate_in_mode.emit, card.message_id, mode))
+        action.setEnabled(mode not in unavailable)
+        action.setToolTip(hover(unavailable.get(mode) or translate("ModeSwitch", MODE_HELP[mode])))
     if targets:
         others = menu.addMenu(theme.icon("cpu"), translate("MessageMenu", "Regenerate with model"))
         for choice in targets:

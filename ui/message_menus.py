@@ -5,12 +5,13 @@ Knows where a menu goes and what the text under it offers; what a message offers
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtGui import QAction, QContextMenuEvent
 from PySide6.QtWidgets import QApplication, QMenu, QPlainTextEdit, QTextEdit, QWidget
 
+from engine.records import Mode
 from ui.language import translate
 from ui.message_card import MessageCard
 from ui.message_menu import make_menu
@@ -22,10 +23,15 @@ class MessageMenus:
 
     def __init__(self) -> None:
         self._targets: Callable[[], Sequence[TargetChoice]] = tuple
+        self._unavailable: Mapping[Mode, str] = {}
 
     def ask_targets_of(self, source: Callable[[], Sequence[TargetChoice]]) -> None:
         """Have the models that an answer can be given by told whenever a menu wants them."""
         self._targets = source
+
+    def set_unavailable(self, reasons: Mapping[Mode, str]) -> None:
+        """Which modes cannot run now, and why."""
+        self._unavailable = reasons
 
     def serve(self, card: MessageCard) -> None:
         """Open the menus of a card from now on."""
@@ -34,7 +40,9 @@ class MessageMenus:
 
     def _open_below_button(self, card: MessageCard) -> None:
         button = card.more_button
-        self._pop_up(make_menu(card, self._targets()), button.mapToGlobal(QPoint(0, button.height())))
+        self._pop_up(
+            make_menu(card, self._targets(), self._unavailable), button.mapToGlobal(QPoint(0, button.height()))
+        )
 
     def _open_over_text(self, card: MessageCard, event: QContextMenuEvent) -> None:
         by_key = event.reason() is QContextMenuEvent.Reason.Keyboard
@@ -42,10 +50,13 @@ class MessageMenus:
         place = event.globalPos()
         if by_key and view is not None:
             place = view.viewport().mapToGlobal(view.cursorRect().bottomLeft())
-        menu = make_menu(card, self._targets())
+        menu = self._menu(card)
         if view is not None and card.isAncestorOf(view):
             _offer_of_text(menu, view, view.viewport().mapFromGlobal(place))
         self._pop_up(menu, place)
+
+    def _menu(self, card: MessageCard) -> QMenu:
+        return make_menu(card, self._targets(), self._unavailable)
 
     @staticmethod
     def _pop_up(menu: QMenu, place: QPoint) -> None:

@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QApplication, QMenu, QWidget
 from pytestqt.qtbot import QtBot
 
 from engine.records import Mode
-from tests.ui.conftest import STATS
+from tests.ui.conftest import NO_DRAFT, STATS
 from tests.ui.test_accessibility import nameless
 from ui.answer_card import AnswerCard
 from ui.main_window import MainWindow
@@ -168,6 +168,21 @@ def test_the_menu_regenerates_in_another_mode_and_deletes(page: MainWindow, qtbo
     with qtbot.waitSignal(page.transcript.delete_requested) as caught:
         menu["Delete from here on"].trigger()
     assert caught.args == [4]
+
+
+def test_the_menu_offers_no_mode_that_cannot_run(page: MainWindow, qtbot: QtBot) -> None:
+    page.set_engine(NO_DRAFT)
+    card = answer_card(page, 3)
+    qtbot.mouseClick(card.more_button, Qt.MouseButton.LeftButton)
+    menu = card.findChild(QMenu)
+    assert menu is not None
+    again = actions(menu)["Regenerate in mode"].menu()
+    assert isinstance(again, QMenu)
+    offered = actions(again)
+    assert not offered["Draft"].isEnabled()
+    assert offered["Draft"].toolTip() == "No draft model is loaded."
+    assert offered["N-gram"].isEnabled()
+    menu.close()
 
 
 def test_the_menu_button_opens_the_menu(page: MainWindow, qtbot: QtBot) -> None:
