@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 from PySide6.QtCore import QMimeData, Qt, QUrl
 from PySide6.QtGui import QImage
@@ -47,9 +49,9 @@ def test_a_pasted_picture_is_refused_in_words(editor: MessageEditor, qtbot: QtBo
     assert editor.hint.text() == hint  # said until something is typed
 
 
-def test_a_pasted_file_is_refused_and_leaves_no_address(editor: MessageEditor, qtbot: QtBot) -> None:
+def test_a_pasted_file_is_refused_and_leaves_no_address(editor: MessageEditor, qtbot: QtBot, tmp_path: Path) -> None:
     mime = QMimeData()
-    mime.setUrls([QUrl.fromLocalFile("/home/somebody/notes.txt")])
+    mime.setUrls([QUrl.fromLocalFile(str(tmp_path / "notes.txt"))])
     assert not editor.edit.canInsertFromMimeData(mime)  # dragged, it is the window's
     assert "attach them to a new one" in paste(editor, qtbot, mime)
     assert editor.edit.toPlainText() == "What is it?"
