@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 
@@ -12,6 +12,7 @@ from PySide6.QtWidgets import QPlainTextEdit, QToolTip, QWidget
 
 from engine.records import Source
 from ui.code_block import CodeBlock
+from ui.idle_parts import IdleParts
 from ui.language import translate
 from ui.markdown_blocks import Block, BlockStream, Segment, plan_segments, plan_tail
 from ui.markdown_places import Drawn
@@ -25,7 +26,6 @@ from ui.spare_parts import SpareParts, style_some
 from ui.theme import Theme
 
 SEGMENT_SPACING = 10
-MOST_IDLE = 8  # of prose, and of code
 JOIN_MS = 5  # after the frame in which a block was closed was painted
 CARET = Qt.TextInteractionFlag.TextSelectableByKeyboard
 
@@ -36,6 +36,7 @@ class _Part:
 
     widget: ProseView | CodeBlock
     drawn: Drawn
+    widgets: tuple[QWidget, ...]  # it and all that is in it
     goes_on: bool = False  # the one below is more of the same list or table
     marked: Drawn | None = None
     locator: Locator = field(default_factory=lambda: Locator(SourceRuns()))
@@ -73,6 +74,7 @@ class AnswerBody(QWidget):
         self._spares = SpareParts(theme, self)  # while text arrives
         self._open_blocks: list[Block] = []  # final, but in a run that may still take more
         self._closed: list[Block] = []  # final, but still shown with the open one
+        self._apart: int | None = None  # the part that shows them, where what follows them cannot join it
         self._join_soon = QTimer(self, singleShot=True, interval=JOIN_MS)
         self._join_soon.timeout.connect(self._join)
         self._sealed = 0  # widgets that will not change any more
@@ -81,7 +83,7 @@ class AnswerBody(QWidget):
         self._num_marked = 0  # widgets that are marked and will not change any more
         self._reading: MarkdownReading | None = None  # of a whole text
         self._waiting: list[Segment] = []  # of it, not built yet
-        self._idle: list[ProseView | CodeBlock] = []  # let go, to be used again
+        self._idle = IdleParts()  # those of blocks that were joined, too: the next one comes soon
         self._unstyled: list[QWidget] = []  # of the one that was made for this last
         self._told: tuple[str, SourceRuns, frozenset[Source]] = ("", SourceRuns(), frozenset())
         self._shows_refused = False
@@ -103,7 +105,8 @@ class AnswerBody(QWidget):
         self._show(self._stream.words)
         if self._closed and not self._join_soon.isActive():
             self._join_soon.start()
-        self._spares.make_soon()
+        if not (self._idle.has(ProseView) and self._idle.has(CodeBlock)):
+            self._spares.make_soon()
 
     def finish(self) -> None:
         """No more text will come."""
@@ -111,6 +114,7 @@ class AnswerBody(QWidget):
         self._take_closed()
         self._show()
         self._spares.drop()
+        self._idle.drop()
         self.around = _at_once
 
     def restart(self, base: int = 0) -> None:
@@ -118,7 +122,7 @@ class AnswerBody(QWidget):
         while self._parts:
             self._drop(len(self._parts) - 1)
         self._stream, self._open_blocks, self._final_plan, self._waiting = BlockStream(base), [], [], []
-        self._closed = []
+        self._closed, self._apart = [], None
         self._reading = None
         self._join_soon.stop()
         self._sealed = self._num_marked = self._num_settled = 0
@@ -161,26 +165,15 @@ class AnswerBody(QWidget):
         kind = CodeBlock if segment.is_code else ProseView
         if not self.window().isVisible():
             return False  # what will style it is not known yet
-        if not any(isinstance(one, kind) for one in self._idle):
+        if not self._idle.has(kind):
             widget = self._make_widget(segment)
-            widget.hide()
-            self._idle.append(widget)
+            self._idle.add(widget)
             self._unstyled = [*reversed(widget.findChildren(QWidget)), widget]
             return True
         return style_some(self._unstyled)
 
     def let_go(self) -> None:
-        """Be as if made anew, with the widgets at hand; more than a few are deleted."""
-        idle = self._idle
-        for part in self._parts:
-            self._column.take(0)
-            part.widget.hide()
-            num_alike = sum(type(one) is type(part.widget) for one in idle)
-            if num_alike < MOST_IDLE and part.widget.let_go():
-                idle.append(part.widget)
-            else:
-                part.widget.deleteLater()
-        self._parts = []
+        """Be as if made anew, with the widgets at hand."""
         self.restart()
         self._told = ("", SourceRuns(), frozenset())
 
@@ -282,20 +275,27 @@ class AnswerBody(QWidget):
 
     def growing(self) -> list[QWidget]:
         """The widgets that more text may change, and all that is in them."""
-        return list(with_children(part.widget for part in self._parts[self._num_settled :]))
+        return [widget for part in self._parts[self._num_settled :] for widget in part.widgets]
 
     def _join(self) -> None:
         """Let what was closed join the run above it: in a turn of its own, since that lays the run out anew."""
         self.around(self, self._join_now)
 
     def _join_now(self) -> None:
+        height, changed = self.sizeHint().height(), self._changed
         self._take_closed()
         self._show()
         if self._told[2] or self._shows_refused:
             self.mark(*self._told, afresh=False)
+        # It looks as before, but for the edges of marks, which are rounded from the top of their document.
+        if not self._told[2] and self.sizeHint().height() == height and not self.isAncestorOf(self.focusWidget()):
+            self._changed = changed
 
     def _take_closed(self) -> None:
         self._join_soon.stop()
+        if self._apart is not None:
+            self._drop(self._apart)
+            self._apart = None
         if self._closed:
             self._open_blocks += self._closed
             self._closed = []
@@ -304,14 +304,29 @@ class AnswerBody(QWidget):
     def _show(self, words: str = "") -> None:
         rest = [*self._closed, *self._stream.tail]
         tail = plan_tail(self._open_blocks, rest)
-        plan = plan_segments([*self._open_blocks, *rest]) if tail is None else [*self._final_plan, tail]
+        plan = [*self._final_plan, tail] if tail is not None else self._plan_apart(rest)
+        if tail is not None:
+            self._apart = None
+        joins = self._apart if tail is None else self._sealed + len(plan) - 1
         for index, segment in enumerate(plan, start=self._sealed):
             self._put(index, segment, words)
         while len(self._parts) > self._sealed + len(plan):
             self._drop(len(self._parts) - 1)
         for index in range(max(self._sealed, 1), len(self._parts)):
-            self._set_gap(index, joins=tail is not None and index == len(self._parts) - 1)
-        self._seal(plan)
+            self._set_gap(index, joins=index == joins)
+        if self._apart is None:
+            self._seal(plan)
+
+    def _plan_apart(self, rest: Sequence[Block]) -> list[Segment]:
+        """What was closed and joins the run above stays on its own until it is joined, whatever comes behind it."""
+        plan = plan_segments([*self._open_blocks, *rest])
+        num_final, known = len(self._final_plan), sum(segment.num_blocks for segment in self._final_plan)
+        num_joining = sum(segment.num_blocks for segment in plan[:num_final]) - known
+        self._apart = None
+        if not 0 < num_joining <= len(self._closed):
+            return plan
+        self._apart = self._sealed + num_final
+        return [*self._final_plan, *plan_segments(rest[:num_joining]), *plan[num_final:]]
 
     def _seal(self, plan: list[Segment]) -> None:
         """Forget the blocks of every segment that is followed by a final block: nothing can join it any more."""
@@ -347,16 +362,12 @@ class AnswerBody(QWidget):
 
     def _make(self, segment: Segment, index: int) -> None:
         kind = CodeBlock if segment.is_code else ProseView
-        widget = next((one for one in self._idle if isinstance(one, kind)), None)
-        if widget is None:
-            widget = self._make_widget(segment)
-        else:
-            self._idle.remove(widget)
+        widget = self._idle.take(kind) or self._make_widget(segment)
         if self._text_width > 0:  # else its first text would be laid out for some other width, and once more
             widget.resize(self._text_width, widget.height())
         if isinstance(widget, ProseView):
             widget.fit(self._text_width)
-        self._parts.insert(index, _Part(widget, segment.drawn))
+        self._parts.insert(index, _Part(widget, segment.drawn, tuple(with_children([widget]))))
         self._column.put(index, widget)
         hush(widget)
         widget.show()  # a layout would show it one turn of the event loop later
@@ -393,7 +404,5 @@ class AnswerBody(QWidget):
 
     def _drop(self, index: int) -> None:
         self._note(index, 0)
-        widget = self._parts.pop(index).widget
         self._column.take(index)
-        widget.hide()
-        widget.deleteLater()
+        self._idle.keep(self._parts.pop(index).widget)

@@ -342,14 +342,14 @@ class AnswerCard(MessageCard):
         if self.thought is not None:
             self.thought.finish()
             self.thought.set_duration(view.thinking_ms)
-        if view.spans and list(view.spans) != self._runs.spans:
+        afresh = bool(view.spans) and list(view.spans) != self._runs.spans
+        if afresh:
             self._runs = SourceRuns()
             self._runs.extend(view.spans)
         if self._marked or self._shows_refused:
-            self._mark()
-        versions = view.versions or self._view.versions
+            self._mark(afresh=afresh)
         took_ms = self.thought.duration_ms if self.thought is not None else None
-        told = replace(view, versions=versions, thinking_ms=took_ms)
+        told = replace(view, versions=view.versions or self._view.versions, thinking_ms=took_ms)
         self._view = replace(told, text=self._text, spans=tuple(self._runs.spans))
         self._is_whole = True
         self._set_state(view)

@@ -288,3 +288,48 @@ def test_long_lines_of_code_wrap_where_it_is_wished(theme: Theme, qtbot: QtBot) 
     code.wrap_button.setFocus()
     qtbot.keyClick(code.wrap_button, Qt.Key.Key_Space)
     qtbot.waitUntil(lambda: code.view.height() == flat)
+
+
+def test_the_view_of_a_block_that_was_joined_is_used_again(theme: Theme, qtbot: QtBot) -> None:
+    body = AnswerBody(theme)
+    qtbot.addWidget(body)
+    body.resize(500, 300)
+    body.show()
+    seen: list[ProseView | CodeBlock] = []  # the objects themselves: an id may come back
+    for number in range(12):
+        body.append(f"Paragraph {number}.\n\nThe next")
+        seen += [part for part in body.segments if part not in seen]
+        qtbot.waitUntil(lambda: not body._join_soon.isActive())
+        body.append(" one.\n\n")
+        seen += [part for part in body.segments if part not in seen]
+        qtbot.waitUntil(lambda: not body._join_soon.isActive())
+    assert len(seen) <= len(body.segments) + 2
+    body.finish()
+    qtbot.waitUntil(lambda: len(body.findChildren(ProseView)) == len(body.segments))
+
+
+def test_a_block_that_was_closed_stays_as_it_is_when_code_begins_below_it(theme: Theme, qtbot: QtBot) -> None:
+    body = AnswerBody(theme)
+    qtbot.addWidget(body)
+    body.resize(500, 300)
+    body.show()
+    body.append("One.\n\nTwo.\n\nThree\nand")
+    qtbot.waitUntil(lambda: not body._join_soon.isActive())
+    run, tail = body.segments
+    body.append(" four.\n\n```python\nx = 1\n")
+    assert body.segments[:2] == [run, tail]
+    code = body.segments[2]
+    assert isinstance(code, CodeBlock)
+    body.resize(500, body.sizeHint().height())
+    before = body.grab().toImage()
+    qtbot.waitUntil(lambda: len(body.segments) == 2)
+    assert body.sizeHint().height() == body.height()
+    assert body.segments == [run, code]
+    assert shown(body)[0].count("four.") == 1
+    assert body.grab().toImage() == before
+    body.append("y = 2\n```\n\nThe end.")
+    body.finish()
+    at_once = AnswerBody(theme)
+    qtbot.addWidget(at_once)
+    at_once.set_text("One.\n\nTwo.\n\nThree\nand four.\n\n```python\nx = 1\ny = 2\n```\n\nThe end.")
+    assert shown(body) == shown(at_once)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from itertools import groupby, pairwise
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from PySide6.QtCore import Qt
@@ -13,6 +14,7 @@ from pytestqt.qtbot import QtBot
 from engine.records import Source, TokenSpan
 from tests.ui.conftest import STATS
 from tests.ui.shown_marks import shown_marks
+from ui.answer_body import AnswerBody
 from ui.main_window import MainWindow
 from ui.markdown_blocks import BlockStream, plan_segments
 from ui.markdown_places import Drawn
@@ -140,6 +142,31 @@ def test_marks_while_growing_equal_marks_at_the_end(window: MainWindow) -> None:
     card.body.mark(card.text, card._runs, frozenset({Source.DRAFT}))
     assert grown == ranges()
     assert min(len(part) for part in grown[:3]) > 3
+
+
+def test_the_end_of_an_answer_marks_only_what_is_not_marked_yet(
+    window: MainWindow, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    text = "\n\n".join(f"Paragraph {number}.\n\n```py\nx = {number}\n```" for number in range(12)) + "\n\nend"
+    spans = tuple(TokenSpan(1, Source.DRAFT) for _ in text)
+    window.stats.now.sources[Source.DRAFT].click()
+    window.begin_answer(MessageView(1, "assistant", "", MessageState.STREAMING))
+    for place in range(0, len(text), 20):
+        window.append_text(text[place : place + 20], spans[place : place + 20])
+        card = window.transcript.last_answer()
+        assert card is not None
+        body = card.body
+        qtbot.waitUntil(lambda body=body: not body._join_soon.isActive())  # type: ignore[misc]
+    marked = []
+    mark_one = AnswerBody._mark_one
+    monkeypatch.setattr(AnswerBody, "_mark_one", lambda body, part: (marked.append(part), mark_one(body, part)))
+    window.finish_answer(MessageView(1, "assistant", text, spans=spans))
+    assert len(marked) < 5 < len(body.segments)
+    marked.clear()
+    window.begin_answer(MessageView(2, "assistant", "", MessageState.STREAMING))
+    window.append_text(text, spans)
+    window.finish_answer(MessageView(2, "assistant", text, spans=(TokenSpan(len(text), Source.BONUS),)))
+    assert _marked_words(window) == {}  # what was told at the end counts
 
 
 def test_marking_leaves_the_text_alone(window: MainWindow, qtbot: QtBot) -> None:

@@ -71,7 +71,7 @@ def test_nothing_is_laid_out_while_it_is_folded(block: ThoughtBlock, qtbot: QtBo
         block.set_text("Let me see this now."[:end], 7, live=True)
     assert block.body is None
     qtbot.mouseClick(block.header, Qt.MouseButton.LeftButton)
-    assert shown(block) == "Let me see this now"
+    qtbot.waitUntil(lambda: shown(block) == "Let me see this now")
     block.set_text("Let me see this now. Yes", 7, live=True)
     assert shown(block) == "Let me see this now. Yes"
     block.set_text("Let me see this now. Yes", 7, live=False)
@@ -85,7 +85,7 @@ def test_it_is_opened_and_folded_by_key(block: ThoughtBlock, qtbot: QtBot, key: 
     qtbot.keyClick(block.header, key)
     assert block.is_open
     assert block._frame.isVisible()
-    assert shown(block) == "Let me see."
+    qtbot.waitUntil(lambda: shown(block) == "Let me see.")  # built in slices of time
     qtbot.keyClick(block.header, key)
     assert not block._frame.isVisible()
 
