@@ -88,7 +88,7 @@ def verify(copied: Unverified) -> Path:
             copy.execute("PRAGMA journal_mode = DELETE").fetchall()
             check(copy, thorough=True)
             _compare(copy, copied)
-        with part.open("rb") as file:
+        with part.open("r+b") as file:  # Windows brings only what may be written to the disk
             os.fsync(file.fileno())
         part.replace(final)
     except (sqlite3.Error, OSError, DamagedFileError) as error:

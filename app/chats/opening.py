@@ -165,7 +165,7 @@ def _put_back(backup: Path, file: Path) -> None:
     """Put a verified copy in the file's place; the write-ahead log beside it belongs to what is replaced."""
     part = file.with_suffix(".part")
     shutil.copyfile(backup, part)
-    with part.open("rb") as handle:
+    with part.open("r+b") as handle:  # Windows brings only what may be written to the disk
         os.fsync(handle.fileno())
     for companion in _companions(file):
         companion.unlink(missing_ok=True)

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import errno
 import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from pathlib import Path
 
+import jinja2.sandbox
 import psutil
 import pytest
 
@@ -14,7 +17,9 @@ from engine import template
 from engine.child_process import CHILD_FLAG, child_command, child_environment
 from engine.errors import TemplateError
 from engine.template import TemplateRefusedError, TemplateRenderer
-from engine.template_child import make_answerer
+from engine.template_child import make_answerer, make_environment
+
+ROOT = Path(__file__).resolve().parents[2]
 
 ESCAPES = {
     "CVE-2024-34359": "{% for c in [].__class__.__base__.__subclasses__() %}{{ c.__name__ }}{% endfor %}",
@@ -125,6 +130,47 @@ def test_words_beyond_any_context_are_told_so(renderer: TemplateRenderer, num_ch
     with pytest.raises(TemplateError, match=words):
         renderer.render("{{ x }}", {"x": "x" * num_chars})
     assert renderer.render("{{ 1 + 1 }}", {}) == "2"
+
+
+def test_a_template_gets_jinjas_own_filters_and_two_functions() -> None:
+    plain, ours = jinja2.sandbox.ImmutableSandboxedEnvironment(), make_environment()
+    assert type(ours) is type(plain)
+    assert set(ours.filters) == set(plain.filters)
+    assert set(ours.tests) == set(plain.tests)
+    assert set(ours.globals) - set(plain.globals) == {"raise_exception", "strftime_now"}
+    changed = {name for name, deed in plain.filters.items() if ours.filters[name] is not deed}
+    assert changed == {"tojson"}
+
+
+RIGHTS = {
+    "to open a file": "open('/')",
+    "to make a pipe": "os.pipe()",
+    "to make a socket": "socket.socket()",
+    "to write into a file": "os.write(there, b'x')",
+}
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such limits")
+@pytest.mark.parametrize("deed", RIGHTS.values(), ids=RIGHTS)
+def test_the_helper_has_given_up_its_rights(deed: str, tmp_path: Path) -> None:
+    script = f"""
+import os, signal, socket, sys
+from engine.template_child import _give_up_rights
+signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+there = os.dup2(os.open(sys.argv[1], os.O_WRONLY | os.O_CREAT), 0)
+{{}}
+try:
+    {deed}
+except OSError as error:
+    print(error.errno)
+"""
+    told = []
+    for rights in ("pass", "_give_up_rights(2**30)"):
+        command = [sys.executable, "-c", script.format(rights), str(tmp_path / "file")]
+        told.append(subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout.strip())
+    with_rights, without = told
+    assert without in (str(errno.EMFILE), str(errno.EFBIG))
+    assert with_rights != without
 
 
 def test_the_memory_watch_works_without_the_systems_help(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -11,13 +11,14 @@ from pathlib import Path
 
 import pytest
 
+from app.chats import database
 from app.chats.answers import Ending
 from app.chats.backups import backup_is_due, backups_in, make_backup, rotate
 from app.chats.database import connect, version_of
 from app.chats.opening import Opened, Place, open_chats
 from app.chats.schema import MIGRATIONS
 from app.chats.store import ChatStore
-from app.errors import BackupError
+from app.errors import BackupError, StorageError
 from engine.records import Mode
 from ui.records import MessageState
 
@@ -49,12 +50,27 @@ def asides(place: Place) -> list[Path]:
 
 def test_the_pragmas_read_back(place: Place) -> None:
     opened = open_chats(place, NOW)
-    wanted = {"journal_mode": "wal", "synchronous": 2, "foreign_keys": 1, "locking_mode": "exclusive"}
-    if sys.platform == "darwin":
-        wanted["checkpoint_fullfsync"] = 1
+    wanted = {
+        "journal_mode": "wal", "synchronous": 2, "foreign_keys": 1, "locking_mode": "exclusive", "trusted_schema": 0
+    }  # fmt: skip
     found = {name: opened.connection.execute(f"PRAGMA {name}").fetchone()[0] for name in wanted}
     opened.connection.close()
     assert found == wanted
+
+
+def test_on_macos_a_checkpoint_reaches_the_disk(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "platform", "darwin")  # SQLite takes the pragma everywhere
+    opened = open_chats(place, NOW)
+    found = opened.connection.execute("PRAGMA checkpoint_fullfsync").fetchone()[0]
+    opened.connection.close()
+    assert found == 1
+
+
+def test_a_pragma_that_reads_back_otherwise_is_told(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(database, "_PRAGMAS", (("synchronous", "OFF", 2),))
+    place.file.parent.mkdir(parents=True)
+    with pytest.raises(StorageError, match="does not take synchronous = OFF: it says 0"):
+        connect(place.file)
 
 
 @pytest.mark.parametrize("junk", [b"no database at all" * 100, b"", b"SQLite format 3\0" + bytes(84), bytes(5000)])
