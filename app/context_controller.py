@@ -15,9 +15,18 @@ from app.condensing import Condensed, condensed
 from app.context_fields import KEPT_CACHES, MIB
 from app.conversation_controller import ConversationController
 from app.parts import Parts
-from engine.records import ChatRequest, CountRequest, Finished, StatsUpdate, SummaryUpdate, TokensCounted
+from engine.records import (
+    ChatRequest,
+    CountRequest,
+    EngineFailed,
+    Finished,
+    StatsUpdate,
+    SummaryUpdate,
+    TokensCounted,
+)
 from ui.context_meter import ContextMeter
 from ui.context_records import ContextParts, SummaryView
+from ui.context_sum import LEAST_ROOM
 from ui.language import translate
 from ui.layer_records import Layer
 from ui.problem_words import in_language
@@ -31,11 +40,12 @@ MESSAGE_TOKENS = 8  # about what a chat template writes around a message
 
 @dataclass(frozen=True, slots=True)
 class _Asked:
-    """An answer that was asked for: which stored messages its messages end with."""
+    """An answer that was asked for: which stored messages its messages end with, and where it goes."""
 
     request_id: int
     conversation_id: int
     last_ids: tuple[int, ...]
+    answer_id: int
 
 
 class ContextController:
@@ -54,6 +64,8 @@ class ContextController:
         self._system_prompt = ""
         self._num_counts = 0
         self._overhead = 0
+        self._refused: dict[int, int] = {}  # tokens that were too many, by the answer that could not be made
+        self._failed: MessageView | None = None  # the end of the open conversation, where it has no answer
         self.meter = self._make_meter()
         self._attach()
         parts.window.rebuilt.connect(self._on_rebuilt)
@@ -109,7 +121,8 @@ class ContextController:
         num_before = len(condensed(turn.history, {}).messages)
         first = 1 if request.messages and request.messages[0].role == "system" else 0
         messages = (*request.messages[:first], *short.messages, *request.messages[first + num_before :])
-        self._asked = _Asked(request.request_id, conversation_id, short.last_ids)
+        self._asked = _Asked(request.request_id, conversation_id, short.last_ids, turn.answer.id)
+        self.meter.set_parts(replace(self.meter.parts, refused=0))  # another question is the last now
         return replace(request, messages=messages, conversation_id=conversation_id)
 
     def on_summary(self, event: SummaryUpdate) -> None:
@@ -145,13 +158,14 @@ class ContextController:
         system = self._system_prompt = self._conversations.settings.text("system_prompt")
         last = views[-1] if views else None
         answer = last.text if last is not None and last.role == "assistant" else ""
+        self._failed = last if last is not None and last.state is MessageState.FAILED and not answer else None
         if not self._size:
             self.meter.set_parts(ContextParts())
             return
         self._num_counts += 1
         self._overhead = MESSAGE_TOKENS * (len(short.messages) + bool(system) + bool(answer))
         told = "\n".join(message.content for message in short.messages)
-        self.meter.set_parts(replace(self.meter.parts, size=self._size, counted=False))
+        self.meter.set_parts(replace(self.meter.parts, size=self._size, counted=False, refused=0))
         self._worker.count(CountRequest(-self._num_counts, (system, told, answer)))
 
     def on_counted(self, event: TokensCounted) -> bool:
@@ -161,8 +175,25 @@ class ContextController:
         if event.request_id == -self._num_counts and event.counts is not None:
             system, told, answer = event.counts
             parts = ContextParts(system, told + self._overhead if told or answer else 0, answer, self._size)
-            self.meter.set_parts(self._as_used(parts, self._window.composer.context_used))
+            needed = self._needed(parts.used)
+            parts = self._as_used(parts, self._window.composer.context_used)
+            self.meter.set_parts(replace(parts, refused=needed))
         return True
+
+    def on_failed(self, event: EngineFailed) -> None:
+        """Say what a question would have taken that was too long."""
+        asked = self._asked
+        if asked is not None and asked.request_id == event.request_id and event.tokens_needed:
+            self._refused[asked.answer_id] = event.tokens_needed
+            if asked.conversation_id == self._conversations.current_id:
+                self.show()
+
+    def _needed(self, num_counted: int) -> int:
+        """Tokens that the last question was too long with; as counted where nobody told since the start. 0: it fits."""
+        if self._failed is None:
+            return 0
+        needed = self._refused.get(self._failed.id, num_counted)
+        return needed if needed > self._size - LEAST_ROOM else 0
 
     def on_stats(self, event: StatsUpdate | Finished) -> None:
         """Follow the answer in the making, where its conversation is the open one."""

@@ -283,6 +283,9 @@ class Controller(QObject):
             self.answers.on_event(event)
             if isinstance(event, StatsUpdate | Finished):
                 self.context.on_stats(event)
+            elif isinstance(event, EngineFailed):
+                self.context.on_failed(event)
+                self.attachments.sums.conversation_changed()
             self._notifications.on_event(event)
         self._show_engine()
 

@@ -16,7 +16,7 @@ from app.errors import StorageError
 from app.parts import Parts
 from app.requests import prompt_messages
 from engine.records import CountRequest, TokensCounted
-from ui.context_sum import ContextSum
+from ui.context_sum import LEAST_ROOM, ContextSum
 from ui.records import Attachment
 
 log = logging.getLogger(__name__)
@@ -46,6 +46,7 @@ class TokenSumController(QObject):
         self._attachments: tuple[Attachment, ...] = ()
         self._size: int | None = None  # None: no model
         self._counts: dict[Key, int] = {}
+        self._unanswered: tuple[str, ...] = ()  # the questions at the conversation's end, once it was read
         self._waiting: dict[int, tuple[Key, ...]] = {}
         self._num_requests = 0
         self._timer = QTimer(self, singleShot=True, interval=TYPING_MS)
@@ -125,6 +126,7 @@ class TokenSumController(QObject):
         key = self._conversation_key
         if key is not None:
             texts[key] = "" if key in self._counts else self._history()
+            texts |= {("question", question): question for question in self._unanswered}
         return texts
 
     @property
@@ -133,21 +135,29 @@ class TokenSumController(QObject):
         return None if self._window.composer.context_used else ("conversation", self._conversations.current_id or 0)
 
     def _history(self) -> str:
+        """All that was said, but for the questions at its end that have no answer: those are counted by themselves."""
         conversation_id = self._conversations.current_id
         try:
             views = self._store.history(conversation_id) if conversation_id is not None else ()
         except StorageError as error:
             log.warning("A conversation could not be counted: %s", error.message)
             views = ()
-        system = self._keeper.current.text("system_prompt")
-        return "\n".join((system, *(message.content for message in prompt_messages("", views))))
+        messages = prompt_messages("", views)
+        told = [message.content for message in messages]
+        self._unanswered = ()
+        if views and views[-1].role == "assistant" and views[-1].text:
+            told.append(views[-1].text)
+        elif messages:
+            self._unanswered = messages[-1].questions or (messages[-1].content,)
+            told.pop()
+        return "\n".join((self._keeper.current.text("system_prompt"), *told))
 
     def _show(self) -> None:
         if self._size is None or self._is_empty:
             self._window.composer.show_sum(None)
             return
         key = self._conversation_key
-        conversation = self._window.composer.context_used if key is None else self._counts.get(key)
+        conversation = self._window.composer.context_used if key is None else self._with_unanswered(key)
         typed = self._counts.get(("typed", self._window.composer.text))
         attached = [self.count_of(attachment.id) for attachment in self._attachments]
         parts = (conversation, typed, *attached)
@@ -160,6 +170,14 @@ class TokenSumController(QObject):
                 complete=all(part is not None for part in parts),
             )
         )
+
+    def _with_unanswered(self, key: Key) -> int | None:
+        """Tokens of the conversation, without the questions that alone are too long for the context: they stay out."""
+        counts = [self._counts.get(("question", question)) for question in self._unanswered]
+        conversation = self._counts.get(key)
+        if conversation is None or None in counts:
+            return None
+        return conversation + sum(count for count in counts if count and count <= (self._size or 0) - LEAST_ROOM)
 
     def _on_text(self, _text: str) -> None:
         if self._is_empty:

@@ -111,7 +111,7 @@ class Answer:
         if len(ids) > size - LEAST_ROOM:
             shorter = self._shortened(request) if request.messages and request.raw_prompt is None else None
             if shorter is None:
-                raise PromptTooLongError(
+                error = PromptTooLongError(
                     said(
                         "The conversation has {num_ids:,} tokens, but the context holds {size:,} and the answer "
                         "needs room.",
@@ -119,6 +119,8 @@ class Answer:
                         size=size,
                     )
                 )
+                error.num_tokens = len(ids)
+                raise error
             ids = shorter
         return np.asarray(ids, dtype=np.int32)
 

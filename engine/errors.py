@@ -106,8 +106,9 @@ class PromptError(EngineError):
 
 
 class PromptTooLongError(PromptError):
-    """The prompt leaves no room in the context."""
+    """The prompt leaves no room in the context; it would have taken ``num_tokens``."""
 
+    num_tokens = 0
     title = "The conversation is too long"
     default_advice = "Start a new chat, shorten the message, or choose a larger context in the settings."
 

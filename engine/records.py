@@ -323,10 +323,14 @@ class EngineReady:
 
 @dataclass(frozen=True, slots=True)
 class EngineFailed:
-    """Something failed. ``request_id`` is 0 where no answer was in the making; the previous model stays usable."""
+    """Something failed. ``request_id`` is 0 where no answer was in the making; the previous model stays usable.
+
+    ``tokens_needed``: what the prompt would have taken, where the context was too small for it; else 0.
+    """
 
     problem: Problem
     request_id: int = 0
+    tokens_needed: int = 0
 
 
 @dataclass(frozen=True, slots=True)

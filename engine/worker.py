@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from engine.errors import EngineError
+from engine.errors import EngineError, PromptTooLongError
 from engine.records import ChatRequest, CountRequest, EngineFailed, Event, LoadProgress, LoadRequest, Problem
 from engine.token_counts import TokenCounts
 
@@ -154,7 +154,8 @@ class EngineWorker:
             try:
                 self._do(session, command)
             except EngineError as error:
-                self._on_event(EngineFailed(error.problem, request_id))
+                needed = error.num_tokens if isinstance(error, PromptTooLongError) else 0
+                self._on_event(EngineFailed(error.problem, request_id, needed))
             except ValueError as error:  # a setting outside its range: the sentence is for the user
                 self._on_event(
                     EngineFailed(Problem("This setting cannot be used", str(error), "Change it."), request_id)

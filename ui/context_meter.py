@@ -39,7 +39,7 @@ POLICY_HELP = {
     ),
     "stop": mark("ContextMeter", "No answer is made until there is room."),
 }
-SYSTEM, CONVERSATION, LAST, FREE = range(4)
+SYSTEM, CONVERSATION, LAST, FREE, REFUSED = range(5)
 
 
 def part_words(parts: ContextParts) -> list[tuple[str, str]]:
@@ -57,6 +57,8 @@ def summary_words(parts: ContextParts) -> str:
     """All of it in one sentence."""
     if not parts.size:
         return translate("ContextMeter", "Context: no model is loaded.")
+    if parts.refused:
+        return refused_words(parts)
     told = translate("ContextMeter", "Context: {used} of {size} tokens used{full}.")
     full = translate("ContextMeter", ", nearly full") if parts.nearly_full else ""
     first = told.format(used=count(parts.used), size=count(parts.size), full=full)
@@ -68,6 +70,15 @@ def summary_words(parts: ContextParts) -> str:
     return f"{first} {rest.format(**{name: count(number) for name, number in figures.items()})}"
 
 
+def refused_words(parts: ContextParts) -> str:
+    """What the last question would have taken."""
+    words = translate(
+        "ContextMeter",
+        "Too long: with the last question the conversation takes {needed} tokens, but the context holds {size}.",
+    )
+    return words.format(needed=count(parts.refused), size=count(parts.size))
+
+
 def paint_part(painter: QPainter, area: QRectF, part: int, palette: Palette) -> None:
     """One part of the bar: the system prompt dark, the conversation in the accent, the last answer hatched."""
     if part == SYSTEM:
@@ -77,6 +88,9 @@ def paint_part(painter: QPainter, area: QRectF, part: int, palette: Palette) -> 
     elif part == LAST:
         painter.fillRect(area, QColor(palette.page))
         painter.fillRect(area, QBrush(QColor(palette.accent_text), Qt.BrushStyle.BDiagPattern))
+    elif part == REFUSED:
+        painter.fillRect(area, QColor(palette.page))
+        painter.fillRect(area, QBrush(QColor(palette.caution), Qt.BrushStyle.DiagCrossPattern))
 
 
 class ContextMeter(QToolButton):
@@ -136,8 +150,7 @@ class ContextMeter(QToolButton):
     def _show(self) -> None:
         parts = self._parts
         self.setVisible(parts.size > 0)
-        full = " · " + translate("ContextMeter", "nearly full") if parts.nearly_full else ""
-        self.setText(f" {percent(parts.share)}{full}" if parts.counted else " …")
+        self.setText(f" {_short_words(parts)}")
         words = summary_words(parts)
         after = translate("ContextMeter", "When it is full: {policy}.").format(
             policy=translate("ContextMeter", POLICIES.get(self._policy, POLICIES["drop"]))
@@ -154,12 +167,13 @@ class ContextMeter(QToolButton):
         pixmap.fill(QColor(palette.page))
         painter = QPainter(pixmap)
         left, width = 1.0, BAR.width() - 2.0
-        for part, tokens in ((SYSTEM, parts.system), (CONVERSATION, parts.conversation), (LAST, parts.last_answer)):
+        held = ((SYSTEM, parts.system), (CONVERSATION, parts.conversation), (LAST, parts.last_answer))
+        for part, tokens in ((REFUSED, parts.size),) if parts.refused else held:
             share = min(tokens / parts.size if parts.size else 0.0, 1.0)
             length = min(width * share, BAR.width() - 1.0 - left)
             paint_part(painter, QRectF(left, 1.0, length, BAR.height() - 2.0), part, palette)
             left += length
-        painter.setPen(QColor(palette.caution if parts.nearly_full else palette.border_strong))
+        painter.setPen(QColor(palette.caution if parts.nearly_full or parts.refused else palette.border_strong))
         painter.drawRect(QRectF(0.5, 0.5, BAR.width() - 1.0, BAR.height() - 1.0))
         painter.end()
         return pixmap
@@ -186,6 +200,11 @@ class ContextPanel(QFrame):
         heading = QLabel(translate("ContextMeter", "Context, in tokens"))
         heading.setProperty("kind", "section")
         column.addWidget(heading)
+        if parts.refused:
+            refused = QLabel(refused_words(parts))
+            refused.setProperty("kind", "warning")
+            refused.setWordWrap(True)
+            column.addWidget(refused)
         column.addLayout(self._table(theme, parts))
         column.addSpacing(8)
         question = QLabel(translate("ContextMeter", "When it is full"))
@@ -243,6 +262,17 @@ class ContextPanel(QFrame):
             self.close()
         else:
             super().keyPressEvent(event)
+
+
+def _short_words(parts: ContextParts) -> str:
+    """What stands beside the bar."""
+    if not parts.counted:
+        return "…"
+    if parts.refused:
+        words = translate("ContextMeter", "{needed} of {size} · too long")
+        return words.format(needed=count(parts.refused), size=count(parts.size))
+    share = percent(parts.share)
+    return f"{share} · {translate('ContextMeter', 'nearly full')}" if parts.nearly_full else share
 
 
 def _swatch(theme: Theme, part: int, ratio: float) -> QPixmap:

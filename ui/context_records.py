@@ -9,13 +9,17 @@ NEARLY_FULL = 0.85
 
 @dataclass(frozen=True, slots=True)
 class ContextParts:
-    """Tokens of what the model is sent, of ``size``; 0 where no model is loaded. ``counted``: none is waited for."""
+    """Tokens of what the model is sent, of ``size``; 0 where no model is loaded. ``counted``: none is waited for.
+
+    ``refused``: what the last question would have taken with all before it, where that was too much; else 0.
+    """
 
     system: int = 0
     conversation: int = 0
     last_answer: int = 0
     size: int = 0
     counted: bool = True
+    refused: int = 0
 
     @property
     def used(self) -> int:

@@ -790,16 +790,20 @@
         <source>, nearly full</source>
         <translation>, fast voll</translation>
     </message>
+    <message>
+        <source>Too long: with the last question the conversation takes {needed} tokens, but the context holds {size}.</source>
+        <translation>Zu lang: Mit der letzten Frage braucht das Gespräch {needed} Token, aber der Kontext fasst {size}.</translation>
+    </message>
+    <message>
+        <source>{needed} of {size} · too long</source>
+        <translation>{needed} von {size} · zu lang</translation>
+    </message>
     <message numerus="yes">
         <source>System prompt {system}, conversation {conversation}, last answer {last} tokens.</source>
         <translation>
             <numerusform>Systemprompt {system}, Unterhaltung {conversation}, letzte Antwort {last} Token.</numerusform>
             <numerusform>Systemprompt {system}, Unterhaltung {conversation}, letzte Antwort {last} Token.</numerusform>
         </translation>
-    </message>
-    <message>
-        <source>nearly full</source>
-        <translation>fast voll</translation>
     </message>
     <message>
         <source>When it is full: {policy}.</source>

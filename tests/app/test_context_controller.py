@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import pytest
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QApplication
+from PySide6.QtWidgets import QApplication, QLabel
 from pytestqt.qtbot import QtBot
 
 from app.chats import summaries
 from app.context_fields import MIB
-from engine.records import Finished, FinishReason, Message, RunStats, StatsUpdate, SummaryUpdate
+from engine.records import EngineFailed, Finished, FinishReason, Message, Problem, RunStats, StatsUpdate, SummaryUpdate
 from engine.summarising import in_front
 from tests.app.fakes import Desk
 from tests.app.test_answer_controller import answer
 from ui.context_meter import ContextMeter, ContextPanel
 from ui.context_records import ContextParts
 from ui.context_summary import SummaryLine
+from ui.records import MessageState
 
 
 @pytest.fixture
@@ -90,6 +91,61 @@ def test_the_meter_follows_an_answer_and_warns(loaded: Desk, qtbot: QtBot) -> No
     qtbot.waitUntil(lambda: meter(loaded).parts.used == 460)
     assert "nearly full" in meter(loaded).text()
     assert "nearly full" in meter(loaded).accessibleName()
+
+
+def refuse(desk: Desk, qtbot: QtBot, question: str, num_tokens: int) -> None:
+    """Send a question by the keys, and have the engine say that it is too long."""
+    desk.window.composer.edit.setPlainText(question)
+    qtbot.keyClick(desk.window.composer.edit, Qt.Key.Key_Return)
+    request_id = desk.engine.requests[-1].request_id
+    desk.engine.tell(EngineFailed(Problem("Too long", "It is too long.", "Shorten it."), request_id, num_tokens))
+    qtbot.waitUntil(lambda: desk.messages()[-1].state is MessageState.FAILED)
+
+
+def test_a_question_that_was_too_long_says_what_it_would_take(loaded: Desk, qtbot: QtBot) -> None:
+    answer(loaded, qtbot, "one", "first")
+    refuse(loaded, qtbot, "too many words", 712)
+    qtbot.waitUntil(lambda: meter(loaded).text().strip() == "712 of 512 · too long")
+    assert "takes 712 tokens, but the context holds 512" in meter(loaded).accessibleName()
+    qtbot.mouseClick(meter(loaded), Qt.MouseButton.LeftButton)
+    panel = meter(loaded).panel
+    assert isinstance(panel, ContextPanel)
+    assert any("takes 712 tokens" in label.text() for label in panel.findChildren(QLabel))
+    qtbot.keyClick(panel, Qt.Key.Key_Escape)
+    chat = loaded.controller.conversations.current_id
+    assert chat is not None
+    loaded.controller.conversations.new_chat()
+    qtbot.waitUntil(lambda: "too long" not in meter(loaded).text())
+    loaded.controller.conversations.select(chat)
+    qtbot.waitUntil(lambda: "too long" in meter(loaded).text())  # there again with its chat
+    answer(loaded, qtbot, "two", "second")
+    assert meter(loaded).parts.refused == 0
+    assert "too long" not in meter(loaded).text()
+
+
+def test_a_question_that_was_too_long_does_not_count_for_the_next_one(loaded: Desk, qtbot: QtBot) -> None:
+    refuse(loaded, qtbot, "word " * 600, 612)
+    qtbot.waitUntil(lambda: "too long" in meter(loaded).text())
+    composer = loaded.window.composer
+    qtbot.keyClicks(composer.edit, "and now")
+    qtbot.waitUntil(lambda: composer.context_label.text() == "10 of 512 tokens")
+    assert not composer.fit_label.isVisible()
+    composer.edit.clear()
+    refuse(loaded, qtbot, "a question that would fit alone", 520)
+    qtbot.keyClicks(composer.edit, "and now")
+    qtbot.waitUntil(lambda: composer.context_label.text() == "16 of 512 tokens")
+
+
+def test_after_a_new_start_the_meter_counts_what_was_too_long(loaded: Desk, qtbot: QtBot) -> None:
+    refuse(loaded, qtbot, "word " * 600, 612)
+    qtbot.waitUntil(lambda: "612 of 512" in meter(loaded).text())
+    loaded.controller.context._refused.clear()  # nobody told since the start
+    loaded.controller.context.show()
+    qtbot.waitUntil(lambda: meter(loaded).parts.counted)
+    assert meter(loaded).parts.refused >= 600
+    loaded.controller.context.model_changed(4096)
+    qtbot.waitUntil(lambda: meter(loaded).parts.counted)
+    assert meter(loaded).parts.refused == 0
 
 
 def test_what_happens_when_it_is_full_is_chosen_by_mouse_and_by_keys(loaded: Desk, qtbot: QtBot) -> None:

@@ -133,8 +133,9 @@ def test_a_question_that_was_too_long_stands_in_nobodys_way(policy: Overflow) ->
 
     turn = (Message("user", "one two three"), Message("assistant", "four"))
     huge = "word " * 400
-    with pytest.raises(PromptTooLongError):
+    with pytest.raises(PromptTooLongError) as caught:
         answered(*turn, Message("user", huge))
+    assert f"has {caught.value.num_tokens:,} tokens" in str(caught.value)
     stats = answered(*turn, asked(huge, "Hello"))
     assert (stats.left_out, stats.unanswered) == (0, 1)
     assert any("1 questions without an answer" in why for why in stats.decisions)
