@@ -21,7 +21,6 @@ from app.parts import Parts
 from app.token_sum_controller import TokenSumController
 from engine.records import Problem
 from engine.sentences import joined, said
-from ui.attachment_reader import AttachmentReader as ReaderDialog
 from ui.language import translate
 from ui.message_edit import fits_box
 from ui.records import Attachment
@@ -104,6 +103,8 @@ class AttachmentController(QObject):
             return
         if found is not None:
             shown = replace(found, num_tokens=self.sums.count_of(attachment_id))
+            from ui.attachment_reader import AttachmentReader as ReaderDialog  # noqa: PLC0415  (opened by a click)
+
             ReaderDialog(self._window.theme, shown, self._window).open()
 
     def close(self, timeout_s: float) -> bool:

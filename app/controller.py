@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QCoreApplication, QLocale, QObject, QTimer, Signal
 
@@ -16,9 +17,9 @@ from app.conversation_controller import ConversationController
 from app.deletion_controller import DeletionController
 from app.engine_bridge import EngineBridge
 from app.help_desk import HelpDesk
+from app.hub.addresses import find_endpoint
 from app.hub.errors import HubError
 from app.hub_controller import HubController
-from app.hub_shelf import open_shelf
 from app.layout_file import read_layout, write_layout
 from app.library_controller import LibraryController
 from app.model_controller import NO_BUILTIN, ModelController
@@ -43,9 +44,14 @@ from engine.records import (
     TokensCounted,
 )
 from ui.catalogues import speak
+from ui.first_paint import FirstPaint
 from ui.language import locale, mark, translate
 from ui.layer_records import Layer
 from ui.records import EngineView, SettingValue
+
+if TYPE_CHECKING:
+    from app.hub_shelf import Shelf
+    from ui.hub.place import HubPlace
 
 log = logging.getLogger(__name__)
 
@@ -100,16 +106,17 @@ class Controller(QObject):
 
     def _make_hub(self) -> HubController | None:
         """None where HF_ENDPOINT is no address; then the Models place says so, and all else works."""
-        parts = self._parts
         try:
-            return HubController(
-                parts,
-                lambda tell: open_shelf(parts.paths, parts.keeper.current, tell),
-                self._then_show_engine(self.models.load_pair),
-            )
+            find_endpoint()
         except HubError as error:
             self._no_hub = error.problem
             return None
+        return HubController(self._parts, self._open_shelf, self._then_show_engine(self.models.load_pair))
+
+    def _open_shelf(self, on_downloads: Callable[[], None]) -> Shelf:
+        from app.hub_shelf import open_shelf  # noqa: PLC0415  (the start does not wait for it)
+
+        return open_shelf(self._parts.paths, self._parts.keeper.current, on_downloads)
 
     def start(self) -> None:
         """Show what is stored, and have the models loaded."""
@@ -129,7 +136,8 @@ class Controller(QObject):
         self.models.load_chosen()
         self._show_engine()
         if self.hub is not None:
-            self.hub.start()
+            self.hub.greet()
+            FirstPaint(window, self.hub.start)
 
     @property
     def is_answering(self) -> bool:
@@ -185,13 +193,17 @@ class Controller(QObject):
 
     def _attach(self) -> None:
         """Follow the window's parts as they are now."""
-        page, problem, place = self._window.transcript, self._no_hub, self._window.hub.place
+        page, problem = self._window.transcript, self._no_hub
         page.edited.connect(self._then_show_engine(self.answers.edit, of_models=False))
         page.regenerate_in_mode.connect(self._then_show_engine(self.answers.regenerate, of_models=False))
         page.regenerate_with.connect(self._then_show_engine(self.regenerating.again_with, of_models=False))
         page.continue_requested.connect(self._then_show_engine(self.answers.go_on, of_models=False))
         if problem is not None:
-            place.wants.page_shown.connect(lambda _page: place.show_problem(problem))
+
+            def follow(place: HubPlace) -> None:
+                place.wants.page_shown.connect(lambda _page: place.show_problem(problem))
+
+            self._window.hub.when_made(follow)
 
     def _on_rebuilt(self) -> None:
         """Fill a window that was built anew; the other controllers have attached themselves before."""

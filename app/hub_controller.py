@@ -6,35 +6,35 @@ Knows how to start and cancel; what is asked of whom is `app.hub_shelf`'s, what 
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Qt, QUrl, Signal
 from PySide6.QtGui import QDesktopServices
 
+from app.first_run import is_first_run, note_welcomed
 from app.hub_jobs import Jobs
-from app.hub_pairs_controller import HubPairsController
-from app.hub_shelf import LibraryAnswer, RepoAnswer, Shelf
+from app.hub_words import arrived, freed
 from app.late import Late
 from app.parts import Parts
 from app.requests import load_request
 from engine.records import ModelInfo, Problem
 from ui.dialogs import link_question
-from ui.formatting import size
-from ui.hub.doors import HubDoors
-from ui.hub.place import HubPlace
-from ui.hub_records import DownloadRow, DownloadState, ModelRef, RepoRow, SearchQuery
+from ui.hub.doors import WELCOME, HubDoors
 from ui.language import translate
 from ui.problem_words import explanation, in_words
 
-if TYPE_CHECKING:
+if TYPE_CHECKING:  # the first paint waits for none of it
     from app.hub_pairs import PairJudge
+    from app.hub_pairs_controller import HubPairsController
+    from app.hub_shelf import LibraryAnswer, RepoAnswer, Shelf
+    from ui.hub.place import HubPlace
+    from ui.hub_records import DownloadRow, ModelRef, RepoRow, SearchQuery
 
 log = logging.getLogger(__name__)
 
 Chat = Callable[[str, str], None]
-WELCOMED_FILE = "welcomed"
 JOBS_END_S = 2.0
 
 
@@ -54,6 +54,7 @@ class HubController(QObject):
         self._chat = chat
         self._closed = False
         self._target, self._draft = "", ""
+        self._loaded: ModelInfo | None = None
         self._repo: RepoAnswer | None = None
         self._rows: tuple[DownloadRow, ...] = ()
         self._looked_elsewhere = False
@@ -61,10 +62,15 @@ class HubController(QObject):
         self._chat_after: tuple[ModelRef, ...] = ()
         self.posted.connect(self._call, Qt.ConnectionType.QueuedConnection)
         self.jobs = Jobs(self.posted.emit)
-        self.shelf = make_shelf(lambda: self.posted.emit(self._show_downloads))
-        self.pairs = HubPairsController(self._window, self.jobs, Late(self._make_judge), self.tell)
-        self._attach()
+        self._shelf = Late(lambda: make_shelf(lambda: self.posted.emit(self._show_downloads)))
+        self._pairs: HubPairsController | None = None  # until there is a place
+        self._doors.when_made(self._attach)
         parts.window.rebuilt.connect(self._on_rebuilt)
+
+    @property
+    def shelf(self) -> Shelf:
+        """Hub, library and downloads. Made by the first who asks, which is a job: it brings much code with it."""
+        return self._shelf()
 
     @property
     def _doors(self) -> HubDoors:
@@ -83,8 +89,13 @@ class HubController(QObject):
         places = DraftPlaces(lambda: load_request(keeper.current, paths), paths.cache)
         return PairJudge(self.shelf, lambda: keeper.current, places.is_processor_faster)
 
-    def _attach(self) -> None:
-        wants = self._place.wants
+    def _attach(self, place: HubPlace) -> None:
+        if self._pairs is None:
+            from app.hub_pairs_controller import HubPairsController  # noqa: PLC0415
+
+            self._pairs = HubPairsController(self._window, self.jobs, Late(self._make_judge), self.tell)
+            self._pairs.set_target(self._loaded)
+        wants = place.wants
         wants.page_shown.connect(self._on_page)
         wants.search_wanted.connect(self._search)
         wants.repo_wanted.connect(self._open_repo)
@@ -102,30 +113,45 @@ class HubController(QObject):
         wants.builtin_wanted.connect(self._use_builtin)
         wants.welcome_done.connect(self._end_welcome)
         wants.link_wanted.connect(self._ask_link)
-
-    def _on_rebuilt(self) -> None:
-        """Follow the place that was built anew, and fill it."""
-        self._attach()
-        self._doors.set_downloads(self._rows)
-        self.show_library()
-        if self._repo is not None:
+        if self._repo is not None:  # the place was there before, in another language
             self._show_repo(self._repo)
 
+    def _on_rebuilt(self) -> None:
+        """Follow the place that is built anew, and fill it."""
+        self._doors.when_made(self._attach)
+        self._doors.set_downloads(self._rows)
+
     def start(self) -> None:
-        """Go on with the downloads of last time; greet who is here for the first time."""
-        self.shelf.downloads.start()
-        self._show_downloads()
-        paths = self._parts.paths
-        if not paths.settings_file.exists() and not (paths.config / WELCOMED_FILE).exists():
-            self._doors.open("welcome")
+        """Go on with the downloads of last time."""
+
+        def begin(should_stop: Callable[[], bool]) -> None:
+            shelf = self.shelf
+            if not should_stop():
+                shelf.downloads.start()
+
+        if not self._closed:
+            self.jobs.run("start", begin, lambda _none: self._show_downloads(), self._log)
+
+    def greet(self) -> None:
+        """Show the first steps to who is here for the first time."""
+        if is_first_run(self._parts.paths):
+            self._doors.open(WELCOME)
 
     def close(self) -> None:
         """End jobs and downloads; parts stay on the disk."""
         self._closed = True
-        self.shelf.downloads.close()
-        self.shelf.client.close()
+        was_open = self._close_shelf()  # first: it ends what jobs are waiting for
         if not self.jobs.close(JOBS_END_S):
             log.info("a question to the hub was left without its answer")  # it only reads, and ends with the process
+        if not was_open:  # a job may have opened it meanwhile
+            self._close_shelf()
+
+    def _close_shelf(self) -> bool:
+        shelf = self._shelf.made
+        if shelf is not None:
+            shelf.downloads.close()
+            shelf.client.close()
+        return shelf is not None
 
     def _call(self, function: Callable[[], None]) -> None:
         if not self._closed:
@@ -134,7 +160,9 @@ class HubController(QObject):
     def models_loaded(self, target: ModelInfo | None, draft: ModelInfo | None) -> None:
         """The engine has other models now."""
         self._target, self._draft = (target.path if target else ""), (draft.path if draft else "")
-        self.pairs.set_target(target)
+        self._loaded = target
+        if self._pairs is not None:
+            self._pairs.set_target(target)
         used = (self._target, self._draft)
         self.jobs.run("use", lambda _stop: self.shelf.note_use(*used), lambda _none: None, self._log)
         if self._doors.is_open:
@@ -190,8 +218,8 @@ class HubController(QObject):
     def pull(self, refs: tuple[ModelRef, ...], then_chat: bool) -> None:
         """Download what is missing; chat with it when all is here."""
         self._chat_after = refs if then_chat else ()
-        if self._place.page == "welcome":
-            self._note_welcomed()
+        if self._doors.page == WELCOME:
+            note_welcomed(self._parts.paths)
 
         def done(_none: None) -> None:
             self._show_downloads()
@@ -228,6 +256,8 @@ class HubController(QObject):
         self._log(problem)
 
     def _on_rows(self, rows: tuple[DownloadRow, ...]) -> None:
+        from ui.hub_records import DownloadState  # noqa: PLC0415  (the job has loaded it)
+
         self._looking = False
         if self._look_again:
             self._show_downloads()
@@ -237,11 +267,15 @@ class HubController(QObject):
         ended = [row for row in rows if row.state is DownloadState.DONE and before.get(row.key) is not row.state]
         if ended and before:
             self.show_library()
-            self._window.show_notice(_arrived(ended))
+            self._window.show_notice(arrived(ended))
         if {row.key: row.state for row in rows} != before:
             self._refresh_repo()
-            self.pairs.models_changed()
+            self._models_changed()
         self._chat_if_complete()
+
+    def _models_changed(self) -> None:
+        if self._pairs is not None:
+            self._pairs.models_changed()
 
     def _chat_if_complete(self) -> None:
         refs = self._chat_after
@@ -261,7 +295,9 @@ class HubController(QObject):
     # ---- library ----------------------------------------------------------------------------------------------------
 
     def show_library(self, *, look_elsewhere: bool = False) -> None:
-        """Read the library again; the folders of other apps when asked for."""
+        """Read the library again where there is a place to show it; the folders of other apps when asked for."""
+        if not self._doors.is_made:
+            return
         self._looked_elsewhere = self._looked_elsewhere or look_elsewhere
         used, offers = (self._target, self._draft), self._looked_elsewhere
 
@@ -279,8 +315,8 @@ class HubController(QObject):
         )
 
     def _remove(self, name: str) -> None:
-        def done(freed: int) -> None:
-            self._place.show_notice(_freed(freed))
+        def done(num_bytes: int) -> None:
+            self._place.show_notice(freed(num_bytes))
             self._changed()
 
         self.jobs.run(
@@ -293,7 +329,7 @@ class HubController(QObject):
     def _changed(self) -> None:
         self.show_library()
         self._refresh_repo()
-        self.pairs.models_changed()
+        self._models_changed()
 
     def _reveal(self, path: str) -> None:
         if not QDesktopServices.openUrl(QUrl.fromLocalFile(str(Path(path).parent))):
@@ -344,15 +380,9 @@ class HubController(QObject):
     # ---- first run --------------------------------------------------------------------------------------------------
 
     def _end_welcome(self) -> None:
-        self._note_welcomed()
+        note_welcomed(self._parts.paths)
         self._doors.leave()
         self._window.composer.setFocus()
-
-    def _note_welcomed(self) -> None:
-        try:
-            (self._parts.paths.config / WELCOMED_FILE).touch()
-        except OSError as error:
-            log.warning("the first run could not be noted: %s", error)
 
     # ---- words ------------------------------------------------------------------------------------------------------
 
@@ -367,16 +397,3 @@ class HubController(QObject):
         question = link_question(self._window, address)
         if question is not None:
             question.open()
-
-
-def _arrived(rows: Sequence[DownloadRow]) -> str:
-    names = ", ".join(row.name for row in rows)
-    return translate("HubController", "Downloaded and checked: {names}.").format(names=names)
-
-
-def _freed(num_bytes: int) -> str:
-    return (
-        translate("HubController", "{size} of disk space are free again.").format(size=size(num_bytes))
-        if num_bytes
-        else translate("HubController", "Taken off the list.")
-    )

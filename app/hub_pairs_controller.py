@@ -13,7 +13,8 @@ from app.hub_jobs import Jobs
 from app.late import Late
 from app.paths import assets_dir
 from engine.records import ModelInfo, Problem
-from ui.hub.place import WELCOME, HubPlace
+from ui.hub.doors import WELCOME
+from ui.hub.place import HubPlace
 from ui.hub.welcome_page import NONE_FITS
 from ui.hub_records import CatalogRow, DraftList, Hardware, Match, ModelRef, PairView
 from ui.language import translate
@@ -42,15 +43,18 @@ class HubPairsController:
         self._target: ModelRef | None = None  # in use
         self._chosen: ModelRef | None = None  # drafts are looked for
         self._pair: tuple[ModelRef, ModelRef | None] | None = None
-        self._attach()
-        window.rebuilt.connect(self._attach)
+        self._follow()
+        window.rebuilt.connect(self._follow)
 
     @property
     def _place(self) -> HubPlace:
         return self._window.hub.place
 
-    def _attach(self) -> None:
-        wants = self._place.wants
+    def _follow(self) -> None:
+        self._window.hub.when_made(self._attach)
+
+    def _attach(self, place: HubPlace) -> None:
+        wants = place.wants
         wants.page_shown.connect(self._on_page)
         wants.all_wanted.connect(self._show_all)
         wants.catalog_wanted.connect(self._open)
@@ -60,15 +64,15 @@ class HubPairsController:
     def set_target(self, target: ModelInfo | None) -> None:
         """The engine has another target; the finder follows unless one was chosen by hand."""
         before, self._target = self._target, ModelRef(path=target.path) if target else None
-        if self._chosen == before and before != self._target and self._place.page == "drafts":
+        if self._chosen == before and before != self._target and self._window.hub.page == "drafts":
             self._find_drafts(self._target)
 
     def models_changed(self) -> None:
         """Something came or went: what is shown says where it is."""
         self._opened.clear()
-        if self._place.page == "recommended":
+        if self._window.hub.page == "recommended":
             self._show_all()
-        if self._pair is not None and self._place.page == "drafts":
+        if self._pair is not None and self._window.hub.page == "drafts":
             self._show_pair(*self._pair)
 
     def _on_page(self, page: str) -> None:

@@ -23,3 +23,8 @@ class Late(Generic[Made]):
             if self._made is None:
                 self._made = (self._make(),)
             return self._made[0]
+
+    @property
+    def made(self) -> Made | None:
+        """The thing, where it was made; never makes it, and waits for nobody who does."""
+        return self._made[0] if self._made is not None else None

@@ -12,8 +12,7 @@ from pathlib import Path
 
 from PySide6.QtCore import QObject, Signal
 
-from app.chats.exchange.file_names import file_name
-from app.chats.exchange.transfer import JSON, export_chats, import_files
+from app.chats.exchange.file_names import JSON, file_name
 from app.conversation_controller import ConversationController
 from app.errors import AppError, ChatsImportError
 from app.parts import Parts
@@ -67,6 +66,8 @@ class TransferController(QObject):
         """Write one conversation, or all."""
 
         def work() -> str:
+            from app.chats.exchange.transfer import export_chats  # noqa: PLC0415  (the first paint waits for no format)
+
             number = export_chats(self._store, file, form, conversation_id)
             words = translate("TransferController", "%Ln chats exported to {name}.", None, number)
             return words.format(name=file.name)
@@ -84,7 +85,12 @@ class TransferController(QObject):
         if self._is_busy():
             self._waiting += files
         else:
-            self._start(files[0], lambda: import_files(self._store, files).sentence)
+            self._start(files[0], lambda: self._take_in(files))
+
+    def _take_in(self, files: Sequence[Path]) -> str:
+        from app.chats.exchange.transfer import import_files  # noqa: PLC0415
+
+        return import_files(self._store, files).sentence
 
     def close(self, timeout_s: float) -> bool:
         """Wait for what is at work, and begin nothing more; False where it takes longer."""

@@ -11,7 +11,7 @@ import threading
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import Qt, QTimer
+from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QApplication
 
 from app.garbage_controller import GarbageController
@@ -21,6 +21,7 @@ from app.qt_logs import log_qt_messages, stop_logging_qt_messages
 from app.reports import Reports
 from app.single_instance import SingleInstance
 from app.startup import TASKS, Startup, run_tasks
+from ui.first_paint import FirstPaint
 
 if TYPE_CHECKING:
     from app.engine_bridge import MakeWorker
@@ -86,8 +87,8 @@ def _run(
     make_engine = make_worker or real_engine(startup.paths, painted)
     controller = assemble(window, startup.paths, reports, make_engine, startup)
     instance.raise_requested.connect(lambda: _bring_forward(window))
+    FirstPaint(window, painted.set)
     window.show()
-    QTimer.singleShot(0, application, painted.set)  # after what is waiting to be painted
     garbage = GarbageController(lambda: controller.is_answering, application)
     for happened in (window.message_submitted, window.conversation_selected, window.new_chat_requested):
         happened.connect(garbage.something_happened)

@@ -7,12 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QWidget
 
 from engine.records import Mode
-from ui.chat_settings_dialog import ChatSettingsDialog
 from ui.commands import CHAT, Commands
 from ui.composer import Composer
 from ui.formatting import hover
@@ -21,11 +21,13 @@ from ui.icon_button import IconButton
 from ui.language import mark, translate
 from ui.layer_records import LayersView, Preset, Prompt
 from ui.mode_words import mode_words
-from ui.preset_menu import PresetMenu
 from ui.prompt_list import PromptList
-from ui.prompts_page import PromptsPage
 from ui.records import EngineView
 from ui.theme import Theme
+
+if TYPE_CHECKING:  # the first paint waits for no dialog
+    from ui.chat_settings_dialog import ChatSettingsDialog
+    from ui.prompts_page import PromptsPage
 
 
 class ChatSettings(QObject):
@@ -110,6 +112,8 @@ class ChatSettings(QObject):
 
     def prompts_page(self) -> PromptsPage:
         """A page of the settings on which the prompts are edited."""
+        from ui.prompts_page import PromptsPage  # noqa: PLC0415
+
         page = PromptsPage(self._prompts)
         page.saved.connect(self.prompts_changed)
         return page
@@ -119,19 +123,26 @@ class ChatSettings(QObject):
     def open(self) -> None:
         """Show the settings of this chat, or bring them forward."""
         if self.dialog is None:
-            menu = PresetMenu(self._theme)
-            menu.set_presets(self._presets)
-            menu.saved.connect(self.preset_saved)
-            menu.renamed.connect(self.preset_renamed)
-            menu.deleted.connect(self.preset_deleted)
-            self.dialog = ChatSettingsDialog(self._window, self._view, menu)
-            self.dialog.changed.connect(self.changed)
-            self.dialog.reset.connect(self.reset)
-            self.dialog.kept_for_model.connect(self.kept_for_model)
-            self.dialog.set_unavailable(self._engine.unavailable)
+            self.dialog = self._make_dialog()
         self.dialog.show()
         self.dialog.raise_()
         self.dialog.activateWindow()
+
+    def _make_dialog(self) -> ChatSettingsDialog:
+        from ui.chat_settings_dialog import ChatSettingsDialog  # noqa: PLC0415
+        from ui.preset_menu import PresetMenu  # noqa: PLC0415
+
+        menu = PresetMenu(self._theme)
+        menu.set_presets(self._presets)
+        menu.saved.connect(self.preset_saved)
+        menu.renamed.connect(self.preset_renamed)
+        menu.deleted.connect(self.preset_deleted)
+        dialog = ChatSettingsDialog(self._window, self._view, menu)
+        dialog.changed.connect(self.changed)
+        dialog.reset.connect(self.reset)
+        dialog.kept_for_model.connect(self.kept_for_model)
+        dialog.set_unavailable(self._engine.unavailable)
+        return dialog
 
     def take_mode(self, mode: Mode) -> None:
         """Take a mode by its key; where it cannot run, say why."""

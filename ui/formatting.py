@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import textwrap
-from datetime import date
 
 from PySide6.QtCore import QLocale
 from PySide6.QtGui import Qt as GuiQt
@@ -226,11 +225,3 @@ def hover(text: str) -> str:
 def as_written(text: str) -> str:
     """A stranger's words for a hover: where Qt would take them for HTML and fetch what that names, they are escaped."""
     return GuiQt.convertFromPlainText(text) if GuiQt.mightBeRichText(text) else text
-
-
-def day_group(day: date, today: date) -> str:
-    """The heading under which a conversation of ``day`` is listed, still in English."""
-    age = (today - day).days
-    if age <= 0:
-        return mark("ConversationModel", "Today")
-    return mark("ConversationModel", "Yesterday") if age == 1 else mark("ConversationModel", "Earlier")

@@ -118,7 +118,7 @@ class Handover:
         stats.now.take_over(self._stats.now)
         stats.show_page(self._stats.page)
         for key, value in self._stats_at.items():
-            stats.pages[key].verticalScrollBar().setValue(value)
+            stats.page_of(key).verticalScrollBar().setValue(value)
 
     @staticmethod
     def _give_settings(window: MainWindow, old: SettingsDialog) -> None:

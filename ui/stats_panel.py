@@ -107,22 +107,11 @@ class StatsPanel(QFrame):
         self.setObjectName("statsPanel")
         self.setAccessibleName(translate("StatsPanel", "Statistics"))
         self.now = NowPage(theme)
-        self.chat = TotalsPage(
-            theme,
-            translate("StatsPanel", "Statistics of this chat"),
-            translate("StatsPanel", "No answer in this chat yet. Its figures are added up here."),
-        )
-        self.all = TotalsPage(
-            theme,
-            translate("StatsPanel", "Statistics of all time"),
-            translate("StatsPanel", "Nothing was counted yet. The totals outlive the chats they count."),
-        )
-        self.pages: dict[str, StatsPage] = {NOW: self.now, CHAT: self.chat, ALL: self.all}
+        self._sums: dict[str, TotalsPage] = {}
         self.switch = _Switch()
         self.switch.chosen.connect(self.show_page)
         self.stack = QStackedWidget()
-        for page in self.pages.values():
-            self.stack.addWidget(page)
+        self.stack.addWidget(self.now)
         self.table: TotalsTable | None = None
         self._ask = QTimer(self, singleShot=True, interval=0)
         self._ask.timeout.connect(self._ask_for_sums)
@@ -172,6 +161,37 @@ class StatsPanel(QFrame):
     # ---- pages -------------------------------------------------------------------------------------------------
 
     @property
+    def pages(self) -> dict[str, StatsPage]:
+        """The pages that were looked at, or filled."""
+        return {NOW: self.now, **self._sums}
+
+    @property
+    def chat(self) -> TotalsPage:
+        """The sums of the open chat."""
+        name = translate("StatsPanel", "Statistics of this chat")
+        empty = translate("StatsPanel", "No answer in this chat yet. Its figures are added up here.")
+        return self._made(CHAT, name, empty)
+
+    @property
+    def all(self) -> TotalsPage:
+        """The sums of all time."""
+        name = translate("StatsPanel", "Statistics of all time")
+        empty = translate("StatsPanel", "Nothing was counted yet. The totals outlive the chats they count.")
+        return self._made(ALL, name, empty)
+
+    def _made(self, key: str, name: str, empty: str) -> TotalsPage:
+        """Make a page when it is first wanted: few look at sums, and a start would wait for them."""
+        if key not in self._sums:
+            self._sums[key] = TotalsPage(self._theme, name, empty)
+            self.stack.addWidget(self._sums[key])
+            self._theme.fit(self._sums[key])
+        return self._sums[key]
+
+    def page_of(self, key: str) -> StatsPage:
+        """The page "now", "chat" or "all"."""
+        return self.now if key == NOW else self.chat if key == CHAT else self.all
+
+    @property
     def page(self) -> str:
         """Which page is looked at."""
         return next(key for key, page in self.pages.items() if page is self.stack.currentWidget())
@@ -179,9 +199,10 @@ class StatsPanel(QFrame):
     def show_page(self, key: str) -> None:
         """Look at "now", "chat" or "all"."""
         self.switch.buttons[key].setChecked(True)
-        self.stack.setCurrentWidget(self.pages[key])
+        page = self.page_of(key)
+        self.stack.setCurrentWidget(page)
         self.table_button.setVisible(key == ALL)
-        self.pages[key].let_tab_in()
+        page.let_tab_in()
         self._summarise()
         self._ask.start()
 

@@ -14,12 +14,10 @@ from PySide6.QtWidgets import QSystemTrayIcon
 from ui.dialogs import link_question
 from ui.language import translate
 from ui.records import SettingField, SettingValue
-from ui.setting_rows import ask_model_file
-from ui.settings_dialog import SettingsDialog
-from ui.shortcuts_dialog import ShortcutsDialog
 
-if TYPE_CHECKING:
+if TYPE_CHECKING:  # the first paint waits for no dialog
     from ui.main_window import MainWindow
+    from ui.settings_dialog import SettingsDialog
 
 
 class WindowDialogs(QObject):
@@ -57,6 +55,8 @@ class WindowDialogs(QObject):
 
     def make_settings(self) -> SettingsDialog:
         """The settings dialog, not shown yet."""
+        from ui.settings_dialog import SettingsDialog  # noqa: PLC0415
+
         window = self._window
         dialog = SettingsDialog(self._fields, self.values, window, (window.chat_settings.prompts_page(),))
         dialog.set_unavailable(window.engine_view.unavailable)
@@ -81,10 +81,14 @@ class WindowDialogs(QObject):
 
     def open_shortcuts(self) -> None:
         """Open the overview of shortcuts."""
+        from ui.shortcuts_dialog import ShortcutsDialog  # noqa: PLC0415
+
         ShortcutsDialog(self._window, self._window.commands.rows()).open()
 
     def browse(self, role: str) -> None:
         """Let the user choose a file to be the "target" or "draft"."""
+        from ui.setting_rows import ask_model_file  # noqa: PLC0415
+
         ask_model_file(self._window, role, lambda path: self.file_chosen.emit(path, role))
 
     def ask_link(self, address: str) -> None:

@@ -10,8 +10,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from app.attachments.kinds import shown_name
-from app.attachments.reading import read_attachment, text_attachment
-from app.chats.exchange.reading import may_be_export
 from app.chats.store import ChatStore
 from app.errors import AppError
 from engine.records import Problem
@@ -95,6 +93,10 @@ class AttachmentReader:
             self._tell(outcome)
 
     def _read(self, wanted: Wanted) -> Outcome:
+        # What reads every kind of file and of export is loaded on this thread, with the first of them.
+        from app.attachments.reading import read_attachment, text_attachment  # noqa: PLC0415
+        from app.chats.exchange.reading import may_be_export  # noqa: PLC0415
+
         notice = ""
         if wanted.path is None:
             attachment = text_attachment(wanted.name, wanted.text)

@@ -14,7 +14,8 @@ from PySide6.QtWidgets import QApplication, QFileDialog
 from pytestqt.qtbot import QtBot
 
 from app.attachments.errors import FileTooLargeError
-from app.chats.exchange.transfer import JSON, MARKDOWN, export_chats
+from app.chats.exchange.file_names import JSON, MARKDOWN
+from app.chats.exchange.transfer import export_chats
 from engine.records import TokensCounted
 from tests.app.attachments import pdfs
 from tests.app.fakes import Desk, keep_settings, open_desk
@@ -184,7 +185,7 @@ def test_a_refused_text_that_the_box_can_hold_goes_back_there(
     def refuse(_name: str, _text: str) -> None:
         raise FileTooLargeError("too large")
 
-    monkeypatch.setattr("app.attachments.reader.text_attachment", refuse)
+    monkeypatch.setattr("app.attachments.reading.text_attachment", refuse)
     desk.controller.attachments.attach_text("a text")
     qtbot.waitUntil(lambda: desk.window.problems != [], timeout=WAIT_MS)
     assert desk.window.composer.text == "a text"

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
-from datetime import date
 
 import pytest
 from hypothesis import given
@@ -131,10 +130,3 @@ def test_context_size_and_parameters() -> None:
     assert formatting.size(8_900_000) == "8.90 MB"
     assert formatting.size(213_000_000) == "213 MB"
     assert formatting.parameters(8_100_000) == "8.10 M parameters"
-
-
-def test_day_groups() -> None:
-    today = date(2026, 3, 1)
-    assert formatting.day_group(date(2026, 3, 1), today) == "Today"
-    assert formatting.day_group(date(2026, 2, 28), today) == "Yesterday"
-    assert formatting.day_group(date(2026, 2, 27), today) == "Earlier"

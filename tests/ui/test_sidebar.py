@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime, time, timedelta
+
 import pytest
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtWidgets import QLineEdit
@@ -9,6 +11,7 @@ from pytestqt.qtbot import QtBot
 
 from tests.ui.conftest import rows
 from ui.main_window import MainWindow
+from ui.records import ConversationRow
 
 
 @pytest.fixture
@@ -116,3 +119,11 @@ def test_ctrl_b_hides_and_the_header_brings_back(filled: MainWindow, qtbot: QtBo
     qtbot.mouseClick(filled.header.sidebar_button, Qt.MouseButton.LeftButton)
     assert filled.sidebar.isVisible()
     assert filled.header.sidebar_button.isHidden()
+
+
+def test_a_day_begins_at_the_midnight_of_here(window: MainWindow) -> None:
+    midnight = datetime.combine(datetime.now().astimezone().date(), time.min)
+    moments = [midnight, midnight - timedelta(seconds=1), midnight - timedelta(days=1, seconds=1)]
+    listed = [ConversationRow(number, str(number), each.astimezone(UTC)) for number, each in enumerate(moments, 1)]
+    window.set_conversations(listed, None)
+    assert _titles(window) == ["Today", "1", "Yesterday", "2", "Earlier", "3"]

@@ -104,7 +104,7 @@ def test_the_sparkline_shows_what_each_update_gained(panel: StatsPanel) -> None:
 def test_every_figure_explains_itself_in_a_sentence(panel: StatsPanel, key: str) -> None:
     panel.show_all(ROWS, TOGETHER)
     panel.show_chat(ROWS, TOGETHER)
-    figures = panel.pages[key].findChildren(Explained)
+    figures = panel.page_of(key).findChildren(Explained)
     assert len(figures) > 15
     for each in figures:
         assert each.toolTip().endswith("."), each.name

@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Qt
 from PySide6.QtWidgets import QSizePolicy, QStackedWidget, QWidget
 
 from ui.formatting import percent
 from ui.header import Header
-from ui.hub.downloads_page import overall, summary
-from ui.hub.place import WELCOME, HubPlace
-from ui.hub_records import DownloadRow, DownloadState
 from ui.icon_button import IconButton
 from ui.language import translate
 from ui.sidebar import Sidebar
 from ui.theme import Theme
+
+if TYPE_CHECKING:  # most chats begin and end without the place: a start waits for none of it
+    from ui.hub.place import HubPlace
+    from ui.hub_records import DownloadRow
+
+WELCOME = "welcome"
 
 
 class DownloadIndicator(IconButton):
@@ -27,6 +31,9 @@ class DownloadIndicator(IconButton):
 
     def set_rows(self, rows: Sequence[DownloadRow]) -> None:
         """Show the share of all that is on its way."""
+        from ui.hub.downloads_page import overall, summary  # noqa: PLC0415  (brings the whole place)
+        from ui.hub_records import DownloadState  # noqa: PLC0415
+
         moving = overall(rows)
         failed = sum(row.state is DownloadState.FAILED for row in rows)
         waiting = any(
@@ -40,20 +47,57 @@ class DownloadIndicator(IconButton):
 
 
 class HubDoors(QObject):
-    """Holds the chat and the place one above the other."""
+    """Holds the chat and the place one above the other. The place is made when it is first wanted."""
 
     def __init__(self, theme: Theme, chat: QWidget) -> None:
         super().__init__()
+        self._theme = theme
         self._chat = chat
         self._focus: QWidget | None = None
-        self.place = HubPlace(theme)
+        self._place: HubPlace | None = None
+        self._fillers: list[Callable[[HubPlace], None]] = []
+        self._downloads: Sequence[DownloadRow] = ()
         self.indicator = DownloadIndicator(theme)
         self.stack = QStackedWidget()
         self.stack.addWidget(chat)
-        self.stack.addWidget(self.place)
+
+    @property
+    def place(self) -> HubPlace:
+        """The place; asking for it makes it."""
+        if self._place is None:
+            self._place = self._make_place()
+            for fill in self._fillers:
+                fill(self._place)
+        return self._place
+
+    def _make_place(self) -> HubPlace:
+        from ui.hub.place import HubPlace  # noqa: PLC0415
+
+        place = HubPlace(self._theme)
         # A page that is not seen must not keep the window wide.
-        self.place.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Ignored)
-        self.place.back.connect(self.leave)
+        place.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Ignored)
+        self.stack.addWidget(place)
+        self._theme.fit(place)
+        place.back.connect(self.leave)
+        if self._downloads:
+            place.set_downloads(self._downloads)
+        return place
+
+    def when_made(self, fill: Callable[[HubPlace], None]) -> None:
+        """Call ``fill`` with the place as soon as there is one, which may be never."""
+        self._fillers.append(fill)
+        if self._place is not None:
+            fill(self._place)
+
+    @property
+    def is_made(self) -> bool:
+        """Whether the place was wanted yet."""
+        return self._place is not None
+
+    @property
+    def page(self) -> str:
+        """Which page of the place is shown, or was last; empty where none was."""
+        return "" if self._place is None else self._place.page
 
     def connect_doors(self, header: Header, sidebar: Sidebar, buttons: Sequence[QObject]) -> None:
         """Every way in; ``buttons`` have a signal ``browse``."""
@@ -68,14 +112,15 @@ class HubDoors(QObject):
     @property
     def is_open(self) -> bool:
         """Whether the place is seen."""
-        return self.stack.currentWidget() is self.place
+        return self._place is not None and self.stack.currentWidget() is self._place
 
     def open(self, page: str = "") -> None:
         """Show the place, at a page or where it was left."""
+        place = self.place
         if not self.is_open:
             self._focus = self.stack.window().focusWidget()
-            self.stack.setCurrentWidget(self.place)
-        self.place.open(page or ("" if self.place.page != WELCOME else "recommended"))
+            self.stack.setCurrentWidget(place)
+        place.open(page or ("" if place.page != WELCOME else "recommended"))
 
     def toggle(self) -> None:
         """Open it, or go back to the chat."""
@@ -86,6 +131,8 @@ class HubDoors(QObject):
 
     def take_over(self, other: HubDoors) -> None:
         """Be where another was."""
+        if not other.is_made:
+            return
         self.place.take_over(other.place)
         if other.is_open:
             self.open(other.place.page)
@@ -99,5 +146,9 @@ class HubDoors(QObject):
 
     def set_downloads(self, rows: Sequence[DownloadRow]) -> None:
         """Show the downloads, there and in the chat's header."""
-        self.place.set_downloads(rows)
+        if not rows and not self._downloads:
+            return
+        self._downloads = rows
+        if self._place is not None:
+            self._place.set_downloads(rows)
         self.indicator.set_rows(rows)

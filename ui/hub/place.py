@@ -20,6 +20,7 @@ from PySide6.QtWidgets import (
 
 from engine.records import Problem
 from ui.banner import Banner
+from ui.hub.doors import WELCOME
 from ui.hub.downloads_page import DownloadsPage
 from ui.hub.drafts_page import DraftsPage
 from ui.hub.intentions import Intentions
@@ -42,7 +43,6 @@ PAGES = (
     ("library", mark("Place", "Library"), "library"),
     ("downloads", mark("Place", "Downloads"), "download"),
 )
-WELCOME = "welcome"
 Page = RecommendedPage | SearchPage | DraftsPage | LibraryPage | DownloadsPage | WelcomePage
 
 

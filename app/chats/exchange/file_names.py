@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 
+MARKDOWN, JSON = "markdown", "json"  # the forms of an export
 MAX_NAME_CHARS = 80
 MAX_NAME_BYTES = 200  # file systems take 255 bytes; a number, ".part" and an ending come on top
 _FORBIDDEN = re.compile(r'[<>:"/\\|?*]+')

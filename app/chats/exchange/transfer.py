@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 
-from app.chats.exchange.file_names import file_name
+from app.chats.exchange.file_names import JSON, MARKDOWN, file_name
 from app.chats.exchange.markdown import to_markdown
 from app.chats.exchange.own_format import to_json
 from app.chats.exchange.reading import read_chats
@@ -23,7 +23,6 @@ from app.errors import ChatsExportError, ChatsImportError
 from engine.sentences import joined, said
 
 BATCH = 20  # conversations in one transaction: the window waits for no longer than that
-MARKDOWN, JSON = "markdown", "json"
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +71,7 @@ def export_chats(store: ChatStore, file: Path, form: str, conversation_id: int |
         else:
             text = to_json(chats) if form == JSON else to_markdown(chats[0])
             part.write_bytes(text.encode())  # line ends as they are, on every system
-        with part.open("rb") as handle:
+        with part.open("r+b") as handle:  # Windows brings only what may be written to the disk
             os.fsync(handle.fileno())
         part.replace(file)
     except (OSError, ValueError) as error:

@@ -7,7 +7,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from app.chats.answers import Ending
-from app.chats.exchange.transfer import JSON, MARKDOWN, export_chats, import_chats
+from app.chats.exchange.file_names import JSON, MARKDOWN
+from app.chats.exchange.transfer import export_chats, import_chats
 from app.chats.opening import Place
 from app.chats.store import ChatStore, Turn
 from app.requests import prompt_messages

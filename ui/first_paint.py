@@ -1,0 +1,34 @@
+"""Tells when a window has been painted for the first time: what the picture does not need begins then."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from PySide6.QtCore import QEvent, QObject, QTimer
+from PySide6.QtWidgets import QWidget
+
+LONGEST_MS = 10_000  # a window that starts as an icon may never be painted
+
+
+class FirstPaint(QObject):
+    """Calls ``then`` once, on the thread of the window."""
+
+    def __init__(self, window: QWidget, then: Callable[[], None]) -> None:
+        super().__init__(window)
+        self._window = window
+        self._then: Callable[[], None] | None = then
+        window.installEventFilter(self)
+        QTimer.singleShot(LONGEST_MS, self, self._end)
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:  # noqa: ARG002
+        """The parts of the window are painted after it, in the same turn of the event loop."""
+        if event.type() == QEvent.Type.Paint:
+            self._window.removeEventFilter(self)
+            QTimer.singleShot(0, self, self._end)
+        return False
+
+    def _end(self) -> None:
+        then, self._then = self._then, None
+        if then is not None:
+            self._window.removeEventFilter(self)
+            then()
