@@ -19,6 +19,7 @@ MAX_WORDS = 16
 _WORDS_AROUND = 14
 _LOOKED_AT_CHARS = 100_000  # of an attachment, for the words around the first match
 _CHARS_BEFORE, _CHARS_AFTER = 40, 120
+_LETTER = re.compile(r"[^\W_]")  # the index takes an underscore for no part of a word
 
 
 def match_words(typed: str) -> str:
@@ -26,11 +27,11 @@ def match_words(typed: str) -> str:
 
     Pieces without a letter or digit would match nothing and are left out.
     """
-    words = [word for word in typed.replace("\x00", " ").split() if re.search(r"\w", word)][:MAX_WORDS]
+    words = [word for word in typed.replace("\x00", " ").split() if _LETTER.search(word)][:MAX_WORDS]
     quoted = ['"' + word.replace('"', '""') + '"' for word in words]
     if not quoted:
         return ""
-    ends_in_word = bool(re.search(r"\w$", typed.rstrip()))
+    ends_in_word = bool(_LETTER.match(typed.rstrip()[-1:]))
     open_end = "*" if typed[-1:].strip() and ends_in_word else ""
     return " ".join(quoted) + open_end
 

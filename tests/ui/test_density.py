@@ -54,7 +54,12 @@ def test_messages_and_dialogs_made_later_are_compact_too(window: MainWindow, qtb
     dialog.open()
     margins = dialog.layout().contentsMargins
     qtbot.waitUntil(lambda: margins().left() == closer(24))
-    assert all(card.layout().property("madeWith") is not None for card in window.transcript.cards)
+    cards = window.transcript.cards
+    assert len(cards) == 2
+    for card in cards:
+        made, margins = [int(number) for number in card.layout().property("madeWith")], card.layout().contentsMargins()
+        now = [margins.left(), margins.top(), margins.right(), margins.bottom(), card.layout().spacing()]
+        assert now == [closer(number) for number in made] != made
     dialog.reject()
 
 

@@ -30,7 +30,7 @@ def test_a_larger_text_grows_answers_code_and_figures(window: MainWindow, qtbot:
         "Title", [MessageView(1, "user", "Question"), MessageView(2, "assistant", ANSWER, stats=STATS)]
     )
     window.show()
-    qtbot.wait(50)
+    qtbot.waitUntil(lambda: not window.transcript.is_building)
     prose = next(view for view in window.transcript.findChildren(QWidget) if view.objectName() == "prose")
     before = prose.height()
     code = next(view for view in window.transcript.findChildren(QWidget) if view.objectName() == "code")
