@@ -35,8 +35,25 @@ def drafting_step_ms(
     Raises:
         DecodeError: a pass failed.
     """
-    past = room_for(sequence, _TOKENS + 2)
-    sequence.checkpoint()
+    if sequence.num_snapshots is None:
+        past = room_for(sequence, _TOKENS + 2)
+        try:
+            return _step_ms(sequence, n_vocab, pacer, between)
+        finally:
+            sequence.rollback(past)
+    # A state can be taken back to one place only, and drafting needs that for itself: so it begins with nothing.
+    before = sequence.export()
+    sequence.clear()
+    try:
+        return _step_ms(sequence, n_vocab, pacer, between)
+    finally:
+        sequence.clear()
+        if before is not None:
+            sequence.adopt(before)
+
+
+def _step_ms(sequence: CachedSequence, n_vocab: int, pacer: Pacer, between: Callable[[], None]) -> float:
+    past = sequence.num_past
     history = np.zeros(past + 1, dtype=np.int32)
     text, model, sampler = SuffixDrafter(), DraftModelDrafter(sequence, n_vocab, frozenset()), Sampler(SamplingParams())
     text.begin(history[:1], sampler)
