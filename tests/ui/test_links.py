@@ -50,6 +50,14 @@ def test_everything_else_is_refused(window: MainWindow, address: str) -> None:
     assert link_question(window, address) is None
 
 
+@pytest.fixture
+def opened(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The addresses that the system was asked to open."""
+    addresses: list[str] = []
+    monkeypatch.setattr(QDesktopServices, "openUrl", lambda url: addresses.append(url.toString()))
+    return addresses
+
+
 def _answer_with_link(window: MainWindow, qtbot: QtBot) -> ProseView:
     text = "[shown words](https://real.example.org/path)"
     window.show_conversation("t", [MessageView(1, "assistant", text, stats=STATS)])
@@ -72,11 +80,7 @@ def _click(prose: ProseView, words: str, qtbot: QtBot) -> None:
     qtbot.mouseClick(prose.viewport(), Qt.MouseButton.LeftButton, pos=place)
 
 
-def test_a_click_on_a_link_shows_its_real_address_and_asks(
-    window: MainWindow, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    opened: list[str] = []
-    monkeypatch.setattr(QDesktopServices, "openUrl", lambda url: opened.append(url.toString()))
+def test_a_click_on_a_link_shows_its_real_address_and_asks(window: MainWindow, qtbot: QtBot, opened: list[str]) -> None:
     _click(_answer_with_link(window, qtbot), "shown words", qtbot)
     question = window.findChild(Question)
     assert question is not None
@@ -88,9 +92,7 @@ def test_a_click_on_a_link_shows_its_real_address_and_asks(
     qtbot.waitUntil(lambda: opened == ["https://real.example.org/path"])
 
 
-def test_a_link_is_opened_by_keys_alone(window: MainWindow, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch) -> None:
-    opened: list[str] = []
-    monkeypatch.setattr(QDesktopServices, "openUrl", lambda url: opened.append(url.toString()))
+def test_a_link_is_opened_by_keys_alone(window: MainWindow, qtbot: QtBot, opened: list[str]) -> None:
     prose = _answer_with_link(window, qtbot)
     prose.setFocus(Qt.FocusReason.TabFocusReason)
     qtbot.waitUntil(prose.hasFocus)
@@ -107,11 +109,7 @@ def test_a_link_is_opened_by_keys_alone(window: MainWindow, qtbot: QtBot, monkey
 
 
 @pytest.mark.parametrize("by_key", [True, False])
-def test_cancel_opens_nothing(
-    window: MainWindow, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch, *, by_key: bool
-) -> None:
-    opened: list[str] = []
-    monkeypatch.setattr(QDesktopServices, "openUrl", lambda url: opened.append(url.toString()))
+def test_cancel_opens_nothing(window: MainWindow, qtbot: QtBot, opened: list[str], *, by_key: bool) -> None:
     _click(_answer_with_link(window, qtbot), "shown words", qtbot)
     question = window.findChild(Question)
     assert question is not None
