@@ -13,6 +13,7 @@ from ui.icon_button import IconButton
 from ui.language import mark, translate
 from ui.model_name import model_name
 from ui.records import EngineState, EngineView
+from ui.tab_order import put_in_order
 from ui.theme import Theme
 
 CHROME_PX = 40  # of the button of the models, around its words
@@ -153,6 +154,7 @@ class Header(QFrame):
     def add_indicator(self, indicator: QWidget) -> None:
         """Put a sign of something under way beside the models."""
         self.bar.insertWidget(self.bar.indexOf(self.model_button), indicator)
+        put_in_order((self,))
 
     def set_title(self, title: str) -> None:
         """Name the conversation."""

@@ -24,21 +24,26 @@ def tab_stops(layout: QLayout | None) -> Iterator[QWidget]:
             yield from tab_stops(item.layout())
 
 
-def put_in_order(widgets: Iterable[QWidget]) -> None:
-    """Have Tab go through what is laid out in these, one after another; the first stop stays where it is."""
-    stops = [stop for widget in widgets for stop in tab_stops(widget.layout())]
+def put_in_order(widgets: Iterable[QWidget], after: QWidget | None = None) -> None:
+    """Have Tab go through what is laid out in these, one after another, behind ``after``; else the first stop stays."""
+    first = [] if after is None else [after]
+    stops = [*first, *(stop for widget in widgets for stop in tab_stops(widget.layout()))]
     for before, stop in pairwise(stops):  # asking for the next in the chain would tie its wrapper's life to this one's
         QWidget.setTabOrder(before, stop)
 
 
 class TabOrder(QObject):
-    """Puts what is laid out in ``widgets`` in order once nothing has come for a while, or before Tab is followed."""
+    """Puts what is laid out in ``widgets`` in order once nothing has come for a while, or before Tab is followed.
 
-    def __init__(self, parent: QObject, widgets: Callable[[], Sequence[QWidget]]) -> None:
+    It comes behind ``parent``, whose parts these are: else Tab would reach what is made late behind all of the window.
+    """
+
+    def __init__(self, parent: QWidget, widgets: Callable[[], Sequence[QWidget]]) -> None:
         super().__init__(parent)
+        self._parent = parent
         self._widgets = widgets
         self._timer = QTimer(self, singleShot=True, interval=REST_MS)
-        self._timer.timeout.connect(lambda: put_in_order(self._widgets()))
+        self._timer.timeout.connect(lambda: put_in_order(self._widgets(), self._parent))
 
     @property
     def is_due(self) -> bool:
@@ -53,4 +58,4 @@ class TabOrder(QObject):
         """Tab was pressed: no time to wait."""
         if self.is_due:
             self._timer.stop()
-            put_in_order(self._widgets())
+            put_in_order(self._widgets(), self._parent)

@@ -12,6 +12,7 @@ from ui.language import mark, translate
 from ui.message_edit import PICTURES
 from ui.pass_keys import PassKeys
 from ui.source_switch import SourceSwitch
+from ui.tab_order import put_in_order
 from ui.text_caret import TextCaret
 
 if TYPE_CHECKING:
@@ -109,6 +110,7 @@ def add_commands(window: MainWindow) -> None:
 def _add_source_switch(window: MainWindow) -> None:
     bar, switch = window.header.bar, SourceSwitch(window.theme, window.stats.now.sources)
     bar.insertWidget(bar.indexOf(window.header.stats_button), switch)
+    put_in_order((window.header,))
     window.commands.add(CHAT, mark("Commands", "Mark tokens by source"), "Ctrl+Shift+M", switch.click)
     refused = window.stats.now.refused
     window.commands.add(CHAT, mark("Commands", "Show refused proposals"), "Ctrl+Shift+R", refused.click)
