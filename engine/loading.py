@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from engine.errors import ContextError, ModelFileError, ModelLoadError
+from engine.errors import ContextError, DecodeError, ModelFileError, ModelLoadError
 from engine.fit import CacheShape, Verdict, all_parts_bytes, check_fit, estimate
 from engine.gguf_header import read_header
 from engine.llama import library
@@ -116,12 +116,13 @@ def open_model(path: str | Path, options: LoadOptions, progress: Callable[[float
     Raises:
         ModelFileError: the file is missing, broken, or no text model.
         ContextError: no context of this size can be made.
+        DecodeError: not even a few tokens can be computed.
     """
     for gpu_layers in _layer_choices(options.gpu_layers):
         last_choice = gpu_layers == 0 or options.gpu_layers is not None
         try:
             return _open_with(Path(path), options, gpu_layers, progress)
-        except (ModelLoadError, ContextError):
+        except (ModelLoadError, ContextError, DecodeError):  # the last: no room for what a pass needs
             if last_choice:
                 raise
     raise ModelLoadError(said("{path} fits neither GPU nor main memory.", path=Path(path).name))
@@ -144,10 +145,15 @@ def _open_with(
         except Exception:
             model.close()
             raise
-    info = replace(_describe(model, context), cache_type=options.cache_type)
-    info = replace(info, memory=reported_memory(told, info.size_bytes) or estimated_memory(info))
-    sequence = CachedSequence(context)
-    return LoadedModel(model, context, sequence, info, _try_rollback(sequence))
+    try:
+        info = replace(_describe(model, context), cache_type=options.cache_type)
+        info = replace(info, memory=reported_memory(told, info.size_bytes) or estimated_memory(info))
+        sequence = CachedSequence(context)
+        return LoadedModel(model, context, sequence, info, _try_rollback(sequence))
+    except Exception:
+        context.close()
+        model.close()
+        raise
 
 
 def _check_kind(model: LlamaModel) -> None:

@@ -90,11 +90,11 @@ class Session:
         try:
             prompt = PromptBuilder(target.model.vocab, target.model.chat_template)
             notices = (*_try_template(prompt), *placement_notices(request), *kernel_notices())
-        except EngineError:
+            info = replace(target.info, template_name=prompt.template_name, opened_tag=prompt.opened_tag())
+        except Exception:
             target.close()
             raise
         self._close_models()
-        info = replace(target.info, template_name=prompt.template_name, opened_tag=prompt.opened_tag())
         self._request, self._prompt = request, prompt
         self._target = replace(target, info=info)
         self.states.attach("target", target.sequence, _identity(target, request))
@@ -138,7 +138,7 @@ class Session:
             try:
                 check_pair(target.model.vocab, draft.model.vocab)
                 _check_memory(draft)
-            except DraftRefusedError:
+            except Exception:
                 draft.close()
                 raise
             return draft
