@@ -7,6 +7,16 @@ from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QLineEdit
 
 
+def claims_escape(event: QEvent) -> bool:
+    """Keep Esc from the shortcuts of the window for whoever got ``event``; False where it is of something else."""
+    if event.type() != QEvent.Type.ShortcutOverride or not isinstance(event, QKeyEvent):
+        return False
+    if event.key() != Qt.Key.Key_Escape:
+        return False
+    event.accept()
+    return True
+
+
 class SearchBox(QLineEdit):
     """A line with three keys of its own.
 
@@ -20,11 +30,7 @@ class SearchBox(QLineEdit):
 
     def event(self, event: QEvent) -> bool:
         """Esc is the box's own while the caret is in it; elsewhere the window has it."""
-        override = event.type() == QEvent.Type.ShortcutOverride
-        if override and isinstance(event, QKeyEvent) and event.key() == Qt.Key.Key_Escape:
-            event.accept()
-            return True
-        return super().event(event)
+        return claims_escape(event) or super().event(event)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Tell of the three keys."""

@@ -29,6 +29,7 @@ from ui.formatting import as_written
 from ui.language import translate
 from ui.records import SearchHit
 from ui.row_ground import paint_ground
+from ui.search_box import claims_escape
 from ui.theme import SEMIBOLD, Theme
 
 Index = QModelIndex | QPersistentModelIndex
@@ -222,11 +223,7 @@ class SearchResults(QListView):
 
     def event(self, event: QEvent) -> bool:
         """Esc is the list's own while it has the keyboard; elsewhere the window has it."""
-        override = event.type() == QEvent.Type.ShortcutOverride
-        if override and isinstance(event, QKeyEvent) and event.key() == Qt.Key.Key_Escape:
-            event.accept()
-            return True
-        return super().event(event)
+        return claims_escape(event) or super().event(event)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Enter opens; Up from the first place and Esc leave."""
