@@ -97,8 +97,9 @@ class PairCosts:
         fits = known and self.pacer is not None and (self._is_thorough or self._check())
         if not fits:
             self._measure(budget_s, hurry)
-        elif self._bands is not None and not self._bands.is_measured:
-            self._bands.add(self._bands.band, measure_passes(self._target.sequence, budget_s, hurry))
+        elif self._bands is not None and self.pacer is not None and not self._bands.is_measured:
+            points = measure_passes(self._target.sequence, budget_s, hurry)
+            self._take_points(self._bands, self.pacer, self._bands.band, points)
         self._is_thorough = fits or not hurry()
         self.save()
 
@@ -166,13 +167,21 @@ class PairCosts:
         points = measure_passes(self._target.sequence, left_s, should_stop)
         band = band_of(self._target.sequence.num_past)
         if self._bands is not None and self._bands.threads == chosen and self.pacer is not None:
-            self._bands.add(band, points)
-            self.pacer.use(self._bands.use(chosen, band))
+            self._take_points(self._bands, self.pacer, band, points)
             if self._control is not None:
                 self._control.expect(self._bands.curve.points_ms)
         else:
             self._begin(CostBands(chosen, points, band))
         self._time_drafting()
+
+    @staticmethod
+    def _take_points(bands: CostBands, pacer: Pacer, band: int, points: dict[int, float]) -> None:
+        """Put what was measured in force; what was learnt by a curve that is corrected so is scaled to it."""
+        curve, before_ms = pacer.curve, pacer.curve.cost_ms(1)
+        bands.add(band, points)
+        pacer.use(bands.use(bands.threads, band))
+        if pacer.curve is curve:
+            pacer.lessons.scale(curve.cost_ms(1) / before_ms)
 
     def _time_drafting(self) -> None:
         """Take what one more drafted token takes for the first guess; it is corrected by use."""

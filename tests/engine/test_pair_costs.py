@@ -88,9 +88,13 @@ def test_a_curve_that_passes_belie_is_checked_in_idle_time_and_measured_again(
     assert points(costs)[1] != 1.0  # once it is known well, nothing is checked
     costs.doubt()
     assert wants(costs)
+    assert costs.pacer is not None
+    before_ms, trial = points(costs)[1], costs.pacer.learnt.model
+    tried_ms = trial.cost_ms
     costs.measure(0.2)
     assert (points(costs)[1], points(costs)[8]) == (1.0, 2.0)
     assert not wants(costs)
+    assert trial.cost_ms == pytest.approx(tried_ms / before_ms)  # what drafting gave is judged by the new costs
 
 
 def test_an_answer_much_quicker_than_the_curve_has_it_doubted() -> None:
