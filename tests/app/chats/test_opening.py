@@ -11,14 +11,14 @@ from pathlib import Path
 
 import pytest
 
-from app.chats import database
+from app.chats import database, opening
 from app.chats.answers import Ending
 from app.chats.backups import backup_is_due, backups_in, make_backup, rotate
 from app.chats.database import connect, version_of
 from app.chats.opening import Opened, Place, open_chats
 from app.chats.schema import MIGRATIONS
 from app.chats.store import ChatStore
-from app.errors import BackupError, StorageError
+from app.errors import BackupError, DamagedFileError, StorageError
 from engine.records import Mode
 from ui.records import MessageState
 
@@ -210,6 +210,22 @@ def test_a_failing_migration_leaves_what_was_there(place: Place, failing: int) -
     assert opened.problem.title == "The chats could not be updated to this version"
     assert dump(asides(place)[0]) == before
     assert [dump(path) for path in backups_in(place.backups)] == [before]
+
+
+def test_damage_that_shows_after_a_step_is_undone_by_the_copy(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
+    fill(place, 3)
+    before = dump(place.file)
+
+    def find_damage(connection: sqlite3.Connection) -> None:
+        if version_of(connection) > len(MIGRATIONS):
+            raise DamagedFileError("SQLite found damage.")
+
+    monkeypatch.setattr(opening, "check", find_damage)
+    opened = open_chats(Place(place.file, place.backups, (*MIGRATIONS, STEPS)), NOW)
+    opened.connection.close()
+    assert opened.problem is not None
+    assert opened.problem.title == "The chats could not be updated to this version"
+    assert dump(asides(place)[0]) == before
 
 
 def test_a_migration_makes_a_verified_copy_first(place: Place) -> None:
