@@ -146,11 +146,16 @@ class EngineWorker:
     # ---- on the engine thread -----------------------------------------------------------------------------------
 
     def _run(self) -> None:
-        session = self._make_session()
+        try:
+            session = self._make_session()
+        except Exception:  # a library of llama.cpp's is missing: who asks for something must not wait for ever
+            log.exception("the engine could not be started")
+            self._refuse_all()
+            return
         while (command := self._next_command(session)) is not None:
             if self._closing.is_set():
                 continue
-            request_id = command.request.request_id if isinstance(command, _Generate) else 0
+            request_id = _request_id(command)
             try:
                 self._do(session, command)
             except EngineError as error:
@@ -164,6 +169,11 @@ class EngineWorker:
                 log.exception("unexpected error in the engine")
                 self._on_event(EngineFailed(UNEXPECTED, request_id))
         session.close()
+
+    def _refuse_all(self) -> None:
+        while (command := self._commands.get()) is not None:
+            if isinstance(command, _Load | _SetDraft | _Generate) and not self._closing.is_set():
+                self._on_event(EngineFailed(UNEXPECTED, _request_id(command)))
 
     def _next_command(self, session: Session) -> _Command:
         """Wait for a command; while there is none, measure what passes cost here, once for each loaded pair."""
@@ -229,6 +239,10 @@ class EngineWorker:
     def _on_progress(self, path: str, fraction: float) -> bool:
         self._on_event(LoadProgress(path, fraction))
         return not self._closing.is_set()
+
+
+def _request_id(command: _Work) -> int:
+    return command.request.request_id if isinstance(command, _Generate) else 0
 
 
 def probing_session(cache_dir: Path | None, sample: Path | None = None) -> Session:

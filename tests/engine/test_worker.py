@@ -149,6 +149,21 @@ def test_the_thread_outlives_whatever_goes_wrong_in_idle_time(
     assert worker.shutdown(10)
 
 
+def test_an_engine_that_cannot_start_says_so_to_whatever_is_asked(events: Events) -> None:
+    """A library that llama.cpp needs is missing: the window must not wait for ever."""
+
+    def fail() -> Session:
+        raise OSError("libgomp.so.1: cannot open shared object file")
+
+    worker = EngineWorker(events.put, fail)
+    worker.start()
+    worker.load(LoadRequest("some.gguf"))
+    worker.generate(request(7))
+    assert events.get(timeout=20) == EngineFailed(UNEXPECTED, 0)
+    assert events.get(timeout=20) == EngineFailed(UNEXPECTED, 7)
+    assert worker.shutdown(10)
+
+
 def test_all_events_come_from_one_thread_that_is_not_ours() -> None:
     names: set[str] = set()
     done = threading.Event()
