@@ -182,14 +182,16 @@ class Pacer:
     def _extra_ms(self, num_proposed: int, alive: float) -> float:
         return self._risk_ms(num_proposed, alive) + num_proposed * self.rework_ms
 
-    def promise(self, num_tokens: int, expected: float, alive: float, room: int) -> float:
-        """The most that `gain_of` could become if the draft went on from here and stayed as sure as it may be."""
-        best, step = float("-inf"), self.rate * self.draft_step_ms
-        for more in range(1, min(room, _LOOK_AHEAD) + 1):
-            alive *= 1.0 - _HOPE * (1.0 - self.learnt.by_depth.chance(num_tokens + more - 1))
+    def promises_more(self, num_tokens: int, expected: float, alive: float, room: int, than: float) -> bool:
+        """Whether `gain_of` could exceed ``than`` if the draft went on from here and stayed as sure as it may be."""
+        chance, spent, step = self.learnt.by_depth.chance, 0.0, self.rate * self.draft_step_ms
+        for count in range(num_tokens + 1, num_tokens + min(room, _LOOK_AHEAD) + 1):
+            alive *= 1.0 - _HOPE * (1.0 - chance(count - 1))
             expected += alive
-            best = max(best, self.gain_of(num_tokens + more, expected, alive) - more * step)
-        return best
+            spent += step
+            if self.gain_of(count, expected, alive) - spent > than:  # asked at every token: mostly the first says so
+                return True
+        return False
 
     def rest(self, *, has_model: bool) -> int:
         """How many plain passes may follow each other before it is time to ask the draft model again."""

@@ -55,7 +55,7 @@ class Lookahead:
         if self._following is not None:
             found = self._following.propose_after((drawn_id,), min(self._room, TEXT_DEPTH))
             self._offer(text_seen(found))
-        return pacer.promise(count, self._expected, self._alive, self._room) > self._best_gain
+        return pacer.promises_more(count, self._expected, self._alive, self._room, self._best_gain)
 
     def _offer(self, text: Seen) -> None:
         """Remember this text after what was drafted, if that is the best chain so far."""
