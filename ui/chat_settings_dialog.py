@@ -180,6 +180,7 @@ class ChatSettingsDialog(QDialog):
         return row
 
     def _connect(self) -> None:
+        self.presets.opening.connect(self.flush)
         self.presets.applied.connect(self._on_preset)
         self.reset_button.clicked.connect(lambda: self._on_reset(self._own_keys()))
         self.keep_button.clicked.connect(self._on_keep)

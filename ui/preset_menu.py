@@ -30,8 +30,10 @@ class PresetMenu(QToolButton):
     Signals:
         applied(dict): the values of a preset.
         saved(str, dict), renamed(str, str), deleted(str): what is to become of presets.
+        opening: the menu is about to compare and save the values; what is still being typed must be told now.
     """
 
+    opening = Signal()
     applied = Signal(dict)
     saved = Signal(str, dict)
     renamed = Signal(str, str)
@@ -84,6 +86,7 @@ class PresetMenu(QToolButton):
 
     def _fill(self) -> None:
         """Make the menu when it opens: never while one of its actions is being carried out."""
+        self.opening.emit()
         menu, chosen = self.list_menu, self.in_force
         menu.clear()
         for old in menu.findChildren(QMenu):

@@ -1,18 +1,21 @@
-"""What only menus offer, taken from them by keys in the whole app but its engine: of chats and of messages."""
+"""What only menus offer, taken by keys in the whole app but its engine: of chats, messages, models and presets."""
 
 from __future__ import annotations
 
 import json
 from pathlib import Path
 
-from PySide6.QtCore import Qt
+from PySide6.QtCore import Qt, QTimer
 from PySide6.QtWidgets import QApplication, QFileDialog, QLineEdit
 from pytestqt.qtbot import QtBot
 
+from app.paths import builtin_target
 from engine.records import Mode
 from tests.app.fakes import Desk
 from tests.app.test_answer_controller import answer
 from tests.menus import come_back, press_menu_key, take
+from ui.chat_settings_dialog import ChatSettingsDialog
+from ui.dialogs import Question
 from ui.records import ConversationRow
 
 
@@ -116,3 +119,59 @@ def test_the_menu_of_an_answer(desk: Desk, qtbot: QtBot) -> None:
     come_back(desk.window, qtbot)
     qtbot.keyClick(desk.window, Qt.Key.Key_Z, Qt.KeyboardModifier.ControlModifier)
     qtbot.waitUntil(lambda: [view.text for view in desk.messages()] == ["one", "no"])
+
+
+def test_the_menu_of_the_models(desk: Desk, qtbot: QtBot) -> None:
+    qtbot.keyClick(desk.window, Qt.Key.Key_L, Qt.KeyboardModifier.ControlModifier)
+    take(qtbot, "Remove the draft")
+    qtbot.waitUntil(lambda: desk.engine.drafts[-1:] == [None])
+    come_back(desk.window, qtbot)
+    qtbot.keyClick(desk.window, Qt.Key.Key_L, Qt.KeyboardModifier.ControlModifier)
+    take(qtbot, "Use the built-in pair")
+    qtbot.waitUntil(lambda: desk.engine.loads[-1].target == str(builtin_target()))
+
+
+def test_a_preset_is_saved_and_taken_by_another_chat(desk: Desk, qtbot: QtBot) -> None:
+    answer(desk, qtbot, "one", "yes")
+    dialog = open_chat_settings(desk, qtbot)
+    edit = dialog.rows["temperature"].row.findChild(QLineEdit)
+    assert edit is not None
+    edit.setFocus()
+    edit.selectAll()
+    qtbot.keyClicks(edit, "0.3")
+    take_preset(dialog, qtbot, "Save these values")
+    question = dialog.findChild(Question)
+    assert question is not None
+    name = question.findChild(QLineEdit)
+    assert name is not None
+    qtbot.keyClicks(name, "Calm")
+    qtbot.keyClick(name, Qt.Key.Key_Return)
+    qtbot.waitUntil(lambda: dialog.presets.text() == "Preset: Calm")
+    come_back(dialog, qtbot)
+    qtbot.keyClick(dialog, Qt.Key.Key_Escape)
+    come_back(desk.window, qtbot)
+    qtbot.keyClick(desk.window, Qt.Key.Key_N, Qt.KeyboardModifier.ControlModifier)
+    dialog = open_chat_settings(desk, qtbot)
+    assert dialog.rows["temperature"].row.value() == 0.8, "nothing goes from one chat to another"
+    take_preset(dialog, qtbot, "Calm")
+    qtbot.waitUntil(lambda: dialog.rows["temperature"].row.value() == 0.3)
+    come_back(dialog, qtbot)
+    qtbot.keyClick(dialog, Qt.Key.Key_Escape)
+    answer(desk, qtbot, "two", "no")
+    assert desk.engine.requests[-1].sampling.temperature == 0.3
+
+
+def open_chat_settings(desk: Desk, qtbot: QtBot) -> ChatSettingsDialog:
+    qtbot.keyClick(desk.window, Qt.Key.Key_Period, Qt.KeyboardModifier.ControlModifier)
+    dialog = desk.window.chat_settings.dialog
+    assert dialog is not None
+    come_back(dialog, qtbot)
+    return dialog
+
+
+def take_preset(dialog: ChatSettingsDialog, qtbot: QtBot, words: str) -> None:
+    """Open the menu by Space and take an entry; Qt shows the menu of such a button in a loop of its own."""
+    come_back(dialog, qtbot)
+    dialog.presets.setFocus()
+    QTimer.singleShot(0, dialog, lambda: take(qtbot, words))
+    qtbot.keyClick(dialog.presets, Qt.Key.Key_Space)
