@@ -135,8 +135,9 @@ class ConversationController:
         """Give a conversation the user's title; an empty one is not taken."""
         if title.strip():
             self._tell(lambda: self._store.rename_conversation(conversation_id, title.strip()))
-        if conversation_id == self.current_id:
-            self.show()
+        renamed = self._tell(lambda: self._store.conversation(conversation_id))
+        if renamed and conversation_id == self.current_id:
+            self._window.name_conversation(renamed.title)
         self.refresh()
 
     def change(self, layer: Layer, values: Mapping[str, SettingValue]) -> None:

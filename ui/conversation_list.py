@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from math import ceil
 
 from PySide6.QtCore import QModelIndex, QPoint, QRect, QSize, Qt, Signal
-from PySide6.QtGui import QColor, QFontMetrics, QKeyEvent, QPainter
+from PySide6.QtGui import QColor, QFocusEvent, QFontMetrics, QKeyEvent, QPainter
 from PySide6.QtWidgets import (
     QAbstractItemDelegate,
     QAbstractItemView,
@@ -159,10 +159,13 @@ class ConversationList(QListView):
             kept = self._later[1] if self._later else None
             self._later = (tuple(rows), kept if folders is None else tuple(folders))
             return
+        row = self.currentIndex().row()
         chosen = self.rows.item(self.currentIndex()) if same and self.hasFocus() else None
         self.rows.set_rows(rows, folders)
         if chosen is None or not self._mark_again(chosen):
             self._mark()
+        if self.hasFocus() and not self.currentIndex().isValid():
+            self._mark_near(row)
 
     def _mark_again(self, chosen: Item) -> bool:
         """Mark what was chosen before the list changed; False where it is gone or has no name of its own."""
@@ -175,6 +178,19 @@ class ConversationList(QListView):
         if index.isValid():
             self.setCurrentIndex(index)
         return index.isValid()
+
+    def _mark_near(self, row: int) -> None:
+        """Mark what stands where something went from, or above it: keys must begin at a row that is seen."""
+        places = [self.rows.index(each, 0) for each in range(self.rows.rowCount())]
+        places = [place for place in places if self.rows.flags(place) & Qt.ItemFlag.ItemIsSelectable]
+        if places:
+            self.setCurrentIndex(next((place for place in places if place.row() >= row), places[-1]))
+
+    def focusInEvent(self, event: QFocusEvent) -> None:
+        """Reached by a key, it shows where the keys begin."""
+        super().focusInEvent(event)
+        if event.reason() != Qt.FocusReason.MouseFocusReason and not self.currentIndex().isValid():
+            self._mark_near(0)
 
     def closeEditor(self, editor: QWidget, hint: QAbstractItemDelegate.EndEditHint) -> None:
         """Show what has changed while a name was typed."""

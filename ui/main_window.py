@@ -171,8 +171,7 @@ class MainWindow(QMainWindow):
         """Replace the page; an empty conversation shows what to try."""
         if self._problem_goes:
             self.problem_banner.hide()
-        self.header.set_title(title)
-        self.setWindowTitle(translate("MainWindow", "{title} – Paceline").format(title=title) if title else "Paceline")
+        self.name_conversation(title)
         focused = self.focusWidget()
         if focused is not None and self.transcript.isAncestorOf(focused):
             self.composer.setFocus()  # what is about to go would leave the focus to whatever comes next
@@ -186,6 +185,11 @@ class MainWindow(QMainWindow):
         else:
             self.composer.set_context(0, 0)
         self.composer.set_streaming(self.transcript.is_streaming)
+
+    def name_conversation(self, title: str) -> None:
+        """The open conversation is called so; its messages stay where they are."""
+        self.header.set_title(title)
+        self.setWindowTitle(translate("MainWindow", "{title} – Paceline").format(title=title) if title else "Paceline")
 
     def add_message(self, view: MessageView) -> None:
         """Show one more message."""

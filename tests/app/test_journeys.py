@@ -100,7 +100,7 @@ def test_several_chats_rename_delete_and_their_modes(qtbot: QtBot) -> None:
     second = desk.controller.conversations.current_id
     desk.window.conversation_rename_requested.emit(second, "  Plain one ")
     assert desk.rows() == ["Plain one", "First chat"]
-    assert desk.window.shown[-1][0] == "Plain one"
+    assert desk.window.header.title.text() == "Plain one"
     desk.window.conversation_selected.emit(first)
     assert desk.window.mode is Mode.AUTO
     desk.window.conversation_selected.emit(second)

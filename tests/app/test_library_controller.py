@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import pytest
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QLineEdit
+from PySide6.QtWidgets import QAbstractSlider, QLineEdit
 from pytestqt.qtbot import QtBot
 
 from app.errors import StorageError
 from tests.app.fakes import Desk, open_desk
 from ui.conversation_model import Heading
+from ui.records import ConversationRow
 
 
 def answer(desk: Desk, qtbot: QtBot, question: str, text: str) -> int:
@@ -129,3 +130,52 @@ class TestUnsent:
         assert desk.window.composer.text == ""
         desk.window.new_chat_requested.emit()
         assert desk.window.composer.text == ""
+
+
+def test_renaming_the_open_chat_leaves_its_messages_where_they_are(desk: Desk, qtbot: QtBot) -> None:
+    answer(desk, qtbot, "animals", "the zebra runs\n\n" * 60)
+    page, listing = desk.window.transcript, desk.window.sidebar.list
+    bar = page.verticalScrollBar()
+    qtbot.waitUntil(lambda: bar.maximum() > 0 and bar.value() == bar.maximum())
+    card = page.cards[0]
+    bar.triggerAction(QAbstractSlider.SliderAction.SliderToMinimum)
+    assert bar.value() == 0
+    listing.setFocus(Qt.FocusReason.ShortcutFocusReason)
+    qtbot.keyClick(listing, Qt.Key.Key_F2)
+    box = listing.findChild(QLineEdit)
+    assert box is not None
+    box.selectAll()
+    qtbot.keyClicks(box, "Zebras")
+    qtbot.keyClick(box, Qt.Key.Key_Return)
+    qtbot.waitUntil(lambda: desk.window.header.title.text() == "Zebras")
+    assert desk.window.windowTitle() == "Zebras – Paceline"
+    assert lines(desk)[-1] == "Zebras"
+    assert page.cards[0] is card
+    assert bar.value() == 0
+
+
+def test_keys_go_on_beside_what_was_archived(desk: Desk, qtbot: QtBot) -> None:
+    listing = desk.window.sidebar.list
+    for question in ("one", "two", "three"):
+        desk.window.new_chat_requested.emit()
+        answer(desk, qtbot, question, "yes")
+    listing.setFocus(Qt.FocusReason.TabFocusReason)
+    current = desk.controller.conversations.current_id
+    assert current is not None
+    assert listing.currentIndex() == listing.rows.index_of(current)
+    listing.rows.wishes.archived.emit(current, True)
+    item = listing.rows.item(listing.currentIndex())
+    assert isinstance(item, ConversationRow)
+    assert item.title == "two"
+
+
+def test_the_list_shows_where_the_keys_begin(desk: Desk, qtbot: QtBot) -> None:
+    answer(desk, qtbot, "one", "yes")
+    desk.window.new_chat_requested.emit()
+    listing, search = desk.window.sidebar.list, desk.window.sidebar.search
+    assert not listing.currentIndex().isValid()
+    search.setFocus(Qt.FocusReason.ShortcutFocusReason)
+    qtbot.keyClick(search, Qt.Key.Key_Down)
+    item = listing.rows.item(listing.currentIndex())
+    assert isinstance(item, ConversationRow)
+    assert item.title == "one"
