@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import gc
 import logging
 import signal
 import sys
@@ -74,7 +73,6 @@ def _run(
     reports: Reports,
     make_worker: MakeWorker | None,
 ) -> int:
-    gc.disable()  # nothing of what is imported now is garbage
     # Imported while the chats are being opened on their own thread: reading and checking the file takes no Python.
     from app.assembly import assemble, real_engine  # noqa: PLC0415
     from app.settings_table import FIELDS  # noqa: PLC0415

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 import sqlite3
+from collections.abc import Sequence
 
 from app.chats.plain_excerpt import BEGIN, ELLIPSIS, END, plain
 from ui.records import SearchHit
@@ -14,10 +15,11 @@ from ui.records import SearchHit
 MAX_TITLES = 20
 MAX_MESSAGES = 60
 MAX_ATTACHMENTS = 10
-MAX_LOOKED_AT = 3  # of these: SQLite reads all of a text, which may be a book, for its beginning
+MAX_LOOKED_AT = 3  # of these, for the words around
 MAX_WORDS = 16
 _WORDS_AROUND = 14
 _LOOKED_AT_CHARS = 100_000  # of an attachment, for the words around the first match
+_BYTES_A_CHAR = 3  # in UTF-8, of nearly every writing
 _CHARS_BEFORE, _CHARS_AFTER = 40, 120
 _LETTER = re.compile(r"[^\W_]")  # the index takes an underscore for no part of a word
 
@@ -46,15 +48,13 @@ def find(db: sqlite3.Connection, typed: str) -> tuple[SearchHit, ...]:
         for row in db.execute(sql, (BEGIN, END, ELLIPSIS, _WORDS_AROUND, query, limit)):
             conversation_id, title, message_id, role, text, snippet, archived = row
             # A question is shown on the page as it was typed.
-            words = plain(text, snippet) if role == "assistant" else snippet
-            hit = SearchHit(
-                conversation_id, title, message_id, role, _parts(words), bool(archived), source=_parts(snippet)
-            )
+            source = _parts(snippet)
+            parts = _parts(plain(text, snippet)) if role == "assistant" else source
+            hit = SearchHit(conversation_id, title, message_id, role, parts, bool(archived), source=source)
             hits.setdefault(conversation_id, []).append(hit)
     for number, row in enumerate(db.execute(_ATTACHMENTS, (query, MAX_ATTACHMENTS)).fetchall()):
         conversation_id, title, message_id, attachment_id, name, archived = row
-        looked_at = number < MAX_LOOKED_AT
-        text = db.execute(_BEGINNING, (_LOOKED_AT_CHARS, attachment_id)).fetchone()[0] if looked_at else ""
+        text = _beginning(db, attachment_id) if number < MAX_LOOKED_AT else ""
         parts = _parts(_marked(name, text, typed))
         hits.setdefault(conversation_id, []).append(
             SearchHit(conversation_id, title, message_id, "user", parts, bool(archived))
@@ -87,18 +87,31 @@ _ATTACHMENTS = """
 """
 
 
-_BEGINNING = "SELECT substr(text, 1, ?) FROM attachments WHERE id = ?"
+def _beginning(db: sqlite3.Connection, attachment_id: int) -> str:
+    """The beginning of an attached text. A statement would read all of it, which may be a book; this reads its part."""
+    with db.blobopen("attachments", "text", attachment_id, readonly=True) as blob:
+        begun = blob.read(_BYTES_A_CHAR * _LOOKED_AT_CHARS)
+    return begun.decode(errors="ignore")[:_LOOKED_AT_CHARS]
 
 
 def _marked(name: str, text: str, typed: str) -> str:
     """The name of an attachment and the words around the first match, the typed ones marked."""
-    words = [re.escape(word) for word in typed.split()[:MAX_WORDS] if re.search(r"\w", word)]
-    wanted = re.compile(rf"(?<!\w)(?:{'|'.join(words)})", re.IGNORECASE)
-    found = wanted.search(text)
+    words = [word for word in typed.split()[:MAX_WORDS] if re.search(r"\w", word)]
+    wanted = re.compile(rf"(?<!\w)(?:{'|'.join(map(re.escape, words))})", re.IGNORECASE)
+    found = wanted.search(text, _not_before(text, words))
     begin = max(found.start() - _CHARS_BEFORE, 0) if found else 0
     around = text[begin : (found.end() if found else 0) + _CHARS_AFTER]
     told = f"{name}: {ELLIPSIS if begin else ''}{around}" if around else name
     return wanted.sub(lambda match: f"{BEGIN}{match[0]}{END}", told.replace(BEGIN, "").replace(END, ""))
+
+
+def _not_before(text: str, words: Sequence[str]) -> int:
+    """A place before which none of the words can begin: the search for letters of any case is slow, this one is not."""
+    lowered = text.lower()
+    if len(lowered) != len(text):  # some letters become two
+        return 0
+    places = [lowered.find(word.lower()) for word in words]
+    return min((place for place in places if place >= 0), default=len(text))
 
 
 def _parts(snippet: str) -> tuple[tuple[str, bool], ...]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from typing import TYPE_CHECKING
 
 from app.command_line.output import fail
@@ -20,6 +21,7 @@ def command(_options: argparse.Namespace | None = None) -> int:
     """Open the window and stay until it closes."""
     if not has_display():
         return fail(NO_DISPLAY)
+    gc.disable()  # nothing of what is imported now is garbage; the window says when it is looked for
     from app.window import open_window  # noqa: PLC0415  (Qt is loaded only where a window opens)
 
     return open_window([])

@@ -66,6 +66,25 @@ def test_what_is_far_into_a_book_is_found_without_its_words_around(store: ChatSt
     assert hit.parts[0][0].startswith("book.txt: word")
 
 
+@pytest.mark.parametrize(
+    ("before", "match"),
+    [
+        ("runzebra and bezebra ", "Zebra"),
+        ("\u0130 " * 9, "ZEBRA"),
+        ("\u732b " * 75_001, "zebra"),
+        ("\xe9" * 99_000 + " ", "zebra"),
+    ],
+    ids=["not within a word", "letters that become two", "three bytes a letter, cut within one", "two bytes a letter"],
+)
+def test_the_first_match_is_found_whatever_stands_before_it(store: ChatStore, before: str, match: str) -> None:
+    send(
+        store, Attachment(0, "a.txt", AttachmentKind.TEXT, 9, f"{before}a {match} and more \u732b" + "\u732b" * 30_000)
+    )
+    (hit,) = find(store, "zebra")
+    is_near = len(before) < 100_000
+    assert [piece for piece, is_match in hit.parts if is_match] == ([match] if is_near else [])
+
+
 def test_of_many_the_newest_come_first_with_their_words(store: ChatStore) -> None:
     for number in range(12):
         send(store, Attachment(0, f"{number}.txt", AttachmentKind.TEXT, 9, "a zebra"))
