@@ -158,7 +158,8 @@ def _interval(
     if value is None:
         return "-"
     rounds = "" if inner_low is None else f" {_figure(inner_low, 3)}-{_figure(inner_high, 3)}"
-    return f"{value:.3f} ({_figure(low, 2)}-{_figure(high, 2)}){rounds}"
+    prompts = "" if low is None else f" ({_figure(low, 2)}-{_figure(high, 2)})"
+    return f"{value:.3f}{prompts}{rounds}"
 
 
 def _figure(value: float | None, digits: int) -> str:

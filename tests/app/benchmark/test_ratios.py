@@ -32,6 +32,8 @@ def test_prompts_that_differ_widen_the_interval_over_prompts_only() -> None:
             runs += [made_run(f"p{i}", DRAFT, own, round_number=number)]
     ratio = ratio_of(runs, DRAFT, PLAIN)
     assert ratio is not None
+    assert ratio.low is not None
+    assert ratio.high is not None
     assert ratio.high - ratio.low > 0.2
     assert ratio.half_width_percent == pytest.approx(0.0)
 
@@ -70,6 +72,17 @@ def test_the_other_side_may_differ_by_prompt() -> None:
     assert ratio.value == pytest.approx(3.0)
 
 
-@pytest.mark.parametrize(("df", "quantile"), [(3, 3.182), (5, 2.571), (10, 2.228), (30, 2.042), (1000, 1.962)])
+@pytest.mark.parametrize(
+    ("df", "quantile"), [(1, 12.706), (2, 4.303), (3, 3.182), (5, 2.571), (10, 2.228), (30, 2.042), (1000, 1.962)]
+)
 def test_the_quantile_is_that_of_the_tables(df: int, quantile: float) -> None:
     assert student_quantile(df) == pytest.approx(quantile, rel=0.01)
+
+
+def test_one_prompt_says_nothing_of_others() -> None:
+    """Drawn again and again it would give an interval of no width."""
+    runs = [made_run("p", variant, seconds) for variant, seconds in ((PLAIN, 2.0), (DRAFT, 1.0))]
+    ratio = ratio_of(runs, DRAFT, PLAIN)
+    assert ratio is not None
+    assert ratio.value == pytest.approx(2.0)
+    assert (ratio.low, ratio.high) == (None, None)
