@@ -113,3 +113,15 @@ def test_a_second_window_says_so_and_ends_well(tmp_path: Path) -> None:
     finally:
         end(first)
     assert find_paths().chats_file.exists()
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="a named pipe of Windows is no file with permissions")
+def test_nobody_else_on_the_machine_can_knock(tmp_path: Path) -> None:
+    instance = SingleInstance(tmp_path / "lock")
+    assert instance.take()
+    socket = Path(instance._server.fullServerName())
+    try:
+        assert socket.is_socket()
+        assert socket.stat().st_mode & 0o077 == 0
+    finally:
+        instance.release()
