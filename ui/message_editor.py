@@ -29,11 +29,13 @@ class _Text(QPlainTextEdit):
     Signals:
         send, give_up: Enter and Esc.
         refused(str): why what was pasted did not go in.
+        focus_changed(bool): the caret came or went.
     """
 
     send = Signal()
     give_up = Signal()
     refused = Signal(str)
+    focus_changed = Signal(bool)
 
     def __init__(self, theme: Theme, text: str) -> None:
         super().__init__()
@@ -53,7 +55,9 @@ class _Text(QPlainTextEdit):
         self.setFixedHeight(round(lines * QFontMetricsF(self.font()).lineSpacing()) + 4)
 
     def event(self, event: QEvent) -> bool:
-        """Esc is this text's own while it is edited; elsewhere the window has it."""
+        """Esc is this text's own while it is edited; elsewhere the window has it. The frame around shows the focus."""
+        if event.type() in (QEvent.Type.FocusIn, QEvent.Type.FocusOut):
+            self.focus_changed.emit(event.type() == QEvent.Type.FocusIn)
         if (
             event.type() == QEvent.Type.ShortcutOverride
             and isinstance(event, QKeyEvent)
@@ -137,6 +141,7 @@ class MessageEditor(QFrame):
         self.edit.send.connect(self._send)
         self.edit.give_up.connect(self.left)
         self.edit.refused.connect(self._say)
+        self.edit.focus_changed.connect(self._show_focus)
         self.edit.textChanged.connect(lambda: self._show_hint(translate("MessageEditor", HINT), "caption"))
         self.send_button.clicked.connect(self._send)
         self.cancel_button.clicked.connect(self.left)
@@ -146,6 +151,11 @@ class MessageEditor(QFrame):
         self.rows.show_attachments([each for each in self._attachments if each.id not in self.left_out])
         if not self.rows.chips:
             self.edit.setFocus()
+
+    def _show_focus(self, focused: bool) -> None:
+        self.setProperty("focusWithin", "true" if focused else "false")
+        self.style().unpolish(self)
+        self.style().polish(self)
 
     def _say(self, words: str) -> None:
         """Say it in place of the hint until something is typed, to screen readers too."""

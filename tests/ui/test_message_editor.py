@@ -66,3 +66,11 @@ def test_words_go_in_and_more_than_can_be_laid_out_do_not(editor: MessageEditor,
     mime.setText("x" * (HUGE_PASTE_CHARS + 1))
     assert "too long to be edited here" in paste(editor, qtbot, mime)
     assert editor.edit.toPlainText() == "What is it? Or who?"
+
+
+def test_the_frame_shows_where_the_focus_is(editor: MessageEditor, qtbot: QtBot) -> None:
+    qtbot.waitUntil(editor.edit.hasFocus)
+    assert editor.property("focusWithin") == "true"
+    qtbot.keyClick(editor.edit, Qt.Key.Key_Tab)
+    assert not editor.edit.hasFocus()
+    assert editor.property("focusWithin") == "false"
