@@ -7,15 +7,14 @@ import json
 from pathlib import Path
 
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QFileDialog, QMenu, QWidget
+from PySide6.QtWidgets import QFileDialog, QLineEdit, QWidget
 from pytestqt.qtbot import QtBot
 
 from engine.fake_model import Script, ScriptedWorker
 from engine.records import Mode
 from tests.app.fakes import Desk, keep_settings, open_desk
+from tests.menus import come_back, press_menu_key, take
 from ui.answer_card import AnswerCard
-from ui.conversation_menu import make_list_menu
-from ui.message_menu import make_menu
 from ui.records import EngineState, MessageView
 from ui.user_card import UserCard
 
@@ -47,15 +46,6 @@ def ask(desk: Desk, qtbot: QtBot, question: str) -> None:
     press(qtbot, desk.window.composer.edit, Qt.Key.Key_Return)
     qtbot.waitUntil(lambda: len(desk.window.finished) > num_finished, timeout=WAIT_MS)
     settle(desk, qtbot)
-
-
-def choose(menu: QMenu, *words: str) -> None:
-    """Take an entry of a menu, or of a menu in it."""
-    for word in words[:-1]:
-        inner = next(action for action in menu.actions() if action.text().startswith(word)).menu()
-        assert isinstance(inner, QMenu)
-        menu = inner
-    next(action for action in menu.actions() if action.text().startswith(words[-1])).trigger()
 
 
 def card(desk: Desk, text: str) -> UserCard | AnswerCard:
@@ -99,7 +89,9 @@ def edit_the_first_question(desk: Desk, qtbot: QtBot) -> None:
 def regenerate_in_another_mode(desk: Desk, qtbot: QtBot) -> None:
     answer = card(desk, "Once upon a time")
     num_finished = len(desk.window.finished)
-    choose(make_menu(answer), "Regenerate", "N-gram")
+    qtbot.mouseClick(answer.more_button, Qt.MouseButton.LeftButton)
+    take(qtbot, "Regenerate in mode", "N-gram")
+    come_back(desk.window, qtbot)
     qtbot.waitUntil(lambda: len(desk.window.finished) > num_finished, timeout=WAIT_MS)
     settle(desk, qtbot)
     assert modes_of(desk.messages()) == [Mode.NGRAM]
@@ -147,13 +139,24 @@ def delete_and_take_back(desk: Desk, qtbot: QtBot) -> None:
 
 
 def export_everything(desk: Desk, qtbot: QtBot, file: Path) -> None:
-    menu = make_list_menu(desk.window.sidebar, desk.window.theme, desk.window.sidebar.wishes)
-    choose(menu, "Export all chats", "As JSON")
+    qtbot.mouseClick(desk.window.sidebar.menu_button, Qt.MouseButton.LeftButton)
+    take(qtbot, "Export all chats", "As JSON")
     dialog = desk.window.findChild(QFileDialog)
     assert dialog is not None
+    come_back(dialog, qtbot)
+    box = dialog.findChild(QLineEdit)
+    assert box is not None
+    box.selectAll()
+    qtbot.keyClicks(box, str(file))
     with qtbot.waitSignal(desk.controller.transfer.ended, timeout=WAIT_MS):
-        dialog.fileSelected.emit(str(file))
-    dialog.reject()
+        press(qtbot, box, Qt.Key.Key_Return)
+
+
+def pin_the_open_chat(desk: Desk, qtbot: QtBot) -> None:
+    come_back(desk.window, qtbot)
+    press_menu_key(desk.window.sidebar.list, qtbot)
+    take(qtbot, "Pin")
+    come_back(desk.window, qtbot)
 
 
 def everything(desk: Desk) -> list[tuple[object, ...]]:
@@ -173,7 +176,7 @@ def test_the_whole_journey(qtbot: QtBot, tmp_path: Path) -> None:
     search_leads_into_the_hidden_branch(desk, qtbot)
     delete_and_take_back(desk, qtbot)
     export_everything(desk, qtbot, tmp_path / "all.json")
-    desk.window.sidebar.wishes.pinned.emit(desk.controller.conversations.current_id, True)
+    pin_the_open_chat(desk, qtbot)
     qtbot.keyClicks(desk.window.composer.edit, "not sent yet")
     shown = texts(desk.messages())
     desk.controller.conversations.unsent.keep()
