@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
 from functools import partial
 
 from PySide6.QtCore import QEvent, QObject, Qt, QTimer, Signal
 from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent, QHelpEvent
-from PySide6.QtWidgets import QPlainTextEdit, QToolTip, QWidget
+from PySide6.QtWidgets import QToolTip, QWidget
 
 from engine.records import Source
+from ui.answer_part import Part, view_of
 from ui.code_block import CodeBlock
 from ui.idle_parts import IdleParts
 from ui.language import translate
 from ui.markdown_blocks import Block, BlockStream, Segment, plan_segments, plan_tail
-from ui.markdown_places import Drawn
 from ui.markdown_reading import MarkdownReading
 from ui.page_growth import hush, with_children
 from ui.pass_tip import pass_tip, pass_words
@@ -28,26 +27,6 @@ from ui.theme import Theme
 SEGMENT_SPACING = 10
 JOIN_MS = 5  # after the frame in which a block was closed was painted
 CARET = Qt.TextInteractionFlag.TextSelectableByKeyboard
-
-
-@dataclass(slots=True, eq=False)
-class _Part:
-    """A widget, what it shows and where that stands in the raw text; and what of it was marked."""
-
-    widget: ProseView | CodeBlock
-    drawn: Drawn
-    widgets: tuple[QWidget, ...]  # it and all that is in it
-    goes_on: bool = False  # the one below is more of the same list or table
-    marked: Drawn | None = None
-    locator: Locator = field(default_factory=lambda: Locator(SourceRuns()))
-
-    @property
-    def view(self) -> ProseView | QPlainTextEdit:
-        return _view_of(self.widget)
-
-
-def _view_of(widget: ProseView | CodeBlock) -> ProseView | QPlainTextEdit:
-    return widget.view if isinstance(widget, CodeBlock) else widget
 
 
 def _at_once(_body: QWidget, change: Callable[[], None]) -> None:
@@ -78,7 +57,7 @@ class AnswerBody(QWidget):
         self._join_soon = QTimer(self, singleShot=True, interval=JOIN_MS)
         self._join_soon.timeout.connect(self._join)
         self._sealed = 0  # widgets that will not change any more
-        self._parts: list[_Part] = []
+        self._parts: list[Part] = []
         self._final_plan: list[Segment] = []  # of the open blocks
         self._num_marked = 0  # widgets that are marked and will not change any more
         self._reading: MarkdownReading | None = None  # of a whole text
@@ -206,7 +185,7 @@ class AnswerBody(QWidget):
             self._mark_one(part)
         return part is not None
 
-    def _mark_one(self, part: _Part) -> None:
+    def _mark_one(self, part: Part) -> None:
         raw, runs, wanted = self._told
         part.marked = part.drawn
         if part.locator.runs is not runs:
@@ -234,7 +213,7 @@ class AnswerBody(QWidget):
                     return True
         return super().eventFilter(watched, event)
 
-    def _tell_pass(self, part: _Part, event: QHelpEvent) -> None:
+    def _tell_pass(self, part: Part, event: QHelpEvent) -> None:
         raw, runs, _wanted = self._told
         view = part.view
         cursor = view.cursorForPosition(event.pos())
@@ -367,7 +346,7 @@ class AnswerBody(QWidget):
             widget.resize(self._text_width, widget.height())
         if isinstance(widget, ProseView):
             widget.fit(self._text_width)
-        self._parts.insert(index, _Part(widget, segment.drawn, tuple(with_children([widget]))))
+        self._parts.insert(index, Part(widget, segment.drawn, tuple(with_children([widget]))))
         self._column.put(index, widget)
         hush(widget)
         widget.show()  # a layout would show it one turn of the event loop later
@@ -383,7 +362,7 @@ class AnswerBody(QWidget):
             widget.link_activated.connect(self.link_activated)
             widget.drawn_again.connect(partial(self._on_drawn_again, widget))
             widget.setTextInteractionFlags(widget.textInteractionFlags() | CARET)
-        view = _view_of(widget)
+        view = view_of(widget)
         view.viewport().installEventFilter(self)
         view.setContextMenuPolicy(Qt.ContextMenuPolicy.NoContextMenu)  # the message has one
         return widget
