@@ -5,7 +5,8 @@ Knows no chat: what was said never leaves the window.
 
 from __future__ import annotations
 
-from PySide6.QtCore import QObject
+from PySide6.QtCore import QObject, Qt
+from PySide6.QtGui import QGuiApplication, QWindow
 from PySide6.QtWidgets import QApplication, QSystemTrayIcon
 
 from app.parts import Parts
@@ -61,15 +62,28 @@ class NotificationController(QObject):
             self.tray.setToolTip("Paceline")
             self.tray.messageClicked.connect(self._come_forward)
             self.tray.activated.connect(self._come_forward)
+            application = QGuiApplication.instance()
+            if isinstance(application, QGuiApplication):
+                application.focusWindowChanged.connect(self._on_focus)
         self.tray.show()
         self.tray.showMessage(title, words, window.windowIcon(), SHOWN_MS)
 
     def _come_forward(self) -> None:
         window = self._parts.window
+        window.setWindowState(window.windowState() & ~Qt.WindowState.WindowMinimized)
+        window.show()
         window.raise_()
         window.activateWindow()
+        self._hide_tray()
+
+    def _hide_tray(self) -> None:
         if self.tray is not None:
             self.tray.hide()
+
+    def _on_focus(self, focused: QWindow | None) -> None:
+        """Whoever comes back by another way needs no icon in the tray any more."""
+        if focused is not None:
+            self._hide_tray()
 
 
 def _seconds(stats: RunStats) -> float:

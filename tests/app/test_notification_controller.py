@@ -77,3 +77,30 @@ def test_without_the_tray_message_the_taskbar_still_tells(
     problem = Problem("It failed", "The context is full.", "Start a new chat.")
     notifications(desk, monkeypatch, active=False).on_event(EngineFailed(problem, 1))
     assert (told.num_alerts, told.messages) == (1, [])
+
+
+def test_the_message_brings_a_minimised_window_back(desk: Desk, told: Told, monkeypatch: pytest.MonkeyPatch) -> None:
+    desk.window.showMinimized()
+    told_by = notifications(desk, monkeypatch, active=False)
+    told_by.on_event(Finished(1, FinishReason.END, LONG))
+    tray = told_by.tray
+    assert tray is not None
+    assert tray.isVisible()
+    tray.messageClicked.emit()
+    assert not desk.window.isMinimized()
+    assert not tray.isVisible()
+
+
+def test_coming_back_by_another_way_takes_the_icon_away(
+    desk: Desk, told: Told, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    told_by = notifications(desk, monkeypatch, active=False)
+    told_by.on_event(Finished(1, FinishReason.END, LONG))
+    assert told_by.tray is not None
+    assert told_by.tray.isVisible()
+    application = QApplication.instance()
+    assert isinstance(application, QApplication)
+    application.focusWindowChanged.emit(None)  # to another program
+    assert told_by.tray.isVisible()
+    application.focusWindowChanged.emit(desk.window.windowHandle())
+    assert not told_by.tray.isVisible()
