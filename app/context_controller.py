@@ -122,7 +122,8 @@ class ContextController:
         first = 1 if request.messages and request.messages[0].role == "system" else 0
         messages = (*request.messages[:first], *short.messages, *request.messages[first + num_before :])
         self._asked = _Asked(request.request_id, conversation_id, short.last_ids, turn.answer.id)
-        self.meter.set_parts(replace(self.meter.parts, refused=0))  # another question is the last now
+        self._failed = None  # another question is the last now, whatever is still being counted
+        self.meter.set_parts(replace(self.meter.parts, refused=0))
         return replace(request, messages=messages, conversation_id=conversation_id)
 
     def on_summary(self, event: SummaryUpdate) -> None:
@@ -165,7 +166,8 @@ class ContextController:
         self._num_counts += 1
         self._overhead = MESSAGE_TOKENS * (len(short.messages) + bool(system) + bool(answer))
         told = "\n".join(message.content for message in short.messages)
-        self.meter.set_parts(replace(self.meter.parts, size=self._size, counted=False, refused=0))
+        told_already = self._needed(0)
+        self.meter.set_parts(replace(self.meter.parts, size=self._size, counted=False, refused=told_already))
         self._worker.count(CountRequest(-self._num_counts, (system, told, answer)))
 
     def on_counted(self, event: TokensCounted) -> bool:

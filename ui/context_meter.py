@@ -266,11 +266,11 @@ class ContextPanel(QFrame):
 
 def _short_words(parts: ContextParts) -> str:
     """What stands beside the bar."""
-    if not parts.counted:
-        return "…"
     if parts.refused:
         words = translate("ContextMeter", "{needed} of {size} · too long")
         return words.format(needed=count(parts.refused), size=count(parts.size))
+    if not parts.counted:
+        return "…"
     share = percent(parts.share)
     return f"{share} · {translate('ContextMeter', 'nearly full')}" if parts.nearly_full else share
 

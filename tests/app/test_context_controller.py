@@ -9,7 +9,17 @@ from pytestqt.qtbot import QtBot
 
 from app.chats import summaries
 from app.context_fields import MIB
-from engine.records import EngineFailed, Finished, FinishReason, Message, Problem, RunStats, StatsUpdate, SummaryUpdate
+from engine.records import (
+    EngineFailed,
+    Finished,
+    FinishReason,
+    Message,
+    Problem,
+    RunStats,
+    StatsUpdate,
+    SummaryUpdate,
+    TokensCounted,
+)
 from engine.summarising import in_front
 from tests.app.fakes import Desk
 from tests.app.test_answer_controller import answer
@@ -134,6 +144,18 @@ def test_a_question_that_was_too_long_does_not_count_for_the_next_one(loaded: De
     refuse(loaded, qtbot, "a question that would fit alone", 520)
     qtbot.keyClicks(composer.edit, "and now")
     qtbot.waitUntil(lambda: composer.context_label.text() == "16 of 512 tokens")
+
+
+def test_a_count_that_comes_late_says_nothing_of_another_question(loaded: Desk, qtbot: QtBot) -> None:
+    loaded.engine.counts_at_once = False
+    refuse(loaded, qtbot, "word " * 600, 612)
+    qtbot.waitUntil(lambda: "612 of 512 · too long" in meter(loaded).text())  # nothing is counted for that
+    loaded.window.message_submitted.emit("and now")
+    assert "too long" not in meter(loaded).text()
+    for request in [each for each in loaded.engine.counts if each.request_id < 0]:
+        loaded.engine.tell(TokensCounted(request.request_id, (0, 620, 0)))
+    qtbot.waitUntil(lambda: meter(loaded).parts.counted)
+    assert "too long" not in meter(loaded).text()
 
 
 def test_after_a_new_start_the_meter_counts_what_was_too_long(loaded: Desk, qtbot: QtBot) -> None:
