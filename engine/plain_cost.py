@@ -5,6 +5,7 @@ Owns the doubts about it. Knows passes by size and time only.
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Sequence
 
 import numpy as np
@@ -14,6 +15,7 @@ from engine.pacer import Pacer
 MOST_DRIFT = 1.3  # times what a plain pass costs may change within an answer that is compared with plain decoding
 # Times what its passes may be off from what they should take. Half of them are: one says nothing.
 MOST_OFF = 1.5
+_LATELY = 500  # passes that are looked at: the median is asked for several times a second, however long the answer
 
 
 class PlainCost:
@@ -28,13 +30,13 @@ class PlainCost:
     def __init__(self, pacer: Pacer) -> None:
         self._pacer = pacer
         self._first_ms = pacer.plain_ms
-        self._implied_ms: list[float] = []
+        self._implied_ms: deque[float] = deque(maxlen=_LATELY)
 
     def passed(self, num_tokens: int, passes_ms: Sequence[float]) -> None:
         """Passes of so many tokens took so many milliseconds each."""
         share = self._pacer.curve.plain_share(num_tokens)
         if share is not None:
-            self._implied_ms += [milliseconds * share for milliseconds in passes_ms]
+            self._implied_ms.extend(milliseconds * share for milliseconds in passes_ms)
 
     @property
     def told_ms(self) -> float | None:

@@ -10,13 +10,13 @@ from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent, QHelpEvent
 from PySide6.QtWidgets import QToolTip, QWidget
 
 from engine.records import Source
-from ui.answer_part import Part, view_of
+from ui.answer_part import Part, painted_of, view_of
 from ui.code_block import CodeBlock
 from ui.idle_parts import IdleParts
 from ui.language import translate
 from ui.markdown_blocks import Block, BlockStream, Segment, plan_segments, plan_tail
 from ui.markdown_reading import MarkdownReading
-from ui.page_growth import hush, with_children
+from ui.page_growth import hush
 from ui.pass_tip import pass_tip, pass_words
 from ui.prose_view import ProseView
 from ui.provenance import Locator, PassView, SourceRuns, formula_units, nearest_place, place_at, refused_at
@@ -53,7 +53,7 @@ class AnswerBody(QWidget):
         self._spares = SpareParts(theme, self)  # while text arrives
         self._open_blocks: list[Block] = []  # final, but in a run that may still take more
         self._closed: list[Block] = []  # final, but still shown with the open one
-        self._apart: int | None = None  # the part that shows them, where what follows them cannot join it
+        self._apart: int | None = None  # the part that shows what joins the run, where what follows cannot
         self._join_soon = QTimer(self, singleShot=True, interval=JOIN_MS)
         self._join_soon.timeout.connect(self._join)
         self._sealed = 0  # widgets that will not change any more
@@ -272,9 +272,6 @@ class AnswerBody(QWidget):
 
     def _take_closed(self) -> None:
         self._join_soon.stop()
-        if self._apart is not None:
-            self._drop(self._apart)
-            self._apart = None
         if self._closed:
             self._open_blocks += self._closed
             self._closed = []
@@ -282,11 +279,14 @@ class AnswerBody(QWidget):
 
     def _show(self, words: str = "") -> None:
         rest = [*self._closed, *self._stream.tail]
-        tail = plan_tail(self._open_blocks, rest)
+        tail, apart, joins = plan_tail(self._open_blocks, rest), self._apart, self._apart
         plan = [*self._final_plan, tail] if tail is not None else self._plan_apart(rest)
         if tail is not None:
-            self._apart = None
-        joins = self._apart if tail is None else self._sealed + len(plan) - 1
+            joins, self._apart = self._sealed + len(plan) - 1, None
+        else:
+            joins = self._apart
+            if apart is not None and apart != self._apart and apart < len(self._parts):
+                self._drop(apart)  # joined: what stands below it stays
         for index, segment in enumerate(plan, start=self._sealed):
             self._put(index, segment, words)
         while len(self._parts) > self._sealed + len(plan):
@@ -297,12 +297,12 @@ class AnswerBody(QWidget):
             self._seal(plan)
 
     def _plan_apart(self, rest: Sequence[Block]) -> list[Segment]:
-        """What was closed and joins the run above stays on its own until it is joined, whatever comes behind it."""
+        """What joins the run above, but not what comes behind it, stays on its own until it is closed and joined."""
         plan = plan_segments([*self._open_blocks, *rest])
         num_final, known = len(self._final_plan), sum(segment.num_blocks for segment in self._final_plan)
         num_joining = sum(segment.num_blocks for segment in plan[:num_final]) - known
         self._apart = None
-        if not 0 < num_joining <= len(self._closed):
+        if num_joining <= 0:
             return plan
         self._apart = self._sealed + num_final
         return [*self._final_plan, *plan_segments(rest[:num_joining]), *plan[num_final:]]
@@ -346,7 +346,7 @@ class AnswerBody(QWidget):
             widget.resize(self._text_width, widget.height())
         if isinstance(widget, ProseView):
             widget.fit(self._text_width)
-        self._parts.insert(index, Part(widget, segment.drawn, tuple(with_children([widget]))))
+        self._parts.insert(index, Part(widget, segment.drawn, painted_of(widget)))
         self._column.put(index, widget)
         hush(widget)
         widget.show()  # a layout would show it one turn of the event loop later

@@ -18,7 +18,7 @@ class Part:
 
     widget: ProseView | CodeBlock
     drawn: Drawn
-    widgets: tuple[QWidget, ...]  # it and all that is in it
+    widgets: tuple[QWidget, ...]  # that are painted
     goes_on: bool = False  # the one below is more of the same list or table
     marked: Drawn | None = None
     locator: Locator = field(default_factory=lambda: Locator(SourceRuns()))
@@ -32,3 +32,10 @@ class Part:
 def view_of(widget: ProseView | CodeBlock) -> ProseView | QPlainTextEdit:
     """What shows the text of a part."""
     return widget.view if isinstance(widget, CodeBlock) else widget
+
+
+def painted_of(widget: ProseView | CodeBlock) -> tuple[QWidget, ...]:
+    """What of a part is painted: prose has scroll bars that never show."""
+    if isinstance(widget, ProseView):
+        return widget, widget.viewport()
+    return widget, *widget.findChildren(QWidget)

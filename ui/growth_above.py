@@ -28,7 +28,7 @@ def show_above(
     beside = content.findChildren(QWidget, options=Qt.FindChildOption.FindDirectChildrenOnly)
     before, fills = _in_sight(viewport, others), content.autoFillBackground()
     card.resize(card.width(), _wanted_height(card))  # in another height its parts would be laid out twice
-    with quiet(lambda: [viewport, content, *beside, *around, card, *others]):
+    with quiet([viewport, content, *beside, *around, card, *others]):
         content.setAutoFillBackground(False)  # or its pixels would be moved
         content.setAttribute(_IS_OPAQUE, False)
         with at_rest([*around, content]):

@@ -18,15 +18,17 @@ _ASKS_FOR_NOTHING = Qt.WidgetAttribute.WA_UpdatesDisabled  # as an attribute: to
 
 
 @contextmanager
-def quiet(widgets: Callable[[], Iterable[QWidget]]) -> Iterator[None]:
-    """Whatever happens to these widgets meanwhile, none of them asks to be painted; nor those that come to them."""
-    ours = list(widgets())
+def quiet(widgets: Iterable[QWidget], made: Callable[[], Iterable[QWidget]] = tuple) -> Iterator[None]:
+    """Whatever happens to these widgets meanwhile, none of them asks to be painted; nor those that are made then."""
+    ours = list(widgets)
     for widget in ours:
         widget.setAttribute(_ASKS_FOR_NOTHING)
     try:
         yield
     finally:
-        for widget in (*ours, *widgets()):  # what was made meanwhile has taken it from those that it is in
+        known = {id(widget) for widget in ours}
+        fresh = [widget for widget in made() if id(widget) not in known]
+        for widget in (*ours, *with_children(fresh)):  # what was made has taken it from those that it is in
             if isValid(widget):
                 widget.setAttribute(_ASKS_FOR_NOTHING, False)
 
@@ -86,11 +88,8 @@ def grow(page: QWidget, body: QWidget, change: Callable[[], None], lay_out: Call
     card = cast("QWidget", body.parent())
     before = body.height(), card.height(), page.height()
 
-    def widgets() -> list[QWidget]:
-        beside = card.findChildren(QWidget, options=Qt.FindChildOption.FindDirectChildrenOnly)  # moves down
-        return [*between(body, page), *beside, *cast("Growing", body).growing()]
-
-    with quiet(widgets):
+    beside = card.findChildren(QWidget, options=Qt.FindChildOption.FindDirectChildrenOnly)  # moves down
+    with quiet([*between(body, page), *beside, *cast("Growing", body).growing()], cast("Growing", body).growing):
         with at_rest([*between(body, page), page]):
             change()
         more = body.sizeHint().height() - body.height()
