@@ -31,7 +31,7 @@ from engine.drafters.prompt_lookup import PromptLookupDrafter
 from engine.drafters.suffix import SuffixDrafter
 from engine.interfaces import Rows, TokenIds
 from engine.loading import LoadedModel, LoadOptions, open_model
-from engine.pacer import Pacer
+from engine.pacer import MAX_DEPTH, Pacer
 from engine.prompt import PromptBuilder
 from engine.records import Mode, SamplingParams
 from engine.sampling import History, Sampler
@@ -47,10 +47,12 @@ FLAT = {1: 1.0, 16: 1.05, 32: 1.1}
 # A pass of 2 to 15 tokens is hardly cheaper than its tokens one by one; only from 16 on does a wider kernel take over.
 STEEP = {1: 1.0, 2: 1.73, 3: 2.51, 4: 3.4, 7: 5.77, 8: 5.61, 11: 7.89, 12: 7.67, 15: 9.87, 16: 7.45, 19: 9.66}
 STEEP |= {20: 9.61, 23: 11.77, 24: 11.66, 27: 13.98, 28: 13.88, 31: 16.18, 32: 14.15, 33: 14.79}
-CURVES = {"cpu": STAIRCASE, "steep": STEEP, "flat": FLAT}
+# With AMX: tiles of 16 and 32 rows, and another kernel for a single one.
+TILES = {1: 1.0, 2: 1.8, 4: 2.0, 8: 2.5, 16: 3.7, 17: 5.4, 24: 6.5, 32: 7.6}
+CURVES = {"cpu": STAIRCASE, "steep": STEEP, "flat": FLAT, "tiles": TILES}
 PLAIN_MS = 20.0
 # Of the draft model; more tokens in one batch cost a quarter more each.
-STEP_MS = {"cpu": 0.9, "steep": 0.9, "flat": 1.5}
+STEP_MS = {"cpu": 0.9, "steep": 0.9, "flat": 1.5, "tiles": 0.55}
 
 
 class Clock:
@@ -131,8 +133,10 @@ class Bench:
         drafter.sharpness = self.sharpness
         return drafter
 
-    def answer(self, prompt: Prompt, drafter: Drafter, pacer: Pacer, sampling: SamplingParams, wanted: int) -> Total:
-        """One answer, from the first token to the end that the model or ``wanted`` sets."""
+    def answer(
+        self, prompt: Prompt, drafter: Drafter, pacer: Pacer, sampling: SamplingParams, wanted: int, depth: int
+    ) -> Total:
+        """One answer with at most ``depth`` tokens proposed a pass, to the end that the model or ``wanted`` sets."""
         ids: History = np.asarray(self.prompts.build(prompt.messages), dtype=np.int32)
         self.target_sequence.clear()
         for _ in self.target_sequence.prefill(ids[:-1]):
@@ -142,7 +146,7 @@ class Bench:
         speculation.on_first_look = self.sharpness.observe if self.sharpness is not None else None
         started, given = self.clock.now, 0
         while given < wanted:
-            block = speculation.step(32, wanted - given)
+            block = speculation.step(depth, wanted - given)
             ends = [i for i, token_id in enumerate(block.ids) if token_id in self.target.model.vocab.eog_ids]
             given += ends[0] + 1 if ends else len(block.ids)
             if ends:
@@ -156,7 +160,10 @@ WAYS: dict[str, Callable[[Bench, Pacer], Drafter]] = {
     "draft": lambda bench, pacer: PacedDrafter(pacer, None, bench.model()),
     "either": lambda bench, pacer: PacedDrafter(pacer, OnlyAlone(), bench.model()),
     "chained": lambda bench, pacer: PacedDrafter(pacer, SuffixDrafter(), bench.model()),
+    "draft-7": lambda bench, _pacer: bench.model(),
+    "draft-15": lambda bench, _pacer: bench.model(),
 }
+FIXED = {"draft-7": 7, "draft-15": 15}  # at one depth; all others are paced
 
 
 def main() -> int:
@@ -195,7 +202,7 @@ def run(
         sampling = SamplingParams(temperature=temperature)
         for number, prompt in enumerate(prompts):
             mine = replace(sampling, seed=1000 * seed + number)
-            total = bench.answer(prompt, drafter, pacer, mine, options.max_tokens)
+            total = bench.answer(prompt, drafter, pacer, mine, options.max_tokens, FIXED.get(way, MAX_DEPTH))
             totals[prompt.category].add(total)
             totals["all"].add(total)
     return totals
