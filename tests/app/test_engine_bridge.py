@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import sys
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from itertools import pairwise
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from PySide6.QtCore import QTimer
@@ -26,6 +29,14 @@ from engine.records import (
     TextChunk,
     TokenSpan,
 )
+
+
+@pytest.fixture(autouse=True)
+def usual_interval() -> Iterator[None]:
+    """What a bridge sets is set for the whole process."""
+    before = sys.getswitchinterval()
+    yield
+    sys.setswitchinterval(before)
 
 
 class SilentWorker:
@@ -153,3 +164,22 @@ def test_nothing_arrives_after_the_shutdown(qtbot: QtBot) -> None:
     bridge.post(chunk("b"))
     qtbot.wait(60)
     assert arrived == []
+
+
+def test_a_window_that_computes_lets_the_engine_have_the_interpreter_soon(qtbot: QtBot) -> None:
+    sys.setswitchinterval(0.5)
+    bridge = EngineBridge(SilentWorker)
+    given_s: list[float] = []
+
+    def engine() -> None:
+        for _ in range(5):
+            time.sleep(0.001)  # as a pass does, it lets go of the interpreter
+            given_s.append(time.perf_counter())
+
+    thread = threading.Thread(target=engine)
+    thread.start()
+    while thread.is_alive():  # never lets go of it by itself
+        pass
+    thread.join()
+    assert max(later - before for before, later in pairwise(given_s)) < 0.4
+    assert bridge.shutdown(1.0)
