@@ -88,7 +88,7 @@ class Pictures:
     def draw(self) -> None:
         """All pictures."""
         place = self.place
-        self.wait(lambda: bool(place.welcome.cards) or place.welcome.words.isVisible(), "the machine")
+        self.wait(lambda: not place.welcome.is_looking, "the machine")
         self.shoot("first-run")
         place.open("recommended")
         self.wait(lambda: place.recommended.list.rows.rowCount() > 0, "the recommendations")

@@ -7089,6 +7089,10 @@ Chat-Vorlage: {template_name}
         <translation>{size} frei</translation>
     </message>
     <message>
+        <source>Looking for pairs that fit this machine…</source>
+        <translation>Paare, die auf diesen Rechner passen, werden gesucht…</translation>
+    </message>
+    <message>
         <source>Use the built-in pair</source>
         <translation>Eingebautes Paar verwenden</translation>
     </message>

@@ -139,7 +139,8 @@ class WelcomePage(QWidget):
         self.pairs = QBoxLayout(QBoxLayout.Direction.LeftToRight)
         self.pairs.setSpacing(12)
         self.cards: list[SuggestionCard] = []
-        self.words = label("", "caption", wrap=True)
+        self.is_looking = True  # for pairs
+        self.words = label(translate("WelcomePage", "Looking for pairs that fit this machine…"), "caption", wrap=True)
         self.builtin_button = button(
             translate("WelcomePage", "Use the built-in pair"),
             wants.builtin_wanted.emit,
@@ -227,6 +228,7 @@ class WelcomePage(QWidget):
         unchecked = any(row.checked and not row.pair.is_here for row in rows[:NUM_SUGGESTED])
         told = words or (translate("WelcomePage", NOT_CHECKED) if unchecked else "")
         self._place_cards()
+        self.is_looking = False
         self.words.setText(told)
         self.words.setVisible(bool(told))
 

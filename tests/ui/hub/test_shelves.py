@@ -157,9 +157,11 @@ def adders(place: HubPlace) -> list[QPushButton]:
 
 def test_the_first_run_shows_the_machine_three_pairs_and_ways_around(place: HubPlace, qtbot: QtBot) -> None:
     place.open("welcome")
+    assert "Looking for pairs" in said(place.welcome)
     place.welcome.set_hardware(r.HARDWARE)
     place.welcome.set_pairs(r.catalog())
     shown = said(place.welcome)
+    assert "Looking for pairs" not in shown
     for words in ("8 cores", "16.0 GB, 9.31 GB free", "RTX 4060, 8.00 GB, 7.20 GB free", "212 GB free"):
         assert words in shown
     assert len(place.welcome.cards) == 3
