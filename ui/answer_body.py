@@ -262,12 +262,13 @@ class AnswerBody(QWidget):
 
     def _join_now(self) -> None:
         height, changed = self.sizeHint().height(), self._changed
+        shows_more = bool(self._told[2]) or self._shows_refused
         self._take_closed()
         self._show()
-        if self._told[2] or self._shows_refused:
+        if shows_more:
             self.mark(*self._told, afresh=False)
         # It looks as before, but for the edges of marks, which are rounded from the top of their document.
-        if not self._told[2] and self.sizeHint().height() == height and not self.isAncestorOf(self.focusWidget()):
+        if not shows_more and self.sizeHint().height() == height and not self.isAncestorOf(self.focusWidget()):
             self._changed = changed
 
     def _take_closed(self) -> None:
@@ -279,11 +280,13 @@ class AnswerBody(QWidget):
 
     def _show(self, words: str = "") -> None:
         rest = [*self._closed, *self._stream.tail]
-        tail, apart, joins = plan_tail(self._open_blocks, rest), self._apart, self._apart
-        plan = [*self._final_plan, tail] if tail is not None else self._plan_apart(rest)
+        tail, apart = plan_tail(self._open_blocks, rest), self._apart
+        joins: int | None  # the part that looks as if it were one with that above it
         if tail is not None:
-            joins, self._apart = self._sealed + len(plan) - 1, None
+            plan, self._apart = [*self._final_plan, tail], None
+            joins = self._sealed + len(plan) - 1
         else:
+            plan = self._plan_apart(rest)
             joins = self._apart
             if apart is not None and apart != self._apart and apart < len(self._parts):
                 self._drop(apart)  # joined: what stands below it stays

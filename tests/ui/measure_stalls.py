@@ -31,7 +31,7 @@ from ui.records import EngineState, EngineView, MessageState, MessageView
 
 FRAME_MS = 25
 IDLE_MS = 0.2  # a turn of the event loop without any work is shorter
-STATS_MS = 150
+STATS_MS = 250
 HISTORY_TOKENS = 20_000
 ALL_SOURCES = frozenset(Source)
 SCROLL_PX, SCROLL_MS = 240, 25  # two notches of a wheel a frame: fast
