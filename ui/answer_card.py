@@ -6,11 +6,11 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QProgressBar, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QLabel, QProgressBar, QPushButton, QVBoxLayout, QWidget
 
 from engine.records import Source, TokenSpan
 from ui.answer_body import AnswerBody
-from ui.answer_footer import AnswerFooter
+from ui.answer_bottom import AnswerBottom
 from ui.code_block import CodeBlock
 from ui.formatting import count
 from ui.kept_card import KeptCard, KeptCode
@@ -22,7 +22,6 @@ from ui.records import MessageState, MessageView
 from ui.theme import Theme
 from ui.thinking import split_thinking
 from ui.thought_block import ThoughtBlock
-from ui.version_switch import ARROW_INSET_PX
 
 STATE_NOTICES = {
     MessageState.STOPPED: mark("MessageCard", "Stopped."),
@@ -76,7 +75,9 @@ class AnswerCard(MessageCard):
         self.notice.setProperty("kind", "caption")
         self.notice.setWordWrap(True)
         self.notice.setTextFormat(Qt.TextFormat.PlainText)
-        self.figures = AnswerFooter(theme)
+        self._bottom = AnswerBottom(theme, self.versions)
+        self._bottom.continue_requested.connect(lambda: self.continue_requested.emit(self.message_id))
+        self.figures = self._bottom.figures
         self.copy_button = self.add_action("copy", translate("AnswerCard", "Copy answer"))
         self.copy_button.clicked.connect(self.copy_text)
         self.copy_button.clicked.connect(lambda: self.copy_button.confirm(translate("AnswerCard", "Copied")))
@@ -84,7 +85,6 @@ class AnswerCard(MessageCard):
         self.regenerate_button.clicked.connect(lambda: self.regenerate_requested.emit(self.message_id))
         self._is_streaming = self._is_whole = False
         self._kept: KeptCard | None = None  # until all of it is made again
-        self.continue_button: QPushButton | None = None
         self._is_last = False
         self.can_go_on = False
         self._arrange()
@@ -92,27 +92,18 @@ class AnswerCard(MessageCard):
         self._set_state(view)
 
     def _arrange(self) -> None:
-        self._bottom = bottom = QHBoxLayout()
-        bottom.setSpacing(2)
-        if self.versions is not None:
-            bottom.addSpacing(-ARROW_INSET_PX)  # its arrow begins where the text does
-            bottom.addWidget(self.versions)
-            bottom.addSpacing(4)
-        bottom.addWidget(self.figures)
-        bottom.addSpacing(8)
-        for button in (self.copy_button, self.regenerate_button):
-            bottom.addWidget(button)
-        bottom.addStretch(1)
+        self._bottom.put((self.copy_button, self.regenerate_button))
+        self._bottom.fit(self._text_width)
         layout = self._column = QVBoxLayout(self)
         layout.setContentsMargins(14, 0, 14, 0)
         layout.setSpacing(6)
         for widget in (self.author, self.progress_label, self.progress, self.body, self.notice):
             layout.addWidget(widget)
-        layout.addLayout(bottom)
+        layout.addLayout(self._bottom.placed())
 
     def add_more(self) -> None:
         """The menu."""
-        self.add_menu_button(self.regenerate_button, self._bottom)
+        self.add_menu_button(self.regenerate_button, self._bottom.row)
         self.more_button.setEnabled(not self._is_streaming)
 
     def _show_text(self, view: MessageView) -> None:
@@ -229,6 +220,7 @@ class AnswerCard(MessageCard):
         super().show_another(view, text_width)
         self._text_width = text_width
         self.body.expect_width(text_width)
+        self._bottom.fit(text_width)
         self._runs = SourceRuns()
         self._num_fed = self._words_at = 0
         self._is_whole = self._is_last = False
@@ -367,27 +359,19 @@ class AnswerCard(MessageCard):
 
     def _offer_to_go_on(self) -> None:
         self.can_go_on = self._is_last and self._unfinished
-        if self.can_go_on and self.continue_button is None:
-            button = self.continue_button = QPushButton(translate("AnswerCard", " Continue"))
-            self.theme.changed.connect(self._recolor)
-            button.setAccessibleName(translate("AnswerCard", "Continue this answer"))
-            button.setToolTip(translate("AnswerCard", "Let the answer go on where it was cut"))
-            button.clicked.connect(lambda: self.continue_requested.emit(self.message_id))
-            self._bottom.insertWidget(self._bottom.count() - 1, button)
-            self._recolor()
-        if self.continue_button is not None:
-            self.continue_button.setVisible(self.can_go_on)
+        self._bottom.offer_to_go_on(self.can_go_on)
 
-    def _recolor(self) -> None:
-        if self.continue_button is not None:
-            self.continue_button.setIcon(self.theme.icon("play", self.theme.tokens.text, 14))
+    @property
+    def continue_button(self) -> QPushButton | None:
+        """Lets the answer go on; made when it is first offered."""
+        return self._bottom.continue_button
 
     def _set_state(self, view: MessageView) -> None:
         streaming = view.state is MessageState.STREAMING
         self.message_id = view.id
         self.progress_label.setVisible(streaming and not self._text)
         self.progress.hide()
-        self.figures.show_stats(view.stats, view.target)
+        self._bottom.show_stats(view.stats, view.target)
         notice = " ".join(part for part in (state_notice(view.state), view.notice) if part)
         self.notice.setText(notice)
         self.notice.setVisible(bool(notice))

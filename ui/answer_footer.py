@@ -1,14 +1,16 @@
-"""The line of figures below an answer; each figure tells on hover what it means and how it was measured.
+"""The figures below an answer; each tells on hover what it means and how it was measured.
 
-Where there is not room for all, the last ones go first; `ui.formatting` begins with the most telling ones.
+They break between figures where one line has no room for all, and the model's name gives way in its middle, where names
+differ least. Does not know what stands beside them.
 """
 
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 
-from PySide6.QtCore import QEvent, QSize, Qt
-from PySide6.QtGui import QFontMetricsF, QHelpEvent, QResizeEvent
+from PySide6.QtCore import QEvent, QPointF, QSize, Qt
+from PySide6.QtGui import QFontMetricsF, QHelpEvent
 from PySide6.QtWidgets import QLabel, QToolTip
 
 from engine.records import RunStats
@@ -17,7 +19,16 @@ from ui.language import translate
 from ui.theme import Theme
 
 SEPARATOR = " · "
-MORE = "\N{HORIZONTAL ELLIPSIS}"
+LEAST_NAME_CHARS = 18  # as much of a model's name stays: its beginning and how it was quantized
+
+
+@dataclass(frozen=True, slots=True)
+class _Figure:
+    """What is shown of a figure, and what it means; ``is_whole``: no letter of it gave way."""
+
+    text: str
+    meaning: str
+    is_whole: bool = True
 
 
 class AnswerFooter(QLabel):
@@ -25,8 +36,9 @@ class AnswerFooter(QLabel):
 
     def __init__(self, theme: Theme) -> None:
         super().__init__()
-        self._parts: list[tuple[str, str]] = []
-        self._num_shown = 0
+        self._figures: tuple[_Figure, ...] = ()
+        self._names_model = False
+        self._lines: list[list[_Figure]] = []
         self.setProperty("kind", "caption")
         theme.dress(self, -1)
         self.setTextFormat(Qt.TextFormat.PlainText)
@@ -34,68 +46,82 @@ class AnswerFooter(QLabel):
         self.hide()
 
     def show_stats(self, stats: RunStats | None, target: str = "") -> None:
-        """Show the figures of an answer, and the model that gave it where it is known."""
-        self._parts = footer_parts(stats)
+        """Show the figures of an answer, and the model that gave it where it is known; on one line until `wrap`."""
+        figures = [_Figure(text, meaning) for text, meaning in footer_parts(stats)]
         if target:
-            self._parts.append((target, translate("AnswerFooter", "The model that gave this answer.")))
-        self._elide()
-        self.updateGeometry()  # also where the same words are shown for now: there may be room for more
+            figures.append(_Figure(target, translate("AnswerFooter", "The model that gave this answer.")))
+        self._figures, self._names_model = tuple(figures), bool(target)
+        self._show([figures])
         self.setAccessibleName(self.whole_text)
-        self.setAccessibleDescription(" ".join(meaning for _, meaning in self._parts))
-        self.setVisible(bool(self._parts))
+        self.setAccessibleDescription(" ".join(one.meaning for one in figures))
+        self.setVisible(bool(figures))
 
     @property
     def whole_text(self) -> str:
-        """All figures, also where the line has no room for them."""
-        return SEPARATOR.join(text for text, _ in self._parts)
-
-    def sizeHint(self) -> QSize:
-        """As wide as all figures."""
-        metrics = QFontMetricsF(self.font())
-        return QSize(math.ceil(metrics.horizontalAdvance(self.whole_text)) + 2, super().sizeHint().height())
+        """All figures, also where the model's name is shortened."""
+        return _joined(self._figures)
 
     def minimumSizeHint(self) -> QSize:
-        """A narrow window cuts the line instead of growing."""
+        """A narrow window breaks the line instead of growing."""
         return QSize(40, super().minimumSizeHint().height())
 
-    def resizeEvent(self, event: QResizeEvent) -> None:
-        """More room shows more."""
-        super().resizeEvent(event)
-        self._elide()
+    def wrap(self, width: int) -> None:
+        """Break between figures so that no line is wider than ``width`` pixels."""
+        self._show(self._broken(width))
 
-    def changeEvent(self, event: QEvent) -> None:
-        """Another text size needs other room."""
-        super().changeEvent(event)
-        if event.type() == QEvent.Type.FontChange:
-            self._elide()
-            self.updateGeometry()
+    def height_at(self, width: int) -> int | None:
+        """How high it is when wrapped to ``width`` pixels; None where a figure itself would have to be cut."""
+        lines = self._broken(width)
+        figures = [one for line in lines for one in line]
+        if not all(one.is_whole for one in (figures[:-1] if self._names_model else figures)):
+            return None
+        return math.ceil(QFontMetricsF(self.font()).lineSpacing() * len(lines))
 
-    def _elide(self) -> None:
-        """Show as many whole figures as there is room for: half of a number would tell another one."""
-        metrics, texts = QFontMetricsF(self.font()), [text for text, _ in self._parts]
-        shown = SEPARATOR.join(texts)
-        self._num_shown = len(texts)
-        while len(texts) > 1 and metrics.horizontalAdvance(shown) > self.width():
-            texts.pop()
-            self._num_shown = len(texts)
-            shown = SEPARATOR.join([*texts, MORE])
-        self.setText(metrics.elidedText(shown, Qt.TextElideMode.ElideRight, self.width()))
+    def _show(self, lines: list[list[_Figure]]) -> None:
+        self._lines = lines
+        text = "\n".join(_joined(line) for line in lines)
+        if text != self.text():
+            self.setText(text)
 
-    def meaning_at(self, x: float) -> str:
-        """What the figure at ``x`` pixels from the left means; of those that had no room, the figures as well."""
-        metrics, right = QFontMetricsF(self.font()), 0.0
-        for text, meaning in self._parts[: self._num_shown]:
-            right += metrics.horizontalAdvance(text + SEPARATOR)
-            if x < right:
-                return meaning
-        hidden = self._parts[self._num_shown :]
-        if hidden:
-            return "\n".join(f"{text}: {meaning}" for text, meaning in hidden)
-        return self._parts[-1][1] if self._parts else ""
+    def _broken(self, width: int) -> list[list[_Figure]]:
+        metrics = QFontMetricsF(self.font())
+        least_name = metrics.averageCharWidth() * LEAST_NAME_CHARS
+        lines: list[list[_Figure]] = [[]]
+        for number, one in enumerate(self._figures):
+            is_model = self._names_model and number == len(self._figures) - 1
+            needed = metrics.horizontalAdvance(one.text)
+            room = width - metrics.horizontalAdvance(_joined([*lines[-1], _Figure("", "")]))
+            if lines[-1] and room < (min(needed, least_name) if is_model else needed):
+                lines.append([])
+                room = width
+            lines[-1].append(one if needed <= room else _shortened(one, metrics, room, in_middle=is_model))
+        return lines
+
+    def meaning_at(self, place: QPointF) -> str:
+        """What the figure there means, with the whole of its words where some gave way."""
+        metrics = QFontMetricsF(self.font())
+        top = (self.height() - metrics.lineSpacing() * len(self._lines)) / 2
+        number = math.floor((place.y() - top) / metrics.lineSpacing())
+        line = self._lines[min(max(number, 0), len(self._lines) - 1)] if self._lines else []
+        right = 0.0
+        for one in line:
+            right += metrics.horizontalAdvance(one.text + SEPARATOR)
+            if place.x() < right:
+                return one.meaning
+        return line[-1].meaning if line else ""
 
     def event(self, event: QEvent) -> bool:
         """The pointer rests on a figure."""
         if event.type() == QEvent.Type.ToolTip and isinstance(event, QHelpEvent):
-            QToolTip.showText(event.globalPos(), hover(self.meaning_at(event.pos().x())), self)
+            QToolTip.showText(event.globalPos(), hover(self.meaning_at(QPointF(event.pos()))), self)
             return True
         return super().event(event)
+
+
+def _joined(figures: list[_Figure] | tuple[_Figure, ...]) -> str:
+    return SEPARATOR.join(one.text for one in figures)
+
+
+def _shortened(one: _Figure, metrics: QFontMetricsF, room: float, *, in_middle: bool) -> _Figure:
+    mode = Qt.TextElideMode.ElideMiddle if in_middle else Qt.TextElideMode.ElideRight
+    return _Figure(metrics.elidedText(one.text, mode, room), f"{one.text}: {one.meaning}", is_whole=False)

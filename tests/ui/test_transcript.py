@@ -5,9 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from PySide6.QtCore import QEvent, QPoint, Qt
-from PySide6.QtGui import QHelpEvent
-from PySide6.QtWidgets import QApplication, QToolTip
+from PySide6.QtCore import QPoint, Qt
+from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
 from tests.ui.conftest import STATS
@@ -241,57 +240,3 @@ def test_nothing_half_laid_out_can_be_painted(window: MainWindow, qtbot: QtBot) 
     assert second.y() >= first.y() + first.height()
     prose, code = second.body.segments  # type: ignore[attr-defined]
     assert code.y() >= prose.y() + prose.height()
-
-
-def test_each_figure_of_the_footer_tells_how_it_was_measured(
-    window: MainWindow, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    shown: list[str] = []
-    monkeypatch.setattr(QToolTip, "showText", lambda _place, text, _widget: shown.append(" ".join(text.split())))
-    stats = replace(STATS, plain_ms=39.3)
-    window.show_conversation("t", [MessageView(7, "assistant", "The answer", stats=stats, target="Qwen3-4B-Q4_K_M")])
-    card = window.transcript.last_answer()
-    assert card is not None
-    figures = card.figures
-    whole = "41.2 tok/s · 2.7 tokens per pass · 1.62× plain · 68 % of 210 drafted accepted · draft · Qwen3-4B-Q4_K_M"
-    assert figures.whole_text == whole
-
-    figures.setFixedWidth(figures.fontMetrics().horizontalAdvance(whole) - 20)
-    assert figures.text() == whole.removesuffix("Qwen3-4B-Q4_K_M") + "…"
-    assert figures.accessibleName() == whole
-
-    def hover(words: str) -> str:
-        x = figures.fontMetrics().horizontalAdvance(figures.text()[: figures.text().index(words)]) + 4
-        place = QPoint(x, figures.height() // 2)
-        QApplication.sendEvent(figures, QHelpEvent(QEvent.Type.ToolTip, place, figures.mapToGlobal(place)))
-        return shown[-1]
-
-    assert hover("…") == "Qwen3-4B-Q4_K_M: The model that gave this answer."
-    figures.setFixedWidth(figures.fontMetrics().horizontalAdvance(whole) + 20)
-    assert figures.text() == whole
-    assert "measured while the window was at rest" in hover("1.62× plain")
-    assert "39.3 ms" in shown[-1]
-    assert "from the end of reading the prompt" in hover("41.2 tok/s")
-    assert "the target kept" in hover("68 %")
-    assert "gave this answer" in hover("Qwen3")
-
-
-def test_the_most_telling_figures_of_the_footer_stay_longest(window: MainWindow) -> None:
-    view = MessageView(7, "assistant", "The answer", stats=replace(STATS, plain_ms=39.3), target="Qwen3-4B-Q4_K_M")
-    window.show_conversation("t", [view])
-    card = window.transcript.last_answer()
-    assert card is not None
-    figures, longest = card.figures, "41.2 tok/s · 2.7 tokens per pass · 1.62× plain · …"
-    figures.setFixedWidth(figures.fontMetrics().horizontalAdvance(longest) + 2)
-    assert figures.text() == longest
-    window.set_text_size("larger")
-    assert figures.text() == "41.2 tok/s · …"
-
-
-def test_a_narrow_window_cuts_the_footer(window: MainWindow, qtbot: QtBot) -> None:
-    view = MessageView(7, "assistant", "The answer", stats=STATS, target="a-model-with-a-very-long-name" * 4)
-    window.show_conversation("t", [view])
-    card = window.transcript.last_answer()
-    assert card is not None
-    qtbot.waitUntil(lambda: card.figures.text().endswith("…"))
-    assert card.width() <= window.transcript.viewport().width()
