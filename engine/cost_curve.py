@@ -123,16 +123,17 @@ def measure(
     """Milliseconds of passes of `POINTS` tokens, the minimum of a few, within about ``budget_s`` seconds.
 
     ``run_pass(n)`` decodes n tokens and forgets them. The first call wakes the buffers up and does not count. What is
-    likely to take longer than is left is left out. Ends early where ``should_stop`` says so and one token is known.
+    likely to take longer than is left is left out. Ends early where ``should_stop`` says so once each size was tried:
+    a curve from less would be a guess where a pass is dear, and ``run_pass`` says what happens then.
     """
     ends = time.perf_counter() + budget_s
     best: dict[int, float] = {}
     run_pass(1)
-    for _ in range(_ROUNDS):
+    for number in range(_ROUNDS):
         # One token twice: the first comes after the largest pass, whose rows have swept the caches of a tiny model.
         for n in (1, *POINTS):
             started = time.perf_counter()
-            if best and should_stop():
+            if number and should_stop():
                 return best
             if best and started > ends - _most_ms(best, n) / 1000.0:
                 continue

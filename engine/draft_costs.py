@@ -9,7 +9,7 @@ from __future__ import annotations
 from engine.cost_store import CostStore, SavedCosts
 from engine.drafting_step import drafting_step_ms
 from engine.loading import LoadedModel
-from engine.measuring import measurable
+from engine.measuring import ShouldStop, measurable, nobody_waits
 from engine.pacer import Pacer
 from engine.sequence import CachedSequence
 from engine.thread_choice import choose_threads
@@ -47,27 +47,31 @@ class DraftCosts:
         if step_ms > 0.0:
             self._store.put(self._key, SavedCosts(self._control.best, {0: {1: step_ms}}))
 
-    def choose_threads(self, budget_s: float) -> None:
+    def choose_threads(self, budget_s: float, should_stop: ShouldStop = nobody_waits) -> None:
         """Measure which number of threads is the fastest.
 
         Raises:
             DecodeError: a pass failed.
+            Interrupted: ``should_stop`` said so.
         """
         settled = self.is_known and self._draft.context.threads_change_numbers
-        chosen = choose_threads(self._draft, self._asked, _SIZES, budget_s, settled=settled)
+        chosen = choose_threads(self._draft, self._asked, _SIZES, budget_s, settled=settled, should_stop=should_stop)
         self._control = self._new_control(chosen)
 
-    def time_step(self, target: CachedSequence, pacer: Pacer) -> float:
+    def time_step(self, target: CachedSequence, pacer: Pacer, should_stop: ShouldStop = nobody_waits) -> float:
         """Milliseconds that one more drafted token takes now.
 
         Raises:
             DecodeError: a pass failed.
+            Interrupted: ``should_stop`` said so.
         """
         if pacer.plain_ms > _PYTHON_MATTERS_MS:
-            step_ms = drafting_step_ms(self._draft.sequence, target.n_vocab, pacer)
+            step_ms = drafting_step_ms(self._draft.sequence, target.n_vocab, pacer, should_stop=should_stop)
         else:
-            with measurable(target) as run_pass:
-                step_ms = drafting_step_ms(self._draft.sequence, target.n_vocab, pacer, lambda: run_pass(1))
+            with measurable(target, should_stop) as run_pass:
+                step_ms = drafting_step_ms(
+                    self._draft.sequence, target.n_vocab, pacer, lambda: run_pass(1), should_stop=should_stop
+                )
         self.is_known = True
         self._control.expect({1: step_ms})
         return step_ms

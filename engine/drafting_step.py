@@ -16,7 +16,7 @@ from engine.drafters.draft_model import DraftModelDrafter
 from engine.drafters.lookahead import Lookahead
 from engine.drafters.seen import Seen
 from engine.drafters.suffix import SuffixDrafter
-from engine.measuring import room_for
+from engine.measuring import Interrupted, ShouldStop, nobody_waits, room_for
 from engine.pacer import Pacer
 from engine.records import SamplingParams
 from engine.sampling import Sampler
@@ -26,26 +26,39 @@ _TOKENS, _TRIES = 4, 5
 
 
 def drafting_step_ms(
-    sequence: CachedSequence, n_vocab: int, pacer: Pacer, between: Callable[[], None] = lambda: None
+    sequence: CachedSequence,
+    n_vocab: int,
+    pacer: Pacer,
+    between: Callable[[], None] = lambda: None,
+    *,
+    should_stop: ShouldStop = nobody_waits,
 ) -> float:
     """Milliseconds of one more token of a draft model, drawn for a target of ``n_vocab`` tokens: the middle of a few.
 
     ``between`` is run before each try: what the target leaves of the processor's caches is what Python finds.
+    ``should_stop`` is asked before each, too.
 
     Raises:
         DecodeError: a pass failed.
+        Interrupted: ``should_stop`` said so.
     """
+
+    def begin() -> None:
+        if should_stop():
+            raise Interrupted
+        between()
+
     if sequence.num_snapshots is None:
         past = room_for(sequence, _TOKENS + 2)
         try:
-            return _step_ms(sequence, n_vocab, pacer, between)
+            return _step_ms(sequence, n_vocab, pacer, begin)
         finally:
             sequence.rollback(past)
     # A state can be taken back to one place only, and drafting needs that for itself: so it begins with nothing.
     before = sequence.export()
     sequence.clear()
     try:
-        return _step_ms(sequence, n_vocab, pacer, between)
+        return _step_ms(sequence, n_vocab, pacer, begin)
     finally:
         sequence.clear()
         if before is not None:

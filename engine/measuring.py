@@ -11,14 +11,25 @@ from engine.recovery import Recovery
 from engine.sequence import CachedSequence
 
 _TRIES = 3
+ShouldStop = Callable[[], bool]  # asked before each pass
+
+
+class Interrupted(Exception):  # noqa: N818 (nothing failed)
+    """Somebody asked for something while it was measured; what was measured so far is not enough to be used."""
+
+
+def nobody_waits() -> bool:
+    """For measuring that somebody waits for."""
+    return False
 
 
 @contextmanager
-def measurable(sequence: CachedSequence) -> Iterator[Callable[[int], None]]:
+def measurable(sequence: CachedSequence, should_stop: ShouldStop = nobody_waits) -> Iterator[Callable[[int], None]]:
     """Give a function that runs a pass of n tokens, all rows asked for, as verifying asks for them; forget them after.
 
     Raises:
         DecodeError: a pass failed.
+        Interrupted: ``should_stop`` said so before one.
     """
     past = room_for(sequence, MAX_PASS)
     sequence.checkpoint()
@@ -26,6 +37,8 @@ def measurable(sequence: CachedSequence) -> Iterator[Callable[[int], None]]:
     last = past if sequence.num_snapshots is None else sequence.n_ctx - MAX_PASS
 
     def run_pass(num_tokens: int) -> None:
+        if should_stop():
+            raise Interrupted
         sequence.forward([0] * num_tokens, num_tokens)
         if sequence.num_past > last:
             sequence.rollback(past)
@@ -37,25 +50,29 @@ def measurable(sequence: CachedSequence) -> Iterator[Callable[[int], None]]:
 
 
 def measure_passes(
-    sequence: CachedSequence, budget_s: float, should_stop: Callable[[], bool] = lambda: False
+    sequence: CachedSequence, budget_s: float, should_stop: ShouldStop = nobody_waits
 ) -> dict[int, float]:
     """Milliseconds of passes of 1 to `MAX_PASS` tokens; see `cost_curve.measure`.
 
     Raises:
         DecodeError: a pass failed.
+        Interrupted: ``should_stop`` said so before each size was tried once.
     """
-    with measurable(sequence) as run_pass:
+    with measurable(sequence, should_stop) as run_pass:
         return measure(run_pass, budget_s, should_stop)
 
 
-def few_passes_ms(sequence: CachedSequence, sizes: Sequence[int]) -> dict[int, float]:
+def few_passes_ms(
+    sequence: CachedSequence, sizes: Sequence[int], should_stop: ShouldStop = nobody_waits
+) -> dict[int, float]:
     """Milliseconds of passes of these sizes, the least of a few.
 
     Raises:
         DecodeError: a pass failed.
+        Interrupted: ``should_stop`` said so.
     """
     best = dict.fromkeys(sizes, float("inf"))
-    with measurable(sequence) as run_pass:
+    with measurable(sequence, should_stop) as run_pass:
         run_pass(1)
         for _ in range(_TRIES):
             for size in sizes:

@@ -5,7 +5,7 @@ Owns the pacer of the pair and the number of threads. Knows no prompt and no ans
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from time import perf_counter
 
 from engine.cost_bands import CostBands, band_of
@@ -17,7 +17,14 @@ from engine.free_cores import FreeCores
 from engine.llama import library
 from engine.llama.devices import find_gpus
 from engine.loading import LoadedModel
-from engine.measuring import few_passes_ms, measure_passes, measure_recovery
+from engine.measuring import (
+    Interrupted,
+    ShouldStop,
+    few_passes_ms,
+    measure_passes,
+    measure_recovery,
+    nobody_waits,
+)
 from engine.pacer import MAX_DEPTH, Pacer
 from engine.records import LoadRequest
 from engine.thread_choice import choose_threads
@@ -78,30 +85,32 @@ class PairCosts:
         self._know_draft(HURRIED_BUDGET_S)
         self._follow()
 
-    def measure(self, budget_s: float = BUDGET_S, should_stop: Callable[[], bool] = lambda: False) -> None:
+    def measure(self, budget_s: float = BUDGET_S, should_stop: ShouldStop = nobody_waits) -> None:
         """Measure what is not known well, within about ``budget_s`` seconds; what was kept is only checked if it holds.
 
-        Where ``should_stop`` says that somebody waits, a rough measurement must do until the next idle time.
+        Where ``should_stop``, which is asked before each pass, says that somebody waits, it ends there, and goes on in
+        the next idle time: an answer that needs costs measures them itself, in less.
 
         Raises:
             DecodeError: a pass failed.
         """
-        rough_until = perf_counter() + HURRIED_BUDGET_S
-
-        def hurry() -> bool:
-            return perf_counter() > rough_until and should_stop()
-
-        known = self._control is not None or self._take_kept()
-        self._know_draft(budget_s)
-        self._follow()
-        fits = known and self.pacer is not None and (self._is_thorough or self._check())
-        if not fits:
-            self._measure(budget_s, hurry)
-        elif self._bands is not None and self.pacer is not None and not self._bands.is_measured:
-            points = measure_passes(self._target.sequence, budget_s, hurry)
-            self._take_points(self._bands, self.pacer, self._bands.band, points)
-        self._is_thorough = fits or not hurry()
+        try:
+            self._measure_what_is_missing(budget_s, should_stop)
+        except Interrupted:
+            return
         self.save()
+
+    def _measure_what_is_missing(self, budget_s: float, should_stop: ShouldStop) -> None:
+        known = self._control is not None or self._take_kept()
+        self._know_draft(budget_s, should_stop)
+        self._follow()
+        fits = known and self.pacer is not None and (self._is_thorough or self._check(should_stop))
+        if not fits:
+            self._measure(budget_s, should_stop)
+        elif self._bands is not None and self.pacer is not None and not self._bands.is_measured:
+            points = measure_passes(self._target.sequence, budget_s, should_stop)
+            self._take_points(self._bands, self.pacer, self._bands.band, points)
+        self._is_thorough = fits or not should_stop()
 
     def doubt(self) -> None:
         """Passes were far quicker than the curve in force says: idle time has to look at it again."""
@@ -133,34 +142,34 @@ class PairCosts:
             self.pacer.draft_step_ms = kept_step_ms
         return True
 
-    def _know_draft(self, budget_s: float) -> None:
+    def _know_draft(self, budget_s: float, should_stop: ShouldStop = nobody_waits) -> None:
         """Where the target is known and the draft is not, another than the last, measure the draft alone."""
         if self._draft is not None and self.pacer is not None and not self._draft.is_known:
-            self._draft.choose_threads(budget_s * _THREADS_SHARE)
+            self._draft.choose_threads(budget_s * _THREADS_SHARE, should_stop)
             self._apply_threads()
-            self._time_drafting()
+            self._time_drafting(should_stop)
 
     def _add_band(self, band: int, points: dict[int, float]) -> None:
         if self._bands is not None:
             self._bands.add(band, points)
 
-    def _check(self) -> bool:
+    def _check(self, should_stop: ShouldStop) -> bool:
         """Whether a few quick passes take what the curve in force says; the draft's step is measured again."""
         if self._bands is None or self.pacer is None:
             return True
-        found = few_passes_ms(self._target.sequence, _CHECK_SIZES)
+        found = few_passes_ms(self._target.sequence, _CHECK_SIZES, should_stop)
         points = self._bands.curve.points_ms
         ratios = [found[size] / points[size] for size in _CHECK_SIZES]
-        self._time_drafting()
+        self._time_drafting(should_stop)
         if all(1.0 - _STALE < ratio < 1.0 + _STALE for ratio in ratios):
             return True
         self._bands.forget_others()
         return False
 
-    def _measure(self, budget_s: float, should_stop: Callable[[], bool] = lambda: False) -> None:
+    def _measure(self, budget_s: float, should_stop: ShouldStop = nobody_waits) -> None:
         """Choose threads, then measure the passes of the band that the cache is in, and the draft's step."""
         ends = perf_counter() + budget_s
-        chosen = self._settle_threads(budget_s)
+        chosen = self._settle_threads(budget_s, should_stop)
         if not self._target.can_rollback:
             return
         left_s = max(ends - perf_counter(), budget_s / 3)
@@ -172,7 +181,7 @@ class PairCosts:
                 self._control.expect(self._bands.curve.points_ms)
         else:
             self._begin(CostBands(chosen, points, band))
-        self._time_drafting()
+        self._time_drafting(should_stop)
 
     @staticmethod
     def _take_points(bands: CostBands, pacer: Pacer, band: int, points: dict[int, float]) -> None:
@@ -183,18 +192,20 @@ class PairCosts:
         if pacer.curve is curve:
             pacer.lessons.scale(curve.cost_ms(1) / before_ms)
 
-    def _time_drafting(self) -> None:
+    def _time_drafting(self, should_stop: ShouldStop = nobody_waits) -> None:
         """Take what one more drafted token takes for the first guess; it is corrected by use."""
         if self._draft is not None and self.pacer is not None:
-            self.pacer.draft_step_ms = self._draft.time_step(self._target.sequence, self.pacer)
+            self.pacer.draft_step_ms = self._draft.time_step(self._target.sequence, self.pacer, should_stop)
 
-    def _settle_threads(self, budget_s: float) -> int:
+    def _settle_threads(self, budget_s: float, should_stop: ShouldStop = nobody_waits) -> int:
         """Choose for target and draft; the target's number."""
         share_s = budget_s * _THREADS_SHARE
         settled = self._control is not None and self._target.context.threads_change_numbers
-        chosen = choose_threads(self._target, self._asked_threads, _TARGET_SIZES, share_s, settled=settled)
+        chosen = choose_threads(
+            self._target, self._asked_threads, _TARGET_SIZES, share_s, settled=settled, should_stop=should_stop
+        )
         if self._draft is not None:
-            self._draft.choose_threads(share_s)
+            self._draft.choose_threads(share_s, should_stop)
         self._control = self._new_control(chosen)
         self._apply_threads()
         return chosen

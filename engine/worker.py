@@ -8,12 +8,13 @@ from __future__ import annotations
 import logging
 import queue
 import threading
+from collections import deque
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from engine.errors import EngineError, PromptTooLongError
+from engine.late_dataclass import dataclass
 from engine.records import ChatRequest, CountRequest, EngineFailed, Event, LoadProgress, LoadRequest, Problem
 from engine.token_counts import TokenCounts
 
@@ -88,6 +89,7 @@ class EngineWorker:
         self._stopped_through = self._skipped_through = 0
         self._closing = threading.Event()
         self._counts = TokenCounts()
+        self._taken: deque[_Command] = deque()  # out of the queue, to see what they are; theirs is the next turn
 
     def start(self) -> None:
         """Start the thread."""
@@ -179,10 +181,10 @@ class EngineWorker:
         """Wait for a command; while there is none, measure what passes cost here, once for each loaded pair."""
         if session.needs_measuring and not self._closing.is_set():
             try:
-                return self._commands.get(timeout=IDLE_S)
+                return self._take(IDLE_S)
             except queue.Empty:
                 try:
-                    session.measure(should_stop=lambda: not self._commands.empty())
+                    session.measure(should_stop=lambda: self._is_wanted(session))
                 except Exception:  # nobody asked for it, so nobody is told; what is asked for is still answered
                     log.exception("the costs could not be measured; depths stay fixed")
         return self._after_idle_work(session)
@@ -192,7 +194,7 @@ class EngineWorker:
         wait_s = IDLE_S
         while session.has_idle_work and not self._closing.is_set():
             try:
-                return self._commands.get(timeout=wait_s)
+                return self._take(wait_s)
             except queue.Empty:
                 wait_s = IDLE_SLICE_S
             try:
@@ -200,7 +202,32 @@ class EngineWorker:
             except Exception:  # again after the next command: at once it would fail as before
                 log.exception("idle time could not be used")
                 break
-        return self._commands.get()
+        return self._take(None)
+
+    def _take(self, timeout_s: float | None) -> _Command:
+        """The next command; None for the time: however long that takes.
+
+        Raises:
+            queue.Empty: there was none in so many seconds.
+        """
+        return self._taken.popleft() if self._taken else self._commands.get(timeout=timeout_s)
+
+    def _is_wanted(self, session: Session) -> bool:
+        """Whether something waits for measuring to end; what is only to be counted is counted between its passes."""
+        while not self._commands.empty():
+            self._taken.append(self._commands.get())
+        if any(not isinstance(command, _Count) for command in self._taken):
+            return True
+        self._taken.clear()
+        self._count_all(session)
+        return False
+
+    def _count_all(self, session: Session) -> None:
+        """Count what there is to count, unless something else comes."""
+        while self._counts.has_work and self._commands.empty() and not self._taken:
+            self._count_a_little(session)
+        if self._counts.has_work:  # behind what came meanwhile
+            self._commands.put(_Count())
 
     def _do(self, session: Session, command: _Work) -> None:
         if isinstance(command, _Load):
@@ -214,10 +241,7 @@ class EngineWorker:
         elif isinstance(command, _ForgetState):
             session.states.forget(command.conversation_id)
         elif isinstance(command, _Count):
-            while self._counts.has_work and self._commands.empty():
-                self._count_a_little(session)
-            if self._counts.has_work:  # behind what came meanwhile
-                self._commands.put(_Count())
+            self._count_all(session)
         else:
             serial = command.serial
             stopped, skipped = lambda: serial <= self._stopped_through, lambda: serial <= self._skipped_through

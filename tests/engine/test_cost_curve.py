@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from engine import cost_curve
 from engine.cost_curve import MAX_PASS, POINTS, CostCurve, measure
+from engine.measuring import Interrupted
 from engine.pacer import Pacer
 
 STAIRCASE = {1: 1.0, 2: 1.64, 3: 2.24, 4: 1.57, 5: 2.24, 6: 2.85, 8: 2.71, 10: 3.96, 12: 3.82, 16: 3.73, 32: 7.95}
@@ -94,10 +95,17 @@ def test_a_big_models_steps_are_found_within_the_budget(monkeypatch: pytest.Monk
     assert now <= 2.2
 
 
-def test_measuring_ends_when_somebody_waits_but_not_before_one_token_is_known() -> None:
+def test_measuring_ends_when_somebody_waits_with_a_whole_curve_or_as_its_passes_say() -> None:
     calls: list[int] = []
-    assert set(measure(calls.append, 5.0, lambda: True)) == {1}
-    assert calls == [1, 1]
+    assert set(measure(calls.append, 5.0, lambda: True)) == set(POINTS)
+    assert calls == [1, 1, *POINTS]
+
+    def run_pass(num_tokens: int) -> None:
+        if num_tokens == 4:
+            raise Interrupted
+
+    with pytest.raises(Interrupted):
+        measure(run_pass, 5.0, lambda: True)
 
 
 AMX = {n: 27.1 + 2.1 * n for n in range(2, 17)} | {n: 13.5 + 3.5 * n for n in range(17, 33)} | {1: 15.2, 33: 227.0}

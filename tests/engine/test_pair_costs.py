@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import pytest
@@ -17,6 +17,7 @@ from engine.loading import LoadedModel, LoadOptions, open_model
 from engine.pacer import MAX_DEPTH
 from engine.pair_costs import PairCosts
 from engine.records import ChatRequest, Finished, LoadRequest, Mode, SamplingParams
+from engine.sequence import CachedSequence
 from engine.session import Session
 from engine.threads import PATIENCE
 
@@ -58,17 +59,47 @@ def test_the_first_start_measures_and_the_second_begins_with_that(
     second.prepare(paced=True)
     assert points(second) == pytest.approx(points(first), rel=0.01)
     assert wants(second)  # it is not checked yet
-    monkeypatch.setattr(pair_costs, "few_passes_ms", lambda _sequence, sizes: {n: points(second)[n] for n in sizes})
+    monkeypatch.setattr(pair_costs, "few_passes_ms", lambda _sequence, sizes, *_: {n: points(second)[n] for n in sizes})
     second.measure()
     assert not wants(second)
+
+
+@pytest.mark.parametrize("num_before", [0, 1, 5, 21, 45, 60])
+def test_measuring_ends_before_the_next_pass_when_somebody_waits(
+    pair: tuple[LoadedModel, LoadedModel], monkeypatch: pytest.MonkeyPatch, num_before: int
+) -> None:
+    costs = PairCosts(*pair, REQUEST, CostStore())
+    num_passes, num_late, threads = 0, 0, [one.context.threads for one in pair]
+    forward = CachedSequence.forward
+
+    def counted(sequence: CachedSequence, ids: Sequence[int], num_rows: int, num_padding: int = 0) -> object:
+        nonlocal num_passes, num_late
+        num_passes += 1
+        num_late += num_passes > num_before and sequence is pair[0].sequence
+        return forward(sequence, ids, num_rows, num_padding)
+
+    monkeypatch.setattr(CachedSequence, "forward", counted)
+    costs.measure(60.0, should_stop=lambda: num_passes >= num_before)
+    assert num_passes >= num_before
+    assert num_late == 0
+    assert wants(costs)
+    assert [one.sequence.num_past for one in pair] == [0, 0]
+    monkeypatch.undo()
+    costs.measure(0.2)
+    assert not wants(costs)
+    assert costs.pacer is not None
+    for one, number in zip(pair, threads, strict=True):
+        one.context.set_threads(number)
 
 
 def test_an_answer_that_waits_gets_a_rough_curve_and_idle_time_a_better_one(
     pair: tuple[LoadedModel, LoadedModel], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     costs = PairCosts(*pair, REQUEST, CostStore())
-    monkeypatch.setattr(pair_costs, "HURRIED_BUDGET_S", 0.0)
     costs.measure(0.2, should_stop=lambda: True)
+    assert costs.pacer is None
+    monkeypatch.setattr(pair_costs, "HURRIED_BUDGET_S", 0.01)
+    costs.prepare(paced=True)
     assert costs.pacer is not None
     pacer = costs.pacer
     assert wants(costs)
@@ -83,7 +114,9 @@ def test_a_curve_that_passes_belie_is_checked_in_idle_time_and_measured_again(
     costs = PairCosts(*pair, REQUEST, CostStore())
     costs.measure(0.2)
     monkeypatch.setattr(pair_costs, "measure_passes", lambda *_arguments: {1: 1.0, 8: 2.0})
-    monkeypatch.setattr(pair_costs, "few_passes_ms", lambda _sequence, sizes: {n: points(costs)[n] / 3 for n in sizes})
+    monkeypatch.setattr(
+        pair_costs, "few_passes_ms", lambda _sequence, sizes, *_: {n: points(costs)[n] / 3 for n in sizes}
+    )
     costs.measure(0.2)
     assert points(costs)[1] != 1.0  # once it is known well, nothing is checked
     costs.doubt()
@@ -130,7 +163,7 @@ def test_a_stale_curve_is_measured_again(
     true_ms = {1: 1.0, 4: 2.0, 8: 3.0, 32: 9.0}
     monkeypatch.setattr(pair_costs, "measure_passes", lambda *_: dict(true_ms))
     PairCosts(*pair, REQUEST, CostStore(tmp_path)).measure(0.2)
-    monkeypatch.setattr(pair_costs, "few_passes_ms", lambda _sequence, sizes: {n: 2.0 * true_ms[n] for n in sizes})
+    monkeypatch.setattr(pair_costs, "few_passes_ms", lambda _sequence, sizes, *_: {n: 2.0 * true_ms[n] for n in sizes})
     monkeypatch.setattr(pair_costs, "measure_passes", lambda *_: {n: 2.0 * ms for n, ms in true_ms.items()})
     again = PairCosts(*pair, REQUEST, CostStore(tmp_path))
     again.prepare(paced=True)
@@ -160,10 +193,10 @@ def test_where_only_the_draft_changes_it_alone_is_measured(
     first = PairCosts(*pair, REQUEST, CostStore(tmp_path))
     first.measure(0.2)
     monkeypatch.setattr(pair_costs, "measure_passes", forbidden)
-    monkeypatch.setattr(pair_costs, "few_passes_ms", lambda _sequence, sizes: {n: points(first)[n] for n in sizes})
+    monkeypatch.setattr(pair_costs, "few_passes_ms", lambda _sequence, sizes, *_: {n: points(first)[n] for n in sizes})
     chosen: list[tuple[int, ...]] = []
     monkeypatch.setattr("engine.draft_costs.choose_threads", lambda *of, **_: (chosen.append(of[2]), 2)[1])
-    monkeypatch.setattr("engine.draft_costs.drafting_step_ms", lambda *_: 0.125)
+    monkeypatch.setattr("engine.draft_costs.drafting_step_ms", lambda *_, **_kwargs: 0.125)
     another = LoadRequest("", threads=2, draft_threads=2)  # the draft with other threads is another draft
     second = PairCosts(*pair, another, CostStore(tmp_path))
     second.prepare(paced=True)

@@ -221,6 +221,52 @@ def test_tokens_are_counted_by_the_loaded_vocabulary(worker: EngineWorker, event
     assert counted.counts[2] > 1  # text, not a control token
 
 
+class Measuring(Session):
+    """A session whose measuring goes on pass by pass until it is told to end."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.measures = threading.Event()
+        self.num_checks = 0
+        self.is_measured = False
+
+    @property
+    def needs_measuring(self) -> bool:
+        return not self.is_measured
+
+    def measure(self, budget_s: float = 0.0, should_stop: Callable[[], bool] = lambda: False) -> None:
+        self.measures.set()
+        while not should_stop():
+            self.num_checks += 1
+        self.is_measured = True
+
+    def count_tokens(self, text: str) -> int:
+        return len(text)
+
+
+def test_what_is_only_to_be_counted_neither_waits_for_measuring_nor_ends_it(
+    events: Events, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("engine.worker.IDLE_S", 0.01)
+    session = Measuring()
+    worker = EngineWorker(events.put, lambda: session)
+    worker.start()
+    assert session.measures.wait(20)
+    for number in (1, 2, 3):
+        worker.count(CountRequest(number, ("a" * 100_000, "bc")))
+        counted = events.get(timeout=20)
+        assert counted == TokensCounted(number, (100_000, 2))
+    assert not session.is_measured
+    worker.generate(request(7))
+    failed = events.get(timeout=20)
+    assert isinstance(failed, EngineFailed)
+    assert failed.request_id == 7
+    assert session.is_measured
+    worker.count(CountRequest(9, ("abc",)))
+    assert events.get(timeout=20) == TokensCounted(9, (3,))
+    assert worker.shutdown(10)
+
+
 def test_tokens_are_counted_while_an_answer_is_made(worker: EngineWorker, events: Events) -> None:
     worker.load(LoadRequest(shared_model("babyllama-tok105-f16.gguf")))
     wait_for(events, EngineReady)
