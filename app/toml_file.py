@@ -13,7 +13,7 @@ import stat
 import tempfile
 import tomllib
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -21,6 +21,7 @@ from typing import Any
 import tomli_w
 
 from app.errors import SettingsWriteError
+from engine.late_dataclass import dataclass
 from engine.records import Problem
 from engine.sentences import said
 

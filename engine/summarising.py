@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Generator, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from engine.errors import EngineError
+from engine.late_dataclass import dataclass
 from engine.overflow import without_hopeless, without_oldest
 from engine.records import (
     ChatRequest,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from engine.late_dataclass import dataclass
 
 NEARLY_FULL = 0.85
 

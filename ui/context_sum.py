@@ -5,8 +5,7 @@ Pure: counts come from the app.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from engine.late_dataclass import dataclass
 from ui.formatting import count
 from ui.language import mark, translate
 

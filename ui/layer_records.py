@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import StrEnum
 
+from engine.late_dataclass import dataclass
 from ui.records import SettingField, SettingValue
 
 

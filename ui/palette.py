@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from engine.late_dataclass import dataclass
 from engine.records import Source
 
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 
+from engine.late_dataclass import dataclass
 from engine.records import RunStats
 
 

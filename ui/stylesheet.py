@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from string import Template
 
+from engine.late_dataclass import dataclass
 from ui.palette import Palette
 
 

@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
+from engine.late_dataclass import dataclass
 from engine.records import RunStats, TokenSpan
 from ui.records import MessageState
 

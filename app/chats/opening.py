@@ -11,7 +11,6 @@ import shutil
 import sqlite3
 import tempfile
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
@@ -27,6 +26,7 @@ from app.errors import (
     StorageError,
     StorageReadOnlyError,
 )
+from engine.late_dataclass import dataclass
 from engine.records import Problem
 from engine.sentences import joined, said
 
