@@ -31,7 +31,6 @@ LEAST_SCALE = 0.35
 TINT_ALPHA = 40
 _LINES = {Source.NGRAM: Qt.PenStyle.DotLine, Source.BONUS: Qt.PenStyle.DashLine}
 _BASE = QTextCharFormat.VerticalAlignment.AlignBaseline
-_BASE_SHARE = 0.8  # Qt puts the base of a line of fixed height there, counted from its top
 _MIDDLE = QTextCharFormat.VerticalAlignment.AlignMiddle
 
 
@@ -97,18 +96,13 @@ class FormulaObject(QPyTextObject):
                 shape.setVerticalAlignment(_BASE if low else _MIDDLE)
                 cursor.setCharFormat(shape)
                 block = cursor.blockFormat()  # a line of fixed height would cut off what is taller
-                wanted, kind = block.lineHeight(), QTextBlockFormat.LineHeightTypes.MinimumHeight
-                if room_above:  # which only a fixed height puts above
-                    wanted = max(wanted, self._height_with(formula, shape, document, room_above))
-                    kind = QTextBlockFormat.LineHeightTypes.FixedHeight
-                block.setLineHeight(wanted, kind.value)
+                wanted = block.lineHeight()
+                if room_above:
+                    extent = self._extent(formula, shape, self._scale(formula, document), document)
+                    wanted = max(wanted, sum(extent) + room_above)
+                block.setLineHeight(math.ceil(wanted), QTextBlockFormat.LineHeightTypes.MinimumHeight.value)
                 cursor.setBlockFormat(block)
             place = document.toRawText().find("\N{OBJECT REPLACEMENT CHARACTER}", place + 1)
-
-    def _height_with(self, formula: Formula, shape: QTextFormat, document: QTextDocument, room_above: float) -> float:
-        """The fixed height of a line that has a formula, and room above it."""
-        above, below = self._extent(formula, shape, self._scale(formula, document), document)
-        return math.ceil(max((above + room_above) / _BASE_SHARE, below / (1 - _BASE_SHARE))) + 1
 
     def _scale(self, formula: Formula, document: QTextDocument) -> float:
         """Pixels of one em; a formula that is wider than the text is made smaller."""

@@ -13,7 +13,7 @@ from tests.ui.shown_marks import shown_marks
 from ui.main_window import MainWindow
 from ui.markdown_blocks import BlockStream, plan_segments
 from ui.markdown_html import formula_address
-from ui.prose_view import ProseView
+from ui.prose_view import REFUSED_LINE_HEIGHT, ProseView
 from ui.provenance import SourceRuns, refused_at
 from ui.records import MessageView
 from ui.refused_notes import note_height
@@ -112,6 +112,8 @@ def test_a_line_with_a_formula_leaves_room_for_them(theme: Theme, qtbot: QtBot, 
     room = note_height(theme)
     origin = view.document().documentLayout().blockBoundingRect(block).top()
     assert origin + tops[0] >= room
+    plain = theme.type.answer * REFUSED_LINE_HEIGHT - layout.lineAt(1).height()  # what a line of words leaves above it
+    assert tops[0] <= max(room, plain) + 2  # and not much more
     assert len(tops) > 1
     # A formula lower than a line may end below it; words never stand in the room of the notes.
     assert all(below - above >= room for above, below in zip(bottoms, tops[1:], strict=False))
