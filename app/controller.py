@@ -130,6 +130,7 @@ class Controller(QObject):
             window.restore_layout(layout)
         self.context.start()
         self.conversations.start()
+        FirstPaint(window, self.conversations.list_rest)
         self.deletions.start()
         self.space.start()
         self.models.show_demo()

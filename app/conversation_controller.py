@@ -18,6 +18,7 @@ from app.requests import load_request
 from app.settings import Settings
 from app.unsent_controller import UnsentController
 from engine.records import Mode, ModelInfo
+from ui.conversation_model import BATCH
 from ui.layer_records import Layer
 from ui.records import MessageState, MessageView, SettingValue
 
@@ -44,6 +45,8 @@ class ConversationController:
         models = ModelSettings(model_settings_file(parts.paths.model_settings_file), parts.window.show_problem)
         self.layers = ChatLayers(self._keeper, models, parts.store, target)
         self.problems = (models.problem,) if models.problem is not None else ()
+        self._num_first: int | None = None  # the list is shown with the newest so many at first
+        self._rest_waits = False
         self.mode = Mode(self.settings.text("mode"))
         self.depth = self.settings.whole("depth")
 
@@ -53,7 +56,11 @@ class ConversationController:
         return self.layers.effective()
 
     def start(self) -> None:
-        """Show the list and the chat that was open last, else the one that changed last."""
+        """Show the list and the chat that was open last, else the one that changed last.
+
+        The list has what can be scrolled to at first; `list_rest` is to follow the first paint.
+        """
+        self._num_first = BATCH
         last = self._open_chat.read()
         found = None if last == NEW_CHAT else self._tell(lambda: self._store.latest_conversation(last))
         if found is None:
@@ -73,10 +80,20 @@ class ConversationController:
 
     def refresh(self) -> None:
         """Show the list as it is stored."""
-        listed = self._tell(self._store.conversations)
+        newest, self._num_first = self._num_first, None
+        listed = self._tell(lambda: self._store.conversations(newest))
+        self._rest_waits = listed is not None and newest is not None and len(listed) >= newest
+        if self._rest_waits and self.current_id not in {None, *(row.id for row in listed or ())}:
+            self.refresh()
+            return
         folders = self._tell(self._store.library.folders)
         if listed is not None:
             self._window.set_conversations(listed, self.current_id, folders)
+
+    def list_rest(self) -> None:
+        """Show the whole list where it is not yet."""
+        if self._rest_waits:
+            self.refresh()
 
     def new_chat(self) -> None:
         """Open an empty chat, with nothing of its own."""

@@ -102,16 +102,19 @@ class ConversationModel(QAbstractListModel):
                 yield from archived
 
     def _by_day(self, rows: Iterable[ConversationRow]) -> Iterable[Item]:
+        waiting = iter(rows)
         heading = ""
         today = self._today or datetime.now().astimezone().date()
         # Two moments to compare with: to find the day of each of thousands would take longer than all the rest.
         begins, day_before = _begin(today), _begin(today - timedelta(days=1))
-        for row in rows:
+        for row in waiting:
             group = TODAY if row.updated_at >= begins else YESTERDAY if row.updated_at >= day_before else EARLIER
             if group != heading:
                 heading = group
                 yield Heading(group)
             yield row
+            if group is EARLIER:
+                yield from waiting  # these are older still, which need not be asked of each of thousands
 
     # ---- for the view ------------------------------------------------------------------------------------------
 

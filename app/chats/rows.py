@@ -13,6 +13,15 @@ from ui.records import ConversationRow
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _LATEST_US = 230 * 365 * 86_400_000_000  # a damaged file may name a day that no calendar has
 
+_NEWEST_FIRST = " ORDER BY updated_at DESC, id DESC"
+_LISTED = """
+    SELECT id, title, updated_at, pinned, archived, folder_id, place FROM conversations WHERE deleted_at IS NULL
+"""
+_WITH_A_PLACE_OR_NEW = """
+    AND (pinned OR archived OR folder_id IS NOT NULL OR id IN (
+        SELECT id FROM conversations WHERE deleted_at IS NULL ORDER BY updated_at DESC, id DESC LIMIT ?))
+"""
+
 
 @dataclass(frozen=True, slots=True)
 class Conversation:
@@ -71,12 +80,10 @@ def delete_conversation(db: sqlite3.Connection, conversation_id: int) -> None:
     db.execute("DELETE FROM conversations WHERE id = ?", (conversation_id,))
 
 
-def list_conversations(db: sqlite3.Connection) -> tuple[ConversationRow, ...]:
-    """List all conversations, the last changed first."""
-    rows = db.execute(
-        "SELECT id, title, updated_at, pinned, archived, folder_id, place FROM conversations "
-        "WHERE deleted_at IS NULL ORDER BY updated_at DESC, id DESC"
-    )
+def list_conversations(db: sqlite3.Connection, newest: int | None = None) -> tuple[ConversationRow, ...]:
+    """List all conversations, the last changed first; of those in no place of their own only the ``newest`` so many."""
+    sql = _LISTED + (_WITH_A_PLACE_OR_NEW if newest is not None else "") + _NEWEST_FIRST
+    rows = db.execute(sql, () if newest is None else (newest,))
     return tuple(
         ConversationRow(number, title, from_us(updated), bool(pinned), bool(archived), folder_id, place)
         for number, title, updated, pinned, archived, folder_id, place in rows

@@ -60,9 +60,9 @@ class ChatStore(ChatsFile):
 
     # ---- conversations ----------------------------------------------------------------------------------------------
 
-    def conversations(self) -> tuple[ConversationRow, ...]:
-        """List all conversations, the last changed first."""
-        return self.read(rows.list_conversations)
+    def conversations(self, newest: int | None = None) -> tuple[ConversationRow, ...]:
+        """List the conversations, the last changed first: all, or those in places of their own and the ``newest``."""
+        return self.read(lambda db: rows.list_conversations(db, newest))
 
     def latest_conversation(self, wanted: int | None = None) -> int | None:
         """Find the conversation that changed last; a ``wanted`` one instead. Neither is deleted or in the archive."""

@@ -8,8 +8,13 @@ from pathlib import Path
 import pytest
 from pytestqt.qtbot import QtBot
 
+from app.chats.opening import Place
+from app.chats.store import ChatStore
 from app.open_chat import NEW_CHAT, OpenChat
+from app.paths import find_paths
 from tests.app.fakes import Desk, keep_settings, open_desk
+from ui.conversation_model import BATCH
+from ui.records import ConversationRow
 
 
 def current(desk: Desk) -> int | None:
@@ -103,3 +108,46 @@ def test_a_damaged_file_is_as_good_as_none(tmp_path: Path, damaged: bytes) -> No
     OpenChat(file).keep(None)
     assert OpenChat(file).read() == NEW_CHAT
     OpenChat(tmp_path / "no folder" / "open-chat").keep(3)  # told in the log only
+
+
+@pytest.fixture
+def many(qtbot: QtBot) -> list[int]:
+    """The ids of more chats than the list is first shown with, the oldest first."""
+    paths = keep_settings({})
+    store = ChatStore(Place(paths.chats_file, paths.backups), [].append)
+    assert store.open() is None
+    ids = [store.create_conversation(f"chat {number}") for number in range(BATCH + 20)]
+    assert store.close()
+    return ids
+
+
+def listed(desk: Desk) -> list[int]:
+    return [item.id for item in desk.window.sidebar.list.rows._items if isinstance(item, ConversationRow)]
+
+
+def test_the_rest_of_a_long_list_follows_the_first_paint_and_moves_nothing(qtbot: QtBot, many: list[int]) -> None:
+    desk = open_desk()
+    rows = desk.window.sidebar.list.rows
+    assert listed(desk) == many[: -BATCH - 1 : -1]
+    at_first = rows.rowCount(), [rows.index(row, 0).data() for row in range(rows.rowCount())]
+    qtbot.waitUntil(lambda: listed(desk) == many[::-1])
+    assert (rows.rowCount(), [rows.index(row, 0).data() for row in range(rows.rowCount())]) == at_first
+    assert current(desk) == many[-1]
+    assert desk.window.sidebar.list.currentIndex().data() == f"chat {len(many) - 1}"
+    desk.close()
+
+
+def test_an_old_chat_that_was_open_is_in_the_list_at_once(qtbot: QtBot, many: list[int]) -> None:
+    OpenChat(find_paths().open_chat_file).keep(many[0])
+    desk = open_desk()
+    assert current(desk) == many[0]
+    assert listed(desk) == many[::-1]
+    assert desk.window.sidebar.list.currentIndex().data() == "chat 0"
+    desk.close()
+
+
+def test_whatever_changes_the_list_before_brings_all_of_it(qtbot: QtBot, many: list[int]) -> None:
+    desk = open_desk()
+    desk.window.conversation_rename_requested.emit(many[1], "another")
+    assert listed(desk) == many[::-1]
+    desk.close()

@@ -164,6 +164,20 @@ def test_the_last_changed_conversation_comes_first(place: Place) -> None:
     store.close()
 
 
+def test_of_the_newest_only_those_with_a_place_of_their_own_are_listed_besides(place: Place) -> None:
+    moments = (datetime(2026, 11, 20, tzinfo=UTC) + timedelta(seconds=second) for second in range(100))
+    store = ChatStore(place, [].append, now=lambda: next(moments))
+    store.open()
+    pinned, archived, inside, gone, old, new, newest = (store.create_conversation(word) for word in "abcdefg")
+    store.library.set_pinned(pinned, True)
+    store.library.set_archived(archived, True)
+    store.library.move_to_folder(inside, store.library.create_folder("Mine"))
+    store.deletions.mark(gone, datetime(2026, 11, 21, tzinfo=UTC))
+    assert [row.id for row in store.conversations(2)] == [newest, new, inside, archived, pinned]
+    assert [row.id for row in store.conversations()] == [newest, new, old, inside, archived, pinned]
+    store.close()
+
+
 def test_a_deleted_conversation_takes_its_messages_and_a_growing_answer_along(store: ChatStore) -> None:
     turn = store.begin_turn(None, "Hello", Mode.OFF, None)
     store.append(turn.answer.id, "text")
