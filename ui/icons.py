@@ -6,10 +6,9 @@ import math
 from pathlib import Path
 
 from PySide6.QtCore import QByteArray, QRectF, QSize, Qt
-from PySide6.QtGui import QColor, QIcon, QPainter, QPixmap
+from PySide6.QtGui import QColor, QGuiApplication, QIcon, QPainter, QPixmap
 from PySide6.QtSvg import QSvgRenderer
 
-PIXEL_RATIOS = (1.0, 1.5, 2.0, 3.0)
 APP_ICON_SIZES = (16, 24, 32, 48, 64, 128, 256, 512)
 
 
@@ -34,13 +33,32 @@ def _tinted(shape: QPixmap, color: str) -> QPixmap:
     return pixmap
 
 
+def screen_ratios() -> tuple[float, ...]:
+    """How many pixels a point has on the screens that there are, each figure once."""
+    return tuple(sorted({screen.devicePixelRatio() for screen in QGuiApplication.screens()})) or (1.0,)
+
+
 class IconSet:
-    """Icons by name, colour and size, cached. Every icon is of one colour: its shape is drawn once and then tinted."""
+    """Icons by name, colour and size, cached. Every icon is of one colour: its shape is drawn once and then tinted.
+
+    They are drawn for the screens that there are; when there are others, `follow_screens` has them drawn anew.
+    """
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
+        self._ratios = screen_ratios()
         self._shapes: dict[tuple[str, int], tuple[QPixmap, ...]] = {}
         self._icons: dict[tuple[str, str, str, int], QIcon] = {}
+
+    def follow_screens(self) -> bool:
+        """Draw for the screens that there are now; True where that differs: who has an icon asks for it again."""
+        ratios = screen_ratios()
+        if ratios == self._ratios:
+            return False
+        self._ratios = ratios
+        self._shapes.clear()
+        self._icons.clear()
+        return True
 
     def _renderer(self, name: str) -> QSvgRenderer:
         source = (self._folder / f"{name}.svg").read_text("utf-8")
@@ -49,10 +67,10 @@ class IconSet:
         return QSvgRenderer(QByteArray(thin.encode()))
 
     def _shapes_of(self, name: str, size: int) -> tuple[QPixmap, ...]:
-        """One icon in black, at each ratio."""
+        """One icon in black, for each screen."""
         if (name, size) not in self._shapes:
             renderer = self._renderer(name)
-            self._shapes[name, size] = tuple(_draw(renderer, size, ratio) for ratio in PIXEL_RATIOS)
+            self._shapes[name, size] = tuple(_draw(renderer, size, ratio) for ratio in self._ratios)
         return self._shapes[name, size]
 
     def pixmap(self, name: str, color: str, size: int, ratio: float) -> QPixmap:

@@ -6,7 +6,7 @@ from pathlib import Path
 from weakref import WeakKeyDictionary
 
 from PySide6.QtCore import QObject, Qt, Signal
-from PySide6.QtGui import QColor, QFont, QFontDatabase, QFontInfo, QFontMetricsF, QIcon, QPalette, QPixmap
+from PySide6.QtGui import QColor, QFont, QFontDatabase, QFontInfo, QFontMetricsF, QIcon, QPalette, QPixmap, QScreen
 from PySide6.QtWidgets import QApplication, QStyleFactory, QWidget
 from shiboken6 import isValid
 
@@ -80,6 +80,11 @@ class Theme(QObject):
         self.type = TypeScale(base)
         self._dressed: WeakKeyDictionary[QWidget, tuple[int, bool]] = WeakKeyDictionary()
         QApplication.styleHints().colorSchemeChanged.connect(self._follow_system)
+        application = QApplication.instance()
+        if isinstance(application, QApplication):
+            application.screenAdded.connect(self._watch_screen)
+        for screen in QApplication.screens():
+            screen.geometryChanged.connect(self._follow_screens)
 
     @property
     def name(self) -> str:
@@ -160,6 +165,15 @@ class Theme(QObject):
         window = self.parent()
         if self._name == "system" and isinstance(window, QWidget) and self._resolve() != self.tokens:
             self.apply("system", window)
+
+    def _watch_screen(self, screen: QScreen) -> None:
+        screen.geometryChanged.connect(self._follow_screens)
+        self._follow_screens()
+
+    def _follow_screens(self) -> None:
+        """A screen is there, or its scale was set, that the icons were not drawn for."""
+        if self._icons.follow_screens():
+            self.changed.emit()
 
     def icon(self, name: str, color: str = "", size: int = 16) -> QIcon:
         """A bundled icon, muted unless another colour is given."""

@@ -6,7 +6,8 @@ import re
 from pathlib import Path
 
 import pytest
-from PySide6.QtGui import QFontDatabase, QImage, QPixmap
+from PySide6.QtCore import QSize
+from PySide6.QtGui import QFontDatabase, QGuiApplication, QImage, QPixmap
 from pytestqt.qtbot import QtBot
 
 from tests.ui.conftest import ASSETS
@@ -45,6 +46,22 @@ def test_an_icon_takes_the_color_and_the_pixels_of_the_screen(qtbot: QtBot, rati
     assert pixmap.devicePixelRatio() == ratio
     assert _ink(pixmap) <= {"#ff0000", "#fe0000"}
     assert _ink(IconSet(ICONS).pixmap("square", "#ff0000", 16, 2.0))
+
+
+def test_icons_are_drawn_for_the_screens_that_there_are(theme: Theme, monkeypatch: pytest.MonkeyPatch) -> None:
+    size = QSize(16, 16)
+    assert theme.icon("square").pixmap(size, 1.0).width() == 16
+    assert len(theme.icon("square").availableSizes()) == 1
+    changes = []
+    theme.changed.connect(lambda: changes.append("changed"))
+    screen = QGuiApplication.screens()[0]
+    screen.geometryChanged.emit(screen.geometry())
+    assert changes == []  # the same pixels as before
+    monkeypatch.setattr("ui.icons.screen_ratios", lambda: (1.0, 2.0))
+    screen.geometryChanged.emit(screen.geometry())
+    assert changes == ["changed"]
+    assert theme.icon("square").pixmap(size, 2.0).width() == 32
+    assert theme.icon("square").pixmap(size, 1.0).width() == 16
 
 
 def test_the_application_icon_comes_in_all_sizes(theme: Theme) -> None:
