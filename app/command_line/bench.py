@@ -23,7 +23,7 @@ from app.benchmark.report import Report, make_report
 from app.benchmark.runner import Plan, Runner
 from app.benchmark.runs import Run, Variant
 from app.command_line.models_names import resolve_names
-from app.command_line.output import fail, fail_with
+from app.command_line.output import fail, fail_with, notify
 from app.command_line.run import INTERRUPTED, load_request, open_session
 from app.errors import PeerError
 from app.hub.errors import LibraryError
@@ -77,7 +77,7 @@ def _measure(
     load = load_request(options)
     ready = session.load(load)
     for notice in ready.notices:
-        print(f"paceline: {notice}", file=sys.stderr)
+        notify(notice)
     session.measure()
     own = OwnEngine(session, _variants(options, ready))
     peers = open_peers(wishes, load, ready, stack)

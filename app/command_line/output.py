@@ -5,17 +5,24 @@ from __future__ import annotations
 import json
 import sys
 
+from app.command_line.terminal_words import for_terminal, problem_for_terminal
 from engine.errors import EngineError
 from engine.records import Finished, FinishReason, Problem, RunStats, Source
 
 
 def fail(problem: Problem, *, as_json: bool = False) -> int:
-    """Say in one sentence what is wrong and what to do; return the exit code 1."""
+    """Say in one sentence what is wrong and what to do here; return the exit code 1."""
+    problem = problem_for_terminal(problem)
     print(f"paceline: {problem.title}: {problem.message} {problem.advice}", file=sys.stderr)
     if as_json:
         error = {"title": problem.title, "message": problem.message, "advice": problem.advice}
         print(json.dumps({"error": error}, ensure_ascii=False))
     return 1
+
+
+def notify(notice: str) -> None:
+    """Say what is not as it was asked for."""
+    print(f"paceline: {for_terminal(notice)}", file=sys.stderr)
 
 
 def fail_with(error: EngineError, *, as_json: bool = False) -> int:

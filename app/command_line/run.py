@@ -19,7 +19,7 @@ from app.attachments.framing import with_attachments
 from app.attachments.reading import read_attachment
 from app.command_line.layers import apply_layers
 from app.command_line.models_names import resolve_names
-from app.command_line.output import fail, fail_with, figures, run_as_dict
+from app.command_line.output import fail, fail_with, figures, notify, run_as_dict
 from app.errors import AppError
 from app.paths import builtin_draft, builtin_target, find_paths
 from engine.errors import EngineError
@@ -57,7 +57,7 @@ def command(options: argparse.Namespace) -> int:
     try:
         ready = session.load(load_request(options))
         for notice in ready.notices:
-            print(f"paceline: {notice}", file=sys.stderr)
+            notify(notice)
         if options.draft and ready.draft is None:
             return 1
         if request.mode is not Mode.OFF and request.depth is None:
@@ -160,7 +160,7 @@ def _attachments(options: argparse.Namespace) -> list[Attachment]:
     files = [read_attachment(Path(name)) for name in options.attach]
     for file in files:
         if file.notice:
-            print(f"paceline: {file.notice}", file=sys.stderr)
+            notify(file.notice)
     return [file.attachment for file in files]
 
 

@@ -1,0 +1,51 @@
+"""What sentences that were written for the window say at a terminal: there nobody has its settings, but options.
+
+Knows the sentences only. A new failure that speaks of what only the window has is found by the test.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from engine.records import Problem
+from engine.sentences import Sentence, said
+
+WORDS = {
+    "The conversation is too long": "The prompt is too long",
+    "The conversation has {num_ids:,} tokens, but the context holds {size:,} and the answer needs room.": (
+        "The prompt has {num_ids:,} tokens, but the context holds {size:,} and the answer needs room."
+    ),
+    "Start a new chat, shorten the message, or choose a larger context in the settings.": (
+        "Shorten the prompt or what is attached, or give a larger context with --ctx."
+    ),
+    "Start a new chat, or choose a larger context in the settings.": (
+        "Shorten the prompt, ask for fewer tokens with --max-tokens, or give a larger context with --ctx."
+    ),
+    "Choose a smaller context in the settings.": "Give a smaller context with --ctx.",
+    "Choose a smaller context or a smaller model, or close other programs.": (
+        "Give a smaller context with --ctx or a smaller model, or close other programs."
+    ),
+    "Change the message, or start a new chat.": "Change the prompt.",
+    "Begin a new chat.": "Shorten the prompt or what is attached.",
+    "Switch tie-safe off.": "Leave --tie-safe out.",
+    "Switch the mode to off.": "Give --mode off.",
+    "Switch the mode to off for this model.": "Give --mode off for this model.",
+    "Choose a draft of the same model family, or use the n-gram mode, which needs no draft.": (
+        "Give a draft of the same model family, or --mode ngram, which needs no draft."
+    ),
+}
+ONLY_IN_WINDOW = ("settings", "new chat", "Switch ")  # none of it may be in what a terminal is told
+
+
+def for_terminal(text: str) -> str:
+    """The same with the options of the command line in place of what only the window has."""
+    if not isinstance(text, Sentence):
+        return WORDS.get(text, text)
+    fields = {name: for_terminal(value) if isinstance(value, str) else value for name, value in text.fields.items()}
+    return said(WORDS.get(text.template, text.template), **fields)
+
+
+def problem_for_terminal(problem: Problem) -> Problem:
+    """A failure in words for a terminal."""
+    title, message, advice = (for_terminal(text) for text in (problem.title, problem.message, problem.advice))
+    return replace(problem, title=title, message=message, advice=advice)
