@@ -21,49 +21,16 @@ import sys
 import tempfile
 import time
 from pathlib import Path
-from typing import Any
 
-ROOT = Path(__file__).resolve().parents[2]
-STARTED = "PACELINE_MEASURED_FROM"
-
-
-def be_started() -> int:
-    """Be the app until its first paint, then say when that was and end."""
-    sys.path.insert(0, str(ROOT))
-    from PySide6.QtCore import QTimer  # noqa: PLC0415  (what is measured is when the app itself imports it)
-    from PySide6.QtWidgets import QApplication  # noqa: PLC0415
-
-    from app.__main__ import main  # noqa: PLC0415  (which imports the window's code itself, once the chats are opening)
-
-    def tell() -> None:
-        window: Any = next(each for each in QApplication.topLevelWidgets() if each.inherits("QMainWindow"))
-        told = {
-            "start_s": time.time() - float(os.environ[STARTED]),
-            "processor_s": time.process_time(),
-            "listed": window.sidebar.list.rows.rowCount(),
-            "shown": len(window.transcript.cards),
-            "usable": window.isVisible() and window.composer.isEnabled(),
-        }
-        sys.stdout.write(json.dumps(told) + "\n")
-        sys.stdout.flush()
-        window.close()
-
-    run = QApplication.exec
-
-    def painted_then_tell(*_application: object) -> int:
-        QTimer.singleShot(0, tell)
-        return int(run())
-
-    QApplication.exec = painted_then_tell  # type: ignore[method-assign]
-    return main([])
+STARTED = Path(__file__).with_name("started.py")
 
 
 def start_once(home: str, compiled: str) -> dict[str, float]:
     """Start the app once, with the compiled modules of a folder; give what it told."""
     environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
     environment |= {"PACELINE_HOME": home, "QT_QPA_PLATFORM": "offscreen", "PYTHONPYCACHEPREFIX": compiled}
-    environment[STARTED] = str(time.time())
-    done = subprocess.run([sys.executable, __file__, "--child"], env=environment, capture_output=True, check=True)
+    environment["PACELINE_MEASURED_FROM"] = str(time.time())
+    done = subprocess.run([sys.executable, str(STARTED)], env=environment, capture_output=True, check=True)
     told: dict[str, float] = json.loads(done.stdout.splitlines()[0])
     if not (told["usable"] and told["listed"] and told["shown"]):
         raise SystemExit(f"The window was not usable: {told}")
@@ -76,10 +43,7 @@ def main() -> int:
     parser.add_argument("--home")
     parser.add_argument("--repeat", type=int, default=9)
     parser.add_argument("--json", metavar="OUT")
-    parser.add_argument("--child", action="store_true", help=argparse.SUPPRESS)
     options = parser.parse_args()
-    if options.child:
-        return be_started()
     if not options.home:
         parser.error("--home is needed")
     config = Path(options.home) / "config"
