@@ -1,4 +1,4 @@
-"""Deletes chats and messages so that it can be taken back for some seconds; then they are gone for good.
+"""Deletes chats, messages and folders so that it can be taken back for some seconds; then they are gone for good.
 
 Knows the window, the store, and what the engine keeps of a chat. One deletion can be taken back at a time: the last.
 """
@@ -19,10 +19,13 @@ from ui.language import translate
 
 @dataclass(frozen=True, slots=True)
 class _Deleted:
-    """``kept_in`` is the marked chat that is wiped in the end; ``of`` the chat that it was or came from."""
+    """``kept_in`` is the marked chat that is wiped in the end; ``of`` the chat that it was or came from.
 
-    kept_in: int
-    of: int
+    Both are None for a folder: nothing that was said goes with it.
+    """
+
+    kept_in: int | None
+    of: int | None
     take_back: Callable[[], None]
     words: Callable[[], str]
 
@@ -46,6 +49,7 @@ class DeletionController:
         """Follow the window's parts as they are now; what can still be taken back is offered there."""
         bar = self._window.undo_bar
         self._window.transcript.delete_requested.connect(self.delete_messages)
+        self._window.sidebar.wishes.folder_deleted.connect(self.delete_folder)
         bar.undone.connect(self.take_back)
         bar.expired.connect(self.wipe)
         if self._last is not None:
@@ -101,6 +105,28 @@ class DeletionController:
         self._offer(_Deleted(branch.kept_in, branch.conversation_id, take_back, words))
         self._conversations.show()
 
+    def delete_folder(self, folder_id: int) -> None:
+        """Take a folder away; its chats stay in the list."""
+        library = self._store.library
+        folder = self._tell(lambda: library.delete_folder(folder_id))
+        self._conversations.refresh()
+        if folder is None:
+            return
+        name, num_chats = folder.row.name, folder.num_listed
+
+        def take_back() -> None:
+            self._do(lambda: library.take_back_folder(folder))
+            self._conversations.refresh()
+
+        def words() -> str:
+            if not num_chats:
+                told = translate("DeletionController", "Deleted the empty folder “{name}”.")
+                return one_stop(told, {"name": name}).format(name=name)
+            told = translate("DeletionController", "Deleted the folder “{name}”; its %n chats stay.", None, num_chats)
+            return told.format(name=name)
+
+        self._offer(_Deleted(None, None, take_back, words))
+
     def take_back(self) -> None:
         """Show again what was deleted last."""
         last, self._last = self._last, None
@@ -110,9 +136,10 @@ class DeletionController:
     def wipe(self) -> None:
         """Let what was deleted last be gone for good."""
         last, self._last = self._last, None
-        if last is not None:
-            self._answers.abandon(last.kept_in)
-            self._do(lambda: self._store.deletions.wipe([last.kept_in]))
+        if last is not None and last.kept_in is not None and last.of is not None:
+            kept_in = last.kept_in
+            self._answers.abandon(kept_in)
+            self._do(lambda: self._store.deletions.wipe([kept_in]))
             self._forget([last.of])
 
     def _offer(self, deleted: _Deleted) -> None:

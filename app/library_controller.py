@@ -58,7 +58,6 @@ class LibraryController(QObject):
         wishes.folder_renamed.connect(self._then_refresh(library.rename_folder))
         wishes.folder_folded.connect(self._then_refresh(library.fold))
         wishes.folders_arranged.connect(self._then_refresh(library.arrange_folders))
-        wishes.folder_deleted.connect(self._then_refresh(library.delete_folder))
 
     def search(self, typed: str) -> None:
         """Look for words on the store's thread; what is found comes back as a signal."""

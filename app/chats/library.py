@@ -12,10 +12,10 @@ from datetime import UTC, datetime
 from typing import Protocol
 
 from app.chats.copies import duplicate
-from app.chats.search import find
 from app.chats.titles import one_line
 from app.chats.writer import Job, Result
 from app.errors import StorageError
+from engine.late_dataclass import dataclass
 from ui.records import FolderRow, SearchHit
 
 NEW_CHAT = 0  # the key of what is typed before there is a conversation
@@ -32,6 +32,16 @@ class Access(Protocol):
 
     def post(self, job: Job[Result]) -> Future[Result]:
         """Run a job without waiting for it."""
+
+
+@dataclass(frozen=True, slots=True)
+class DeletedFolder:
+    """A folder that is gone, its ``place`` among the others, what was in it, and how many of these are in the list."""
+
+    row: FolderRow
+    place: int
+    conversation_ids: tuple[int, ...]
+    num_listed: int
 
 
 class Library:
@@ -66,9 +76,31 @@ class Library:
         """Remember whether a folder's conversations are out of sight."""
         self._change("UPDATE folders SET folded = ? WHERE id = ?", folded, folder_id)
 
-    def delete_folder(self, folder_id: int) -> None:
-        """Remove a folder; its conversations stay, outside of any."""
-        self._change("DELETE FROM folders WHERE id = ?", folder_id)
+    def delete_folder(self, folder_id: int) -> DeletedFolder | None:
+        """Remove a folder; its conversations stay, outside of any. None where there was none."""
+
+        def job(db: sqlite3.Connection) -> DeletedFolder | None:
+            found = db.execute("SELECT name, folded, place FROM folders WHERE id = ?", (folder_id,)).fetchone()
+            inside = db.execute("SELECT id, deleted_at FROM conversations WHERE folder_id = ?", (folder_id,)).fetchall()
+            db.execute("DELETE FROM folders WHERE id = ?", (folder_id,))
+            if found is None:
+                return None
+            row = FolderRow(folder_id, found[0], bool(found[1]))
+            return DeletedFolder(row, found[2], tuple(one for one, _ in inside), sum(not gone for _, gone in inside))
+
+        return self._access.write(job)
+
+    def take_back_folder(self, folder: DeletedFolder) -> None:
+        """Undo `delete_folder`; what was put into another folder meanwhile stays there."""
+        row = folder.row
+
+        def job(db: sqlite3.Connection) -> None:
+            sql = "INSERT INTO folders (id, name, place, folded) VALUES (?, ?, ?, ?)"
+            db.execute(sql, (row.id, row.name, folder.place, row.folded))
+            inside = [(row.id, conversation_id) for conversation_id in folder.conversation_ids]
+            db.executemany("UPDATE conversations SET folder_id = ? WHERE id = ? AND folder_id IS NULL", inside)
+
+        self._access.write(job)
 
     def arrange_folders(self, folder_ids: Sequence[int]) -> None:
         """Put the folders in this order."""
@@ -138,6 +170,8 @@ class Library:
         number = self._num_searches
 
         def job(db: sqlite3.Connection) -> tuple[SearchHit, ...] | None:
+            from app.chats.search import find  # noqa: PLC0415  (nothing is looked for at the start)
+
             return find(db, typed) if number == self._num_searches else None
 
         return self._access.post(job)

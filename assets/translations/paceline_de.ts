@@ -1025,9 +1025,20 @@
             <numerusform>%n Nachrichten gelöscht.</numerusform>
         </translation>
     </message>
+    <message numerus="yes">
+        <source>Deleted the folder “{name}”; its %n chats stay.</source>
+        <translation>
+            <numerusform>Ordner „{name}“ gelöscht; sein %n Chat bleibt.</numerusform>
+            <numerusform>Ordner „{name}“ gelöscht; seine %n Chats bleiben.</numerusform>
+        </translation>
+    </message>
     <message>
         <source>Deleted “{title}”.</source>
         <translation>„{title}“ gelöscht.</translation>
+    </message>
+    <message>
+        <source>Deleted the empty folder “{name}”.</source>
+        <translation>Leeren Ordner „{name}“ gelöscht.</translation>
     </message>
 </context>
 <context>

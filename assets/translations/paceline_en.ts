@@ -91,6 +91,13 @@
             <numerusform>Deleted %n messages.</numerusform>
         </translation>
     </message>
+    <message numerus="yes">
+        <source>Deleted the folder “{name}”; its %n chats stay.</source>
+        <translation>
+            <numerusform>Deleted the folder “{name}”; its %n chat stays.</numerusform>
+            <numerusform>Deleted the folder “{name}”; its %n chats stay.</numerusform>
+        </translation>
+    </message>
 </context>
 <context>
     <name>DownloadsPage</name>

@@ -126,6 +126,56 @@ def test_a_second_deletion_lets_go_of_the_first(chats: Desk, qtbot: QtBot) -> No
     assert chats.rows() == ["about zebras"]
 
 
+def folder_with(desk: Desk, *chats: int) -> int:
+    """A folder with these chats, in the list."""
+    folder = desk.store.library.create_folder("Animals")
+    for chat in chats:
+        desk.window.sidebar.wishes.foldered.emit(chat, folder)
+    desk.controller.conversations.refresh()
+    return folder
+
+
+def press_del_on_folder(desk: Desk, qtbot: QtBot, folder: int) -> None:
+    """Delete a folder by the keyboard."""
+    listing = desk.window.sidebar.list
+    listing.setFocus()
+    listing.setCurrentIndex(listing.rows.index_of_folder(folder))
+    qtbot.keyClick(listing, Qt.Key.Key_Delete)
+
+
+def folders_of(desk: Desk) -> list[int | None]:
+    return [row.folder_id for row in desk.store.conversations()]
+
+
+def test_a_deleted_folder_says_what_becomes_of_its_chats_and_comes_back(chats: Desk, qtbot: QtBot) -> None:
+    folder = folder_with(chats, *(row.id for row in chats.store.conversations()))
+    assert folders_of(chats) == [folder, folder]
+    press_del_on_folder(chats, qtbot, folder)
+    assert chats.store.library.folders() == ()
+    assert folders_of(chats) == [None, None]
+    assert bar(chats).words.text() == "Deleted the folder “Animals”; its 2 chats stay."
+    qtbot.mouseClick(bar(chats).undo_button, Qt.MouseButton.LeftButton)
+    assert bar(chats).isHidden()
+    assert [one.name for one in chats.store.library.folders()] == ["Animals"]
+    assert folders_of(chats) == [folder, folder]
+    assert chats.window.sidebar.list.rows.index_of_folder(folder).isValid()
+
+
+def test_a_folder_that_nobody_wants_back_takes_nothing_along(chats: Desk, qtbot: QtBot) -> None:
+    folder = folder_with(chats)
+    press_del_on_folder(chats, qtbot, folder)
+    assert bar(chats).words.text() == "Deleted the empty folder “Animals”."
+    bar(chats).expire()
+    assert chats.engine.forgotten_states == []
+    assert len(chats.rows()) == 2
+    qtbot.keyClick(chats.window.sidebar.list, Qt.Key.Key_Z, Qt.KeyboardModifier.ControlModifier)
+    assert chats.store.library.folders() == ()
+    press_del(chats, qtbot)
+    press_del_on_folder(chats, qtbot, folder_with(chats))
+    assert wiped(chats)  # one deletion can be taken back: the last
+    assert chats.rows() == ["about zebras"]
+
+
 def test_messages_come_back_as_well(chats: Desk, qtbot: QtBot) -> None:
     answer(chats, qtbot, "more", "Much more.")
     before = texts(chats.messages())

@@ -51,6 +51,33 @@ def test_folders_hold_chats_in_the_order_given(store: ChatStore, place: Place) -
     reopened.close()
 
 
+def test_a_deleted_folder_comes_back_with_its_place_and_all_that_was_not_moved_meanwhile(
+    store: ChatStore, place: Place
+) -> None:
+    chats = [store.create_conversation(title) for title in ("one", "two", "three", "four")]
+    first, work, last = (store.library.create_folder(name) for name in ("First", "Work", "Last"))
+    store.library.arrange([chats[1], chats[0], chats[2], chats[3]], folder_id=work)
+    store.library.fold(work, True)
+    store.deletions.mark(chats[3], datetime.now(UTC))
+    before = store.library.folders()
+    gone = store.library.delete_folder(work)
+    assert gone is not None
+    assert gone.num_listed == 3
+    assert [row.folder_id for row in store.conversations()] == [None] * 3
+    assert store.library.delete_folder(work) is None
+    store.library.move_to_folder(chats[2], last)
+    store.library.create_folder("New")
+    store.library.take_back_folder(gone)
+    store.deletions.take_back(chats[3])
+    reopened = again(store, place)
+    assert reopened.library.folders()[:3] == before
+    assert row(reopened, chats[2]).folder_id == last
+    inside = sorted((row for row in reopened.conversations() if row.folder_id == work), key=lambda row: row.place)
+    assert [row.title for row in inside] == ["two", "one", "four"]
+    assert first
+    reopened.close()
+
+
 def test_pinned_ones_are_ordered_by_hand(store: ChatStore) -> None:
     chats = [store.create_conversation(title) for title in "abc"]
     for chat in chats[:2]:
