@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from engine.drafters.base import Draft
-from engine.drafters.suffix_index import NO_MATCH, Match, SuffixIndex
+from engine.drafters.suffix_index import NO_MATCH, SuffixIndex
 from engine.records import Source
 from engine.sampling import History, Sampler
 
@@ -54,11 +54,11 @@ class SuffixDrafter:
         self.num_read = len(history) - len(self._index)
         self._past_match = NO_MATCH
         self._follow_past(history[: len(self._index)][-self._rules.max_match :].tolist())
-        self._follow(history)
+        self.follow(history[len(self._index) :].tolist())
 
     def propose(self, history: History, limit: int) -> Draft:
         """The most frequent continuation of the longest match, token by token, for as long as the rules allow."""
-        self._follow(history)
+        self.follow(history[len(self._index) :].tolist())
         return self.propose_next(limit)
 
     def propose_next(self, limit: int) -> Draft:
@@ -90,33 +90,12 @@ class SuffixDrafter:
                 index, match = self.past, past_match
         if match.length < min_match:
             return Draft([], self.source)
-        ids, scores = self._walk(index, match, min(limit, int(rules.tokens_per_match * match.length)))
-        return Draft(ids, self.source, scores=scores, match_length=match.length)
+        limit = min(limit, int(rules.tokens_per_match * match.length))
+        ids, scores = index.continuation(match, limit, rules.min_match, rules.min_probability)
+        return Draft(ids, self.source, None, scores, match.length)
 
     def observe(self, num_accepted: int) -> None:
         """Nothing to learn: kept tokens come back in the next history."""
-
-    def _walk(self, index: SuffixIndex, match: Match, limit: int) -> tuple[list[int], list[float]]:
-        """Up to ``limit`` tokens after ``match``, and for each its estimated probability of being right.
-
-        The estimate is Krichevsky and Trofimov's of "the most frequent one follows": half a case is added to each side.
-        """
-        rules = self._rules
-        ids: list[int] = []
-        scores: list[float] = []
-        probability = 1.0
-        for token_id, count, total in index.continuations(match, rules.min_match) if limit > 0 else ():
-            probability *= count / total
-            if probability < rules.min_probability:
-                break
-            ids.append(token_id)
-            scores.append((count + 0.5) / (total + 1.0))
-            if len(ids) == limit:
-                break
-        return ids, scores
-
-    def _follow(self, history: History) -> None:
-        self.follow(history[len(self._index) :].tolist())
 
     def _follow_past(self, ids: Sequence[int]) -> None:
         """Match ``ids`` in the past index; of many tokens the last are enough."""
