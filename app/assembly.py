@@ -15,6 +15,7 @@ from app.settings_keeper import SettingsKeeper
 from app.startup import TASKS, Startup, run_tasks
 from engine.records import Problem
 from engine.worker import EngineWorker, probing_session
+from ui.first_paint import FirstPaint
 from ui.language import translate
 from ui.main_window import MainWindow
 from ui.problem_words import in_words
@@ -40,7 +41,7 @@ def assemble(
     reports.crashed.connect(lambda name: window.show_problem(_crash_problem(name, paths)))
     bridge.worker.start()
     controller.start()
-    store.back_up_daily()
+    FirstPaint(window, store.back_up_daily, even_if_closed=True)
     for notice in startup.notices:
         window.show_notice(notice)
     problems = (*startup.problems, *controller.chat_settings.problems)

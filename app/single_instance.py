@@ -1,18 +1,25 @@
-"""One window on one set of folders: a second start asks the first to come forward. Knows no window itself."""
+"""One window on one set of folders: a second start asks the first to come forward. Knows no window itself.
+
+The lock decides, and is taken first of all. The first paint waits neither for the socket nor for Qt's network library.
+"""
 
 from __future__ import annotations
 
-import hashlib
+import time
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QLockFile, QObject, Signal
-from PySide6.QtNetwork import QLocalServer, QLocalSocket
+
+if TYPE_CHECKING:
+    from PySide6.QtNetwork import QLocalServer
 
 ANSWER_MS = 1500
+_KNOCK_AGAIN_S = 0.05
 
 
 class SingleInstance(QObject):
-    """Holds the lock and listens for later starts.
+    """Holds the lock from `take` on, and answers later starts from `answer_others` on.
 
     ``other_answered`` says, after `take` failed, whether the other one was reached.
 
@@ -27,40 +34,60 @@ class SingleInstance(QObject):
         self._lock = QLockFile(str(lock_file))
         # Age says nothing here: a window may be open for weeks. A lock whose process is gone is stale all the same.
         self._lock.setStaleLockTime(0)
-        self._server = QLocalServer(self)
-        self._server.setSocketOptions(QLocalServer.SocketOption.UserAccessOption)
-        self._server.newConnection.connect(self._on_connection)
+        self._lock_file = lock_file
+        self._server: QLocalServer | None = None
         self.other_answered = False
-        # A socket's path may have about 100 characters; a folder's may have more.
-        self._name = "paceline-" + hashlib.sha256(str(lock_file).encode()).hexdigest()[:16]
 
     def take(self) -> bool:
         """Become the one; False where another is (or the folder takes no lock file while another answers)."""
-        if not self._lock.tryLock(0):
-            if self._lock.error() is not QLockFile.LockError.LockFailedError:
-                # No lock can be made in this folder; the chats' own lock still keeps two from writing.
-                return not self._raise_other()
-            # A crash followed by another program with the same process number looks alive, but does not hold the file.
-            if self._raise_other() or not (self._lock.removeStaleLockFile() and self._lock.tryLock(0)):
-                return False
-        QLocalServer.removeServer(self._name)
-        self._server.listen(self._name)
-        return True
+        if self._lock.tryLock(0):
+            return True
+        if self._lock.error() is not QLockFile.LockError.LockFailedError:
+            # No lock can be made in this folder; the chats' own lock still keeps two from writing.
+            return not self._raise_other(patiently=False)
+        # A crash followed by another program with the same process number looks alive, but does not hold the file.
+        return not self._raise_other() and self._lock.removeStaleLockFile() and self._lock.tryLock(0)
+
+    def answer_others(self) -> None:
+        """Answer later starts from now on; the window can come forward."""
+        from PySide6.QtNetwork import QLocalServer  # noqa: PLC0415  (the first paint does not wait for it)
+
+        if self._server is not None:
+            return
+        self._server = QLocalServer(self)
+        self._server.setSocketOptions(QLocalServer.SocketOption.UserAccessOption)
+        self._server.newConnection.connect(self._on_connection)
+        QLocalServer.removeServer(self._name())
+        self._server.listen(self._name())
 
     def release(self) -> None:
         """Let another start take over."""
-        self._server.close()
+        if self._server is not None:
+            self._server.close()
         self._lock.unlock()
 
-    def _raise_other(self) -> bool:
+    def _name(self) -> str:
+        import hashlib  # noqa: PLC0415  (as above)
+
+        # A socket's path may have about 100 characters; a folder's may have more.
+        return "paceline-" + hashlib.sha256(str(self._lock_file).encode()).hexdigest()[:16]
+
+    def _raise_other(self, *, patiently: bool = True) -> bool:
+        """Ask the other one to come forward; ``patiently`` wait for one that has begun but does not listen yet."""
+        from PySide6.QtNetwork import QLocalSocket  # noqa: PLC0415  (as above)
+
+        until = time.monotonic() + ANSWER_MS / 1000
         socket = QLocalSocket()
-        socket.connectToServer(self._name)
-        self.other_answered = socket.waitForConnected(ANSWER_MS) and socket.waitForReadyRead(ANSWER_MS)
+        socket.connectToServer(self._name())
+        while not (is_there := socket.waitForConnected(ANSWER_MS)) and patiently and time.monotonic() < until:
+            time.sleep(_KNOCK_AGAIN_S)
+            socket.connectToServer(self._name())
+        self.other_answered = is_there and socket.waitForReadyRead(ANSWER_MS)
         socket.disconnectFromServer()
         return self.other_answered
 
     def _on_connection(self) -> None:
-        socket = self._server.nextPendingConnection()
+        socket = self._server.nextPendingConnection() if self._server is not None else None
         if socket is not None:
             socket.disconnected.connect(socket.deleteLater)
             socket.write(b"here")

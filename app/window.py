@@ -86,6 +86,7 @@ def _run(
     make_engine = make_worker or real_engine(startup.paths, painted)
     controller = assemble(window, startup.paths, reports, make_engine, startup)
     instance.raise_requested.connect(lambda: _bring_forward(window))
+    FirstPaint(window, instance.answer_others)
     FirstPaint(window, painted.set)
     window.show()
     garbage = GarbageController(lambda: controller.is_answering, application)

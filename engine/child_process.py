@@ -8,7 +8,6 @@ argument, and whoever owns the command line must hand the rest to `main` before 
 from __future__ import annotations
 
 import os
-import subprocess
 import sys
 from pathlib import Path
 
@@ -34,6 +33,8 @@ def child_environment(*, bare: bool) -> dict[str, str]:
 
 def creation_flags() -> int:
     """Return the flag that keeps Windows from flashing a console window; 0 elsewhere."""
+    import subprocess  # noqa: PLC0415  (the command line asks here whether it is a helper before it does anything)
+
     return int(getattr(subprocess, "CREATE_NO_WINDOW", 0))
 
 

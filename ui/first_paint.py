@@ -11,10 +11,11 @@ LONGEST_MS = 10_000  # a window that starts as an icon may never be painted
 
 
 class FirstPaint(QObject):
-    """Calls ``then`` once, on the thread of the window."""
+    """Calls ``then`` once, on the thread of the window; ``even_if_closed`` where it is closed before, too."""
 
-    def __init__(self, window: QWidget, then: Callable[[], None]) -> None:
+    def __init__(self, window: QWidget, then: Callable[[], None], *, even_if_closed: bool = False) -> None:
         super().__init__(window)
+        self._even_if_closed = even_if_closed
         self._window = window
         self._then: Callable[[], None] | None = then
         window.installEventFilter(self)
@@ -25,6 +26,8 @@ class FirstPaint(QObject):
         if event.type() == QEvent.Type.Paint:
             self._window.removeEventFilter(self)
             QTimer.singleShot(0, self, self._end)
+        elif self._even_if_closed and event.type() == QEvent.Type.Close:
+            self._end()
         return False
 
     def _end(self) -> None:

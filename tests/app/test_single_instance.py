@@ -19,13 +19,18 @@ ROOT = Path(__file__).resolve().parents[2]
 HOLD = """
 import sys, time
 from pathlib import Path
-from PySide6.QtCore import QCoreApplication
+from PySide6.QtCore import QCoreApplication, QTimer
 from app.single_instance import SingleInstance
 application = QCoreApplication([])
 instance = SingleInstance(Path(sys.argv[1]))
 instance.raise_requested.connect(lambda: print("raised", flush=True))
-print(instance.take(), flush=True)
-application.exec() if sys.argv[2] == "answer" else time.sleep(60)
+taken = instance.take()
+if sys.argv[2] == "late":
+    QTimer.singleShot(400, instance.answer_others)
+else:
+    instance.answer_others()
+print(taken, flush=True)
+time.sleep(60) if sys.argv[2] == "hang" else application.exec()
 """
 
 
@@ -43,8 +48,9 @@ def end(child: subprocess.Popen[bytes]) -> None:
     child.stdout.close()
 
 
-def test_a_second_start_raises_the_first(qtbot: QtBot, tmp_path: Path) -> None:
-    child = hold(tmp_path / "lock", "answer")
+@pytest.mark.parametrize("how", ["answer", "late"])
+def test_a_second_start_raises_the_first(qtbot: QtBot, tmp_path: Path, how: str) -> None:
+    child = hold(tmp_path / "lock", how)
     second = SingleInstance(tmp_path / "lock")
     try:
         assert not second.take()
@@ -119,6 +125,8 @@ def test_a_second_window_says_so_and_ends_well(tmp_path: Path) -> None:
 def test_nobody_else_on_the_machine_can_knock(tmp_path: Path) -> None:
     instance = SingleInstance(tmp_path / "lock")
     assert instance.take()
+    instance.answer_others()
+    assert instance._server is not None
     socket = Path(instance._server.fullServerName())
     try:
         assert socket.is_socket()
