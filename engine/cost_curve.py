@@ -73,6 +73,12 @@ class CostCurve:
         """Cost of a pass for ``num_tokens``, padded where that is cheaper."""
         return self._ms[self._cheapest[min(num_tokens, MAX_PASS)]]
 
+    @property
+    def costs_ms(self) -> list[float]:
+        """`cost_ms` of 1 to `MAX_PASS` tokens."""
+        ms = self._ms
+        return [ms[cheapest] for cheapest in self._cheapest[1:]]
+
     def plain_share(self, num_tokens: int) -> float | None:
         """A plain pass in parts of one of so many tokens, as they were measured; None beyond what was measured."""
         return self._measured[1] / self._measured[num_tokens] if num_tokens <= self._last_measured else None

@@ -20,6 +20,7 @@ from engine.choice import Choice
 from engine.cost_curve import MAX_PASS, CostCurve
 from engine.explanation import Explanation
 from engine.lessons import Lessons
+from engine.prices import Prices
 from engine.records import Source
 from engine.recovery import Recovery
 from engine.slips import Slips
@@ -39,7 +40,6 @@ _WORTH_HOPING = 1.08  # times plain decoding: what promises less does not pay fo
 _HOPED = 0.2  # more than lately a draft is hoped to be kept
 _BEST_CHANCE = 0.98  # no draft is kept more often for long
 _CATCH_UP = 3.0  # times what drafting takes by the measured step: more is put down to reading the past
-_HOPE = 0.25  # of what may go wrong, the share that a look further ahead reckons with: it may find a sure stretch
 # A token costs no more than plain decoding where nothing else is to be had, whatever was reached elsewhere: the rate
 # that decides lies between. (At the full rate a CPU of steep costs drafted too little, at the plain one too much.)
 _RATE_SHARE = 0.8
@@ -161,13 +161,13 @@ class Pacer:
                 best, best_depth = gain, depth
         return best, best_depth
 
-    def gain_of(self, num_tokens: int, expected: float, alive: float) -> float:
-        """What proposing so many tokens gains over none, of which so many are expected to be kept; drafting is paid."""
-        if num_tokens == 0:
-            return 0.0
-        rate = self.rate
-        cost_ms = self._verified_ms(num_tokens + 1) + self._risk_ms(num_tokens, alive) - self.curve.cost_ms(1)
-        return expected * (1.0 - rate * self.rework_ms) - rate * cost_ms
+    def prices(self) -> Prices:
+        """What the pass at hand may cost and gain, for whoever has to ask at every token."""
+        row_ms = self.row_ms
+        pass_ms = [cost + i * row_ms for i, cost in enumerate(self.curve.costs_ms)]
+        risk_ms = self._risk_ms if self.recovery is not None else None
+        chance = self.learnt.by_depth.chance
+        return Prices(pass_ms, self.rate, self.draft_step_ms, self.rework_ms, chance, risk_ms)
 
     def plan(self, chances: Sequence[float]) -> tuple[float, int]:
         """Milliseconds that a stretch of tokens with these chances saves, and how many of them to propose now."""
@@ -181,17 +181,6 @@ class Pacer:
 
     def _extra_ms(self, num_proposed: int, alive: float) -> float:
         return self._risk_ms(num_proposed, alive) + num_proposed * self.rework_ms
-
-    def promises_more(self, num_tokens: int, expected: float, alive: float, room: int, than: float) -> bool:
-        """Whether `gain_of` could exceed ``than`` if the draft went on from here and stayed as sure as it may be."""
-        chance, spent, step = self.learnt.by_depth.chance, 0.0, self.rate * self.draft_step_ms
-        for count in range(num_tokens + 1, num_tokens + min(room, _LOOK_AHEAD) + 1):
-            alive *= 1.0 - _HOPE * (1.0 - chance(count - 1))
-            expected += alive
-            spent += step
-            if self.gain_of(count, expected, alive) - spent > than:  # asked at every token: mostly the first says so
-                return True
-        return False
 
     def rest(self, *, has_model: bool) -> int:
         """How many plain passes may follow each other before it is time to ask the draft model again."""
@@ -389,5 +378,5 @@ class Pacer:
         if self.explanation.rests():
             chances = self.learnt.text_chances
             accepted = geometric_mean([chances.chance(confidence) for confidence in confidences])
-            needed = reasons.text_break_even(self.gain_of, len(confidences))
+            needed = reasons.text_break_even(self.prices().gain_of, len(confidences))
             self.explanation.tell(Choice.PLAIN, reasons.text_not_paying(accepted, needed, is_seen=chances.is_seen))

@@ -29,6 +29,8 @@ class Lookahead:
     def __init__(self, pacer: Pacer, following: SuffixDrafter | None, text: Seen, limit: int) -> None:
         """``text`` could be proposed alone, ``following`` finds text that goes on after drafted tokens."""
         self._pacer = pacer
+        self._prices = pacer.prices()
+        self._chance = pacer.learnt.model_chances.chance
         self._following = following
         self._instead = text
         self._room = limit
@@ -40,28 +42,29 @@ class Lookahead:
 
     def worth_drawing(self, confidence: float) -> bool:
         """Take one more token in: it can be left again."""
-        chance = self._pacer.chance(confidence)
+        chance = self._chance(confidence)
         self._alive *= chance
         self._expected += self._alive
         self._chances.append(chance)
         self._room -= 1
-        gain = self._pacer.gain_of(len(self._chances), self._expected, self._alive)
+        gain = self._prices.gain_of(len(self._chances), self._expected, self._alive)
         self._best_gain = max(self._best_gain, gain)
         return True
 
     def worth_running(self, drawn_id: int) -> bool:
         """Whether a further token may make a proposal that is worth more than the best so far."""
-        pacer, count = self._pacer, len(self._chances)
         if self._following is not None:
             found = self._following.propose_after((drawn_id,), min(self._room, TEXT_DEPTH))
-            self._offer(text_seen(found))
-        return pacer.promises_more(count, self._expected, self._alive, self._room, self._best_gain)
+            if found.ids:
+                self._offer(text_seen(found))
+        count = len(self._chances)
+        return self._prices.promises_more(count, self._expected, self._alive, self._room, self._best_gain)
 
     def _offer(self, text: Seen) -> None:
         """Remember this text after what was drafted, if that is the best chain so far."""
         count = len(self._chances)
         more, depth = self._pacer.text_gain(text.confidences, count, self._alive)
-        gain = self._pacer.gain_of(count, self._expected, self._alive) + more
+        gain = self._prices.gain_of(count, self._expected, self._alive) + more
         self._best_gain = max(self._best_gain, gain)
         if depth and more > 0.0 and gain > self._chained_gain:
             self._chained_gain, self._chained = gain, Plan(count, text.part(0, depth))

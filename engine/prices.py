@@ -1,0 +1,53 @@
+"""What proposals gain in the pass at hand, from costs that are looked up once a pass. Knows no tokens.
+
+Drafting asks at every token whether to go on, between two passes of a model that takes a fraction of a millisecond.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+_LOOK_AHEAD = 16  # how many more tokens a decision to go on considers
+_HOPE = 0.25  # of what may go wrong, the share that a look further ahead reckons with: it may find a sure stretch
+
+
+@dataclass(frozen=True, slots=True)
+class Prices:
+    """Costs as they are at the beginning of a pass, and what a token is worth.
+
+    Attributes:
+        pass_ms: of a pass with so many proposed tokens, from none on; with looking at their rows.
+        rate: tokens per millisecond that a millisecond is to earn.
+        step_ms: what one more drafted token takes.
+        rework_ms: what a speculated token costs later.
+        chance: of the token at a depth, from 0 on, that it is kept where all before it were.
+        risk_ms: what proposing so many costs beside the pass, all kept with such a chance; None: nothing.
+    """
+
+    pass_ms: Sequence[float]
+    rate: float
+    step_ms: float
+    rework_ms: float
+    chance: Callable[[int], float]
+    risk_ms: Callable[[int, float], float] | None = None
+
+    def gain_of(self, num_tokens: int, expected: float, alive: float) -> float:
+        """What proposing so many tokens gains over none, of which so many are expected to be kept; drafting is paid."""
+        if num_tokens == 0:
+            return 0.0
+        cost_ms = self.pass_ms[num_tokens] - self.pass_ms[0]
+        if self.risk_ms is not None:
+            cost_ms += self.risk_ms(num_tokens, alive)
+        return expected * (1.0 - self.rate * self.rework_ms) - self.rate * cost_ms
+
+    def promises_more(self, num_tokens: int, expected: float, alive: float, room: int, than: float) -> bool:
+        """Whether `gain_of` could exceed ``than`` if the draft went on from here and stayed as sure as it may be."""
+        step = self.rate * self.step_ms
+        for count in range(num_tokens + 1, num_tokens + min(room, _LOOK_AHEAD) + 1):
+            alive *= 1.0 - _HOPE * (1.0 - self.chance(count - 1))
+            expected += alive
+            than += step
+            if self.gain_of(count, expected, alive) > than:  # asked at every token: mostly the first says so
+                return True
+        return False

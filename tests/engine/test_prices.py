@@ -1,0 +1,50 @@
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from engine.cost_curve import MAX_PASS, CostCurve
+from engine.pacer import MAX_DEPTH, Pacer
+from engine.prices import Prices
+
+STAIRS_MS = {1: 10.0, 2: 18.0, 4: 20.0, 8: 25.0, 16: 37.0, 17: 54.0, 33: 78.0}
+
+
+def made(rate: float = 0.1, step_ms: float = 0.5, *, chance: float = 0.9, rework_ms: float = 0.0) -> Prices:
+    curve = CostCurve(STAIRS_MS)
+    return Prices(curve.costs_ms, rate, step_ms, rework_ms, lambda _depth: chance)
+
+
+def test_nothing_proposed_gains_nothing() -> None:
+    assert made().gain_of(0, 0.0, 1.0) == 0.0
+
+
+def test_a_gain_is_what_is_kept_less_what_the_larger_pass_costs() -> None:
+    assert made(rate=0.1).gain_of(7, 6.0, 0.8) == pytest.approx(6.0 - 0.1 * (25.0 - 10.0))
+    assert made(rate=0.1, rework_ms=2.0).gain_of(7, 6.0, 0.8) == pytest.approx(6.0 * 0.8 - 0.1 * (25.0 - 10.0))
+
+
+def test_what_may_be_lost_is_paid() -> None:
+    prices = Prices([10.0, 18.0], 0.1, 0.5, 0.0, lambda _depth: 0.9, lambda count, alive: count * 10.0 * (1.0 - alive))
+    assert prices.gain_of(1, 0.5, 0.5) == pytest.approx(0.5 - 0.1 * (8.0 + 5.0))
+
+
+def test_more_is_promised_where_a_later_step_of_the_stairs_pays() -> None:
+    prices = made(chance=0.99)
+    gain = prices.gain_of(7, 6.9, 0.97)
+    assert prices.promises_more(7, 6.9, 0.97, 24, gain)
+    assert not prices.promises_more(7, 6.9, 0.02, 24, gain)  # hardly any of it would be kept
+    assert not prices.promises_more(7, 6.9, 0.97, 0, gain)  # there is no room
+
+
+def test_drafting_that_takes_long_promises_less() -> None:
+    gain = made().gain_of(7, 6.5, 0.9)
+    assert made(step_ms=0.5).promises_more(7, 6.5, 0.9, 8, gain)
+    assert not made(step_ms=20.0).promises_more(7, 6.5, 0.9, 8, gain)
+
+
+@given(st.lists(st.floats(1.0, 50.0), min_size=MAX_PASS, max_size=MAX_PASS), st.integers(1, MAX_DEPTH))
+def test_a_pacer_prices_a_pass_as_its_curve_does(points: list[float], count: int) -> None:
+    pacer = Pacer(CostCurve(dict(enumerate(points, 1))), draft_step_ms=0.3)
+    prices = pacer.prices()
+    cost_ms = pacer.curve.cost_ms(count + 1) + count * pacer.row_ms - pacer.curve.cost_ms(1)
+    assert prices.gain_of(count, 2.0, 0.5) == pytest.approx(2.0 - pacer.rate * cost_ms)
