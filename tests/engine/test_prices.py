@@ -1,3 +1,5 @@
+"""What proposals gain: the larger pass, the work that may be lost, and whether drafting on promises more."""
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
