@@ -173,6 +173,58 @@ except OSError as error:
     assert with_rights != without
 
 
+LIMITS = {"RLIMIT_CORE": 0, "RLIMIT_FSIZE": 0, "RLIMIT_NPROC": 0, "RLIMIT_NOFILE": 3}
+
+
+def limited(deed: str) -> str:
+    """What a process prints that gave up its rights, after this deed."""
+    script = f"""
+import os, resource
+from engine.template_child import _give_up_rights
+_give_up_rights(2**30)
+{deed}
+"""
+    command = [sys.executable, "-c", script]
+    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout.strip()
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such limits")
+@pytest.mark.parametrize("name", LIMITS)
+def test_each_limit_is_set_for_good(name: str) -> None:
+    assert limited(f"print(resource.getrlimit(resource.{name}))") == str((LIMITS[name], LIMITS[name]))
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such limits")
+def test_a_helper_can_start_no_process() -> None:
+    deed = """
+try:
+    if os.geteuid() == 0:
+        os.setuid(65534)
+except OSError:
+    print("root")
+else:
+    try:
+        if os.fork() == 0:
+            os._exit(0)
+    except OSError as error:
+        print(error.errno)
+"""
+    told = limited(deed)
+    if told == "root":
+        pytest.skip("root may have any number of processes, and cannot become somebody else here")
+    assert told == str(errno.EAGAIN)
+
+
+@pytest.mark.skipif(not hasattr(psutil.Process, "rlimit"), reason="only Linux tells the limits of another process")
+def test_the_running_helper_has_these_limits(renderer: TemplateRenderer) -> None:
+    renderer.render("warm", {})
+    (child,) = (p for p in psutil.Process().children() if _is_ours(p, renderer))
+    assert {name: child.rlimit(getattr(psutil, name)) for name in LIMITS} == {
+        name: (limit, limit) for name, limit in LIMITS.items()
+    }
+    assert child.rlimit(psutil.RLIMIT_AS)[1] == template.MEMORY_LIMIT_BYTES
+
+
 def test_the_memory_watch_works_without_the_systems_help(monkeypatch: pytest.MonkeyPatch) -> None:
     renderer = TemplateRenderer()
     renderer.render("warm", {})
