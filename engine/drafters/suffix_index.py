@@ -301,9 +301,10 @@ class SuffixIndex:
             counts[upcoming] += 1
             last[upcoming] = end
         if length < DEPTH:
-            self._suffix = (longest, length + 1)
-        else:
-            self._suffix = self._settle(longest, length + 1, DEPTH)
+            length += 1
+        elif lengths[links[longest]] >= DEPTH:
+            longest = links[longest]
+        self._suffix = (longest, length)
 
     def _step(self, state: int, token_id: int) -> int:
         """Where the transition with ``token_id`` leads, or NONE."""
