@@ -158,7 +158,7 @@ class AnswerBody(QWidget):
 
     def follow(self, raw: str, runs: SourceRuns, wanted: frozenset[Source]) -> None:
         """What is shown from here on is marked at once, where it can be; ``raw`` is the text by then."""
-        self._told = (raw, runs, wanted)
+        self._tell(raw, runs, wanted)
 
     def show_refused(self, wanted: bool) -> None:
         """Show proposals that were refused above the tokens that came in their place; `mark` draws them."""
@@ -171,7 +171,7 @@ class AnswerBody(QWidget):
         """
         if afresh:
             self._num_marked = 0
-        self._told = (raw, runs, wanted)
+        self._tell(raw, runs, wanted)
         for part in self._parts[self._num_marked :]:
             if afresh or part.marked is not part.drawn:
                 self._mark_one(part)
@@ -179,11 +179,21 @@ class AnswerBody(QWidget):
 
     def mark_next(self, raw: str, runs: SourceRuns, wanted: frozenset[Source]) -> bool:
         """Mark one more widget of a whole text that is not marked yet, as `mark` does; False where none is left."""
-        self._told = (raw, runs, wanted)
+        self._tell(raw, runs, wanted)
         part = next((part for part in self._parts if part.marked is not part.drawn), None)
         if part is not None:
             self._mark_one(part)
         return part is not None
+
+    def _tell(self, raw: str, runs: SourceRuns, wanted: frozenset[Source]) -> None:
+        watched, self._told = bool(self._told[2]), (raw, runs, wanted)
+        for part in self._parts if bool(wanted) != watched else ():
+            self._watch(part)
+
+    def _watch(self, part: Part) -> None:
+        """See what happens to it while its tokens are marked only: every one of its events would come by here."""
+        viewport = part.view.viewport()
+        (viewport.installEventFilter if self._told[2] else viewport.removeEventFilter)(self)
 
     def _mark_one(self, part: Part) -> None:
         raw, runs, wanted = self._told
@@ -350,6 +360,7 @@ class AnswerBody(QWidget):
         if isinstance(widget, ProseView):
             widget.fit(self._text_width)
         self._parts.insert(index, Part(widget, segment.drawn, painted_of(widget)))
+        self._watch(self._parts[index])
         self._column.put(index, widget)
         hush(widget)
         widget.show()  # a layout would show it one turn of the event loop later
@@ -366,7 +377,6 @@ class AnswerBody(QWidget):
             widget.drawn_again.connect(partial(self._on_drawn_again, widget))
             widget.setTextInteractionFlags(widget.textInteractionFlags() | CARET)
         view = view_of(widget)
-        view.viewport().installEventFilter(self)
         view.setContextMenuPolicy(Qt.ContextMenuPolicy.NoContextMenu)  # the message has one
         return widget
 

@@ -7,10 +7,11 @@ from itertools import pairwise
 
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QEvent, QObject, Qt
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
+from engine.records import Source
 from tests.ui.markdown_documents import cut_documents, documents
 from ui.answer_body import AnswerBody
 from ui.code_block import CodeBlock
@@ -18,6 +19,7 @@ from ui.highlighting import line_ranges
 from ui.message_menu import plain_text
 from ui.palette import DARK
 from ui.prose_view import ProseView
+from ui.provenance import SourceRuns
 from ui.theme import Theme
 
 CODE = "Before.\n\n```python\ndef f(x):  # says\n    return 'é😀' + x\n```\n\nAfter."
@@ -333,3 +335,38 @@ def test_a_block_that_was_closed_stays_as_it_is_when_code_begins_below_it(theme:
     qtbot.addWidget(at_once)
     at_once.set_text("One.\n\nTwo.\n\nThree\nand four.\n\n```python\nx = 1\ny = 2\n```\n\nThe end.")
     assert shown(body) == shown(at_once)
+
+
+class Watching(AnswerBody):
+    """Counts what it is shown of what happens to its parts."""
+
+    num_seen = 0
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        self.num_seen += 1
+        return super().eventFilter(watched, event)
+
+
+def test_what_happens_to_the_text_goes_by_only_while_tokens_are_marked(theme: Theme) -> None:
+    body = Watching(theme)
+
+    def is_watched() -> list[bool]:
+        found = []
+        for part in body.segments:
+            before, view = body.num_seen, part.view if isinstance(part, CodeBlock) else part
+            QApplication.sendEvent(view.viewport(), QEvent(QEvent.Type.Enter))
+            found.append(body.num_seen > before)
+        return found
+
+    runs, some = SourceRuns(), frozenset({Source.DRAFT})
+    body.append("Words.\n\n```python\nx = 1\n```\n\nMore")
+    assert is_watched() == [False, False, False]
+    body.mark("", runs, some)
+    assert is_watched() == [True, True, True]
+    body.append(" of it.\n\n```python\ny = 2\n```\n\nThe end.")  # what is made then as well
+    assert is_watched() == [True] * 5
+    body.mark("", runs, frozenset())
+    assert is_watched() == [False] * 5
+    body.restart()
+    body.append("Once more.")  # shown by what was watched before
+    assert is_watched() == [False]
