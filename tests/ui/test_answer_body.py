@@ -342,7 +342,7 @@ class Watching(AnswerBody):
 
     num_seen = 0
 
-    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:  # noqa: N802  (the overridden name)
         self.num_seen += 1
         return super().eventFilter(watched, event)
 
