@@ -8,6 +8,8 @@ from functools import lru_cache
 from PySide6.QtCore import QByteArray, QObject, QRect, QRectF, QSizeF, Qt
 from PySide6.QtGui import (
     QColor,
+    QFont,
+    QFontInfo,
     QFontMetricsF,
     QPainter,
     QPen,
@@ -31,7 +33,22 @@ LEAST_SCALE = 0.35
 TINT_ALPHA = 40
 _LINES = {Source.NGRAM: Qt.PenStyle.DotLine, Source.BONUS: Qt.PenStyle.DashLine}
 _BASE = QTextCharFormat.VerticalAlignment.AlignBaseline
-_MIDDLE = QTextCharFormat.VerticalAlignment.AlignMiddle
+
+
+def _font_that_descends(words: QFont, pixels: float) -> QFont:
+    """A font that reaches so far below the line's base, and at least as far as that of the words.
+
+    Qt lets an object on the base of its line reach as far below it as the font of its format does.
+    """
+    font = QFont(words)
+    now = QFontMetricsF(words).descent()
+    if pixels > now + 0.5:
+        size = math.floor(QFontInfo(words).pixelSize() * pixels / now)
+        font.setPixelSize(size)
+        while QFontMetricsF(font).descent() < pixels - 0.5:  # it is rounded, so a few steps may be missing
+            size += 1
+            font.setPixelSize(size)
+    return font
 
 
 @lru_cache(maxsize=256)
@@ -79,7 +96,7 @@ class FormulaObject(QPyTextObject):
         _renderer(formula, self.tokens.text).render(painter, box)
 
     def align(self, document: QTextDocument, room_above: float = 0.0) -> None:
-        """Say of every formula how it stands on its line: low ones by the font's descent, tall ones by their middle.
+        """Put every formula on the base of its line, with the room above and below that it needs.
 
         ``room_above``: pixels that every line of a paragraph with a formula keeps free above what stands in it.
         """
@@ -92,8 +109,9 @@ class FormulaObject(QPyTextObject):
             shape = cursor.charFormat()
             formula = self.formula_at(shape)
             if formula is not None:
-                low = formula.descent * self._scale(formula, document) <= descent + 0.5
-                shape.setVerticalAlignment(_BASE if low else _MIDDLE)
+                below = formula.descent * self._scale(formula, document)
+                shape.setVerticalAlignment(_BASE)  # by the descent of the format's font
+                shape.setFont(_font_that_descends(document.defaultFont(), max(below, descent)))
                 cursor.setCharFormat(shape)
                 block = cursor.blockFormat()  # a line of fixed height would cut off what is taller
                 wanted = block.lineHeight()
@@ -113,12 +131,9 @@ class FormulaObject(QPyTextObject):
     def _extent(
         self, formula: Formula, shape: QTextFormat, scale: float, document: QTextDocument
     ) -> tuple[float, float]:
-        """Pixels above and below the base line that the layout should keep free, by the way the formula is aligned."""
-        above, below = formula.ascent * scale, formula.descent * scale
-        if shape.toCharFormat().verticalAlignment() == _MIDDLE:
-            return max(above, below), max(above, below)
-        metrics = QFontMetricsF(document.defaultFont())  # alone on its line it stands where words would
-        return max(above, metrics.ascent()), metrics.descent()
+        """Pixels above and below the base line that the layout should keep free; below, what `align` made of it."""
+        words = QFontMetricsF(document.defaultFont())  # alone on its line it stands where words would
+        return max(formula.ascent * scale, words.ascent()), QFontMetricsF(shape.toCharFormat().font()).descent()
 
     @staticmethod
     def _descent(document: QTextDocument) -> float:

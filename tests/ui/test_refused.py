@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import pytest
 from PySide6.QtCore import Qt
-from PySide6.QtGui import QColor
+from PySide6.QtGui import QColor, QTextLayout
 from pytestqt.qtbot import QtBot
 
 from engine.records import Source, TokenSpan
@@ -85,6 +87,26 @@ def test_they_go_along_with_marks_and_another_palette(window: MainWindow, qtbot:
     window.set_theme("dark")
     qtbot.waitUntil(lambda: vermilion(view, window.transcript._theme.tokens.recovered) > 20)
     qtbot.waitUntil(lambda: [item.words.strip() for item in shown_marks(view)] == marked)
+
+
+def test_lines_with_low_formulas_stand_as_far_apart_as_lines_of_words(theme: Theme, qtbot: QtBot) -> None:
+    view = ProseView(theme)
+    qtbot.addWidget(view)
+    view.resize(400, 100)
+    view.show()
+    view.set_refused([(0, "lake")])
+    words = "and more words " * 12
+    view.set_html(f'<p>{words}</p><p>A sum <img src="{formula_address("$x^2 + y_2$")}"/> of {words}</p>')
+    view.set_refused([(0, "lake")])
+    qtbot.waitUntil(lambda: OBJECT in view.toPlainText(), timeout=30_000)
+    view.set_refused([(1, "lake")])
+    plain, formula = view.document().begin(), view.document().begin().next()
+
+    def steps(layout: QTextLayout) -> list[float]:
+        bases = [layout.lineAt(number).y() + layout.lineAt(number).ascent() for number in range(layout.lineCount())]
+        return [round(below - above) for above, below in pairwise(bases)]
+
+    assert steps(formula.layout())[0] <= steps(plain.layout())[0] + 1
 
 
 @pytest.mark.parametrize("formula", ["$x$", "$\\frac{a}{b}$", "$\\frac{\\frac{a}{b}}{\\frac{c}{d}}$"])
