@@ -8,6 +8,7 @@ from collections.abc import Callable, Generator, Iterator, Sequence
 import numpy as np
 
 from engine.detokenizer import Detokenizer, Piece
+from engine.distribution import Distribution
 from engine.drafters.base import Drafter
 from engine.drafters.paced import PacedDrafter
 from engine.errors import PromptError, PromptTooLongError
@@ -29,7 +30,7 @@ from engine.records import (
     StatsUpdate,
     TextChunk,
 )
-from engine.sampling import Distribution, History, Sampler
+from engine.sampling import History, Sampler
 from engine.sentences import said
 from engine.sequence import CachedSequence
 from engine.speculate import Block, Speculation

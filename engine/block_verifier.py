@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from engine.distribution import Distribution, excess_sum, residual
 from engine.drafters.base import Draft
 from engine.records import Look
-from engine.sampling import Distribution, excess, residual
 from engine.verifier import Verdict, after_all, after_rejection, verify
 
 
@@ -70,6 +70,6 @@ def _keep_probability(i: int, rows: list[Distribution], q: list[Distribution], w
     weight = weights[i]
     if i == len(q):
         return weight
-    left = float(excess(rows[i], q[i], weight).sum())
+    left = excess_sum(rows[i], q[i], weight)
     # Nothing left means that p and q agree here with all weight: then a longer prefix is kept but for rounding.
     return left / (left + 1.0 - weight) if left > 0.0 else 0.0

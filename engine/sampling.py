@@ -1,4 +1,4 @@
-"""Logits to distributions: the sampling chain and drawing from it. Knows neither models nor drafts.
+"""Logits to distributions: the sampling chain. Knows neither models nor drafts.
 
 The chain, in this order: penalties over the last tokens, temperature, top-k, top-p, min-p. Target and draft go
 through the same chain: p and q are what the *whole* chain gives, which is what makes verification exact.
@@ -6,95 +6,30 @@ through the same chain: p and q are what the *whole* chain gives, which is what 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from math import isfinite
+from math import exp, inf, log
 
 import numpy as np
 from numpy.typing import NDArray
 
-from engine.errors import DecodeError
+from engine.distribution import Distribution, point_mass
 from engine.interfaces import Candidates
+from engine.likeliest import SMALLEST_LARGE, Found, Row, candidates, not_numbers
 from engine.records import SamplingParams
 
-Row = NDArray[np.float32]  # [n_vocab] logits
 History = NDArray[np.int32]  # [num_tokens] ids, oldest first
 
 # Below this share of the most likely token a float64 sum does not change any more: exp(-40) is 4e-18.
 _NEGLIGIBLE_LOG = 40.0
-# A large row is first reduced to the maxima of blocks of so many tokens: few blocks then hold all that matters.
+# To know how sure a draft is, a large row is reduced to the maxima of blocks of so many tokens.
 _BLOCK = 128
-_SMALLEST_BLOCKED = 4096
 _FEW_BLOCKS = 256
-# For top-k the blocks are lanes of so many tokens, and so many lanes make a group: sorting groups costs least.
-_LANE, _GROUP = 64, 8
+_NUMBERS = 256  # random ones made at once
+_FEW = 192  # up to so many candidates are lists rather than arrays
+_LEAST = 5e-324  # what is above 0
 # Without top-k, tokens of this share of the best are looked at first, then those of its square, down to the last share.
 _FIRST_LEAST, _LAST_LEAST, _AND_MORE = 1e-2, 1e-17, 1.0 + 1e-9
 _NEAR = 12.0  # the rest adds less than a 150,000th of the best each
 _SAMPLED = 8  # of a flat row one in so many tokens is looked at: a draft that is so unsure need not be known exactly
-
-
-@dataclass(frozen=True, slots=True)
-class Distribution:
-    """A distribution over tokens: ``probs`` [n] of ``ids`` [n], ascending; without ``ids``, ``probs`` is [n_vocab]."""
-
-    probs: NDArray[np.float64]
-    ids: NDArray[np.int64] | None = None
-
-    def prob(self, token_id: int) -> float:
-        """The probability of one token."""
-        if self.ids is None:
-            return float(self.probs[token_id]) if token_id < len(self.probs) else 0.0
-        i = int(self.ids.searchsorted(token_id))
-        return float(self.probs[i]) if i < len(self.ids) and self.ids[i] == token_id else 0.0
-
-    def draw(self, uniform: float) -> int:
-        """The token at ``uniform`` in [0, 1) of the cumulated distribution."""
-        return self.id_at(self.place(uniform))
-
-    def place(self, uniform: float) -> int:
-        """Where in ``probs`` that token stands."""
-        cumulated = self.probs.cumsum()
-        i = int(cumulated.searchsorted(uniform * cumulated[-1], side="right"))
-        i = min(i, len(cumulated) - 1)
-        while self.probs[i] == 0.0:  # only rounding at the very end can get here
-            i -= 1
-        return i
-
-    def id_at(self, place: int) -> int:
-        """The token that stands there."""
-        return place if self.ids is None else int(self.ids[place])
-
-
-def point_mass(token_id: int) -> Distribution:
-    """All probability on one token: what a deterministic proposal is."""
-    return Distribution(np.ones(1), np.array([token_id], dtype=np.int64))
-
-
-def excess(p: Distribution, q: Distribution, weight: float = 1.0) -> NDArray[np.float64]:
-    """max(0, weight p - q) at each token of ``p``, not normalised."""
-    rest = p.probs * weight
-    if q.ids is None:
-        # A draft's vocabulary may be the smaller one.
-        q_at_p = q.probs[: len(rest)] if p.ids is None else q.probs[p.ids[: p.ids.searchsorted(len(q.probs))]]
-        rest[: len(q_at_p)] -= q_at_p
-    elif p.ids is None:
-        inside = q.ids < len(rest)
-        rest[q.ids[inside]] -= q.probs[inside]
-    else:
-        where = np.minimum(p.ids.searchsorted(q.ids), len(p.ids) - 1)
-        shared = p.ids[where] == q.ids
-        rest[where[shared]] -= q.probs[shared]
-    return np.maximum(rest, 0.0, out=rest)
-
-
-def residual(p: Distribution, q: Distribution, weight: float = 1.0) -> Distribution:
-    """norm(max(0, weight p - q)): what to draw from after a rejection (Leviathan et al. 2022, arXiv 2211.17192, A.1).
-
-    A rejection has probability 0 where nothing is left; rounding can still ask for it, and then p is the limit.
-    """
-    rest = excess(p, q, weight)
-    total = rest.sum()
-    return Distribution(rest / total, p.ids) if total > 0.0 else p
 
 
 class Sampler:
@@ -102,11 +37,13 @@ class Sampler:
 
     def __init__(self, params: SamplingParams, banned_ids: frozenset[int] = frozenset()) -> None:
         self.params = params
-        self.rng = np.random.Generator(np.random.PCG64(params.seed))
+        self._rng = np.random.Generator(np.random.PCG64(params.seed))
+        self._numbers: list[float] = []
         self._banned = np.array(sorted(banned_ids), dtype=np.int64)
         self._penalties = params.penalty_last_n > 0 and (
             params.repeat_penalty != 1.0 or params.frequency_penalty != 0.0 or params.presence_penalty != 0.0
         )
+        self._alone = _alone(params)
 
     @property
     def greedy(self) -> bool:
@@ -115,7 +52,9 @@ class Sampler:
 
     def uniform(self) -> float:
         """One number of the answer's own random stream, in [0, 1)."""
-        return self.rng.random()
+        if not self._numbers:  # right after a pass the first call of the generator takes 20 microseconds
+            self._numbers = self._rng.random(_NUMBERS)[::-1].tolist()
+        return self._numbers.pop()
 
     def argmax(self, row: Row, history: History, pending: list[int]) -> int:
         """The most likely token after penalties; of equal ones the lowest id.
@@ -133,7 +72,9 @@ class Sampler:
             DecodeError: the row holds no numbers (a damaged model).
         """
         self._edit(row, history, pending)
-        return point_mass(argmax(row)) if self.params.greedy else _chain(row, self.params)
+        if self.params.greedy:
+            return point_mass(argmax(row))
+        return _chain(row, self.params, self._alone)
 
     def allowed(self, candidates: Candidates, n_vocab: int, history: History, pending: list[int]) -> Candidates:
         """Those of the ``candidates`` that are below ``n_vocab`` and not banned, penalties applied; maybe none."""
@@ -152,6 +93,8 @@ class Sampler:
             DecodeError: the logits are no numbers (a damaged model).
         """
         found = _chain(allowed.logits, self.params)
+        if found.few is not None:
+            return Distribution.of_few(found.few[0], allowed.ids[found.few[1]].tolist())
         return Distribution(found.probs, allowed.ids if found.ids is None else allowed.ids[found.ids])
 
     def _edit(self, row: Row, history: History, pending: list[int]) -> None:
@@ -194,14 +137,14 @@ def argmax(row: Row) -> int:
     """
     best = int(row.argmax())
     if row[best] != row[best]:  # NaN is the only value that differs from itself, and argmax finds it
-        raise _not_numbers()
+        raise not_numbers()
     return best
 
 
 def top_probability(row: Row, best: int) -> float:
     """The softmax probability of ``best``, the argmax of ``row``: how sure a greedy draft is."""
     highest = row[best]
-    if len(row) < _SMALLEST_BLOCKED:
+    if len(row) < SMALLEST_LARGE:
         near = row[row > highest - np.float32(_NEAR)]
         return 1.0 / float(np.exp(near - highest).sum())
     width = len(row) // _BLOCK
@@ -214,19 +157,63 @@ def top_probability(row: Row, best: int) -> float:
     return 1.0 / (1.0 + _SAMPLED * sampled)
 
 
-def _chain(row: Row, params: SamplingParams) -> Distribution:
-    """Temperature, top-k, top-p, min-p over a row whose penalties are already applied."""
-    highest, logits, ids = _candidates(row, params)
-    if params.top_p < 1.0 or 0 < params.top_k < len(logits):
-        places, weights = _likeliest(logits, highest, params)
-        return Distribution(weights / np.add.reduce(weights), places if ids is None else ids[places])
-    weights = np.exp((logits.astype(np.float64) - highest) / params.temperature)
+def _chain(row: Row, params: SamplingParams, alone: float = inf) -> Distribution:
+    """Temperature, top-k, top-p, min-p over a row whose penalties are already applied; ``alone`` is of `_alone`."""
+    found = candidates(row, _NEGLIGIBLE_LOG * params.temperature, params.top_k, alone)
+    logits = found.logits
+    if params.top_p < 1.0 or 0 < params.top_k < len(row):
+        if len(logits) <= _FEW:
+            return _of_few(found, params)
+        places, weights = _likeliest(logits, found.highest, params)
+        return Distribution(weights / np.add.reduce(weights), found.ids_of(places))
+    weights = np.exp((logits.astype(np.float64) - found.highest) / params.temperature)
     if params.min_p > 0.0:
         weights[weights < params.min_p] = 0.0  # the best weighs exactly 1
-    if ids is not None:
-        kept = weights > 0.0
-        ids, weights = ids[kept], weights[kept]
-    return Distribution(weights / weights.sum(), ids)
+    if found.is_row:
+        return Distribution(weights / weights.sum())
+    places = weights.nonzero()[0]
+    weights = weights[places]
+    return Distribution(weights / weights.sum(), found.ids_of(places))
+
+
+def _alone(params: SamplingParams) -> float:
+    """How much greater than every other logit the greatest must be for the chain to leave nothing else.
+
+    Min-p drops what weighs less; or all that top-k leaves weighs so little that the best alone has top-p's share.
+    """
+    if params.greedy or params.top_k < 2:
+        return inf
+    share = max(params.min_p, (1.0 / params.top_p - 1.0) / (params.top_k - 1))
+    return _AND_MORE * -params.temperature * log(min(share, 1.0)) if share > 0.0 else inf
+
+
+def _of_few(found: Found, params: SamplingParams) -> Distribution:
+    """Top-k, top-p and min-p over few candidates; of equal logits the first stay.
+
+    In lists: right after a pass, what a first call of each of NumPy's functions must fetch takes longer than this.
+    """
+    logits, temperature, highest = found.logits.tolist(), params.temperature, found.highest
+    ranked = sorted(logits, reverse=True)
+    if params.top_k > 0:
+        del ranked[params.top_k :]
+    weights = [exp((logit - highest) / temperature) for logit in ranked]
+    wanted = params.top_p * sum(weights) if params.top_p < 1.0 else inf
+    least = params.min_p or _LEAST
+    share, count = 0.0, 0
+    for weight in weights:
+        if weight < least:
+            break
+        share += weight
+        count += 1
+        if share >= wanted:  # the smallest set of the likeliest whose share reaches it
+            break
+    last = ranked[count - 1]
+    kept = [i for i, logit in enumerate(logits) if logit >= last]
+    if len(kept) > count:
+        ties = [i for i in kept if logits[i] == last]
+        dropped = set(ties[count - len(kept) :])
+        kept = [i for i in kept if i not in dropped]
+    return Distribution.of_few([exp((logits[i] - highest) / temperature) / share for i in kept], found.ids_at(kept))
 
 
 def _likeliest(logits: Row, highest: float, params: SamplingParams) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
@@ -268,69 +255,3 @@ def _nucleus(logits: Row, highest: float, params: SamplingParams) -> tuple[NDArr
     order = order[: int(found[order].cumsum().searchsorted(wanted)) + 1]
     order.sort()
     return places[order], found[order]
-
-
-def _candidates(row: Row, params: SamplingParams) -> tuple[float, Row, NDArray[np.int64] | None]:
-    """The greatest value; values and ids (ascending) of all that top-k or rounding can leave.
-
-    Without ids, of a small or flat row, the values are the row.
-    """
-    reach = np.float32(_NEGLIGIBLE_LOG * params.temperature)
-    count = params.top_k
-    if count > 0 and len(row) >= _SMALLEST_BLOCKED and len(row) // _LANE > 2 * count:
-        return _of_lanes(row, reach, count)
-    highest = _finite(float(row.max()))
-    least = np.float32(highest) - reach
-    if 0 < count < len(row):
-        ids = np.flatnonzero(row >= max(least, np.partition(row, len(row) - count)[len(row) - count]))
-        return highest, row[ids], ids
-    ids = np.flatnonzero(row >= least)
-    return (highest, row[ids], ids) if len(ids) * 4 < len(row) else (highest, row, None)
-
-
-def _of_lanes(row: Row, reach: np.float32, count: int) -> tuple[float, Row, NDArray[np.int64]]:
-    """`_candidates` of a large row: the ``count`` greatest values within ``reach``, ties and some more included.
-
-    The least of the ``count`` greatest maxima of groups is a lower bound of what matters, and the lanes whose maxima
-    reach it hold all that does. Partitioning 152k values costs a millisecond, this 40 microseconds. Right after a pass
-    the weights have swept the caches and every call of NumPy costs twice its usual, so there are few calls.
-    """
-    width = len(row) // _LANE
-    end = _LANE * width
-    lanes, tail = row[:end].reshape(_LANE, width), row[end:]
-    maxima = np.maximum.reduce(lanes, axis=0)
-    num_groups = width // _GROUP
-    if num_groups > 2 * count:
-        groups = np.maximum.reduce(maxima[: _GROUP * num_groups].reshape(_GROUP, num_groups), axis=0)
-    else:
-        groups = maxima.copy()
-    highest = np.maximum.reduce(maxima)
-    if len(tail):
-        highest = np.maximum(highest, np.maximum.reduce(tail))  # keeps what is no number
-    highest = _finite(float(highest))
-    groups.partition(len(groups) - count)
-    border = max(np.float32(highest) - reach, groups[len(groups) - count])
-    columns = (maxima >= border).nonzero()[0]
-    values = lanes.take(columns, axis=1).ravel()
-    found = (values >= border).nonzero()[0]
-    values = values[found]
-    rows, found = np.divmod(found, len(columns))
-    rows *= width
-    rows += columns[found]
-    if len(tail):
-        more = (tail >= border).nonzero()[0]
-        values, rows = np.concatenate((values, tail[more])), np.concatenate((rows, more + end))
-    return highest, values, rows
-
-
-def _finite(highest: float) -> float:
-    if not isfinite(highest):
-        raise _not_numbers()
-    return highest
-
-
-def _not_numbers() -> DecodeError:
-    return DecodeError(
-        "The model computed values that are not numbers.",
-        "The file is probably damaged: download it again, or choose another one.",
-    )

@@ -5,13 +5,11 @@ Learnt while answers are written, from rows of both models. Knows no model, no d
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 from numpy.typing import NDArray
 
+from engine.distribution import Distribution
 from engine.records import SamplingParams
-from engine.sampling import Distribution
 
 # q to the power of e is q at the temperature T / e. A draft that knows less than its target gains by up to a twentieth
 # with the higher ones, one as good as its target loses: packaging/measure/draft_temperatures.py.
@@ -27,11 +25,14 @@ _MOST_TOKENS = 1024  # of wider distributions the power takes longer than it giv
 _POWERS = np.array(EXPONENTS)[:, None]
 
 
-@dataclass(frozen=True, slots=True)
 class Sharpened(Distribution):
     """A power of ``origin``, over the same tokens."""
 
-    origin: Distribution | None = None
+    __slots__ = ("origin",)
+
+    def __init__(self, probs: NDArray[np.float64], ids: NDArray[np.int64] | None, origin: Distribution) -> None:
+        super().__init__(probs, ids)
+        self.origin = origin
 
 
 class Sharpness:
@@ -70,7 +71,7 @@ class Sharpness:
     def observe(self, p: Distribution, q: Distribution) -> None:
         """Of a token that was drafted by ``q``, sharpened or not, the target has found ``p``."""
         self._num_passes += 1
-        origin = q.origin if isinstance(q, Sharpened) and q.origin is not None else q
+        origin = q.origin if isinstance(q, Sharpened) else q
         if self._num_passes % _EVERY or origin.ids is None or not _can_change(origin):
             return
         powers = origin.probs**_POWERS

@@ -14,12 +14,14 @@ from time import perf_counter
 import numpy as np
 
 from engine.block_verifier import verify_block
+from engine.distribution import Distribution
 from engine.drafters.base import Draft, Drafter
 from engine.errors import DecodeError
 from engine.interfaces import Rows
+from engine.likeliest import Row
 from engine.pacer import Pacer
 from engine.records import GREEDY, PassOdds, Source
-from engine.sampling import Distribution, History, Row, Sampler
+from engine.sampling import History, Sampler
 from engine.sequence import CachedSequence
 from engine.stats import StatsRecorder
 from engine.tie_safe import TieSafe

@@ -16,8 +16,9 @@ import numpy as np
 from engine.drafters.base import Draft
 from engine.errors import DecodeError
 from engine.interfaces import Rows
+from engine.likeliest import Row
 from engine.records import Source
-from engine.sampling import History, Row, Sampler
+from engine.sampling import History, Sampler
 from engine.sequence import CachedSequence
 from engine.stats import StatsRecorder
 from engine.verifier import Verdict

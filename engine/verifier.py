@@ -12,9 +12,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
+from engine.distribution import Distribution, point_mass, residual
 from engine.drafters.base import Draft
 from engine.records import Look, Source
-from engine.sampling import Distribution, point_mass, residual
 
 
 class Verdict(NamedTuple):
@@ -68,11 +68,11 @@ def verify(draft: Draft, p_at: Callable[[int], Distribution], uniform: Callable[
 def after_rejection(kept: int, p: Distribution, rest: Distribution, uniform: float, looks: list[Look]) -> Verdict:
     """The next token comes from ``rest``, a residual of ``p``."""
     place = rest.place(uniform)
-    return Verdict(kept, rest.id_at(place), Source.RECOVERED, looks, float(p.probs[place]))
+    return Verdict(kept, rest.id_at(place), Source.RECOVERED, looks, p.prob_at(place))
 
 
 def after_all(draft: Draft, p: Distribution, uniform: float, looks: list[Look]) -> Verdict:
     """All are kept; the next token comes from ``p``."""
     place = p.place(uniform)
     source = Source.BONUS if draft.ids else Source.TARGET
-    return Verdict(len(draft.ids), p.id_at(place), source, looks, float(p.probs[place]))
+    return Verdict(len(draft.ids), p.id_at(place), source, looks, p.prob_at(place))

@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Protocol
 
+from engine.distribution import Distribution
 from engine.records import Source
-from engine.sampling import Distribution, History, Sampler
+from engine.sampling import History, Sampler
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,9 +6,9 @@ Knows who proposed what; not why.
 from __future__ import annotations
 
 from engine.acceptance import Part
+from engine.distribution import Distribution, point_mass
 from engine.drafters.base import Draft
 from engine.records import Source
-from engine.sampling import Distribution, point_mass
 
 
 class Chain:

@@ -8,10 +8,12 @@ from typing import Protocol
 
 import numpy as np
 
+from engine.distribution import Distribution
 from engine.drafters.base import Draft
 from engine.interfaces import Candidates, TokenIds
+from engine.likeliest import Row
 from engine.records import Source
-from engine.sampling import Distribution, History, Row, Sampler, argmax, top_probability
+from engine.sampling import History, Sampler, argmax, top_probability
 from engine.sequence import FIRST_CHUNK, CachedSequence
 from engine.sharpness import Sharpness
 
@@ -187,7 +189,7 @@ class DraftModelDrafter:
             return best if few is None else int(few.ids[best]), confidence, None
         distribution = sampler.distribution(row, history, ids) if few is None else sampler.narrow_distribution(few)
         # How sure it is does not depend on how sharp it is drawn, so that what was learnt of it stays true.
-        confidence = float(distribution.probs.max()) if gate is not None else 0.0
+        confidence = distribution.highest() if gate is not None else 0.0
         return -1, confidence, distribution if self.sharpness is None else self.sharpness.sharpen(distribution)
 
     def _uniform(self) -> float:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
+from engine.distribution import Distribution
 from engine.drafters.base import Draft
 from engine.records import Source
-from engine.sampling import Distribution
 
 # A text match says nothing about itself but its length; the pacer learns what each of these is really worth.
 _LENGTH_CONFIDENCE = ((2, 0.4), (3, 0.6), (4, 0.75), (8, 0.85), (16, 0.93))

@@ -27,10 +27,11 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 from app.benchmark.prompts import read_prompts
 from app.paths import builtin_draft, builtin_target
+from engine.distribution import Distribution, excess
 from engine.loading import LoadedModel, LoadOptions, open_model
 from engine.prompt import PromptBuilder
 from engine.records import SamplingParams
-from engine.sampling import Distribution, History, Sampler, excess
+from engine.sampling import History, Sampler
 from engine.sequence import CachedSequence
 
 WORKLOADS = Path(__file__).resolve().parents[2] / "assets" / "workloads"

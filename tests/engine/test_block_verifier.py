@@ -18,9 +18,9 @@ from numpy.typing import NDArray
 
 import engine.block_verifier
 from engine.block_verifier import verify_block
+from engine.distribution import Distribution, excess, point_mass, residual
 from engine.drafters.base import Draft
 from engine.records import Look, Source
-from engine.sampling import Distribution, excess, point_mass, residual
 from engine.verifier import Verdict, verify
 from tests.engine.test_verifier import N_VOCAB, Scripted, chi_square_p
 

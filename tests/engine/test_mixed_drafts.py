@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from engine.block_verifier import verify_block
+from engine.distribution import Distribution, point_mass
 from engine.drafters.base import Draft
-from engine.sampling import Distribution, point_mass
 from engine.verifier import verify
 from tests.engine.test_block_verifier import NUM_TOKENS, Instance, Prefix, largest_error, mean_kept
 

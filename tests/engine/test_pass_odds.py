@@ -7,11 +7,12 @@ import pytest
 
 from engine.answer import Answer
 from engine.detokenizer import Detokenizer
+from engine.distribution import point_mass
 from engine.drafters.base import Draft
 from engine.drafters.none import NoDrafter
 from engine.drafters.prompt_lookup import PromptLookupDrafter
 from engine.records import GREEDY, PassOdds, SamplingParams, Source
-from engine.sampling import History, Sampler, point_mass
+from engine.sampling import History, Sampler
 from engine.speculate import Block
 from tests.engine.test_speculate import OPEN, P_LOGITS, Q_LOGITS, Run, draft_model
 from tests.engine.tiny_tokenizer import TinyTokenizer

@@ -9,10 +9,11 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from numpy.typing import NDArray
 
+from engine.distribution import Distribution, point_mass, residual
 from engine.errors import DecodeError
 from engine.interfaces import Candidates
 from engine.records import SamplingParams
-from engine.sampling import Distribution, Sampler, argmax, point_mass, residual, top_probability
+from engine.sampling import Sampler, argmax, top_probability
 
 NOTHING = 1e-16  # less than a float64 sum notices: the chain drops it early, the reference does not
 NO_HISTORY = np.array([], dtype=np.int32)
@@ -127,6 +128,32 @@ def test_a_row_without_numbers_is_one_sentence(temperature: float) -> None:
 def test_a_seed_repeats_the_stream() -> None:
     streams = [[Sampler(SamplingParams(seed=seed)).uniform() for _ in range(3)] for seed in (7, 7, 8)]
     assert streams[0] == streams[1] != streams[2]
+
+
+def test_random_numbers_made_at_once_are_those_made_one_by_one() -> None:
+    sampler, rng = Sampler(SamplingParams(seed=7)), np.random.Generator(np.random.PCG64(7))
+    assert [sampler.uniform() for _ in range(600)] == [rng.random() for _ in range(600)]
+
+
+@given(
+    st.integers(0, 2**32 - 1),
+    st.sampled_from([0.1, 0.8, 2.0]),
+    st.sampled_from([1, 2, 40]),
+    st.sampled_from([0.1, 0.95, 1.0]),
+    st.sampled_from([0.0, 0.05, 1.0]),
+)
+def test_a_token_far_above_the_others_is_as_alone_as_the_reference_says(
+    seed: int, temperature: float, top_k: int, top_p: float, min_p: float
+) -> None:
+    rng = np.random.default_rng(seed)
+    row = rng.standard_normal(4200).astype(np.float32)
+    row[rng.integers(4200)] = row.max() + np.float32(rng.uniform(0.0, 12.0) * temperature)
+    params = SamplingParams(temperature, top_k, top_p, min_p)
+    ours = dense(Sampler(params).distribution(row.copy(), NO_HISTORY, []), len(row))
+    theirs = reference(row, params)
+    theirs[theirs < NOTHING] = 0.0
+    np.testing.assert_array_equal(ours > NOTHING, theirs > 0.0)
+    np.testing.assert_allclose(ours, theirs, atol=1e-12)
 
 
 def test_drawing_follows_the_probabilities() -> None:

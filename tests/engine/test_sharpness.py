@@ -8,11 +8,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
+from engine.distribution import Distribution, excess, point_mass
 from engine.drafters.base import Drafter
 from engine.drafters.draft_model import DraftModelDrafter
 from engine.fake_model import MarkovModel
 from engine.records import Mode, SamplingParams
-from engine.sampling import Distribution, Sampler, excess, point_mass
+from engine.sampling import Sampler
 from engine.sequence import CachedSequence
 from engine.sharpness import EXPONENTS, Sharpened, Sharpness
 from engine.speculate import Speculation

@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 from scipy import stats
 
 import engine.verifier
+from engine.distribution import Distribution
 from engine.drafters.base import Draft
 from engine.records import Source
-from engine.sampling import Distribution
 from engine.verifier import verify, verify_greedy
 
 N_VOCAB = 10

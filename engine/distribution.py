@@ -1,0 +1,153 @@
+"""A distribution over tokens, drawing from it, and what is left of it once another one is taken away.
+
+Knows neither logits nor models nor drafts.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from itertools import accumulate
+from math import fsum
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+class Distribution:
+    """``probs`` [n] of ``ids`` [n], ascending; without ``ids``, ``probs`` is [n_vocab]. Not to be changed.
+
+    That of few tokens is made `of_few`, from lists: right after a pass, which has swept the caches, what a first call
+    of each of NumPy's functions must fetch takes longer than Python does over a few dozen numbers.
+    """
+
+    __slots__ = ("_few", "_ids", "_probs")
+
+    def __init__(
+        self,
+        probs: NDArray[np.float64] | None,
+        ids: NDArray[np.int64] | None = None,
+        few: tuple[list[float], list[int]] | None = None,
+    ) -> None:
+        self._probs, self._ids, self._few = probs, ids, few
+
+    @staticmethod
+    def of_few(probs: list[float], ids: list[int]) -> Distribution:
+        """The distribution of so few tokens that lists serve best."""
+        return Distribution(None, None, (probs, ids))
+
+    @property
+    def probs(self) -> NDArray[np.float64]:
+        """The probabilities [n]."""
+        if self._probs is None:
+            self._probs = np.array(self._few[0] if self._few else [], dtype=np.float64)
+        return self._probs
+
+    @property
+    def ids(self) -> NDArray[np.int64] | None:
+        """Whose they are; None: of every token of the vocabulary."""
+        if self._ids is None and self._few is not None:
+            self._ids = np.array(self._few[1], dtype=np.int64)
+        return self._ids
+
+    @property
+    def few(self) -> tuple[list[float], list[int]] | None:
+        """Probabilities and ids of few tokens; None where there are arrays only."""
+        return self._few
+
+    def prob(self, token_id: int) -> float:
+        """The probability of one token."""
+        if self._few is not None:
+            few_probs, few_ids = self._few
+            i = bisect_left(few_ids, token_id)
+            return few_probs[i] if i < len(few_ids) and few_ids[i] == token_id else 0.0
+        probs, ids = self.probs, self._ids
+        if ids is None:
+            return float(probs[token_id]) if token_id < len(probs) else 0.0
+        i = int(ids.searchsorted(token_id))
+        return float(probs[i]) if i < len(ids) and ids[i] == token_id else 0.0
+
+    def draw(self, uniform: float) -> int:
+        """The token at ``uniform`` in [0, 1) of the cumulated distribution."""
+        return self.id_at(self.place(uniform))
+
+    def place(self, uniform: float) -> int:
+        """Where in ``probs`` that token stands."""
+        if self._few is not None:
+            few_cumulated = list(accumulate(self._few[0]))
+            i = bisect_right(few_cumulated, uniform * few_cumulated[-1])
+            i = min(i, len(few_cumulated) - 1)
+        else:
+            cumulated = self.probs.cumsum()
+            i = int(cumulated.searchsorted(uniform * cumulated[-1], side="right"))
+            i = min(i, len(cumulated) - 1)
+        while self.prob_at(i) == 0.0:  # only rounding at the very end can get here
+            i -= 1
+        return i
+
+    def id_at(self, place: int) -> int:
+        """The token that stands there."""
+        if self._few is not None:
+            return self._few[1][place]
+        return place if self._ids is None else int(self._ids[place])
+
+    def prob_at(self, place: int) -> float:
+        """The probability that stands there."""
+        return self._few[0][place] if self._few is not None else float(self.probs[place])
+
+    def highest(self) -> float:
+        """The probability of the likeliest token."""
+        return max(self._few[0]) if self._few is not None else float(self.probs.max())
+
+
+def point_mass(token_id: int) -> Distribution:
+    """All probability on one token: what a deterministic proposal is."""
+    return Distribution.of_few([1.0], [token_id])
+
+
+def excess(p: Distribution, q: Distribution, weight: float = 1.0) -> NDArray[np.float64]:
+    """max(0, weight p - q) at each token of ``p``, not normalised."""
+    few = _few_excess(p, q, weight)
+    if few is not None:
+        return np.array(few, dtype=np.float64)
+    rest = p.probs * weight
+    p_ids, q_ids = p.ids, q.ids
+    if q_ids is None:
+        # A draft's vocabulary may be the smaller one.
+        q_at_p = q.probs[: len(rest)] if p_ids is None else q.probs[p_ids[: p_ids.searchsorted(len(q.probs))]]
+        rest[: len(q_at_p)] -= q_at_p
+    elif p_ids is None:
+        inside = q_ids < len(rest)
+        rest[q_ids[inside]] -= q.probs[inside]
+    else:
+        where = np.minimum(p_ids.searchsorted(q_ids), len(p_ids) - 1)
+        shared = p_ids[where] == q_ids
+        rest[where[shared]] -= q.probs[shared]
+    return np.maximum(rest, 0.0, out=rest)
+
+
+def excess_sum(p: Distribution, q: Distribution, weight: float = 1.0) -> float:
+    """The sum of `excess`."""
+    few = _few_excess(p, q, weight)
+    return fsum(few) if few is not None else float(excess(p, q, weight).sum())
+
+
+def residual(p: Distribution, q: Distribution, weight: float = 1.0) -> Distribution:
+    """norm(max(0, weight p - q)): what to draw from after a rejection (Leviathan et al. 2022, arXiv 2211.17192, A.1).
+
+    A rejection has probability 0 where nothing is left; rounding can still ask for it, and then p is the limit.
+    """
+    few = _few_excess(p, q, weight)
+    if few is not None and p.few is not None:
+        few_total = fsum(few)
+        return Distribution.of_few([x / few_total for x in few], p.few[1]) if few_total > 0.0 else p
+    rest = excess(p, q, weight)
+    total = rest.sum()
+    return Distribution(rest / total, p.ids) if total > 0.0 else p
+
+
+def _few_excess(p: Distribution, q: Distribution, weight: float) -> list[float] | None:
+    """`excess` where both are of few tokens."""
+    if p.few is None or q.few is None:
+        return None
+    q_of = dict(zip(q.few[1], q.few[0], strict=True))
+    return [max(0.0, x * weight - q_of.get(token_id, 0.0)) for x, token_id in zip(*p.few, strict=True)]
