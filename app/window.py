@@ -21,6 +21,7 @@ from app.reports import Reports
 from app.single_instance import SingleInstance
 from app.startup import TASKS, Startup, run_tasks
 from ui.first_paint import FirstPaint
+from ui.known_viewport import know_all_widgets
 
 if TYPE_CHECKING:
     from app.engine_bridge import MakeWorker
@@ -86,6 +87,8 @@ def _run(
     make_engine = make_worker or real_engine(startup.paths, painted)
     controller = assemble(window, startup.paths, reports, make_engine, startup)
     instance.raise_requested.connect(lambda: _bring_forward(window))
+    # Now, not in the middle of an answer.
+    FirstPaint(window, know_all_widgets)
     FirstPaint(window, instance.answer_others)
     FirstPaint(window, painted.set)
     window.show()

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from PySide6.QtWidgets import QPlainTextEdit, QWidget
 
 from ui.code_block import CodeBlock
+from ui.known_viewport import know_viewport
 from ui.markdown_places import Drawn
 from ui.prose_view import ProseView
 from ui.provenance import Locator, SourceRuns
@@ -37,5 +38,6 @@ def view_of(widget: ProseView | CodeBlock) -> ProseView | QPlainTextEdit:
 def painted_of(widget: ProseView | CodeBlock) -> tuple[QWidget, ...]:
     """What of a part is painted: prose has scroll bars that never show."""
     if isinstance(widget, ProseView):
+        know_viewport(widget)
         return widget, widget.viewport()
     return widget, *widget.findChildren(QWidget)

@@ -9,6 +9,7 @@ from PySide6.QtCore import QEvent, QObject, Qt
 from PySide6.QtWidgets import QFrame, QScrollArea
 
 from ui.attachment_chips import SPACING_PX, AttachmentRows
+from ui.known_viewport import know_viewport
 
 ROWS_SEEN = 3.5  # half a row says that there are more
 
@@ -18,6 +19,7 @@ class AttachmentRoom(QScrollArea):
 
     def __init__(self, rows: AttachmentRows) -> None:
         super().__init__()
+        know_viewport(self)
         self._rows = rows
         self._num_chips = 0
         self.setObjectName("attachmentRoom")

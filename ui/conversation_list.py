@@ -20,6 +20,7 @@ from PySide6.QtWidgets import (
 
 from ui.conversation_menu import make_menu
 from ui.conversation_model import ConversationModel, Heading, Index, Item, heading_words
+from ui.known_viewport import know_viewport
 from ui.language import translate
 from ui.records import ConversationRow, FolderRow
 from ui.row_ground import paint_ground
@@ -123,6 +124,7 @@ class ConversationList(QListView):
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
+        know_viewport(self)
         self.theme = theme
         self._current: int | None = None
         self._later: tuple[tuple[ConversationRow, ...], tuple[FolderRow, ...] | None] | None = None

@@ -9,6 +9,7 @@ from engine.records import Source
 from ui.answer_card import AnswerCard
 from ui.card_pool import CardPool
 from ui.context_summary import SummaryLines
+from ui.known_viewport import know_viewport
 from ui.message_card import MessageCard
 from ui.message_column import COLUMN_PX
 from ui.message_menus import MessageMenus
@@ -49,6 +50,7 @@ class MessageArea(QScrollArea):
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
+        know_viewport(self)
         self._theme = theme
         self._marked: frozenset[Source] = frozenset()
         self._shows_refused = False

@@ -26,6 +26,7 @@ from PySide6.QtWidgets import (
 )
 
 from ui.formatting import as_written
+from ui.known_viewport import know_viewport
 from ui.language import translate
 from ui.records import SearchHit
 from ui.row_ground import paint_ground
@@ -183,6 +184,7 @@ class SearchResults(QListView):
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
+        know_viewport(self)
         self._places = _Model()
         self.setResizeMode(QListView.ResizeMode.Adjust)
         self.setModel(self._places)
