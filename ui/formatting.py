@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import textwrap
 
 from PySide6.QtCore import QLocale
 from PySide6.QtGui import Qt as GuiQt
@@ -218,8 +217,18 @@ def parameters(num_params: int) -> str:
 
 def hover(text: str) -> str:
     """A text for the pointer's hover, in lines that can be read at a glance."""
-    lines = (textwrap.wrap(line, HOVER_CHARS, break_long_words=False) for line in text.split("\n"))
-    return as_written("\n".join("\n".join(parts) for parts in lines))
+    return as_written("\n".join(_in_lines(line) for line in text.split("\n")))
+
+
+def _in_lines(text: str) -> str:
+    """Break between words. A window has a hundred such texts, for which `textwrap` took milliseconds of its start."""
+    lines = [""]
+    for word in text.split():
+        if lines[-1] and len(lines[-1]) + 1 + len(word) > HOVER_CHARS:
+            lines.append(word)
+        else:
+            lines[-1] = f"{lines[-1]} {word}".lstrip()
+    return "\n".join(lines)
 
 
 def as_written(text: str) -> str:

@@ -130,3 +130,13 @@ def test_context_size_and_parameters() -> None:
     assert formatting.size(8_900_000) == "8.90 MB"
     assert formatting.size(213_000_000) == "213 MB"
     assert formatting.parameters(8_100_000) == "8.10 M parameters"
+
+
+def test_a_hover_is_broken_between_words_and_keeps_its_paragraphs() -> None:
+    words = "of the tokens that were proposed so many were kept " * 4
+    shown = formatting.hover(f"{words}\n\nshort\n{'x' * 90} y")
+    lines = shown.split("\n")
+    assert " ".join(lines[: lines.index("")]) == words.strip()
+    assert all(len(line) <= formatting.HOVER_CHARS for line in lines[: lines.index("")])
+    assert len(lines[: lines.index("")]) == -(-len(words.strip()) // formatting.HOVER_CHARS)
+    assert lines[lines.index("") :] == ["", "short", "x" * 90, "y"]
