@@ -18,6 +18,7 @@ Row = NDArray[np.float32]  # [n_vocab] logits
 
 SMALLEST_LARGE = 4096  # rows of so many tokens are large
 _LANE = 64  # for top-k a large row is seen as lanes of so many tokens: sorting their maxima costs least
+_ROUNDING = 1e-6  # more than a comparison in single precision can be off by, as a share of what is compared
 
 
 class Found(NamedTuple):
@@ -71,6 +72,10 @@ def candidates(row: Row, reach: float, count: int, alone: float = inf) -> Found:
     if count > 0 and len(row) >= SMALLEST_LARGE and len(row) // _LANE > 2 * count:
         return _of_lanes(row, reach, count, alone)
     highest = finite(float(row.max()))
+    if alone < reach:
+        ids = np.flatnonzero(row >= highest - alone - _ROUNDING * (abs(highest) + alone))
+        if len(ids) == 1:
+            return Found(highest, row[ids], ids)
     least = highest - reach
     if 0 < count < len(row):
         ids = np.flatnonzero(row >= max(least, float(np.partition(row, len(row) - count)[len(row) - count])))

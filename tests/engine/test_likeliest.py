@@ -17,11 +17,11 @@ def ids_of(found: Found) -> list[int]:
     return ids.tolist()
 
 
-@pytest.mark.parametrize("size", [6400, 6401, 6463])
-@pytest.mark.parametrize("place", [0, 77, 6399, -1])
+@pytest.mark.parametrize("size", [900, 6400, 6401, 6463])
+@pytest.mark.parametrize("place", [0, 77, 899, 6399, -1])
 def test_the_greatest_is_alone_where_no_other_is_near(size: int, place: int) -> None:
     row = np.random.default_rng(1).normal(0.0, 1.0, size).astype(np.float32)
-    row[place] = 20.0
+    row[place % size] = 20.0
     found = candidates(row, REACH, 40, alone=5.0)
     ids = ids_of(found)
     if place % size < 6400:  # beyond the lanes it is found as others are
@@ -31,7 +31,7 @@ def test_the_greatest_is_alone_where_no_other_is_near(size: int, place: int) -> 
 
 
 @pytest.mark.parametrize("other", [4, 3 + 100, 3 + 64 * 100 - 1])
-@pytest.mark.parametrize("size", [6400, 6463])
+@pytest.mark.parametrize("size", [900, 6400, 6463])
 def test_the_greatest_is_not_alone_beside_another(other: int, size: int) -> None:
     row = np.random.default_rng(1).normal(0.0, 1.0, size).astype(np.float32)
     row[3], row[min(other, size - 1)] = 20.0, 16.0
@@ -59,6 +59,13 @@ def test_what_is_no_number_is_found_wherever_it_stands(place: int, value: float)
     row[place] = value
     with pytest.raises(DecodeError, match="not numbers"):
         candidates(row, REACH, 40, alone=1.0)
+
+
+def test_what_stands_at_the_very_distance_is_near_whatever_single_precision_makes_of_it() -> None:
+    row = np.full(900, -50.0, dtype=np.float32)
+    for highest in np.random.default_rng(3).uniform(0.0, 60.0, 200).astype(np.float32):
+        row[3], row[5] = highest, highest - np.float32(2.3965858)
+        assert 5 in ids_of(candidates(row, REACH, 40, alone=float(row[3]) - float(row[5])))
 
 
 def test_lanes_or_a_rest_without_any_possible_token_are_no_damage() -> None:

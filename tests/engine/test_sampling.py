@@ -141,13 +141,14 @@ def test_random_numbers_made_at_once_are_those_made_one_by_one() -> None:
     st.sampled_from([1, 2, 40]),
     st.sampled_from([0.1, 0.95, 1.0]),
     st.sampled_from([0.0, 0.05, 1.0]),
+    st.sampled_from([300, 4200]),
 )
 def test_a_token_far_above_the_others_is_as_alone_as_the_reference_says(
-    seed: int, temperature: float, top_k: int, top_p: float, min_p: float
+    seed: int, temperature: float, top_k: int, top_p: float, min_p: float, size: int
 ) -> None:
     rng = np.random.default_rng(seed)
-    row = rng.standard_normal(4200).astype(np.float32)
-    row[rng.integers(4200)] = row.max() + np.float32(rng.uniform(0.0, 12.0) * temperature)
+    row = rng.standard_normal(size).astype(np.float32)
+    row[rng.integers(size)] = row.max() + np.float32(rng.uniform(0.0, 12.0) * temperature)
     params = SamplingParams(temperature, top_k, top_p, min_p)
     ours = dense(Sampler(params).distribution(row.copy(), NO_HISTORY, []), len(row))
     theirs = reference(row, params)
