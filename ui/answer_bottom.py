@@ -42,6 +42,7 @@ class AnswerBottom(QWidget):
         self._versions = versions
         self._buttons: Sequence[IconButton] = ()
         self._width = 0
+        self._fitted: tuple[int, int, str, str] | None = None  # what the figures have their place for
         self.figures = AnswerFooter(theme)
         self.continue_button: QPushButton | None = None
         self._column = QVBoxLayout(self)
@@ -105,6 +106,10 @@ class AnswerBottom(QWidget):
         if width <= 0 or self.figures.isHidden():
             return
         beside = width - self._px_of_buttons()
+        fitted = (width, beside, self.figures.whole_text, self.figures.font().key())
+        if fitted == self._fitted:
+            return
+        self._fitted = fitted
         high = self.figures.height_at(beside) if beside > 0 else None
         above = self.figures.height_at(width)
         fits = high is not None and (above is None or max(high, BUTTON_PX) <= above + LINES_GAP_PX + BUTTON_PX)

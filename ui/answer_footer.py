@@ -38,6 +38,7 @@ class AnswerFooter(QLabel):
         super().__init__()
         self._figures: tuple[_Figure, ...] = ()
         self._names_model = False
+        self._widths: dict[str, float] = {}  # by the font in force
         self._lines: list[list[_Figure]] = []
         self.setProperty("kind", "caption")
         theme.dress(self, -1)
@@ -50,7 +51,7 @@ class AnswerFooter(QLabel):
         figures = [_Figure(text, meaning) for text, meaning in footer_parts(stats)]
         if target:
             figures.append(_Figure(target, translate("AnswerFooter", "The model that gave this answer.")))
-        self._figures, self._names_model = tuple(figures), bool(target)
+        self._figures, self._names_model, self._widths = tuple(figures), bool(target), {}
         self._show([figures])
         self.setAccessibleName(self.whole_text)
         self.setAccessibleDescription(" ".join(one.meaning for one in figures))
@@ -83,19 +84,37 @@ class AnswerFooter(QLabel):
         if text != self.text():
             self.setText(text)
 
+    def changeEvent(self, event: QEvent) -> None:
+        """Another font has other widths."""
+        super().changeEvent(event)
+        if event.type() == QEvent.Type.FontChange:
+            self._widths = {}
+
+    def _width_of(self, text: str) -> float:
+        if text not in self._widths:
+            self._widths[text] = QFontMetricsF(self.font()).horizontalAdvance(text)
+        return self._widths[text]
+
     def _broken(self, width: int) -> list[list[_Figure]]:
-        metrics = QFontMetricsF(self.font())
-        least_name = metrics.averageCharWidth() * LEAST_NAME_CHARS
+        if self._width_of(self.whole_text) <= width:
+            return [list(self._figures)]
+        least_name = self._width_of("x") * LEAST_NAME_CHARS
         lines: list[list[_Figure]] = [[]]
+        used = 0.0
         for number, one in enumerate(self._figures):
             is_model = self._names_model and number == len(self._figures) - 1
-            needed = metrics.horizontalAdvance(one.text)
-            room = width - metrics.horizontalAdvance(_joined([*lines[-1], _Figure("", "")]))
-            if lines[-1] and room < (min(needed, least_name) if is_model else needed):
+            needed = self._width_of(one.text)
+            if lines[-1] and width - used < (min(needed, least_name) if is_model else needed):
                 lines.append([])
-                room = width
-            lines[-1].append(one if needed <= room else _shortened(one, metrics, room, in_middle=is_model))
+                used = 0.0
+            lines[-1].append(one if needed <= width - used else self._shortened(one, width - used, in_middle=is_model))
+            used += needed + self._width_of(SEPARATOR)
         return lines
+
+    def _shortened(self, one: _Figure, room: float, *, in_middle: bool) -> _Figure:
+        mode = Qt.TextElideMode.ElideMiddle if in_middle else Qt.TextElideMode.ElideRight
+        text = QFontMetricsF(self.font()).elidedText(one.text, mode, room)
+        return _Figure(text, f"{one.text}: {one.meaning}", is_whole=False)
 
     def meaning_at(self, place: QPointF) -> str:
         """What the figure there means, with the whole of its words where some gave way."""
@@ -120,8 +139,3 @@ class AnswerFooter(QLabel):
 
 def _joined(figures: list[_Figure] | tuple[_Figure, ...]) -> str:
     return SEPARATOR.join(one.text for one in figures)
-
-
-def _shortened(one: _Figure, metrics: QFontMetricsF, room: float, *, in_middle: bool) -> _Figure:
-    mode = Qt.TextElideMode.ElideMiddle if in_middle else Qt.TextElideMode.ElideRight
-    return _Figure(metrics.elidedText(one.text, mode, room), f"{one.text}: {one.meaning}", is_whole=False)
