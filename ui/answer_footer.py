@@ -19,7 +19,7 @@ from ui.language import translate
 from ui.theme import Theme
 
 SEPARATOR = " · "
-LEAST_NAME_CHARS = 18  # as much of a model's name stays: its beginning and how it was quantized
+LEAST_NAME_CHARS = 14  # as wide as so many x stays of a model's name: its beginning and how it was quantized
 
 
 @dataclass(frozen=True, slots=True)
