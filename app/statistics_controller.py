@@ -11,6 +11,7 @@ import threading
 from collections.abc import Callable
 from concurrent.futures import Future
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Signal
 
@@ -19,12 +20,14 @@ from app.chats.totals import read_totals, reset_totals
 from app.conversation_controller import ConversationController
 from app.errors import AppError
 from app.parts import Parts
-from app.statistics_export import Scope, Wish, pieces, write_file
 from app.stats_sum import by_pair, total
 from engine.records import Problem
 from ui.language import translate
 from ui.stats_files import ask_statistics_file
 from ui.stats_records import PairSums
+
+if TYPE_CHECKING:
+    from app.statistics_export import Wish
 
 log = logging.getLogger(__name__)
 
@@ -92,6 +95,8 @@ class StatisticsController(QObject):
         done = translate("Statistics", "Statistics exported to {name}.").format(name=file.name)
 
         def run() -> None:
+            from app.statistics_export import pieces, write_file  # noqa: PLC0415  (few starts export anything)
+
             try:
                 write_file(file, pieces(self._store, self._wish(scope, chat), form), for_spreadsheets=form == "csv")
                 result: str | Problem = done
@@ -110,6 +115,8 @@ class StatisticsController(QObject):
 
     def _wish(self, scope: str, chat: int | None) -> Wish:
         """What is meant: of the open chat, its last answer with figures is "this" one."""
+        from app.statistics_export import Scope, Wish  # noqa: PLC0415  (as above)
+
         if scope != Scope.ANSWER or chat is None:
             return Wish(Scope(scope), chat)
         views = self._store.messages(chat)

@@ -11,14 +11,11 @@ import os
 import re
 import stat
 import tempfile
-import tomllib
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import field
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
-
-import tomli_w
 
 from app.errors import SettingsWriteError
 from engine.late_dataclass import dataclass
@@ -75,6 +72,8 @@ class TomlFile:
         Raises:
             SettingsWriteError: the folder or the disk does not take it; the old file is as it was.
         """
+        import tomli_w  # noqa: PLC0415  (most starts write none)
+
         text = tomli_w.dumps(document).encode("utf-8", "replace")  # half a character becomes a question mark
         temporary = None
         try:
@@ -131,6 +130,8 @@ def _parsed(text: str) -> dict[str, Any]:
     Raises:
         ValueError, RecursionError: it is no TOML, or deeper.
     """
+    import tomllib  # noqa: PLC0415  (a start without settings has none to read)
+
     if text.count("\n") > MAX_LINES or text.count(",") > MAX_COMMAS:
         raise ValueError(said("it has more lines or lists than any file of Paceline's"))
     if _LONG_KEY.search(text) or not _is_flat(document := tomllib.loads(text)):
