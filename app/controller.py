@@ -44,7 +44,7 @@ from engine.records import (
     TokensCounted,
 )
 from ui.catalogues import speak
-from ui.first_paint import FirstPaint
+from ui.first_paint import UNSEEN_MS, FirstPaint
 from ui.language import locale, mark, translate
 from ui.layer_records import Layer
 from ui.records import EngineView, SettingValue
@@ -130,7 +130,7 @@ class Controller(QObject):
             window.restore_layout(layout)
         self.context.start()
         self.conversations.start()
-        FirstPaint(window, self.conversations.list_rest)
+        FirstPaint(window, self.conversations.list_rest, after_ms=UNSEEN_MS)
         self.deletions.start()
         self.space.start()
         self.models.show_demo()

@@ -20,7 +20,7 @@ from app.qt_logs import log_qt_messages, stop_logging_qt_messages
 from app.reports import Reports
 from app.single_instance import SingleInstance
 from app.startup import TASKS, Startup, run_tasks
-from ui.first_paint import FirstPaint
+from ui.first_paint import UNSEEN_MS, FirstPaint
 from ui.known_viewport import know_all_widgets
 
 if TYPE_CHECKING:
@@ -88,7 +88,7 @@ def _run(
     controller = assemble(window, startup.paths, reports, make_engine, startup)
     instance.raise_requested.connect(lambda: _bring_forward(window))
     # Now, not in the middle of an answer.
-    FirstPaint(window, know_all_widgets)
+    FirstPaint(window, know_all_widgets, after_ms=UNSEEN_MS)
     FirstPaint(window, instance.answer_others)
     FirstPaint(window, painted.set)
     window.show()

@@ -7,15 +7,22 @@ from collections.abc import Callable
 from PySide6.QtCore import QEvent, QObject, QTimer
 from PySide6.QtWidgets import QWidget
 
+UNSEEN_MS = 250
 LONGEST_MS = 10_000  # a window that starts as an icon may never be painted
 
 
 class FirstPaint(QObject):
-    """Calls ``then`` once, on the thread of the window; ``even_if_closed`` where it is closed before, too."""
+    """Calls ``then`` once, on the thread of the window; ``even_if_closed`` where it is closed before, too.
 
-    def __init__(self, window: QWidget, then: Callable[[], None], *, even_if_closed: bool = False) -> None:
+    What nobody sees is called ``after_ms``: the page of messages fills itself right after the first paint.
+    """
+
+    def __init__(
+        self, window: QWidget, then: Callable[[], None], *, even_if_closed: bool = False, after_ms: int = 0
+    ) -> None:
         super().__init__(window)
         self._even_if_closed = even_if_closed
+        self._after_ms = after_ms
         self._window = window
         self._then: Callable[[], None] | None = then
         window.installEventFilter(self)
@@ -25,7 +32,7 @@ class FirstPaint(QObject):
         """The parts of the window are painted after it, in the same turn of the event loop."""
         if event.type() == QEvent.Type.Paint:
             self._window.removeEventFilter(self)
-            QTimer.singleShot(0, self, self._end)
+            QTimer.singleShot(self._after_ms, self, self._end)
         elif self._even_if_closed and event.type() == QEvent.Type.Close:
             self._end()
         return False
