@@ -142,7 +142,7 @@ def test_an_answer_much_quicker_than_the_curve_has_it_doubted() -> None:
         *_, last = session.generate(request)
         assert isinstance(last, Finished)
         assert last.stats.plain_ms is None
-        assert session.needs_measuring
+        assert not costs._is_thorough  # `needs_measuring` is silent while other programs have the cores
         session.measure(0.2)
         assert points(costs)[1] < 500.0
     finally:
