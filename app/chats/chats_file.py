@@ -71,8 +71,9 @@ class ChatsFile:
         return self._opened.problem
 
     def back_up_daily(self) -> None:
-        """Make today's copy where there is none yet, and thin out the old ones; does not wait."""
-        self._writer.post(self._back_up)
+        """Make today's copy where there is none yet, and thin out the old ones; does not wait. Not of a closed file."""
+        with contextlib.suppress(StorageError):
+            self._writer.post(self._back_up)
 
     def close(self, timeout_s: float = 5.0) -> bool:
         """Write what can be written and let go of the file; False where something could not be saved."""

@@ -304,3 +304,11 @@ def test_the_store_makes_one_copy_a_day(place: Place) -> None:
     copies = backups_in(place.backups)
     assert len(copies) == 1
     assert dump(copies[0]) == dump(place.file)
+
+
+def test_a_file_that_was_closed_meanwhile_is_not_copied(place: Place) -> None:
+    store = ChatStore(place, [].append, now=lambda: NOW)
+    store.open()
+    assert store.close()
+    store.back_up_daily()
+    assert backups_in(place.backups) == []
