@@ -56,7 +56,7 @@ def test_a_failing_search_shows_nothing_and_harms_nothing(
     def broken(*_arguments: object) -> None:
         raise StorageError("no")
 
-    monkeypatch.setattr("app.chats.library.find", broken)
+    monkeypatch.setattr("app.chats.search.find", broken)
     qtbot.keyClicks(desk.window.sidebar.search, "z")
     with qtbot.waitSignal(desk.controller.library.found):
         qtbot.keyClicks(desk.window.sidebar.search, "e")
