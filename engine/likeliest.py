@@ -71,16 +71,18 @@ def candidates(row: Row, reach: float, count: int, alone: float = inf) -> Found:
     """
     if count > 0 and len(row) >= SMALLEST_LARGE and len(row) // _LANE > 2 * count:
         return _of_lanes(row, reach, count, alone)
-    highest = finite(float(row.max()))
+    highest = finite(float(np.maximum.reduce(row)))
     if alone < reach:
-        ids = np.flatnonzero(row >= highest - alone - _ROUNDING * (abs(highest) + alone))
+        ids = (row >= highest - alone - _ROUNDING * (abs(highest) + alone)).nonzero()[0]
         if len(ids) == 1:
             return Found(highest, row[ids], ids)
     least = highest - reach
     if 0 < count < len(row):
-        ids = np.flatnonzero(row >= max(least, float(np.partition(row, len(row) - count)[len(row) - count])))
+        ranked = row.copy()
+        ranked.partition(len(row) - count)
+        ids = (row >= max(least, ranked.item(len(row) - count))).nonzero()[0]
         return Found(highest, row[ids], ids)
-    ids = np.flatnonzero(row >= least)
+    ids = (row >= least).nonzero()[0]
     return Found(highest, row[ids], ids) if len(ids) * 4 < len(row) else Found(highest, row)
 
 

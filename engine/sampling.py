@@ -213,7 +213,8 @@ def _of_few(found: Found, params: SamplingParams) -> Distribution:
         ties = [i for i in kept if logits[i] == last]
         dropped = set(ties[count - len(kept) :])
         kept = [i for i in kept if i not in dropped]
-    return Distribution.of_few([exp((logits[i] - highest) / temperature) / share for i in kept], found.ids_at(kept))
+    prob = {logit: weight / share for logit, weight in zip(ranked[:count], weights, strict=False)}
+    return Distribution.of_few([prob[logits[i]] for i in kept], found.ids_at(kept))
 
 
 def _likeliest(logits: Row, highest: float, params: SamplingParams) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
