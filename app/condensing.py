@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 from app.requests import prompt_parts
-from engine.late_dataclass import dataclass
 from engine.records import Message
 from engine.summarising import with_summary
 from ui.records import MessageView

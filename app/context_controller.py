@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Collection
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from app.chats import summaries
 from app.chats.store import Turn
@@ -15,7 +15,6 @@ from app.condensing import Condensed, condensed
 from app.context_fields import KEPT_CACHES, MIB
 from app.conversation_controller import ConversationController
 from app.parts import Parts
-from engine.late_dataclass import dataclass
 from engine.records import (
     ChatRequest,
     CountRequest,

@@ -6,13 +6,13 @@ Knows the window, the store, and what the engine keeps of a chat. One deletion c
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from app.answer_controller import ONE_AT_A_TIME, AnswerController
 from app.conversation_controller import ConversationController
 from app.errors import StorageError
 from app.parts import Parts
-from engine.late_dataclass import dataclass
 from engine.sentences import one_stop
 from ui.language import translate
 

@@ -6,11 +6,10 @@ Knows no file, no store and no widget: it is given what each layer has.
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 
 from app.settings import Settings
 from app.settings_table import DEFAULTS, FIELD_BY_KEY, complaint, normal
-from engine.late_dataclass import dataclass
 from ui.layer_records import EDITABLE, Layer, LayeredValue
 from ui.records import SettingField, SettingValue
 

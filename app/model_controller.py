@@ -6,13 +6,13 @@ Knows the window, the settings and the engine's events about models; knows no co
 from __future__ import annotations
 
 from collections import deque
+from dataclasses import dataclass
 from pathlib import Path
 
 from app.padded_demo import PaddedDemo, PaddingReport
 from app.parts import Parts
 from app.paths import builtin_draft, builtin_target
 from app.requests import load_request
-from engine.late_dataclass import dataclass
 from engine.records import EngineFailed, EngineReady, LoadProgress, LoadRequest, Mode, Problem
 from engine.sentences import joined
 from ui.language import translate

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 
 from engine.errors import EngineError
-from engine.late_dataclass import dataclass
 from engine.records import Problem
 from engine.sentences import said
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import TypeVar
 
 from app.chats.store import ChatStore
@@ -10,7 +11,6 @@ from app.engine_bridge import Worker
 from app.errors import StorageError
 from app.paths import Paths
 from app.settings_keeper import SettingsKeeper
-from engine.late_dataclass import dataclass
 from ui.main_window import MainWindow
 
 Result = TypeVar("Result")

@@ -6,11 +6,11 @@ import os
 import sys
 import tempfile
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 import platformdirs
 
-from engine.late_dataclass import dataclass
 from engine.records import Problem
 from engine.sentences import said
 

@@ -6,12 +6,12 @@ Knows the window, the models and the answers; the library is asked for names and
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
 from app.answer_controller import ONE_AT_A_TIME, AnswerController
 from app.conversation_controller import ConversationController
 from app.model_controller import ModelController
 from app.parts import Parts
-from engine.late_dataclass import dataclass
 from engine.records import EngineReady
 from ui.language import translate
 from ui.records import TargetChoice

@@ -7,13 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from copy import deepcopy
-from dataclasses import field
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from app.settings_table import DEFAULTS, FIELD_BY_KEY, FIELDS, complaint, normal
 from app.toml_file import TomlFile
-from engine.late_dataclass import dataclass
 from engine.records import Problem
 from engine.sentences import joined, said
 from ui.records import SettingField, SettingValue

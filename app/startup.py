@@ -7,13 +7,12 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 
 from app.chats.opening import Place
 from app.chats.store import ChatStore
 from app.paths import Paths, make_folders
 from app.settings import Settings, read_settings
-from engine.late_dataclass import dataclass
 from engine.records import Problem
 
 log = logging.getLogger(__name__)

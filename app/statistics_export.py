@@ -6,6 +6,7 @@ import contextlib
 import os
 import sqlite3
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from enum import StrEnum
 from functools import partial
@@ -17,7 +18,6 @@ from app.chats.totals import read_totals
 from app.errors import StatisticsExportError
 from app.statistics_table import answer_row, csv_pieces, json_pieces, totals_row
 from app.stats_sum import by_pair
-from engine.late_dataclass import dataclass
 from engine.sentences import said
 from ui.stats_records import PairSums
 

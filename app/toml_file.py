@@ -12,13 +12,12 @@ import re
 import stat
 import tempfile
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 from app.errors import SettingsWriteError
-from engine.late_dataclass import dataclass
 from engine.records import Problem
 from engine.sentences import said
 

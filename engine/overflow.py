@@ -9,9 +9,8 @@ of the one before. The system prompt and the last question always stay.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
-from engine.late_dataclass import dataclass
 from engine.records import Message
 
 JOINT = "\n\n"  # between questions that are asked as one

@@ -5,10 +5,9 @@ Everybody takes these from `engine.records`.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from enum import StrEnum
 from typing import NamedTuple
-
-from engine.late_dataclass import dataclass
 
 # The target's probability of a proposed token, and the draft's; none where the proposal was text seen before, which is
 # proposed with certainty.

@@ -7,12 +7,11 @@ Times are seconds unless a name says otherwise; counters are stored, rates are p
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 from enum import StrEnum
 from itertools import pairwise
 
 from engine.intervals import percentile_ms
-from engine.late_dataclass import dataclass
 from engine.provenance import GREEDY as GREEDY
 from engine.provenance import LAST_SOURCES as LAST_SOURCES
 from engine.provenance import Look as Look

@@ -8,10 +8,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Generator, Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from engine.errors import EngineError
-from engine.late_dataclass import dataclass
 from engine.overflow import without_hopeless, without_oldest
 from engine.records import (
     ChatRequest,

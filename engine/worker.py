@@ -10,11 +10,11 @@ import queue
 import threading
 from collections import deque
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from engine.errors import EngineError, PromptTooLongError
-from engine.late_dataclass import dataclass
 from engine.records import ChatRequest, CountRequest, EngineFailed, Event, LoadProgress, LoadRequest, Problem
 from engine.token_counts import TokenCounts
 

@@ -24,7 +24,6 @@ UI_MAY = {
     "ui",
     "engine.records",
     "engine.sentences",
-    "engine.late_dataclass",
     "PySide6",
     "shiboken6",
     "markdown_it",

@@ -7,12 +7,12 @@ differ least. Does not know what stands beside them.
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 
 from PySide6.QtCore import QEvent, QPointF, QSize, Qt
 from PySide6.QtGui import QFontMetricsF, QHelpEvent
 from PySide6.QtWidgets import QLabel, QToolTip
 
-from engine.late_dataclass import dataclass
 from engine.records import RunStats
 from ui.formatting import footer_parts, hover
 from ui.language import translate

@@ -6,12 +6,12 @@ Knows no part of the window: each part, or who wires it, adds what it can do.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
 from PySide6.QtCore import QObject, Qt
 from PySide6.QtGui import QAction, QKeySequence
 from PySide6.QtWidgets import QWidget
 
-from engine.late_dataclass import dataclass
 from ui.language import mark, translate
 
 CHAT, CHATS, WINDOW = mark("Commands", "This chat"), mark("Commands", "Chats"), mark("Commands", "Window")

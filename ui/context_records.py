@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from engine.late_dataclass import dataclass
+from dataclasses import dataclass
 
 NEARLY_FULL = 0.85
 

@@ -5,7 +5,8 @@ Pure: counts come from the app.
 
 from __future__ import annotations
 
-from engine.late_dataclass import dataclass
+from dataclasses import dataclass
+
 from ui.formatting import count
 from ui.language import mark, translate
 

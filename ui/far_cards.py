@@ -8,11 +8,11 @@ from __future__ import annotations
 import time
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable
+from dataclasses import dataclass
 
 from PySide6.QtCore import QObject, QTimer, Signal
 from PySide6.QtWidgets import QScrollArea
 
-from engine.late_dataclass import dataclass
 from ui.far_turns import FarTurns
 from ui.kept_card import KeptCard
 from ui.message_card import MessageCard

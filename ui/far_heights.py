@@ -7,12 +7,11 @@ Knows sizes and places; nothing of texts.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from PySide6.QtCore import QObject, QTimer, Signal
 from PySide6.QtWidgets import QScrollArea
 
-from engine.late_dataclass import dataclass
 from ui.kept_card import KeptCard
 from ui.message_card import MessageCard
 from ui.message_column import MessageColumn

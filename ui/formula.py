@@ -10,9 +10,8 @@ import logging
 import re
 import sys
 from collections.abc import Callable
+from dataclasses import dataclass
 from types import FrameType
-
-from engine.late_dataclass import dataclass
 
 log = logging.getLogger(__name__)
 

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 from enum import StrEnum
 
-from engine.late_dataclass import dataclass
 from ui.records import SettingField, SettingValue
 
 

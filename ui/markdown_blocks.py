@@ -10,11 +10,10 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 
 from markdown_it.token import Token
 
-from engine.late_dataclass import dataclass
 from ui.markdown_html import render_tokens
 from ui.markdown_lists import PART
 from ui.markdown_parser import SafeParser

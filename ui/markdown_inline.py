@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Literal
 
 from markdown_it import MarkdownIt
@@ -15,8 +16,6 @@ from markdown_it.parser_inline import ParserInline
 from markdown_it.rules_inline import StateInline
 from markdown_it.token import Token
 from markdown_it.utils import EnvType
-
-from engine.late_dataclass import dataclass
 
 BARE = "bare"  # the markup of the tokens of a link that is written as its address alone: no sign in it opens anything
 PLACE = "place"  # in a token's meta: where in the source of its inline block it begins

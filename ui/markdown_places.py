@@ -7,11 +7,10 @@ and escapes never shift what stands behind them.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 
 from markdown_it.token import Token
 
-from engine.late_dataclass import dataclass
 from ui.markdown_inline import PLACE
 from ui.markdown_math import BLOCK, INLINE
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from engine.late_dataclass import dataclass
+from dataclasses import dataclass
+
 from engine.records import Mode
 from ui.language import mark, translate
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from html import escape
 
-from engine.late_dataclass import dataclass
 from engine.records import Look, Source
 from ui.formatting import percent
 from ui.language import mark, translate

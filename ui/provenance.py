@@ -9,10 +9,9 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 from collections.abc import Iterable, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from itertools import accumulate, groupby
 
-from engine.late_dataclass import dataclass
 from engine.records import LAST_SOURCES, PassOdds, Source, TokenSpan
 from ui.markdown_places import Drawn
 

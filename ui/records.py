@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import field
+from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
 
-from engine.late_dataclass import dataclass
 from engine.records import Mode, ModelInfo, RunStats, TokenSpan
 
 

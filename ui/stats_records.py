@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import field
+from dataclasses import dataclass, field
 
-from engine.late_dataclass import dataclass
 from engine.records import RunStats
 
 

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 
-from engine.late_dataclass import dataclass
 from engine.records import Mode, ModelInfo, RunStats, Source
 from ui.formatting import (
     TRUSTED_PASS_MS,

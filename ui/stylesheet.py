@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from string import Template
 
-from engine.late_dataclass import dataclass
 from ui.palette import Palette
 
 

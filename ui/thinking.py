@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-
-from engine.late_dataclass import dataclass
+from dataclasses import dataclass
 
 # Opening and closing tags as models write them; the last pair is what remains of the channels of gpt-oss where
 # control tokens are left out of the text, the one before it where they are kept.

@@ -6,11 +6,11 @@ import base64
 import binascii
 import json
 import sys
+from dataclasses import dataclass
 
 from PySide6.QtCore import QByteArray, Qt
 from PySide6.QtWidgets import QMainWindow, QSplitter, QWidget
 
-from engine.late_dataclass import dataclass
 from ui.header import Header
 from ui.stats_panel import StatsPanel
 

@@ -6,13 +6,12 @@ import logging
 import queue
 import threading
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from app.attachments.kinds import shown_name
 from app.chats.store import ChatStore
 from app.errors import AppError
-from engine.late_dataclass import dataclass
 from engine.records import Problem
 from engine.sentences import said
 from ui.records import Attachment

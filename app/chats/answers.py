@@ -7,9 +7,8 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 
-from engine.late_dataclass import dataclass
 from engine.records import RunStats, TokenSpan
 from ui.records import MessageState
 

@@ -9,12 +9,12 @@ import contextlib
 import os
 import sqlite3
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
 from app.chats.database import check, version_of
 from app.errors import BackupError, DamagedFileError, StorageError
-from engine.late_dataclass import dataclass
 from engine.sentences import said
 
 DAILY, WEEKLY, MONTHLY = 12, 10, 9

@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Protocol
 
 from app.chats import messages, rows
 from app.chats.writer import Job, Result
-from engine.late_dataclass import dataclass
 from engine.records import Mode
 
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
 from app.chats import rows
 from app.chats.codec import stats_from_text
-from engine.late_dataclass import dataclass
 from engine.records import RunStats
 
 _COLUMNS = """

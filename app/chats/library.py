@@ -8,6 +8,7 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Sequence
 from concurrent.futures import Future
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Protocol
 
@@ -15,7 +16,6 @@ from app.chats.copies import duplicate
 from app.chats.titles import one_line
 from app.chats.writer import Job, Result
 from app.errors import StorageError
-from engine.late_dataclass import dataclass
 from ui.records import FolderRow, SearchHit
 
 NEW_CHAT = 0  # the key of what is typed before there is a conversation

@@ -11,6 +11,7 @@ import shutil
 import sqlite3
 import tempfile
 from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
@@ -26,7 +27,6 @@ from app.errors import (
     StorageError,
     StorageReadOnlyError,
 )
-from engine.late_dataclass import dataclass
 from engine.records import Problem
 from engine.sentences import joined, said
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import sqlite3
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
 from app.chats import attachments, index
-from engine.late_dataclass import dataclass
 from engine.records import Mode
 from ui.records import ConversationRow
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import dataclasses
 import sqlite3
 from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from app.chats import attachments, edits, given, messages, rows
@@ -22,7 +23,6 @@ from app.chats.rows import Conversation
 from app.chats.shorten import without_trailing_space
 from app.chats.titles import one_line, title_from
 from app.errors import StorageError
-from engine.late_dataclass import dataclass
 from engine.records import Mode, Problem, TokenSpan
 from ui.records import ConversationRow, MessageState, MessageView
 

@@ -6,8 +6,7 @@ Works on ids alone: whatever the file says, no path is endless. Knows no text an
 from __future__ import annotations
 
 from collections.abc import Iterable
-
-from engine.late_dataclass import dataclass
+from dataclasses import dataclass
 
 Link = tuple[int, int | None, int | None]  # id, parent, shown child
 

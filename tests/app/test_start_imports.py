@@ -29,12 +29,6 @@ from PySide6.QtCore import QTimer
 from PySide6.QtWidgets import QApplication
 import app.window
 from app.__main__ import main
-def made_at_once():
-    for module in [module for name, module in sys.modules.items() if name.partition(".")[0] in ("app", "ui", "engine")]:
-        for kind in vars(module).values():
-            options = getattr(kind, "__dataclass_params__", None)
-            if options is not None and options.frozen and isinstance(kind, type):
-                yield f"{kind.__module__}.{kind.__name__}"
 class Painted(threading.Event):
     def set(self):  # the engine's thread begins to load its libraries after this
         if self.is_set():
@@ -42,7 +36,6 @@ class Painted(threading.Event):
         print("loaded:", *sorted(sys.modules))
         window = next(widget for widget in QApplication.topLevelWidgets() if widget.inherits("QMainWindow"))
         print("all widgets:", "QWizard" in vars(sys.modules["PySide6.QtWidgets"]))
-        print("at once:", *sorted(made_at_once()))
         print("shown:", window.isVisible(), len(window.transcript.cards))
         super().set()
         QTimer.singleShot(0, window.close)
@@ -82,6 +75,4 @@ def test_nothing_heavy_is_loaded_before_the_first_paint() -> None:
     assert {"PySide6", "ui", "app"} <= loaded
     # Who asks Qt for a widget of its own making has PySide make all its classes known: `ui.known_viewport`.
     assert told["all widgets"] == "False"
-    # The methods of records are compiled where they are called: `engine.late_dataclass`.
-    assert set(told["at once"].split()) <= {"ui.plots.Part"}, told["at once"]
     assert loaded.isdisjoint({*HEAVY, *LATER, *OURS_LATER}), loaded & {*HEAVY, *LATER, *OURS_LATER}
