@@ -54,7 +54,7 @@ class AnswerBody(QWidget):
         self._open_blocks: list[Block] = []  # final, but in a run that may still take more
         self._closed: list[Block] = []  # final, but still shown with the open one
         self._apart: int | None = None  # the part that shows what joins the run, where what follows cannot
-        self._join_soon = QTimer(self, singleShot=True, interval=JOIN_MS)
+        self._join_soon = QTimer(self, singleShot=True)
         self._join_soon.timeout.connect(self._join)
         self._sealed = 0  # widgets that will not change any more
         self._parts: list[Part] = []
@@ -83,7 +83,7 @@ class AnswerBody(QWidget):
         self._closed += self._stream.feed(text)
         self._show(self._stream.words)
         if self._closed and not self._join_soon.isActive():
-            self._join_soon.start()
+            self._join_soon.start(JOIN_MS)
         if not (self._idle.has(ProseView) and self._idle.has(CodeBlock)):
             self._spares.make_soon()
 
@@ -101,8 +101,7 @@ class AnswerBody(QWidget):
         while self._parts:
             self._drop(len(self._parts) - 1)
         self._stream, self._open_blocks, self._final_plan, self._waiting = BlockStream(base), [], [], []
-        self._closed, self._apart = [], None
-        self._reading = None
+        self._closed, self._apart, self._reading = [], None, None
         self._join_soon.stop()
         self._sealed = self._num_marked = self._num_settled = 0
 
@@ -228,8 +227,7 @@ class AnswerBody(QWidget):
         view = part.view
         cursor = view.cursorForPosition(event.pos())
         # A cursor stands between characters: the one before it is under the pointer where the pointer is left of it.
-        right_of = event.pos().x() >= view.cursorRect(cursor).x()
-        position = cursor.position() - (0 if right_of else 1)
+        position = cursor.position() - (1 if event.pos().x() < view.cursorRect(cursor).x() else 0)
         place = place_at(view.toPlainText(), part.drawn, position)
         found = None if place is None or len(runs.sources) != len(raw) else runs.pass_at(raw, place)
         if found is None:
@@ -268,7 +266,10 @@ class AnswerBody(QWidget):
 
     def _join(self) -> None:
         """Let what was closed join the run above it: in a turn of its own, since that lays the run out anew."""
-        self.around(self, self._join_now)
+        if self._join_soon.interval():  # in this turn the frame may be painted, if it took as long as that
+            self._join_soon.start(0)
+        else:
+            self.around(self, self._join_now)
 
     def _join_now(self) -> None:
         height, changed = self.sizeHint().height(), self._changed
@@ -376,8 +377,7 @@ class AnswerBody(QWidget):
             widget.link_activated.connect(self.link_activated)
             widget.drawn_again.connect(partial(self._on_drawn_again, widget))
             widget.setTextInteractionFlags(widget.textInteractionFlags() | CARET)
-        view = view_of(widget)
-        view.setContextMenuPolicy(Qt.ContextMenuPolicy.NoContextMenu)  # the message has one
+        view_of(widget).setContextMenuPolicy(Qt.ContextMenuPolicy.NoContextMenu)  # the message has one
         return widget
 
     def _set_gap(self, index: int, *, joins: bool = False) -> None:

@@ -370,3 +370,4 @@ def test_what_happens_to_the_text_goes_by_only_while_tokens_are_marked(theme: Th
     body.restart()
     body.append("Once more.")  # shown by what was watched before
     assert is_watched() == [False]
+    body.deleteLater()
