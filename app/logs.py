@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import contextlib
 import faulthandler
-import itertools
 import logging
+import logging.handlers
 import re
 import sqlite3
 import sys
@@ -73,37 +73,10 @@ def redact(text: str) -> str:
     return _SECRETS.sub("[redacted]", text)
 
 
-class _LogFile(logging.FileHandler):
-    """Gives way to a new one when it is full. Says once that it cannot be written, and never stops the app.
-
-    `logging.handlers` has such a one, beside handlers for networks and mail whose modules a start would wait for.
-    """
+class _LogFile(logging.handlers.RotatingFileHandler):
+    """Says once that it cannot be written, and never stops the app."""
 
     _told = False
-
-    def __init__(self, file: Path) -> None:
-        super().__init__(file, encoding="utf-8", errors="backslashreplace")
-        self._file = file
-
-    def emit(self, record: logging.LogRecord) -> None:
-        """Write a record, into a new file where this one would become too large."""
-        try:
-            stream = self.stream or self._open()
-            size = stream.tell() + len(self.format(record).encode(errors="replace"))
-            if size >= MAX_BYTES and self._file.is_file():
-                stream.close()
-                self._make_room()
-                self.stream = self._open()
-        except Exception:  # noqa: BLE001 (as in the base class: whatever it is, it must not reach who logs)
-            self.handleError(record)
-        super().emit(record)
-
-    def _make_room(self) -> None:
-        files = [self._file, *(self._file.with_name(f"{self._file.name}.{age}") for age in range(1, NUM_OLD_FILES + 1))]
-        with contextlib.suppress(OSError):  # one that cannot be renamed goes on growing
-            for young, old in reversed([*itertools.pairwise(files)]):
-                if young.exists():
-                    young.replace(old)
 
     def handleError(self, record: logging.LogRecord) -> None:  # noqa: N802 (the base class's name)
         """The disk is full, say: one line, not one traceback for every record."""
@@ -143,7 +116,10 @@ class Logs:
         self._add(logging.StreamHandler(), logging.ERROR)
         try:
             self._folder.mkdir(parents=True, exist_ok=True)
-            self._add(_LogFile(self.file), logging.INFO)
+            handler = _LogFile(
+                self.file, maxBytes=MAX_BYTES, backupCount=NUM_OLD_FILES, encoding="utf-8", errors="backslashreplace"
+            )
+            self._add(handler, logging.INFO)
             self._crash_file = (self._folder / CRASH_NAME).open("a", encoding="utf-8")
             faulthandler.enable(self._crash_file)
         except OSError as error:

@@ -22,7 +22,7 @@ ROOT = Path(__file__).resolve().parents[2]
 HEAVY = ("numpy", "llama_cpp", "jinja2", "huggingface_hub", "pygments", "pypdf", "ziamath", "gguf", "ssl")
 OURS_LATER = ("app.chats.search", "app.statistics_export", "app.statistics_table")
 # What the start itself has no use for: they are imported where they are first called for.
-LATER = ("PySide6.QtNetwork", "logging.handlers", "socket", "pickle", "hashlib", "subprocess")
+LATER = ("PySide6.QtNetwork", "hashlib", "subprocess")
 PAINT_AND_TELL = """
 import sys, threading, types
 from PySide6.QtCore import QTimer
