@@ -72,6 +72,7 @@ class _Count:
 
 _Work = _Load | _SetDraft | _Generate | _ForgetPast | _KeepStates | _ForgetState | _Count
 _Command = _Work | None  # None ends the thread
+_FORGETTING = (_ForgetPast, _ForgetState, _KeepStates)  # done though the app ends: it would stay on the disk for good
 
 
 class EngineWorker:
@@ -155,7 +156,7 @@ class EngineWorker:
             self._refuse_all()
             return
         while (command := self._next_command(session)) is not None:
-            if self._closing.is_set():
+            if self._closing.is_set() and not isinstance(command, _FORGETTING):
                 continue
             request_id = _request_id(command)
             try:

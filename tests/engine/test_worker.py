@@ -277,3 +277,42 @@ def test_tokens_are_counted_while_an_answer_is_made(worker: EngineWorker, events
     while not kinds or kinds[-1] is not Finished:
         kinds.append(type(events.get(timeout=60)))
     assert TokensCounted in kinds
+
+
+class ForgettingSession(Session):
+    """Answers until it is let go, and notes what it was asked to forget."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.began, self.goes_on = threading.Event(), threading.Event()
+        self.done: list[object] = []
+        self.states.forget = self.done.append  # type: ignore[method-assign, assignment]
+        self.states.set_limit = self.done.append  # type: ignore[method-assign]
+
+    def generate(self, request: ChatRequest, *_: Callable[[], bool]) -> Iterator[Event]:
+        self.done.append(request.request_id)
+        self.began.set()
+        assert self.goes_on.wait(20)
+        return iter(())
+
+    def forget_past(self) -> None:
+        self.done.append("past")
+
+    def close(self) -> None:
+        self.done.append("closed")
+
+
+def test_what_was_to_be_forgotten_is_forgotten_where_the_app_closes_meanwhile(events: Events) -> None:
+    session = ForgettingSession()
+    worker = EngineWorker(events.put, lambda: session)
+    worker.start()
+    worker.generate(request(1))
+    assert session.began.wait(20)
+    worker.forget_state(7)
+    worker.generate(request(2))
+    worker.forget_past()
+    worker.keep_states(0)
+    assert not worker.shutdown(0)
+    session.goes_on.set()
+    assert worker.shutdown(20)
+    assert session.done == [1, 7, "past", 0, "closed"]
