@@ -45,7 +45,7 @@ class LanguageModel(Protocol):
         The rows are a view that the next call overwrites; the caller may write into it.
 
         Raises:
-            DecodeError: the pass failed; the cache is as before the call.
+            DecodeError: the pass failed; the cache is as before the call, or empty where it is a state.
         """
 
     @property
@@ -58,7 +58,7 @@ class LanguageModel(Protocol):
         All tokens are candidates where the model turns out unable to choose; from then on ``num_candidates`` is 0.
 
         Raises:
-            DecodeError: the pass failed; the cache is as before the call.
+            DecodeError: the pass failed; the cache is as before the call, or empty where it is a state.
         """
 
     @property

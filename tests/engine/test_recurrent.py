@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from engine.cache_size import MOST_SNAPSHOTS, UNKNOWN_SNAPSHOTS
+from engine.errors import DecodeError
+from engine.llama import library
+from engine.llama.context import LlamaContext
 from engine.llama.snapshots import affordable_snapshots
 from engine.loading import LoadedModel, LoadOptions, open_model
 from engine.records import ChatRequest, Finished, LoadRequest, Mode, SamplingParams, Source
+from engine.sequence import CachedSequence
 from engine.session import Session
 from tests.engine.gguf_factory import GgufFile
 from tests.engine.hybrid_factory import tiny_lfm2, tiny_qwen35
@@ -151,3 +157,71 @@ def test_a_purely_recurrent_model_gives_its_plain_tokens_in_every_mode() -> None
             for depth in (None, 1, 3, 16):
                 assert answers.ids(mode, prompt, depth=depth, max_tokens=80).token_ids == plain, (mode, depth)
     session.close()
+
+
+@contextmanager
+def passes_aborted(context: LlamaContext) -> Iterator[None]:
+    """Every pass ends half-way, as it does where a device fails."""
+    lib = library.start()
+    abort = lib.ggml_abort_callback(lambda _data: True)
+    lib.llama_set_abort_callback(context._handle, abort, None)
+    yield
+    lib.llama_set_abort_callback(context._handle, lib.ggml_abort_callback(), None)
+
+
+def row_after(sequence: CachedSequence, ids: Sequence[int]) -> np.ndarray:
+    """The row after ``ids``, from whatever part of them the sequence says that it holds."""
+    return sequence.forward(ids[sequence.num_past :], 1)[0].copy()
+
+
+@pytest.mark.parametrize("num_failed", [1, 3, 40])
+def test_a_pass_that_failed_leaves_no_state_that_never_was(files: tuple[Path, Path], num_failed: int) -> None:
+    ids = [1, *range(70, 90)]
+    loaded, fresh = open_hybrid(files[0]), open_hybrid(files[0])
+    loaded.sequence.forward(ids[:10], 0)
+    loaded.sequence.forward(ids[10:18], 0)
+    with passes_aborted(loaded.context), pytest.raises(DecodeError):
+        loaded.sequence.forward([100] * num_failed, 1)
+    row = row_after(loaded.sequence, ids)
+    np.testing.assert_allclose(row, row_after(fresh.sequence, ids), atol=1e-3)
+    loaded.close()
+    fresh.close()
+
+
+@pytest.mark.parametrize("num_tokens", [12, 129, 130, 140, 258])
+def test_snapshots_of_a_pass_that_is_computed_in_parts(files: tuple[Path, Path], num_tokens: int) -> None:
+    ids = [1 + place * 7 % 250 for place in range(num_tokens)]
+    loaded = open_model(files[0], LoadOptions(n_ctx=512))
+    fresh = open_model(files[0], LoadOptions(n_ctx=512))
+    loaded.sequence.forward(ids, 0)
+    loaded.sequence.reuse(np.array([*ids[:-5], 99, 98], dtype=np.int32))
+    others = [*ids[:-5], 99, 98]
+    np.testing.assert_allclose(row_after(loaded.sequence, others), row_after(fresh.sequence, others), atol=1e-3)
+    loaded.close()
+    fresh.close()
+
+
+def test_a_state_is_kept_as_it_is_after_a_snapshot_was_taken(files: tuple[Path, Path]) -> None:
+    ids = [1, *range(70, 86)]
+    loaded, fresh = open_hybrid(files[0]), open_hybrid(files[0])
+    expected = row_after(fresh.sequence, [*ids[:12], 99])
+    for keep in ("checkpoint", "export"):
+        sequence = loaded.sequence
+        sequence.clear()
+        sequence.forward(ids[:8], 0)
+        sequence.forward(ids[8:], 0)
+        assert sequence.rollback(12)
+        if keep == "checkpoint":
+            sequence.checkpoint()
+            sequence.forward([3] * 30, 0)
+            sequence.forward([4] * 30, 0)
+            assert sequence.rollback(12)
+        else:
+            state = sequence.export()
+            assert state is not None
+            sequence.clear()
+            sequence.forward([5] * 9, 0)
+            assert sequence.adopt(state)
+        np.testing.assert_allclose(row_after(sequence, [*ids[:12], 99]), expected, atol=1e-3)
+    loaded.close()
+    fresh.close()
