@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from PySide6.QtCore import Signal
+from PySide6.QtCore import QEvent, QObject, Signal
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QWidget
 
 from ui.icon_button import IconButton
@@ -18,6 +18,8 @@ LABEL_GAP_PX = 3
 class VersionSwitch(QWidget):
     """Always in sight where there is something to switch: hidden versions would seem lost.
 
+    ``pressed_by_key`` says whether an arrow was pressed last by a key or by the pointer.
+
     Signals:
         wanted(int): the id of the version to show.
     """
@@ -29,6 +31,7 @@ class VersionSwitch(QWidget):
         self.setObjectName("versionSwitch")
         self._versions = tuple(versions)
         self._at = self._versions.index(current)
+        self.pressed_by_key = False
         self.back = IconButton(theme, "chevron-left", translate("VersionSwitch", "Previous version (Alt+Left)"))
         self.forth = IconButton(theme, "chevron-right", translate("VersionSwitch", "Next version (Alt+Right)"))
         self.label = QLabel(
@@ -46,11 +49,19 @@ class VersionSwitch(QWidget):
         self.forth.setEnabled(self._at + 1 < len(self._versions))
         self.back.clicked.connect(lambda: self.step(-1))
         self.forth.clicked.connect(lambda: self.step(1))
+        for arrow in (self.back, self.forth):
+            arrow.installEventFilter(self)
         row = QHBoxLayout(self)
         row.setContentsMargins(0, 0, 0, 0)
         row.setSpacing(0)
         for widget in (self.back, self.label, self.forth):
             row.addWidget(widget)
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """Note how an arrow is pressed: who walks through the versions by keys stays at the arrow."""
+        if event.type() in (QEvent.Type.KeyPress, QEvent.Type.MouseButtonPress):
+            self.pressed_by_key = event.type() == QEvent.Type.KeyPress
+        return super().eventFilter(watched, event)
 
     def step(self, by: int) -> None:
         """Ask for the version before (-1) or after (1) this one, if there is one."""

@@ -14,6 +14,7 @@ from ui.pass_keys import PassKeys
 from ui.source_switch import SourceSwitch
 from ui.tab_order import put_in_order
 from ui.text_caret import TextCaret
+from ui.version_focus import VersionFocus
 
 if TYPE_CHECKING:
     from ui.main_window import MainWindow
@@ -87,6 +88,7 @@ def add_commands(window: MainWindow) -> None:
     commands.add(CHAT, mark("Commands", "Copy the last answer"), "Ctrl+Shift+C", window.copy_last_answer)
     _add_source_switch(window)
     TextCaret(window.transcript)
+    VersionFocus(window.transcript)
     PassKeys(window.transcript, commands)
     commands.add(CHATS, mark("Commands", "New chat"), "Ctrl+N", window.sidebar.new_button.click)
     commands.add(CHATS, mark("Commands", "Search chats"), "Ctrl+K", window.focus_search)

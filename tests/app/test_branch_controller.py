@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
 from engine.records import EngineFailed, FinishReason, Message, Mode, Problem
 from tests.app.fakes import Desk
-from ui.records import MessageState, MessageView
+from ui.answer_card import AnswerCard
+from ui.records import EngineState, MessageState, MessageView
 
 
 def finish(desk: Desk, qtbot: QtBot, text: str, reason: FinishReason = FinishReason.END) -> None:
@@ -125,3 +129,68 @@ def test_closing_while_an_answer_is_given_again_keeps_both(desk: Desk, qtbot: Qt
     desk.controller.answers.close()
     assert [desk.messages()[1].text, desk.messages()[1].state] == ["half", MessageState.INTERRUPTED]
     assert len(desk.messages()[1].versions) == 2
+
+
+def settle(desk: Desk, qtbot: QtBot) -> None:
+    qtbot.waitUntil(lambda: desk.window.engine.state is EngineState.READY)
+    qtbot.waitUntil(lambda: not desk.window.transcript.is_building)
+
+
+def three_versions(desk: Desk, qtbot: QtBot) -> AnswerCard:
+    """An answer given three times, the last time shown, and a message that is not sent yet."""
+    desk.window.activateWindow()
+    qtbot.waitUntil(desk.window.isActiveWindow)
+    answer(desk, qtbot, "one", "first")
+    for again in ("second", "third"):
+        desk.window.regenerate_requested.emit(desk.messages()[1].id)
+        finish(desk, qtbot, again)
+    settle(desk, qtbot)
+    desk.window.composer.set_text("not ready to be sent")
+    card = desk.window.transcript.last_answer()
+    assert card is not None
+    assert card.versions is not None
+    return card
+
+
+@pytest.mark.parametrize("key", [Qt.Key.Key_Space, Qt.Key.Key_Return])
+def test_keys_go_through_versions_and_never_into_the_message(desk: Desk, qtbot: QtBot, key: Qt.Key) -> None:
+    card = three_versions(desk, qtbot)
+    assert card.versions is not None
+    card.versions.back.setFocus(Qt.FocusReason.TabFocusReason)
+    shown = []
+    for _ in range(3):  # the last one turns round at the first version
+        qtbot.keyClick(QApplication.focusWidget(), key)
+        settle(desk, qtbot)
+        shown.append(desk.messages()[1].text)
+    assert shown == ["second", "first", "second"]
+    assert len(desk.engine.requests) == 3
+    assert desk.window.composer.text == "not ready to be sent"
+
+
+def test_alt_and_an_arrow_stay_with_the_message_that_is_read(desk: Desk, qtbot: QtBot) -> None:
+    card = three_versions(desk, qtbot)
+    answer(desk, qtbot, "two", "A")
+    desk.window.regenerate_requested.emit(desk.messages()[3].id)
+    finish(desk, qtbot, "B")
+    settle(desk, qtbot)
+    first = desk.messages()[1].id
+    card = next(each for each in desk.window.transcript.cards if each.message_id == first)
+    assert isinstance(card, AnswerCard)
+    card.body.segments[0].setFocus(Qt.FocusReason.TabFocusReason)
+    for key, shown in (
+        (Qt.Key.Key_Left, ["one", "second"]),
+        (Qt.Key.Key_Right, ["one", "third", "two", "B"]),
+        (Qt.Key.Key_Left, ["one", "second"]),
+    ):
+        qtbot.keyClick(QApplication.focusWidget(), key, Qt.KeyboardModifier.AltModifier)
+        settle(desk, qtbot)
+        assert texts(desk.messages()) == shown
+
+
+def test_a_click_on_an_arrow_leaves_the_keyboard_to_the_message(desk: Desk, qtbot: QtBot) -> None:
+    card = three_versions(desk, qtbot)
+    assert card.versions is not None
+    qtbot.mouseClick(card.versions.back, Qt.MouseButton.LeftButton)
+    settle(desk, qtbot)
+    assert desk.messages()[1].text == "second"
+    assert QApplication.focusWidget() is desk.window.composer.edit
