@@ -20,7 +20,7 @@ from app.help_desk import HelpDesk
 from app.hub.addresses import find_endpoint
 from app.hub.errors import HubError
 from app.hub_controller import HubController
-from app.layout_file import read_layout, write_layout
+from app.layout_controller import LayoutController
 from app.library_controller import LibraryController
 from app.model_controller import NO_BUILTIN, ModelController
 from app.notification_controller import NotificationController
@@ -96,6 +96,7 @@ class Controller(QObject):
         self.help = HelpDesk(parts, lambda: self.models.view(self.answers.state))
         self._notifications = NotificationController(parts)
         self.space = SpaceController(parts)
+        self.layout = LayoutController(parts)
         self.hub = self._make_hub()
         self.regenerating = RegenerateController(
             parts, self.conversations, self.answers, self.models, self._targets_on_disk
@@ -125,9 +126,7 @@ class Controller(QObject):
         window.set_theme(settings.text("theme"))
         window.set_text_size(settings.text("text_size"))
         window.set_density(settings.text("density"))
-        layout = read_layout(self._parts.paths.layout_file)
-        if layout:
-            window.restore_layout(layout)
+        self.layout.start()
         self.context.start()
         self.conversations.start()
         FirstPaint(window, self.conversations.list_rest, after_ms=UNSEEN_MS)
@@ -150,7 +149,7 @@ class Controller(QObject):
         if self._closed_well is not None:
             return self._closed_well
         self._closed_well = True
-        write_layout(self._parts.paths.layout_file, self._window.save_layout())
+        self.layout.close()
         self.answers.close()
         self.conversations.unsent.keep()
         self.conversations.edits.keep()

@@ -11,8 +11,9 @@ from collections.abc import Sequence
 from PySide6.QtCore import QObject
 
 from app.errors import StorageError
+from app.keep_soon import KeepSoon
 from app.parts import Parts
-from app.unsent_controller import KeepSoon, log_failure
+from app.unsent_controller import log_failure
 from ui.language import mark, translate
 
 log = logging.getLogger(__name__)
@@ -67,4 +68,4 @@ class EditsController(QObject):
 
     def _on_typed(self, message_id: int, text: str) -> None:
         self._typed[message_id] = text
-        self._soon.typed()
+        self._soon.changed()

@@ -23,11 +23,13 @@ def read_layout(path: Path) -> bytes:
     return data if len(data) <= MAX_BYTES else b""
 
 
-def write_layout(path: Path, data: bytes) -> None:
-    """Keep the bytes; where that fails the next start has the usual layout."""
+def write_layout(path: Path, data: bytes) -> bool:
+    """Keep the bytes, all of them or none; False where that failed, and the next start has those kept before."""
     part = path.with_suffix(".part")
     try:
         part.write_bytes(data)
         part.replace(path)
     except OSError as error:
         log.warning("The window's layout could not be kept: %s", error)
+        return False
+    return True

@@ -7,34 +7,15 @@ from __future__ import annotations
 
 import logging
 import sqlite3
-import time
 from concurrent.futures import Future
 
-from PySide6.QtCore import QObject, QTimer, Signal
+from PySide6.QtCore import QObject, Signal
 
 from app.errors import StorageError
+from app.keep_soon import KeepSoon
 from app.parts import Parts
 
 log = logging.getLogger(__name__)
-
-KEEP_MS = 300
-MOST_S = 2.0  # somebody who types without a pause: what a kill may take
-
-
-class KeepSoon(QTimer):
-    """Runs out a moment after the last key, and now and then where somebody types without a pause."""
-
-    def __init__(self, parent: QObject) -> None:
-        super().__init__(parent, singleShot=True, interval=KEEP_MS)
-        self._since_s = 0.0
-
-    def typed(self) -> None:
-        """Note that a key was pressed."""
-        now_s = time.monotonic()
-        if not self.isActive():
-            self._since_s = now_s
-        if not self.isActive() or now_s - self._since_s < MOST_S:
-            self.start()
 
 
 class UnsentController(QObject):
@@ -93,7 +74,7 @@ class UnsentController(QObject):
                 log.warning("An unsent text could not be kept: %s", error.message)
 
     def _on_text(self, _text: str) -> None:
-        self._timer.typed()
+        self._timer.changed()
 
 
 def log_failure(done: Future[None]) -> None:

@@ -19,7 +19,9 @@ MAX_FILE_LINES = 400
 MAX_FUNCTION_LINES = 60
 
 # What each room may import of the others, of Qt and of the window's three text libraries; a name stands for all below.
-QT_IN_APP = re.compile(r"app/(\w*controller\w*|engine_bridge|window|help_desk|qt_logs|reports|single_instance)\.py")
+QT_IN_APP = re.compile(
+    r"app/(\w*controller\w*|engine_bridge|window|help_desk|keep_soon|qt_logs|reports|single_instance)\.py"
+)
 UI_MAY = {
     "ui",
     "engine.records",

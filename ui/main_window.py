@@ -6,12 +6,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from PySide6.QtCore import QChildEvent, QSize, QTimer, Signal
+from PySide6.QtCore import QChildEvent, QEvent, QSize, QTimer, Signal
 from PySide6.QtGui import (
     QAccessible,
     QAccessibleAnnouncementEvent,
     QCloseEvent,
     QKeyEvent,
+    QMoveEvent,
     QResizeEvent,
 )
 from PySide6.QtWidgets import QMainWindow, QWidget
@@ -61,6 +62,7 @@ class MainWindow(QMainWindow):
         True is the padded demo. padded_demo_cancelled, padded_demo_deleted: its making, its file.
         draft_text_changed(str): what stands in the composer.
         closing: the window is about to close.
+        layout_changed: what `save_layout` gives may be another; comes with every pixel of a drag.
         language_wanted(str): it is to speak another one, until told otherwise.
         rebuilt: all its parts are new and empty, in another language; whoever fills them does so again.
     """
@@ -82,6 +84,7 @@ class MainWindow(QMainWindow):
     padded_demo_deleted = Signal()
     draft_text_changed = Signal(str)
     closing = Signal()
+    layout_changed = Signal()
     language_wanted = Signal(str)
     rebuilt = Signal()
     _is_made = False
@@ -158,6 +161,7 @@ class MainWindow(QMainWindow):
         self.setCentralWidget(self.hub.stack)
         self.hub.stack.show()
         self.layout_state = WindowLayout(self, self.splitter, self.sidebar, self.stats, self.header)
+        self.layout_state.changed.connect(self.layout_changed)
 
     # ---- conversations -----------------------------------------------------------------------------------------
 
@@ -359,6 +363,18 @@ class MainWindow(QMainWindow):
         super().resizeEvent(event)
         self.drop_overlay.setGeometry(self.rect())
         self.layout_state.adapt(event.size().width())
+        self.layout_changed.emit()
+
+    def moveEvent(self, event: QMoveEvent) -> None:
+        """It stands in another place."""
+        super().moveEvent(event)
+        self.layout_changed.emit()
+
+    def changeEvent(self, event: QEvent) -> None:
+        """It may fill the screen, or no longer."""
+        super().changeEvent(event)
+        if event.type() == QEvent.Type.WindowStateChange:
+            self.layout_changed.emit()
 
     def closeEvent(self, event: QCloseEvent) -> None:
         """Let the app put things away."""

@@ -8,7 +8,7 @@ import json
 import sys
 from dataclasses import dataclass
 
-from PySide6.QtCore import QByteArray, Qt
+from PySide6.QtCore import QByteArray, QObject, Qt, Signal
 from PySide6.QtWidgets import QMainWindow, QSplitter, QWidget
 
 from ui.header import Header
@@ -34,12 +34,19 @@ class Panes:
     stats: bool
 
 
-class WindowLayout:
-    """Opens and closes the side panes."""
+class WindowLayout(QObject):
+    """Opens and closes the side panes; gone with the splitter.
+
+    Signals:
+        changed: what stands within the window has other widths, is open or away, or other sources are marked.
+    """
+
+    changed = Signal()
 
     def __init__(
         self, window: QMainWindow, splitter: QSplitter, sidebar: QWidget, stats: StatsPanel, header: Header
     ) -> None:
+        super().__init__(splitter)
         self._window = window
         self._splitter = splitter
         self._sidebar = sidebar
@@ -53,6 +60,8 @@ class WindowLayout:
             splitter.setStretchFactor(index, stretch)
         splitter.setSizes([SIDEBAR_PX, 1280 - SIDEBAR_PX - STATS_PX, STATS_PX])
         self.fit_text(DRAWN_FOR_PX)
+        for told in (splitter.splitterMoved, stats.sources_wanted, stats.refused_wanted):
+            told.connect(self.changed)
 
     def fit_text(self, base_px: int) -> None:
         """Make the side panes as much wider as text of this size is than that which they were drawn for."""
@@ -68,6 +77,7 @@ class WindowLayout:
             pane.setMaximumWidth(round(MOST_PX * scale))
         wanted = round(left * grown), round(right * grown)
         self._splitter.setSizes([wanted[0], max(left + middle + right - sum(wanted), 0), wanted[1]])
+        self.changed.emit()
 
     def show_buttons(self) -> None:
         """The header's button shows the sidebar only while it is away."""
@@ -78,12 +88,14 @@ class WindowLayout:
         self._sidebar.setVisible(self._sidebar.isHidden())
         self._make_room(self._stats)
         self.show_buttons()
+        self.changed.emit()
 
     def show_sidebar(self) -> None:
         """Show the sidebar."""
         self._sidebar.show()
         self._make_room(self._stats)
         self.show_buttons()
+        self.changed.emit()
 
     def toggle_stats(self) -> None:
         """Show or hide the statistics."""
@@ -91,6 +103,7 @@ class WindowLayout:
         self._stats.setVisible(self._stats_wanted)
         self._make_room(self._sidebar)
         self.show_buttons()
+        self.changed.emit()
 
     def adapt(self, width: int) -> None:
         """A window that becomes narrow shows no statistics of itself; the button still does."""

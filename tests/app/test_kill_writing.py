@@ -15,8 +15,8 @@ from pytestqt.qtbot import QtBot
 from app.chats.exchange.own_format import to_json
 from app.chats.exchange.records import OutsideChat, OutsideMessage
 from app.chats.exchange.transfer import BATCH, import_chats
+from app.keep_soon import KEEP_MS
 from app.settings import read_settings
-from app.unsent_controller import KEEP_MS
 from tests.app.fakes import open_desk
 from tests.app.kill_targets import opened
 
