@@ -15,7 +15,7 @@ from engine.cost_store import CostStore, file_facts, key_of
 from engine.draft_place import DraftPlace
 from engine.drafters.by_mode import DraftersByMode
 from engine.drafters.draft_model import DraftModelDrafter
-from engine.drafters.history import PastText, forget_files, vocabulary_identity
+from engine.drafters.history import PastText, VocabularyIdentity, forget_files
 from engine.errors import DraftRefusedError, EngineError, ModeUnavailableError, TemplateError
 from engine.experience_store import ExperienceStore
 from engine.kernel_check import kernel_notices
@@ -162,11 +162,11 @@ class Session:
     def _close_models(self) -> None:
         self._close_draft(_NO_DRAFT)
         self.states.detach("target")
+        if self._past:
+            self._past.save()  # which may have to look at the vocabulary
+        self._past = None
         if self._target:
             self._target.close()
-        if self._past:
-            self._past.save()
-        self._past = None
         self._target = self._prompt = self._tie_bound = None
 
     # ---- answering ----------------------------------------------------------------------------------------------
@@ -292,7 +292,7 @@ class Session:
 
     def _past_text(self) -> PastText:
         if self._past is None:
-            self._past = PastText(self._past_folder, vocabulary_identity(self._loaded().model.vocab))
+            self._past = PastText(self._past_folder, VocabularyIdentity(self._loaded().model.vocab))
         return self._past
 
     # ---- costs --------------------------------------------------------------------------------------------------

@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import logging
+import math
 import time
 from array import array
 from collections.abc import Sequence
@@ -30,15 +31,42 @@ _SLICE = 256  # tokens between two looks at the clock
 _SAME_START = 64  # tokens: conversations that share so many at their beginning are one that went on
 
 
+class VocabularyIdentity:
+    """SHA-256 of all tokens' texts: the same ids mean the same texts. Found out a little at a time."""
+
+    def __init__(self, tokenizer: Tokenizer) -> None:
+        self._tokenizer = tokenizer
+        self._sum = hashlib.sha256()
+        self._next = 0
+
+    def work(self, ends: float) -> bool:
+        """Go on until ``ends`` on the clock of `time.perf_counter`; tell whether it is known."""
+        n_vocab, text = self._tokenizer.n_vocab, self._tokenizer.token_text
+        while self._next < n_vocab and time.perf_counter() < ends:
+            first, self._next = self._next, min(self._next + _SLICE, n_vocab)
+            texts = [text(token_id).encode("utf-8", "surrogatepass") for token_id in range(first, self._next)]
+            self._sum.update(b"\0".join((*texts, b"")))
+        return self._next == n_vocab
+
+    def digest(self) -> bytes:
+        """All of it: 32 bytes. Where it is not known yet, that takes as long as it takes."""
+        self.work(math.inf)
+        return self._sum.digest()
+
+
 class PastText:
     """The index of what was said before, and what waits to get into it."""
 
-    def __init__(self, folder: Path | None, vocabulary: bytes, max_tokens: int = MAX_TOKENS) -> None:
-        """``vocabulary`` (a SHA-256) says which ids these are; without a ``folder`` nothing outlives this object."""
+    def __init__(self, folder: Path | None, vocabulary: VocabularyIdentity, max_tokens: int = MAX_TOKENS) -> None:
+        """``vocabulary`` says which ids these are; without a ``folder`` nothing outlives this object.
+
+        The file is looked for by `work`: which one it is takes as long to find out as a few passes.
+        """
         self._vocabulary = vocabulary
-        self._file = None if folder is None else folder / _PATTERN.replace("*", vocabulary.hex()[:16])
+        self._folder = folder
+        self._is_read = folder is None
         self._max_tokens = max_tokens
-        self._waiting = array("i", self._read())
+        self._waiting = array("i")
         self._next = 0  # of the waiting ones
         self._last: list[int] = []
         self._changed = False
@@ -47,7 +75,7 @@ class PastText:
     @property
     def has_work(self) -> bool:
         """Whether `work` has something to do."""
-        return self._next < len(self._waiting) or self._changed
+        return not self._is_read or self._next < len(self._waiting) or self._changed
 
     def learn(self, ids: Sequence[int]) -> None:
         """Take in a conversation that ended or went on; it is in the index as soon as there was time for it."""
@@ -59,8 +87,12 @@ class PastText:
         self._last = list(ids)
 
     def work(self, budget_s: float) -> None:
-        """Index what waits, for about so many seconds, and save when all is done. Not while an answer is made."""
+        """Read, index what waits, for about so many seconds, save when all is done. Not while an answer is made."""
         ends = time.perf_counter() + budget_s
+        if not self._is_read:
+            if self._vocabulary.work(ends):
+                self._take_up()
+            return
         while self._next < len(self._waiting) and time.perf_counter() < ends:
             part = self._waiting[self._next : self._next + _SLICE]
             self._next += len(part)
@@ -76,16 +108,19 @@ class PastText:
 
     def save(self) -> None:
         """Write everything learnt, indexed or not; what cannot be written is lost at the end, and that is logged."""
-        if not self._changed or self._file is None:
+        if not self._changed or self._folder is None:
             self._changed = False
             return
+        if not self._is_read:
+            self._take_up()
+        file = self._file(self._folder)
         ids = np.concatenate((self.index.ids, np.array(self._waiting[self._next :], dtype=np.int32)))
         data = ids[-self._max_tokens :].astype("<i4").tobytes()
-        partial = self._file.with_suffix(".part")
+        partial = file.with_suffix(".part")
         try:
-            self._file.parent.mkdir(parents=True, exist_ok=True)
-            partial.write_bytes(_MAGIC + self._vocabulary + hashlib.sha256(data).digest() + data)
-            partial.replace(self._file)
+            file.parent.mkdir(parents=True, exist_ok=True)
+            partial.write_bytes(_MAGIC + self._vocabulary.digest() + hashlib.sha256(data).digest() + data)
+            partial.replace(file)
         except OSError:
             log.exception("what past conversations said could not be kept")
         self._changed = False
@@ -98,24 +133,33 @@ class PastText:
         """
         self.index, self._waiting, self._next = SuffixIndex(), array("i"), 0
         self._last, self._changed = [], False
-        if self._file is not None:
-            forget_files(self._file.parent)
+        if self._folder is not None:
+            forget_files(self._folder)
 
-    def _read(self) -> list[int]:
-        if self._file is None or not self._file.is_file():
-            return []
+    def _file(self, folder: Path) -> Path:
+        return folder / _PATTERN.replace("*", self._vocabulary.digest().hex()[:16])
+
+    def _take_up(self) -> None:
+        """Put what earlier starts kept before what was learnt since."""
+        self._is_read = True
+        if self._folder is not None:
+            self._waiting = self._read(self._file(self._folder)) + self._waiting
+
+    def _read(self, file: Path) -> array[int]:
+        if not file.is_file():
+            return array("i")
         head = len(_MAGIC) + 2 * _DIGEST
         try:
-            content = self._file.read_bytes()
+            content = file.read_bytes()
         except OSError:
             log.exception("what past conversations said could not be read")
-            return []
+            return array("i")
         data = content[head:]
-        if content[:head] != _MAGIC + self._vocabulary + hashlib.sha256(data).digest() or len(data) % 4:
-            log.warning("%s is damaged or of another vocabulary and is not read", self._file.name)
-            return []
-        ids = np.frombuffer(data, dtype="<i4")
-        return [int(token_id) for token_id in ids[-self._max_tokens :]]
+        if content[:head] != _MAGIC + self._vocabulary.digest() + hashlib.sha256(data).digest() or len(data) % 4:
+            log.warning("%s is damaged or of another vocabulary and is not read", file.name)
+            return array("i")
+        ids = np.frombuffer(data, dtype="<i4")[-self._max_tokens :]
+        return array("i", ids.astype(np.intc).tobytes())
 
 
 def forget_files(folder: Path) -> None:
@@ -128,14 +172,6 @@ def forget_files(folder: Path) -> None:
         for path in folder.glob(pattern):
             with contextlib.suppress(FileNotFoundError):
                 path.unlink()
-
-
-def vocabulary_identity(tokenizer: Tokenizer) -> bytes:
-    """SHA-256 of all tokens' texts: the same ids mean the same texts."""
-    digest = hashlib.sha256()
-    for token_id in range(tokenizer.n_vocab):
-        digest.update(tokenizer.token_text(token_id).encode("utf-8", "surrogatepass") + b"\0")
-    return digest.digest()
 
 
 def _num_shared(left: Sequence[int], right: Sequence[int]) -> int:

@@ -2,20 +2,36 @@
 
 from __future__ import annotations
 
+import hashlib
+import itertools
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from engine.drafters.history import PastText
+from engine.drafters import history
+from engine.drafters.history import PastText, VocabularyIdentity
 from engine.drafters.suffix import SuffixDrafter
 from engine.drafters.suffix_index import BOUNDARY
 from engine.records import SamplingParams
 from engine.sampling import Sampler
+from tests.engine.tiny_tokenizer import TinyTokenizer
 
-VOCABULARY, OTHER = b"v" * 32, b"o" * 32
+VOCABULARY, OTHER = (VocabularyIdentity(TinyTokenizer([word])) for word in (b"one", b"other"))
 CHAT = list(range(100, 300))
 LONG_S = 60.0
+
+
+@dataclass
+class WatchedTokenizer(TinyTokenizer):
+    """Counts the texts that it was asked for."""
+
+    num_texts: int = 0
+
+    def token_text(self, token_id: int) -> str:
+        self.num_texts += 1
+        return super().token_text(token_id)
 
 
 def finish(past: PastText) -> None:
@@ -87,10 +103,11 @@ def test_a_damaged_or_foreign_file_is_not_read_and_then_replaced(tmp_path: Path,
     (file,) = tmp_path.iterdir()
     content = file.read_bytes()
     flipped = bytes([*content[:-9], content[-9] ^ 1, *content[-8:]])
-    foreign = content.replace(VOCABULARY, OTHER)
+    foreign = content.replace(VOCABULARY.digest(), OTHER.digest())
     file.write_bytes({"cut": content[:-2], "flipped": flipped, "empty": b"", "other vocabulary": foreign}[damage])
     again = PastText(tmp_path, VOCABULARY)
-    assert not again.has_work
+    finish(again)
+    assert len(again.index) == 0
     again.learn([5, 6, 7])
     finish(again)
     last = PastText(tmp_path, VOCABULARY)
@@ -109,7 +126,9 @@ def test_each_vocabulary_has_a_file_of_its_own_and_all_are_forgotten(tmp_path: P
     assert [path.name for path in tmp_path.iterdir()] == ["unrelated.json"]
     assert proposed(pasts[0], 150, 151) == []
     pasts[0].save()
-    assert not PastText(tmp_path, VOCABULARY).has_work
+    again = PastText(tmp_path, VOCABULARY)
+    finish(again)
+    assert len(again.index) == 0
 
 
 def test_a_folder_that_cannot_be_written_stops_nothing(tmp_path: Path) -> None:
@@ -118,3 +137,49 @@ def test_a_folder_that_cannot_be_written_stops_nothing(tmp_path: Path) -> None:
     past.learn(CHAT)
     finish(past)
     assert proposed(past, 150, 151) == [152, 153, 154]
+
+
+def test_a_large_vocabulary_is_looked_at_a_little_at_a_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    ticks = itertools.count()
+    monkeypatch.setattr(history.time, "perf_counter", lambda: next(ticks) / 1000.0)  # a millisecond a look
+    tokenizer = WatchedTokenizer([b"%d" % number for number in range(20_000)])
+    past = PastText(tmp_path, VocabularyIdentity(tokenizer))
+    assert tokenizer.num_texts == 0
+    past.work(0.02)
+    assert 0 < tokenizer.num_texts <= 20 * 256
+    finish(past)
+    assert tokenizer.num_texts == tokenizer.n_vocab
+
+
+def test_files_of_earlier_versions_are_still_those_of_their_vocabulary() -> None:
+    tokenizer = TinyTokenizer([b"a", b"\xff", b""])
+    texts = [tokenizer.token_text(token_id).encode() + b"\0" for token_id in range(tokenizer.n_vocab)]
+    assert VocabularyIdentity(tokenizer).digest() == hashlib.sha256(b"".join(texts)).digest()
+
+
+@pytest.mark.parametrize("closes", [False, True])
+def test_what_is_learnt_before_the_file_is_read_goes_behind_it(tmp_path: Path, closes: bool) -> None:
+    first = PastText(tmp_path, VOCABULARY)
+    first.learn(CHAT)
+    first.save()
+    second = PastText(tmp_path, VocabularyIdentity(TinyTokenizer([b"one"])))
+    second.learn([5, 6, 7])
+    if closes:
+        second.save()
+    else:
+        finish(second)
+    third = PastText(tmp_path, VOCABULARY)
+    finish(third)
+    assert third.index.ids.tolist() == [BOUNDARY, *CHAT, BOUNDARY, 5, 6, 7]
+
+
+def test_what_is_forgotten_before_it_was_read_is_not_read_later(tmp_path: Path) -> None:
+    first = PastText(tmp_path, VOCABULARY)
+    first.learn(CHAT)
+    first.save()
+    second = PastText(tmp_path, VOCABULARY)
+    second.learn([5, 6, 7])
+    second.forget()
+    finish(second)
+    assert len(second.index) == 0
+    assert list(tmp_path.iterdir()) == []
