@@ -15,6 +15,7 @@ from PySide6.QtWidgets import (
 )
 
 from ui.attachment_chips import facts
+from ui.enter_key import EnterInDialog
 from ui.formatting import count
 from ui.language import translate
 from ui.records import Attachment, AttachmentKind
@@ -29,6 +30,7 @@ class AttachmentReader(QDialog):
 
     def __init__(self, theme: Theme, attachment: Attachment, parent: QWidget) -> None:
         super().__init__(parent)
+        EnterInDialog(self)
         self.setWindowTitle(attachment.name)
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.setModal(True)

@@ -23,6 +23,7 @@ from PySide6.QtWidgets import (
 )
 
 from engine.records import Mode
+from ui.enter_key import EnterInDialog
 from ui.formatting import as_written, number_text
 from ui.language import mark, translate
 from ui.layer_records import EDITABLE, Layer, LayersView
@@ -62,6 +63,7 @@ class ChatSettingsDialog(QDialog):
 
     def __init__(self, parent: QWidget, view: LayersView, presets: PresetMenu) -> None:
         super().__init__(parent)
+        EnterInDialog(self)
         self.setWindowTitle(translate("ChatSettings", "Chat settings"))
         self._view = view
         self._layer = Layer.CHAT

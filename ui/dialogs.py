@@ -14,6 +14,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from ui.enter_key import EnterInDialog
 from ui.language import translate
 from ui.links import is_safe
 
@@ -23,6 +24,7 @@ class Question(QDialog):
 
     def __init__(self, parent: QWidget, title: str, text: str, deed: str, *, danger: bool = False) -> None:
         super().__init__(parent)
+        EnterInDialog(self)
         self.setWindowTitle(title)
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.setModal(True)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QCoreApplication, QEvent, Qt
+from PySide6.QtCore import QCoreApplication, QEvent, QObject, Qt
 from PySide6.QtGui import QKeyEvent
-from PySide6.QtWidgets import QAbstractButton, QApplication
+from PySide6.QtWidgets import QAbstractButton, QApplication, QDialog
 
 
 def press_button(event: QKeyEvent) -> bool:
@@ -19,3 +19,17 @@ def press_button(event: QKeyEvent) -> bool:
             space = QKeyEvent(kind, Qt.Key.Key_Space, Qt.KeyboardModifier.NoModifier, " ")
             QCoreApplication.sendEvent(button, space)
     return True
+
+
+class EnterInDialog(QObject):
+    """Has Enter press the button in focus of a dialog, which else would press the dialog's default one."""
+
+    def __init__(self, dialog: QDialog) -> None:
+        super().__init__(dialog)
+        dialog.installEventFilter(self)
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """Only what came up unused from a button; in fields and lists Enter keeps its meaning."""
+        if event.type() == QEvent.Type.KeyPress and isinstance(event, QKeyEvent) and press_button(event):
+            return True
+        return super().eventFilter(watched, event)

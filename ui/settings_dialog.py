@@ -23,6 +23,7 @@ from PySide6.QtWidgets import (
 )
 
 from engine.records import Mode
+from ui.enter_key import EnterInDialog
 from ui.language import translate
 from ui.mode_cards import ModeRow
 from ui.records import SettingField, SettingValue
@@ -54,6 +55,7 @@ class SettingsDialog(QDialog):
         pages: Sequence[SettingsPage] = (),
     ) -> None:
         super().__init__(parent)
+        EnterInDialog(self)
         self.setWindowTitle(translate("SettingsDialog", "Settings"))
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.setModal(True)

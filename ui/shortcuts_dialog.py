@@ -8,6 +8,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QDialog, QGridLayout, QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
 
 from ui.commands import CommandRow
+from ui.enter_key import EnterInDialog
 from ui.language import translate
 
 
@@ -16,6 +17,7 @@ class ShortcutsDialog(QDialog):
 
     def __init__(self, parent: QWidget, rows: Sequence[CommandRow]) -> None:
         super().__init__(parent)
+        EnterInDialog(self)
         title = translate("ShortcutsDialog", "Keyboard shortcuts")
         self.setWindowTitle(title)
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)

@@ -20,6 +20,7 @@ from PySide6.QtWidgets import (
 )
 
 from ui.dialogs import Question
+from ui.enter_key import EnterInDialog
 from ui.formatting import as_written, hover
 from ui.language import translate
 from ui.stats_records import PairSums
@@ -39,6 +40,7 @@ class _Dialog(QDialog):
 
     def __init__(self, parent: QWidget, title: str) -> None:
         super().__init__(parent)
+        EnterInDialog(self)
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.setWindowTitle(title)
         self.column = QVBoxLayout(self)
