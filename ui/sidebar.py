@@ -62,6 +62,8 @@ class Sidebar(QFrame):
         self._arrange()
         theme.changed.connect(self._recolor)
         self._recolor()
+        self._found_for = ""  # what was typed when the results came that are shown
+        self._takes_first = False  # Enter was pressed before the results came
         self.set_rows([], None)
 
     def _make(self) -> None:
@@ -87,7 +89,7 @@ class Sidebar(QFrame):
         self.empty.setWordWrap(True)
         self.empty.setContentsMargins(10, 8, 10, 8)
         self.search.textChanged.connect(self._on_search)
-        self.search.taken.connect(self.results.choose_first)
+        self.search.taken.connect(self._take_first)
         self.search.left_downwards.connect(self._into_list)
         self.search.left.connect(self._leave_search)
         self.results.left_upwards.connect(self.focus_search)
@@ -137,6 +139,15 @@ class Sidebar(QFrame):
             self.results.set_hits(hits)
             self.lists.setCurrentWidget(self.results)
             self._show_empty()
+            self._found_for = self.search.text()
+            if self._takes_first:
+                self._take_first()
+
+    def _take_first(self) -> None:
+        """Open the first place; where what was typed is still being looked for, as soon as it is found."""
+        self._takes_first = self.is_searching and self._found_for != self.search.text()
+        if not self._takes_first:
+            self.results.choose_first()
 
     @property
     def is_searching(self) -> bool:
@@ -149,6 +160,7 @@ class Sidebar(QFrame):
         self.search.selectAll()
 
     def _on_search(self, text: str) -> None:
+        self._takes_first, self._found_for = False, ""
         if not self.is_searching:
             self.results.set_hits(())
             self.lists.setCurrentWidget(self.list)

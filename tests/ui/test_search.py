@@ -53,6 +53,28 @@ def test_enter_takes_the_first_place(searching: MainWindow, qtbot: QtBot) -> Non
     assert caught.args == [3, None, HITS[0].parts]
 
 
+def test_enter_waits_for_what_was_typed_last(searching: MainWindow, qtbot: QtBot) -> None:
+    taken: list[tuple[object, ...]] = []
+    searching.sidebar.result_chosen.connect(lambda *told: taken.append(told))
+    qtbot.keyClicks(searching.sidebar.search, "s to")
+    qtbot.keyClick(searching.sidebar.search, Qt.Key.Key_Return)
+    assert taken == [], "these are still the places of other words"
+    searching.sidebar.show_results(HITS[2:])
+    assert [told[:2] for told in taken] == [(1, 12)]
+    searching.sidebar.show_results(HITS)  # looked for again, as after a deletion
+    assert len(taken) == 1
+
+
+def test_who_types_on_after_enter_is_led_nowhere(searching: MainWindow, qtbot: QtBot) -> None:
+    taken: list[tuple[object, ...]] = []
+    searching.sidebar.result_chosen.connect(lambda *told: taken.append(told))
+    qtbot.keyClicks(searching.sidebar.search, "s")
+    qtbot.keyClick(searching.sidebar.search, Qt.Key.Key_Return)
+    qtbot.keyClicks(searching.sidebar.search, " ")
+    searching.sidebar.show_results(HITS)
+    assert taken == []
+
+
 def test_down_walks_into_the_results_and_up_comes_back(searching: MainWindow, qtbot: QtBot) -> None:
     results = searching.sidebar.results
     qtbot.keyClick(searching.sidebar.search, Qt.Key.Key_Down)
