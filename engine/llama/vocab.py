@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+from dataclasses import dataclass
 from typing import Any
 
 from engine.errors import PromptError
@@ -11,8 +12,28 @@ from engine.long_runs import MAX_RUN, without_long_runs
 
 _SPM, _BPE = 1, 2
 _SPM_SPACE = "\u2581"
-_NUM_BYTES = 256
+_BYTE_NAMES = {f"<0x{byte:02X}>": byte for byte in range(256)}  # the only spelling that llama.cpp looks for
 _TYPE_NAMES = {0: "none", 1: "SPM", 2: "BPE", 3: "WPM", 4: "UGM", 5: "RWKV", 6: "PLaMo-2"}
+
+
+@dataclass(frozen=True, slots=True)
+class _Spelled:
+    """What a vocabulary can spell: these characters, and whatever has these bytes only."""
+
+    characters: frozenset[str]
+    byte_values: frozenset[int]
+
+    def replaced(self, text: str) -> str:
+        """Put a stand-in for every character that cannot be spelled; nothing where there is none."""
+        if len(self.byte_values) == len(_BYTE_NAMES):
+            return text
+        gone = {character for character in set(text) if not self._has(character)}
+        stand_in = next((character for character in "?. " if self._has(character)), "") if gone else ""
+        return "".join(stand_in if character in gone else character for character in text) if gone else text
+
+    def _has(self, character: str) -> bool:
+        read = _SPM_SPACE if character == " " else character
+        return read in self.characters or self.byte_values.issuperset(read.encode("utf-8", "replace"))
 
 
 class Vocab:
@@ -27,7 +48,7 @@ class Vocab:
         self._buffer = ctypes.create_string_buffer(512)
         self._control_texts: tuple[str, ...] | None = None
         self._eog_ids: frozenset[int] | None = None
-        self._known_characters: frozenset[str] | None = None
+        self._spelled: _Spelled | None = None
 
     @property
     def n_vocab(self) -> int:
@@ -121,24 +142,21 @@ class Vocab:
         llama.cpp ends the process where a SentencePiece vocabulary has neither a token for a character nor for its
         bytes (`llama_vocab::byte_to_token` throws through the C interface).
         """
-        if self._known_characters is None:
-            self._known_characters = self._find_characters()
-        known = self._known_characters
-        if not known:
-            return text
-        stand_in = next((c for c in "?. " if c in known), "")
-        return "".join(c if c in known else stand_in for c in text)
+        if self._spelled is None:
+            self._spelled = self._find_spelled()
+        return self._spelled.replaced(text)
 
-    def _find_characters(self) -> frozenset[str]:
-        """The characters of a SentencePiece vocabulary without byte tokens; empty where every text can be spelled."""
+    def _find_spelled(self) -> _Spelled:
+        """Find the characters and the bytes that a SentencePiece vocabulary has tokens of; others spell every text."""
         if self.type_name != _TYPE_NAMES[_SPM]:
-            return frozenset()
-        byte_flag = self._lib.LLAMA_TOKEN_ATTR_BYTE
-        flags = (self._lib.llama_vocab_get_attr(self._handle, i) for i in range(self._n_vocab))
-        if sum(bool(flag & byte_flag) for flag in flags) >= _NUM_BYTES:
-            return frozenset()
+            return _Spelled(frozenset(), frozenset(_BYTE_NAMES.values()))
+        flag = self._lib.LLAMA_TOKEN_ATTR_BYTE
+        ids = (i for i in range(self._n_vocab) if self._lib.llama_vocab_get_attr(self._handle, i) & flag)
+        known = frozenset(_BYTE_NAMES[name] for i in ids if (name := self.token_text(i)) in _BYTE_NAMES)
+        if len(known) == len(_BYTE_NAMES):
+            return _Spelled(frozenset(), known)
         texts = (self.token_text(i) for i in range(self._n_vocab))
-        return frozenset(" " if text == _SPM_SPACE else text for text in texts if len(text) == 1)
+        return _Spelled(frozenset(text for text in texts if len(text) == 1), known)
 
     def _read_piece(self, token_id: int, *, special: bool) -> bytes:
         if not 0 <= token_id < self._n_vocab:
