@@ -29,7 +29,8 @@ class SavedCosts:
 
 def key_of(*facts: object) -> str:
     """A key from everything that changes the costs."""
-    return hashlib.sha256("\n".join(map(str, facts)).encode()).hexdigest()[:32]
+    told = "\n".join(map(str, facts))
+    return hashlib.sha256(told.encode("utf-8", "surrogatepass")).hexdigest()[:32]  # a name of a file may be no text
 
 
 def file_facts(path: str) -> tuple[object, ...]:

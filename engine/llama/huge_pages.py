@@ -30,7 +30,8 @@ def advise() -> int:
     try:
         if "[madvise]" not in _SETTING.read_text():
             return 0
-        lines = _MAPS.read_text().splitlines()
+        # Names of files may be no text, and may hold what Python takes for the end of a line.
+        lines = _MAPS.read_bytes().decode("ascii", "replace").rstrip("\n").split("\n")
     except OSError:
         return 0
     madvise = ctypes.CDLL(None).madvise

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import os
 from collections.abc import Callable
 from pathlib import Path
 
@@ -61,7 +62,7 @@ class LlamaModel:
 
         params.progress_callback = on_progress
         with library.errors():
-            handle = self._lib.llama_model_load_from_file(str(self.path).encode(), params)
+            handle = self._lib.llama_model_load_from_file(os.fsencode(self.path), params)
             reason = library.last_error()
         if handle:
             return int(handle)

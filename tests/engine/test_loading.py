@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import shutil
 from pathlib import Path
 
 import pytest
@@ -12,6 +14,7 @@ from engine.errors import DecodeError, EngineError
 from engine.llama.context import LlamaContext
 from engine.llama.model import LlamaModel
 from engine.loading import LoadOptions, open_model
+from engine.probe import probe
 from engine.prompt import PromptBuilder
 from engine.records import ChatRequest, Finished, LoadRequest
 from engine.session import Session
@@ -100,3 +103,18 @@ def test_a_file_that_is_no_model_holds_nothing(held: set[int], tmp_path: Path) -
     with pytest.raises(EngineError, match=r"cut\.gguf"):
         open_model(cut, OPTIONS)
     assert held == set()
+
+
+def test_a_name_that_is_no_text_is_a_name_all_the_same(tmp_path: Path) -> None:
+    path = tmp_path / os.fsdecode(b"caf\xe9.gguf")
+    try:
+        shutil.copy(builtin_draft(), path)
+    except (OSError, ValueError):
+        pytest.skip("this file system takes names only that are text")
+    opened = session.Session(probe, cost_folder=tmp_path, state_folder=tmp_path)
+    assert opened.load(LoadRequest(str(path), str(path), n_ctx=512)).draft is not None
+    opened.states.set_limit(1 << 20)
+    asked = ChatRequest(raw_prompt="Once", max_tokens=4, conversation_id=1)
+    assert isinstance(list(opened.generate(asked))[-1], Finished)
+    opened.measure(0.1)
+    opened.close()

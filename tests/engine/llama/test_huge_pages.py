@@ -50,3 +50,13 @@ def test_a_system_that_does_not_tell_is_left_alone(tmp_path: Path, monkeypatch: 
     assert huge_pages.advise() == 0
     (tmp_path / "enabled").write_text("always madvise [never]\n")
     assert huge_pages.advise() == 0
+
+
+def test_names_of_files_may_be_no_text(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "platform", "linux")
+    monkeypatch.setattr(huge_pages, "_SETTING", tmp_path / "enabled")
+    monkeypatch.setattr(huge_pages, "_MAPS", tmp_path / "maps")
+    (tmp_path / "enabled").write_text("always [madvise] never\n")
+    line = _line(0, 64 * MIB, inode="42", name="/m/").encode()
+    (tmp_path / "maps").write_bytes(line + b"caf\xe9.gguf\n" + line + b"a\x1cb\xe2\x80\xa8c\x85.gguf\n")
+    assert huge_pages.advise() == 0
