@@ -9,6 +9,7 @@ template.
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections.abc import Iterable
 
 from engine.errors import PromptError
@@ -24,13 +25,14 @@ class TypedText:
         self._tokenizer = tokenizer
         controls = {text for text in tokenizer.control_texts if text}
         self._short = {text for text in controls if len(text) == 1}
-        self._by_first: dict[str, tuple[str, ...]] = {}
+        by_first: dict[str, list[str]] = {}
         for text in controls:
-            self._by_first[text[0]] = (*self._by_first.get(text[0], ()), text)
-        self._firsts = re.compile("[" + re.escape("".join(self._by_first)) + "]") if controls else None
+            by_first.setdefault(text[0], []).append(text)
+        self._by_first = {first: tuple(texts) for first, texts in by_first.items()}
+        self._firsts = re.compile("[" + re.escape("".join(by_first)) + "]") if controls else None
         # What could become a control text together with the template's own text before or after it.
-        self._heads = tuple({text[:end] for text in controls for end in range(1, len(text))})
-        self._tails = tuple({text[begin:] for text in controls for begin in range(1, len(text))})
+        self._heads = _Beginnings(controls)
+        self._tails = _Beginnings(text[::-1] for text in controls)
         self._adds_space = self._tokenizer_adds_space()
 
     @staticmethod
@@ -50,9 +52,9 @@ class TypedText:
         """Put ``mark`` inside every control text of ``text``, and where one could arise at its edges."""
         cuts = set(self._control_cuts(text))
         begin, end = len(text) - len(text.lstrip()), len(text.rstrip())
-        if begin < end and text.startswith(self._tails, begin):
+        if begin < end and self._tails.end(text[begin : begin + self._tails.longest][::-1]):
             cuts.add(begin)
-        if begin < end and text.endswith(self._heads, begin, end):
+        if begin < end and self._heads.end(text[max(begin, end - self._heads.longest) : end]):
             cuts.add(end)
         edges = [0, *sorted(cuts), len(text)]
         return mark.join(text[edges[i] : edges[i + 1]] for i in range(len(edges) - 1))
@@ -88,3 +90,28 @@ class TypedText:
     def _tokenizer_adds_space(self) -> bool:
         ids = self._tokenizer.tokenize("a", special=False)
         return bool(ids) and self._tokenizer.piece(ids[0]).startswith(b" ")
+
+
+class _Beginnings:
+    """The proper beginnings of some texts: looked up in the texts themselves, since all of them would be too many.
+
+    A file of a stranger may have a control text of 64 kB, whose beginnings have two thousand million characters.
+    """
+
+    def __init__(self, texts: Iterable[str]) -> None:
+        self._texts = sorted(texts)
+        self._firsts = {text[0] for text in self._texts}
+        self.longest = max(map(len, self._texts), default=1) - 1
+
+    def end(self, text: str) -> bool:
+        """Whether ``text`` ends in one of them."""
+        places = (i for i in range(len(text) - 1, -1, -1) if text[i] in self._firsts)
+        return any(self._have(text[place:]) for place in places)
+
+    def _have(self, part: str) -> bool:
+        """Whether a text begins with this and goes on: in order they stand together, the part itself first."""
+        texts = self._texts
+        place = bisect_left(texts, part)
+        if place < len(texts) and texts[place] == part:
+            place += 1
+        return place < len(texts) and texts[place].startswith(part)

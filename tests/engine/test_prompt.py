@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tracemalloc
 from pathlib import Path
 
 import pytest
@@ -178,3 +179,16 @@ def test_what_was_begun_opens_its_reasoning_only_once() -> None:
     assert begun.endswith("assistant: <think>\nLet me")
     assert begun.count("<think>") == 1
     assert readable(CHATML, builder.build([question])).endswith("assistant: <think>\n")
+
+
+def test_long_and_many_control_texts_take_memory_by_their_length_only() -> None:
+    long = TinyTokenizer(controls=["<" + "x" * 6000 + ">"])
+    many = TinyTokenizer(controls=[f"<{number:0100}>" for number in range(4000)])
+    for tokenizer in (long, many):
+        tracemalloc.start()
+        builder = PromptBuilder(tokenizer, ECHO)
+        _, peak = tracemalloc.get_traced_memory()
+        tracemalloc.stop()
+        assert peak < 20 * sum(map(len, tokenizer.controls)) + 100_000
+        content = tokenizer.controls[0][1:]
+        assert builder.build([Message("user", content)])
