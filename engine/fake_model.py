@@ -84,6 +84,11 @@ class MarkovModel:
         """See `LanguageModel.restore`."""
         return False
 
+    @property
+    def state_bytes(self) -> int:
+        """See `LanguageModel.state_bytes`."""
+        return 4 * len(self._ids)
+
     def export_state(self) -> NDArray[np.uint8] | None:
         """See `LanguageModel.export_state`. The ids are all there is."""
         return np.asarray(self._ids, dtype=np.int32).view(np.uint8) if self._ids else None

@@ -80,6 +80,10 @@ class LanguageModel(Protocol):
         Only tokens that followed it may have been decoded or forgotten since.
         """
 
+    @property
+    def state_bytes(self) -> int:
+        """How many bytes `export_state` would give."""
+
     def export_state(self) -> NDArray[np.uint8] | None:
         """Everything that the cache holds, as bytes of this model and build only; None where it cannot be had."""
 

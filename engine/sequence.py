@@ -187,14 +187,16 @@ class CachedSequence:
             return min(shared, self._model.num_past)
         return self._kept if self._kept is not None and self._kept <= shared else 0
 
-    def export(self) -> SequenceState | None:
-        """What the cache holds, as a copy; None where there is nothing, or it cannot be had.
+    def export(self, most_bytes: int | None = None) -> SequenceState | None:
+        """What the cache holds, as a copy; None where there is nothing, or it cannot be had, or takes more than that.
 
         Raises:
             DecodeError: pending tokens could not be decoded.
         """
         self.replay()
-        data = self._model.export_state() if self.num_past else None
+        if not self.num_past or (most_bytes is not None and self._model.state_bytes > most_bytes):
+            return None
+        data = self._model.export_state()
         return None if data is None else SequenceState(self._ids[: self.num_past].copy(), self._canonical, data)
 
     def adopt(self, state: SequenceState) -> bool:

@@ -85,6 +85,7 @@ class StateCache:
         if disk_bytes == 0:
             self.forget(None)
         elif self._files is not None:
+            self._stop_writing()  # it began under another limit
             self._files.shrink(disk_bytes)
 
     def forget(self, owner: int | None) -> None:
@@ -230,7 +231,7 @@ class StateCache:
             return
         started = time.perf_counter()
         try:
-            state = slot.sequence.export()
+            state = slot.sequence.export(_memory_limit())  # more would be copied, if there is room, and thrown away
         except DecodeError as error:
             log.info("a cache could not be kept: %s", error)
             return
@@ -245,7 +246,7 @@ class StateCache:
         if self._writing is not None and self._writing[0] == key:
             self._stop_writing()
         self._kept.pop(key, None)
-        limit = min(MOST_MEMORY_BYTES, psutil.virtual_memory().available // _MEMORY_SHARE)
+        limit = _memory_limit()
         total = sum(kept.state.num_bytes for kept in self._kept.values())
         while self._kept and total + state.num_bytes > limit:
             oldest = next(iter(self._kept))
@@ -280,6 +281,10 @@ class StateCache:
     def _tell(self, sentence: str) -> None:
         if self._stats is not None:
             self._stats.decisions.append(sentence)
+
+
+def _memory_limit() -> int:
+    return min(MOST_MEMORY_BYTES, psutil.virtual_memory().available // _MEMORY_SHARE)
 
 
 def _ms(seconds: float) -> str:

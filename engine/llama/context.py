@@ -282,9 +282,14 @@ class LlamaContext:
         self._num_past, self._reach = past, 0
         return True
 
+    @property
+    def state_bytes(self) -> int:
+        """See `LanguageModel.state_bytes`."""
+        return int(self._lib.llama_state_seq_get_size(self._handle, 0))
+
     def export_state(self) -> NDArray[np.uint8] | None:
         """See `LanguageModel.export_state`."""
-        size = int(self._lib.llama_state_seq_get_size(self._handle, 0))
+        size = self.state_bytes
         state = np.empty(size, dtype=np.uint8)
         address = state.ctypes.data_as(ctypes.POINTER(ctypes.c_uint8))
         written = int(self._lib.llama_state_seq_get_data(self._handle, address, size, 0)) if size else 0

@@ -273,3 +273,31 @@ def test_memory_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     assert read(cache, sequence, (ONE + 6) % 61, 6).restored_tokens == len(ONE) - 1
     assert read(cache, sequence, (ONE + 1) % 61, 1).restored_tokens == 0
     assert sum(kept.state.num_bytes for kept in cache._kept.values()) <= 4000
+
+
+def test_what_is_too_large_to_be_kept_is_not_copied_first(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("engine.state_cache.MOST_MEMORY_BYTES", 700)
+    cache, model = StateCache(), markov()
+    cache.set_limit(DISK_BYTES)
+    copied: list[int] = []
+    export = model.export_state
+    monkeypatch.setattr(model, "export_state", lambda: copied.append(model.num_past) or export())
+    sequence = scripted(model, cache)
+    for owner, length in ((1, 200), (2, 60), (3, 200)):
+        read(cache, sequence, (ONE + owner)[:length] % 61, owner)
+    assert copied == [60]
+
+
+def test_a_smaller_limit_counts_for_what_is_just_being_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("engine.state_files._WRITE_BYTES", 64)
+    cache = StateCache(tmp_path)
+    cache.set_limit(DISK_BYTES)
+    sequence = scripted(markov(), cache)
+    read(cache, sequence, ONE, 1)
+    read(cache, sequence, TWO, 2)
+    cache.work(0.0)
+    cache._write_a_little()
+    cache.set_limit(1000)
+    while cache.has_work:
+        cache.work(LONG_S)
+    assert cache.num_disk_bytes == sum(file.stat().st_size for file in tmp_path.glob("*.state")) <= 1000
