@@ -39,6 +39,7 @@ class ConversationController:
         self.current_id: int | None = None
         self.on_settings: Callable[[], None] = lambda: None  # other settings hold for the open chat
         self.on_shown: Callable[[], None] = lambda: None  # another conversation, or another path through it
+        self.on_listed: Callable[[], None] = lambda: None  # there may be others, or of other names
         self.unsent = UnsentController(parts)
         self.edits = EditsController(parts)
         target = load_request(self._keeper.current, parts.paths).target
@@ -89,6 +90,7 @@ class ConversationController:
         folders = self._tell(self._store.library.folders)
         if listed is not None:
             self._window.set_conversations(listed, self.current_id, folders)
+        self.on_listed()
 
     def list_rest(self) -> None:
         """Show the whole list where it is not yet."""

@@ -41,6 +41,7 @@ class LibraryController(QObject):
         self._conversations = conversations
         self._branches = branches
         self.found.connect(self._on_found)
+        conversations.on_listed = self._search_again
         self._attach()
         parts.window.rebuilt.connect(self._attach)
 
@@ -69,6 +70,11 @@ class LibraryController(QObject):
             self._window.show_problem(error.problem)
             return
         future.add_done_callback(lambda done: self._tell_found(typed, done))
+
+    def _search_again(self) -> None:
+        """What was found may be gone, or be called otherwise."""
+        if self._window.sidebar.is_searching:
+            self.search(self._window.sidebar.search.text())
 
     def duplicate(self, conversation_id: int) -> None:
         """Copy a conversation with all its branches, and open the copy."""

@@ -186,6 +186,7 @@ class SearchResults(QListView):
         super().__init__(parent)
         know_viewport(self)
         self._places = _Model()
+        self._given: tuple[SearchHit, ...] = ()
         self.setResizeMode(QListView.ResizeMode.Adjust)
         self.setModel(self._places)
         self.setItemDelegate(_Delegate(theme, self._places, self))
@@ -202,9 +203,20 @@ class SearchResults(QListView):
         return list(self._places.items)
 
     def set_hits(self, hits: Sequence[SearchHit]) -> None:
-        """Show other places."""
+        """Show other places; who goes through them by keys stays at the same one, or at what stands there now."""
+        if tuple(hits) == self._given:
+            return
+        row = self.currentIndex().row() if self.hasFocus() else -1
+        chosen = self._places.items[row] if row >= 0 else None
+        self._given = tuple(hits)
         self._places.set_hits(hits)
-        self.scrollToTop()
+        items = self._places.items
+        if chosen is None or not items:
+            self.scrollToTop()
+            return
+        places = [(hit.conversation_id, hit.message_id) for hit in items]
+        place = (chosen.conversation_id, chosen.message_id)
+        self.setCurrentIndex(self._places.index(places.index(place) if place in places else min(row, len(items) - 1), 0))
 
     def choose_first(self) -> None:
         """Take the first place where something was found."""

@@ -50,6 +50,32 @@ def test_typing_finds_and_enter_opens_at_the_message_in_its_branch(desk: Desk, q
     assert zebra in [card.message_id for card in desk.window.transcript.cards]
 
 
+def test_what_was_found_follows_names_and_deletions(desk: Desk, qtbot: QtBot) -> None:
+    for question in ("zebras", "more zebras", "zebras again"):
+        desk.window.new_chat_requested.emit()
+        answer(desk, qtbot, question, "They run.")
+    opened = desk.controller.conversations.current_id
+    sidebar = desk.window.sidebar
+    desk.window.activateWindow()
+    qtbot.waitUntil(desk.window.isActiveWindow)
+    qtbot.keyClick(desk.window, Qt.Key.Key_K, Qt.KeyboardModifier.ControlModifier)
+    qtbot.keyClicks(sidebar.search, "zebra")
+    qtbot.waitUntil(lambda: bool(sidebar.results.hits))
+    qtbot.keyClick(sidebar.search, Qt.Key.Key_Down)
+    for _ in range(2):
+        qtbot.keyClick(sidebar.results, Qt.Key.Key_Down)
+    chosen = sidebar.results.hits[sidebar.results.currentIndex().row()]
+    desk.window.conversation_rename_requested.emit(opened, "Striped horses")
+    qtbot.waitUntil(lambda: "Striped horses" in {hit.title for hit in sidebar.results.hits})
+    after = sidebar.results.hits[sidebar.results.currentIndex().row()]
+    assert (after.conversation_id, after.message_id) == (chosen.conversation_id, chosen.message_id)
+    desk.window.conversation_delete_requested.emit(opened)
+    qtbot.waitUntil(lambda: opened not in {hit.conversation_id for hit in sidebar.results.hits})
+    assert sidebar.results.currentIndex().isValid()
+    qtbot.keyClick(desk.window, Qt.Key.Key_Z, Qt.KeyboardModifier.ControlModifier)
+    qtbot.waitUntil(lambda: opened in {hit.conversation_id for hit in sidebar.results.hits})
+
+
 def test_a_failing_search_shows_nothing_and_harms_nothing(
     desk: Desk, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
 ) -> None:
