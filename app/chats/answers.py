@@ -8,6 +8,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from engine.records import RunStats, TokenSpan
 from ui.records import MessageState
@@ -53,6 +54,16 @@ class Snapshot:
     ending: Ending | None
     num_changes: int
     thinking_ms: int | None = None
+
+    def as_fields(self) -> dict[str, Any]:
+        """What a message has by it, as fields of its view; of the time that it reasoned and of its model if known."""
+        ending = self.ending or Ending(MessageState.STREAMING)
+        fields: dict[str, Any] = {name: getattr(ending, name) for name in ("state", "stats", "notice", "cut")}
+        if self.thinking_ms:
+            fields["thinking_ms"] = self.thinking_ms
+        if ending.run:
+            fields["target"] = ending.run.target
+        return {**fields, "text": self.text, "spans": self.spans}
 
 
 @dataclass(slots=True)

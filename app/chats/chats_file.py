@@ -124,8 +124,7 @@ class ChatsFile:
 
     def _write_snapshot(self, db: sqlite3.Connection, snapshot: Snapshot) -> None:
         try:
-            with transaction(db):
-                messages.write_answer(db, snapshot, self._now())
+            self._put(db, snapshot)
         except (sqlite3.Error, ValueError, ArithmeticError) as error:  # whatever it is, it must not end the thread
             self._answers.failed(snapshot)
             problem = as_storage_error(error, self._place.file).problem
@@ -133,9 +132,12 @@ class ChatsFile:
             if not self._in_trouble:
                 self._in_trouble = True
                 self._on_trouble(problem)
-            return
         finally:
             self.on_written()
+
+    def _put(self, db: sqlite3.Connection, snapshot: Snapshot) -> None:
+        with transaction(db):
+            messages.write_answer(db, snapshot, self._now())
         self._answers.written(snapshot)
         if self._in_trouble and self._answers.num_unwritten == 0:
             self._in_trouble = False
@@ -186,6 +188,24 @@ class ChatsFile:
     def write(self, job: Job[Result]) -> Result:
         """Run a job in a transaction and wait for it: when this returns, its change is safe."""
         return self.read(self._whole(job))
+
+    def settle(self, message_id: int) -> None:
+        """Have an answer that ended in the file, also one that the disk refused and that was to be tried again later.
+
+        Raises:
+            StorageError: the disk refuses it again; it stays as it is, and is tried again.
+        """
+
+        def job(db: sqlite3.Connection) -> None:
+            for snapshot in self._answers.due(everything=True):
+                if snapshot.message_id == message_id:
+                    self._put(db, snapshot)
+
+        self.read(job)
+
+    def unwritten(self, message_id: int) -> Snapshot | None:
+        """Give an answer that is in the making, or that the disk has not taken yet; None for any other message."""
+        return self._answers.current(message_id)
 
     def post(self, job: Job[Result]) -> Future[Result]:
         """Run a job in a transaction without waiting for it; its future may raise what SQLite raised."""

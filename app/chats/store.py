@@ -22,6 +22,7 @@ from app.chats.options import ChatOptions
 from app.chats.rows import Conversation
 from app.chats.shorten import without_trailing_space
 from app.chats.titles import one_line, title_from
+from app.chats.tree import Tree
 from app.errors import StorageError
 from engine.records import Mode, Problem, TokenSpan
 from ui.records import ConversationRow, MessageState, MessageView
@@ -123,6 +124,9 @@ class ChatStore(ChatsFile):
         The question stands at the end and takes what is attached to the unsent text, which is forgotten. Or it stands
         beside ``instead_of`` as another version, with the attachments of that one but for those ``without``; what its
         editor held is forgotten.
+
+        Raises:
+            StorageError: ``instead_of`` is gone, or nothing could be stored.
         """
 
         def job(db: sqlite3.Connection) -> Turn:
@@ -132,7 +136,7 @@ class ChatStore(ChatsFile):
             if conversation is None:
                 conversation = rows.insert_conversation(db, "", mode, depth, self._now())
             tree = messages.read_tree(db, conversation)
-            path = tree.path() if instead_of is None else tree.ancestors(instead_of)[:0:-1]
+            path = tree.path() if instead_of is None else _above(tree, instead_of)
             if not text.strip() and (names := attachments.names(db, conversation_id)):
                 rows.title_if_unnamed(db, conversation, title_from(names[0]))
             question = self._insert(db, conversation, MessageView(0, "user", text), path[-1] if path else None)
@@ -151,10 +155,14 @@ class ChatStore(ChatsFile):
         return turn
 
     def begin_answer(self, conversation_id: int, instead_of: int) -> Turn:
-        """Store an empty answer as another version beside ``instead_of``, which stays."""
+        """Store an empty answer as another version beside ``instead_of``, which stays.
+
+        Raises:
+            StorageError: that is gone, or nothing could be stored.
+        """
 
         def job(db: sqlite3.Connection) -> Turn:
-            above = messages.read_tree(db, conversation_id).ancestors(instead_of)[:0:-1]
+            above = _above(messages.read_tree(db, conversation_id), instead_of)
             history = tuple(self._current(view) for view in messages.list_texts(db, above))
             parent = above[-1] if above else None
             stored = rows.read_conversation(db, conversation_id)
@@ -169,15 +177,16 @@ class ChatStore(ChatsFile):
         """Let an ended answer grow again. Spaces at its end go: the model writes them with its next word.
 
         Raises:
-            StorageError: the answer is gone.
+            StorageError: the answer is gone, or the disk has not taken all of it yet.
         """
+        self.settle(answer_id)  # what is not in the file would be forgotten
 
         def job(db: sqlite3.Connection) -> Turn:
             stored, view = rows.read_conversation(db, conversation_id), messages.read_message(db, answer_id)
+            above = _above(messages.read_tree(db, conversation_id), answer_id)
             if stored is None or view is None:
-                raise StorageError("This answer is not there any more.", "Open the chat again.")
+                raise _gone()
             view = without_trailing_space(view)
-            above = messages.read_tree(db, conversation_id).ancestors(answer_id)[:0:-1]
             messages.reopen_answer(db, view)
             growing = dataclasses.replace(view, state=MessageState.STREAMING, notice="", cut=False)
             return Turn(conversation_id, stored.title, messages.list_texts(db, above), growing)
@@ -246,21 +255,26 @@ class ChatStore(ChatsFile):
     def _current(self, view: MessageView) -> MessageView:
         snapshot = self._answers.current(view.id)
         if snapshot is not None:
-            ending = snapshot.ending or Ending(MessageState.STREAMING)
-            return dataclasses.replace(
-                view,
-                text=snapshot.text,
-                state=ending.state,
-                stats=ending.stats,
-                spans=snapshot.spans,
-                notice=ending.notice,
-                cut=ending.cut,
-                thinking_ms=snapshot.thinking_ms or view.thinking_ms,
-                target=ending.run.target if ending.run else view.target,
-            )
+            return dataclasses.replace(view, **snapshot.as_fields())
         if view.state is MessageState.STREAMING:
             return dataclasses.replace(view, state=MessageState.INTERRUPTED, notice="")
         return view
+
+
+def _above(tree: Tree, message_id: int) -> tuple[int, ...]:
+    """The path to a message, without it.
+
+    Raises:
+        StorageError: it is gone. What would be put beside it would be the first message of another path.
+    """
+    line = tree.ancestors(message_id)
+    if not line:
+        raise _gone()
+    return line[:0:-1]
+
+
+def _gone() -> StorageError:
+    return StorageError("This message is not there any more.", "Open the chat again.")
 
 
 _EMPTY_ANSWER = MessageView(0, "assistant", "", MessageState.STREAMING)

@@ -3117,10 +3117,6 @@ Chat-Vorlage: {template_name}
         <translation>Die gespeicherten Chats sind zu lesen, aber neue Nachrichten bleiben nur, bis Paceline geschlossen wird.</translation>
     </message>
     <message>
-        <source>This answer is not there any more.</source>
-        <translation>Diese Antwort gibt es nicht mehr.</translation>
-    </message>
-    <message>
         <source>Open the chat again.</source>
         <translation>Öffnen Sie den Chat erneut.</translation>
     </message>
@@ -3759,6 +3755,10 @@ Chat-Vorlage: {template_name}
     <message>
         <source>{file} is missing.</source>
         <translation>{file} fehlt.</translation>
+    </message>
+    <message>
+        <source>This message is not there any more.</source>
+        <translation>Diese Nachricht gibt es nicht mehr.</translation>
     </message>
     <message>
         <source>Choose an export of Paceline or LM Studio, the zip that ChatGPT sends, or a chat in Markdown.</source>

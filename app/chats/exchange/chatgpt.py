@@ -33,6 +33,7 @@ _BETWEEN = "\ue202"
 _MAX_PLACES = 10_000  # of one message
 _MAX_LINK_CHARS = 4000
 _MAX_DURATION_S = 7 * 24 * 3600
+_MAX_USES = 4  # of what stands in the file once: a small file must not become gigabytes of text
 
 
 def is_chatgpt(data: object) -> bool:
@@ -51,16 +52,20 @@ def from_data(data: Mapping[str, Any]) -> OutsideChat:
         raise ChatsImportError("A conversation of this file has more messages than any real one.")
     keys: dict[str, int | None] = {}  # of the message itself, or of the nearest one above it that is taken
     thoughts: dict[str, _Thought] = {}  # what was reasoned since the nearest message above that is taken
+    room = 0  # for reasoning, in characters
     messages: list[OutsideMessage] = []
     for node_id, parent_id in _walk(nodes):
         above = keys.get(parent_id) if parent_id is not None else None
         thought = thoughts.get(parent_id, _Thought()) if parent_id is not None else _Thought()
+        thought = thought if thought.num_chars <= room else _Thought()
         message = _message(nodes[node_id], len(messages) + 1, above, thought)
         keys[node_id] = message.key if message else above
         if message:
             messages.append(message)
+            room -= thought.num_chars
         else:
-            thoughts[node_id] = _more(thought, nodes[node_id])
+            thoughts[node_id] = more = _more(thought, nodes[node_id])
+            room += _MAX_USES * (more.num_chars - thought.num_chars)
     created, updated = clean_time(data.get("create_time")), clean_time(data.get("update_time"))
     return OutsideChat(
         title=clean_title(data.get("title")),
@@ -105,10 +110,22 @@ def _has_parent(node: Mapping[str, Any], nodes: Mapping[str, Any]) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class _Thought:
-    """What was reasoned before an answer, and for how long."""
+    """What was reasoned before an answer, and for how long: the last part, which knows those before it."""
 
-    text: str = ""
+    part: str = ""
+    before: _Thought | None = None
+    num_chars: int = 0  # of all parts
     seconds: float | None = None
+
+    @property
+    def text(self) -> str:
+        """All of it. Put together where an answer takes it only: each node of a file may add to it."""
+        parts: list[str] = []
+        at: _Thought | None = self
+        while at is not None:
+            parts += [at.part] if at.part else []
+            at = at.before
+        return "\n\n".join(reversed(parts))
 
 
 def _more(thought: _Thought, node: Mapping[str, Any]) -> _Thought:
@@ -122,13 +139,16 @@ def _more(thought: _Thought, node: Mapping[str, Any]) -> _Thought:
         is_time = isinstance(seconds, int | float) and not isinstance(seconds, bool) and 0 <= seconds <= _MAX_DURATION_S
         return replace(thought, seconds=seconds) if is_time else thought
     parts = content.get("thoughts") if content.get("content_type") == "thoughts" else None
-    told = [thought.text] if thought.text else []
+    told: list[str] = []
     for part in parts if isinstance(parts, list) else ():
         if isinstance(part, dict):
             summary, words = clean_text(part.get("summary")).strip(), clean_text(part.get("content")).strip()
             told += [text for text in (f"**{summary}**" if summary else "", words) if text]
     text = "\n\n".join(told)
-    return replace(thought, text=text) if len(text) <= MAX_TEXT_CHARS else thought
+    num_chars = thought.num_chars + len(text)
+    if not text or num_chars > MAX_TEXT_CHARS:
+        return thought
+    return _Thought(text, thought, num_chars, thought.seconds)
 
 
 def _message(node: Mapping[str, Any], key: int, parent: int | None, thought: _Thought) -> OutsideMessage | None:
@@ -146,7 +166,7 @@ def _message(node: Mapping[str, Any], key: int, parent: int | None, thought: _Th
     if role == "user":
         return result
     text = with_thinking(_with_links(text, metadata.get("content_references")), thought.text)
-    took = round(1000 * thought.seconds) if thought.seconds is not None and thought.text else None
+    took = round(1000 * thought.seconds) if thought.seconds is not None and thought.num_chars else None
     return replace(result, text=clean_text(text), thinking_ms=took, target=clean_title(metadata.get("model_slug")))
 
 
@@ -179,7 +199,7 @@ def _with_links(text: str, references: object) -> str:
         mark, link = (reference.get("matched_text"), reference.get("alt")) if isinstance(reference, dict) else ("", "")
         if isinstance(mark, str) and isinstance(link, str) and len(link) <= _MAX_LINK_CHARS:
             links[mark.strip()] = link.strip()
-    room = MAX_TEXT_CHARS
+    room = min(MAX_TEXT_CHARS, _MAX_USES * (len(text) + sum(map(len, links.values()))))
 
     def told(place: re.Match[str]) -> str:
         nonlocal room

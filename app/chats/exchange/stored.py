@@ -3,20 +3,28 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import datetime
 
 from app.chats import attachments, index, rows, summaries
+from app.chats.answers import Snapshot
 from app.chats.codec import spans_from_text, spans_to_text, stats_from_text, stats_to_text
 from app.chats.exchange.records import EPOCH, OutsideChat, OutsideMessage
 from app.chats.messages import show_below
 from app.chats.titles import title_from
 from ui.records import MessageState
 
+MAX_SAME_AGE = 20  # chats that one is compared with: some programs give all of a file the same time
 
-def read_chat(db: sqlite3.Connection, conversation_id: int) -> OutsideChat | None:
-    """Read a conversation with all its branches; None where it is gone."""
+
+def read_chat(
+    db: sqlite3.Connection, conversation_id: int, unwritten: Callable[[int], Snapshot | None] = lambda _id: None
+) -> OutsideChat | None:
+    """Read a conversation with all its branches; None where it is gone.
+
+    ``unwritten`` gives answers that are not in the file as they are now, by message: the disk may be full.
+    """
     known = rows.read_conversation(db, conversation_id)
     if known is None:
         return None
@@ -37,7 +45,7 @@ def read_chat(db: sqlite3.Connection, conversation_id: int) -> OutsideChat | Non
         known.title,
         tuple(
             replace(
-                _message(row),
+                _message(row, unwritten(row[0])),
                 attachments=attachments.of_message(db, row[0]),
                 summary=summaries.of_message(db, row[0]),
             )
@@ -55,15 +63,14 @@ def read_chat(db: sqlite3.Connection, conversation_id: int) -> OutsideChat | Non
     )
 
 
-def _message(row: Sequence[object]) -> OutsideMessage:
+def _message(row: Sequence[object], now: Snapshot | None) -> OutsideMessage:
     number, parent, role, text, state, created, stats, spans, notice, cut, target, draft, thinking_ms, _ = row
-    known = MessageState(str(state))
-    return OutsideMessage(
+    message = OutsideMessage(
         number,  # type: ignore[arg-type]
         parent,  # type: ignore[arg-type]
         str(role),
         str(text),
-        MessageState.INTERRUPTED if known is MessageState.STREAMING else known,
+        MessageState(str(state)),
         rows.from_us(created),  # type: ignore[arg-type]
         stats_from_text(stats),  # type: ignore[arg-type]
         spans_from_text(spans),  # type: ignore[arg-type]
@@ -73,6 +80,8 @@ def _message(row: Sequence[object]) -> OutsideMessage:
         str(draft),
         thinking_ms=thinking_ms,  # type: ignore[arg-type]
     )
+    message = replace(message, **now.as_fields()) if now else message
+    return replace(message, state=MessageState.INTERRUPTED) if message.state is MessageState.STREAMING else message
 
 
 def insert_chat(db: sqlite3.Connection, chat: OutsideChat, now: datetime) -> int | None:
@@ -148,8 +157,8 @@ def _insert_message(
 def _is_known(db: sqlite3.Connection, chat: OutsideChat) -> bool:
     if db.execute("SELECT 1 FROM conversations WHERE origin = ? AND deleted_at IS NULL", (chat.digest,)).fetchone():
         return True
-    sql = "SELECT id FROM conversations WHERE created_at = ? AND deleted_at IS NULL"
-    same_age = db.execute(sql, (rows.to_us(chat.created_at),)).fetchall()
+    sql = "SELECT id FROM conversations WHERE created_at = ? AND deleted_at IS NULL ORDER BY id DESC LIMIT ?"
+    same_age = db.execute(sql, (rows.to_us(chat.created_at), MAX_SAME_AGE)).fetchall()
     stored = [read_chat(db, conversation_id) for (conversation_id,) in same_age]
     return any(each is not None and each.holds(chat) for each in stored)
 

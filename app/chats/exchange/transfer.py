@@ -119,13 +119,13 @@ def import_files(store: ChatStore, files: Sequence[Path]) -> Imported:
 
 def _stored(store: ChatStore, conversation_ids: Sequence[int]) -> Iterator[OutsideChat]:
     for conversation_id in conversation_ids:
-        chat = store.read(partial(_read_one, conversation_id))
+        chat = store.read(partial(_read_one, store, conversation_id))
         if chat is not None:
             yield chat
 
 
-def _read_one(conversation_id: int, db: sqlite3.Connection) -> OutsideChat | None:
-    return read_chat(db, conversation_id)
+def _read_one(store: ChatStore, conversation_id: int, db: sqlite3.Connection) -> OutsideChat | None:
+    return read_chat(db, conversation_id, store.unwritten)
 
 
 def _insert_all(chats: Sequence[OutsideChat], db: sqlite3.Connection) -> int:

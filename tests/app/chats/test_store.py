@@ -242,3 +242,17 @@ def test_trouble_is_told_once_and_so_is_its_end(
     assert troubles[-1] is None
     assert store._answers.num_unwritten == 0
     assert store.messages(turn.conversation_id)[-1].text == long_text
+
+
+def test_nothing_is_put_beside_a_message_that_is_gone(store: ChatStore) -> None:
+    turn = store.begin_turn(None, "Name three colours.", Mode.OFF, None)
+    store.finish_answer(turn.answer.id, Ending(MessageState.COMPLETE))
+    before = store.messages(turn.conversation_id)[:1]
+    store.deletions.mark_branch(turn.answer.id, datetime.now(UTC))
+    with pytest.raises(StorageError, match="not there any more"):
+        store.begin_answer(turn.conversation_id, turn.answer.id)
+    with pytest.raises(StorageError, match="not there any more"):
+        store.begin_turn(turn.conversation_id, "Or four?", Mode.OFF, None, turn.answer.id)
+    with pytest.raises(StorageError, match="not there any more"):
+        store.continue_answer(turn.conversation_id, turn.answer.id)
+    assert store.messages(turn.conversation_id) == before

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import tracemalloc
 import zipfile
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,7 @@ from hypothesis import strategies as st
 from app.chats.exchange import reading
 from app.chats.exchange.json_size import num_values
 from app.chats.exchange.reading import may_be_export, read_chats
+from app.chats.exchange.stored import MAX_SAME_AGE, read_chat
 from app.chats.exchange.transfer import export_chats, import_chats
 from app.chats.store import ChatStore
 from app.errors import ChatsExportError, ChatsImportError
@@ -205,3 +207,66 @@ def test_a_zip_that_lists_too_much_is_not_listed(
     monkeypatch.setattr(reading, "MAX_DIRECTORY_BYTES", 1000)
     with pytest.raises(ChatsImportError, match=r"lists more files|cannot be read|no JSON"):
         read_chats(file)
+
+
+def thought(parent: str, words: str) -> dict[str, Any]:
+    content = {"content_type": "thoughts", "thoughts": [{"content": words}]}
+    return {"parent": parent, "message": {"author": {"role": "assistant"}, "content": content}}
+
+
+def answer(parent: str, text: str = "x", references: object = None) -> dict[str, Any]:
+    return node(parent, text) | {
+        "message": {
+            "author": {"role": "assistant"},
+            "content": {"content_type": "text", "parts": [text]},
+            "metadata": {"content_references": references},
+        }
+    }
+
+
+def test_reasoning_that_many_answers_share_does_not_fill_the_memory(tmp_path: Path) -> None:
+    """A megabyte of reasoning and hundreds of answers to it would be hundreds of megabytes."""
+    nodes = {"q": node(None, "Q"), "t": thought("q", "hm " * 100_000)}
+    nodes |= {f"a{number}": answer("t") for number in range(300)}
+    (chat,) = read_chats(written(tmp_path, [{"title": "t", "mapping": nodes}]))
+    assert len(chat.messages) == 301
+    assert sum("hm " in message.text for message in chat.messages) == 4
+
+
+def test_reasoning_in_thousands_of_parts_is_put_together_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(reading, "MAX_FILE_BYTES", 10_000_000)  # room for all of a file is taken before it is read
+    nodes = {"0": node(None, "Q")}
+    nodes |= {str(number): thought(str(number - 1), "hm " * 300) for number in range(1, 1001)}
+    file = written(tmp_path, [{"title": "t", "mapping": {**nodes, "a": answer("1000")}}])
+    tracemalloc.start()
+    try:
+        (chat,) = read_chats(file)
+        _, peak_bytes = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert chat.messages[-1].text.count("hm") == 300_000
+    assert peak_bytes < 50_000_000  # ten times as much where each part held all before it
+
+
+def test_a_link_that_is_named_many_times_is_not_written_out_each_time(tmp_path: Path) -> None:
+    mark, link = "\ue200\ue201", "[" + "x" * 3000 + "](https://example.org)"
+    nodes = {"q": node(None, "Q"), "a": answer("q", f"A{mark}" * 1000, [{"matched_text": mark, "alt": link}])}
+    (chat,) = read_chats(written(tmp_path, [{"title": "t", "mapping": nodes}]))
+    assert 3000 < len(chat.messages[-1].text) < 50_000
+
+
+def test_chats_of_the_same_moment_are_not_all_compared(
+    store: ChatStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each with each, in a file of thousands, would hold up the window for hours."""
+    looked_at: list[int] = []
+    monkeypatch.setattr(
+        "app.chats.exchange.stored.read_chat", lambda db, number: (looked_at.append(number), read_chat(db, number))[1]
+    )
+    chats = [
+        {"title": str(number), "create_time": 1.7e9, "mapping": {"q": node(None, str(number))}} for number in range(100)
+    ]
+    file = written(tmp_path, chats)
+    assert import_chats(store, file).num_new == 100
+    assert len(looked_at) <= 100 * MAX_SAME_AGE
+    assert import_chats(store, file).num_known == 100
