@@ -6,7 +6,7 @@ Knows the window, the store, and what the engine keeps of a chat. One deletion c
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
 from app.answer_controller import ONE_AT_A_TIME, AnswerController
@@ -94,7 +94,10 @@ class DeletionController:
             return
 
         def take_back() -> None:
-            if self._do(lambda: deletions.take_back_branch(branch)):
+            # An answer in the making stays in sight, with the button that stops it; what comes back is a version of it.
+            answered = self._answers.is_growing_in(branch.conversation_id)
+            back = replace(branch, shown=branch.shown and not answered)
+            if self._do(lambda: deletions.take_back_branch(back)):
                 self._show(branch.conversation_id, was_open=True)
 
         num_messages = len(branch.message_ids)

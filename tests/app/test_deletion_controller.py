@@ -209,3 +209,24 @@ def test_what_was_deleted_before_the_end_is_wiped_at_the_next_start(chats: Desk,
     assert wiped(again)
     assert again.engine.forgotten_states == [gone]
     again.close()
+
+
+def test_taking_messages_back_leaves_the_answer_in_the_making_in_sight(chats: Desk, qtbot: QtBot) -> None:
+    answer(chats, qtbot, "more", "Much more.")
+    first = chats.messages()[2]
+    chats.window.transcript.delete_requested.emit(first.id)
+    chats.window.message_submitted.emit("better")
+    chats.engine.say("Begun")
+    qtbot.waitUntil(lambda: chats.window.text == "Begun")
+    qtbot.mouseClick(bar(chats).undo_button, Qt.MouseButton.LeftButton)
+    assert texts(chats.messages())[-2:] == ["better", "Begun"]
+    assert chats.window.transcript.is_streaming
+    chats.engine.say(" and ended.")
+    chats.engine.finish()
+    qtbot.waitUntil(lambda: chats.window.engine.state is EngineState.READY)
+    last = chats.window.transcript.last_answer()
+    assert last is not None
+    assert last.view.text == "Begun and ended."
+    assert first.id in chats.messages()[-2].versions
+    chats.window.transcript.version_wanted.emit(first.id)
+    assert texts(chats.messages())[-2:] == ["more", "Much more."]
