@@ -49,6 +49,7 @@ class ModelController:
         self._progress: float | None = None
         # The engine answers each command exactly once and in order.
         self._pending: deque[_Pending] = deque()
+        self._follow: bool | None = None  # settings that are to be followed once it has: of the draft only?
         self._deleting_demo = False
         self._padded = 0.0
 
@@ -120,8 +121,10 @@ class ModelController:
         self._set_draft(None, {"draft_path": ""})
 
     def follow_settings(self, *, draft_only: bool) -> None:
-        """Load again what changed in the settings."""
-        if draft_only and self._ready is not None:
+        """Load again what changed in the settings; after what is being loaded, which may change them, too."""
+        if any(each.wanted for each in self._pending):
+            self._follow = draft_only and self._follow is not False
+        elif draft_only and self._ready is not None:
             self._set_draft(load_request(self._keeper.current, self._paths).draft, {})
         else:
             self._load({})
@@ -203,6 +206,9 @@ class ModelController:
             self._on_ready(event, pending)
         else:
             self._on_failed(event.problem, pending)
+        if self._follow is not None and not self._pending:
+            draft_only, self._follow = self._follow, None
+            self.follow_settings(draft_only=draft_only)
 
     def _on_ready(self, event: EngineReady, pending: _Pending) -> None:
         self._ready = event
@@ -234,6 +240,8 @@ class ModelController:
         self._load({"target_path": str(self._demo.file), "draft_path": ""})
 
     def _load(self, changes: dict[str, SettingValue]) -> None:
+        for before in reversed(self._pending):  # the settings will have what is being loaded now
+            changes = {**before.wanted, **changes}
         wanted, _complaints = self._keeper.current.changed(changes)
         request = load_request(wanted, self._paths)
         if request.target == str(builtin_target()) and not builtin_target().exists():

@@ -9,6 +9,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from app.answer_controller import ONE_AT_A_TIME, AnswerController
+from app.chats.messages import conversation_of
 from app.conversation_controller import ConversationController
 from app.model_controller import ModelController
 from app.parts import Parts
@@ -38,6 +39,8 @@ class RegenerateController:
         targets: Callable[[], Sequence[tuple[str, str]]],
     ) -> None:
         self._window = parts.window
+        self._tell = parts.tell
+        self._store = parts.store
         self._conversations = conversations
         self._answers = answers
         self._models = models
@@ -65,12 +68,18 @@ class RegenerateController:
             self._models.choose_file(path, "target")
 
     def on_ready(self, event: EngineReady) -> None:
-        """A model is loaded: if an answer waits for it and its conversation is still open, ask."""
+        """A model is loaded: if an answer waits for it, is still there and its conversation still open, ask."""
         wanted, self._wanted = self._wanted, None
         if wanted is None or self._answers.state is not None:
             return
-        if event.target.path == wanted.path and self._conversations.current_id == wanted.conversation_id:
+        is_here = self._conversations.current_id == wanted.conversation_id and self._is_there(wanted)
+        if is_here and event.target.path == wanted.path:
             self._answers.regenerate(wanted.answer_id)
+
+    def _is_there(self, wanted: _Wanted) -> bool:
+        """Whether the answer was not deleted meanwhile."""
+        found = self._tell(lambda: self._store.read(lambda db: conversation_of(db, wanted.answer_id)))
+        return found == wanted.conversation_id
 
     def on_failed(self) -> None:
         """It could not be loaded; the answer stays as it is."""

@@ -93,3 +93,25 @@ def test_a_chat_that_was_left_meanwhile_is_left_alone(desk: Desk, qtbot: QtBot) 
     desk.engine.ready(OTHER)
     qtbot.waitUntil(lambda: desk.window.engine.target is not None and desk.window.engine.target.path == OTHER)
     assert len(desk.engine.requests) == 1
+
+
+def test_an_answer_that_was_deleted_meanwhile_is_not_given_again(desk: Desk, qtbot: QtBot) -> None:
+    """It would stand beside nothing, as the beginning of another conversation."""
+    before = desk.messages()
+    choose(desk, qtbot, "other")
+    desk.window.transcript.delete_requested.emit(before[-1].id)
+    desk.engine.ready(OTHER)
+    qtbot.waitUntil(lambda: desk.window.engine.target is not None and desk.window.engine.target.path == OTHER)
+    assert len(desk.engine.requests) == 1
+    assert [view.text for view in desk.messages()] == ["question"]
+    qtbot.mouseClick(desk.window.undo_bar.undo_button, Qt.MouseButton.LeftButton)
+    assert desk.messages() == before
+
+
+def test_settings_that_change_while_it_is_loaded_do_not_bring_the_old_model_back(desk: Desk, qtbot: QtBot) -> None:
+    choose(desk, qtbot, "other")
+    desk.window.settings_changed.emit({"n_ctx": 2048})
+    desk.engine.ready(OTHER)
+    qtbot.waitUntil(lambda: len(desk.engine.requests) == 2)
+    assert [load.target for load in desk.engine.loads] == [TARGET, OTHER, OTHER]
+    assert desk.engine.loads[-1].n_ctx == 2048
