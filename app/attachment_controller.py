@@ -182,7 +182,8 @@ class AttachmentController(QObject):
         elif outcome.is_export and wanted.path is not None:
             self._import(wanted.path)
         elif outcome.attachment is not None and self._is_here(wanted):
-            self._attached.append(outcome.attachment)
+            known = {each.id for each in self._attached}  # the chat may have been opened since it was kept
+            self._attached += [outcome.attachment] if outcome.attachment.id not in known else []
         if outcome.notice:
             self._window.show_notice(outcome.notice)
         self._tell_refusals()

@@ -38,12 +38,19 @@ class Attachments:
         self._access = access
 
     def add_unsent(self, conversation_id: int | None, attachment: Attachment) -> Attachment:
-        """Keep an attachment of what is not sent yet; give it back with its id.
+        """Keep an attachment of what is not sent yet; give it back with its id, as it was where the chat is gone.
 
         Raises:
             StorageError: it could not be kept.
         """
-        return self._access.write(lambda db: insert(db, "unsent_of", conversation_id or NEW_CHAT, attachment))
+
+        def job(db: sqlite3.Connection) -> Attachment:
+            sql = "SELECT 1 FROM conversations WHERE id = ?"
+            if conversation_id is not None and db.execute(sql, (conversation_id,)).fetchone() is None:
+                return attachment  # reading takes a while; nothing of a deleted chat comes back
+            return insert(db, "unsent_of", conversation_id or NEW_CHAT, attachment)
+
+        return self._access.write(job)
 
     def unsent(self, conversation_id: int | None) -> tuple[Attachment, ...]:
         """List what is attached to the unsent message of a conversation, with the texts."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -357,3 +358,17 @@ def test_without_a_model_the_files_wait(qtbot: QtBot, tmp_path: Path) -> None:
         lambda: captions(desk) == ["Text · 5 B · tokens are counted once a model is loaded"], timeout=WAIT_MS
     )
     desk.close()
+
+
+def test_a_file_that_is_kept_just_before_its_chat_is_opened_is_there_once(
+    desk: Desk, qtbot: QtBot, tmp_path: Path
+) -> None:
+    (tmp_path / "a.txt").write_text("words")
+    drop(desk, tmp_path / "a.txt")
+    deadline = time.monotonic() + WAIT_MS / 1000
+    while not desk.store.attachments.unsent(None):  # the window hears of it later only
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+    desk.window.new_chat_requested.emit()
+    qtbot.waitUntil(lambda: "reading" not in "".join(captions(desk)), timeout=WAIT_MS)
+    assert [chip.attachment.name for chip in chips(desk)] == ["a.txt"]

@@ -138,3 +138,11 @@ def test_a_damaged_export_brings_no_wrong_attachments(store: ChatStore, tmp_path
     import_chats(store, tmp_path / "chats.json")
     (attachment,) = store.messages(store.conversations()[0].id)[0].attachments
     assert (attachment.name, attachment.kind, attachment.num_bytes) == ("file", AttachmentKind.TEXT, 0)
+
+
+def test_what_was_read_for_a_chat_that_is_gone_is_not_kept(store: ChatStore) -> None:
+    """Reading takes up to a minute; deleting is for good after some seconds."""
+    number = send(store).conversation_id
+    store.deletions.wipe([number])
+    assert store.attachments.add_unsent(number, NOTES) == NOTES
+    assert store.read(lambda db: db.execute("SELECT count(*) FROM attachments").fetchone()) == (0,)
