@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QEvent, QMimeData, Qt, Signal
-from PySide6.QtGui import QFontMetricsF, QKeyEvent, QTextCursor
+from PySide6.QtGui import QDragEnterEvent, QFontMetricsF, QKeyEvent, QTextCursor
 from PySide6.QtWidgets import QPlainTextEdit
 
 from ui.language import mark, translate
@@ -95,8 +95,15 @@ class MessageEdit(QPlainTextEdit):
             self.long_pasted.emit(pasted)
 
     def canInsertFromMimeData(self, source: QMimeData) -> bool:
+        """All that pasting does something with, so that the menu offers it."""
+        return source.hasText() or source.hasImage() or bool(local_paths(source))
+
+    def dragEnterEvent(self, event: QDragEnterEvent) -> None:
         """Dragged files are the window's."""
-        return source.hasText() and not local_paths(source)
+        if local_paths(event.mimeData()):
+            event.ignore()
+        else:
+            super().dragEnterEvent(event)
 
     def event(self, event: QEvent) -> bool:
         """Tell the card around it that the caret came or went."""

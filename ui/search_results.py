@@ -216,7 +216,8 @@ class SearchResults(QListView):
             return
         places = [(hit.conversation_id, hit.message_id) for hit in items]
         place = (chosen.conversation_id, chosen.message_id)
-        self.setCurrentIndex(self._places.index(places.index(place) if place in places else min(row, len(items) - 1), 0))
+        row = places.index(place) if place in places else min(row, len(items) - 1)
+        self.setCurrentIndex(self._places.index(row, 0))
 
     def choose_first(self) -> None:
         """Take the first place where something was found."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from PySide6.QtCore import QMimeData, QPoint, Qt, QUrl
-from PySide6.QtGui import QImage
+from PySide6.QtGui import QGuiApplication, QImage
 from PySide6.QtWidgets import QWidget
 from pytestqt.qtbot import QtBot
 
@@ -182,11 +182,34 @@ def test_files_are_not_pasted_as_text(window: MainWindow, qtbot: QtBot) -> None:
     mime = QMimeData()
     mime.setUrls([QUrl.fromLocalFile("/files/x.md")])
     mime.setText("file:///files/x.md")
-    assert not window.composer.edit.canInsertFromMimeData(mime)
     with qtbot.waitSignal(window.composer.files_offered) as caught:
         window.composer.edit.insertFromMimeData(mime)
     assert caught.args == [["/files/x.md"]]
     assert window.composer.text == ""
+
+
+def copied_file() -> QMimeData:
+    mime = QMimeData()
+    mime.setUrls([QUrl.fromLocalFile("/files/x.md")])
+    return mime
+
+
+def test_the_menu_pastes_files_too(window: MainWindow, qtbot: QtBot) -> None:
+    QGuiApplication.clipboard().setMimeData(copied_file())
+    menu = window.composer.edit.createStandardContextMenu()
+    paste = next(action for action in menu.actions() if action.objectName() == "edit-paste")
+    assert paste.isEnabled()
+    with qtbot.waitSignal(window.composer.files_offered) as caught:
+        paste.trigger()
+    assert caught.args == [["/files/x.md"]]
+
+
+def test_files_are_pasted_from_wherever_the_keyboard_is(window: MainWindow, qtbot: QtBot) -> None:
+    QGuiApplication.clipboard().setMimeData(copied_file())
+    window.sidebar.new_button.setFocus(Qt.FocusReason.TabFocusReason)
+    with qtbot.waitSignal(window.composer.files_offered):
+        qtbot.keyClick(window.sidebar.new_button, Qt.Key.Key_V, Qt.KeyboardModifier.ControlModifier)
+    assert window.composer.edit.hasFocus()
 
 
 def test_a_copied_address_is_pasted_as_text(window: MainWindow) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 import PySide6
 from PySide6.QtCore import QMimeData, QPoint, QPointF, Qt, QUrl
 from PySide6.QtGui import QDragEnterEvent, QDragLeaveEvent, QDropEvent
-from PySide6.QtWidgets import QApplication
+from PySide6.QtWidgets import QApplication, QWidget
 from pytestqt.qtbot import QtBot
 
 from ui.drop_zone import what_happens
@@ -22,10 +22,13 @@ def data(*paths: str) -> QMimeData:
     return mime
 
 
-def enter(window: MainWindow, mime: QMimeData) -> None:
+def enter(over: QWidget, mime: QMimeData) -> QDragEnterEvent:
     # The constructor with whole numbers went out of use with 6.12, which brought the one without.
     place = QPointF(9, 9) if PySide6.__version_info__ >= (6, 12) else QPoint(9, 9)
-    QApplication.sendEvent(window, QDragEnterEvent(place, COPY, mime, BUTTONS, KEYS))
+    event = QDragEnterEvent(place, COPY, mime, BUTTONS, KEYS)
+    event.ignore()
+    QApplication.sendEvent(over, event)
+    return event
 
 
 def drop(window: MainWindow, mime: QMimeData) -> QDropEvent:
@@ -56,3 +59,14 @@ def test_what_left_the_window_again_is_not_dropped_later(window: MainWindow) -> 
 def test_a_folder_is_told_before_it_is_dropped(tmp_path: Path) -> None:
     assert what_happens([str(tmp_path)]) == ("A folder cannot be attached: drop the files in it", "folder")
     assert what_happens([str(tmp_path), "/files/a.txt"])[1] == "paperclip"
+
+
+def test_files_dragged_over_the_box_are_the_windows_and_words_the_boxs(window: MainWindow) -> None:
+    box = window.composer.edit.viewport()
+    assert enter(box, data("/files/a.txt")).isAccepted()
+    assert window.drop_zone.hint.isVisible()
+    QApplication.sendEvent(window, QDragLeaveEvent())
+    words = QMimeData()
+    words.setText("words")
+    assert enter(box, words).isAccepted()
+    assert not window.drop_zone.hint.isVisible()
