@@ -18,6 +18,7 @@ from ui.attachment_chips import facts
 from ui.enter_key import EnterInDialog
 from ui.formatting import count
 from ui.language import translate
+from ui.message_edit import wrap_for
 from ui.records import Attachment, AttachmentKind
 from ui.theme import Theme
 
@@ -52,6 +53,7 @@ class AttachmentReader(QDialog):
         theme.dress(self.text, code=is_code)
         if is_code:
             self.text.setLineWrapMode(QPlainTextEdit.LineWrapMode.NoWrap)
+        wrap_for(self.text, attachment.text[:MOST_CHARS])
         self.text.setPlainText(attachment.text[:MOST_CHARS])
         self.text.setAccessibleName(translate("AttachmentReader", "Text of {name}").format(name=attachment.name))
         self.copy_button = QPushButton(translate("AttachmentReader", "Copy all"))

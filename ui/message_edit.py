@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
+
 from PySide6.QtCore import QEvent, QMimeData, Qt, Signal
-from PySide6.QtGui import QDragEnterEvent, QFontMetricsF, QKeyEvent, QTextCursor
+from PySide6.QtGui import QDragEnterEvent, QFontMetricsF, QKeyEvent, QTextCursor, QTextOption
 from PySide6.QtWidgets import QPlainTextEdit
 
 from ui.language import mark, translate
@@ -14,12 +16,23 @@ LONG_PASTE_CHARS = 4_000  # about a thousand tokens: more than anybody reads in 
 LONG_PASTE_LINES = 60
 HUGE_PASTE_CHARS = 200_000  # the box would take seconds to lay it out
 HUGE_LINE_CHARS = 20_000  # the same, of one line
+LONG_WORD_CHARS = 1_000  # Qt takes the square of its length to look for the end of a word
+_LONG_WORD = re.compile(rf"\S{{{LONG_WORD_CHARS}}}")
 PICTURES = mark("Composer", "Pictures cannot be attached: the models read text only.")
 
 
 def fits_box(text: str) -> bool:
     """Whether a text can be laid out in the box without a wait."""
     return len(text) <= HUGE_PASTE_CHARS and max(map(len, text.split("\n"))) <= HUGE_LINE_CHARS
+
+
+def wrap_for(edit: QPlainTextEdit, text: str) -> None:
+    """Have a box that is about to hold this text break its lines between words; anywhere where one is absurdly long."""
+    modes = QTextOption.WrapMode
+    is_long = len(text) >= LONG_WORD_CHARS and _LONG_WORD.search(text) is not None
+    wanted = modes.WrapAnywhere if is_long else modes.WrapAtWordBoundaryOrAnywhere
+    if wanted != edit.wordWrapMode():
+        edit.setWordWrapMode(wanted)
 
 
 def local_paths(mime: QMimeData) -> list[str]:
@@ -71,6 +84,11 @@ class MessageEdit(QPlainTextEdit):
         else:
             super().keyPressEvent(event)
 
+    def setPlainText(self, text: str) -> None:
+        """Show another text."""
+        wrap_for(self, text)
+        super().setPlainText(text)
+
     def insertFromMimeData(self, source: QMimeData) -> None:
         """Paste text as text and files as files."""
         paths = local_paths(source)
@@ -86,6 +104,7 @@ class MessageEdit(QPlainTextEdit):
             self.huge_pasted.emit(text)
             return
         start = self.textCursor().selectionStart()
+        wrap_for(self, self.toPlainText() + text)
         self.insertPlainText(text)
         if len(text) > LONG_PASTE_CHARS or text.count("\n") > LONG_PASTE_LINES:
             pasted = self.textCursor()

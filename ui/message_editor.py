@@ -13,7 +13,7 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPlainTextEdit, QPush
 
 from ui.attachment_chips import AttachmentRows
 from ui.language import mark, translate
-from ui.message_edit import PICTURES, fits_box, local_paths
+from ui.message_edit import PICTURES, fits_box, local_paths, wrap_for
 from ui.records import Attachment
 from ui.theme import Theme
 
@@ -45,6 +45,7 @@ class _Text(QPlainTextEdit):
         self.setFont(theme.font(1))
         self.document().setDocumentMargin(0)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        wrap_for(self, text)
         self.setPlainText(text)
         self.moveCursor(self.textCursor().MoveOperation.End)
         self.document().documentLayout().documentSizeChanged.connect(self._fit)
@@ -87,6 +88,7 @@ class _Text(QPlainTextEdit):
             self.refused.emit(translate("MessageEditor", NO_FILES))
         elif source.hasText():
             if fits_box(source.text()):
+                wrap_for(self, self.toPlainText() + source.text())
                 self.insertPlainText(source.text())
             else:
                 self.refused.emit(translate("MessageEditor", TOO_LONG))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from PySide6.QtCore import QMimeData, QPoint, Qt, QUrl
-from PySide6.QtGui import QGuiApplication, QImage
+from PySide6.QtGui import QGuiApplication, QImage, QTextOption
 from PySide6.QtWidgets import QWidget
 from pytestqt.qtbot import QtBot
 
@@ -301,3 +301,16 @@ def test_a_pasted_picture_is_refused_in_words(window: MainWindow) -> None:
     mime.setText("x")  # as spreadsheets and word processors copy: text, and a picture of it
     window.composer.edit.insertFromMimeData(mime)
     assert window.composer.text == "x"
+
+
+def test_words_without_end_never_hold_the_box_up(window: MainWindow, qtbot: QtBot) -> None:
+    edit, anywhere = window.composer.edit, QTextOption.WrapMode.WrapAnywhere
+    for _ in range(3):  # each alone is short enough for the box
+        QGuiApplication.clipboard().setText("A" * 19_000)
+        qtbot.keyClick(edit, Qt.Key.Key_V, Qt.KeyboardModifier.ControlModifier)
+    assert window.composer.text == "A" * 57_000
+    assert edit.wordWrapMode() == anywhere, "Qt would take seconds for every key"
+    window.composer.set_text("a few words")
+    assert edit.wordWrapMode() != anywhere
+    window.composer.set_text("A" * 57_000)  # as it was left in this chat
+    assert edit.wordWrapMode() == anywhere

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from PySide6.QtCore import QMimeData, Qt, QUrl
-from PySide6.QtGui import QImage
+from PySide6.QtGui import QImage, QTextOption
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
@@ -74,3 +74,16 @@ def test_the_frame_shows_where_the_focus_is(editor: MessageEditor, qtbot: QtBot)
     qtbot.keyClick(editor.edit, Qt.Key.Key_Tab)
     assert not editor.edit.hasFocus()
     assert editor.property("focusWithin") == "false"
+
+
+def test_a_message_without_spaces_is_edited_without_a_wait(window: MainWindow, qtbot: QtBot) -> None:
+    window.show_conversation("t", [MessageView(1, "user", "A" * 200_000)])
+    card = window.transcript.findChild(UserCard)
+    assert card is not None
+    qtbot.mouseClick(card.edit_button, Qt.MouseButton.LeftButton)
+    assert card.editor is not None
+    assert card.editor.edit.wordWrapMode() == QTextOption.WrapMode.WrapAnywhere, "Qt would take seconds for every key"
+    qtbot.keyClicks(card.editor.edit, "x")
+    with qtbot.waitSignal(window.transcript.edited) as caught:
+        qtbot.keyClick(card.editor.edit, Qt.Key.Key_Return)
+    assert caught.args == [1, "A" * 200_000 + "x"]
