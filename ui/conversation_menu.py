@@ -10,6 +10,7 @@ from PySide6.QtCore import QModelIndex, QPersistentModelIndex
 from PySide6.QtWidgets import QMenu, QWidget
 
 from ui.conversation_model import Heading
+from ui.formatting import on_button
 from ui.language import translate
 from ui.library_signals import LibrarySignals
 from ui.records import ConversationRow
@@ -87,7 +88,7 @@ def _add_folders(menu: QMenu, listing: ConversationList, row: ConversationRow) -
     folders = menu.addMenu(listing.theme.icon("folder"), translate("ConversationMenu", "Move to folder"))
     for folder in listing.rows.folders:
         if folder.id != row.folder_id:
-            folders.addAction(folder.name, partial(wishes.foldered.emit, row.id, folder.id))
+            folders.addAction(on_button(folder.name), partial(wishes.foldered.emit, row.id, folder.id))
     folders.addAction(translate("ConversationMenu", "New folder"), partial(wishes.folder_made.emit, row.id))
     if row.folder_id is not None:
         folders.addAction(translate("ConversationMenu", "No folder"), partial(wishes.foldered.emit, row.id, None))

@@ -234,3 +234,8 @@ def _in_lines(text: str) -> str:
 def as_written(text: str) -> str:
     """A stranger's words for a hover: where Qt would take them for HTML and fetch what that names, they are escaped."""
     return GuiQt.convertFromPlainText(text) if GuiQt.mightBeRichText(text) else text
+
+
+def on_button(name: str) -> str:
+    """A stranger's words for a button or a menu, where Qt takes a lone ``&`` for the key of what follows it."""
+    return name.replace("&", "&&")

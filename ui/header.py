@@ -8,7 +8,7 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QMenu, QProgressBar, QToolBut
 
 from engine.records import Mode, ModelInfo
 from ui.elided_label import ElidedLabel
-from ui.formatting import as_written, count, hover, parameters, percent, size
+from ui.formatting import as_written, count, hover, on_button, parameters, percent, size
 from ui.icon_button import IconButton
 from ui.language import mark, translate
 from ui.model_name import model_name
@@ -191,7 +191,7 @@ class Header(QFrame):
     def _show(self) -> None:
         view = self._view
         # The title needs its room, too; the whole name is in the hover.
-        self.model_button.setText(self._fitting())
+        self.model_button.setText(on_button(self._fitting()))
         self.model_button.setToolTip(hover(self._details()))
         self.model_button.setAccessibleName(translate("Header", "Models: {names}").format(names=self._summary()))
         self.model_button.setAccessibleDescription(self._details())

@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QApplication, QMenu
 
 from engine.records import Mode
 from ui.answer_card import AnswerCard
-from ui.formatting import as_written, hover, mode_label
+from ui.formatting import as_written, hover, mode_label, on_button
 from ui.language import translate
 from ui.markdown_blocks import BlockStream
 from ui.markdown_html import FORMULA_IMAGE, formula_source
@@ -72,7 +72,7 @@ def _add_of_answer(
     if targets:
         others = menu.addMenu(theme.icon("cpu"), translate("MessageMenu", "Regenerate with model"))
         for choice in targets:
-            name = choice.name.replace("&", "&&")
+            name = on_button(choice.name)
             label = translate("MessageMenu", "{name} (in use)").format(name=name) if choice.loaded else name
             action = others.addAction(label, partial(card.regenerate_with.emit, card.message_id, choice.path))
             action.setToolTip(as_written(choice.path))

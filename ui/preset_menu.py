@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QLabel, QLineEdit, QMenu, QToolButton
 
 from engine.sentences import one_stop, said
 from ui.dialogs import Question
+from ui.formatting import on_button
 from ui.language import mark, translate
 from ui.layer_records import Preset
 from ui.problem_words import in_language
@@ -80,7 +81,8 @@ class PresetMenu(QToolButton):
     def _show(self) -> None:
         chosen = self.in_force
         name = _shown_name(chosen) if chosen else translate("Presets", "none of them")
-        self.setText(translate("Presets", "Preset: {name}").format(name=name) if chosen else self._plain())
+        named = translate("Presets", "Preset: {name}").format(name=on_button(name))
+        self.setText(named if chosen else self._plain())
         self.setAccessibleName(translate("Presets", "Presets, in force: {name}").format(name=name))
         self.setIcon(self._theme.icon("chevron-down", size=14))
 
@@ -92,7 +94,7 @@ class PresetMenu(QToolButton):
         for old in menu.findChildren(QMenu):
             old.deleteLater()
         for preset in self._presets:
-            action = menu.addAction(_shown_name(preset), partial(self.applied.emit, dict(preset.values)))
+            action = menu.addAction(on_button(_shown_name(preset)), partial(self.applied.emit, dict(preset.values)))
             action.setCheckable(True)
             action.setChecked(preset is chosen)
         menu.addSeparator()
@@ -105,7 +107,7 @@ class PresetMenu(QToolButton):
             below = menu.addMenu(title)
             below.setEnabled(bool(own))
             for preset in own:
-                below.addAction(preset.name, partial(deed, preset.name))
+                below.addAction(on_button(preset.name), partial(deed, preset.name))
 
     @staticmethod
     def _plain() -> str:

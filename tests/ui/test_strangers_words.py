@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import re
 from collections.abc import Iterator, Mapping
 from typing import Any, TypeVar
 
@@ -10,19 +11,19 @@ import pytest
 from PySide6.QtCore import QAbstractItemModel, QModelIndex, Qt
 from PySide6.QtGui import QAction
 from PySide6.QtGui import Qt as Gui
-from PySide6.QtWidgets import QAbstractItemView, QApplication, QLabel
+from PySide6.QtWidgets import QAbstractItemView, QApplication, QLabel, QLineEdit, QMenu
 from pytestqt.qtbot import QtBot
 
 from app.settings_table import FIELDS
-from tests.ui.conftest import READY, STATS, rows
+from tests.ui.conftest import READY, STATS, model, rows
 from tests.ui.hub import records as hub
 from tests.ui.places import HUB_PAGES, make_window
 from ui.attachment_reader import AttachmentReader
 from ui.dialogs import Question
 from ui.formatting import as_written, hover
-from ui.layer_records import EDITABLE, Layer, LayeredValue, LayersView
+from ui.layer_records import EDITABLE, Layer, LayeredValue, LayersView, Preset
 from ui.main_window import MainWindow
-from ui.records import Attachment, AttachmentKind, MessageView, SearchHit
+from ui.records import Attachment, AttachmentKind, FolderRow, MessageView, SearchHit
 
 EVIL = "<img src='file:///nowhere/evil.png'> & <b>bold</b>"
 Whatever = TypeVar("Whatever")
@@ -127,3 +128,32 @@ def test_words_that_are_no_html_stay_as_they_are() -> None:
     shown = as_written(EVIL)
     assert "<img" not in shown
     assert "&lt;img" in shown
+
+
+def seen(words: str) -> str:
+    """What Qt shows of the words of a button or an entry of a menu: a lone ``&`` marks a key and is not seen."""
+    return re.sub("&(.)", r"\1", words)
+
+
+def test_an_ampersand_in_a_name_is_seen_on_buttons_and_in_menus(window: MainWindow, qtbot: QtBot) -> None:
+    window.set_engine(dataclasses.replace(READY, target=model("B&W"), draft=None))
+    assert "B&W" in seen(window.header.model_button.text())
+    window.set_conversations(rows(), 1, (FolderRow(7, "R&D"),))
+    listing = window.sidebar.list
+    menu = listing.make_menu(listing.rows.index_of(1))
+    assert menu is not None
+    folders = next(each for each in menu.findChildren(QMenu) if each.title() == "Move to folder")
+    assert seen(folders.actions()[0].text()) == "R&D"
+    window.chat_settings.set_presets([Preset("Q&A", {"temperature": 0.8})])
+    window.chat_settings.open()
+    dialog = window.chat_settings.dialog
+    assert dialog is not None
+    button = dialog.presets
+    button.set_values({"temperature": 0.8})
+    assert seen(button.text()) == "Preset: Q&A"
+    button.list_menu.aboutToShow.emit()
+    entries = [entry for each in (button.list_menu, *button.list_menu.findChildren(QMenu)) for entry in each.actions()]
+    assert [seen(entry.text()) for entry in entries].count("Q&A") == 3  # to be applied, renamed, deleted
+    deed = next(entry for entry in entries if seen(entry.text()) == "Q&A" and not entry.isCheckable())
+    deed.trigger()
+    assert next(each for each in dialog.findChildren(QLineEdit) if each.text()).text() == "Q&A"
