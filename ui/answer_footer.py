@@ -104,9 +104,16 @@ class AnswerFooter(QLabel):
         for number, one in enumerate(self._figures):
             is_model = self._names_model and number == len(self._figures) - 1
             needed = self._width_of(one.text)
-            if lines[-1] and width - used < (min(needed, least_name) if is_model else needed):
+            least = min(needed, least_name) if is_model else needed
+            if lines[-1] and width - used < least:
                 lines.append([])
                 used = 0.0
+                if is_model and len(lines[-2]) > 1:
+                    # How it was made stands together: the mode, and the model that would stand there alone.
+                    mode_px = self._width_of(lines[-2][-1].text) + self._width_of(SEPARATOR)
+                    if width - mode_px >= least:
+                        lines[-1].append(lines[-2].pop())
+                        used = mode_px
             lines[-1].append(one if needed <= width - used else self._shortened(one, width - used, in_middle=is_model))
             used += needed + self._width_of(SEPARATOR)
         return lines

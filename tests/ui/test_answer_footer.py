@@ -147,3 +147,14 @@ def test_each_figure_tells_how_it_was_measured_on_whichever_line_it_stands(
         assert "How tokens were proposed" in hover("auto")
         assert "gave this answer" in hover("DeepS")
         assert (LONG_NAME in told[-1]) == ("…" in figures.text())
+
+
+@pytest.mark.parametrize("name", ["tiny", "Qwen3-4B-Q4_K_M", LONG_NAME])
+def test_a_model_whose_name_has_no_room_on_a_line_takes_the_mode_along(window: MainWindow, name: str) -> None:
+    figures = shown(window, MessageView(7, "assistant", "The answer", stats=PACED, target=name)).figures
+    just_too_narrow = figures.fontMetrics().horizontalAdvance(FIGURES + " · ") + 8
+    figures.wrap(just_too_narrow)
+    assert figures.text() == FIGURES.removesuffix(" · auto") + f"\nauto · {name}"
+    figures.wrap(90)
+    assert all(figures.fontMetrics().horizontalAdvance(line) <= 90 for line in figures.text().split("\n")[-2:])
+    assert figures.text().split("\n")[-1] == ("auto · tiny" if name == "tiny" else figures._lines[-1][0].text)
