@@ -92,6 +92,7 @@ def _run(
     FirstPaint(window, instance.answer_others)
     FirstPaint(window, painted.set)
     window.show()
+    window.transcript.fill_sight()
     garbage = GarbageController(lambda: controller.is_answering, application)
     for happened in (window.message_submitted, window.conversation_selected, window.new_chat_requested):
         happened.connect(garbage.something_happened)

@@ -31,13 +31,13 @@ from ui.formatting import footer
 from ui.header import Header
 from ui.hub.doors import HubDoors
 from ui.language import translate
+from ui.opening_page import OpeningPage
 from ui.problem_words import in_language
 from ui.records import ConversationRow, EngineView, FolderRow, MessageView, SettingField, SettingValue
 from ui.sidebar import Sidebar
 from ui.stats_panel import StatsPanel
 from ui.stray_keys import StrayKeys
 from ui.theme import Theme
-from ui.transcript import Transcript
 from ui.transcript_keys import TranscriptKeys
 from ui.undo_bar import UndoBar
 from ui.window_dialogs import WindowDialogs
@@ -114,7 +114,7 @@ class MainWindow(QMainWindow):
     def _build(self) -> None:
         self.sidebar = Sidebar(self.theme)
         self.header = Header(self.theme)
-        self.transcript = Transcript(self.theme)
+        self.transcript = OpeningPage(self.theme)
         self.empty = EmptyState(self.theme)
         self.problem_banner = Banner(self.theme, problem=True)
         self.notice_banner = Banner(self.theme, problem=False)

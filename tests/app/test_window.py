@@ -29,6 +29,35 @@ QTimer.singleShot(500, application, close)
 sys.exit(open_window([], ScriptedWorker))
 """
 
+TELL_BEFORE_THE_FIRST_PICTURE = """
+import sys
+from PySide6.QtWidgets import QApplication
+from app.chats.opening import Place
+from app.chats.store import ChatStore
+from app.paths import find_paths
+from app.window import open_window
+from engine.fake_model import ScriptedWorker
+from ui import opening_page, transcript
+paths = find_paths()
+paths.data.mkdir(parents=True)
+paths.config.mkdir(parents=True)
+(paths.config / "welcomed").touch()
+store = ChatStore(Place(paths.chats_file, paths.backups), print)
+assert store.open() is None
+chat = store.create_conversation("long")
+store.add_message(chat, "user", "a word and another one\\n\\n" * 200)
+assert store.close(10)
+transcript.FIRST_SLICE_S, opening_page.LONGEST_S = 1e-9, 30.0
+def tell(*_):
+    window = next(widget for widget in QApplication.topLevelWidgets() if widget.inherits("QMainWindow"))
+    print("below the first picture:", window.transcript.verticalScrollBar().maximum())
+    window.close()
+    return 0
+application = QApplication([])
+QApplication.exec = tell
+sys.exit(open_window([], ScriptedWorker))
+"""
+
 
 def run(code: str, **environ: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
@@ -50,6 +79,12 @@ def test_it_opens_and_closes(tmp_path: Path) -> None:
     assert paths.layout_file.exists()
     assert len(list(paths.backups.iterdir())) == 1
     assert "start: chats" in (paths.logs / "paceline.log").read_text(encoding="utf-8")
+
+
+def test_the_first_picture_has_all_that_is_in_sight() -> None:
+    done = run(TELL_BEFORE_THE_FIRST_PICTURE)
+    assert done.returncode == 0, done.stderr
+    assert int(done.stdout.split("below the first picture:")[1]) > 0
 
 
 def test_a_home_that_cannot_be_written_is_told_and_the_window_opens_all_the_same(tmp_path: Path) -> None:
