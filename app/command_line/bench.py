@@ -23,8 +23,8 @@ from app.benchmark.report import Report, make_report
 from app.benchmark.runner import Plan, Runner
 from app.benchmark.runs import Run, Variant
 from app.command_line.models_names import resolve_names
-from app.command_line.output import fail, fail_with, notify
-from app.command_line.run import INTERRUPTED, load_request, open_session
+from app.command_line.output import INTERRUPTED, fail, fail_with, notify
+from app.command_line.run import load_request, open_session
 from app.errors import PeerError
 from app.hub.errors import LibraryError
 from app.paths import assets_dir

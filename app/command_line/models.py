@@ -17,8 +17,8 @@ from app.command_line.models_output import (
     show_text,
     size_words,
 )
-from app.command_line.models_pull import INTERRUPTED, pull
-from app.command_line.output import fail
+from app.command_line.models_pull import pull
+from app.command_line.output import INTERRUPTED, fail
 from app.errors import AppError
 from app.hub.client import HubClient
 from app.hub.opening import open_library

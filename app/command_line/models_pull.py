@@ -12,7 +12,7 @@ import time
 from collections.abc import Sequence
 
 from app.command_line.models_output import as_dict, progress_line, size_words
-from app.command_line.output import fail
+from app.command_line.output import INTERRUPTED, fail
 from app.hub.client import HubClient
 from app.hub.downloads import Downloads
 from app.hub.errors import HubNotFoundError, LibraryError
@@ -23,7 +23,6 @@ from app.hub.records import DownloadRequest, DownloadState, DownloadStatus, Remo
 from app.paths import find_paths
 from engine.records import Problem
 
-INTERRUPTED = 130  # what a shell gives for Ctrl+C
 LOOK_EVERY_S = 0.2
 LINE_EVERY_S = 10.0  # where stderr is no terminal
 MAX_NAMED = 8

@@ -1,13 +1,34 @@
-"""How the command line shows a failure and a run's figures. Knows records only."""
+"""How the command line shows a failure and a run's figures. Knows records, and the streams that it writes to."""
 
 from __future__ import annotations
 
+import io
 import json
+import os
 import sys
+from pathlib import Path
 
 from app.command_line.terminal_words import for_terminal, problem_for_terminal
 from engine.errors import EngineError
 from engine.records import Finished, FinishReason, Problem, RunStats, Source
+
+INTERRUPTED = 130  # what a shell gives for Ctrl+C
+
+
+def prepare_streams() -> None:
+    """Have streams that take whatever is written to them: a closed one is nowhere, what one cannot show becomes "?"."""
+    nowhere = Path(os.devnull)
+    sys.stdin = sys.stdin or nowhere.open(encoding="utf-8")
+    sys.stdout = sys.stdout or nowhere.open("w", encoding="utf-8")
+    sys.stderr = sys.stderr or nowhere.open("w", encoding="utf-8")
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper) and stream.errors == "strict":
+            stream.reconfigure(errors="replace")
+
+
+def drop_output() -> None:
+    """Let what is still to be written to stdout go nowhere, or the interpreter complains at its end."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def fail(problem: Problem, *, as_json: bool = False) -> int:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import argparse
 import importlib
-import os
 import sys
 from collections.abc import Sequence
 
 import app
 from app.command_line.models_parser import add_models_commands
-from engine.records import CacheType, FlashAttention, Mode, SamplingParams
+from app.command_line.output import INTERRUPTED, drop_output, fail, prepare_streams
+from engine.records import CacheType, FlashAttention, Mode, Problem, SamplingParams
 
 ALL_LAYERS = 10_000  # more than any model has
 MOST_THREADS = 512  # llama.cpp ends the process where there are more
@@ -21,6 +21,7 @@ DESCRIPTION = "Chat with local language models, with exact speculative decoding.
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command; the exit code is 0 when done, 1 with one sentence on stderr, 2 for wrong options."""
+    prepare_streams()
     words = list(sys.argv[1:] if argv is None else argv)
     options = make_parser().parse_args(words)
     # Imported only when called: the window must not wait for what the terminal needs, nor the other way round.
@@ -29,8 +30,14 @@ def main(argv: Sequence[str] | None = None) -> int:
         code = int(module.command(options))
         sys.stdout.flush()
     except BrokenPipeError:  # whoever reads, as `head` does, has enough: no reason for a traceback
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # or the interpreter complains at its end
+        drop_output()
         return READER_GONE
+    except KeyboardInterrupt:
+        return INTERRUPTED
+    except OSError as error:  # what concerns a file is told by the commands themselves
+        drop_output()
+        reason = error.strerror or str(error)
+        return fail(Problem("The output could not be written", f"{reason}.", "Check the free space where it goes."))
     return code
 
 

@@ -19,7 +19,7 @@ from app.attachments.framing import with_attachments
 from app.attachments.reading import read_attachment
 from app.command_line.layers import apply_layers
 from app.command_line.models_names import resolve_names
-from app.command_line.output import fail, fail_with, figures, notify, run_as_dict
+from app.command_line.output import INTERRUPTED, fail, fail_with, figures, notify, run_as_dict
 from app.errors import AppError
 from app.paths import builtin_draft, builtin_target, find_paths
 from engine.errors import EngineError
@@ -41,7 +41,6 @@ from engine.session import Session
 from ui.records import Attachment
 
 MEASURE_S = 0.7  # for one answer, a rough curve now is worth more than a fine one later
-INTERRUPTED = 130  # what a shell gives for Ctrl+C
 
 
 def command(options: argparse.Namespace) -> int:
@@ -52,7 +51,7 @@ def command(options: argparse.Namespace) -> int:
     except AppError as error:
         return fail(error.problem, as_json=options.json)
     except (ValueError, OSError) as error:
-        return fail(Problem("This cannot be run", str(error), "Change the option."), as_json=options.json)
+        return fail(_refusal(error), as_json=options.json)
     session = open_session(Path(options.history) if options.history else None)
     try:
         ready = session.load(load_request(options))
@@ -69,6 +68,16 @@ def command(options: argparse.Namespace) -> int:
         return fail_with(error, as_json=options.json)
     finally:
         session.close()
+
+
+def _refusal(error: ValueError | OSError) -> Problem:
+    title = "This cannot be run"
+    if isinstance(error, UnicodeDecodeError):
+        return Problem(title, "The prompt is no UTF-8 text.", "Save it as UTF-8, or attach it with --attach.")
+    if isinstance(error, OSError):
+        reason = error.strerror or error
+        return Problem(title, f"{error.filename or 'The prompt'} cannot be read: {reason}.", "Check the path.")
+    return Problem(title, str(error), "Change the option.")
 
 
 def open_session(past_folder: Path | None = None) -> Session:

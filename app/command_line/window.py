@@ -5,7 +5,7 @@ from __future__ import annotations
 import gc
 from typing import TYPE_CHECKING
 
-from app.command_line.output import fail
+from app.command_line.output import fail, prepare_streams
 from app.display import has_display
 from engine.records import Problem
 
@@ -19,6 +19,7 @@ NO_DISPLAY = Problem(
 
 def command(_options: argparse.Namespace | None = None) -> int:
     """Open the window and stay until it closes."""
+    prepare_streams()
     if not has_display():
         return fail(NO_DISPLAY)
     gc.disable()  # nothing of what is imported now is garbage; the window says when it is looked for

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
@@ -9,9 +10,15 @@ from pathlib import Path
 
 import pytest
 
+from app.command_line.output import INTERRUPTED
 from app.command_line.parser import READER_GONE, main
 
 ROOT = Path(__file__).resolve().parents[3]
+CHAT = {
+    "format": "paceline-chats",
+    "version": 1,
+    "conversations": [{"messages": [{"key": 1, "role": "user", "text": "Hello"}]}],
+}
 
 
 @pytest.mark.parametrize("words", [["chat"], ["models", "serach"]])
@@ -33,3 +40,51 @@ def test_a_reader_that_has_enough_is_no_error() -> None:
     with os.fdopen(writing, "wb") as pipe:
         result = subprocess.run(command, cwd=ROOT, stdout=pipe, stderr=subprocess.PIPE, text=True, check=False)
     assert (result.returncode, result.stderr) == (READER_GONE, "")
+
+
+def run(redirected: str, *words: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    """The command with streams as a shell gives them."""
+    command = ["sh", "-c", f'exec "$@" {redirected}', "sh", sys.executable, "-m", "app", *words]
+    env = {**os.environ, **environment}
+    return subprocess.run(command, cwd=ROOT, env=env, capture_output=True, text=True, check=False)
+
+
+@pytest.mark.skipif(os.name == "nt", reason="no shell of this kind there")
+@pytest.mark.parametrize("closed", ["<&- >&-", ">&- 2>&-"])
+def test_streams_that_are_closed_are_no_error(closed: str) -> None:
+    result = run(closed, "stats")
+    assert (result.returncode, result.stderr) == (0, "")
+
+
+@pytest.mark.skipif(os.name == "nt", reason="no shell of this kind there")
+def test_a_prompt_from_a_closed_stream_is_no_prompt() -> None:
+    result = run("<&-", "run", "--prompt-file", "-")
+    assert result.returncode == 1
+    assert "There is no prompt" in result.stderr
+    assert "Traceback" not in result.stderr
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="this system has no file that is always full")
+def test_output_onto_a_full_disk_is_one_sentence() -> None:
+    result = run(">/dev/full", "stats")
+    assert result.returncode == 1
+    assert result.stderr.strip().startswith("paceline: The output could not be written: No space left on device.")
+    assert "\n" not in result.stderr.strip()
+
+
+def test_what_the_terminal_cannot_show_becomes_a_question_mark(tmp_path: Path) -> None:
+    result = run("", "chats", "export", str(tmp_path / "Tür.json"), PYTHONIOENCODING="ascii:strict", PYTHONUTF8="0")
+    assert result.returncode == 1
+    assert "Traceback" not in result.stderr
+    (tmp_path / "é.json").write_text(json.dumps(CHAT), encoding="utf-8")
+    result = run("", "chats", "import", str(tmp_path / "é.json"), PYTHONIOENCODING="ascii:strict", PYTHONUTF8="0")
+    assert (result.returncode, result.stderr) == (0, "")
+    assert result.stdout.strip().endswith("?.json: 1 chat imported.")
+
+
+def test_ctrl_c_ends_any_command_without_a_traceback(monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupt(*_arguments: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("app.command_line.chats.import_chats", interrupt)
+    assert main(["chats", "import", "chats.json"]) == INTERRUPTED

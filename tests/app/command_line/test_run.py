@@ -97,7 +97,7 @@ def test_the_prompt_from_a_file_or_standard_input(
         (("--prompt", "x", "--max-tokens", "0"), "--max-tokens must be 1 or more"),
         (("--prompt", "x", "--depth", "99"), "The depth must be between 0 and 32"),
         (("--prompt", "x", "--top-p", "2"), "The top-p must be above 0"),
-        (("--prompt-file", "/no/such/file"), "No such file"),
+        (("--prompt-file", "/no/such/file"), "/no/such/file cannot be read: No such file or directory."),
         (("--prompt", "word " * 900), "the context holds 256"),
     ],
 )
@@ -106,6 +106,12 @@ def test_bad_input_is_one_sentence_and_exit_1(capsys: Capture, more: tuple[str, 
     error = capsys.readouterr().err.strip()
     assert sentence in error
     assert "\n" not in error
+
+
+def test_a_prompt_that_is_no_text_is_one_sentence(capsys: Capture, tmp_path: Path) -> None:
+    (tmp_path / "prompt.txt").write_bytes(b"caf\xe9")
+    assert main(words("--prompt-file", str(tmp_path / "prompt.txt"))) == 1
+    assert "The prompt is no UTF-8 text." in capsys.readouterr().err
 
 
 def test_the_draft_mode_without_a_draft_is_refused(capsys: Capture) -> None:
