@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from pathlib import PurePath
 
-from PySide6.QtCore import Qt, Signal
+from PySide6.QtCore import QEvent, QObject, Qt, Signal
+from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
+from shiboken6 import isValid
 
 from ui.language import translate
 
@@ -24,6 +26,7 @@ class DropOverlay(QFrame):
     def __init__(self, parent: QWidget) -> None:
         super().__init__(parent)
         self._window = parent
+        self._focus: QWidget | None = None  # what had it before
         self.path = ""
         self.setObjectName("dropOverlay")
         self.setAccessibleName(translate("DropOverlay", "Use the dropped file as"))
@@ -36,7 +39,9 @@ class DropOverlay(QFrame):
         self.draft_button = self._choice(translate("DropOverlay", "Use as draft"), "draft")
         self.cancel_button = QPushButton(translate("DropOverlay", "Cancel"))
         self.cancel_button.setAccessibleName(translate("DropOverlay", "Cancel"))
-        self.cancel_button.clicked.connect(self.hide)
+        self.cancel_button.clicked.connect(self.leave)
+        for stop in (self.target_button, self.draft_button, self.cancel_button):
+            stop.installEventFilter(self)
         hint = QLabel(
             translate(
                 "DropOverlay",
@@ -73,6 +78,9 @@ class DropOverlay(QFrame):
 
     def ask(self, path: str) -> None:
         """Ask what the file is to be."""
+        focus = self._window.focusWidget()
+        if focus is None or not self.isAncestorOf(focus):
+            self._focus = focus
         self.path = path
         self.name.setText(PurePath(path).name)
         self.setGeometry(self._window.rect())
@@ -80,6 +88,25 @@ class DropOverlay(QFrame):
         self.raise_()
         self.target_button.setFocus()
 
-    def _take(self, role: str) -> None:
+    def leave(self) -> None:
+        """Go, and give the keyboard back to where it was."""
+        focus, self._focus = self._focus, None
         self.hide()
+        if focus is not None and isValid(focus):
+            focus.setFocus(Qt.FocusReason.OtherFocusReason)
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """Tab goes round among the three: what lies below is covered."""
+        is_tab = isinstance(event, QKeyEvent) and event.key() in (Qt.Key.Key_Tab, Qt.Key.Key_Backtab)
+        if not is_tab or not isinstance(event, QKeyEvent) or event.type() != QEvent.Type.KeyPress:
+            return super().eventFilter(watched, event)
+        by = -1 if event.modifiers() & Qt.KeyboardModifier.ShiftModifier or event.key() == Qt.Key.Key_Backtab else 1
+        stops = [self.target_button, self.draft_button, self.cancel_button]
+        at = next((number for number, stop in enumerate(stops) if stop is watched), 0)
+        reason = Qt.FocusReason.TabFocusReason if by > 0 else Qt.FocusReason.BacktabFocusReason
+        stops[(at + by) % len(stops)].setFocus(reason)
+        return True
+
+    def _take(self, role: str) -> None:
+        self.leave()
         self.chosen.emit(self.path, role)

@@ -320,8 +320,7 @@ class MainWindow(QMainWindow):
     def escape(self) -> None:
         """Take back what is in the way, or stop the answer."""
         if self.drop_overlay.isVisible():
-            self.drop_overlay.hide()
-            self.composer.setFocus()
+            self.drop_overlay.leave()
         elif self.hub.is_open:
             self.hub.place.leave()
         elif self.composer.is_busy:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import PySide6
+import pytest
 from PySide6.QtCore import QMimeData, QPoint, QPointF, Qt, QUrl
 from PySide6.QtGui import QDragEnterEvent, QDragLeaveEvent, QDropEvent
 from PySide6.QtWidgets import QApplication, QWidget
@@ -70,3 +71,31 @@ def test_files_dragged_over_the_box_are_the_windows_and_words_the_boxs(window: M
     words.setText("words")
     assert enter(box, words).isAccepted()
     assert not window.drop_zone.hint.isVisible()
+
+
+@pytest.mark.parametrize("role", ["target", "draft", "cancel"])
+def test_the_keyboard_goes_round_in_the_question_and_back_to_where_it_was(
+    window: MainWindow, role: str, qtbot: QtBot
+) -> None:
+    qtbot.keyClicks(window.composer.edit, "half a mess")
+    model = data("/files/model.gguf")
+    enter(window, model)
+    drop(window, model)
+    overlay = window.drop_overlay
+    stops = [overlay.target_button, overlay.draft_button, overlay.cancel_button]
+    reached = []
+    for _ in range(4):
+        reached.append(QApplication.focusWidget())
+        qtbot.keyClick(QApplication.focusWidget(), Qt.Key.Key_Tab)
+    assert reached == [*stops, stops[0]]
+    qtbot.keyClick(QApplication.focusWidget(), Qt.Key.Key_Tab, Qt.KeyboardModifier.ShiftModifier)
+    assert QApplication.focusWidget() is stops[0]
+    stop = getattr(overlay, f"{role}_button")
+    while QApplication.focusWidget() is not stop:
+        qtbot.keyClick(QApplication.focusWidget(), Qt.Key.Key_Tab)
+    told: list[tuple[str, str]] = []
+    window.model_file_chosen.connect(lambda *chosen: told.append(chosen))
+    qtbot.keyClick(stop, Qt.Key.Key_Space)
+    assert told == ([] if role == "cancel" else [("/files/model.gguf", role)])
+    qtbot.keyClicks(QApplication.focusWidget(), "age")
+    assert window.composer.text == "half a message"
