@@ -253,7 +253,10 @@ class Composer(QWidget):
             self._set_context_label(sum_words(told), f"{sum_words(told)}. {parts}", warn=not told.fits)
         else:  # the figure itself stands in the header
             full = size > 0 and used >= NEARLY_FULL * size
-            words = translate("Composer", "The context is nearly full") if full else ""
+            words = ""
+            if full:
+                nearly = translate("Composer", "The context is nearly full")
+                words = translate("Composer", "The context is full") if used >= size else nearly
             self._set_context_label(words, words, warn=full)
         after = translate("Composer", OVERFLOW_HELP[self._policy]) if self._policy in OVERFLOW_HELP else ""
         self.context_label.setToolTip(hover(f"{parts} {after}".strip()))

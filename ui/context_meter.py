@@ -60,7 +60,9 @@ def summary_words(parts: ContextParts) -> str:
     if parts.refused:
         return refused_words(parts)
     told = translate("ContextMeter", "Context: {used} of {size} tokens used{full}.")
-    full = translate("ContextMeter", ", nearly full") if parts.nearly_full else ""
+    full = ""
+    if parts.nearly_full:
+        full = translate("ContextMeter", ", full") if parts.full else translate("ContextMeter", ", nearly full")
     first = told.format(used=count(parts.used), size=count(parts.size), full=full)
     last = parts.last_answer
     rest = translate(
@@ -272,7 +274,10 @@ def _short_words(parts: ContextParts) -> str:
     if not parts.counted:
         return "…"
     share = percent(parts.share)
-    return f"{share} · {translate('ContextMeter', 'nearly full')}" if parts.nearly_full else share
+    if not parts.nearly_full:
+        return share
+    full = translate("ContextMeter", "full") if parts.full else translate("ContextMeter", "nearly full")
+    return f"{share} · {full}"
 
 
 def _swatch(theme: Theme, part: int, ratio: float) -> QPixmap:

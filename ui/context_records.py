@@ -36,6 +36,11 @@ class ContextParts:
         """Whether it is time to think of what happens then."""
         return self.share >= NEARLY_FULL
 
+    @property
+    def full(self) -> bool:
+        """Whether it holds no more: the messages alone take all of it, or more."""
+        return self.share >= 1.0
+
 
 @dataclass(frozen=True, slots=True)
 class SummaryView:

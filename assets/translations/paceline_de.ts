@@ -721,6 +721,10 @@
         <translation>Der Kontext ist fast voll</translation>
     </message>
     <message>
+        <source>The context is full</source>
+        <translation>Der Kontext ist voll</translation>
+    </message>
+    <message>
         <source>A file is still being read; the message can be sent in a moment.</source>
         <translation>Eine Datei wird noch gelesen; die Nachricht kann gleich gesendet werden.</translation>
     </message>
@@ -791,12 +795,24 @@
         <translation>, fast voll</translation>
     </message>
     <message>
+        <source>, full</source>
+        <translation>, voll</translation>
+    </message>
+    <message>
         <source>Too long: with the last question the conversation takes {needed} tokens, but the context holds {size}.</source>
         <translation>Zu lang: Mit der letzten Frage braucht das Gespräch {needed} Token, aber der Kontext fasst {size}.</translation>
     </message>
     <message>
         <source>{needed} of {size} · too long</source>
         <translation>{needed} von {size} · zu lang</translation>
+    </message>
+    <message>
+        <source>full</source>
+        <translation>voll</translation>
+    </message>
+    <message>
+        <source>nearly full</source>
+        <translation>fast voll</translation>
     </message>
     <message numerus="yes">
         <source>System prompt {system}, conversation {conversation}, last answer {last} tokens.</source>

@@ -101,6 +101,10 @@ def test_the_meter_follows_an_answer_and_warns(loaded: Desk, qtbot: QtBot) -> No
     qtbot.waitUntil(lambda: meter(loaded).parts.used == 460)
     assert "nearly full" in meter(loaded).text()
     assert "nearly full" in meter(loaded).accessibleName()
+    for used in (512, 700):  # the last ones of its messages alone fill it
+        meter(loaded).set_parts(ContextParts(conversation=used, size=512))
+        assert meter(loaded).text().strip() == "100 % · full"
+        assert f"{used} of 512 tokens used, full." in meter(loaded).accessibleName()
 
 
 def refuse(desk: Desk, qtbot: QtBot, question: str, num_tokens: int) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import importlib.util
 import re
 import shutil
@@ -91,6 +92,25 @@ def test_every_text_of_the_code_is_translated(updated: Path, code: str) -> None:
     missing = [f"{name}: {source}" for name, source, forms, done in found if not done or not all(forms)]
     assert found
     assert missing == [], "translate them in assets/translations, then run `make translations`"
+
+
+def _literal_texts() -> Iterator[tuple[str, str, str]]:
+    """Place, context and source of each text that the rooms translate or mark where it stands."""
+    for path in (path for room in ("app", "engine", "ui") for path in sorted((ROOT / room).rglob("*.py"))):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if not (isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and len(node.args) >= 2):
+                continue
+            texts = [one.value for one in node.args[:2] if isinstance(one, ast.Constant)]
+            if node.func.id in ("translate", "mark") and len(texts) == 2:
+                yield f"{path.name}:{node.lineno}", str(texts[0]), str(texts[1])
+
+
+def test_no_text_stands_where_the_tool_does_not_look() -> None:
+    """Such as within an f-string: it would never be translated, and nothing would say so."""
+    known = {(name, source) for name, source, *_ in messages(FOLDER / "paceline_de.ts")}
+    texts = list(_literal_texts())
+    assert len(texts) > 1000
+    assert [one for one in texts if one[1:] not in known] == []
 
 
 @needs_tools

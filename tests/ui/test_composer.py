@@ -239,6 +239,8 @@ def test_a_nearly_full_context_says_so_and_what_comes_then(window: MainWindow) -
     assert "oldest turns are left out" in label.toolTip().replace("\n", " ")
     window.set_settings({"overflow": "stop"})
     assert "no answer is made" in label.toolTip().replace("\n", " ")
+    window.composer.set_context(4096, 4096)
+    assert label.text() == "The context is full"
 
 
 def test_where_labels_find_no_room_one_button_offers_the_modes(window: MainWindow, qtbot: QtBot) -> None:
