@@ -80,9 +80,10 @@ class PromptsPage(SettingsPage):
     def _arrange(self) -> None:
         heading = QLabel(self.title)
         heading.setProperty("kind", "heading")
-        explained = QLabel(
-            translate("PromptsPage", "Type / in an empty message to insert one. Words in {braces} are filled in turn.")
+        words = translate(
+            "PromptsPage", "Type / in an empty message to insert one. Words in {braces} are filled in turn."
         )
+        explained = QLabel(words.format(braces="{" + translate("PromptsPage", "braces") + "}"))
         explained.setProperty("kind", "caption")
         explained.setWordWrap(True)
         deeds = QHBoxLayout()

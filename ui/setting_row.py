@@ -20,6 +20,7 @@ class SettingRow(QWidget):
 
     changed = Signal()
     is_wide = False  # a wide control goes below its words
+    most_px = CONTROL_PX  # of a control beside its words
 
     def __init__(self, field: SettingField) -> None:
         super().__init__()
@@ -58,7 +59,8 @@ class SettingRow(QWidget):
         row = QHBoxLayout(self)
         row.setContentsMargins(0, 0, 0, 0)
         row.setSpacing(24)
-        self.control.setFixedWidth(CONTROL_PX)
+        self.control.setMinimumWidth(CONTROL_PX)
+        self.control.setMaximumWidth(self.most_px)
         self.complaint.setFixedWidth(CONTROL_PX)
         row.addLayout(words, 1)
         row.addLayout(right)

@@ -161,11 +161,14 @@ class _CalmCombo(QComboBox):
 
 
 class ChoiceRow(SettingRow):
-    """One of a few."""
+    """One of a few; as wide as the longest of them takes, within reason."""
+
+    most_px = 320
 
     def make_control(self) -> QWidget:
         """An editor of this kind."""
         self.combo = _CalmCombo()
+        self.combo.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToContents)
         for value, label in self.field.choices:
             self.combo.addItem(label, value)
         self.combo.setItemDelegate(QStyledItemDelegate(self.combo))  # draws as the stylesheet says

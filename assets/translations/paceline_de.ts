@@ -5269,6 +5269,10 @@ Chat-Vorlage: {template_name}
         <translation>Tippen Sie / in eine leere Nachricht, um eine einzufügen. Wörter in {braces} werden der Reihe nach ausgefüllt.</translation>
     </message>
     <message>
+        <source>braces</source>
+        <translation>Klammern</translation>
+    </message>
+    <message>
         <source>A prompt</source>
         <translation>Eine Vorlage</translation>
     </message>

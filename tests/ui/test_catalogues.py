@@ -142,6 +142,18 @@ def test_what_a_person_fills_in_a_prompt_has_german_names(german: str) -> None:
     assert all(placeholders(text) for text in texts.values())
 
 
+def test_the_page_of_prompts_shows_braces_in_german(german: str, qtbot: QtBot) -> None:
+    told = " ".join(shown_texts(open_settings(make_window(qtbot), 6)))
+    assert "Wörter in {Klammern} werden" in told
+
+
+def test_every_choice_of_the_settings_has_room_in_german(german: str, qtbot: QtBot) -> None:
+    dialog = open_settings(make_window(qtbot), 3)
+    combos = [combo for combo in dialog.findChildren(QComboBox) if combo.isVisible()]
+    qtbot.waitUntil(lambda: all(combo.width() >= combo.sizeHint().width() for combo in combos))
+    assert "Älteste Nachrichten zusammenfassen" in {combos[0].itemText(row) for row in range(combos[0].count())}
+
+
 def test_the_germans_typography_is_kept() -> None:
     for _, source, forms, _ in messages(FOLDER / "paceline_de.ts"):
         for form in forms:
