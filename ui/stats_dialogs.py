@@ -88,6 +88,7 @@ class ExplanationsDialog(_Dialog):
             grid.addWidget(words, number, 1, Qt.AlignmentFlag.AlignTop)
         grid.setRowStretch(len(self.lines), 1)
         self.area = QScrollArea()
+        self.area.setObjectName("keyScrolled")
         self.area.setWidget(content)
         self.area.setWidgetResizable(True)
         self.area.setFocusPolicy(Qt.FocusPolicy.StrongFocus)

@@ -49,6 +49,8 @@ QMainWindow, QDialog, #page, #transcript, #transcriptContent { background: $page
 #header { background: $page; border-bottom: 1px solid $border; }
 QWidget { color: $text; font-size: ${base}px; }
 QScrollArea, QAbstractScrollArea { border: none; background: transparent; }
+QScrollArea#keyScrolled { border: 1px solid transparent; border-radius: 4px; }
+QScrollArea#keyScrolled:focus { border-color: $focus; }
 QLabel { background: transparent; }
 QLabel:disabled { color: $text_disabled; }
 QLabel[kind="caption"] { color: $text_muted; font-size: ${caption}px; }

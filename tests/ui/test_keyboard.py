@@ -141,7 +141,7 @@ def ring(widget: QWidget) -> QImage:
     return top.grab().toImage().copy(place.x(), place.y(), size.width(), size.height())
 
 
-@pytest.mark.parametrize("name", ["window", "settings", "chat_settings", "question", "hub"])
+@pytest.mark.parametrize("name", ["window", "settings", "hub", *DIALOGS])
 def test_the_focus_is_seen_on_every_control(window: MainWindow, name: str, qtbot: QtBot) -> None:
     roots = {
         "window": lambda: window,
