@@ -23,6 +23,7 @@ from PySide6.QtWidgets import (
 )
 
 from engine.records import Mode
+from ui.control_widths import ControlWidths
 from ui.enter_key import EnterInDialog
 from ui.formatting import as_written, number_text
 from ui.language import mark, translate
@@ -159,6 +160,7 @@ class ChatSettingsDialog(QDialog):
             row.reset.connect(partial(self._on_reset, (field.key,)))
             column.addWidget(row)
         column.addStretch(1)
+        ControlWidths(content, [row.row for row in self.rows.values()])
         scroll = QScrollArea()
         scroll.setWidget(content)
         scroll.setWidgetResizable(True)

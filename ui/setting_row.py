@@ -20,7 +20,6 @@ class SettingRow(QWidget):
 
     changed = Signal()
     is_wide = False  # a wide control goes below its words
-    most_px = CONTROL_PX  # of a control beside its words
 
     def __init__(self, field: SettingField) -> None:
         super().__init__()
@@ -59,11 +58,14 @@ class SettingRow(QWidget):
         row = QHBoxLayout(self)
         row.setContentsMargins(0, 0, 0, 0)
         row.setSpacing(24)
-        self.control.setMinimumWidth(CONTROL_PX)
-        self.control.setMaximumWidth(self.most_px)
-        self.complaint.setFixedWidth(CONTROL_PX)
+        self.set_control_px(CONTROL_PX)
         row.addLayout(words, 1)
         row.addLayout(right)
+
+    def set_control_px(self, width: int) -> None:
+        """Give a control beside its words another width in pixels."""
+        self.control.setFixedWidth(width)
+        self.complaint.setFixedWidth(width)
 
     def make_control(self) -> QWidget:
         """The widget that edits the value."""

@@ -161,9 +161,7 @@ class _CalmCombo(QComboBox):
 
 
 class ChoiceRow(SettingRow):
-    """One of a few; as wide as the longest of them takes, within reason."""
-
-    most_px = 320
+    """One of a few."""
 
     def make_control(self) -> QWidget:
         """An editor of this kind."""

@@ -23,6 +23,7 @@ from PySide6.QtWidgets import (
 )
 
 from engine.records import Mode
+from ui.control_widths import ControlWidths
 from ui.enter_key import EnterInDialog
 from ui.language import translate
 from ui.mode_cards import ModeRow
@@ -106,6 +107,7 @@ class SettingsDialog(QDialog):
             self.rows[field.key] = row
             column.addWidget(row)
         column.addStretch(1)
+        ControlWidths(content, [self.rows[field.key] for field in fields])
         scroll = QScrollArea()
         scroll.setWidget(content)
         scroll.setWidgetResizable(True)

@@ -13,7 +13,7 @@ from pathlib import Path
 from types import ModuleType
 
 import pytest
-from PySide6.QtCore import QCoreApplication, QLocale
+from PySide6.QtCore import QCoreApplication, QLocale, QPoint
 from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QAbstractButton, QApplication, QComboBox, QLabel, QLineEdit, QListWidget, QMenu, QWidget
 from pytestqt.qtbot import QtBot
@@ -151,6 +151,9 @@ def test_every_choice_of_the_settings_has_room_in_german(german: str, qtbot: QtB
     dialog = open_settings(make_window(qtbot), 3)
     combos = [combo for combo in dialog.findChildren(QComboBox) if combo.isVisible()]
     qtbot.waitUntil(lambda: all(combo.width() >= combo.sizeHint().width() for combo in combos))
+    controls = [row.control for row in dialog.rows.values() if row.isVisible() and not row.is_wide]
+    qtbot.waitUntil(lambda: len({control.mapTo(dialog, QPoint(0, 0)).x() for control in controls}) == 1)
+    assert len(controls) > 1
     assert "Älteste Nachrichten zusammenfassen" in {combos[0].itemText(row) for row in range(combos[0].count())}
 
 
