@@ -6,29 +6,16 @@ import sqlite3
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from concurrent.futures import Future
 from dataclasses import replace
-from typing import Any, Protocol
+from typing import Any
 
 from app.chats import index
-from app.chats.writer import Job, Result
+from app.chats.writer import Access
 from ui.records import Attachment, AttachmentKind, MessageView
 
 NEW_CHAT = 0  # the key of what is attached before there is a conversation
 _CHUNK = 500  # ids in one statement; SQLite takes at least 999
 _SHOWN = "id, name, kind, num_bytes, ''"
 _WHOLE = "id, name, kind, num_bytes, text"
-
-
-class Access(Protocol):
-    """How jobs reach the connection."""
-
-    def read(self, job: Job[Result]) -> Result:
-        """Run a job that changes nothing."""
-
-    def write(self, job: Job[Result]) -> Result:
-        """Run a job in a transaction; its change is safe when this returns."""
-
-    def post(self, job: Job[Result]) -> Future[Result]:
-        """Run a job without waiting for it."""
 
 
 class Attachments:

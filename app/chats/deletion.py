@@ -9,10 +9,9 @@ import sqlite3
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Protocol
 
 from app.chats import messages, rows
-from app.chats.writer import Job, Result
+from app.chats.writer import Access
 from engine.records import Mode
 
 
@@ -26,13 +25,6 @@ class DeletedBranch:
     parent_id: int | None
     message_ids: tuple[int, ...]
     shown: bool
-
-
-class Access(Protocol):
-    """How jobs reach the connection."""
-
-    def write(self, job: Job[Result]) -> Result:
-        """Run a job in a transaction; its change is safe when this returns."""
 
 
 class Deletions:

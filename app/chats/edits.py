@@ -7,19 +7,8 @@ from __future__ import annotations
 
 import sqlite3
 from concurrent.futures import Future
-from typing import Protocol
 
-from app.chats.writer import Job, Result
-
-
-class Access(Protocol):
-    """How jobs reach the connection."""
-
-    def read(self, job: Job[Result]) -> Result:
-        """Run a job that changes nothing."""
-
-    def post(self, job: Job[Result]) -> Future[Result]:
-        """Run a job without waiting for it."""
+from app.chats.writer import Access
 
 
 class Edits:

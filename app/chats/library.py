@@ -10,28 +10,14 @@ from collections.abc import Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Protocol
 
 from app.chats.copies import duplicate
 from app.chats.titles import one_line
-from app.chats.writer import Job, Result
+from app.chats.writer import Access
 from app.errors import StorageError
 from ui.records import FolderRow, SearchHit
 
 NEW_CHAT = 0  # the key of what is typed before there is a conversation
-
-
-class Access(Protocol):
-    """How jobs reach the connection."""
-
-    def read(self, job: Job[Result]) -> Result:
-        """Run a job that changes nothing."""
-
-    def write(self, job: Job[Result]) -> Result:
-        """Run a job in a transaction; its change is safe when this returns."""
-
-    def post(self, job: Job[Result]) -> Future[Result]:
-        """Run a job without waiting for it."""
 
 
 @dataclass(frozen=True, slots=True)

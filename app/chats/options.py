@@ -8,7 +8,7 @@ import sqlite3
 from collections.abc import Mapping
 from typing import Any
 
-from app.chats.library import Access
+from app.chats.writer import Access
 from engine.records import Mode
 
 log = logging.getLogger(__name__)

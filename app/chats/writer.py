@@ -7,12 +7,25 @@ import sqlite3
 import threading
 from collections.abc import Callable
 from concurrent.futures import Future
-from typing import Any, TypeVar
+from typing import Any, Protocol, TypeVar
 
 from app.errors import StorageError
 
 Result = TypeVar("Result")
 Job = Callable[[sqlite3.Connection], Result]
+
+
+class Access(Protocol):
+    """How those who know statements reach the connection, whoever runs them."""
+
+    def read(self, job: Job[Result]) -> Result:
+        """Run a job that changes nothing."""
+
+    def write(self, job: Job[Result]) -> Result:
+        """Run a job in a transaction; its change is safe when this returns."""
+
+    def post(self, job: Job[Result]) -> Future[Result]:
+        """Run a job in a transaction without waiting for it."""
 
 
 class Writer:
