@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import contextlib
-import os
+import codecs
 import sqlite3
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -18,6 +17,7 @@ from app.chats.totals import read_totals
 from app.errors import StatisticsExportError
 from app.statistics_table import answer_row, csv_pieces, json_pieces, totals_row
 from app.stats_sum import by_pair
+from app.whole_file import whole_file
 from engine.sentences import said
 from ui.stats_records import PairSums
 
@@ -88,22 +88,15 @@ def write_file(file: Path, text: Iterable[str], *, for_spreadsheets: bool) -> No
     Raises:
         StatisticsExportError: the file cannot be written.
     """
-    part = file.with_name(file.name + ".part")
     try:
-        # Excel takes CSV for UTF-8 only where it begins with a mark.
-        with part.open("w", encoding="utf-8-sig" if for_spreadsheets else "utf-8", newline="") as handle:
+        with whole_file(file) as handle:
+            if for_spreadsheets:  # Excel takes CSV for UTF-8 only where it begins with a mark
+                handle.write(codecs.BOM_UTF8)
             for piece in text:
-                handle.write(piece)
-            handle.flush()
-            os.fsync(handle.fileno())
-        part.replace(file)
-    except OSError as error:
-        raise StatisticsExportError(
-            said("{file} cannot be written ({reason}).", file=file, reason=error.strerror or error)
-        ) from error
-    finally:
-        with contextlib.suppress(OSError):  # a folder that takes no file lets none be removed
-            part.unlink(missing_ok=True)
+                handle.write(piece.encode())
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or error
+        raise StatisticsExportError(said("{file} cannot be written ({reason}).", file=file, reason=reason)) from error
 
 
 def _some_after(after: int, db: sqlite3.Connection) -> tuple[tuple[GivenAnswer, ...], int | None]:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
-import os
 import sqlite3
 import zipfile
 from collections.abc import Iterator, Sequence
@@ -11,6 +9,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
+from typing import IO
 
 from app.chats.exchange.file_names import JSON, MARKDOWN, file_name
 from app.chats.exchange.markdown import to_markdown
@@ -20,6 +19,7 @@ from app.chats.exchange.records import OutsideChat
 from app.chats.exchange.stored import insert_chat, read_chat
 from app.chats.store import ChatStore
 from app.errors import ChatsExportError, ChatsImportError
+from app.whole_file import whole_file
 from engine.sentences import joined, said
 
 BATCH = 20  # conversations in one transaction: the window waits for no longer than that
@@ -64,19 +64,14 @@ def export_chats(store: ChatStore, file: Path, form: str, conversation_id: int |
     chats = list(_stored(store, wanted))
     if not chats:
         raise ChatsExportError("There is no chat to export.", "Nothing was written.")
-    part = file.with_name(file.name + ".part")
     try:
-        if form == MARKDOWN and conversation_id is None:
-            _write_zip(part, chats)
-        else:
-            text = to_json(chats) if form == JSON else to_markdown(chats[0])
-            part.write_bytes(text.encode())  # line ends as they are, on every system
-        with part.open("r+b") as handle:  # Windows brings only what may be written to the disk
-            os.fsync(handle.fileno())
-        part.replace(file)
+        with whole_file(file) as handle:
+            if form == MARKDOWN and conversation_id is None:
+                _write_zip(handle, chats)
+            else:
+                text = to_json(chats) if form == JSON else to_markdown(chats[0])
+                handle.write(text.encode())  # line ends as they are, on every system
     except (OSError, ValueError) as error:
-        with contextlib.suppress(OSError, ValueError):
-            part.unlink(missing_ok=True)
         reason = getattr(error, "strerror", None) or error
         raise ChatsExportError(said("{file} cannot be written ({reason}).", file=file, reason=reason)) from error
     return len(chats)
@@ -132,7 +127,7 @@ def _insert_all(chats: Sequence[OutsideChat], db: sqlite3.Connection) -> int:
     return sum(insert_chat(db, chat, datetime.now(UTC)) is not None for chat in chats)
 
 
-def _write_zip(file: Path, chats: Sequence[OutsideChat]) -> None:
+def _write_zip(file: IO[bytes], chats: Sequence[OutsideChat]) -> None:
     with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
         for number, chat in enumerate(chats, start=1):
             archive.writestr(f"{number:04} {file_name(chat.title, 'md')}", to_markdown(chat))

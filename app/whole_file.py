@@ -1,0 +1,38 @@
+"""Writes a file whole or not at all: what was there stays until the new one is on the disk. Knows no contents."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import IO
+
+
+@contextlib.contextmanager
+def whole_file(file: Path) -> Iterator[IO[bytes]]:
+    """Give a file to write to, which takes the name of ``file`` at the end; nothing half-made is left of a failure.
+
+    A link goes on leading where it led. What is no ordinary file, such as a pipe or ``/dev/stdout``, is written as it
+    stands: putting a file in its place would be the end of it.
+
+    Raises:
+        OSError: the folder or the disk does not take it.
+        ValueError: no file can have this name.
+    """
+    if file.exists() and not file.is_file():
+        with file.open("wb") as handle:
+            yield handle
+        return
+    place = Path(os.path.realpath(file))
+    part = place.with_name(place.name + ".part")
+    try:
+        with part.open("wb") as handle:
+            yield handle
+            handle.flush()
+            os.fsync(handle.fileno())
+        part.replace(place)
+    except BaseException:
+        with contextlib.suppress(OSError, ValueError):
+            part.unlink(missing_ok=True)
+        raise
