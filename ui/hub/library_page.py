@@ -255,6 +255,7 @@ class LibraryPage(QWidget):
         for offer in offers:
             self.offers.addWidget(self._offer(offer))
         self.empty.setVisible(not rows)
+        self.words.setVisible(bool(rows))  # without them the heading stands beside the middle of the buttons
         self.add_button.setVisible(bool(rows))  # the invitation has its own
         self.offers_heading.setVisible(bool(offers))
         total = size(sum(row.size_bytes for row in rows if not row.in_place and not row.missing))

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QApplication, QBoxLayout, QPushButton
+from PySide6.QtWidgets import QApplication, QBoxLayout, QLabel, QPushButton
 from pytestqt.qtbot import QtBot
 
 from engine.records import Problem
@@ -94,6 +94,17 @@ def test_the_library_offers_chat_draft_reveal_and_remove(place: HubPlace, qtbot:
     assert reveals == [("/models/small.gguf",)]
     assert taken == [("/hf/smol.gguf",)]
     assert not place.library.lines[3].chat.isEnabled()
+
+
+def test_the_heading_of_an_empty_library_stands_beside_the_middle_of_its_button(place: HubPlace, qtbot: QtBot) -> None:
+    place.open("library")
+    page = place.library
+    heading = next(one for one in page.findChildren(QLabel) if one.text() == "Library")
+    page.set_library([], [])
+    assert page.look_button.isVisible()
+    qtbot.waitUntil(lambda: abs(heading.geometry().center().y() - page.look_button.geometry().center().y()) <= 1)
+    page.set_library(r.library(), [])
+    assert page.words.isVisible()
 
 
 def test_the_focus_stays_with_its_model_when_the_library_changes(place: HubPlace) -> None:
