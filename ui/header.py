@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from math import ceil
+
 from PySide6.QtCore import QPoint, QSize, Qt, Signal
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QMenu, QProgressBar, QToolButton, QVBoxLayout, QWidget
@@ -16,6 +18,7 @@ from ui.records import EngineState, EngineView
 from ui.tab_order import put_in_order
 from ui.theme import Theme
 
+HEIGHT_PX, AROUND_TEXT_PX = 48, 30  # at the least; margins, and a button around its words
 CHROME_PX = 40  # of the button of the models, around its words
 MODELS_SHARE = 0.6  # of the room that title and models share, where it is not enough for both
 # Where a chat template comes from, as the engine names it.
@@ -92,6 +95,7 @@ class Header(QFrame):
         self._make()
         self._arrange()
         theme.changed.connect(self._show)
+        theme.changed.connect(self._fit_text)
         self._show()
 
     def _make(self) -> None:
@@ -149,7 +153,10 @@ class Header(QFrame):
         row.addLayout(loading)
         row.addWidget(self.model_button)
         row.addWidget(self.stats_button)
-        self.setFixedHeight(48)
+        self._fit_text()
+
+    def _fit_text(self) -> None:
+        self.setFixedHeight(max(HEIGHT_PX, ceil(self._theme.text_height()) + AROUND_TEXT_PX))
 
     def add_indicator(self, indicator: QWidget) -> None:
         """Put a sign of something under way beside the models."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from math import ceil
+
 from PySide6.QtCore import QSize, Qt
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QSizePolicy, QVBoxLayout, QWidget
 
@@ -9,7 +11,8 @@ from ui.elided_label import ElidedLabel
 from ui.language import translate
 from ui.theme import Theme
 
-HEIGHT_PX = 60
+HEIGHT_PX = 60  # at the least
+BETWEEN_PX, BESIDE_PX = 2, 16  # the lines, and above and below them together
 LEAST_PX = 200
 
 
@@ -25,7 +28,6 @@ class PromptCard(QPushButton):
         self.setAccessibleName(f"{title}: {prompt}")
         self.setToolTip(translate("PromptCard", "Send “{prompt}”").format(prompt=prompt))
         self.setCursor(Qt.CursorShape.PointingHandCursor)
-        self.setFixedHeight(HEIGHT_PX)
         self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
         self._mark = QLabel()
         heading = ElidedLabel(title)
@@ -33,7 +35,7 @@ class PromptCard(QPushButton):
         words = ElidedLabel(prompt)
         words.setProperty("kind", "caption")
         column = QVBoxLayout()
-        column.setSpacing(2)
+        column.setSpacing(BETWEEN_PX)
         column.addStretch(1)
         column.addWidget(heading)
         column.addWidget(words)
@@ -50,13 +52,19 @@ class PromptCard(QPushButton):
 
     def sizeHint(self) -> QSize:
         """As wide as the page gives."""
-        return QSize(240, HEIGHT_PX)
+        return QSize(240, self._height)
 
     def minimumSizeHint(self) -> QSize:
         """Narrower in a narrow page; the prompt is cut, and whole in the hover."""
-        return QSize(LEAST_PX, HEIGHT_PX)
+        return QSize(LEAST_PX, self._height)
+
+    @property
+    def _height(self) -> int:
+        words = ceil(self._theme.text_height()) + ceil(self._theme.text_height(-1))
+        return max(HEIGHT_PX, words + BETWEEN_PX + BESIDE_PX)
 
     def recolor(self) -> None:
-        """Take the palette in force."""
+        """Take the palette in force, and the height that its words need."""
+        self.setFixedHeight(self._height)
         ratio = self.devicePixelRatioF()
         self._mark.setPixmap(self._theme.pixmap(self._icon_name, self._theme.tokens.accent_text, 18, ratio))

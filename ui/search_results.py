@@ -34,7 +34,7 @@ from ui.search_box import claims_escape
 from ui.theme import SEMIBOLD, Theme
 
 Index = QModelIndex | QPersistentModelIndex
-TITLE_HEIGHT, SNIPPET_LINES = 30, 2
+TITLE_HEIGHT, TITLE_PAD, SNIPPET_LINES = 30, 10, 2  # a title is at least so high
 SNIPPET_SLACK = 40  # margins, and what bold letters are wider
 _NO_PARENT = QModelIndex()
 
@@ -121,6 +121,7 @@ class _Delegate(QStyledItemDelegate):
         """Every key asks for the height of every row: nothing is made anew for it."""
         self._title_font, self._text_font = self._theme.font(0, SEMIBOLD), self._theme.font(-1)
         self._metrics = QFontMetrics(self._text_font)
+        self._title_height = max(TITLE_HEIGHT, QFontMetrics(self._title_font).height() + TITLE_PAD)
         self._narrowest = self._metrics.horizontalAdvance("i")
 
     def _font(self, hit: SearchHit) -> QFont:
@@ -129,7 +130,7 @@ class _Delegate(QStyledItemDelegate):
     def sizeHint(self, option: QStyleOptionViewItem, index: Index) -> QSize:  # noqa: ARG002
         hit = self._model.items[index.row()]
         if hit.message_id is None:
-            return QSize(0, TITLE_HEIGHT)
+            return QSize(0, self._title_height)
         text, room = "".join(piece for piece, _ in hit.parts), self._list.viewport().width() - SNIPPET_SLACK
         # Measuring is dear; most excerpts are too long were they of nothing but narrow letters.
         fits = len(text) * self._narrowest < room and self._metrics.horizontalAdvance(text) < room
@@ -195,7 +196,7 @@ class SearchResults(QListView):
         self.setVerticalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.clicked.connect(self._choose)
-        theme.changed.connect(self.viewport().update)
+        theme.changed.connect(self.scheduleDelayedItemsLayout)  # the text size may be another
 
     @property
     def hits(self) -> list[SearchHit]:

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from PySide6.QtWidgets import QLabel, QWidget
+from collections.abc import Iterator
+
+import pytest
+from PySide6.QtGui import QFont, QFontMetrics
+from PySide6.QtWidgets import QApplication, QLabel, QWidget
 from pytestqt.qtbot import QtBot
 
-from tests.ui.conftest import STATS
+from tests.ui.conftest import ASSETS, FIELDS, READY, STATS, rows
 from ui.main_window import MainWindow
-from ui.records import MessageView
+from ui.records import MessageView, SearchHit
 from ui.theme import TEXT_SIZES, Theme
 
 ANSWER = "Some *prose* that wraps.\n\n```python\nprint('code')\n```\n"
@@ -39,3 +43,37 @@ def test_a_larger_text_grows_answers_code_and_figures(window: MainWindow, qtbot:
     qtbot.waitUntil(lambda: prose.height() > before and code.height() > code_before, timeout=30_000)
     window.set_text_size("nonsense")
     qtbot.waitUntil(lambda: (prose.height(), code.height()) == (before, code_before), timeout=30_000)
+
+
+@pytest.fixture
+def huge_system_text() -> Iterator[None]:
+    """A desktop whose text is scaled to nearly twice its size."""
+    before = QApplication.font()
+    larger = QFont(before)
+    larger.setPointSizeF(before.pointSizeF() * 1.9)
+    QApplication.setFont(larger)
+    yield
+    QApplication.setFont(before)
+
+
+@pytest.mark.usefixtures("huge_system_text")
+def test_no_row_is_lower_than_a_very_large_text(qtbot: QtBot) -> None:
+    window = MainWindow(ASSETS, FIELDS)
+    qtbot.addWidget(window)
+    window.set_engine(READY)
+    window.set_conversations(rows(), 1)
+    window.show()
+    window.sidebar.search.setText("trip")
+    hit = SearchHit(3, "Trip notes", 31, "user", (("the ", False), ("trip", True)))
+    window.sidebar.show_results((hit,))
+    results, header, card = window.sidebar.results, window.header, window.empty.prompt_cards[0]
+    for size in ("normal", "larger"):
+        window.set_text_size(size)
+        line = QFontMetrics(window.theme.font()).height()
+        qtbot.waitUntil(lambda line=line: results.visualRect(results.model().index(0, 0)).height() >= line + 7)
+        qtbot.waitUntil(lambda: header.model_button.height() >= header.model_button.sizeHint().height())
+        assert header.rect().contains(header.model_button.geometry())
+        qtbot.waitUntil(lambda line=line: card.height() >= 2 * line)
+        assert card.layout().minimumSize().height() <= card.height()
+    window.set_text_size("small")
+    qtbot.waitUntil(lambda: header.height() < 61)
