@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from engine.errors import DecodeError, ModelLoadError, ModelNotFoundError
+from engine.llama import library
 from engine.llama.context import N_BATCH, ContextParams, LlamaContext
 from engine.llama.model import LlamaModel
 from tests.shared_files import shared_file, shared_model
@@ -94,6 +95,21 @@ def test_refusals_say_why(tmp_path: Path) -> None:
         LlamaModel(text)
     with pytest.raises(ModelLoadError, match="cancelled"):
         LlamaModel(shared_model("stories260K-f16.gguf"), progress=lambda _fraction: False)
+
+
+def test_a_failed_pass_is_not_told_with_the_reason_of_something_else(context: LlamaContext, tmp_path: Path) -> None:
+    text = tmp_path / "text.gguf"
+    text.write_text("This is not a model at all, but a text that is long enough to be read.")
+    with pytest.raises(ModelLoadError, match="invalid magic"):
+        LlamaModel(text)
+    lib = library.start()
+    abort = lib.ggml_abort_callback(lambda _data: True)
+    lib.llama_set_abort_callback(context._handle, abort, None)
+    with pytest.raises(DecodeError, match=r"code 2") as failure:
+        context.forward([1, 2], 1)
+    assert "magic" not in failure.value.message
+    lib.llama_set_abort_callback(context._handle, lib.ggml_abort_callback(), None)
+    assert context.forward([1], 1).shape == (1, 512)
 
 
 @pytest.fixture(scope="module")
