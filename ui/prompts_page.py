@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from PySide6.QtCore import Signal
+from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import (
     QHBoxLayout,
     QLabel,
@@ -16,6 +16,7 @@ from PySide6.QtWidgets import (
     QVBoxLayout,
 )
 
+from ui.formatting import count
 from ui.language import translate
 from ui.layer_records import Prompt
 from ui.settings_page import SettingsPage
@@ -68,6 +69,7 @@ class PromptsPage(SettingsPage):
         self.text_edit.setAccessibleName(translate("PromptsPage", "Text"))
         self.text_edit.textChanged.connect(self._on_edited)
         self.complaint.setProperty("kind", "error")
+        self.complaint.setTextFormat(Qt.TextFormat.PlainText)  # it quotes names that were typed
         self.complaint.setWordWrap(True)
         self.complaint.hide()
         for button in (self.add_button, self.delete_button):
@@ -127,7 +129,7 @@ class PromptsPage(SettingsPage):
                 return translate("PromptsPage", "{name} is there twice.").format(name=shown)
             if not text.strip() or len(text) > MAX_TEXT_CHARS:
                 words = translate("PromptsPage", "{name} needs a text of at most {number} characters.")
-                return words.format(name=shown, number=f"{MAX_TEXT_CHARS:,}")
+                return words.format(name=shown, number=count(MAX_TEXT_CHARS))
         return ""
 
     def take_over(self, other: SettingsPage) -> None:

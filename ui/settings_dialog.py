@@ -77,10 +77,12 @@ class SettingsDialog(QDialog):
             self.accepted.connect(page.save)
         self._extra = tuple(pages)
         self.nav.currentRowChanged.connect(self.pages.setCurrentIndex)
+        self.nav.currentRowChanged.connect(self._check)
         self.nav.setCurrentRow(0)
         self.save_button = QPushButton(translate("SettingsDialog", "Save"))
         self.cancel_button = QPushButton(translate("SettingsDialog", "Cancel"))
         self.defaults_button = QPushButton(translate("SettingsDialog", "Restore defaults"))
+        self.elsewhere = QLabel()  # why it cannot be saved, where that is told on another page
         self._make_buttons()
         self._follow_looks()
         self._arrange()
@@ -182,12 +184,32 @@ class SettingsDialog(QDialog):
         layout.setSpacing(0)
         layout.addLayout(body, 1)
         layout.addWidget(rule)
+        self.elsewhere.setProperty("kind", "error")
+        self.elsewhere.setTextFormat(Qt.TextFormat.PlainText)
+        self.elsewhere.setWordWrap(True)
+        self.elsewhere.setContentsMargins(16, 8, 16, 0)
+        layout.addWidget(self.elsewhere)
         layout.addLayout(buttons)
 
     def _check(self) -> None:
         if len(self.rows) == len(self._values) and hasattr(self, "save_button"):
-            problems = [*(row.problem() for row in self.rows.values()), *(page.problem() for page in self._extra)]
-            self.save_button.setEnabled(not any(problems))
+            problems = self._problems()
+            self.save_button.setEnabled(not problems)
+            page = next(iter(problems), self.nav.currentRow())
+            told = "" if self.nav.currentRow() in problems else problems.get(page, "")
+            self.elsewhere.setText(f"{self.nav.item(page).text()}: {told}" if told else "")
+            self.elsewhere.setVisible(bool(told))
+
+    def _problems(self) -> dict[int, str]:
+        """By its page, the first thing there that cannot be saved."""
+        sections = list(dict.fromkeys(row.field.section for row in self.rows.values()))
+        told = [(sections.index(row.field.section), row.label.text(), row.problem()) for row in self.rows.values()]
+        told += [(len(sections) + place, "", page.problem()) for place, page in enumerate(self._extra)]
+        found: dict[int, str] = {}
+        for page, label, problem in told:
+            if problem:
+                found.setdefault(page, f"{label}. {problem}" if label else problem)
+        return dict(sorted(found.items()))
 
     def set_unavailable(self, reasons: Mapping[Mode, str]) -> None:
         """Say which modes cannot run now, and why."""

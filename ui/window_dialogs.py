@@ -88,8 +88,10 @@ class WindowDialogs(QObject):
     def browse(self, role: str) -> None:
         """Let the user choose a file to be the "target" or "draft"."""
         from ui.setting_rows import ask_model_file  # noqa: PLC0415
+        from ui.setting_words import in_words  # noqa: PLC0415
 
-        ask_model_file(self._window, role, lambda path: self.file_chosen.emit(path, role))
+        what = next((in_words(field).label for field in self._fields if field.key == f"{role}_path"), role)
+        ask_model_file(self._window, what, lambda path: self.file_chosen.emit(path, role))
 
     def ask_link(self, address: str) -> None:
         """Ask before a link is opened."""

@@ -13,9 +13,19 @@ from pathlib import Path
 from types import ModuleType
 
 import pytest
-from PySide6.QtCore import QCoreApplication, QLocale, QPoint
+from PySide6.QtCore import QCoreApplication, QLocale, QPoint, Qt
 from PySide6.QtGui import QAction
-from PySide6.QtWidgets import QAbstractButton, QApplication, QComboBox, QLabel, QLineEdit, QListWidget, QMenu, QWidget
+from PySide6.QtWidgets import (
+    QAbstractButton,
+    QApplication,
+    QComboBox,
+    QFileDialog,
+    QLabel,
+    QLineEdit,
+    QListWidget,
+    QMenu,
+    QWidget,
+)
 from pytestqt.qtbot import QtBot
 
 from app.settings_table import FIELDS
@@ -25,8 +35,10 @@ from ui.builtin_prompts import builtin_prompts
 from ui.catalogues import ENGLISH, speak, system_language
 from ui.formatting import count, figure, footer, number_text, percent, speed, times_plain
 from ui.language import translate
+from ui.layer_records import Prompt
 from ui.main_window import MainWindow
 from ui.placeholders import placeholders
+from ui.prompts_page import PromptsPage
 from ui.records import MessageView
 from ui.settings_dialog import SettingsDialog
 from ui.shortcuts_dialog import ShortcutsDialog
@@ -185,6 +197,26 @@ def test_numbers_and_plurals_follow_the_language(german: str) -> None:
 def test_english_knows_one_and_many(qapp: QApplication) -> None:
     assert translate("Words", "%n days ago", None, 1) == "1 day ago"
     assert translate("Words", "%n days ago", None, 3) == "3 days ago"
+
+
+def test_what_a_prompt_lacks_is_told_in_german(german: str, qtbot: QtBot) -> None:
+    page = PromptsPage([Prompt("kurz", "x")])
+    qtbot.addWidget(page)
+    page.text_edit.selectAll()
+    qtbot.keyClick(page.text_edit, Qt.Key.Key_Delete)
+    assert "50.000 Zeichen" in page.complaint.text()
+
+
+@pytest.mark.parametrize("role", ["target", "draft"])
+def test_the_file_dialog_names_the_model_in_german(german: str, role: str, qtbot: QtBot) -> None:
+    window = MainWindow(ASSETS, FIELDS)
+    qtbot.addWidget(window)
+    window.show()
+    action = window.header.target_action if role == "target" else window.header.draft_action
+    action.setEnabled(True)
+    action.trigger()
+    title = next(iter(window.findChildren(QFileDialog))).windowTitle()
+    assert title.endswith({"target": ": Zielmodell", "draft": ": Entwurfsmodell"}[role])
 
 
 def test_qt_speaks_german_too(german: str) -> None:

@@ -19,6 +19,7 @@ from app.settings_table import FIELD_BY_KEY
 from tests.ui.conftest import FIELDS
 from ui.main_window import MainWindow
 from ui.mode_cards import ModeRow
+from ui.prompts_page import PromptsPage
 from ui.records import FieldKind, SettingField, SettingValue
 from ui.setting_rows import ChoiceRow, FolderRow, ModelFileRow, NumberRow, SwitchRow, TextRow
 from ui.settings_dialog import LOOKS, SettingsDialog
@@ -267,3 +268,23 @@ def test_the_tray_message_says_where_there_is_no_tray(
     row = WindowDialogs(window, [FIELD_BY_KEY["notify"]]).make_settings().rows["notify"]
     assert ("no tray" in row.help.text()) is not there
     assert row.help.text().startswith(FIELD_BY_KEY["notify"].help)
+
+
+def test_why_nothing_can_be_saved_is_told_on_every_page(dialog: SettingsDialog, qtbot: QtBot) -> None:
+    row = dialog.rows["temperature"]
+    assert isinstance(row, NumberRow)
+    dialog.show_page(3)
+    row.edit.selectAll()
+    qtbot.keyClicks(row.edit, "99")
+    assert not dialog.save_button.isEnabled()
+    assert not dialog.elsewhere.isVisible(), "it stands beside the field"
+    dialog.nav.setFocus()
+    qtbot.keyClick(dialog.nav, Qt.Key.Key_Home)
+    assert dialog.elsewhere.isVisible()
+    assert dialog.elsewhere.text() == f"Sampling: Temperature. {row.complaint.text()}"
+    qtbot.keyClick(dialog.nav, Qt.Key.Key_End)
+    qtbot.mouseClick(dialog.findChild(PromptsPage).add_button, Qt.MouseButton.LeftButton)  # without a name
+    assert not dialog.elsewhere.isVisible(), "here is something to be mended, too"
+    row.edit.setText("0.5")
+    qtbot.keyClick(dialog.nav, Qt.Key.Key_Home)
+    assert dialog.elsewhere.text() == "Prompts: Give every prompt a name."
