@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from engine import threads
+from engine.errors import DecodeError
 from engine.llama import library
 from engine.loading import LoadedModel
 from engine.measuring import Interrupted, ShouldStop, measurable, nobody_waits
@@ -28,8 +29,8 @@ def choose_threads(
         should_stop: asked before each pass.
 
     Raises:
-        DecodeError: a pass failed.
-        Interrupted: ``should_stop`` said so; the number in force stayed.
+        DecodeError: a pass failed; the number in force stayed.
+        Interrupted: ``should_stop`` said so; the same.
     """
     now = loaded.context.threads
     others = [count for count in threads.candidates(library.physical_cores()) if count != now]
@@ -39,7 +40,7 @@ def choose_threads(
     try:
         with measurable(loaded.sequence, should_stop) as run_pass:
             costs_ms = threads.measure(run_pass, loaded.context.set_threads, counts, sizes, budget_s)
-    except Interrupted:
+    except (DecodeError, Interrupted):
         loaded.context.set_threads(now)
         raise
     chosen = threads.choose(costs_ms)
