@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import pairwise
 
+import shiboken6
 from PySide6.QtCore import QObject, Qt, QTimer
 from PySide6.QtWidgets import QLayout, QWidget
 
@@ -13,15 +14,25 @@ REST_MS = 250  # nobody presses Tab while somebody scrolls
 
 def tab_stops(layout: QLayout | None) -> Iterator[QWidget]:
     """All that Tab stops at in a layout, and in those of its widgets, in their order."""
-    items = [layout.itemAt(index) for index in range(layout.count())] if layout is not None else []
-    for item in items:
-        widget = item.widget() if item is not None else None
+    for widget, inner in _parts_of(layout) if layout is not None else ():
         if widget is not None and widget.focusPolicy() & Qt.FocusPolicy.TabFocus:
             yield widget
-        if widget is not None:
-            yield from tab_stops(widget.layout())
-        elif item is not None:
-            yield from tab_stops(item.layout())
+        yield from tab_stops(inner if widget is None else widget.layout())
+
+
+def _parts_of(layout: QLayout) -> Iterator[tuple[QWidget | None, QLayout | None]]:
+    """Each widget or inner layout of a layout, in order.
+
+    Qt's item around a widget goes with the widget, unnoticed by Python, which would keep its wrapper as long as the
+    layout, and take whatever comes to lie at the same address for that item: a scroll bar was one.
+    """
+    for index in range(layout.count()):
+        item = layout.itemAt(index)
+        if item is not None:
+            widget, inner = item.widget(), item.layout()
+            if inner is None and not shiboken6.createdByPython(item):
+                shiboken6.invalidate(item)
+            yield widget, inner
 
 
 def put_in_order(widgets: Iterable[QWidget], after: QWidget | None = None) -> None:
