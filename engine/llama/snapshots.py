@@ -9,6 +9,7 @@ from engine import cache_size
 from engine.llama.model import LlamaModel
 
 _BYTES = 4  # states are kept as 32-bit floats
+_MOST_DIGITS = 9  # of a size; what a stranger's file says may be any text
 
 
 def affordable_snapshots(model: LlamaModel) -> int:
@@ -20,4 +21,4 @@ def affordable_snapshots(model: LlamaModel) -> int:
 
 def _number(model: LlamaModel, key: str) -> int:
     text = model.metadata(f"{model.architecture}.{key}")
-    return int(text) if text is not None and text.isdigit() else 0
+    return int(text) if text is not None and text.isdecimal() and len(text) <= _MOST_DIGITS else 0

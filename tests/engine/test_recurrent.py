@@ -104,6 +104,17 @@ def test_a_large_state_gets_fewer_snapshots() -> None:
     assert affordable_snapshots(Header()) == UNKNOWN_SNAPSHOTS  # type: ignore[arg-type]
 
 
+@pytest.mark.parametrize("text", ["²", "9" * 5000, "-1", ""])
+def test_a_size_that_is_no_number_counts_as_unknown(text: str) -> None:
+    class Header:
+        architecture, n_layer = "llama", 4
+
+        def metadata(self, key: str) -> str | None:
+            return text if ".ssm." in key else None
+
+    assert affordable_snapshots(Header()) == UNKNOWN_SNAPSHOTS  # type: ignore[arg-type]
+
+
 def test_every_mode_and_depth_gives_the_plain_tokens(pair: tuple[Answers, bool]) -> None:
     answers, keeps_snapshots = pair
     rejected = replayed = 0
