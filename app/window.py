@@ -91,6 +91,7 @@ def _run(
     FirstPaint(window, know_all_widgets, after_ms=UNSEEN_MS)
     FirstPaint(window, instance.answer_others)
     FirstPaint(window, painted.set)
+    window.layout_state.fit_screen()
     window.show()
     window.transcript.fill_sight()
     garbage = GarbageController(lambda: controller.is_answering, application)

@@ -8,7 +8,7 @@ import json
 import sys
 from dataclasses import dataclass
 
-from PySide6.QtCore import QByteArray, QObject, Qt, Signal
+from PySide6.QtCore import QByteArray, QObject, QSize, Qt, Signal
 from PySide6.QtWidgets import QMainWindow, QSplitter, QWidget
 
 from ui.header import Header
@@ -21,6 +21,7 @@ MOST_PX = 420  # either of them
 DRAWN_FOR_PX = 13  # all these widths: the height of the text
 NARROW_PX = 1180  # below this the statistics make room for the text
 LEAST_WINDOW_PX = 640  # half of a small screen; below this the parts of the Models place would cover each other
+FRAME = QSize(8, 40)  # about what a window has around it; it is known only once the window is there
 VERSION = 1
 
 
@@ -53,6 +54,7 @@ class WindowLayout(QObject):
         self._stats = stats
         self._header = header
         self._stats_wanted = True
+        self._is_restored = False
         self._scale = 0.0
         self._width = sys.maxsize  # of the window, when it was last asked
         splitter.setChildrenCollapsible(False)
@@ -105,6 +107,14 @@ class WindowLayout(QObject):
         self.show_buttons()
         self.changed.emit()
 
+    def fit_screen(self) -> None:
+        """Make a window that nobody gave a size no larger than its screen: a small one, or one with large pixels."""
+        if not self._is_restored and not self._fills_screen():
+            self._window.resize(self._window.size().boundedTo(self._window.screen().availableSize() - FRAME))
+
+    def _fills_screen(self) -> bool:
+        return bool(self._window.windowState() & (Qt.WindowState.WindowMaximized | Qt.WindowState.WindowFullScreen))
+
     def adapt(self, width: int) -> None:
         """A window that becomes narrow shows no statistics of itself; the button still does."""
         is_narrower, self._width = width < self._width, width
@@ -115,9 +125,8 @@ class WindowLayout(QObject):
 
     def _make_room(self, other: QWidget) -> None:
         """Widen the window for the pane that was just shown; where it cannot be wider the ``other`` pane goes."""
-        fills = self._window.windowState() & (Qt.WindowState.WindowMaximized | Qt.WindowState.WindowFullScreen)
         most = self._window.width()  # which may span two screens
-        if not fills:
+        if not self._fills_screen():
             most = max(most, self._window.screen().availableGeometry().width())
         if self._splitter.minimumSizeHint().width() > most:
             other.hide()
@@ -164,6 +173,6 @@ class WindowLayout(QObject):
             marks = tuple(state.get("marks", ()))  # older ones have none
         except (ValueError, KeyError, TypeError, binascii.Error):
             return
-        self._window.restoreGeometry(QByteArray(geometry))
+        self._is_restored = self._window.restoreGeometry(QByteArray(geometry))
         self.set_panes(Panes(sizes, sidebar, stats, stats and self._window.width() >= NARROW_PX))
         self._stats.now.set_marks(marks)

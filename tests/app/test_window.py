@@ -51,6 +51,7 @@ transcript.FIRST_SLICE_S, opening_page.LONGEST_S = 1e-9, 30.0
 def tell(*_):
     window = next(widget for widget in QApplication.topLevelWidgets() if widget.inherits("QMainWindow"))
     print("below the first picture:", window.transcript.verticalScrollBar().maximum())
+    print("within the screen:", window.screen().availableGeometry().contains(window.frameGeometry()))
     window.close()
     return 0
 application = QApplication([])
@@ -81,10 +82,11 @@ def test_it_opens_and_closes(tmp_path: Path) -> None:
     assert "start: chats" in (paths.logs / "paceline.log").read_text(encoding="utf-8")
 
 
-def test_the_first_picture_has_all_that_is_in_sight() -> None:
+def test_the_first_picture_fits_the_screen_and_has_all_that_is_in_sight() -> None:
     done = run(TELL_BEFORE_THE_FIRST_PICTURE)
     assert done.returncode == 0, done.stderr
-    assert int(done.stdout.split("below the first picture:")[1]) > 0
+    assert int(done.stdout.split("below the first picture:")[1].split()[0]) > 0
+    assert "within the screen: True" in done.stdout, "as nobody gave it a size yet"
 
 
 def test_a_home_that_cannot_be_written_is_told_and_the_window_opens_all_the_same(tmp_path: Path) -> None:
