@@ -25,11 +25,11 @@ class TypedText:
         self._tokenizer = tokenizer
         controls = {text for text in tokenizer.control_texts if text}
         self._short = {text for text in controls if len(text) == 1}
-        by_first: dict[str, list[str]] = {}
+        self._controls = controls
+        self._lengths: dict[str, set[int]] = {}  # of those with this first character: few, where there are thousands
         for text in controls:
-            by_first.setdefault(text[0], []).append(text)
-        self._by_first = {first: tuple(texts) for first, texts in by_first.items()}
-        self._firsts = re.compile("[" + re.escape("".join(by_first)) + "]") if controls else None
+            self._lengths.setdefault(text[0], set()).add(len(text))
+        self._firsts = re.compile("[" + re.escape("".join(self._lengths)) + "]") if controls else None
         # What could become a control text together with the template's own text before or after it.
         self._heads = _Beginnings(controls)
         self._tails = _Beginnings(text[::-1] for text in controls)
@@ -73,7 +73,7 @@ class TypedText:
             return
         for match in self._firsts.finditer(text):
             begin = match.start()
-            if text.startswith(self._by_first[match.group()], begin):
+            if any(text[begin : begin + length] in self._controls for length in self._lengths[match.group()]):
                 yield begin + 1
                 if match.group() in self._short:
                     yield begin
