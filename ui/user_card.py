@@ -55,8 +55,7 @@ class UserCard(MessageCard):
         self.body.setTextInteractionFlags(self.body.textInteractionFlags() | CARET)
         self.body.setContextMenuPolicy(Qt.ContextMenuPolicy.NoContextMenu)  # the message has one
         self.body.fit(text_width)
-        self.body.set_plain(shown_text(view.text))
-        self.body.setVisible(bool(view.text))
+        self._show_words(view.text)
         self._text = view.text
         self._attached = view.attachments
         self.attachments: AttachmentRows | None = None
@@ -87,6 +86,12 @@ class UserCard(MessageCard):
             layout.addWidget(self.attachments)
             layout.addSpacing(8 if view.text else 0)
         layout.addLayout(self._place)
+
+    def _show_words(self, text: str) -> None:
+        self.body.set_plain(shown_text(text))
+        # Until it has its width Qt would scroll to a caret at the right, where a text from right to left begins.
+        self.body.horizontalScrollBar().setRange(0, 0)
+        self.body.setVisible(bool(text))
 
     def add_more(self) -> None:
         """Edit, and the menu."""
@@ -158,8 +163,7 @@ class UserCard(MessageCard):
         super().show_another(view, text_width)
         self._text = view.text
         self.body.fit(text_width)
-        self.body.set_plain(shown_text(view.text))
-        self.body.setVisible(bool(view.text))
+        self._show_words(view.text)
 
     @property
     def flowing_px(self) -> int:
