@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from PySide6.QtCore import QSize, Qt
 from PySide6.QtWidgets import (
-    QApplication,
     QDialog,
     QHBoxLayout,
     QLabel,
@@ -15,6 +14,7 @@ from PySide6.QtWidgets import (
 )
 
 from ui.attachment_chips import facts
+from ui.dialogs import copy_by
 from ui.enter_key import EnterInDialog
 from ui.formatting import count
 from ui.language import translate
@@ -58,7 +58,7 @@ class AttachmentReader(QDialog):
         self.text.setAccessibleName(translate("AttachmentReader", "Text of {name}").format(name=attachment.name))
         self.copy_button = QPushButton(translate("AttachmentReader", "Copy all"))
         self.close_button = QPushButton(translate("AttachmentReader", "Close"))
-        self.copy_button.clicked.connect(lambda: QApplication.clipboard().setText(attachment.text))
+        self.copy_button.clicked.connect(lambda: copy_by(self.copy_button, attachment.text))
         self.close_button.clicked.connect(self.accept)
         self.close_button.setDefault(True)
         buttons = QHBoxLayout()

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import Qt, QUrl
-from PySide6.QtGui import QDesktopServices
+from PySide6.QtCore import Qt, QTimer, QUrl
+from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent, QDesktopServices, QGuiApplication
 from PySide6.QtWidgets import (
     QDialog,
     QHBoxLayout,
@@ -15,6 +15,7 @@ from PySide6.QtWidgets import (
 )
 
 from ui.enter_key import EnterInDialog
+from ui.icon_button import CONFIRM_MS
 from ui.language import translate
 from ui.links import is_safe
 
@@ -83,3 +84,13 @@ def link_question(parent: QWidget, address: str) -> Question | None:
     question.column.addWidget(shown)
     question.accepted.connect(lambda: QDesktopServices.openUrl(url))
     return question
+
+
+def copy_by(button: QPushButton, text: str) -> None:
+    """Put a text on the clipboard and have the button say so for a moment, to screen readers too."""
+    QGuiApplication.clipboard().setText(text)
+    said, words = translate("Dialogs", "Copied"), button.accessibleName()
+    button.setMinimumWidth(button.width())
+    button.setText(said)
+    QAccessible.updateAccessibility(QAccessibleAnnouncementEvent(button, said))
+    QTimer.singleShot(CONFIRM_MS, button, lambda: button.setText(words))

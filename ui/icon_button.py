@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QSize, Qt, QTimer
-from PySide6.QtGui import QPaintEvent
+from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent, QPaintEvent
 from PySide6.QtWidgets import QToolButton, QWidget
 
 from ui.formatting import as_written
@@ -52,12 +52,13 @@ class IconButton(QToolButton):
         self._recolor()
 
     def confirm(self, text: str) -> None:
-        """Say for a moment that it happened."""
+        """Say for a moment that it happened, to screen readers too."""
         self._shown_icon = "check"
         self._recolor()
         if self._text:
             self.setMinimumWidth(self.width())
             self.setText(f" {text}")
+        QAccessible.updateAccessibility(QAccessibleAnnouncementEvent(self, text))
         QTimer.singleShot(CONFIRM_MS, self, self._settle)
 
     def _settle(self) -> None:

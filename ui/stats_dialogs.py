@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtGui import QGuiApplication
+from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import (
     QAbstractItemView,
     QDialog,
@@ -19,7 +19,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from ui.dialogs import Question
+from ui.dialogs import Question, copy_by
 from ui.enter_key import EnterInDialog
 from ui.formatting import as_written, hover
 from ui.language import translate
@@ -32,7 +32,10 @@ MODE = NUMBERS_FROM - 1  # the column before them
 TABLE_WIDTH, TABLE_HEIGHT = 1160, 420
 LEAST_TABLE_WIDTH = 1000
 CELL_PX = 32  # around the words of a heading: room for numbers, and for the arrow of the order
+LEAST_NAME_PX = 140  # of a column of names; a narrow table is scrolled to the side
+AROUND_PX = 32  # what is left of the screen beside a window
 HELP_WIDTH, HELP_HEIGHT = 600, 560
+RING_PX = 8  # from the ring of the keyboard to the words within
 
 
 class _Dialog(QDialog):
@@ -75,7 +78,7 @@ class ExplanationsDialog(_Dialog):
         content = QWidget()
         content.setObjectName("page")
         grid = QGridLayout(content)
-        grid.setContentsMargins(0, 0, 12, 0)
+        grid.setContentsMargins(RING_PX - 1, RING_PX, 12, RING_PX)
         grid.setHorizontalSpacing(20)
         grid.setVerticalSpacing(10)
         grid.setColumnStretch(1, 1)
@@ -94,7 +97,10 @@ class ExplanationsDialog(_Dialog):
         self.area.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.area.setAccessibleName(translate("StatsDialogs", "Explanations"))
         self.area.setAccessibleDescription("\n".join(str(said) for said in self.lines))
-        self.column.addWidget(self.area, 1)
+        place = QHBoxLayout()  # the words begin where the heading does, the ring of the keyboard before them
+        place.addSpacing(-RING_PX)
+        place.addWidget(self.area)
+        self.column.addLayout(place, 1)
         self.buttons.addStretch(1)
         self.finish()
         self.resize(HELP_WIDTH, HELP_HEIGHT)
@@ -112,6 +118,21 @@ class _Cell(QTableWidgetItem):
         if isinstance(other, _Cell) and isinstance(self._value, type(other._value)):
             return bool(self._value < other._value)  # type: ignore[operator]
         return super().__lt__(other)
+
+
+class _PairTable(QTableWidget):
+    """The names of the models take what the numbers leave, and never less than can be read."""
+
+    def fit_names(self) -> None:
+        """Give the columns of names their width."""
+        numbers = sum(self.columnWidth(column) for column in range(MODE, self.columnCount()))
+        for column in range(MODE):
+            self.setColumnWidth(column, max(LEAST_NAME_PX, (self.viewport().width() - numbers) // MODE))
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """There is more room, or less."""
+        super().resizeEvent(event)
+        self.fit_names()
 
 
 class TotalsTable(_Dialog):
@@ -133,7 +154,7 @@ class TotalsTable(_Dialog):
         self.column.addWidget(note)
         self.rows: tuple[PairSums, ...] = ()
         head = table_head()
-        self.table = QTableWidget(0, len(head))
+        self.table = _PairTable(0, len(head))
         self.table.setObjectName("statsTable")
         self.table.setAccessibleName(translate("StatsDialogs", "All pairs and modes"))
         self.table.verticalHeader().hide()
@@ -145,11 +166,8 @@ class TotalsTable(_Dialog):
         self.table.setTextElideMode(Qt.TextElideMode.ElideMiddle)
         header = self.table.horizontalHeader()
         header.setHighlightSections(False)
-        for column, words in enumerate(head):  # the names take what the numbers leave
-            named = column < NUMBERS_FROM - 1
-            header.setSectionResizeMode(
-                column, QHeaderView.ResizeMode.Stretch if named else QHeaderView.ResizeMode.Fixed
-            )
+        for column, words in enumerate(head):
+            header.setSectionResizeMode(column, QHeaderView.ResizeMode.Fixed)
             self.table.setColumnWidth(column, self.fontMetrics().horizontalAdvance(words) + CELL_PX)
         for column in range(len(head)):
             side = Qt.AlignmentFlag.AlignRight if column >= NUMBERS_FROM else Qt.AlignmentFlag.AlignLeft
@@ -164,14 +182,15 @@ class TotalsTable(_Dialog):
         self.copy_button = self.button(translate("StatsDialogs", "Copy as text"))
         self.export_button = self.button(translate("StatsDialogs", "Export…"))
         self.reset_button.clicked.connect(self._ask_reset)
-        self.copy_button.clicked.connect(lambda: QGuiApplication.clipboard().setText(table_text(self.rows)))
+        self.copy_button.clicked.connect(lambda: copy_by(self.copy_button, table_text(self.rows)))
         self.export_button.clicked.connect(self.export_wanted)
         self.buttons.addWidget(self.reset_button)
         self.buttons.addStretch(1)
         self.buttons.addWidget(self.copy_button)
         self.buttons.addWidget(self.export_button)
         self.finish()
-        self.resize(max(LEAST_TABLE_WIDTH, min(TABLE_WIDTH, parent.width() - 48)), TABLE_HEIGHT)
+        wide = max(LEAST_TABLE_WIDTH, min(TABLE_WIDTH, parent.width() - 48))
+        self.resize(min(wide, max(parent.width(), self.screen().availableSize().width() - AROUND_PX)), TABLE_HEIGHT)
 
     def show_rows(self, rows: tuple[PairSums, ...]) -> None:
         """Replace all rows."""
@@ -190,6 +209,7 @@ class TotalsTable(_Dialog):
                 self.table.setItem(line, column, cell)
         modes = [*(table_cells(row)[MODE] for row in rows), table_head()[MODE]]
         self.table.setColumnWidth(MODE, max(map(self.fontMetrics().horizontalAdvance, modes)) + CELL_PX)
+        self.table.fit_names()
         self.table.horizontalHeader().setSortIndicator(-1, Qt.SortOrder.DescendingOrder)
         self.table.setSortingEnabled(True)
         for button in (self.reset_button, self.copy_button, self.export_button):

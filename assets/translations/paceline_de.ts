@@ -1086,6 +1086,10 @@
         <source>Address</source>
         <translation>Adresse</translation>
     </message>
+    <message>
+        <source>Copied</source>
+        <translation>Kopiert</translation>
+    </message>
 </context>
 <context>
     <name>DownloadIndicator</name>

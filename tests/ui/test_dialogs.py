@@ -1,0 +1,54 @@
+"""What copying says: the button shows for a moment that it happened, and screen readers hear it."""
+
+from __future__ import annotations
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QAccessibleAnnouncementEvent, QGuiApplication
+from PySide6.QtWidgets import QWidget
+from pytestqt.qtbot import QtBot
+
+from tests.ui.places import make_window, open_dialog
+from ui import dialogs, icon_button
+from ui.attachment_reader import AttachmentReader
+from ui.icon_button import CONFIRM_MS
+from ui.main_window import MainWindow
+
+
+@pytest.fixture
+def window(qtbot: QtBot) -> MainWindow:
+    return make_window(qtbot)
+
+
+@pytest.fixture
+def heard(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    said: list[str] = []
+
+    def hear(event: QAccessibleAnnouncementEvent) -> None:
+        said.append(event.message())
+
+    for module in (dialogs, icon_button):
+        monkeypatch.setattr(module.QAccessible, "updateAccessibility", hear)
+    return said
+
+
+def test_copying_a_text_is_seen_and_heard(window: MainWindow, heard: list[str], qtbot: QtBot) -> None:
+    reader = open_dialog(window, "attachment")
+    assert isinstance(reader, AttachmentReader)
+    button, width = reader.copy_button, reader.copy_button.width()
+    qtbot.keyClick(button, Qt.Key.Key_Space)
+    assert QGuiApplication.clipboard().text() == "Some words."
+    assert button.text() == "Copied"
+    assert button.width() >= width, "nothing beside it moves"
+    assert heard == ["Copied"]
+    qtbot.waitUntil(lambda: button.text() == "Copy all", timeout=CONFIRM_MS + 30_000)
+
+
+@pytest.mark.parametrize("name", ["_copy_button", "copy_button"])
+def test_copying_a_message_is_heard(window: MainWindow, heard: list[str], name: str, qtbot: QtBot) -> None:
+    card = next(each for each in window.transcript.cards if hasattr(each, name))
+    button = getattr(card, name)
+    assert isinstance(button, QWidget)
+    button.setFocus(Qt.FocusReason.TabFocusReason)
+    qtbot.keyClick(button, Qt.Key.Key_Return)
+    assert heard == ["Copied"]
