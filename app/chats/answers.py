@@ -113,14 +113,15 @@ class GrowingAnswers:
             answer = self._growing.get(message_id)
             return None if answer is None else self._snapshot(message_id, answer)
 
-    def due(self, *, everything: bool = False) -> list[Snapshot]:
-        """Give what should be written now; ``everything`` does not wait for its time."""
+    def due(self, *, everything: bool = False, ended: bool = False) -> list[Snapshot]:
+        """Give what should be written now; ``everything`` does not wait for its time, nor does what ``ended``."""
         with self._lock:
             now = self._clock()
             return [
                 self._snapshot(message_id, answer)
                 for message_id, answer in self._growing.items()
-                if answer.num_changes > answer.num_written and (everything or answer.due_s <= now)
+                if answer.num_changes > answer.num_written
+                and (everything or answer.due_s <= now or (ended and answer.ending is not None))
             ]
 
     def written(self, snapshot: Snapshot) -> None:

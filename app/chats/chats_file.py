@@ -219,6 +219,9 @@ class ChatsFile:
         whole = _whole(job)
 
         def then_tell(db: sqlite3.Connection) -> Result:
+            # Also where the disk refused it a moment ago: nothing may be put below an answer that is yet to go.
+            for snapshot in self._answers.due(ended=True):
+                self._write_snapshot(db, snapshot)
             try:
                 return whole(db)
             finally:

@@ -180,7 +180,14 @@ def interrupt_streaming(db: sqlite3.Connection) -> int:
 
 def _discard(db: sqlite3.Connection, message_id: int) -> None:
     row = db.execute("SELECT conversation_id, parent_id, replaces FROM messages WHERE id = ?", (message_id,)).fetchone()
-    if row is not None:
+    if row is None:
+        return
+    sql = "SELECT 1 FROM messages WHERE conversation_id = ? AND parent_id = ? LIMIT 1"
+    if db.execute(sql, (row[0], message_id)).fetchone():  # what somebody wrote below it must not go with it
+        sql = "UPDATE messages SET state = ?, replaces = NULL WHERE id = ?"
+        db.execute(sql, (MessageState.FAILED.value, message_id))
+        index.add_message(db, message_id)
+    else:
         delete_branch(db, message_id)
         if row[2] is not None and conversation_of(db, row[2]) is not None:
             show_below(db, *row)

@@ -256,3 +256,12 @@ def test_nothing_is_put_beside_a_message_that_is_gone(store: ChatStore) -> None:
     with pytest.raises(StorageError, match="not there any more"):
         store.continue_answer(turn.conversation_id, turn.answer.id)
     assert store.messages(turn.conversation_id) == before
+
+
+def test_an_answer_that_something_follows_is_not_discarded_with_it(store: ChatStore) -> None:
+    turn = store.begin_turn(None, "Name three colours.", Mode.OFF, None)
+    store.add_message(turn.conversation_id, "user", "Or four.")
+    store.discard_answer(turn.answer.id)
+    views = store.messages(turn.conversation_id)
+    assert [view.text for view in views] == ["Name three colours.", "", "Or four."]
+    assert views[1].state is MessageState.FAILED

@@ -13,6 +13,7 @@ import pytest
 from app.chats.answers import Ending, Run
 from app.chats.exchange.file_names import JSON
 from app.chats.exchange.transfer import export_chats
+from app.chats.opening import Place
 from app.chats.store import ChatStore, Turn
 from app.chats.totals import read_totals
 from app.errors import StorageError
@@ -31,6 +32,10 @@ def wait_for(condition: Callable[[], bool]) -> None:
         time.sleep(0.02)
 
 
+def refuse(*_arguments: object) -> None:
+    raise sqlite3.OperationalError("database or disk is full")
+
+
 @pytest.fixture
 def turn(store: ChatStore, troubles: list[Problem | None], monkeypatch: pytest.MonkeyPatch) -> Turn:
     """An answer that was cut short, with half of its words in the file; the disk takes no more until `works_again`."""
@@ -38,9 +43,6 @@ def turn(store: ChatStore, troubles: list[Problem | None], monkeypatch: pytest.M
     turn = store.begin_turn(None, "question", Mode.OFF, None)
     store.append(turn.answer.id, "Written")
     wait_for(lambda: in_file(store, turn) == "Written")
-
-    def refuse(*_arguments: object) -> None:
-        raise sqlite3.OperationalError("database or disk is full")
 
     monkeypatch.setattr("app.chats.messages.write_answer", refuse)
     store.append(turn.answer.id, ", and not written")
@@ -88,3 +90,26 @@ def test_it_is_exported_whole(store: ChatStore, turn: Turn, tmp_path: Path) -> N
     answer = json.loads(file.read_text(encoding="utf-8"))["conversations"][0]["messages"][-1]
     assert (answer["text"], answer["state"], answer["cut"]) == (WHOLE, "complete", True)
     assert (answer["notice"], answer["target"], answer["stats"]["tokens"]) == ("Cut.", "target", 4)
+
+
+def test_what_is_asked_below_an_answer_that_is_yet_to_go_stays(
+    store: ChatStore, place: Place, troubles: list[Problem | None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An answer that brought no word goes, with all that stands below it; on a full disk it does so later."""
+    first = store.begin_turn(None, "first", Mode.OFF, None)
+    store.append(first.answer.id, "answer")
+    store.finish_answer(first.answer.id, Ending(MessageState.COMPLETE))
+    again = store.begin_answer(first.conversation_id, first.answer.id)
+    with monkeypatch.context() as full:
+        full.setattr("app.chats.answers.RETRY_S", 60.0)
+        full.setattr("app.chats.messages.write_answer", refuse)
+        store.discard_answer(again.answer.id)
+        wait_for(lambda: bool(troubles))
+    second = store.begin_turn(first.conversation_id, "second", Mode.OFF, None)
+    assert [view.text for view in second.history] == ["first", "answer", "second"]
+    store.finish_answer(second.answer.id, Ending(MessageState.COMPLETE))
+    assert store.close()
+    reopened = ChatStore(place, troubles.append)
+    assert reopened.open() is None
+    assert [view.text for view in reopened.messages(first.conversation_id)] == ["first", "answer", "second", ""]
+    reopened.close()
