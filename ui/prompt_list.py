@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from PySide6.QtCore import QEvent, QModelIndex, QObject, QPersistentModelIndex, QPoint, Qt, Signal
+from PySide6.QtCore import QEvent, QModelIndex, QObject, QPersistentModelIndex, QPoint, Qt, QTimer, Signal
 from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent, QColor, QKeyEvent, QPainter
 from PySide6.QtWidgets import (
     QFrame,
@@ -89,7 +89,10 @@ class PromptList(QFrame):
         self.edit_button = QPushButton(translate("PromptList", "Edit prompts…"))
         self._arrange()
         self.hide()
+        self._follows = QTimer(self, singleShot=True, interval=0)  # once all around is laid out
+        self._follows.timeout.connect(self._place_again)
         edit.installEventFilter(self)
+        above.installEventFilter(self)
         edit.textChanged.connect(self._follow)
 
     def _arrange(self) -> None:
@@ -168,6 +171,10 @@ class PromptList(QFrame):
         corner = self._above.mapTo(window, QPoint(0, 0))
         self.move(corner.x(), max(corner.y() - self.height() - 6, 0))
 
+    def _place_again(self) -> None:
+        if self.isVisible():
+            self._place()
+
     def _go_to(self, row: int) -> None:
         count = self.list.count()
         self.list.setCurrentRow(row % count if count else -1)
@@ -194,7 +201,11 @@ class PromptList(QFrame):
     # ---- keys -------------------------------------------------------------------------------------------------------
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Take the keys that are the list's while it is open; Tab while words are to be filled."""
+        """Take the keys that are the list's while it is open; Tab while words are to be filled. Follow the box."""
+        if watched is not self._edit:
+            if event.type() in (QEvent.Type.Move, QEvent.Type.Resize) and self.isVisible():
+                self._follows.start()
+            return super().eventFilter(watched, event)
         if event.type() == QEvent.Type.FocusOut:
             self.hide()
         if isinstance(event, QKeyEvent):

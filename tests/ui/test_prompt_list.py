@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QPoint, Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QPlainTextEdit
 from pytestqt.qtbot import QtBot
@@ -54,6 +54,23 @@ def test_a_slash_opens_the_list_and_typing_filters_it(prompts: PromptList, edit:
     assert prompts.isVisible()
     assert edit.hasFocus()
     assert nameless(prompts) == []
+
+
+def test_the_list_stays_above_the_box_when_the_window_changes(
+    window: MainWindow, prompts: PromptList, edit: QPlainTextEdit, qtbot: QtBot
+) -> None:
+    def stands_above() -> bool:
+        corner = window.composer.mapTo(window, QPoint(0, 0))
+        beside = (prompts.x(), prompts.width()) == (corner.x(), window.composer.width())
+        return beside and prompts.geometry().bottom() < corner.y() <= prompts.geometry().bottom() + 12
+
+    QTest.keyClicks(edit, "/")
+    assert stands_above()
+    window.resize(900, 600)
+    qtbot.waitUntil(lambda: window.composer.mapTo(window, QPoint(0, 0)).y() < 600 and stands_above())
+    window.layout_state.toggle_sidebar()
+    qtbot.waitUntil(lambda: window.composer.mapTo(window, QPoint(0, 0)).x() < 200 and stands_above())
+    assert prompts.isVisible()
 
 
 @pytest.mark.parametrize("text", ["a/", " /", "/etc/passwd", "/s u", "a\n/"])
