@@ -1,4 +1,4 @@
-"""Parts of an answer that are made and styled before they are needed, each in a turn of the event loop of its own.
+"""Parts of an answer that are made and styled before they are needed, in turns of the event loop that paint nothing.
 
 Knows neither text nor places: who takes one says what it shows.
 """
@@ -37,13 +37,13 @@ class SpareParts(QObject):
         self._prose: ProseView | None = None
         self._code: CodeBlock | None = None
         self._unstyled: list[QWidget] = []  # of the part that was made last, itself at the end
-        self._timer = QTimer(self, singleShot=True, interval=PAUSE_MS)
-        self._timer.timeout.connect(self._make_one)
+        self._timer = QTimer(self, singleShot=True)
+        self._timer.timeout.connect(self._on_timer)
 
     def make_soon(self) -> None:
         """Make what is missing, shortly and one after the other."""
         if (self._prose is None or self._code is None) and not self._timer.isActive():
-            self._timer.start()
+            self._timer.start(PAUSE_MS)
 
     def drop(self) -> None:
         """Keep nothing ready any more."""
@@ -64,6 +64,12 @@ class SpareParts(QObject):
         part, self._code = self._code, None
         return part or CodeBlock(self._theme, self._home)
 
+    def _on_timer(self) -> None:
+        if self._timer.interval():  # in this turn something may be painted
+            self._timer.start(0)
+        else:
+            self._make_one()
+
     def _make_one(self) -> None:
         if self._unstyled:
             self._style_some()
@@ -72,7 +78,7 @@ class SpareParts(QObject):
         elif self._code is None:
             self._take_in(CodeBlock(self._theme, self._home))
         if self._unstyled:
-            self._timer.start()
+            self._timer.start(PAUSE_MS)
         else:
             self.make_soon()
 

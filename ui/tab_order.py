@@ -9,6 +9,8 @@ import shiboken6
 from PySide6.QtCore import QObject, Qt, QTimer
 from PySide6.QtWidgets import QLayout, QWidget
 
+from ui.segment_column import SegmentColumn
+
 REST_MS = 250  # nobody presses Tab while somebody scrolls
 
 
@@ -26,6 +28,8 @@ def _parts_of(layout: QLayout) -> Iterator[tuple[QWidget | None, QLayout | None]
     Qt's item around a widget goes with the widget, unnoticed by Python, which would keep its wrapper as long as the
     layout, and take whatever comes to lie at the same address for that item: a scroll bar was one.
     """
+    if isinstance(layout, SegmentColumn):
+        yield from ((widget, None) for widget in layout.widgets)
     for index in range(layout.count()):
         item = layout.itemAt(index)
         if item is not None:
