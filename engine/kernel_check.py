@@ -62,14 +62,14 @@ def check_kernels(sample: Path, cache_dir: Path | None = None) -> bool:
     return works
 
 
-def inspector(cache_dir: Path | None, sample: Path | None) -> Callable[[Path], ProbeReport]:
+def inspector(cache_dir: Path | None, sample: Path | None) -> Callable[[Path, Callable[[], bool]], ProbeReport]:
     """A look at a file before it is opened in this process: the kernels first, once, then the file itself."""
     unchecked = [sample] if sample is not None else []
 
-    def inspect(path: Path) -> ProbeReport:
+    def inspect(path: Path, should_stop: Callable[[], bool]) -> ProbeReport:
         while unchecked:
             check_kernels(unchecked.pop(), cache_dir)
-        return probe(path, cache_dir)
+        return probe(path, cache_dir, should_stop=should_stop)
 
     return inspect
 

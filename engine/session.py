@@ -41,7 +41,7 @@ from engine.summarising import Summarising
 from engine.tie_safe import TieBound
 
 Progress = Callable[[str, float], bool]  # path, fraction -> go on?
-Inspect = Callable[[Path], object]  # raises where a file must not be opened in this process
+Inspect = Callable[[Path, Callable[[], bool]], object]  # raises where a file must not be opened here; may be stopped
 _NO_DRAFT = said("No draft model is chosen.")
 
 
@@ -60,7 +60,8 @@ class Session:
         past_folder: Path | None = None,
         state_folder: Path | None = None,
     ) -> None:
-        self._inspect: Inspect = inspect or (lambda _path: None)
+        self._inspect: Inspect = inspect or (lambda _path, _should_stop: None)
+        self.is_closing: Callable[[], bool] = lambda: False  # then a look at a file ends without a verdict
         self._request = LoadRequest("")
         self._target: LoadedModel | None = None
         self._draft: LoadedModel | None = None
@@ -84,7 +85,7 @@ class Session:
         Raises:
             EngineError: the target cannot be loaded; what was loaded before still answers.
         """
-        self._inspect(Path(request.target))
+        self._inspect(Path(request.target), self.is_closing)
         options = fitting([request.target], target_options(request))
         target = open_model(request.target, options, lambda fraction: progress(request.target, fraction))
         try:
@@ -117,7 +118,7 @@ class Session:
         if path is None:
             self._close_draft(_NO_DRAFT)
             return self.ready()
-        self._inspect(Path(path))
+        self._inspect(Path(path), self.is_closing)
         draft = self._open_draft(path, target, lambda fraction: progress(path, fraction))
         self._close_draft("")
         self._draft, self._sharpness = draft, Sharpness()

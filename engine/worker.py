@@ -151,6 +151,7 @@ class EngineWorker:
     def _run(self) -> None:
         try:
             session = self._make_session()
+            session.is_closing = self._closing.is_set
         except Exception:  # a library of llama.cpp's is missing: who asks for something must not wait for ever
             log.exception("the engine could not be started")
             self._refuse_all()

@@ -102,10 +102,10 @@ def test_a_session_tries_them_once_and_before_any_file(
     sample: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     asked = asking(monkeypatch, None)
-    monkeypatch.setattr(kernel_check, "probe", lambda path, _cache: asked.append(path))
+    monkeypatch.setattr(kernel_check, "probe", lambda path, _cache, **_: asked.append(path))
     inspect = inspector(tmp_path, sample)
     for name in ("one.gguf", "two.gguf"):
-        inspect(Path(name))
+        inspect(Path(name), lambda: False)
     assert asked == [sample, Path("one.gguf"), Path("two.gguf")]
 
 

@@ -52,7 +52,7 @@ def fixture_session(tmp_path_factory: pytest.TempPathFactory, good: LoadRequest)
     """A session with the intact model loaded, into which the others are tried."""
     cache = tmp_path_factory.mktemp("cache")
 
-    def inspect(path: Path) -> None:
+    def inspect(path: Path, _should_stop: object) -> None:
         if not THOROUGH:
             read_checked_header(path)  # as the probe does, but without the half second of a process
         probe(path, cache)

@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import queue
+import sys
 import threading
 from collections.abc import Callable, Iterator
+from pathlib import Path
 
 import pytest
 
+from app.paths import builtin_draft
+from engine import probe
 from engine.errors import DecodeError
 from engine.fake_model import Script, ScriptedWorker
+from engine.kernel_check import inspector
 from engine.records import (
     ChatRequest,
     CountRequest,
@@ -300,6 +305,23 @@ class ForgettingSession(Session):
 
     def close(self) -> None:
         self.done.append("closed")
+
+
+def test_a_file_that_is_tried_does_not_keep_the_app_from_closing(
+    events: Events, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    started = threading.Event()
+
+    def sleeping(*_: str) -> list[str]:
+        started.set()
+        return [sys.executable, "-c", "import time; time.sleep(60)"]
+
+    monkeypatch.setattr(probe, "child_command", sleeping)
+    worker = EngineWorker(events.put, lambda: Session(inspector(tmp_path, None)))
+    worker.start()
+    worker.load(LoadRequest(str(builtin_draft())))
+    assert started.wait(20)
+    assert worker.shutdown(20)
 
 
 def test_what_was_to_be_forgotten_is_forgotten_where_the_app_closes_meanwhile(events: Events) -> None:
