@@ -35,6 +35,7 @@ CELL_PX = 32  # around the words of a heading: room for numbers, and for the arr
 LEAST_NAME_PX = 140  # of a column of names; a narrow table is scrolled to the side
 AROUND_PX = 32  # what is left of the screen beside a window
 HELP_WIDTH, HELP_HEIGHT = 600, 560
+MARGINS_PX = 56  # of a dialog, and the edges and the scroll bar of what is in it
 RING_PX = 8  # from the ring of the keyboard to the words within
 
 
@@ -189,7 +190,9 @@ class TotalsTable(_Dialog):
         self.buttons.addWidget(self.copy_button)
         self.buttons.addWidget(self.export_button)
         self.finish()
-        wide = max(LEAST_TABLE_WIDTH, min(TABLE_WIDTH, parent.width() - 48))
+        self.table.fit_names()
+        needed = self.table.horizontalHeader().length() + MARGINS_PX
+        wide = max(LEAST_TABLE_WIDTH, needed, min(TABLE_WIDTH, parent.width() - 48))
         self.resize(min(wide, max(parent.width(), self.screen().availableSize().width() - AROUND_PX)), TABLE_HEIGHT)
 
     def show_rows(self, rows: tuple[PairSums, ...]) -> None:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import pytest
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QPoint, Qt
 from PySide6.QtGui import QGuiApplication
-from PySide6.QtWidgets import QPushButton
+from PySide6.QtWidgets import QLabel, QPushButton
 from pytestqt.qtbot import QtBot
 
 from tests.ui import stats_pane
 from tests.ui.stats_pane import ROWS, TOGETHER, nameless
-from ui.stats_dialogs import TotalsTable
+from ui.stats_dialogs import LEAST_NAME_PX, ExplanationsDialog, TotalsTable
 from ui.stats_panel import ALL, StatsPanel
 from ui.stats_records import Sums
 
@@ -52,6 +52,17 @@ def test_the_table_shows_and_sorts_all(table: TotalsTable, qtbot: QtBot) -> None
     assert nameless(table) == []
 
 
+def test_names_can_be_read_however_narrow_the_table_is(table: TotalsTable, qtbot: QtBot) -> None:
+    grid = table.table
+    for width in (1400, 700):
+        table.resize(width, 420)
+        qtbot.waitUntil(lambda width=width: width - 60 < grid.width() < width)
+        assert all(grid.columnWidth(column) >= LEAST_NAME_PX for column in (0, 1))
+        spare = grid.viewport().width() - grid.horizontalHeader().length()
+        assert (0 <= spare <= 1) if width == 1400 else spare < 0
+        assert (grid.horizontalScrollBar().maximum() > 0) == (width == 700)
+
+
 def test_the_table_is_copied_and_exported(table: TotalsTable, qtbot: QtBot, shown: StatsPanel) -> None:
     qtbot.mouseClick(table.copy_button, Qt.MouseButton.LeftButton)
     lines = QGuiApplication.clipboard().text().splitlines()
@@ -75,3 +86,12 @@ def test_a_reset_is_asked_for_and_can_be_declined(table: TotalsTable, qtbot: QtB
     shown.show_all((), Sums())
     assert not table.reset_button.isEnabled()
     assert cells(table, 0) == []
+
+
+def test_explanations_begin_below_their_heading_with_room_to_the_ring(shown: StatsPanel, qtbot: QtBot) -> None:
+    dialog = ExplanationsDialog(shown.window())
+    qtbot.addWidget(dialog)
+    dialog.open()
+    heading, name = dialog.findChildren(QLabel)[0], dialog.area.widget().findChildren(QLabel)[0]
+    qtbot.waitUntil(lambda: name.mapTo(dialog, QPoint(0, 0)).x() == heading.mapTo(dialog, QPoint(0, 0)).x())
+    assert name.mapTo(dialog.area, QPoint(0, 0)).x() >= 6

@@ -74,8 +74,7 @@ class DownloadLine(QFrame):
         self.words = label()
         self.words.setFont(theme.font(-1))
         self.words.setProperty("kind", "caption")
-        self.error = Mark(theme)
-        self.error.text.setWordWrap(True)
+        self.error = Mark(theme, wrap=True)
         self.path = row.path
         self.chat = button(
             translate("DownloadLine", "Chat"),

@@ -101,21 +101,25 @@ def empty_layout(layout: QLayout) -> None:
 
 
 class Mark(QWidget):
-    """An icon and a word in one colour: never the colour alone."""
+    """An icon and a word in one colour: never the colour alone. With ``wrap`` it takes all the width for sentences."""
 
-    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+    def __init__(self, theme: Theme, parent: QWidget | None = None, *, wrap: bool = False) -> None:
         super().__init__(parent)
         self._theme = theme
         self._icon, self._tone = "", "muted"
         self.picture = QLabel()
         self.picture.setFixedSize(16, 16)
-        self.text = label()
+        self.text = label(wrap=wrap)
         row = QHBoxLayout(self)
         row.setContentsMargins(0, 0, 0, 0)
         row.setSpacing(6)
-        row.addWidget(self.picture)
-        row.addWidget(self.text)
-        row.addStretch(1)
+        if wrap:
+            row.addWidget(self.picture, 0, Qt.AlignmentFlag.AlignTop)
+            row.addWidget(self.text, 1)
+        else:
+            row.addWidget(self.picture)
+            row.addWidget(self.text)
+            row.addStretch(1)
         theme.changed.connect(self._recolor)
 
     def show_mark(self, icon: str, text: str, tone: str) -> None:

@@ -75,3 +75,12 @@ def test_a_row_folds_and_unfolds(qtbot: QtBot) -> None:
     qtbot.waitUntil(lambda: one.y() == two.y())
     row.resize(max(one.sizeHint().width(), two.sizeHint().width()) + 10, 120)
     qtbot.waitUntil(lambda: two.y() > one.y())
+
+
+def test_what_is_wrong_with_a_download_has_all_the_width(narrow: HubPlace, qtbot: QtBot) -> None:
+    narrow.open("downloads")
+    narrow.set_downloads(r.downloads())
+    line = next(line for line in narrow.downloads.lines.values() if line.error.isVisible())
+    words = line.error.text
+    qtbot.waitUntil(lambda: words.width() > line.bar.width() - 40)
+    assert words.height() >= words.heightForWidth(words.width())
