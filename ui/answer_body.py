@@ -50,7 +50,7 @@ class AnswerBody(QWidget):
         self._theme = theme
         self._text_width = text_width  # expected, so that the first layout is right
         self._stream = BlockStream()
-        self._spares = SpareParts(theme, self)  # while text arrives
+        self.spares = SpareParts(theme, self)  # while text arrives
         self._open_blocks: list[Block] = []  # final, but in a run that may still take more
         self._closed: list[Block] = []  # final, but still shown with the open one
         self._apart: int | None = None  # the part that shows what joins the run, where what follows cannot
@@ -85,14 +85,14 @@ class AnswerBody(QWidget):
         if self._closed and not self._join_soon.isActive():
             self._join_soon.start(JOIN_MS)
         if not (self._idle.has(ProseView) and self._idle.has(CodeBlock)):
-            self._spares.make_soon()
+            self.spares.make_soon()
 
     def finish(self) -> None:
         """No more text will come."""
         self._closed += self._stream.finish()
         self._take_closed()
         self._show()
-        self._spares.drop()
+        self.spares.drop()
         self._idle.drop()
         self.around = _at_once
 
@@ -369,9 +369,9 @@ class AnswerBody(QWidget):
     def _make_widget(self, segment: Segment) -> ProseView | CodeBlock:
         widget: ProseView | CodeBlock
         if segment.is_code:
-            widget = self._spares.code()
+            widget = self.spares.code()
         else:
-            widget = self._spares.prose()
+            widget = self.spares.prose()
             widget.setProperty("kind", self.property("kind"))
             widget.setAccessibleName(self.accessibleName() or translate("AnswerBody", "Answer text"))
             widget.link_activated.connect(self.link_activated)

@@ -110,6 +110,7 @@ class AnswerCard(MessageCard):
         self._text = view.text
         self._runs.extend(view.spans)
         if view.state is MessageState.STREAMING:
+            self.body.spares.make_soon()  # while the prompt is read
             self._grow()
         else:
             split = split_thinking(view.text)
