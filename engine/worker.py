@@ -216,20 +216,22 @@ class EngineWorker:
 
     def _is_wanted(self, session: Session) -> bool:
         """Whether something waits for measuring to end; what is only to be counted is counted between its passes."""
-        while not self._commands.empty():
-            self._taken.append(self._commands.get())
-        if any(not isinstance(command, _Count) for command in self._taken):
-            return True
-        self._taken.clear()
         self._count_all(session)
-        return False
+        return bool(self._taken)
 
     def _count_all(self, session: Session) -> None:
         """Count what there is to count, unless something else comes."""
-        while self._counts.has_work and self._commands.empty() and not self._taken:
+        while not self._others_wait() and self._counts.has_work:
             self._count_a_little(session)
         if self._counts.has_work:  # behind what came meanwhile
-            self._commands.put(_Count())
+            self._taken.append(_Count())
+
+    def _others_wait(self) -> bool:
+        """Whether anything waits that is not to be counted. One `_Count` stands for all that is, so none is kept."""
+        while not self._commands.empty():
+            self._taken.append(self._commands.get())
+        self._taken = deque(command for command in self._taken if not isinstance(command, _Count))
+        return bool(self._taken)
 
     def _do(self, session: Session, command: _Work) -> None:
         if isinstance(command, _Load):

@@ -272,6 +272,24 @@ def test_what_is_only_to_be_counted_neither_waits_for_measuring_nor_ends_it(
     assert worker.shutdown(10)
 
 
+def test_what_waits_together_to_be_counted_is_counted_once_and_the_thread_rests(
+    events: Events, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("engine.worker.IDLE_S", 0.01)
+    session = Measuring()
+    worker = EngineWorker(events.put, lambda: session)
+    for number in (1, 2, 3):  # asked while a model is being loaded: none is taken up before the others wait
+        worker.count(CountRequest(number, ("abc",)))
+    worker.start()
+    assert [events.get(timeout=20) for _ in range(3)] == [TokensCounted(number, (3,)) for number in (1, 2, 3)]
+    assert session.measures.wait(20), "with nothing left to do, idle time begins"
+    worker.forget_past()
+    for number in (4, 5):
+        worker.count(CountRequest(number, ("abc",)))
+    assert [events.get(timeout=20) for _ in range(2)] == [TokensCounted(number, (3,)) for number in (4, 5)]
+    assert worker.shutdown(10)
+
+
 def test_tokens_are_counted_while_an_answer_is_made(worker: EngineWorker, events: Events) -> None:
     worker.load(LoadRequest(shared_model("babyllama-tok105-f16.gguf")))
     wait_for(events, EngineReady)
