@@ -49,6 +49,7 @@ class StatisticsController(QObject):
         super().__init__()
         self._window = parts.window
         self._store = parts.store
+        self._tell = parts.tell
         self._conversations = conversations
         self._thread: threading.Thread | None = None
         self._num_asked = 0
@@ -75,12 +76,8 @@ class StatisticsController(QObject):
 
     def reset(self) -> None:
         """Begin the totals of all time anew."""
-
-        def job(db: sqlite3.Connection) -> Rows:
-            reset_totals(db)
-            return ()
-
-        self._ask("all", job)
+        self._tell(lambda: self._store.write(reset_totals))
+        self.refresh("all")
 
     def ask_export(self, scope: str) -> None:
         """Ask where to write statistics, then write them."""

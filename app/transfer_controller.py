@@ -14,7 +14,7 @@ from PySide6.QtCore import QObject, Signal
 
 from app.chats.exchange.file_names import JSON, file_name
 from app.conversation_controller import ConversationController
-from app.errors import AppError, ChatsImportError
+from app.errors import AppError, ChatsExportError, ChatsImportError
 from app.parts import Parts
 from engine.records import Problem
 from engine.sentences import said
@@ -72,7 +72,10 @@ class TransferController(QObject):
             words = translate("TransferController", "%Ln chats exported to {name}.", None, number)
             return words.format(name=file.name)
 
-        self._start(file, work)
+        def failed(kind: str) -> AppError:
+            return ChatsExportError(said("{file} cannot be written ({reason}).", file=file, reason=kind))
+
+        self._start(work, failed)
 
     def import_file(self, file: Path) -> None:
         """Take in what a file holds, now or after what is at work."""
@@ -84,8 +87,12 @@ class TransferController(QObject):
             return
         if self._is_busy():
             self._waiting += files
-        else:
-            self._start(files[0], lambda: self._take_in(files))
+            return
+
+        def failed(kind: str) -> AppError:
+            return ChatsImportError(said("{file} cannot be read ({error}).", file=files[0].name, error=kind))
+
+        self._start(lambda: self._take_in(files), failed)
 
     def _take_in(self, files: Sequence[Path]) -> str:
         from app.chats.exchange.transfer import import_files  # noqa: PLC0415
@@ -110,7 +117,8 @@ class TransferController(QObject):
     def _is_busy(self) -> bool:
         return self._thread is not None
 
-    def _start(self, file: Path, work: Callable[[], str]) -> None:
+    def _start(self, work: Callable[[], str], failed: Callable[[str], AppError]) -> None:
+        """Do it on a thread; ``failed`` says what nobody had thought of, by the kind of the error."""
         if self._is_busy():
             self._window.show_notice(translate("TransferController", BUSY))
             return
@@ -123,7 +131,7 @@ class TransferController(QObject):
             except Exception as error:  # noqa: BLE001 (whatever a strange file brings about, it is told)
                 kind = type(error).__name__
                 log.error("a transfer failed: %s", kind)  # noqa: TRY400 (no contents)
-                result = ChatsImportError(said("{file} cannot be read ({error}).", file=file.name, error=kind)).problem
+                result = failed(kind).problem
             self.ended.emit(result)
 
         self._thread = threading.Thread(target=run, name="transfer", daemon=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import sqlite3
 from dataclasses import replace
 from pathlib import Path
 
@@ -95,6 +96,18 @@ def test_a_reset_leaves_the_chats_alone(desk: Desk, qtbot: QtBot) -> None:
     assert panel.table.table.rowCount() == 0
     assert desk.messages()[-1].stats is not None
     panel.table.close()
+
+
+def test_a_reset_that_the_disk_refuses_is_told(desk: Desk, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(_db: object) -> None:
+        raise sqlite3.OperationalError("disk I/O error")
+
+    answer(desk, qtbot)
+    monkeypatch.setattr("app.statistics_controller.reset_totals", refuse)
+    desk.window.stats.reset_wanted.emit()
+    qtbot.waitUntil(lambda: bool(desk.window.problems), timeout=PATIENCE_MS)
+    assert desk.window.problems[-1].title == "The chats could not be saved"
+    assert len(rows(desk)) == 1
 
 
 @pytest.mark.parametrize(("scope", "num"), [("answer", 1), ("chat", 2), ("everything", 3)])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QFileDialog, QLineEdit
 from pytestqt.qtbot import QtBot
@@ -34,6 +35,22 @@ def test_a_bad_file_is_a_problem(desk: Desk, qtbot: QtBot, tmp_path: Path) -> No
     (tmp_path / "bad.json").write_text("{}")
     with qtbot.waitSignal(desk.controller.transfer.ended, timeout=30_000):
         desk.controller.transfer.import_file(tmp_path / "bad.json")
+    assert desk.window.problems[-1].title == "The file could not be imported"
+
+
+def test_what_nobody_thought_of_is_told_of_the_right_deed(
+    desk: Desk, qtbot: QtBot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def break_off(*_arguments: object) -> None:
+        raise MemoryError
+
+    monkeypatch.setattr("app.chats.exchange.transfer.export_chats", break_off)
+    with qtbot.waitSignal(desk.controller.transfer.ended, timeout=30_000):
+        desk.controller.transfer.export(tmp_path / "out.json", "json", None)
+    assert desk.window.problems[-1].title == "The chats could not be exported"
+    monkeypatch.setattr("app.chats.exchange.transfer.import_files", break_off)
+    with qtbot.waitSignal(desk.controller.transfer.ended, timeout=30_000):
+        desk.controller.transfer.import_file(tmp_path / "out.json")
     assert desk.window.problems[-1].title == "The file could not be imported"
 
 
