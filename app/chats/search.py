@@ -21,7 +21,7 @@ _WORDS_AROUND = 14
 _LOOKED_AT_CHARS = 100_000  # of an attachment, for the words around the first match
 _BYTES_A_CHAR = 3  # in UTF-8, of nearly every writing
 _CHARS_BEFORE, _CHARS_AFTER = 40, 120
-_LETTER = re.compile(r"[^\W_]")  # the index takes an underscore for no part of a word
+_LETTER, _LETTERS = re.compile(r"[^\W_]"), re.compile(r"[^\W_]+")  # the index takes an underscore for no part of a word
 
 
 def match_words(typed: str) -> str:
@@ -29,13 +29,16 @@ def match_words(typed: str) -> str:
 
     Pieces without a letter or digit would match nothing and are left out.
     """
-    words = [word for word in typed.replace("\x00", " ").split() if _LETTER.search(word)][:MAX_WORDS]
-    quoted = ['"' + word.replace('"', '""') + '"' for word in words]
+    quoted = ['"' + word.replace('"', '""') + '"' for word in _words(typed)]
     if not quoted:
         return ""
     ends_in_word = bool(_LETTER.match(typed.rstrip()[-1:]))
     open_end = "*" if typed[-1:].strip() and ends_in_word else ""
     return " ".join(quoted) + open_end
+
+
+def _words(typed: str) -> list[str]:
+    return [word for word in typed.replace("\x00", " ").split() if _LETTER.search(word)][:MAX_WORDS]
 
 
 def find(db: sqlite3.Connection, typed: str) -> tuple[SearchHit, ...]:
@@ -96,7 +99,7 @@ def _beginning(db: sqlite3.Connection, attachment_id: int) -> str:
 
 def _marked(name: str, text: str, typed: str) -> str:
     """The name of an attachment and the words around the first match, the typed ones marked."""
-    words = [word for word in typed.split()[:MAX_WORDS] if re.search(r"\w", word)]
+    words = _LETTERS.findall(" ".join(_words(typed)))[:MAX_WORDS]
     wanted = re.compile(rf"(?<!\w)(?:{'|'.join(map(re.escape, words))})", re.IGNORECASE)
     found = wanted.search(text, _not_before(text, words))
     begin = max(found.start() - _CHARS_BEFORE, 0) if found else 0

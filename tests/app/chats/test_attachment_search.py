@@ -58,6 +58,14 @@ def test_the_words_around_the_first_match_are_shown(store: ChatStore) -> None:
     assert len(shown) < 250
 
 
+@pytest.mark.parametrize("typed", ['"zebra', "(zebra)", f"{'- ' * 20}zebra", "zebra*", "a-zebra"])
+def test_the_match_is_shown_whatever_stands_around_what_was_typed(store: ChatStore, typed: str) -> None:
+    send(store, Attachment(0, "a.txt", AttachmentKind.TEXT, 9, f"{'filling ' * 500}a zebra {'filling ' * 500}"))
+    (hit,) = find(store, typed)
+    assert "zebra" in [piece for piece, is_match in hit.parts if is_match]
+    assert len(hit.parts) < 9
+
+
 def test_what_is_far_into_a_book_is_found_without_its_words_around(store: ChatStore) -> None:
     text = "word " * 90_000 + "zebra"
     _, question = send(store, Attachment(0, "book.txt", AttachmentKind.TEXT, 9, text))
