@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from functools import partial
 
-from PySide6.QtCore import QEvent, QObject, Qt, QTimer, Signal
+from PySide6.QtCore import QEvent, QObject, Qt, Signal
 from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent, QHelpEvent
 from PySide6.QtWidgets import QToolTip, QWidget
 
@@ -20,6 +20,7 @@ from ui.page_growth import hush
 from ui.pass_tip import pass_tip, pass_words
 from ui.prose_view import ProseView
 from ui.provenance import Locator, PassView, SourceRuns, formula_units, nearest_place, place_at, refused_at
+from ui.quiet_timer import QuietTimer
 from ui.segment_column import SegmentColumn
 from ui.spare_parts import SpareParts, style_some
 from ui.theme import Theme
@@ -54,8 +55,7 @@ class AnswerBody(QWidget):
         self._open_blocks: list[Block] = []  # final, but in a run that may still take more
         self._closed: list[Block] = []  # final, but still shown with the open one
         self._apart: int | None = None  # the part that shows what joins the run, where what follows cannot
-        self._join_soon = QTimer(self, singleShot=True)
-        self._join_soon.timeout.connect(self._join)
+        self._join_soon = QuietTimer(self, lambda: self.around(self, self._join))
         self._sealed = 0  # widgets that will not change any more
         self._parts: list[Part] = []
         self._final_plan: list[Segment] = []  # of the open blocks
@@ -83,7 +83,7 @@ class AnswerBody(QWidget):
         self._closed += self._stream.feed(text)
         self._show(self._stream.words)
         if self._closed and not self._join_soon.isActive():
-            self._join_soon.start(JOIN_MS)
+            self._join_soon.begin(JOIN_MS)
         if not (self._idle.has(ProseView) and self._idle.has(CodeBlock)):
             self.spares.make_soon()
 
@@ -266,12 +266,6 @@ class AnswerBody(QWidget):
 
     def _join(self) -> None:
         """Let what was closed join the run above it: in a turn of its own, since that lays the run out anew."""
-        if self._join_soon.interval():  # in this turn the frame may be painted, if it took as long as that
-            self._join_soon.start(0)
-        else:
-            self.around(self, self._join_now)
-
-    def _join_now(self) -> None:
         height, changed = self.sizeHint().height(), self._changed
         shows_more = bool(self._told[2]) or self._shows_refused
         self._take_closed()

@@ -5,12 +5,13 @@ Knows neither text nor places: who takes one says what it shows.
 
 from __future__ import annotations
 
-from PySide6.QtCore import QObject, QTimer
+from PySide6.QtCore import QObject
 from PySide6.QtWidgets import QWidget
 from shiboken6 import isValid
 
 from ui.code_block import CodeBlock
 from ui.prose_view import ProseView
+from ui.quiet_timer import QuietTimer
 from ui.theme import Theme
 
 STYLED_AT_ONCE = 5
@@ -37,13 +38,12 @@ class SpareParts(QObject):
         self._prose: ProseView | None = None
         self._code: CodeBlock | None = None
         self._unstyled: list[QWidget] = []  # of the part that was made last, itself at the end
-        self._timer = QTimer(self, singleShot=True)
-        self._timer.timeout.connect(self._on_timer)
+        self._timer = QuietTimer(self, self._make_one)
 
     def make_soon(self) -> None:
         """Make what is missing, shortly and one after the other."""
         if (self._prose is None or self._code is None) and not self._timer.isActive():
-            self._timer.start(PAUSE_MS)
+            self._timer.begin(PAUSE_MS)
 
     def drop(self) -> None:
         """Keep nothing ready any more."""
@@ -64,12 +64,6 @@ class SpareParts(QObject):
         part, self._code = self._code, None
         return part or CodeBlock(self._theme, self._home)
 
-    def _on_timer(self) -> None:
-        if self._timer.interval():  # in this turn something may be painted
-            self._timer.start(0)
-        else:
-            self._make_one()
-
     def _make_one(self) -> None:
         if self._unstyled:
             self._style_some()
@@ -78,7 +72,7 @@ class SpareParts(QObject):
         elif self._code is None:
             self._take_in(CodeBlock(self._theme, self._home))
         if self._unstyled:
-            self._timer.start(PAUSE_MS)
+            self._timer.begin(PAUSE_MS)
         else:
             self.make_soon()
 
