@@ -1,5 +1,7 @@
 """The caret in texts that are only read: arrow keys move it, also from one text of the chat into the next.
 
+A text that is shown whole stays where it is meanwhile: Qt would scroll it under a pointer that selects beyond its edge.
+
 Knows where the texts of a chat stand; nothing of what they say.
 """
 
@@ -7,12 +9,13 @@ from __future__ import annotations
 
 from PySide6.QtCore import QEvent, QObject, QPoint, Qt, QTimer
 from PySide6.QtGui import QKeyEvent, QTextCursor
-from PySide6.QtWidgets import QApplication, QPlainTextEdit, QTextEdit, QWidget
+from PySide6.QtWidgets import QApplication, QPlainTextEdit, QScrollBar, QTextEdit, QWidget
 from shiboken6 import isValid
 
 from ui.answer_card import AnswerCard
 from ui.code_block import CodeBlock
 from ui.message_card import MessageCard
+from ui.prose_view import ProseView
 from ui.transcript import Transcript
 from ui.user_card import UserCard
 
@@ -45,6 +48,11 @@ def show_caret(transcript: Transcript, view: QTextEdit | QPlainTextEdit) -> None
         transcript.ensureVisible(place.x(), place.y(), 0, AROUND_PX)
 
 
+def _bars_of(view: QTextEdit | QPlainTextEdit) -> tuple[QScrollBar, ...]:
+    """The scroll bars of a text that never scrolls by itself; code does, sideways."""
+    return (view.verticalScrollBar(), view.horizontalScrollBar()) if isinstance(view, ProseView) else ()
+
+
 class TextCaret(QObject):
     """Looks at the keys of the text of a transcript that has the focus, and keeps its caret in sight."""
 
@@ -57,10 +65,21 @@ class TextCaret(QObject):
     def _on_focus(self, _old: QWidget | None, new: QWidget | None) -> None:
         if self._view is not None and isValid(self._view):
             self._view.removeEventFilter(self)
+            for bar in _bars_of(self._view):
+                bar.rangeChanged.disconnect(self._keep_still)
         inside = isinstance(new, QTextEdit | QPlainTextEdit) and self._transcript.isAncestorOf(new)
         self._view = new if inside and new.isReadOnly() else None  # type: ignore[union-attr, assignment]
         if self._view is not None:
             self._view.installEventFilter(self)
+            for bar in _bars_of(self._view):
+                bar.rangeChanged.connect(self._keep_still)
+            self._keep_still()
+
+    def _keep_still(self) -> None:
+        """There is nothing to scroll to in a text as high as its view, whatever Qt reckoned before it was."""
+        if self._view is not None:
+            for bar in _bars_of(self._view):
+                bar.setRange(0, 0)
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         """An arrow key at the edge of a text leads into the next one, or scrolls where there is none."""
