@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from engine.kept_file import KeptFile
+from engine.model_parts import all_parts
 
 FILE_NAME = "pass-costs.json"
 _FORMAT = 1  # of what is in it; another number forgets it all
@@ -34,12 +35,12 @@ def key_of(*facts: object) -> str:
 
 
 def file_facts(path: str) -> tuple[object, ...]:
-    """What makes a file this very file: its name, size and time; nothing of it where it cannot be read."""
+    """What makes a model this very model: name, size and time of its files; nothing of it where one cannot be read."""
     try:
-        facts = Path(path).stat()
+        facts = [(part.name, part.stat()) for part in all_parts(Path(path))]
     except OSError:
         return (path,)
-    return (Path(path).name, facts.st_size, facts.st_mtime_ns)
+    return tuple(fact for name, stat in facts for fact in (name, stat.st_size, stat.st_mtime_ns))
 
 
 class CostStore:

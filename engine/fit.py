@@ -5,8 +5,6 @@ Guards every load with the figures of `engine.estimate`. What a GPU takes over i
 
 from __future__ import annotations
 
-import glob
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
@@ -18,11 +16,11 @@ from engine.cache_size import CacheSetup
 from engine.errors import NotEnoughMemoryError
 from engine.estimate import estimate_memory
 from engine.gguf_header import GgufHeader
+from engine.model_parts import all_parts
 from engine.records import CacheType
 from engine.sentences import said
 
 _TIGHT = 0.85  # above this share of the free memory, other programs will feel it
-_FIRST_PART = re.compile(r"(.+)-00001-of-(\d{5})\.gguf", re.IGNORECASE)
 
 
 class Verdict(StrEnum):
@@ -117,10 +115,9 @@ def check_fit(
 
 def all_parts_bytes(path: Path, header: GgufHeader) -> int | None:
     """Bytes of the weights in all parts of a model; None where ``header`` is that of the whole."""
-    match = _FIRST_PART.fullmatch(path.name)
-    if match is None or header.metadata.get("split.count", 1) in (0, 1):
+    parts = all_parts(path)
+    if len(parts) == 1 or header.metadata.get("split.count", 1) in (0, 1):
         return None
-    parts = path.parent.glob(f"{glob.escape(match[1])}-[0-9][0-9][0-9][0-9][0-9]-of-{match[2]}.gguf")
     return sum(part.stat().st_size for part in parts) - header.data_offset
 
 

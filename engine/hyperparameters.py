@@ -83,7 +83,7 @@ def check_header(header: GgufHeader) -> None:
     check(bool(header.architecture), "it does not say which architecture it has")
     good = _ARCHITECTURE.fullmatch(header.architecture) is not None
     check(good, "its architecture is called {architecture!r}", architecture=header.architecture[:80])
-    check(bool(header.tensors), "it holds no weights, only a vocabulary or metadata")
+    check(bool(header.tensors) or _is_part(header), "it holds no weights, only a vocabulary or metadata")
     for key in _NEEDED:
         check(
             header.own(key) is not None,
@@ -184,8 +184,7 @@ def _check_experts(header: GgufHeader) -> None:
 def _check_blocks(header: GgufHeader) -> None:
     """As many blocks as it claims; a file of a split model has only some, extra prediction layers may count or not."""
     blocks = [int(match[1]) for tensor in header.tensors if (match := _BLOCK.match(tensor.name))]
-    parts = header.metadata.get("split.count", 1)
-    if not blocks or (isinstance(parts, int) and parts > 1):
+    if not blocks or _is_part(header):
         return
     (claimed, *_), found = _numbers(header.own("block_count"), "block_count"), max(blocks) + 1
     extra = sum(_numbers(header.own("nextn_predict_layers"), "nextn_predict_layers"))
@@ -195,6 +194,12 @@ def _check_blocks(header: GgufHeader) -> None:
         claimed=claimed,
         found=found,
     )
+
+
+def _is_part(header: GgufHeader) -> bool:
+    """Whether the model goes on in other files; the first may hold none of its weights."""
+    parts = header.metadata.get("split.count", 1)
+    return isinstance(parts, int) and parts > 1
 
 
 def _list(header: GgufHeader, key: str, types: tuple[ValueType, ...]) -> ArrayRef:

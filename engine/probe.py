@@ -21,6 +21,7 @@ from typing import Any
 from engine import errors
 from engine.child_process import child_command, child_environment, creation_flags
 from engine.errors import EngineError, ModelLoadError, ModelNotFoundError, NotEnoughMemoryError, TooSlowError
+from engine.model_parts import all_parts
 from engine.sentences import from_json, said
 
 log = logging.getLogger(__name__)
@@ -86,12 +87,12 @@ def probe(
 
 
 def _identity(path: Path) -> tuple[str, int]:
-    """What makes a file this very file, and its size: place, size, time, inode; and who judged it."""
+    """What makes a model this very model: place, size, time, inode of its files; who judged it. And all its bytes."""
     try:
         whole = path.resolve()
-        facts = whole.stat()
         with whole.open("rb"):
             pass
+        facts = [part.stat() for part in all_parts(path.absolute())]
     except OSError as error:
         raise ModelNotFoundError(
             said("{path} cannot be read: {reason}.", path=path, reason=error.strerror or error)
@@ -100,7 +101,8 @@ def _identity(path: Path) -> tuple[str, int]:
         version = metadata.version("llama-cpp-python")
     except metadata.PackageNotFoundError:  # a frozen program may carry no package metadata
         version = "unknown"
-    return f"{whole}|{facts.st_size}|{facts.st_mtime_ns}|{facts.st_ino}|{version}", facts.st_size
+    told = "|".join(f"{fact.st_size}|{fact.st_mtime_ns}|{fact.st_ino}" for fact in facts)
+    return f"{whole}|{told}|{version}", sum(fact.st_size for fact in facts)
 
 
 def ask_child(
@@ -115,7 +117,7 @@ def ask_child(
     name = paths[0].name
     its_end, our_end = os.pipe()  # the child ends when ours closes, so it does not outlive us
     child = subprocess.Popen(  # noqa: S603  (our own interpreter and module)
-        child_command(helper, *(str(path.resolve()) for path in paths)),
+        child_command(helper, *(str(path.absolute()) for path in paths)),  # parts are found by their links' names
         stdin=its_end,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,

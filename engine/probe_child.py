@@ -15,12 +15,13 @@ import numpy as np
 
 from engine.child_limits import end_with_parent, limit_memory, quiet_crashes
 from engine.errors import EngineError, ModelLoadError, NotEnoughMemoryError
-from engine.fit import check_fit, estimate
+from engine.fit import all_parts_bytes, check_fit, estimate
 from engine.hyperparameters import read_checked_header
 from engine.llama import library
 from engine.llama.context import ContextParams, LlamaContext
 from engine.llama.model import LlamaModel
 from engine.model_kind import check_writes_text
+from engine.model_parts import all_parts
 from engine.sentences import said, to_json
 
 N_CTX = 64  # tokens; enough to run one
@@ -68,9 +69,11 @@ def examine(path: Path) -> dict[str, Any]:
     """
     header = read_checked_header(path)
     check_writes_text(header, path.name)
+    whole = [all_parts_bytes(path, header)]
     if not library.supports_gpu():  # with one, the weights may lie there
-        check_fit([header], N_CTX)
-    limit_memory(estimate([header], N_CTX).needed_bytes + 2 * header.file_size)
+        check_fit([header], N_CTX, weights_bytes=whole)
+    num_bytes = sum(part.stat().st_size for part in all_parts(path))
+    limit_memory(estimate([header], N_CTX, weights_bytes=whole).needed_bytes + 2 * num_bytes)
     with LlamaModel(path, repack=False) as model:
         facts = {
             "architecture": model.architecture,
