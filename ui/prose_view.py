@@ -102,9 +102,13 @@ class ProseView(QTextBrowser):
             cursor.insertText(words)
             self.fit(self._width)
             return self._top_of(place)
-        wraps_anew = self._wrap()
+        wraps_anew, num_shown = self._wrap(), self.document().characterCount() - 1
         self._reload()
-        return 0 if wraps_anew else self._top_of(place_shown(self.document().toPlainText(), before or "", html))
+        if wraps_anew:
+            return 0
+        if before and html.startswith(before):  # more blocks
+            return self._top_of(num_shown)
+        return self._top_of(place_shown(self.document().toPlainText(), before or "", html))
 
     def _top_of(self, place: int) -> int:
         """Above this height all is as it was where the text changed from a place on: a word may have left a line."""
