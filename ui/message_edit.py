@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from math import ceil
 
 from PySide6.QtCore import QEvent, QMimeData, Qt, Signal
 from PySide6.QtGui import QDragEnterEvent, QFontMetricsF, QKeyEvent, QTextCursor, QTextOption
@@ -33,6 +34,24 @@ def wrap_for(edit: QPlainTextEdit, text: str) -> None:
     wanted = modes.WrapAnywhere if is_long else modes.WrapAtWordBoundaryOrAnywhere
     if wanted != edit.wordWrapMode():
         edit.setWordWrapMode(wanted)
+
+
+def height_of(edit: QPlainTextEdit, most_lines: int) -> int:
+    """The height in pixels that shows all lines of a text, or as many as that.
+
+    Lines are as high as their letters: those of another script may be higher than the font's own. A pixel short, and Qt
+    would scroll by a line.
+    """
+    needed, shown = 0.0, 0
+    block = edit.document().firstBlock()
+    while block.isValid() and shown < most_lines:
+        num_lines = max(block.layout().lineCount(), 1)
+        wanted = min(num_lines, most_lines - shown)
+        needed += edit.blockBoundingRect(block).height() * wanted / num_lines
+        shown += wanted
+        block = block.next()
+    usual = round(max(shown, 1) * QFontMetricsF(edit.font()).lineSpacing()) + 4
+    return max(usual, ceil(needed) + 2)
 
 
 def local_paths(mime: QMimeData) -> list[str]:
@@ -73,8 +92,7 @@ class MessageEdit(QPlainTextEdit):
         self._fit()
 
     def _fit(self) -> None:
-        lines = min(max(round(self.document().size().height()), 1), MAX_LINES)
-        self.setFixedHeight(round(lines * QFontMetricsF(self.font()).lineSpacing()) + 4)
+        self.setFixedHeight(height_of(self, MAX_LINES))
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Enter sends, Shift+Enter breaks the line."""

@@ -8,12 +8,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from PySide6.QtCore import QEvent, QMimeData, Qt, Signal
-from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent, QFontMetricsF, QKeyEvent
+from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent, QKeyEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPlainTextEdit, QPushButton, QSizePolicy, QVBoxLayout
 
 from ui.attachment_chips import AttachmentRows
 from ui.language import mark, translate
-from ui.message_edit import PICTURES, fits_box, local_paths, wrap_for
+from ui.message_edit import PICTURES, fits_box, height_of, local_paths, wrap_for
 from ui.records import Attachment
 from ui.theme import Theme
 
@@ -52,8 +52,7 @@ class _Text(QPlainTextEdit):
         self._fit()
 
     def _fit(self) -> None:
-        lines = min(max(round(self.document().size().height()), 1), MAX_LINES)
-        self.setFixedHeight(round(lines * QFontMetricsF(self.font()).lineSpacing()) + 4)
+        self.setFixedHeight(height_of(self, MAX_LINES))
 
     def event(self, event: QEvent) -> bool:
         """Esc is this text's own while it is edited; elsewhere the window has it. The frame around shows the focus."""

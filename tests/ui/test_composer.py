@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import pytest
 from PySide6.QtCore import QMimeData, QPoint, Qt, QUrl
 from PySide6.QtGui import QGuiApplication, QImage, QTextOption
 from PySide6.QtWidgets import QWidget
@@ -13,6 +14,7 @@ from engine.records import Mode
 from tests.ui.conftest import NO_DRAFT, READY
 from ui.composer import Composer
 from ui.main_window import MainWindow
+from ui.message_edit import MAX_LINES
 from ui.records import EngineState, EngineView, MessageState, MessageView
 from ui.theme import Theme
 
@@ -316,3 +318,18 @@ def test_words_without_end_never_hold_the_box_up(window: MainWindow, qtbot: QtBo
     assert edit.wordWrapMode() != anywhere
     window.composer.set_text("A" * 57_000)  # as it was left in this chat
     assert edit.wordWrapMode() == anywhere
+
+
+@pytest.mark.parametrize("line", ["words", "words 你好 مرحبا नमस्ते 👩‍👧"], ids=["one script", "many scripts"])
+def test_every_line_is_seen_until_there_are_too_many(window: MainWindow, line: str, qtbot: QtBot) -> None:
+    edit = window.composer.edit
+    for size in ("normal", "larger", "small"):
+        window.set_text_size(size)
+        window.composer.set_text("")
+        for number in range(1, MAX_LINES + 1):
+            QGuiApplication.clipboard().setText(line)
+            qtbot.keyClick(edit, Qt.Key.Key_V, Qt.KeyboardModifier.ControlModifier)
+            qtbot.waitUntil(lambda: edit.verticalScrollBar().maximum() == 0)
+            assert edit.viewport().height() < (number + 1.6) * edit.blockBoundingRect(edit.document().begin()).height()
+            qtbot.keyClick(edit, Qt.Key.Key_Return, Qt.KeyboardModifier.ShiftModifier)
+        assert edit.verticalScrollBar().maximum() > 0

@@ -87,3 +87,10 @@ def test_a_message_without_spaces_is_edited_without_a_wait(window: MainWindow, q
     with qtbot.waitSignal(window.transcript.edited) as caught:
         qtbot.keyClick(card.editor.edit, Qt.Key.Key_Return)
     assert caught.args == [1, "A" * 200_000 + "x"]
+
+
+def test_every_line_of_a_message_is_seen_while_it_is_edited(editor: MessageEditor, qtbot: QtBot) -> None:
+    for _ in range(12):
+        qtbot.keyClick(editor.edit, Qt.Key.Key_Return, Qt.KeyboardModifier.ShiftModifier)
+        qtbot.keyClicks(editor.edit, "more")
+        qtbot.waitUntil(lambda: editor.edit.verticalScrollBar().maximum() == 0)
