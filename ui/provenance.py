@@ -18,6 +18,7 @@ from ui.markdown_places import Drawn
 LOOK_AHEAD_CHARS = 40
 NEXT_CHARS = 8  # of formatting, where the token that was kept is not shown itself
 _RUNS = re.compile(r"\s+|\S+")
+_STRETCHES = re.compile(r"[!-~]+(?: [!-~]+)*(?!\S)|\s+|\S+")  # plain words of a line, or a run
 OBJECT = "\N{OBJECT REPLACEMENT CHARACTER}"  # how a typeset formula stands in a document
 
 
@@ -126,6 +127,17 @@ class Placing:
                 places += self._one_by_one(run, drawn)
         return places
 
+    def of_words(self, words: str, drawn: Drawn) -> Sequence[int]:
+        """As `places`, of words that were drawn as they are shown; else empty, and they are still to be placed."""
+        text, number = drawn.text, self.number
+        while number < len(text) and text[number].isspace():
+            number += 1
+        end = number + len(words)
+        if text[number:end].replace("\n", " ") != words:  # a line may be broken elsewhere
+            return ()
+        self.number = end
+        return drawn.places[number:end]
+
     def _one_by_one(self, run: str, drawn: Drawn) -> list[int]:
         ends = dict(drawn.formulas)
         text, number, places = drawn.text, self.number, []
@@ -181,14 +193,35 @@ class Locator:
         self._before, placing = known.before, Placing(known.num_drawn)
         added = shown[known.num_shown :]
         self._shown, self._drawn = shown, drawn
-        places, number = placing.places(added, drawn), 0
-        for run in _RUNS.findall(added):
-            self._look_at(run, places[number : number + len(run)])
-            number += len(run)
+        for words in _STRETCHES.findall(added):
+            if not self._look_at_all(words, placing, drawn):
+                for run in _RUNS.findall(words):
+                    self._look_at(run, placing.places(run, drawn))
         if added:
             here = (self._unit, self._start, self._current, self._before, len(self._closed))
             self._reached.append(_Reached(len(shown), placing.number, *here))
         return [*self._closed, *self._open()]
+
+    def _look_at_all(self, words: str, placing: Placing, drawn: Drawn) -> bool:
+        """Plain words, token by token; False where they are to be looked at one by one, or are none."""
+        if self._before or words[0].isspace() or not words.isascii():
+            return False
+        number, known = placing.number, self.runs.sources
+        places = placing.of_words(words, drawn)
+        if not places or min(places) < 0 or max(places) >= len(known):
+            placing.number = number
+            return False
+        sources = [known[place] for place in places]
+        begin = 0
+        for source, same in groupby(sources):
+            length = len(list(same))
+            part = words[begin : begin + length].lstrip(" ")
+            begin += length
+            self._unit += length - len(part)  # spaces belong to what they follow
+            if part and source is not self._current:
+                self._close(source)
+            self._unit += len(part)
+        return True
 
     def _look_at(self, run: str, places: Sequence[int]) -> None:
         """Spaces, or what stands between them: nearly always a word that stands in the raw text as it is."""

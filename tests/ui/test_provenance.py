@@ -5,14 +5,16 @@ from __future__ import annotations
 from itertools import groupby, pairwise
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 from PySide6.QtCore import Qt
+from PySide6.QtGui import QTextDocument
 from PySide6.QtWidgets import QTextBrowser
 from pytestqt.qtbot import QtBot
 
 from engine.records import Source, TokenSpan
 from tests.ui.conftest import STATS
+from tests.ui.markdown_documents import documents
 from tests.ui.shown_marks import shown_marks
 from ui.answer_body import AnswerBody
 from ui.main_window import MainWindow
@@ -20,7 +22,7 @@ from ui.markdown_blocks import BlockStream, plan_segments
 from ui.markdown_places import Drawn
 from ui.marks import UNDERLINES
 from ui.palette import DARK, LIGHT
-from ui.provenance import MarkedRange, PassView, SourceRuns, place_at
+from ui.provenance import Locator, MarkedRange, PassView, SourceRuns, place_at
 from ui.records import MessageState, MessageView
 
 WORDS = st.text(alphabet="abc de\n😀", min_size=1, max_size=5)
@@ -96,6 +98,33 @@ def _marked_words(window: MainWindow) -> dict[str, str]:
     prose = card.body.segments[0]
     assert isinstance(prose, QTextBrowser)
     return {item.words.strip(): item.color for item in shown_marks(prose)}
+
+
+class _OneByOne(Locator):
+    """Looks at every word on its own."""
+
+    def _look_at_all(self, *_words: object) -> bool:
+        return False
+
+
+@pytest.mark.usefixtures("qapp")
+@settings(deadline=None, max_examples=80, suppress_health_check=list(HealthCheck))
+@given(documents(), st.lists(st.tuples(st.integers(1, 9), st.sampled_from(Source)), max_size=60), st.floats(0, 1))
+@example("ab cd", [(2, Source.DRAFT), (1, Source.NGRAM), (2, Source.DRAFT)], 0.0)
+def test_words_looked_at_together_are_marked_as_one_by_one(
+    text: str, pieces: list[tuple[int, Source]], cut: float
+) -> None:
+    stream, runs = BlockStream(), SourceRuns()
+    runs.extend(TokenSpan(length, source) for length, source in pieces)  # may end before the text does, or behind it
+    for segment in plan_segments(stream.feed(text) + stream.finish()):
+        document = QTextDocument()
+        document.setHtml(segment.html)
+        shown = segment.code if segment.is_code else document.toPlainText()
+        grown = Locator(runs)
+        grown.locate(shown[: int(cut * len(shown))], segment.drawn)
+        wanted = _OneByOne(runs).locate(shown, segment.drawn)
+        assert Locator(runs).locate(shown, segment.drawn) == wanted
+        assert grown.locate(shown, segment.drawn) == wanted
 
 
 def test_the_legend_marks_tokens_of_its_source(window: MainWindow, qtbot: QtBot) -> None:
