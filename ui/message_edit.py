@@ -6,7 +6,7 @@ import re
 from math import ceil
 
 from PySide6.QtCore import QEvent, QMimeData, Qt, Signal
-from PySide6.QtGui import QDragEnterEvent, QFontMetricsF, QKeyEvent, QTextCursor, QTextOption
+from PySide6.QtGui import QDragEnterEvent, QDropEvent, QFontMetricsF, QKeyEvent, QTextCursor, QTextOption
 from PySide6.QtWidgets import QPlainTextEdit
 
 from ui.language import mark, translate
@@ -141,6 +141,12 @@ class MessageEdit(QPlainTextEdit):
             event.ignore()
         else:
             super().dragEnterEvent(event)
+
+    def dropEvent(self, event: QDropEvent) -> None:
+        """Where words were dropped, they are gone on with."""
+        super().dropEvent(event)
+        if event.isAccepted():
+            self.setFocus(Qt.FocusReason.MouseFocusReason)
 
     def event(self, event: QEvent) -> bool:
         """Tell the card around it that the caret came or went."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Mapping
 
 from PySide6.QtCore import Qt
@@ -30,6 +31,8 @@ from ui.mode_cards import ModeRow
 from ui.records import FieldKind, SettingField, SettingValue
 from ui.setting_row import SettingRow
 from ui.setting_words import sentence
+
+_GROUPED = re.compile(r"-?\d{1,3}([,.' \u00a0\u2009\u202f\u2019]\d{3})+")  # as any language writes thousands
 
 
 class NumberRow(SettingRow):
@@ -80,7 +83,9 @@ class NumberRow(SettingRow):
         return float(text) if self.field.kind is FieldKind.NUMBER else int(text)
 
     def _digits(self) -> str:
-        return self.edit.text().strip().replace(locale().groupSeparator(), "").replace(",", "").replace(" ", "")
+        """The digits of a whole number, its groups of thousands put together; anything else as it is."""
+        text = self.edit.text().strip()
+        return re.sub(r"[^\d-]", "", text) if _GROUPED.fullmatch(text) else text
 
     def set_value(self, value: SettingValue) -> None:
         """Show a value."""

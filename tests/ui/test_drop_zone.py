@@ -99,3 +99,15 @@ def test_the_keyboard_goes_round_in_the_question_and_back_to_where_it_was(
     assert told == ([] if role == "cancel" else [("/files/model.gguf", role)])
     qtbot.keyClicks(QApplication.focusWidget(), "age")
     assert window.composer.text == "half a message"
+
+
+def test_words_that_were_dropped_are_gone_on_with(window: MainWindow, qtbot: QtBot) -> None:
+    window.sidebar.new_button.setFocus(Qt.FocusReason.TabFocusReason)
+    box = window.composer.edit.viewport()
+    words = QMimeData()
+    words.setText("Why is ")
+    enter(box, words)
+    QApplication.sendEvent(box, QDropEvent(QPointF(5, 5), COPY, words, BUTTONS, KEYS))
+    assert window.composer.edit.hasFocus()
+    qtbot.keyClicks(QApplication.focusWidget(), "that so?")
+    assert window.composer.text == "Why is that so?"

@@ -126,12 +126,21 @@ def test_a_value_out_of_range_is_explained_and_not_saved(dialog: SettingsDialog,
     assert dialog.save_button.isEnabled()
 
 
-@pytest.mark.parametrize("text", ["2.5", "65", "x"])
+@pytest.mark.parametrize("text", ["2.5", "2,5", "1 2", "65", "x"])
 def test_a_whole_number_must_be_one(dialog: SettingsDialog, text: str) -> None:
     row = dialog.rows["depth"]
     assert isinstance(row, NumberRow)
     row.edit.setText(text)
     assert row.problem()
+
+
+@pytest.mark.parametrize("text", ["4,096", "4.096", "4 096", "4\u202f096", " 4096 "])
+def test_thousands_may_stand_apart(window: MainWindow, text: str) -> None:
+    field = SettingField("n_ctx", "S", "Context", FieldKind.INTEGER, 2048, "h", 256, 1_000_000)
+    row = SettingsDialog([field], {}, window).rows["n_ctx"]
+    assert isinstance(row, NumberRow)
+    row.edit.setText(text)
+    assert (row.problem(), row.value()) == ("", 4096)
 
 
 def test_a_text_beyond_its_length_is_refused(dialog: SettingsDialog) -> None:
