@@ -13,6 +13,7 @@ from PySide6.QtWidgets import QHBoxLayout, QSizePolicy, QSpacerItem, QVBoxLayout
 
 from ui.gutter import GUTTER_PX
 from ui.kept_card import KeptCard
+from ui.layout_items import let_go
 from ui.message_card import MessageCard
 
 COLUMN_PX = 760  # with 24 px at both sides, some of which the gutters hold
@@ -101,6 +102,7 @@ class MessageColumn(QWidget):
         for index, entry in enumerate(self.entries):
             item = self._layout.itemAt(index)
             room = item.spacerItem() if item is not None else None
+            let_go(item)
             if isinstance(entry, KeptCard) and room is not None:
                 kept = self.entries[index] = fitted(entry)
                 height = kept.height + self._layout.spacing()
@@ -120,7 +122,9 @@ class MessageColumn(QWidget):
         item = self._layout.itemAt(index)
         if item is None:
             raise IndexError(f"there are {len(self.entries)} messages, none is number {index}")
-        return item.geometry()
+        place = item.geometry()
+        let_go(item)
+        return place
 
     @staticmethod
     def _discard(entry: MessageCard | KeptCard) -> None:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import pairwise
 
-import shiboken6
 from PySide6.QtCore import QObject, Qt, QTimer
 from PySide6.QtWidgets import QLayout, QWidget
 
+from ui.layout_items import let_go
 from ui.segment_column import SegmentColumn
 
 REST_MS = 250  # nobody presses Tab while somebody scrolls
@@ -23,20 +23,15 @@ def tab_stops(layout: QLayout | None) -> Iterator[QWidget]:
 
 
 def _parts_of(layout: QLayout) -> Iterator[tuple[QWidget | None, QLayout | None]]:
-    """Each widget or inner layout of a layout, in order.
-
-    Qt's item around a widget goes with the widget, unnoticed by Python, which would keep its wrapper as long as the
-    layout, and take whatever comes to lie at the same address for that item: a scroll bar was one.
-    """
+    """Each widget or inner layout of a layout, in order."""
     if isinstance(layout, SegmentColumn):
         yield from ((widget, None) for widget in layout.widgets)
     for index in range(layout.count()):
         item = layout.itemAt(index)
         if item is not None:
-            widget, inner = item.widget(), item.layout()
-            if inner is None and not shiboken6.createdByPython(item):
-                shiboken6.invalidate(item)
-            yield widget, inner
+            found = item.widget(), item.layout()
+            let_go(item)
+            yield found
 
 
 def put_in_order(widgets: Iterable[QWidget], after: QWidget | None = None) -> None:

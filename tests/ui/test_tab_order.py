@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import pytest
-import shiboken6
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QPushButton, QVBoxLayout, QWidget, QWidgetItem
+from PySide6.QtWidgets import QPushButton, QVBoxLayout, QWidget
 from pytestqt.qtbot import QtBot
 
 import ui.tab_order
 from tests.ui.long_chats import history_of
 from ui.main_window import MainWindow
 from ui.source_switch import SourceSwitch
-from ui.tab_order import TabOrder, tab_stops
+from ui.tab_order import TabOrder
 from ui.user_card import UserCard
 
 
@@ -85,23 +84,3 @@ def test_what_is_put_into_the_header_later_is_reached_there(window: MainWindow, 
     qtbot.waitUntil(late.isVisible)
     window.header.model_button.setFocus(Qt.FocusReason.TabFocusReason)
     assert next_stop(window, qtbot, back=True) is late
-
-
-def num_item_wrappers() -> int:
-    return sum(isinstance(each, QWidgetItem) for each in shiboken6.getAllValidWrappers())
-
-
-def test_python_keeps_nothing_of_the_items_of_a_layout(qtbot: QtBot) -> None:
-    """They go with their widgets, unnoticed: another object at the same address would be taken for one of them."""
-    page = QWidget()
-    qtbot.addWidget(page)
-    layout = QVBoxLayout(page)
-    inner = QVBoxLayout()
-    layout.addLayout(inner)
-    before = num_item_wrappers()
-    buttons = [QPushButton() for _ in range(3)]
-    for each, place in zip(buttons, (layout, inner, inner), strict=True):
-        place.addWidget(each)
-    assert list(tab_stops(layout)) == [buttons[1], buttons[2], buttons[0]]
-    assert num_item_wrappers() == before
-    assert inner.count() == 2
