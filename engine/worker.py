@@ -221,9 +221,9 @@ class EngineWorker:
 
     def _count_all(self, session: Session) -> None:
         """Count what there is to count, unless something else comes."""
-        while not self._others_wait() and self._counts.has_work:
+        while not (others_wait := self._others_wait()) and self._counts.has_work:
             self._count_a_little(session)
-        if self._counts.has_work:  # behind what came meanwhile
+        if others_wait and self._counts.has_work:  # behind them; what was asked for only now brings its own command
             self._taken.append(_Count())
 
     def _others_wait(self) -> bool:
