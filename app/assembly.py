@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from app.controller import Controller
 from app.engine_bridge import EngineBridge, MakeWorker
@@ -19,11 +18,6 @@ from ui.first_paint import FirstPaint
 from ui.language import translate
 from ui.main_window import MainWindow
 from ui.problem_words import in_words
-
-if TYPE_CHECKING:
-    from engine.session import Session
-
-PAINT_S = 10.0  # the engine does not wait longer for a first paint that may never come
 
 
 def assemble(
@@ -53,13 +47,7 @@ def assemble(
 
 def real_engine(paths: Paths, painted: threading.Event | None = None) -> MakeWorker:
     """Give what makes the real engine; its libraries are loaded on its own thread, once ``painted`` is set."""
-
-    def session() -> Session:
-        if painted is not None:
-            painted.wait(PAINT_S)
-        return probing_session(paths.cache, builtin_target())
-
-    return lambda on_event: EngineWorker(on_event, session)
+    return lambda on_event: EngineWorker(on_event, lambda: probing_session(paths.cache, builtin_target()), painted)
 
 
 def _together(problems: Sequence[Problem]) -> Problem:

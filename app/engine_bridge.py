@@ -59,7 +59,7 @@ class Worker(Protocol):
         """Count tokens; answers with `TokensCounted`."""
 
     def stop(self) -> None:
-        """Stop the current answer between two passes."""
+        """Stop every answer asked for so far."""
 
     def skip_summary(self) -> None:
         """Give up the summary that an answer is waiting for, not the answer."""

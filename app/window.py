@@ -83,7 +83,6 @@ def _run(
     speak(application, assets_dir() / "translations", startup.settings.text("language"))
     painted = threading.Event()
     window = MainWindow(assets_dir(), FIELDS)
-    window.closing.connect(painted.set)  # who closes it before its first picture does not wait for the engine
     make_engine = make_worker or real_engine(startup.paths, painted)
     controller = assemble(window, startup.paths, reports, make_engine, startup)
     instance.raise_requested.connect(lambda: _bring_forward(window))

@@ -11,7 +11,7 @@ from engine.detokenizer import Detokenizer, Piece
 from engine.distribution import Distribution
 from engine.drafters.base import Drafter
 from engine.drafters.paced import PacedDrafter
-from engine.errors import PromptError, PromptTooLongError
+from engine.errors import DecodeError, PromptError, PromptTooLongError
 from engine.interfaces import Tokenizer
 from engine.overflow import Kept, without_hopeless, without_oldest, without_unanswered
 from engine.pacer import Pacer
@@ -171,10 +171,15 @@ class Answer:
         self.stats.prompt_tokens, self.stats.prompt_cached_tokens = len(prompt), cached
         if should_stop():
             return True
-        for done in self._target.prefill(prompt[cached:-1], canonical=self._canonical):
-            yield PrefillProgress(self._request.request_id, cached + done, len(prompt))
-            if should_stop():
-                return True
+        try:
+            for done in self._target.prefill(prompt[cached:-1], canonical=self._canonical):
+                yield PrefillProgress(self._request.request_id, cached + done, len(prompt))
+                if should_stop():
+                    return True
+        except DecodeError:
+            if not should_stop():  # who stops an answer may end a pass in the middle
+                raise
+            return True
         return False
 
     def _decode(self, prompt: History, should_stop: Callable[[], bool]) -> Generator[Event, None, FinishReason]:
@@ -197,9 +202,9 @@ class Answer:
         while wanted > 0:
             if speculation.room <= 0:
                 return FinishReason.CONTEXT
-            if should_stop():
+            block = None if should_stop() else self._block(speculation, wanted, should_stop)
+            if block is None:
                 return FinishReason.CANCELLED
-            block = self._next_block(speculation, wanted)
             ended = self._take(block)
             if pacer is not None:
                 stats.follow(pacer)
@@ -217,6 +222,15 @@ class Answer:
     def _snapshot(self) -> RunStats:
         self.stats.plain_ms = self.plain_cost.told_ms if self.plain_cost is not None else None
         return self.stats.snapshot()
+
+    def _block(self, speculation: Speculation, wanted: int, should_stop: Callable[[], bool]) -> Block | None:
+        """The next tokens; None where a stop ended the pass in the middle."""
+        try:
+            return self._next_block(speculation, wanted)
+        except DecodeError:
+            if not should_stop():
+                raise
+            return None
 
     def _next_block(self, speculation: Speculation, wanted: int) -> Block:
         """One pass; where nothing is proposed, about `TEXT_INTERVAL_S` seconds of passes, after the first token."""

@@ -14,6 +14,7 @@
         ├── DecodeError             a forward pass failed
         ├── DraftRefusedError       this draft cannot serve this target
         ├── ModeUnavailableError    the asked mode cannot run now
+        ├── SettingError            a value that was asked for is outside its range
         └── ToolError               an offline tool could not do its work
 
 Knows no widget: it gives a `Problem`, and whoever shows it decides where.
@@ -138,6 +139,13 @@ class ModeUnavailableError(EngineError):
 
     title = "This mode is not available"
     default_advice = "Switch the mode to off."
+
+
+class SettingError(EngineError, ValueError):
+    """A value that was asked for is outside its range; the message names the setting."""
+
+    title = "This setting cannot be used"
+    default_advice = "Change it."
 
 
 class ToolError(EngineError):

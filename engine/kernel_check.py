@@ -29,12 +29,12 @@ _FALLBACK = said(
 )
 
 
-def check_kernels(sample: Path, cache_dir: Path | None = None) -> bool:
+def check_kernels(sample: Path, cache_dir: Path | None = None, should_stop: Callable[[], bool] = lambda: False) -> bool:
     """Have ``sample``, a small model, run in a child process; where that fails, load no model with those kernels.
 
     Whether they work. A verdict is kept in ``cache_dir`` until the build or the processor changes. Where there is no
     sample, or no memory to try it, all stays as it is. An answer that did not come in time is no verdict: they are
-    done without, and tried again at the next start.
+    done without, and tried again at the next start. Stopped, it is no verdict either.
     """
     if not library.uses_repacking() or not sample.is_file():
         return library.uses_repacking()
@@ -43,7 +43,7 @@ def check_kernels(sample: Path, cache_dir: Path | None = None) -> bool:
     works = file.read(bool).get(key) if file is not None else None
     if works is None:
         try:
-            ask_child("kernels", [sample], _LIMIT_S)
+            ask_child("kernels", [sample], _LIMIT_S, should_stop)
             works = True
         except NotEnoughMemoryError as error:
             log.info("the kernels could not be tried: %s", error.message)
@@ -53,6 +53,8 @@ def check_kernels(sample: Path, cache_dir: Path | None = None) -> bool:
             library.forgo_repacking()  # they may hang
             return False
         except EngineError as error:
+            if should_stop():
+                return True
             log.warning("the kernels for this processor do not work: %s", error.message)
             works = False
         if file is not None:
@@ -68,7 +70,7 @@ def inspector(cache_dir: Path | None, sample: Path | None) -> Callable[[Path, Ca
 
     def inspect(path: Path, should_stop: Callable[[], bool]) -> ProbeReport:
         while unchecked:
-            check_kernels(unchecked.pop(), cache_dir)
+            check_kernels(unchecked.pop(), cache_dir, should_stop)
         return probe(path, cache_dir, should_stop=should_stop)
 
     return inspect

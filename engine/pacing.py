@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from engine.errors import SettingError
 from engine.pacer import MAX_DEPTH
 from engine.records import Mode
+from engine.sentences import said
 
 # For a model whose costs are not measured. Repacked CPU kernels work on four rows at a time, so passes of 4 or 8 rows
 # (3 or 7 proposed tokens and the last one) cost less a row than 3, 5 or 6 do; text costs nothing to propose.
@@ -25,10 +27,10 @@ def choose_pace(mode: Mode, depth: int | None, *, can_pace: bool) -> Pace:
     """The pace of an answer; ``depth`` None lets the pacer decide, where there is one (``can_pace``).
 
     Raises:
-        ValueError: the depth is outside 0 to `MAX_DEPTH`.
+        SettingError: the depth is outside 0 to `MAX_DEPTH`.
     """
     if depth is not None and not 0 <= depth <= MAX_DEPTH:
-        raise ValueError(f"The depth must be between 0 and {MAX_DEPTH}.")
+        raise SettingError(said("The depth must be between 0 and {most}.", most=MAX_DEPTH))
     if mode is Mode.OFF:
         return Pace(0, paced=False, reason="plain decoding was asked for")
     if depth is not None:

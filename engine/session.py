@@ -20,6 +20,7 @@ from engine.errors import DraftRefusedError, EngineError, ModeUnavailableError, 
 from engine.experience_store import ExperienceStore
 from engine.kernel_check import kernel_notices
 from engine.llama import library
+from engine.llama.interrupt import Interrupt
 from engine.loading import (
     LoadedModel,
     LoadOptions,
@@ -76,6 +77,7 @@ class Session:
         self._sharpness = Sharpness()
         self._tie_bound: TieBound | None = None
         self.states = StateCache(state_folder)
+        self.interrupt = Interrupt()  # for whoever knows that `should_stop` says yes now, and does not want to wait
 
     # ---- loading ------------------------------------------------------------------------------------------------
 
@@ -231,12 +233,16 @@ class Session:
         answer.on_pass = None if tie_safe else costs.passed  # another number of threads would change the last bits
         answer.on_first_look = sharpness.observe if sharpness is not None else None
         answer.tie_bound = self._tie_bound_in_use() if tie_safe and mode is not Mode.OFF else None
+        if model is not None:
+            model.on_failure = lambda why: answer.stats.tell(said("draft left out: {reason}", reason=why))
         if reason:
             answer.stats.decisions.append(said("plain decoding instead: {reason}", reason=reason))
         if note:
             answer.stats.decisions.append(note)
         self.states.begin(request.conversation_id, answer.stats)
-        yield from answer.events(should_stop)
+        contexts = [each.context for each in (target, self._draft) if each is not None]
+        with self.interrupt.ends_passes_of(contexts):
+            yield from answer.events(should_stop)
         if answer.plain_cost is not None and answer.plain_cost.is_too_high:
             costs.doubt()
         if request.use_past:

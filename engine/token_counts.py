@@ -64,6 +64,14 @@ class TokenCounts:
         self._begun = False
         return TokensCounted(request.request_id, counts)
 
+    def give_up(self) -> TokensCounted:
+        """Answer the request at hand without counts: what `work` calls has raised something."""
+        with self._lock:
+            request = self._asked.popleft()
+        self._rest.clear()
+        self._begun = False
+        return TokensCounted(request.request_id, None)
+
 
 def slices(text: str) -> Iterator[str]:
     """Cut a text into pieces of about `SLICE_CHARS`, after the last line end of each where it has one."""

@@ -19,11 +19,13 @@ from engine.records import ChatRequest, CountRequest, EngineFailed, Event, LoadP
 from engine.token_counts import TokenCounts
 
 if TYPE_CHECKING:
+    from engine.llama.interrupt import Interrupt
     from engine.session import Session
 
 log = logging.getLogger(__name__)
 
 STATES = "states"  # the folder of kept caches
+BEGIN_S = 10.0  # the engine does not wait longer for what may never come
 IDLE_S = 0.3  # nothing asked for this long: there is time to measure
 IDLE_SLICE_S = 0.02  # of work, and of rest after it: nobody waits longer than this, and the window has the processor
 OnEvent = Callable[[Event], None]
@@ -78,16 +80,20 @@ _FORGETTING = (_ForgetPast, _ForgetState, _KeepStates)  # done though the app en
 class EngineWorker:
     """Runs one `Session` on a thread of its own. All methods may be called from any thread and return at once."""
 
-    def __init__(self, on_event: OnEvent, make_session: Callable[[], Session]) -> None:
-        """``make_session`` is called on the engine thread, which alone touches the session."""
+    def __init__(
+        self, on_event: OnEvent, make_session: Callable[[], Session], begins: threading.Event | None = None
+    ) -> None:
+        """``make_session`` is called on the engine thread, which alone touches the session, once ``begins`` is set."""
         self._on_event = on_event
         self._make_session = make_session
+        self._begins = begins
         self._commands: queue.SimpleQueue[_Command] = queue.SimpleQueue()
         self._thread = threading.Thread(target=self._run, name="engine", daemon=True)
         # Answers are numbered as they are queued; a stop covers those queued before it, begun or not, and no later one.
         self._lock = threading.Lock()
         self._num_queued = 0
         self._stopped_through = self._skipped_through = 0
+        self._interrupt: Interrupt | None = None  # ends the pass of an answer that is stopped
         self._closing = threading.Event()
         self._counts = TokenCounts()
         self._taken: deque[_Command] = deque()  # out of the queue, to see what they are; theirs is the next turn
@@ -128,9 +134,11 @@ class EngineWorker:
         self._commands.put(_Count())
 
     def stop(self) -> None:
-        """Stop every answer asked for so far, between two passes."""
+        """Stop every answer asked for so far, between two passes or in one."""
         with self._lock:
             self._stopped_through = self._num_queued
+            if self._interrupt is not None:
+                self._interrupt.set()
 
     def skip_summary(self) -> None:
         """Give up the summary that an answer asked for so far is waiting for, not the answer."""
@@ -142,6 +150,8 @@ class EngineWorker:
         self._closing.set()
         self.stop()
         self._commands.put(None)
+        if self._begins is not None:
+            self._begins.set()
         if self._thread.is_alive():
             self._thread.join(timeout_s)
         return not self._thread.is_alive()
@@ -149,9 +159,14 @@ class EngineWorker:
     # ---- on the engine thread -----------------------------------------------------------------------------------
 
     def _run(self) -> None:
+        if self._begins is not None:
+            self._begins.wait(BEGIN_S)
+        if self._is_over():
+            return
         try:
             session = self._make_session()
             session.is_closing = self._closing.is_set
+            self._interrupt = session.interrupt
         except Exception:  # a library of llama.cpp's is missing: who asks for something must not wait for ever
             log.exception("the engine could not be started")
             self._refuse_all()
@@ -159,25 +174,39 @@ class EngineWorker:
         while (command := self._next_command(session)) is not None:
             if self._closing.is_set() and not isinstance(command, _FORGETTING):
                 continue
-            request_id = _request_id(command)
             try:
                 self._do(session, command)
             except EngineError as error:
                 needed = error.num_tokens if isinstance(error, PromptTooLongError) else 0
-                self._on_event(EngineFailed(error.problem, request_id, needed))
-            except ValueError as error:  # a setting outside its range: the sentence is for the user
-                self._on_event(
-                    EngineFailed(Problem("This setting cannot be used", str(error), "Change it."), request_id)
-                )
+                self._tell_failure(command, error.problem, needed)
             except Exception:  # the thread must outlive every surprise, and the user must hear of it
                 log.exception("unexpected error in the engine")
-                self._on_event(EngineFailed(UNEXPECTED, request_id))
+                self._tell_failure(command, UNEXPECTED)
         session.close()
+
+    def _is_over(self) -> bool:
+        """Whether the app closes before there is an engine, and nothing is left to do that needs one.
+
+        Its libraries take seconds to load on a busy machine, and nothing can stop that.
+        """
+        if not self._closing.is_set():
+            return False
+        self._others_wait()
+        forgetting = [command for command in self._taken if isinstance(command, _FORGETTING)]
+        # How much may be kept is said at every start; said once more, it was changed.
+        return not forgetting or (len(forgetting) == 1 and isinstance(forgetting[0], _KeepStates))
 
     def _refuse_all(self) -> None:
         while (command := self._commands.get()) is not None:
-            if isinstance(command, _Load | _SetDraft | _Generate) and not self._closing.is_set():
-                self._on_event(EngineFailed(UNEXPECTED, _request_id(command)))
+            if not self._closing.is_set():
+                self._tell_failure(command, UNEXPECTED)
+
+    def _tell_failure(self, command: _Work, problem: Problem, needed: int = 0) -> None:
+        """Answer a command that waits for an answer; what nobody waits for would be taken for another's."""
+        if isinstance(command, _Load | _SetDraft | _Generate):
+            self._on_event(EngineFailed(problem, _request_id(command), needed))
+        else:
+            log.error("%s failed: %s", type(command).__name__, problem.message)
 
     def _next_command(self, session: Session) -> _Command:
         """Wait for a command; while there is none, measure what passes cost here, once for each loaded pair."""
@@ -248,13 +277,20 @@ class EngineWorker:
             self._count_all(session)
         else:
             serial = command.serial
+            with self._lock:
+                if serial > self._stopped_through:
+                    session.interrupt.clear()
             stopped, skipped = lambda: serial <= self._stopped_through, lambda: serial <= self._skipped_through
             for event in session.generate(command.request, stopped, skipped):
                 self._on_event(event)
                 self._count_a_little(session)
 
     def _count_a_little(self, session: Session) -> None:
-        counted = self._counts.work(session.count_tokens)
+        try:
+            counted = self._counts.work(session.count_tokens)
+        except Exception:  # an answer in the making must not end because of it
+            log.exception("a text could not be counted")
+            counted = self._counts.give_up()
         if counted is not None:
             self._on_event(counted)
 

@@ -29,6 +29,7 @@ SENTENCES = (
     mark("Engine", "n-gram on: the text repeats"),
     mark("Engine", "text lookup paused: {why}"),
     mark("Engine", "draft model: {why}"),
+    mark("Engine", "draft left out: {reason}"),
     mark("Engine", "{share} accepted at depth 1, {needs}, where a rejection costs {cost} ms"),
     mark("Engine", "{share} accepted at depth 1, {needs}"),
     mark("Engine", "{share} accepted, {needs}"),

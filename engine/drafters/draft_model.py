@@ -10,6 +10,7 @@ import numpy as np
 
 from engine.distribution import Distribution
 from engine.drafters.base import Draft
+from engine.errors import DecodeError
 from engine.interfaces import Candidates, TokenIds
 from engine.likeliest import Row
 from engine.records import Source
@@ -59,6 +60,8 @@ class DraftModelDrafter:
         self._model = model
         self._should_stop = should_stop
         self.was_stopped = False  # while it read, the last time
+        self.failure = ""  # why it proposes nothing any more: the target can do without
+        self.on_failure: Callable[[str], None] | None = None
         self._n_vocab = min(n_vocab, model.n_vocab)
         self._lacks_ids = n_vocab > model.n_vocab
         self._eog_ids = eog_ids
@@ -75,7 +78,10 @@ class DraftModelDrafter:
         self.sampler = sampler
         if self.sharpness is not None:
             self.sharpness.begin(sampler.params)
-        self._model.reuse(history)
+        try:
+            self._model.reuse(history)
+        except DecodeError as error:
+            self._fail(error)
 
     def propose(self, history: History, limit: int, gate: Gate | None = None, pending: Sequence[int] = ()) -> Draft:
         """Run over what is new, then up to ``limit`` tokens ahead, as far as ``gate`` finds it worth.
@@ -94,11 +100,24 @@ class DraftModelDrafter:
     def _run(self, history: History, limit: int, gate: Gate | None, pending: Sequence[int], *, draws: bool) -> Draft:
         model = self._model
         limit = min(limit, model.n_ctx - len(history) - len(pending) + 1)
-        if limit <= 0 or self.sampler is None:
+        if limit <= 0 or self.sampler is None or self.failure:
             return _EMPTY
         self._num_history = len(history)
         before = np.concatenate((history, np.asarray(pending, dtype=np.int32))) if pending else history
-        if pending:  # what comes before may be rejected as well
+        draft = Draft([], self.source, [], [])
+        try:
+            row = self._read(before, uncertain=bool(pending), ahead=limit > 1)
+            if row is not None:
+                self._run_ahead(draft, row, before, limit, gate, draws=draws)
+        except DecodeError as error:  # what was drawn by then is proposed: leaving it out would be a choice
+            self._fail(error)
+        self._tell_steps()
+        return Draft(draft.ids, self.source, draft.q or None, draft.scores if gate is not None else None)
+
+    def _read(self, before: History, *, uncertain: bool, ahead: bool) -> Row | Candidates | None:
+        """Run over what is new of ``before``; what may follow it, None where it was stopped."""
+        model = self._model
+        if uncertain:  # what comes before may be rejected as well
             model.checkpoint()
         fresh = before[model.num_past :]
         if self._lacks_ids:
@@ -108,12 +127,20 @@ class DraftModelDrafter:
             for _ in model.prefill(fresh[:-1]):
                 self.was_stopped = self._should_stop()
                 if self.was_stopped:
-                    return _EMPTY
+                    return None
             fresh = fresh[-1:]
         row = self._pass(fresh)
-        if limit > 1 and not pending:
+        if ahead and not uncertain:
             model.checkpoint()
-        return self._run_ahead(row, before, limit, gate, draws=draws)
+        return row
+
+    def _fail(self, error: DecodeError) -> None:
+        self.was_stopped = self._should_stop()
+        if self.was_stopped:  # its pass was ended in the middle, and so will be the target's
+            return
+        self.failure = error.message
+        if self.on_failure is not None:
+            self.on_failure(error.message)
 
     def _pass(self, ids: TokenIds) -> Row | Candidates:
         """What may follow ``ids``: the likeliest tokens where the model picks them itself, else a whole row."""
@@ -130,30 +157,28 @@ class DraftModelDrafter:
         self._steps_s, self._num_steps = 0.0, 0
 
     def _run_ahead(
-        self, row: Row | Candidates, before: History, limit: int, gate: Gate | None, *, draws: bool
-    ) -> Draft:
-        ids: list[int] = []
-        scores: list[float] = []
-        q: list[Distribution] = []
+        self, draft: Draft, row: Row | Candidates, before: History, limit: int, gate: Gate | None, *, draws: bool
+    ) -> None:
+        """Put into ``draft`` what is drawn, or seen, from ``row`` on."""
+        ids, q, scores = draft.ids, draft.q, draft.scores
+        assert q is not None and scores is not None  # noqa: S101, PT018  (`_run` has made them)
         while True:
             found = self._look(row, before, ids, gate)
             if found is None:
-                break
+                return
             next_id, confidence, distribution = found
             if gate is not None and not gate.worth_drawing(confidence):
-                break
+                return
             if distribution is not None:
                 next_id = distribution.draw(self._uniform()) if draws else _likeliest(distribution)
                 q.append(distribution)
             ids.append(next_id)
             scores.append(confidence)
             if len(ids) == limit or next_id in self._eog_ids:
-                break
+                return
             if gate is not None and not gate.worth_running(next_id):
-                break
+                return
             row = self._pass((next_id,))
-        self._tell_steps()
-        return Draft(ids, self.source, q or None, scores if gate is not None else None)
 
     def observe(self, num_accepted: int) -> None:
         """Forget the proposed tokens that were not kept. The last proposed one need not be in the cache."""
@@ -161,8 +186,12 @@ class DraftModelDrafter:
 
     def forget_after(self, num_tokens: int) -> None:
         """Keep of what was seen no more than so many tokens."""
-        if not self._model.rollback(num_tokens):
-            self._model.clear()
+        try:
+            if self._model.rollback(num_tokens):
+                return
+        except DecodeError as error:
+            self._fail(error)
+        self._model.clear()
 
     def ends(self, token_id: int) -> bool:
         """Whether nothing is drafted after this token."""

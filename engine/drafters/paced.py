@@ -83,6 +83,8 @@ class PacedDrafter:
     def propose(self, history: History, limit: int) -> Draft:
         """What the pacer finds worth most; possibly nothing."""
         self._learn(history)
+        if self._model is not None and self._model.failure:
+            self._model, self._ahead = None, Seen(source=Source.DRAFT)
         self._rest.taken()
         self._begin_text(history)
         text = Seen()
@@ -169,7 +171,7 @@ class PacedDrafter:
         room = limit - len(seen.ids)
         if going_on and room > 0 and not (seen.ids and model.ends(seen.ids[-1])):
             more = model.look(history, room, gate, seen.ids)
-            if model.was_stopped:
+            if model.was_stopped or (model.failure and not more.ids):
                 return False
             self._num_drafted = len(more.ids)
             q = [*(seen.q or []), *more.q] if more.q is not None else seen.q

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -154,6 +155,12 @@ class LlamaContext:
     def threads(self) -> int:
         """Threads that a pass uses on the CPU."""
         return int(self._lib.llama_n_threads(self._handle))
+
+    def listen(self, asks: Any, data: Any) -> None:  # noqa: ANN401  (the binding ships no types)
+        """Have passes ask the C function ``asks(data)`` whether to end early; None: none any more."""
+        if self._handle:
+            nobody = self._lib.ggml_abort_callback()
+            self._lib.llama_set_abort_callback(self._handle, nobody if asks is None else asks, data)
 
     def set_threads(self, threads: int) -> None:
         """Use so many threads from the next pass on."""

@@ -59,6 +59,23 @@ QApplication.exec = tell
 sys.exit(open_window([], ScriptedWorker))
 """
 
+CLOSE_BEFORE_THE_FIRST_PICTURE = """
+import sys
+from PySide6.QtWidgets import QApplication
+from app.paths import find_paths
+from app.window import open_window
+find_paths().config.mkdir(parents=True)
+(find_paths().config / "welcomed").touch()
+def close(*_):
+    next(widget for widget in QApplication.topLevelWidgets() if widget.inherits("QMainWindow")).close()
+    return 0
+application = QApplication([])
+QApplication.exec = close
+status = open_window([])
+print("llama.cpp was loaded:", "llama_cpp" in sys.modules)
+sys.exit(status)
+"""
+
 
 def run(code: str, **environ: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
@@ -80,6 +97,12 @@ def test_it_opens_and_closes(tmp_path: Path) -> None:
     assert paths.layout_file.exists()
     assert len(list(paths.backups.iterdir())) == 1
     assert "start: chats" in (paths.logs / "paceline.log").read_text(encoding="utf-8")
+
+
+def test_who_closes_it_before_its_first_picture_does_not_wait_for_the_engine() -> None:
+    done = run(CLOSE_BEFORE_THE_FIRST_PICTURE)
+    assert done.returncode == 0, done.stderr
+    assert "llama.cpp was loaded: False" in done.stdout
 
 
 def test_the_first_picture_fits_the_screen_and_has_all_that_is_in_sight() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
 
 import numpy as np
@@ -30,7 +31,7 @@ def asking(monkeypatch: pytest.MonkeyPatch, error: Exception | None) -> list[Pat
     """Let the child process end so; the list fills with what it was asked about."""
     asked: list[Path] = []
 
-    def ask(helper: str, paths: list[Path], _limit_s: float) -> dict[str, bool]:
+    def ask(helper: str, paths: list[Path], _limit_s: float, _should_stop: object) -> dict[str, bool]:
         assert helper == "kernels"
         asked.extend(paths)
         if error is not None:
@@ -96,6 +97,14 @@ def test_a_machine_that_was_too_busy_is_asked_again_at_the_next_start(
     monkeypatch.undo()
     monkeypatch.setattr(library, "_forgone", [])
     assert check_kernels(sample, tmp_path)
+
+
+def test_a_trial_that_is_stopped_says_nothing_of_the_kernels(sample: Path, tmp_path: Path) -> None:
+    began = time.monotonic()
+    assert check_kernels(sample, tmp_path, lambda: True)
+    assert time.monotonic() - began < kernel_check._LIMIT_S / 2
+    assert not (tmp_path / CACHE_FILE).exists()
+    assert library.uses_repacking()
 
 
 def test_a_session_tries_them_once_and_before_any_file(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -61,3 +62,17 @@ def test_slices_add_up_to_the_text(text: str) -> None:
     assert "".join(pieces) == text
     assert all(0 < len(piece) <= SLICE_CHARS for piece in pieces)
     assert all(piece.endswith("\n") for piece in pieces[:-1] if "\n" in piece)
+
+
+def test_a_text_that_cannot_be_counted_is_answered_and_the_next_begins_anew() -> None:
+    def fails(_text: str) -> int:
+        raise RuntimeError("no such vocabulary")
+
+    counts = TokenCounts()
+    counts.ask(CountRequest(1, ("ab", "x" * (2 * SLICE_CHARS))))
+    counts.ask(CountRequest(2, ("abc",)))
+    assert counts.work(len) is None
+    with pytest.raises(RuntimeError):
+        counts.work(fails)
+    assert counts.give_up() == TokensCounted(1, None)
+    assert work_off(counts) == [TokensCounted(2, (3,))]

@@ -6,13 +6,14 @@ import queue
 import sys
 import threading
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from app.paths import builtin_draft
 from engine import probe
-from engine.errors import DecodeError
+from engine.errors import DecodeError, SettingError
 from engine.fake_model import Script, ScriptedWorker
 from engine.kernel_check import inspector
 from engine.records import (
@@ -25,6 +26,7 @@ from engine.records import (
     FinishReason,
     LoadRequest,
     Mode,
+    Problem,
     SamplingParams,
     TextChunk,
     TokensCounted,
@@ -113,11 +115,14 @@ class FailingSession(Session):
     ("error", "message"),
     [
         (DecodeError("The pass failed."), "The pass failed."),
-        (ValueError("The depth must be between 0 and 32."), "The depth must be between 0 and 32."),
+        (SettingError("The depth must be between 0 and 32."), "The depth must be between 0 and 32."),
+        (ValueError("a pass of 0 tokens"), UNEXPECTED.message),
         (RuntimeError("a surprise"), UNEXPECTED.message),
     ],
 )
-def test_every_error_becomes_one_event(events: Events, error: Exception, message: str) -> None:
+def test_every_error_becomes_one_event_and_our_own_faults_are_logged(
+    events: Events, caplog: pytest.LogCaptureFixture, error: Exception, message: str
+) -> None:
     worker = EngineWorker(events.put, lambda: FailingSession(error))
     worker.start()
     worker.generate(request(4))
@@ -125,6 +130,15 @@ def test_every_error_becomes_one_event(events: Events, error: Exception, message
     assert isinstance(failed, EngineFailed)
     assert (failed.request_id, failed.problem.message) == (4, message)
     assert worker.shutdown(10)
+    assert [record.exc_info is not None for record in caplog.records] == [True] * (message == UNEXPECTED.message)
+
+
+def test_a_depth_that_cannot_be_is_told_as_a_setting(worker: EngineWorker, events: Events) -> None:
+    worker.load(LoadRequest(shared_model("babyllama-tok105-f16.gguf")))
+    worker.generate(replace(request(4), depth=99))
+    failed = wait_for(events, EngineFailed)
+    assert isinstance(failed, EngineFailed)
+    assert failed.problem == Problem("This setting cannot be used", "The depth must be between 0 and 32.", "Change it.")
 
 
 @pytest.mark.parametrize("where", ["needs_measuring", "has_idle_work"])

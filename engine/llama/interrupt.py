@@ -1,0 +1,52 @@
+"""Ends passes of llama.cpp in the middle, from any thread: one of a long prompt may take seconds. Knows no answers.
+
+llama.cpp asks a C function between the operations of a pass on the processor. Asking Python there would wait for the
+interpreter some hundred times a pass; so C's own `strlen` is asked for the length of a text of at most one character,
+which is false while the text is empty. A pass on a graphics processor is not asked.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from functools import cache
+from typing import Any
+
+from engine.llama import library
+from engine.llama.context import LlamaContext
+
+
+class Interrupt:
+    """One for a session. `set` may be called at any time, from any thread; it holds until `clear`."""
+
+    def __init__(self) -> None:
+        self._text = ctypes.create_string_buffer(2)
+
+    def set(self) -> None:
+        """End the passes of the contexts that listen, each with a `DecodeError` that leaves its cache as it was."""
+        self._text[0] = b"\x01"
+
+    def clear(self) -> None:
+        """Let passes go on again."""
+        self._text[0] = b"\x00"
+
+    @contextmanager
+    def ends_passes_of(self, contexts: Sequence[LlamaContext]) -> Iterator[None]:
+        """Have these contexts listen; not those whose memory is a state, which a pass that ends early would cost."""
+        listening = [context for context in contexts if context.num_snapshots is None]
+        for context in listening:
+            context.listen(_asks(), self._text)
+        try:
+            yield
+        finally:
+            for context in listening:
+                context.listen(None, None)
+
+
+@cache
+def _asks() -> Any:  # noqa: ANN401  (the binding ships no types)
+    """`strlen` as the function that llama.cpp asks; its answers 0 and 1 are a bool's, in whatever width they come."""
+    strlen = ctypes.cdll.msvcrt.strlen if sys.platform == "win32" else ctypes.CDLL(None).strlen
+    return ctypes.cast(strlen, library.start().ggml_abort_callback)
