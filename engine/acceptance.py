@@ -67,8 +67,8 @@ class AcceptanceEstimate:
             ValueError: these cannot be such numbers.
         """
         *self._classes, self._trust = _classes_of(numbers, len(self._classes) + 1)
-        if self._trust.seen == 0.0:
-            raise ValueError("nothing was stated")
+        if self._trust.seen == 0.0 or self._trust.kept == 0.0:  # no chance is ever learnt to be none at all
+            raise ValueError("nothing was stated, or nothing of it kept")
 
     @property
     def is_seen(self) -> bool:

@@ -16,7 +16,8 @@ from engine.model_parts import all_parts
 FILE_NAME = "pass-costs.json"
 _FORMAT = 1  # of what is in it; another number forgets it all
 MAX_KEPT = 64
-_SLOWEST_MS = 3_600_000.0
+_FASTEST_MS, _SLOWEST_MS = 1e-4, 3_600_000.0
+_MOST_THREADS = 512  # llama.cpp ends the process where there are more
 _MOST = 1 << 31  # tokens
 
 
@@ -71,9 +72,10 @@ def _costs(entry: dict[str, Any]) -> SavedCosts:
         int(band): {int(num_tokens): float(ms) for num_tokens, ms in points.items()}
         for band, points in entry["bands"].items()
     }
-    good = all(0.0 < ms < _SLOWEST_MS and 0 < num < _MOST for points in bands.values() for num, ms in points.items())
-    good = good and all(0 <= band < _MOST for band in bands)
-    if not (type(threads) is int and 1 <= threads <= 4096 and good and bands and all(1 in p for p in bands.values())):
+    points = [point for points in bands.values() for point in points.items()]
+    good = all(_FASTEST_MS < ms < _SLOWEST_MS and 0 < num_tokens < _MOST for num_tokens, ms in points)
+    good = good and all(0 <= band < _MOST for band in bands) and all(1 in points for points in bands.values())
+    if not (type(threads) is int and 1 <= threads <= _MOST_THREADS and good and bands):
         raise ValueError("a figure is outside its range")
     return SavedCosts(threads, bands)
 

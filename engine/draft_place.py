@@ -47,7 +47,7 @@ class DraftPlace:
     def is_processor_faster(self, path: str, options: LoadOptions) -> bool | None:
         """What was found of a draft that was opened with these ``options`` before; None where nothing was."""
         kept = [self._store.get(self._key(path, one)) for one in (options, replace(options, gpu_layers=0))]
-        steps_ms = [costs.bands[0][1] for costs in kept if costs is not None]
+        steps_ms = [costs.bands[min(costs.bands)][1] for costs in kept if costs is not None]
         return steps_ms[1] < steps_ms[0] if len(steps_ms) == len(kept) else None
 
     def open(

@@ -211,7 +211,7 @@ def _read_head(opened: BinaryIO, secret: bytes) -> _Head | None:
         num_ids, data_bytes = int(facts["num_ids"]), int(facts["data_bytes"])
         key = StateKey(str(facts["identity"]), int(facts["owner"]))
         num_canonical = int(facts["num_canonical"])
-    except (ValueError, LookupError, TypeError, RecursionError):
+    except (ValueError, LookupError, TypeError, ArithmeticError, RecursionError):
         return None
     if not (0 < num_ids < 1 << 28 and 0 < data_bytes < 1 << 44):
         return None

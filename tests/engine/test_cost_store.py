@@ -54,6 +54,9 @@ def test_the_oldest_go_first(tmp_path: Path) -> None:
         b'{"format": 1, "costs": {"a": {"threads": 2, "bands": {"0": {"1": NaN}}}}}',
         b'{"format": 1, "costs": {"a": {"threads": 2, "bands": {}}}}',
         b'{"format": 1, "costs": {"a": {"threads": 2}}}',
+        # llama.cpp would end the process over the first, figures become infinite over the second
+        b'{"format": 1, "costs": {"a": {"threads": 2000, "bands": {"0": {"1": 7.0}}}}}',
+        b'{"format": 1, "costs": {"a": {"threads": 2, "bands": {"0": {"1": 5e-324}}}}}',
     ],
 )
 def test_a_damaged_or_foreign_file_is_as_good_as_none(

@@ -89,6 +89,7 @@ def test_what_was_kept_for_other_depths_is_not_used(tmp_path: Path) -> None:
     ("noun", "value"),
     [
         ("text", [1.0]),
+        ("text", [0.0] * 25 + [1.0]),  # no chance at all, of which no mean can be taken
         ("model", [-1.0] * 26),
         ("model", ["many"] * 26),
         ("model", [float("nan")] * 26),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import os
 import stat
+import struct
 import sys
 from pathlib import Path
 
@@ -88,6 +89,18 @@ def test_what_another_installation_wrote_is_removed(tmp_path: Path) -> None:
     (ours / theirs.name).write_bytes(theirs.read_bytes())
     assert opened(ours).stored == ()
     assert not (ours / theirs.name).exists()
+
+
+@pytest.mark.parametrize("number", ["1e999", "NaN", "null", '"nine"', "[]", "-1", "9" * 400])
+@pytest.mark.parametrize("fact", ["num_ids", "data_bytes", "owner", "num_canonical"])
+def test_absurd_numbers_in_a_file_are_no_failure(tmp_path: Path, fact: str, number: str) -> None:
+    facts = {"identity": '"model"', "num_ids": "50", "data_bytes": "9", "owner": "7", "num_canonical": "0"}
+    text = ("{" + ", ".join(f'"{name}": {value}' for name, value in (facts | {fact: number}).items()) + "}").encode()
+    opened(tmp_path)
+    file = tmp_path / "some.state"
+    file.write_bytes(b"paceline state 1\n" + struct.pack("<I", len(text)) + text + bytes(500))
+    assert not opened(tmp_path).stored
+    assert not file.exists()
 
 
 def test_a_file_under_another_name_is_removed(tmp_path: Path) -> None:
