@@ -10,6 +10,7 @@ import contextlib
 import hashlib
 import logging
 import math
+import os
 import time
 from array import array
 from collections.abc import Sequence
@@ -27,6 +28,7 @@ _KEPT_SHARE = 0.75  # of them stay where there are too many: the oldest go
 _MAGIC = b"paceline past 1\n"
 _DIGEST = 32
 _PATTERN = "past-*.ids"
+_UNFINISHED_S = 3600.0
 _SLICE = 256  # tokens between two looks at the clock
 _SAME_START = 64  # tokens: conversations that share so many at their beginning are one that went on
 
@@ -116,7 +118,7 @@ class PastText:
         file = self._file(self._folder)
         ids = np.concatenate((self.index.ids, np.array(self._waiting[self._next :], dtype=np.int32)))
         data = ids[-self._max_tokens :].astype("<i4").tobytes()
-        partial = file.with_suffix(".part")
+        partial = file.with_suffix(f".{os.getpid()}.part")  # another program may keep what it said at the same time
         try:
             file.parent.mkdir(parents=True, exist_ok=True)
             partial.write_bytes(_MAGIC + self._vocabulary.digest() + hashlib.sha256(data).digest() + data)
@@ -144,6 +146,7 @@ class PastText:
         self._is_read = True
         if self._folder is not None:
             self._waiting = self._read(self._file(self._folder)) + self._waiting
+            _remove_unfinished(self._folder)
 
     def _read(self, file: Path) -> array[int]:
         if not file.is_file():
@@ -171,6 +174,14 @@ def forget_files(folder: Path) -> None:
     for pattern in (_PATTERN, _PATTERN.replace(".ids", ".part")):
         for path in folder.glob(pattern):
             with contextlib.suppress(FileNotFoundError):
+                path.unlink()
+
+
+def _remove_unfinished(folder: Path) -> None:
+    """Delete what a program began to keep and was ended over; what one writes now takes a moment, not an hour."""
+    for path in folder.glob(_PATTERN.replace(".ids", ".part")):
+        with contextlib.suppress(OSError):
+            if time.time() - path.stat().st_mtime > _UNFINISHED_S:
                 path.unlink()
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import itertools
+import os
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -113,6 +114,25 @@ def test_a_damaged_or_foreign_file_is_not_read_and_then_replaced(tmp_path: Path,
     last = PastText(tmp_path, VOCABULARY)
     finish(last)
     assert last.index.ids.tolist() == [BOUNDARY, 5, 6, 7]
+
+
+def test_what_another_program_is_about_to_keep_is_not_written_into(tmp_path: Path) -> None:
+    past = PastText(tmp_path, VOCABULARY)
+    past.learn(CHAT)
+    past.save()
+    (file,) = tmp_path.iterdir()
+    others = {file.with_suffix(".part"), file.with_suffix(".1.part")}
+    for other in others:
+        other.write_bytes(b"half of it")
+    past.learn([5, 6, 7])
+    past.save()
+    assert {path for path in tmp_path.iterdir() if path.read_bytes() == b"half of it"} == others
+    old = file.with_suffix(".1.part")
+    os.utime(old, (0.0, 0.0))  # of a program that was ended over it
+    finish(PastText(tmp_path, VOCABULARY))
+    assert set(tmp_path.iterdir()) == {file, *others} - {old}
+    past.forget()
+    assert not list(tmp_path.iterdir())
 
 
 def test_each_vocabulary_has_a_file_of_its_own_and_all_are_forgotten(tmp_path: Path) -> None:
