@@ -93,10 +93,9 @@ def _identity(path: Path) -> tuple[str, int]:
         with whole.open("rb"):
             pass
         facts = [part.stat() for part in all_parts(path.absolute())]
-    except OSError as error:
-        raise ModelNotFoundError(
-            said("{path} cannot be read: {reason}.", path=path, reason=error.strerror or error)
-        ) from error
+    except (OSError, ValueError) as error:  # the latter for a name that no file can have
+        reason = getattr(error, "strerror", None) or error
+        raise ModelNotFoundError(said("{path} cannot be read: {reason}.", path=path, reason=reason)) from error
     try:
         version = metadata.version("llama-cpp-python")
     except metadata.PackageNotFoundError:  # a frozen program may carry no package metadata

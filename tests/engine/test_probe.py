@@ -159,6 +159,12 @@ def test_a_template_is_told(tmp_path: Path) -> None:
     assert probe(path).has_template
 
 
+@pytest.mark.parametrize("path", ["model\0.gguf", "model\ud800.gguf"])
+def test_a_name_that_no_file_can_have(path: str) -> None:
+    with pytest.raises(ModelNotFoundError, match="cannot be read"):
+        probe(Path(path))
+
+
 def test_a_missing_file(tmp_path: Path) -> None:
     with pytest.raises(ModelNotFoundError, match="cannot be read"):
         probe(tmp_path / "none.gguf")
