@@ -21,6 +21,7 @@ class LlamaModel:
     Raises:
         ModelNotFoundError: no such file, or not readable.
         ModelLoadError: llama.cpp refused it, or ``progress`` returned False (then the message says so).
+        BaseException: what ``progress`` raised.
     """
 
     def __init__(
@@ -47,6 +48,7 @@ class LlamaModel:
         params.vocab_only = vocab_only
         params.use_extra_bufts = repack and library.uses_repacking()
         cancelled: list[bool] = []
+        raised: list[BaseException] = []
         calls = 0
 
         @self._lib.llama_progress_callback  # type: ignore[untyped-decorator]
@@ -55,7 +57,11 @@ class LlamaModel:
             calls += 1
             if calls <= _FIRST_CALLS and not vocab_only:
                 huge_pages.advise()
-            go_on = progress is None or progress(fraction)
+            try:
+                go_on = progress is None or progress(fraction)
+            except BaseException as error:  # noqa: BLE001  (Ctrl+C comes here: it would be printed and lost)
+                raised.append(error)
+                return False
             if not go_on:
                 cancelled.append(True)
             return go_on
@@ -64,6 +70,10 @@ class LlamaModel:
         with library.errors():
             handle = self._lib.llama_model_load_from_file(os.fsencode(self.path), params)
             reason = library.last_error()
+        if raised:
+            if handle:
+                self._lib.llama_model_free(handle)
+            raise raised[0]
         if handle:
             return int(handle)
         if cancelled:

@@ -97,6 +97,18 @@ def test_refusals_say_why(tmp_path: Path) -> None:
         LlamaModel(shared_model("stories260K-f16.gguf"), progress=lambda _fraction: False)
 
 
+@pytest.mark.parametrize("error", [KeyboardInterrupt(), RuntimeError("the window is gone")])
+def test_what_happens_while_it_loads_ends_the_load_as_itself(error: BaseException) -> None:
+    """Ctrl+C: told as a file that was refused, with a traceback, it would blame the file."""
+
+    def progress(_fraction: float) -> bool:
+        raise error
+
+    with pytest.raises(type(error)) as raised:
+        LlamaModel(shared_model("stories260K-f16.gguf"), progress=progress)
+    assert raised.value is error
+
+
 def test_a_failed_pass_is_not_told_with_the_reason_of_something_else(context: LlamaContext, tmp_path: Path) -> None:
     text = tmp_path / "text.gguf"
     text.write_text("This is not a model at all, but a text that is long enough to be read.")
