@@ -85,7 +85,7 @@ class SamplingParams:
             ("top-k", self.top_k >= 0, "0 (off) or more"),
             ("top-p", 0.0 < self.top_p <= 1.0, "above 0 and at most 1"),
             ("min-p", 0.0 <= self.min_p <= 1.0, "between 0 and 1"),
-            ("repeat penalty", 0.0 < self.repeat_penalty <= 10.0, "above 0 and at most 10"),
+            ("repeat penalty", 0.1 <= self.repeat_penalty <= 10.0, "between 0.1 and 10"),  # less makes infinite logits
             ("frequency penalty", -10.0 <= self.frequency_penalty <= 10.0, "between -10 and 10"),
             ("presence penalty", -10.0 <= self.presence_penalty <= 10.0, "between -10 and 10"),
             ("penalty window", self.penalty_last_n >= 0, "0 (off) or more tokens"),

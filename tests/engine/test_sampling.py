@@ -259,3 +259,26 @@ def test_of_candidates_the_chain_gives_what_the_row_without_the_others_gives(  #
     assert (np.diff(found.ids) > 0).all()
     np.testing.assert_allclose(dense(found, n_vocab), expected, atol=1e-12)
     assert int(allowed.ids[argmax(allowed.logits)]) == int(row[:n_vocab].argmax())
+
+
+@pytest.mark.parametrize("temperature", [0.0, 1e-300, 0.8, 100.0])
+@pytest.mark.parametrize("penalty", [0.1, 10.0])
+@pytest.mark.parametrize("bias", [-10.0, 10.0])
+@pytest.mark.parametrize("n_vocab", [300, 60_000])
+def test_the_ends_of_the_ranges_give_numbers(temperature: float, penalty: float, bias: float, n_vocab: int) -> None:
+    """The words of an error would blame the model."""
+    row = np.random.default_rng(0).normal(0.0, 8.0, n_vocab).astype(np.float32)
+    history = np.arange(n_vocab, dtype=np.int32)
+    for top_k, top_p, min_p in ((0, 1.0, 0.0), (1 << 62, 1e-300, 1.0), (1, 1e-300, 1e-300)):
+        params = SamplingParams(
+            temperature, top_k, top_p, min_p, penalty, bias, bias, penalty_last_n=1 << 40, seed=2**63 - 1
+        )
+        sampler = Sampler(params)
+        probs = dense(sampler.distribution(row.copy(), history, [1, 1]), n_vocab)
+        assert probs.sum() == pytest.approx(1.0)
+
+
+@pytest.mark.parametrize("penalty", [0.0, 1e-40, 0.09, 10.1, float("nan"), float("inf")])
+def test_a_repeat_penalty_that_makes_infinite_logits_is_refused(penalty: float) -> None:
+    with pytest.raises(ValueError, match="repeat penalty must be between"):
+        SamplingParams(repeat_penalty=penalty)
