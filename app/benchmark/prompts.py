@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from engine.records import Message
@@ -28,7 +29,8 @@ def read_prompts(path: Path) -> list[Prompt]:
         OSError: the file cannot be read.
     """
     prompts = []
-    for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
+    # Not `splitlines`: a text may hold U+2028 or U+0085 as it is, which JSON allows.
+    for number, line in enumerate(path.read_text(encoding="utf-8-sig").split("\n"), 1):
         if not line.strip():
             continue
         try:
@@ -38,6 +40,20 @@ def read_prompts(path: Path) -> list[Prompt]:
     if not prompts:
         raise ValueError(f"{path.name} holds no prompts.")
     return prompts
+
+
+def distinct(prompts: Iterable[Prompt]) -> list[Prompt]:
+    """The same prompts, each under an id of its own: answers are compared by it, and files number theirs alike."""
+    taken: set[str] = set()
+    result = []
+    for prompt in prompts:
+        name, number = prompt.id, 1
+        while name in taken:
+            number += 1
+            name = f"{prompt.id} ({number})"
+        taken.add(name)
+        result.append(replace(prompt, id=name))
+    return result
 
 
 def _prompt(record: object) -> Prompt:

@@ -18,7 +18,7 @@ from types import FrameType
 from app.benchmark.markdown import as_markdown, tables
 from app.benchmark.own_engine import OwnEngine, make_variants
 from app.benchmark.peers import Wish, open_peers, read_wishes
-from app.benchmark.prompts import Prompt, read_prompts
+from app.benchmark.prompts import Prompt, distinct, read_prompts
 from app.benchmark.report import Report, make_report
 from app.benchmark.runner import Plan, Runner
 from app.benchmark.runs import Run, Variant
@@ -148,15 +148,18 @@ def _check_reports(options: argparse.Namespace) -> None:
 
 def _prompts(options: argparse.Namespace) -> list[Prompt]:
     files = [Path(name) for name in options.prompts] or sorted((assets_dir() / "workloads").glob("*.jsonl"))
+    prompts = distinct(prompt for file in files for prompt in read_prompts(file))
+    known = dict.fromkeys(prompt.category for prompt in prompts)
+    unknown = [category for category in options.categories if category not in known]
+    if unknown:
+        raise ValueError(f"No prompt is of the category {' or '.join(unknown)}; there are {', '.join(known)}.")
     counts: dict[str, int] = {}
     chosen = []
-    for prompt in (prompt for file in files for prompt in read_prompts(file)):
+    for prompt in prompts:
         counts[prompt.category] = counts.get(prompt.category, 0) + 1
         wanted = not options.categories or prompt.category in options.categories
         if wanted and counts[prompt.category] <= (options.per_category or counts[prompt.category]):
             chosen.append(prompt)
-    if not chosen:
-        raise ValueError(f"No prompt is of the categories {', '.join(options.categories)}.")
     return chosen
 
 
@@ -168,7 +171,7 @@ def _plan(options: argparse.Namespace) -> Plan:
         if count is not None and count < 1:
             raise ValueError(f"{name} must be 1 or more.")
     for name, number in (("--until", options.until), ("--max-minutes", options.max_minutes)):
-        if number is not None and number <= 0:
+        if number is not None and not number > 0:  # nan is not
             raise ValueError(f"{name} must be more than 0.")
     if options.until is not None and Mode.AUTO not in options.modes:
         raise ValueError("--until looks at the mode auto: add it to --modes.")

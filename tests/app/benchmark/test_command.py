@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from app.benchmark.runner import Runner
+from app.benchmark.runs import Variant
 from app.command_line.parser import main
 from engine.records import Mode
 from tests.app.benchmark import scripted_server
@@ -37,6 +38,14 @@ def test_it_measures_and_writes_both_reports(tmp_path: Path, capsys: pytest.Capt
     assert overall[0]["low"] <= overall[0]["ratio"] <= overall[0]["high"]
     assert overall[0]["measured_low"] <= overall[0]["ratio"] <= overall[0]["measured_high"]
     assert page.read_text(encoding="utf-8").startswith("# Benchmark\n")
+    for row in report["rows"]:
+        if row["category"] != "all":
+            label = Variant(row["mode"], row["depth"]).label
+            own = [one for one in report["answers"] if (one["compared"], one["category"]) == (label, row["category"])]
+            assert len(own) == row["answers"]
+            assert {one["round"] for one in own} == {0, 1}
+            assert sum(one["tokens"] for one in own) == row["tokens"]
+            assert sum(one["decode_s"] for one in own) == pytest.approx(row["seconds"])
 
 
 @pytest.fixture
@@ -97,7 +106,10 @@ def test_what_was_measured_before_a_peer_died_is_reported(
         (["--repeat", "0"], "--repeat must be 1 or more"),
         (["--until", "0"], "--until must be more than 0"),
         (["--until", "2", "--modes", "draft"], "--until looks at the mode auto"),
-        (["--categories", "poems"], "No prompt is of the categories poems"),
+        (["--until", "nan"], "--until must be more than 0"),
+        (["--max-minutes", "nan"], "--max-minutes must be more than 0"),
+        (["--categories", "poems"], "No prompt is of the category poems; there are "),
+        (["--categories", "chat,poem"], "No prompt is of the category poem; there are "),
         (["--peer", "ollama=x"], "There is no peer called ollama"),
         (["--json", "/no/such/folder/report.json"], "cannot be written"),
         (["--markdown", "."], "cannot be written"),

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
 
-from app.benchmark.prompts import read_prompts
+from app.benchmark.prompts import Prompt, distinct, read_prompts
 from engine.records import Message
 
 
@@ -40,3 +41,19 @@ def test_an_empty_file_is_told(tmp_path: Path) -> None:
     file.write_text("\n", encoding="utf-8")
     with pytest.raises(ValueError, match=r"none\.jsonl holds no prompts"):
         read_prompts(file)
+
+
+def test_other_line_ends_within_a_text_and_a_mark_at_the_beginning_are_no_harm(tmp_path: Path) -> None:
+    file = tmp_path / "prompts.jsonl"
+    text = "one\u2028two\u2029three\x85four"
+    lines = [json.dumps({"id": i, "category": "c", "prompt": text}, ensure_ascii=False) for i in (1, 2)]
+    file.write_bytes(("\ufeff" + "\r\n".join(lines) + "\r\n").encode())
+    assert [prompt.messages for prompt in read_prompts(file)] == [(Message("user", text),)] * 2
+
+
+def test_prompts_of_several_files_that_are_numbered_alike_stay_apart() -> None:
+    prompts = [Prompt(name, category, ()) for category in "ab" for name in ("1", "2", "1 (2)")]
+    apart = distinct(prompts)
+    assert [prompt.category for prompt in apart] == [prompt.category for prompt in prompts]
+    assert [prompt.id for prompt in apart[:3]] == ["1", "2", "1 (2)"]
+    assert len({prompt.id for prompt in apart}) == 6
