@@ -113,6 +113,13 @@ class GrowingAnswers:
             answer = self._growing.get(message_id)
             return None if answer is None else self._snapshot(message_id, answer)
 
+    @property
+    def going(self) -> tuple[int, ...]:
+        """The answers that are not to be kept, but stand in the file for as long as the disk takes nothing."""
+        with self._lock:
+            endings = ((number, answer.ending) for number, answer in self._growing.items())
+            return tuple(number for number, ending in endings if ending is not None and not ending.keep)
+
     def due(self, *, everything: bool = False, ended: bool = False) -> list[Snapshot]:
         """Give what should be written now; ``everything`` does not wait for its time, nor does what ``ended``."""
         with self._lock:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -18,14 +18,18 @@ _CHUNK = 500  # ids in one statement; SQLite takes at least 999
 _ALL = "id, role, text, state, stats, spans, notice, cut, thinking_ms, target"
 
 
-def read_tree(db: sqlite3.Connection, conversation_id: int) -> Tree:
-    """Read who follows whom in a conversation."""
+def read_tree(db: sqlite3.Connection, conversation_id: int, going: Iterable[int] = ()) -> Tree:
+    """Read who follows whom in a conversation, without the answers that are only ``going`` to be discarded."""
     root = db.execute("SELECT shown_root FROM conversations WHERE id = ?", (conversation_id,)).fetchone()
     links = db.execute(
         "SELECT id, parent_id, shown_child FROM messages WHERE conversation_id = ? ORDER BY id",
         (conversation_id,),
     )
-    return Tree.of(links, root[0] if root else None)
+    tree = Tree.of(links, root[0] if root else None)
+    for message_id in going:
+        row = db.execute("SELECT replaces FROM messages WHERE id = ?", (message_id,)).fetchone()
+        tree = tree.without(message_id, row[0] if row else None)
+    return tree
 
 
 def insert_message(
@@ -109,9 +113,9 @@ def show_instead(db: sqlite3.Connection, conversation_id: int, tree: Tree, messa
         show_below(db, conversation_id, parent, others[0] if others else None)
 
 
-def list_messages(db: sqlite3.Connection, conversation_id: int) -> tuple[MessageView, ...]:
-    """List the messages of the shown path, each with the ids of all its versions."""
-    tree = read_tree(db, conversation_id)
+def list_messages(db: sqlite3.Connection, conversation_id: int, going: Iterable[int] = ()) -> tuple[MessageView, ...]:
+    """List the messages of the shown path, each with the ids of all its versions; those ``going`` are gone."""
+    tree = read_tree(db, conversation_id, going)
     versions = {parent: tuple(children) for parent, children in tree.children().items() if len(children) > 1}
     path = tree.path()
     found = {row[0]: row for row in _select(db, _ALL, path)}

@@ -90,14 +90,19 @@ class ChatStore(ChatsFile):
 
     def messages(self, conversation_id: int) -> tuple[MessageView, ...]:
         """List the messages of the shown path; an answer in the making with all its text so far."""
+
         # Merged on the writer's thread: between reading and merging elsewhere an answer could be written and forgotten.
-        return self.read(lambda db: tuple(self._current(view) for view in messages.list_messages(db, conversation_id)))
+        def job(db: sqlite3.Connection) -> tuple[MessageView, ...]:
+            listed = messages.list_messages(db, conversation_id, self._answers.going)
+            return tuple(self._current(view) for view in listed)
+
+        return self.read(job)
 
     def history(self, conversation_id: int) -> tuple[MessageView, ...]:
         """List the messages of the shown path with words and attached texts only, as a prompt needs them."""
 
         def job(db: sqlite3.Connection) -> tuple[MessageView, ...]:
-            return messages.list_texts(db, messages.read_tree(db, conversation_id).path())
+            return messages.list_texts(db, messages.read_tree(db, conversation_id, self._answers.going).path())
 
         return self.read(job)
 

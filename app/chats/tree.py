@@ -67,6 +67,21 @@ class Tree:
                     waiting.append(child)
         return tuple(found)
 
+    def without(self, message_id: int, instead: int | None) -> Tree:
+        """Give the tree without a message that nothing follows; ``instead`` of it, or the version before, is shown.
+
+        A message that something follows stays, as does one that is not there.
+        """
+        if message_id not in self.parents or message_id in self.parents.values():
+            return self
+        parent, siblings = self.parents[message_id], self.siblings(message_id)
+        left = {number: above for number, above in self.parents.items() if number != message_id}
+        shown = dict(self.shown)
+        if shown.get(parent) in (message_id, None):
+            before = siblings[: siblings.index(message_id)][-1:]
+            shown[parent] = instead if instead in left else next(iter(before), None)
+        return Tree(left, shown)
+
     def siblings(self, message_id: int) -> tuple[int, ...]:
         """Give all versions of a message, itself among them, in the order of arrival."""
         parent = self.parents.get(message_id)

@@ -252,10 +252,17 @@ class StoreMachine(RuleBasedStateMachine):
 
     @rule(answer=consumes(growing))
     def discard(self, answer: tuple[int, int]) -> None:
-        if self.streaming(answer) is not None:
+        message = self.streaming(answer)
+        if message is None:
+            return
+        model = self.model[answer[0]]
+        if any(other.parent == answer[1] for other in model.messages.values()):
+            if not message.text:  # only such answers are discarded; what follows one keeps it
+                self.store.discard_answer(answer[1])
+                message.stats, message.before = message.before, None
+                message.state, message.instead_of = MessageState.FAILED, None
+        else:
             self.store.discard_answer(answer[1])
-            model = self.model[answer[0]]
-            message = model.messages[answer[1]]
             model.remove(answer[1])
             if message.instead_of in model.messages:
                 model.shown[message.parent] = message.instead_of

@@ -92,6 +92,28 @@ def test_it_is_exported_whole(store: ChatStore, turn: Turn, tmp_path: Path) -> N
     assert (answer["notice"], answer["target"], answer["stats"]["tokens"]) == ("Cut.", "target", 4)
 
 
+def test_an_answer_that_is_yet_to_go_is_not_seen(
+    store: ChatStore, troubles: list[Problem | None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whoever asks again on a full disk, and gets no word, has what was there before: at once."""
+    first = store.begin_turn(None, "first", Mode.OFF, None)
+    store.append(first.answer.id, "answer")
+    store.finish_answer(first.answer.id, Ending(MessageState.COMPLETE))
+    other = store.begin_answer(first.conversation_id, first.answer.id)
+    store.append(other.answer.id, "other")
+    store.finish_answer(other.answer.id, Ending(MessageState.COMPLETE))
+    before = store.show_message(first.answer.id) and store.messages(first.conversation_id)
+    again = store.begin_answer(first.conversation_id, first.answer.id)
+    with monkeypatch.context() as full:
+        full.setattr("app.chats.answers.RETRY_S", 60.0)
+        full.setattr("app.chats.messages.write_answer", refuse)
+        store.discard_answer(again.answer.id)
+        wait_for(lambda: bool(troubles))
+        assert store.messages(first.conversation_id) == before
+        assert [view.text for view in store.history(first.conversation_id)] == ["first", "answer"]
+    assert store.close()
+
+
 def test_what_is_asked_below_an_answer_that_is_yet_to_go_stays(
     store: ChatStore, place: Place, troubles: list[Problem | None], monkeypatch: pytest.MonkeyPatch
 ) -> None:
