@@ -139,10 +139,7 @@ def footer_parts(stats: RunStats | None) -> list[tuple[str, str]]:
         return []
     passes = UNKNOWN if stats.tokens_per_pass is None else locale().toString(stats.tokens_per_pass, "f", 1)
     parts = [
-        (
-            speed(stats.tokens_per_second),
-            translate("Figures", "Tokens per second, from the end of reading the prompt to the last token."),
-        ),
+        (speed(stats.tokens_per_second), _speed_words(stats)),
         (
             translate("Figures", "{number} tokens per pass").format(number=passes),
             translate("Figures", "Tokens for each forward pass of the target; plain decoding gives 1.0."),
@@ -152,6 +149,26 @@ def footer_parts(stats: RunStats | None) -> list[tuple[str, str]]:
     if stats.proposed and speedup is not None:
         parts.append(_plain_part(stats, speedup))
     return [*parts, _kept_part(stats), (mode_word(stats.mode), translate("Figures", "How tokens were proposed."))]
+
+
+def _speed_words(stats: RunStats) -> str:
+    """What the speed is, and why it is not compared with plain decoding where tokens were drafted and it is not."""
+    words = translate("Figures", "Tokens per second, from the end of reading the prompt to the last token.")
+    if not stats.proposed or told_speedup(stats) is not None:
+        return words
+    if stats.plain_ms is None:
+        why = translate(
+            "Figures",
+            "It is not compared with plain decoding, whose cost was not known: it is measured while the window is at "
+            "rest, and left out where the machine became much slower or faster during the answer.",
+        )
+    else:
+        why = translate(
+            "Figures",
+            "It is not compared with plain decoding: a pass of that takes only {cost} here, so the comparison would "
+            "tell more of the painting of the window than of drafting.",
+        ).format(cost=milliseconds(stats.plain_ms))
+    return f"{words} {why}"
 
 
 def _kept_part(stats: RunStats) -> tuple[str, str]:

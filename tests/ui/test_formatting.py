@@ -108,6 +108,16 @@ def test_where_the_window_decides_the_comparison_none_is_made(plain_ms: float) -
     assert stats.speedup is not None
     assert formatting.told_speedup(stats) is None
     assert "× plain" not in formatting.footer(stats)
+    told = formatting.footer_parts(stats)[0][1]
+    assert "not compared with plain decoding" in told
+    assert f"takes only {formatting.milliseconds(plain_ms)} here" in told
+
+
+def test_why_no_comparison_is_made_is_told_where_tokens_were_drafted_and_only_there() -> None:
+    stats = RunStats(tokens=200, passes=150, proposed=90, accepted=50, decode_s=3.0, plain_ms=30.0)
+    assert "not compared" not in formatting.footer_parts(stats)[0][1]
+    assert "whose cost was not known" in formatting.footer_parts(replace(stats, plain_ms=None))[0][1]
+    assert "not compared" not in formatting.footer_parts(RunStats(tokens=100, passes=100, decode_s=4.0))[0][1]
 
 
 def test_footer_of_plain_decoding_claims_no_acceptance() -> None:
