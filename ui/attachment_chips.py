@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWi
 from ui.formatting import as_written, count, size
 from ui.icon_button import IconButton
 from ui.language import mark, translate
+from ui.one_line import cut
 from ui.records import Attachment, AttachmentKind
 from ui.theme import Theme
 
@@ -100,7 +101,7 @@ class AttachmentChip(QPushButton):
         color = self._theme.tokens.text_muted
         self._icon.setPixmap(self._theme.pixmap(ICONS[self.attachment.kind], color, 18, self.devicePixelRatioF()))
         metrics = QFontMetrics(self._theme.font())
-        self.name.setText(metrics.elidedText(self.attachment.name, Qt.TextElideMode.ElideMiddle, NAME_PX))
+        self.name.setText(cut(self.attachment.name, metrics, NAME_PX, Qt.TextElideMode.ElideMiddle))
         self.updateGeometry()
 
     def sizeHint(self) -> QSize:

@@ -9,7 +9,6 @@ from math import ceil
 from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtGui import QMouseEvent, QResizeEvent
 from PySide6.QtWidgets import (
-    QComboBox,
     QFrame,
     QHBoxLayout,
     QLabel,
@@ -23,6 +22,7 @@ from PySide6.QtWidgets import (
 from engine.records import Mode
 from ui.attachment_dialog import ask_attachment_files
 from ui.attachment_tray import AttachmentTray
+from ui.calm_combo import CalmCombo
 from ui.context_sum import ContextSum, parts_words, sum_words, warning
 from ui.elided_label import ElidedLabel
 from ui.formatting import hover
@@ -87,7 +87,7 @@ class Composer(QWidget):
         self.tray = AttachmentTray(theme, self.edit)
         self.attach_button = IconButton(theme, "paperclip", translate("Composer", "Attach files"))
         self.modes = ModeSwitch()
-        self.depth_box = QComboBox()
+        self.depth_box = CalmCombo()
         self.reason = ElidedLabel()
         self.context_label = QLabel()
         self.fit_label = QLabel()

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QSize, Qt
-from PySide6.QtGui import QFontMetrics, QPainter, QPaintEvent
-from PySide6.QtWidgets import QLabel, QSizePolicy, QWidget
+from PySide6.QtCore import QEvent, QSize, Qt
+from PySide6.QtGui import QFontMetrics, QHelpEvent, QPainter, QPaintEvent
+from PySide6.QtWidgets import QLabel, QSizePolicy, QToolTip, QWidget
+
+from ui.formatting import hover
+from ui.one_line import cut
 
 
 class ElidedLabel(QLabel):
-    """Like QLabel with plain text; it may be narrower than its text."""
+    """Like QLabel with plain text; it may be narrower than its text. A hover of its own comes before the whole text."""
 
     def __init__(self, text: str = "", parent: QWidget | None = None) -> None:
         super().__init__(text, parent)
@@ -23,11 +26,20 @@ class ElidedLabel(QLabel):
         """Whether the text does not fit."""
         return QFontMetrics(self.font()).horizontalAdvance(self.text()) > self.contentsRect().width()
 
+    def event(self, event: QEvent) -> bool:
+        """The pointer rests on it."""
+        if event.type() != QEvent.Type.ToolTip or not isinstance(event, QHelpEvent):
+            return super().event(event)
+        if self.toolTip() or not self.is_elided():
+            return super().event(event)
+        QToolTip.showText(event.globalPos(), hover(self.text()), self)
+        return True
+
     def paintEvent(self, event: QPaintEvent) -> None:  # noqa: ARG002
         """Draw as much as fits."""
         painter = QPainter(self)
         rect = self.contentsRect()
-        shown = QFontMetrics(self.font()).elidedText(self.text(), Qt.TextElideMode.ElideRight, rect.width())
+        shown = cut(self.text(), QFontMetrics(self.font()), rect.width())
         flags = self.alignment() | Qt.AlignmentFlag.AlignVCenter
         self.style().drawItemText(
             painter, rect, int(flags), self.palette(), self.isEnabled(), shown, self.foregroundRole()

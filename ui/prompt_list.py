@@ -25,6 +25,7 @@ from PySide6.QtWidgets import (
 
 from ui.language import translate
 from ui.layer_records import Prompt
+from ui.one_line import cut
 from ui.placeholders import placeholders, select_placeholder
 from ui.theme import Theme
 
@@ -56,7 +57,7 @@ class _TwoColumns(QStyledItemDelegate):
         painter.save()
         for text, place, color in zip(texts, places, (tokens.text, tokens.text_muted), strict=True):
             painter.setPen(QColor(color))
-            shown = option.fontMetrics.elidedText(text, Qt.TextElideMode.ElideRight, place.width())
+            shown = cut(text, option.fontMetrics, place.width())
             painter.drawText(place, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft, shown)
         painter.restore()
 

@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Mapping
 
 from PySide6.QtCore import Qt
-from PySide6.QtGui import QFontMetrics, QPaintEvent, QWheelEvent
+from PySide6.QtGui import QFontMetrics
 from PySide6.QtWidgets import (
     QCheckBox,
     QComboBox,
@@ -17,14 +17,12 @@ from PySide6.QtWidgets import (
     QLineEdit,
     QPlainTextEdit,
     QPushButton,
-    QStyle,
     QStyledItemDelegate,
-    QStyleOptionComboBox,
-    QStylePainter,
     QVBoxLayout,
     QWidget,
 )
 
+from ui.calm_combo import CalmCombo
 from ui.formatting import as_written, number_text
 from ui.language import locale, mark, translate
 from ui.mode_cards import ModeRow
@@ -147,30 +145,12 @@ class TextRow(SettingRow):
         )
 
 
-class _CalmCombo(QComboBox):
-    """A combo box that scrolling past does not change; words that find no room end in dots."""
-
-    def paintEvent(self, event: QPaintEvent) -> None:  # noqa: ARG002
-        """Styled by a sheet, Qt would cut the words at the edge."""
-        painter, option = QStylePainter(self), QStyleOptionComboBox()
-        self.initStyleOption(option)
-        field = QStyle.SubControl.SC_ComboBoxEditField
-        room = self.style().subControlRect(QStyle.ComplexControl.CC_ComboBox, option, field, self).width()
-        option.currentText = self.fontMetrics().elidedText(self.currentText(), Qt.TextElideMode.ElideRight, room)
-        painter.drawComplexControl(QStyle.ComplexControl.CC_ComboBox, option)
-        painter.drawControl(QStyle.ControlElement.CE_ComboBoxLabel, option)
-
-    def wheelEvent(self, event: QWheelEvent) -> None:
-        """Leave scrolling to the page."""
-        event.ignore()
-
-
 class ChoiceRow(SettingRow):
     """One of a few."""
 
     def make_control(self) -> QWidget:
         """An editor of this kind."""
-        self.combo = _CalmCombo()
+        self.combo = CalmCombo()
         self.combo.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToContents)
         for value, label in self.field.choices:
             self.combo.addItem(label, value)

@@ -11,6 +11,7 @@ from PySide6.QtGui import QColor, QFont, QFontMetrics, QKeyEvent, QPainter
 from PySide6.QtWidgets import QListView, QStyledItemDelegate, QStyleOptionViewItem, QWidget
 
 from ui.formatting import as_written
+from ui.one_line import cut
 from ui.row_ground import paint_ground
 from ui.theme import SEMIBOLD, Theme
 
@@ -152,7 +153,7 @@ class _Delegate(QStyledItemDelegate):
         where: Qt.AlignmentFlag = Qt.AlignmentFlag.AlignLeft,
     ) -> None:
         painter.setFont(font)
-        shown = QFontMetrics(font).elidedText(text, Qt.TextElideMode.ElideRight, box.width())
+        shown = cut(text, QFontMetrics(font), box.width())
         upright = where if where & Qt.AlignmentFlag.AlignVertical_Mask else where | Qt.AlignmentFlag.AlignVCenter
         painter.drawText(box, int(upright), shown)
 

@@ -7,10 +7,11 @@ from datetime import datetime
 
 from PySide6.QtCore import Qt, QTimer
 from PySide6.QtGui import QAction
-from PySide6.QtWidgets import QCheckBox, QComboBox, QLineEdit, QStackedWidget, QWidget
+from PySide6.QtWidgets import QCheckBox, QLineEdit, QStackedWidget, QWidget
 
 from engine.records import Problem
 from engine.sentences import one_stop
+from ui.calm_combo import CalmCombo
 from ui.hub.choice_list import Choice, ChoiceList
 from ui.hub.columns import list_side, put_beside
 from ui.hub.intentions import Intentions
@@ -61,7 +62,7 @@ class SearchPage(QWidget):
         self._asked: SearchQuery | None = None
         self._found: tuple[RepoRow, ...] | None = None  # None: not answered yet
         self.field = QLineEdit()
-        self.sort = QComboBox()
+        self.sort = CalmCombo()
         self.fitting = QCheckBox(translate("SearchPage", "Fits this machine"))
         self.status = label("", "caption")
         self.list = ChoiceList(theme, translate("SearchPage", "Results"))
