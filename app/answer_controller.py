@@ -97,6 +97,7 @@ class AnswerController:
         self._growing: _Growing | None = None
         self._num_requests = 0
         self.prepare: Callable[[ChatRequest, Turn], ChatRequest] = lambda request, _turn: request
+        self.on_ended: Callable[[int], None] = lambda _conversation_id: None  # with words, or with what went wrong
         self._left_out: dict[int, frozenset[int]] = {}  # attachments that the next edit of a message goes without
         self._attach()
         parts.window.rebuilt.connect(self._attach)
@@ -108,6 +109,12 @@ class AnswerController:
     def state(self) -> EngineState | None:
         """What the engine does for the answer in the making; None where there is none."""
         return self._growing.state if self._growing else None
+
+    @property
+    def growing_in(self) -> int | None:
+        """The conversation of the answer in the making; None where there is none, or where its chat is deleted."""
+        growing = self._growing
+        return None if growing is None or growing.abandoned else growing.conversation_id
 
     def is_growing_in(self, conversation_id: int | None) -> bool:
         """Whether an answer is in the making in this conversation."""
@@ -267,6 +274,7 @@ class AnswerController:
         view = self._store.finish_answer(growing.answer_id, self._counted(growing, ending))
         if self._is_shown(growing):
             self._window.finish_answer(view)
+        self.on_ended(growing.conversation_id)
 
     def _fail(self, growing: _Growing, problem: Problem) -> None:
         if growing.has_text or (growing.instead_of is None and growing.before is None):

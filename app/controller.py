@@ -10,6 +10,7 @@ from PySide6.QtCore import QCoreApplication, QLocale, QObject, QTimer, Signal
 
 from app.answer_controller import AnswerController
 from app.attachment_controller import AttachmentController
+from app.background_controller import BackgroundController
 from app.branch_controller import BranchController
 from app.chat_settings_controller import ChatSettingsController
 from app.context_controller import ContextController
@@ -84,7 +85,9 @@ class Controller(QObject):
         self.models = ModelController(parts, self._demo)
         self.conversations = ConversationController(parts, self.models.runnable)
         self.answers = AnswerController(parts, self.conversations, self.models)
+        self._background = BackgroundController(parts, self.conversations, self.answers)
         self.context = ContextController(parts, self.conversations)
+        self.conversations.on_shown = self._on_shown
         self.answers.prepare = self.context.prepare
         self.chat_settings = ChatSettingsController(parts, self.conversations, self._on_settings)
         self.branches = BranchController(parts, self.conversations, self.answers)
@@ -205,6 +208,11 @@ class Controller(QObject):
 
             self._window.hub.when_made(follow)
 
+    def _on_shown(self) -> None:
+        """Another conversation is open, or another path through it."""
+        self.context.show()
+        self._background.look()
+
     def _on_rebuilt(self) -> None:
         """Fill a window that was built anew; the other controllers have attached themselves before."""
         self._attach()
@@ -314,3 +322,4 @@ class Controller(QObject):
         if view != self._shown_view:
             self._shown_view = view
             self._window.set_engine(view)
+        self._background.look()

@@ -171,7 +171,7 @@ class ChatSettingsDialog(QDialog):
 
     def _make_buttons(self) -> QHBoxLayout:
         row = QHBoxLayout()
-        row.setContentsMargins(16, 12, 16, 12)
+        row.setContentsMargins(24, 12, 24, 12)
         row.setSpacing(8)
         row.addWidget(self.reset_button)
         row.addWidget(self.keep_button)

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from math import ceil
 
-from PySide6.QtCore import QModelIndex, QPoint, QRect, QSize, Qt, Signal
-from PySide6.QtGui import QColor, QFocusEvent, QFontMetrics, QKeyEvent, QPainter
+from PySide6.QtCore import QModelIndex, QPoint, QRect, QRectF, QSize, Qt, Signal
+from PySide6.QtGui import QColor, QFocusEvent, QFontMetrics, QKeyEvent, QPainter, QPen
 from PySide6.QtWidgets import (
     QAbstractItemDelegate,
     QAbstractItemView,
+    QApplication,
     QLineEdit,
     QListView,
     QMenu,
@@ -17,11 +18,13 @@ from PySide6.QtWidgets import (
     QStyleOptionViewItem,
     QWidget,
 )
+from shiboken6 import isValid
 
 from ui.conversation_menu import make_menu
-from ui.conversation_model import ConversationModel, Heading, Index, Item, heading_words
+from ui.conversation_model import ANSWERING, UNSEEN, ConversationModel, Heading, Index, Item, heading_words
 from ui.known_viewport import know_viewport
 from ui.language import translate
+from ui.one_line import cut
 from ui.records import ConversationRow, FolderRow
 from ui.row_ground import paint_ground
 from ui.theme import SEMIBOLD, Theme
@@ -31,6 +34,8 @@ PAD_PX, COMPACT_PAD_PX = 16, 10
 ROW_PX, COMPACT_ROW_PX = 32, 26
 
 BAR_PX = 3
+SIGN_PX = 8
+SIGN = (SIGN_PX, SIGN_PX)
 
 
 class _Delegate(QStyledItemDelegate):
@@ -76,7 +81,7 @@ class _Delegate(QStyledItemDelegate):
         box = rect.adjusted(30, 0, -8, 0) if heading.can_fold else rect.adjusted(10, 0, -8, -5)
         words = heading_words(heading)
         text = f"{words} · {heading.num_rows}" if heading.folded else words
-        shown = QFontMetrics(font).elidedText(text, Qt.TextElideMode.ElideRight, box.width())
+        shown = cut(text, QFontMetrics(font), box.width())
         painter.drawText(box, int(place | Qt.AlignmentFlag.AlignLeft), shown)
 
     def _paint_chevron(self, painter: QPainter, rect: QRect, heading: Heading) -> None:
@@ -95,8 +100,21 @@ class _Delegate(QStyledItemDelegate):
             mark = QRect(text_box.right() - 13, rect.center().y() - 6, 14, 14)
             self._theme.icon("pin", tokens.text_muted, 14).paint(painter, mark)
             text_box.adjust(0, 0, -20, 0)
-        shown = QFontMetrics(font).elidedText(row.title, Qt.TextElideMode.ElideRight, text_box.width())
+        sign = self._model.sign(row)
+        if sign:
+            self._paint_sign(painter, QRect(text_box.right() - SIGN_PX, rect.center().y() - SIGN_PX // 2, *SIGN), sign)
+            text_box.adjust(0, 0, -SIGN_PX - 8, 0)
+        shown = cut(row.title, QFontMetrics(font), text_box.width())
         painter.drawText(text_box, int(Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft), shown)
+
+    def _paint_sign(self, painter: QPainter, place: QRect, sign: str) -> None:
+        """A ring while an answer is made, a dot once it is there to be read."""
+        pen, accent = painter.pen(), QColor(self._theme.tokens.accent_text)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter.setPen(QPen(accent, 1.5))
+        painter.setBrush(accent if sign == UNSEEN else Qt.BrushStyle.NoBrush)
+        painter.drawEllipse(QRectF(place).adjusted(0.75, 0.75, -0.75, -0.75))
+        painter.setPen(pen)
 
     def createEditor(self, parent: QWidget, option: QStyleOptionViewItem, index: Index) -> QWidget:  # noqa: ARG002
         editor = QLineEdit(parent)
@@ -127,6 +145,7 @@ class ConversationList(QListView):
         know_viewport(self)
         self.theme = theme
         self._current: int | None = None
+        self._came_from: QWidget | None = None  # where the keyboard was before a name is typed here
         self._later: tuple[tuple[ConversationRow, ...], tuple[FolderRow, ...] | None] | None = None
         self.rows = ConversationModel(self)  # its signals hold what listens: they end with the list
         self.rows.renamed.connect(self.rename_requested)
@@ -195,8 +214,11 @@ class ConversationList(QListView):
             self._mark_near(0)
 
     def closeEditor(self, editor: QWidget, hint: QAbstractItemDelegate.EndEditHint) -> None:
-        """Show what has changed while a name was typed."""
+        """Give the keyboard back to where it was, and show what has changed while a name was typed."""
         super().closeEditor(editor, hint)
+        came_from, self._came_from = self._came_from, None
+        if came_from is not None and isValid(came_from):
+            came_from.setFocus(Qt.FocusReason.OtherFocusReason)
         if self._later is not None:
             later, self._later = self._later, None
             self.set_rows(later[0], self._current, later[1])
@@ -207,6 +229,11 @@ class ConversationList(QListView):
             self.setCurrentIndex(index)
         if index.isValid():
             self.scrollTo(index)
+
+    def set_signs(self, answering: int | None, unseen: Collection[int]) -> None:
+        """Which conversation an answer is being made in, and which have one that was not looked at."""
+        signs = dict.fromkeys(unseen, UNSEEN)
+        self.rows.set_signs(signs if answering is None else {**signs, answering: ANSWERING})
 
     def choose(self, index: QModelIndex) -> None:
         """Open a conversation; open or close a folder."""
@@ -226,6 +253,21 @@ class ConversationList(QListView):
         before = chats.index(current) if current.isValid() else (-1 if by > 0 else len(chats))
         if 0 <= before + by < len(chats):
             self.choose(chats[before + by])
+
+    @property
+    def has_open(self) -> bool:
+        """Whether the open chat is listed: a new one is not, nor is one in a folder that is closed."""
+        return self.rows.index_of(self._current).isValid()
+
+    def rename(self) -> None:
+        """Let a name be typed in its place: of the row that the keyboard is at, else of the open chat."""
+        if self.state() is QAbstractItemView.State.EditingState:
+            return
+        self._came_from = None if self.hasFocus() else QApplication.focusWidget()
+        index = self.currentIndex() if self.hasFocus() else self.rows.index_of(self._current)
+        if index.isValid():
+            self.setCurrentIndex(index)
+            self.edit(index)
 
     def name_folder(self, folder_id: int) -> None:
         """Let a folder be named in its place."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, time, timedelta
 
@@ -20,6 +20,8 @@ FOLDER_MIME = "application/x-paceline-folder"
 TODAY, YESTERDAY = mark("ConversationModel", "Today"), mark("ConversationModel", "Yesterday")
 EARLIER = mark("ConversationModel", "Earlier")
 PINNED, ARCHIVED = mark("ConversationModel", "Pinned"), mark("ConversationModel", "Archived")
+ANSWERING = mark("ConversationModel", "an answer is being made")
+UNSEEN = mark("ConversationModel", "an answer that was not seen yet")
 _NO_PARENT = QModelIndex()
 
 
@@ -59,6 +61,7 @@ class ConversationModel(QAbstractListModel):
         self._num_fetched = 0
         self._today: date | None = None
         self._archive_open = False
+        self._signs: dict[int, str] = {}
 
     # ---- values ------------------------------------------------------------------------------------------------
 
@@ -70,6 +73,18 @@ class ConversationModel(QAbstractListModel):
             self._rows, self.folders = given
             self._today = today
             self._rebuild()
+
+    def set_signs(self, signs: Mapping[int, str]) -> None:
+        """What is going on in conversations, by their ids: `ANSWERING` or `UNSEEN`."""
+        changed, self._signs = {*self._signs.items()} ^ {*signs.items()}, dict(signs)
+        for conversation_id in {number for number, _ in changed}:
+            line = self._line_of(conversation_id)
+            if line is not None and line < self._num_fetched:
+                self.dataChanged.emit(self.index(line, 0), self.index(line, 0))
+
+    def sign(self, item: Item) -> str:
+        """What is going on in a conversation; empty where nothing is."""
+        return self._signs.get(item.id, "") if isinstance(item, ConversationRow) else ""
 
     def toggle_archive(self) -> None:
         """Show or hide what is archived."""
@@ -179,6 +194,9 @@ class ConversationModel(QAbstractListModel):
                 else translate("ConversationModel", "{text}, %n chats, {state}", None, number)
             )
             return words.format(text=text, state=_state(item))
+        sign = self.sign(item)
+        if sign and role in (Qt.ItemDataRole.AccessibleTextRole, Qt.ItemDataRole.ToolTipRole):
+            text = f"{text} · {translate('ConversationModel', sign)}"
         wanted = (
             Qt.ItemDataRole.DisplayRole,
             Qt.ItemDataRole.EditRole,

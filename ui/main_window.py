@@ -193,7 +193,7 @@ class MainWindow(QMainWindow):
     def name_conversation(self, title: str) -> None:
         """The open conversation is called so; its messages stay where they are."""
         self.header.set_title(title)
-        self.setWindowTitle(translate("MainWindow", "{title} – Paceline").format(title=title) if title else "Paceline")
+        self.setWindowTitle(title or "Paceline")  # Qt adds the name of the app, as to dialogs, in the platform's way
 
     def add_message(self, view: MessageView) -> None:
         """Show one more message."""

@@ -38,7 +38,7 @@ class ShortcutsDialog(QDialog):
         self.setWindowTitle(title)
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         heading = QLabel(title)
-        heading.setProperty("kind", "strong")
+        heading.setProperty("kind", "heading")
         close = QPushButton(translate("ShortcutsDialog", "Close"))
         close.setAccessibleName(close.text())
         close.clicked.connect(self.accept)

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from PySide6.QtCore import Qt
+
 from ui.commands import CHAT, CHATS, WINDOW
 from ui.language import mark, translate
 from ui.message_edit import PICTURES
@@ -91,10 +93,10 @@ def add_commands(window: MainWindow) -> None:
     VersionFocus(window.transcript)
     PassKeys(window.transcript, commands)
     commands.add(CHATS, mark("Commands", "New chat"), "Ctrl+N", window.sidebar.new_button.click)
-    commands.add(CHATS, mark("Commands", "Search chats"), "Ctrl+K", window.focus_search)
+    commands.add(CHATS, mark("Commands", "Search chats"), ("Ctrl+K", "Ctrl+F"), window.focus_search)
     commands.add(CHATS, mark("Commands", "Next chat of the list"), "Ctrl+PgDown", lambda: window.sidebar.list.step(1))
     commands.add(CHATS, mark("Commands", "Previous chat"), "Ctrl+PgUp", lambda: window.sidebar.list.step(-1))
-    commands.tell(CHATS, mark("Commands", "Rename the chosen chat"), "F2")
+    commands.add(CHATS, mark("Commands", "Rename the chosen chat, or the open one"), "F2", lambda: _rename(window))
     commands.tell(CHATS, mark("Commands", "Delete the chosen chat"), "Del")
     commands.add(CHATS, mark("Commands", "Take back what was just deleted"), "Ctrl+Z", window.undo_bar.undo)
     commands.tell(CHATS, mark("Commands", "Move the chosen chat in its folder"), ("Alt+Up", "Alt+Down"))
@@ -107,6 +109,22 @@ def add_commands(window: MainWindow) -> None:
     commands.add(WINDOW, mark("Commands", "Text as large as the system's"), "Ctrl+0", lambda: _set_text_size(window, 0))
     commands.add(WINDOW, mark("Commands", "Settings"), "Ctrl+,", window.dialogs.open_settings)
     commands.add(WINDOW, mark("Commands", "Keyboard shortcuts"), ("F1", "Ctrl+/"), window.dialogs.open_shortcuts)
+    commands.add(WINDOW, mark("Commands", "Fill the screen, and back"), "F11", lambda: _fill_screen(window))
+    commands.add(WINDOW, mark("Commands", "Close the window"), "Ctrl+Q", window.close)
+
+
+def _rename(window: MainWindow) -> None:
+    sidebar = window.sidebar
+    if sidebar.list.hasFocus():
+        sidebar.list.rename()
+    elif not window.hub.is_open and sidebar.list.has_open:
+        window.layout_state.show_sidebar()
+        sidebar.search.clear()
+        sidebar.list.rename()
+
+
+def _fill_screen(window: MainWindow) -> None:
+    window.setWindowState(window.windowState() ^ Qt.WindowState.WindowFullScreen)
 
 
 def _add_source_switch(window: MainWindow) -> None:

@@ -174,7 +174,7 @@ def test_renaming_the_open_chat_leaves_its_messages_where_they_are(desk: Desk, q
     qtbot.keyClicks(box, "Zebras")
     qtbot.keyClick(box, Qt.Key.Key_Return)
     qtbot.waitUntil(lambda: desk.window.header.title.text() == "Zebras")
-    assert desk.window.windowTitle() == "Zebras – Paceline"
+    assert desk.window.windowTitle() == "Zebras"
     assert lines(desk)[-1] == "Zebras"
     assert page.cards[0] is card
     assert bar.value() == 0

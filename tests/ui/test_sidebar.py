@@ -127,3 +127,30 @@ def test_a_day_begins_at_the_midnight_of_here(window: MainWindow) -> None:
     listed = [ConversationRow(number, str(number), each.astimezone(UTC)) for number, each in enumerate(moments, 1)]
     window.set_conversations(listed, None)
     assert _titles(window) == ["Today", "1", "Yesterday", "2", "Earlier", "3"]
+
+
+def test_f2_renames_the_open_chat_from_anywhere_and_gives_the_keyboard_back(filled: MainWindow, qtbot: QtBot) -> None:
+    filled.layout_state.toggle_sidebar()
+    filled.sidebar.search.setText("plans")
+    edit = filled.composer.edit
+    edit.setFocus()
+    qtbot.keyClick(edit, Qt.Key.Key_F2)
+    editor = filled.sidebar.list.findChild(QLineEdit)
+    assert editor is not None
+    assert editor.isVisible()
+    qtbot.waitUntil(editor.hasFocus)
+    qtbot.keyClick(editor, Qt.Key.Key_F2)
+    editor.selectAll()
+    qtbot.keyClicks(editor, "Another name")
+    with qtbot.waitSignal(filled.conversation_rename_requested) as caught:
+        qtbot.keyClick(editor, Qt.Key.Key_Return)
+    assert caught.args == [1, "Another name"]
+    qtbot.waitUntil(edit.hasFocus)
+
+
+def test_f2_does_nothing_in_a_chat_that_is_not_listed(window: MainWindow, qtbot: QtBot) -> None:
+    window.set_conversations(rows(), None)
+    window.layout_state.toggle_sidebar()
+    qtbot.keyClick(window.composer.edit, Qt.Key.Key_F2)
+    assert window.sidebar.list.findChild(QLineEdit) is None
+    assert window.sidebar.isHidden()

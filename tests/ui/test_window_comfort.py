@@ -87,6 +87,25 @@ def test_the_overview_calls_the_key_as_keyboards_do(window: MainWindow) -> None:
     assert not [text for text in keys if "Return" in text]
 
 
+def test_f11_fills_the_screen_and_gives_it_back(window: MainWindow, qtbot: QtBot) -> None:
+    for filled in (True, False):
+        qtbot.keyClick(window.composer.edit, Qt.Key.Key_F11)
+        qtbot.waitUntil(lambda filled=filled: window.isFullScreen() is filled)
+
+
+def test_ctrl_q_closes_the_window(window: MainWindow, qtbot: QtBot) -> None:
+    with qtbot.waitSignal(window.closing):
+        qtbot.keyClick(window.composer.edit, Qt.Key.Key_Q, CTRL)
+    assert window.isHidden()
+
+
+def test_ctrl_f_and_ctrl_k_go_to_the_search(window: MainWindow, qtbot: QtBot) -> None:
+    for key in (Qt.Key.Key_F, Qt.Key.Key_K):
+        window.composer.edit.setFocus()
+        qtbot.keyClick(window.composer.edit, key, CTRL)
+        assert window.sidebar.search.hasFocus()
+
+
 def test_the_side_panes_grow_with_the_text(window: MainWindow, qtbot: QtBot) -> None:
     window.settings_changed.connect(lambda values: window.set_text_size(values["text_size"]))
     window.resize(1400, 800)
