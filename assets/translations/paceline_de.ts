@@ -566,8 +566,8 @@
         <translation>Voriger Chat</translation>
     </message>
     <message>
-        <source>Rename the chosen chat</source>
-        <translation>Gewählten Chat umbenennen</translation>
+        <source>Rename the chosen chat, or the open one</source>
+        <translation>Gewählten Chat umbenennen, sonst den offenen</translation>
     </message>
     <message>
         <source>Delete the chosen chat</source>
@@ -616,6 +616,14 @@
     <message>
         <source>Keyboard shortcuts</source>
         <translation>Tastenkürzel</translation>
+    </message>
+    <message>
+        <source>Fill the screen, and back</source>
+        <translation>Bildschirm füllen und zurück</translation>
+    </message>
+    <message>
+        <source>Close the window</source>
+        <translation>Fenster schließen</translation>
     </message>
     <message>
         <source>Mark tokens by source</source>
@@ -999,6 +1007,14 @@
     <message>
         <source>Archived</source>
         <translation>Archiviert</translation>
+    </message>
+    <message>
+        <source>an answer is being made</source>
+        <translation>eine Antwort entsteht</translation>
+    </message>
+    <message>
+        <source>an answer that was not seen yet</source>
+        <translation>eine noch nicht gesehene Antwort</translation>
     </message>
     <message>
         <source>closed</source>
@@ -1512,6 +1528,10 @@
         <translation>Entwurfsmodell: {why}</translation>
     </message>
     <message>
+        <source>draft left out: {reason}</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>{share} accepted at depth 1, {needs}, where a rejection costs {cost} ms</source>
         <translation>{share} bei Tiefe 1 akzeptiert, {needs}, wobei eine Ablehnung {cost} ms kostet</translation>
     </message>
@@ -1701,6 +1721,14 @@
     <message>
         <source>How tokens were proposed.</source>
         <translation>Wie Token vorgeschlagen wurden.</translation>
+    </message>
+    <message>
+        <source>It is not compared with plain decoding, whose cost was not known: it is measured while the window is at rest, and left out where the machine became much slower or faster during the answer.</source>
+        <translation>Ein Vergleich mit einfachem Dekodieren fehlt, weil dessen Kosten nicht bekannt waren: Sie werden gemessen, während das Fenster ruht, und bleiben weg, wo der Rechner während der Antwort viel langsamer oder schneller wurde.</translation>
+    </message>
+    <message>
+        <source>It is not compared with plain decoding: a pass of that takes only {cost} here, so the comparison would tell more of the painting of the window than of drafting.</source>
+        <translation>Ein Vergleich mit einfachem Dekodieren fehlt: Dessen Durchlauf dauert hier nur {cost}, der Vergleich sagte also mehr über das Zeichnen des Fensters als über die Entwürfe.</translation>
     </message>
     <message>
         <source>nothing drafted</source>
@@ -2316,10 +2344,6 @@ Chat-Vorlage: {template_name}
 </context>
 <context>
     <name>MainWindow</name>
-    <message>
-        <source>{title} – Paceline</source>
-        <translation>{title} – Paceline</translation>
-    </message>
     <message>
         <source>Answer finished. {figures}</source>
         <translation>Antwort fertig. {figures}</translation>
@@ -4201,6 +4225,30 @@ Chat-Vorlage: {template_name}
         <translation>Dieses Modell ist nicht da</translation>
     </message>
     <message>
+        <source>“{name}” is encrypted in a way that cannot be read here.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>This file does not say which version of Paceline wrote it, or says one that never was.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Export it again.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Make some space, and start Paceline again.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Resume it; if it happens again, choose another repository.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Something unexpected broke it off ({kind}).</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>This could not be done</source>
         <translation>Das war nicht möglich</translation>
     </message>
@@ -4885,6 +4933,10 @@ Chat-Vorlage: {template_name}
         <translation>{name} ist {reason} und schreibt keinen Text.</translation>
     </message>
     <message>
+        <source>The depth must be between 0 and {most}.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>The target&apos;s tokenizer is {target}, the draft&apos;s is {draft}.</source>
         <translation>Der Tokenizer des Zielmodells ist {target}, der des Entwurfs {draft}.</translation>
     </message>
@@ -5007,6 +5059,10 @@ Chat-Vorlage: {template_name}
     <message>
         <source>plain decoding instead: {reason}</source>
         <translation>stattdessen einfaches Dekodieren: {reason}</translation>
+    </message>
+    <message>
+        <source>draft left out: {reason}</source>
+        <translation type="unfinished"></translation>
     </message>
     <message>
         <source>The model&apos;s memory could not forget the rejected tokens.</source>
