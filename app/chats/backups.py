@@ -104,7 +104,7 @@ def discard_unfinished(folder: Path) -> None:
 
 
 def _discard(part: Path) -> None:
-    for litter in (part, part.with_name(part.name + "-journal")):
+    for litter in (part, *(part.with_name(part.name + ending) for ending in ("-journal", "-wal", "-shm"))):
         with contextlib.suppress(OSError):
             litter.unlink(missing_ok=True)
 
@@ -148,7 +148,9 @@ def newest_good(folder: Path, max_version: int) -> Path | None:
 
 
 def _is_dated(path: Path) -> bool:
-    """Whether we gave the name: copies that a person made of copies are left alone."""
+    """Whether it is a file and we gave the name: copies that a person made of copies are left alone."""
+    if not path.is_file():  # a pipe would be waited for
+        return False
     try:
         datetime.strptime(_made_at(path), _STAMP)  # noqa: DTZ007 (a file's name)
     except ValueError:

@@ -108,6 +108,7 @@ class ChatsFile:
             if num_interrupted:
                 log.info("%d answers were interrupted when Paceline last ended.", num_interrupted)
         except sqlite3.Error as error:
+            self._note_damage(error)
             # Shown as interrupted all the same (see _current), and what is marked as deleted is not shown; a full disk
             # must not keep the chats shut.
             log.warning("What was left over of the last time could not be put in order: %s", error)
@@ -151,10 +152,18 @@ class ChatsFile:
             discard_unfinished(folder)
             copied = copy_out(db, folder, self._now(), between=lambda: self._writer.run_waiting(db))
         except (BackupError, OSError) as error:
+            self._note_damage(error.__cause__)
             log.warning("The chats could not be backed up: %s", error)
             return
         self._verifying = threading.Thread(target=self._verify, args=(copied,), name="backup", daemon=True)
         self._verifying.start()
+
+    def _note_damage(self, error: BaseException | None) -> None:
+        """Have the next start read the whole file, where SQLite finds it damaged: then a copy is offered."""
+        damaged = isinstance(error, sqlite3.Error) and isinstance(
+            as_storage_error(error, self._place.file), DamagedFileError
+        )
+        self._suspect = self._suspect or damaged
 
     def _verify(self, copied: Unverified) -> None:
         """Read the copy whole, on a thread of its own: what is damaged in it is damaged in the file, too."""

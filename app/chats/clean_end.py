@@ -25,6 +25,8 @@ def write_note(file: Path) -> None:
 def take_note(file: Path) -> bool:
     """Whether the file is as it was when it was closed well. The note is gone afterwards: it counts once."""
     note = note_of(file)
+    if not note.is_file():  # a pipe would be waited for
+        return False
     try:
         kept = json.loads(note.read_text(encoding="utf-8"))
         note.unlink()

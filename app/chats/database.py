@@ -6,6 +6,7 @@ Knows SQLite; knows no conversation.
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import shutil
 import sqlite3
@@ -154,6 +155,14 @@ def as_storage_error(error: sqlite3.Error | ValueError | ArithmeticError | Looku
     if code in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_FORMAT):
         return DamagedFileError(said("{file} cannot be read as a chats file ({error}).", file=file.name, error=error))
     return StorageError(said("{file}: {error}.", file=file.name, error=error))
+
+
+def says_full(error: BaseException | None) -> bool:
+    """Whether a failure of SQLite or of the system means that there is no space left."""
+    if isinstance(error, OSError):
+        return error.errno in (errno.ENOSPC, errno.EDQUOT)
+    code = getattr(error, "sqlite_errorcode", 0)
+    return code & 0xFF == sqlite3.SQLITE_FULL or code == sqlite3.SQLITE_IOERR_SHMSIZE  # what a log's index needs
 
 
 def _is_full(folder: Path) -> bool:

@@ -17,7 +17,16 @@ from pathlib import Path
 
 from app.chats.backups import make_backup, newest_good
 from app.chats.clean_end import take_note
-from app.chats.database import MEMORY, as_storage_error, check, connect, layout_of, transaction, version_of
+from app.chats.database import (
+    MEMORY,
+    as_storage_error,
+    check,
+    connect,
+    layout_of,
+    says_full,
+    transaction,
+    version_of,
+)
 from app.chats.schema import MIGRATIONS, Migration
 from app.errors import (
     BackupError,
@@ -25,6 +34,7 @@ from app.errors import (
     MigrationError,
     NewerFileError,
     StorageError,
+    StorageFullError,
     StorageReadOnlyError,
 )
 from engine.records import Problem
@@ -136,7 +146,12 @@ def _empty_in_memory(place: Place) -> sqlite3.Connection:
 
 
 def _migrate(connection: sqlite3.Connection, place: Place, now: datetime) -> sqlite3.Connection:
-    """Bring the file up to date, one transaction a step; on a failure put the copy back and raise."""
+    """Bring the file up to date, one transaction a step; on a failure put the copy back and raise.
+
+    Raises:
+        StorageFullError: there is no space for a copy or a step; the file is as it was after the step before.
+        MigrationError: a copy could not be made, or a step failed.
+    """
     first = version_of(connection)
     for version in range(first, len(place.migrations)):
         backup = None
@@ -149,10 +164,14 @@ def _migrate(connection: sqlite3.Connection, place: Place, now: datetime) -> sql
                 connection.execute(f"PRAGMA user_version = {version + 1}")
             check(connection)
         except BackupError as error:
+            if says_full(error.__cause__):
+                raise _no_space(place.backups) from error
             raise MigrationError(said("Without a copy nothing is changed. {message}", message=error.message)) from error
         except (sqlite3.Error, UnicodeDecodeError, DamagedFileError) as error:
             if backup is None:
                 raise
+            if says_full(error):
+                raise _no_space(place.file.parent) from error
             connection.close()
             _put_back(backup, place.file)
             raise MigrationError(
@@ -161,12 +180,20 @@ def _migrate(connection: sqlite3.Connection, place: Place, now: datetime) -> sql
     return connection
 
 
+def _no_space(folder: Path) -> StorageFullError:
+    return StorageFullError(said("There is no space left in {folder}.", folder=folder))
+
+
 def _put_back(backup: Path, file: Path) -> None:
     """Put a verified copy in the file's place; the write-ahead log beside it belongs to what is replaced."""
     part = file.with_suffix(".part")
-    shutil.copyfile(backup, part)
-    with part.open("r+b") as handle:  # Windows brings only what may be written to the disk
-        os.fsync(handle.fileno())
+    try:
+        shutil.copyfile(backup, part)
+        with part.open("r+b") as handle:  # Windows brings only what may be written to the disk
+            os.fsync(handle.fileno())
+    except OSError:
+        part.unlink(missing_ok=True)
+        raise
     for companion in _companions(file):
         companion.unlink(missing_ok=True)
     part.replace(file)
@@ -177,7 +204,10 @@ def _companions(file: Path) -> tuple[Path, ...]:
 
 
 def _open_afresh(place: Place, now: datetime, why: StorageError) -> Opened:
-    """Set the file aside, put the newest good copy in its place if there is one, and open that or an empty file."""
+    """Set the file aside, put the newest good copy in its place if there is one, and open that or an empty file.
+
+    Where that cannot be, the file stays where it is: the next start would take one that is gone for a first start.
+    """
     aside = place.file.with_name(f"{place.file.stem}.aside-{now.strftime('%Y%m%d-%H%M%S-%f')}{place.file.suffix}")
     try:
         for source, kept in zip((place.file, *_companions(place.file)), (aside, *_companions(aside)), strict=True):
@@ -191,7 +221,8 @@ def _open_afresh(place: Place, now: datetime, why: StorageError) -> Opened:
             _put_back(backup, place.file)
         connection = _open_good(place, now)
     except (OSError, StorageError) as error:
-        return _open_in_memory(place, why, said("It could not be replaced: {error}.", error=error))
+        _take_back(place, aside)
+        return _open_in_memory(place, why, said("It could not be replaced: {error}.", error=_reason(error)))
     if backup is None:
         opened = said("A new, empty one was opened.")
     else:
@@ -207,6 +238,22 @@ def _open_afresh(place: Place, now: datetime, why: StorageError) -> Opened:
     )
 
 
+def _take_back(place: Place, aside: Path) -> None:
+    """Let what was set aside stand where it stood. What stands there by now was made of a copy, which is kept."""
+    if not aside.exists():
+        return
+    with contextlib.suppress(OSError):
+        for made in (place.file, *_companions(place.file)):
+            made.unlink(missing_ok=True)
+        for kept, source in zip((aside, *_companions(aside)), (place.file, *_companions(place.file)), strict=True):
+            if kept.exists():
+                kept.rename(source)
+
+
+def _reason(error: OSError | StorageError) -> str:
+    return error.message if isinstance(error, StorageError) else error.strerror or str(error)
+
+
 def _advice(why: StorageError, place: Place) -> str:
     if isinstance(why, NewerFileError):
         return said(
@@ -220,7 +267,7 @@ def _advice(why: StorageError, place: Place) -> str:
 def _open_in_memory(place: Place, why: StorageError, more: str = "") -> Opened:
     """Go on without a file: what can be read is shown, nothing is saved."""
     memory = connect(MEMORY)
-    readable = isinstance(why, StorageReadOnlyError) and _read_into(memory, place)
+    readable = isinstance(why, StorageReadOnlyError | StorageFullError) and _read_into(memory, place)
     if not readable:
         memory.close()
         memory = _empty_in_memory(place)
@@ -228,12 +275,13 @@ def _open_in_memory(place: Place, why: StorageError, more: str = "") -> Opened:
         shown = said("The stored chats can be read, but new messages are kept only until Paceline is closed.")
     else:
         shown = said("New messages are kept only until Paceline is closed.")
-    problem = Problem(why.title, joined([why.message, more, shown]), why.advice)
+    advice = said("Make some space, and start Paceline again.") if isinstance(why, StorageFullError) else why.advice
+    problem = Problem(why.title, joined([why.message, more, shown]), advice)
     return Opened(memory, lasting=False, problem=problem, has_stored=readable)
 
 
 def _read_into(memory: sqlite3.Connection, place: Place) -> bool:
-    """Copy what a read-only file and its log hold; False where it cannot be read or has another layout."""
+    """Copy what a file that cannot be written and its log hold, and bring that up to date; False where it cannot be."""
     try:
         with tempfile.TemporaryDirectory() as folder:
             copy = Path(folder) / place.file.name
@@ -242,9 +290,12 @@ def _read_into(memory: sqlite3.Connection, place: Place) -> bool:
                     shutil.copyfile(source, target)
             with contextlib.closing(sqlite3.connect(copy)) as readable:
                 check(readable)
-                if version_of(readable) != len(place.migrations):
+                if not 0 < version_of(readable) <= len(place.migrations):
                     return False
                 readable.backup(memory)
+            for migration in place.migrations[version_of(memory) :]:
+                for statement in migration:
+                    memory.execute(statement)
     except (sqlite3.Error, OSError, UnicodeDecodeError, DamagedFileError):
         return False
     return True

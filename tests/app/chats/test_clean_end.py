@@ -118,6 +118,35 @@ def test_damage_that_leaves_no_trace_is_found_by_the_daily_copy(place: Place) ->
     assert list(place.file.parent.glob("chats.aside-*.db"))
 
 
+def damage_counts(file: Path) -> None:
+    """Spoil what messages are counted by, leaving size and time as they were: a copy cannot even be made."""
+    found = file.stat()
+    with contextlib.closing(sqlite3.connect(f"{file.as_uri()}?mode=ro", uri=True)) as db:
+        size = db.execute("PRAGMA page_size").fetchone()[0]
+        sql = "SELECT rootpage FROM sqlite_schema WHERE type = 'index' AND tbl_name = 'messages' AND name <> ?"
+        roots = [row[0] for row in db.execute(sql, ("messages_streaming",))]
+    content = bytearray(file.read_bytes())
+    for root in roots:
+        content[(root - 1) * size : root * size] = bytes(size)
+    file.write_bytes(content)
+    os.utime(file, ns=(found.st_atime_ns, found.st_mtime_ns))
+
+
+def test_damage_that_keeps_the_daily_copy_from_being_made_is_looked_for_at_the_next_start(place: Place) -> None:
+    """Else no day would have a copy any more, and nobody would be told."""
+    fill(place)
+    damage_counts(place.file)
+    store = ChatStore(place, [].append)
+    assert store.open() is None
+    store.back_up_daily()
+    assert store.conversations()
+    store.close()
+    assert backups_in(place.backups) == []
+    problem = open_and_close(place)
+    assert problem is not None
+    assert list(place.file.parent.glob("chats.aside-*.db"))
+
+
 def test_what_is_written_while_a_copy_is_made_is_in_it(place: Place) -> None:
     fill(place, 4_000)
     with contextlib.closing(connect(place.file)) as connection:

@@ -7,7 +7,7 @@ import shutil
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -18,37 +18,11 @@ from app.chats.store import ChatStore
 from app.errors import SettingsWriteError, StorageFullError
 from app.settings import Settings, read_settings, write_settings
 from engine.records import Mode, Problem
+from tests.app.chats.small_disk import fill, make_read_only
 from ui.records import MessageState
 
 ROOT = Path(__file__).resolve().parents[3]
 LONG = "All work and no play. " * 500
-
-
-@pytest.fixture
-def small_disk(tmp_path: Path) -> Iterator[Path]:
-    """A file system of one megabyte."""
-    folder = tmp_path / "disk"
-    folder.mkdir()
-    if sys.platform != "linux" or os.geteuid() != 0:
-        pytest.skip("mounting a small file system needs root on Linux")
-    command = ["mount", "-t", "tmpfs", "-o", "size=1M", "tmpfs", str(folder)]
-    if subprocess.run(command, check=False, capture_output=True).returncode != 0:
-        pytest.skip("this machine mounts no tmpfs")
-    yield folder
-    subprocess.run(["umount", "-l", str(folder)], check=True)
-
-
-def fill(folder: Path) -> Path:
-    """Leave no byte free."""
-    ballast = folder / "ballast"
-    with ballast.open("wb", buffering=0) as file:
-        for size in (65536, 4096, 1):
-            try:
-                while True:
-                    file.write(bytes(size))
-            except OSError:
-                continue
-    return ballast
 
 
 def wait_for(condition: Callable[[], bool]) -> None:
@@ -204,14 +178,6 @@ def test_a_write_that_the_system_refuses_changes_nothing(tmp_path: Path) -> None
     )
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout.splitlines() == ["The chats could not be saved", "[8, 0, 200000, 0]"]
-
-
-def make_read_only(folder: Path, *, mounted: bool) -> None:
-    if mounted:
-        subprocess.run(["mount", "-o", "remount,ro", str(folder)], check=True)
-    else:
-        for path in (*folder.iterdir(), folder):
-            path.chmod(0o500)
 
 
 def test_a_read_only_folder_shows_the_chats_and_keeps_new_ones_in_memory(

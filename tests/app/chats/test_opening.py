@@ -225,7 +225,7 @@ def test_damage_that_shows_after_a_step_is_undone_by_the_copy(place: Place, monk
     opened.connection.close()
     assert opened.problem is not None
     assert opened.problem.title == "The chats could not be updated to this version"
-    assert dump(asides(place)[0]) == before
+    assert dump(place.file) == before  # an empty file could not be made either
 
 
 def test_a_migration_makes_a_verified_copy_first(place: Place) -> None:

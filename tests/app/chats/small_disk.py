@@ -1,0 +1,29 @@
+"""A file system of one megabyte: how it is filled, and made read-only."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from pathlib import Path
+
+
+def fill(folder: Path, room: int = 0) -> Path:
+    """Leave no byte free, or about ``room``; whoever removes what is returned makes space."""
+    ballast = folder / "ballast"
+    with ballast.open("wb", buffering=0) as file:
+        for size in (65536, 4096, 1):
+            try:
+                while True:
+                    file.write(bytes(size))
+            except OSError:
+                continue
+    os.truncate(ballast, max(ballast.stat().st_size - room, 0))
+    return ballast
+
+
+def make_read_only(folder: Path, *, mounted: bool) -> None:
+    if mounted:
+        subprocess.run(["mount", "-o", "remount,ro", str(folder)], check=True)
+    else:
+        for path in (*folder.iterdir(), folder):
+            path.chmod(0o500)
