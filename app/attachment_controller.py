@@ -5,6 +5,7 @@ Knows the window and the store; how a file is read is `app.attachments`'.
 
 from __future__ import annotations
 
+import itertools
 import logging
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -163,9 +164,10 @@ class AttachmentController(QObject):
         self._show()
 
     def _pasted_name(self) -> str:
-        taken = {each.name for each in self._attached} | {wanted.name for wanted in self._reading.values()}
+        reading = (wanted.name for wanted in self._reading.values() if self._is_here(wanted))
+        taken = {*(each.name for each in self._attached), *reading}
         first = translate("Attachments", "Pasted text")
-        names = (f"{first}{f' {number}' if number > 1 else ''}.txt" for number in range(1, 2 * MOST))
+        names = (f"{first}{f' {number}' if number > 1 else ''}.txt" for number in itertools.count(1))
         return next(name for name in names if name not in taken)
 
     def _on_outcome(self, outcome: Outcome) -> None:

@@ -68,6 +68,8 @@ class TomlFile:
     def write(self, document: Mapping[str, Any]) -> None:
         """Write the file so that a crash leaves either the old or the new one; where it is a link, what that leads to.
 
+        A file that is there and may not be read is set aside, not written over: nobody knows what is in it.
+
         Raises:
             SettingsWriteError: the folder or the disk does not take it; the old file is as it was.
         """
@@ -83,6 +85,7 @@ class TomlFile:
                 file.write(text)
                 file.flush()
                 os.fsync(file.fileno())
+            _keep_unread(place)
             temporary.replace(place)
         except OSError as error:
             if temporary is not None:
@@ -93,8 +96,7 @@ class TomlFile:
 
     def _set_aside(self, why: str) -> Problem:
         path = self.path
-        stamp = datetime.now(UTC).strftime("%Y%m%d-%H%M%S-%f")
-        aside = path.with_name(f"{path.stem}.broken-{stamp}{path.suffix}")
+        aside = _aside(path, "broken")
         try:
             path.rename(aside)
         except OSError as error:
@@ -109,6 +111,28 @@ class TomlFile:
             said("{path} could not be read: {reason}. {kept}", path=path.name, reason=why, kept=kept),
             said("Paceline goes on with {without}; set yours again, or repair the kept file.", without=self.without),
         )
+
+
+def _aside(path: Path, why: str) -> Path:
+    stamp = datetime.now(UTC).strftime("%Y%m%d-%H%M%S-%f")
+    return path.with_name(f"{path.stem}.{why}-{stamp}{path.suffix}")
+
+
+def _keep_unread(place: Path) -> None:
+    """Move an ordinary file out of the way that may not be read.
+
+    Raises:
+        OSError: the folder does not take it.
+    """
+    if not place.is_file():
+        return
+    try:
+        with place.open("rb"):
+            return
+    except PermissionError:
+        aside = _aside(place, "unread")
+        place.rename(aside)
+    log.warning("%s may not be read and was kept as %s.", place.name, aside.name)
 
 
 def _size_of(path: Path) -> int:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import contextlib
 import os
+import secrets
+import stat
 from collections.abc import Iterator
 from pathlib import Path
 from typing import IO
@@ -25,9 +27,10 @@ def whole_file(file: Path) -> Iterator[IO[bytes]]:
             yield handle
         return
     place = Path(os.path.realpath(file))
-    part = place.with_name(place.name + ".part")
+    part = place.with_name(f"paceline-{secrets.token_hex(6)}.part")  # of our own: no file and no link has this name
     try:
-        with part.open("wb") as handle:
+        with part.open("xb") as handle:
+            _keep_rights(place, handle)
             yield handle
             handle.flush()
             os.fsync(handle.fileno())
@@ -36,3 +39,9 @@ def whole_file(file: Path) -> Iterator[IO[bytes]]:
         with contextlib.suppress(OSError, ValueError):
             part.unlink(missing_ok=True)
         raise
+
+
+def _keep_rights(place: Path, handle: IO[bytes]) -> None:
+    """Let who may read the file stay as it was: an export that only its owner may read, say."""
+    if os.name == "posix" and place.is_file():
+        os.fchmod(handle.fileno(), stat.S_IMODE(place.stat().st_mode))

@@ -46,8 +46,10 @@ class Decoded:
     notice: str = ""
 
 
-def decode(raw: bytes, name: str) -> Decoded:
+def decode(raw: bytes, name: str, *, whole: bool = True) -> Decoded:
     """Read bytes as text: by its mark, as UTF-8, as UTF-16 without a mark, or as Western European.
+
+    Of what is not ``whole`` only the beginning is here, which may end within a character.
 
     Raises:
         NotTextError: it is none of them.
@@ -57,9 +59,9 @@ def decode(raw: bytes, name: str) -> Decoded:
             raise NotTextError(said("“{name}” is {what}, not text.", name=name, what=what))
     for mark, encoding in _BOMS:
         if raw.startswith(mark):
-            return Decoded(_plain(_strictly(raw, encoding, name)))
+            return Decoded(_plain(_strictly(raw, encoding, name, whole=whole)))
     if b"\0" in raw:
-        return Decoded(_plain(_without_mark(raw, name)))
+        return Decoded(_plain(_without_mark(raw, name, whole=whole)))
     if sum(raw[:_SAMPLE].count(code) for code in _CONTROLS) > _MOST_CONTROLS * min(len(raw), _SAMPLE):
         raise NotTextError(said("“{name}” is a binary file, not text.", name=name))
     try:
@@ -69,22 +71,23 @@ def decode(raw: bytes, name: str) -> Decoded:
         return Decoded(_plain(text), said(GUESSED, name=name))
 
 
-def _strictly(raw: bytes, encoding: str, name: str) -> str:
+def _strictly(raw: bytes, encoding: str, name: str, *, whole: bool) -> str:
     try:
-        text = raw.decode(encoding)
+        text = codecs.getincrementaldecoder(encoding)().decode(raw, final=whole)
     except UnicodeDecodeError as error:
+        shown = encoding.removesuffix("-sig").upper()
         raise NotTextError(
-            said("“{name}” begins like {encoding} text, but is not.", name=name, encoding=encoding.upper())
+            said("“{name}” begins like {encoding} text, but is not.", name=name, encoding=shown)
         ) from error
     return _without_nul(text, name)
 
 
-def _without_mark(raw: bytes, name: str) -> str:
+def _without_mark(raw: bytes, name: str, *, whole: bool) -> str:
     """Read UTF-16 that does not say so: nearly every second byte of it is zero."""
     sample = raw[:_SAMPLE]
     zeros = [sample[start::2].count(0) / max(len(sample[start::2]), 1) for start in (0, 1)]
     if max(zeros) > _WIDE_SHARE and min(zeros) < 0.05 and len(raw) % 2 == 0:
-        return _strictly(raw, "utf-16-le" if zeros[1] > zeros[0] else "utf-16-be", name)
+        return _strictly(raw, "utf-16-le" if zeros[1] > zeros[0] else "utf-16-be", name, whole=whole)
     raise NotTextError(said("“{name}” holds NUL bytes, which no text has: it is a binary file, or damaged.", name=name))
 
 

@@ -114,6 +114,8 @@ def _wait(child: subprocess.Popen[bytes], name: str, should_stop: Callable[[], b
 def _refusal(kind: str, name: str, max_chars: int) -> AttachmentError:
     if kind == "locked":
         return PdfLockedError(said("“{name}” is protected by a password.", name=name))
+    if kind == "cipher":
+        return PdfDamagedError(said("“{name}” is encrypted in a way that cannot be read here.", name=name))
     if kind == "long":
         return FileTooLargeError(
             said("“{name}” has more than {limit:,} characters of text.", name=name, limit=max_chars)

@@ -16,6 +16,14 @@ from engine.child_limits import end_with_parent, limit_memory, limit_time, quiet
 
 _MEMORY_BYTES = 1_000_000_000  # beyond three times the file
 
+_KINDS: tuple[tuple[type[Exception], str], ...] = (
+    (pypdf.errors.WrongPasswordError, "locked"),
+    (pypdf.errors.DependencyError, "cipher"),  # AES without the library for it; most such files ask for no password
+    (pypdf.errors.LimitReachedError, "memory"),  # a stream that unpacks to more than any page has
+    (MemoryError, "memory"),
+    (OSError, "gone"),
+)
+
 
 def main(arguments: list[str]) -> int:
     """Read the file that ``arguments`` name; then come the longest text in characters, and seconds of computing."""
@@ -39,14 +47,8 @@ def answer(path: Path, max_chars: int) -> dict[str, object]:
             if reader.is_encrypted and not reader.decrypt(""):
                 return {"error": "locked"}
             return _text(reader, max_chars)
-    except (pypdf.errors.WrongPasswordError, pypdf.errors.DependencyError):  # or a cipher that is not known here
-        return {"error": "locked"}
-    except (MemoryError, pypdf.errors.LimitReachedError):  # a stream that unpacks to more than any page has
-        return {"error": "memory"}
-    except OSError:
-        return {"error": "gone"}
-    except Exception:  # noqa: BLE001  (whatever a strange file makes of a parser, it is a file that cannot be read)
-        return {"error": "damaged"}
+    except Exception as error:  # noqa: BLE001  (whatever a strange file makes of a parser, it cannot be read)
+        return {"error": next((kind for type_, kind in _KINDS if isinstance(error, type_)), "damaged")}
 
 
 def _text(reader: pypdf.PdfReader, max_chars: int) -> dict[str, object]:

@@ -45,7 +45,7 @@ def read_attachment(path: Path, should_stop: Callable[[], bool] = lambda: False)
         text, notice = read_pdf(path, name, MAX_CHARS, should_stop)
         return ReadFile(Attachment(0, name, AttachmentKind.PDF, num_bytes, text), notice)
     if num_bytes > MAX_TEXT_BYTES:
-        decode(head, name)  # that it is no text is the better reason
+        decode(head, name, whole=False)  # that it is no text is the better reason
         raise _too_large(name, num_bytes, MAX_TEXT_BYTES)
     decoded = decode(_read(path, name), name)
     return ReadFile(text_attachment(name, decoded.text, num_bytes), decoded.notice)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import threading
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -14,6 +15,7 @@ from PySide6.QtGui import QDragEnterEvent, QDropEvent
 from PySide6.QtWidgets import QApplication, QFileDialog
 from pytestqt.qtbot import QtBot
 
+from app.attachment_controller import MOST
 from app.attachments.errors import FileTooLargeError
 from app.chats.exchange.file_names import JSON, MARKDOWN
 from app.chats.exchange.transfer import export_chats
@@ -150,6 +152,25 @@ def test_a_long_pasted_text_can_become_an_attachment(desk: Desk, qtbot: QtBot) -
     qtbot.waitUntil(lambda: [chip.attachment.name for chip in chips(desk)] == ["Pasted text.txt"], timeout=WAIT_MS)
     qtbot.waitUntil(lambda: "tokens" in captions(desk)[0], timeout=WAIT_MS)
     qtbot.waitUntil(lambda: composer.context_label.property("kind") == "warning", timeout=WAIT_MS)
+
+
+def test_texts_pasted_into_several_chats_while_a_file_is_read_all_have_a_name(desk: Desk, qtbot: QtBot) -> None:
+    """One slow PDF holds up everything behind it."""
+    go_on = threading.Event()
+    first = desk.store.create_conversation("first")
+    second = desk.store.create_conversation("second")
+    reader = desk.controller.attachments._reader
+    read = reader._read
+    reader._read = lambda wanted: (go_on.wait(WAIT_MS / 1000), read(wanted))[1]  # type: ignore[method-assign]
+    for chat in (first, second, first):
+        desk.controller.conversations.select(chat)
+        for _ in range(MOST):
+            desk.controller.attachments.attach_text("words")
+    go_on.set()
+    qtbot.waitUntil(lambda: not desk.controller.attachments._reading, timeout=WAIT_MS)
+    numbered = {"Pasted text.txt", *(f"Pasted text {number}.txt" for number in range(2, MOST + 1))}
+    for chat in (first, second):
+        assert {each.name for each in desk.store.attachments.unsent(chat)} == numbered
 
 
 def test_a_long_pasted_text_can_stay(desk: Desk, qtbot: QtBot) -> None:

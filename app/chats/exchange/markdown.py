@@ -12,7 +12,7 @@ from typing import Any
 
 from app.attachments.framing import framed
 from app.chats.exchange.markdown_marks import Part, fits, free_number, parts_of, to_text
-from app.chats.exchange.own_format import MAX_ATTACHMENTS, time_from, to_attachment
+from app.chats.exchange.own_format import MAX_ATTACHMENTS, check_version, time_from, to_attachment
 from app.chats.exchange.records import MAX_MESSAGES, OutsideChat, OutsideMessage, clean_text, clean_title
 from app.errors import ChatsImportError
 from ui.formatting import footer
@@ -129,8 +129,7 @@ def _file_part(attachment: Attachment) -> Part:
 
 
 def _head(part: Part, text: str) -> OutsideChat:
-    if part.says.get("chat") != VERSION:
-        raise ChatsImportError("This file was written by a newer Paceline.", "Import it with that version.")
+    check_version(part.says.get("chat"), VERSION)
     line = text.lstrip().split("\n", 1)[0]
     title = clean_title(line.removeprefix("#")) if line.startswith("#") else ""
     return OutsideChat(title, (), time_from(part.says.get("created")), time_from(part.says.get("updated")))

@@ -45,12 +45,25 @@ def from_data(data: Mapping[str, Any]) -> list[OutsideChat]:
     Raises:
         ChatsImportError: it is of a newer version, or not what it says.
     """
-    if data.get("version") != VERSION:
-        raise ChatsImportError("This file was written by a newer Paceline.", "Import it with that version.")
+    check_version(data.get("version"), VERSION)
     chats = data.get("conversations")
     if not isinstance(chats, list):
         raise ChatsImportError("This export of Paceline holds no list of conversations.")
     return [_chat_from_data(chat) for chat in chats if isinstance(chat, dict)]
+
+
+def check_version(found: object, known: int) -> None:
+    """Refuse what another version wrote.
+
+    Raises:
+        ChatsImportError: it is newer, or no version at all.
+    """
+    if isinstance(found, int) and found > known:
+        raise ChatsImportError("This file was written by a newer Paceline.", "Import it with that version.")
+    if found != known:
+        raise ChatsImportError(
+            "This file does not say which version of Paceline wrote it, or says one that never was.", "Export it again."
+        )
 
 
 def _chat_to_data(chat: OutsideChat) -> dict[str, Any]:

@@ -37,10 +37,10 @@ def with_text(pages: Sequence[str]) -> bytes:
     return out.getvalue()
 
 
-def locked(password: str) -> bytes:
+def locked(password: str, algorithm: str = "RC4-128") -> bytes:
     """A PDF that opens with a password; an empty one opens for everybody."""
     writer = pypdf.PdfWriter(clone_from=io.BytesIO(with_text(["behind the door"])))
-    writer.encrypt(user_password=password, algorithm="RC4-128")
+    writer.encrypt(user_password=password, algorithm=algorithm)
     out = io.BytesIO()
     writer.write(out)
     return out.getvalue()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 import threading
 from pathlib import Path
 
@@ -202,6 +203,22 @@ def test_files_beyond_their_bounds_are_not_read(tmp_path: Path, name: str, num_b
     assert words in refusal(path).message
 
 
+@pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16", "utf-16-le", "utf-32"])
+@pytest.mark.parametrize("begin", ["", "a", "ab", "abc"])
+def test_a_text_that_is_too_long_is_called_so_wherever_its_beginning_is_cut(
+    tmp_path: Path, encoding: str, begin: str
+) -> None:
+    """The first bytes end within a character: that says nothing of the file."""
+    line = "ab\U0001f601c" if encoding == "utf-16-le" else "\N{EURO SIGN}\U0001f601"
+    path = tmp_path / "table.csv"
+    with path.open("wb") as handle:
+        handle.write((begin + line * 1000).encode(encoding))
+        handle.truncate(MAX_TEXT_BYTES + 4)
+    error = refusal(path)
+    assert isinstance(error, FileTooLargeError)
+    assert "16.0 MB" in error.message
+
+
 @pytest.mark.skipif(hasattr(os, "geteuid") and os.geteuid() == 0, reason="root may read everything")
 def test_a_file_without_rights_is_refused(tmp_path: Path) -> None:
     path = put(tmp_path, "private.txt", b"x")
@@ -233,6 +250,19 @@ def test_a_pdf_is_known_by_its_content(tmp_path: Path) -> None:
 
 def test_a_pdf_that_opens_for_everybody_is_read(tmp_path: Path) -> None:
     assert "behind the door" in read_attachment(put(tmp_path, "a.pdf", pdfs.locked(""))).attachment.text
+
+
+def test_a_cipher_that_is_not_known_here_is_no_password(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Most PDFs of today that may not be changed are encrypted with AES, and open for everybody."""
+    pytest.importorskip("cryptography", reason="only with it such a PDF can be made")
+    path = put(tmp_path, "a.pdf", pdfs.locked("", "AES-256"))
+    assert "behind the door" in read_attachment(path).attachment.text
+    hidden = "import sys; sys.modules.update({'cryptography': None, 'Crypto': None})"
+    child = f"{hidden}; from app.attachments.pdf_child import main; sys.exit(main(sys.argv[1:]))"
+    monkeypatch.setattr(pdf, "_command", lambda: [sys.executable, "-c", child])
+    error = refusal(path)
+    assert "password" not in f"{error.message} {error.advice}"
+    assert "encrypted in a way that cannot be read here" in error.message
 
 
 @pytest.mark.parametrize(

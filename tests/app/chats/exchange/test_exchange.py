@@ -222,6 +222,16 @@ BAD = {
 }
 
 
+@pytest.mark.parametrize(
+    ("version", "words"), [("2", "newer"), ("null", "does not say"), ('"1"', "does not say"), ("0", "never was")]
+)
+def test_the_version_of_an_export_is_told_as_it_is(store: ChatStore, tmp_path: Path, version: str, words: str) -> None:
+    file = tmp_path / "file.json"
+    file.write_text(f'{{"format": "paceline-chats", "version": {version}, "conversations": []}}')
+    with pytest.raises(ChatsImportError, match=words):
+        import_chats(store, file)
+
+
 @pytest.mark.parametrize("name", BAD)
 def test_a_bad_file_is_one_sentence_and_takes_nothing_in(store: ChatStore, tmp_path: Path, name: str) -> None:
     file = tmp_path / "file.json"
