@@ -1,21 +1,20 @@
-"""Connects the Models place with the hub, the downloads and the library: intentions become jobs, results are shown.
+"""Connects the Models place with the hub: searches, repositories, tokens, chats with what is here, the first run.
 
-Knows how to start and cancel; what is asked of whom is `app.hub_shelf`'s, what may draft for what `app.hub_pairs`'s.
+Owns the jobs, and who follows the pages of downloads, library and pairs. What is asked of whom is `app.hub_shelf`'s.
 """
 
 from __future__ import annotations
 
 import logging
 from collections.abc import Callable
-from pathlib import Path
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QObject, Qt, QUrl, Signal
-from PySide6.QtGui import QDesktopServices
+from PySide6.QtCore import QObject, Qt, Signal
 
 from app.first_run import is_first_run, note_welcomed
+from app.hub_downloads_controller import HubDownloadsController
 from app.hub_jobs import Jobs
-from app.hub_words import arrived, freed
+from app.hub_library_controller import HubLibraryController
 from app.late import Late
 from app.parts import Parts
 from app.requests import load_request
@@ -28,9 +27,9 @@ from ui.problem_words import explanation, in_words
 if TYPE_CHECKING:  # the first paint waits for none of it
     from app.hub_pairs import PairJudge
     from app.hub_pairs_controller import HubPairsController
-    from app.hub_shelf import LibraryAnswer, RepoAnswer, Shelf
+    from app.hub_shelf import RepoAnswer, Shelf
     from ui.hub.place import HubPlace
-    from ui.hub_records import DownloadRow, ModelRef, RepoRow, SearchQuery
+    from ui.hub_records import ModelRef, RepoRow, SearchQuery
 
 log = logging.getLogger(__name__)
 
@@ -53,16 +52,17 @@ class HubController(QObject):
         self._window = parts.window
         self._chat = chat
         self._closed = False
-        self._target, self._draft = "", ""
         self._loaded: ModelInfo | None = None
         self._repo: RepoAnswer | None = None
-        self._rows: tuple[DownloadRow, ...] = ()
-        self._looked_elsewhere = False
-        self._looking = self._look_again = False
-        self._chat_after: tuple[ModelRef, ...] = ()
         self.posted.connect(self._call, Qt.ConnectionType.QueuedConnection)
         self.jobs = Jobs(self.posted.emit)
-        self._shelf = Late(lambda: make_shelf(lambda: self.posted.emit(self._show_downloads)))
+        self._shelf = Late(lambda: make_shelf(lambda: self.posted.emit(self._downloads.show)))
+        self._library = HubLibraryController(parts.window, self.jobs, self._shelf, self.tell, self._log)
+        self._downloads = HubDownloadsController(parts, self.jobs, self._shelf, self.tell, self._log)
+        self._downloads.came.connect(self._library.show)
+        self._downloads.complete.connect(self._chat_now)
+        for part in (self._downloads, self._library):
+            part.changed.connect(self._models_changed)
         self._pairs: HubPairsController | None = None  # until there is a place
         self._doors.when_made(self._attach)
         parts.window.rebuilt.connect(self._on_rebuilt)
@@ -95,21 +95,16 @@ class HubController(QObject):
 
             self._pairs = HubPairsController(self._window, self.jobs, Late(self._make_judge), self.tell)
             self._pairs.set_target(self._loaded)
+        self._downloads.attach(place)
+        self._library.attach(place)
         wants = place.wants
         wants.page_shown.connect(self._on_page)
         wants.search_wanted.connect(self._search)
         wants.repo_wanted.connect(self._open_repo)
         wants.token_given.connect(self._give_token)
         wants.token_removed.connect(self._remove_token)
-        wants.pull_wanted.connect(self.pull)
-        wants.download_deed.connect(self._on_deed)
         wants.chat_wanted.connect(self._start_chat)
         wants.draft_wanted.connect(self._use_draft)
-        wants.reveal_wanted.connect(self._reveal)
-        wants.remove_wanted.connect(self._remove)
-        wants.add_wanted.connect(self._add)
-        wants.offer_taken.connect(self._add)
-        wants.look_again.connect(lambda: self.show_library(look_elsewhere=True))
         wants.builtin_wanted.connect(self._use_builtin)
         wants.welcome_done.connect(self._end_welcome)
         wants.link_wanted.connect(self._ask_link)
@@ -119,18 +114,12 @@ class HubController(QObject):
     def _on_rebuilt(self) -> None:
         """Follow the place that is built anew, and fill it."""
         self._doors.when_made(self._attach)
-        self._doors.set_downloads(self._rows)
+        self._downloads.fill()
 
     def start(self) -> None:
         """Go on with the downloads of last time."""
-
-        def begin(should_stop: Callable[[], bool]) -> None:
-            shelf = self.shelf
-            if not should_stop():
-                shelf.downloads.start()
-
         if not self._closed:
-            self.jobs.run("start", begin, lambda _none: self._show_downloads(), self._log)
+            self._downloads.start()
 
     def greet(self) -> None:
         """Show the first steps to who is here for the first time."""
@@ -159,22 +148,18 @@ class HubController(QObject):
 
     def models_loaded(self, target: ModelInfo | None, draft: ModelInfo | None) -> None:
         """The engine has other models now."""
-        self._target, self._draft = (target.path if target else ""), (draft.path if draft else "")
         self._loaded = target
         if self._pairs is not None:
             self._pairs.set_target(target)
-        used = (self._target, self._draft)
-        self.jobs.run("use", lambda _stop: self.shelf.note_use(*used), lambda _none: None, self._log)
-        if self._doors.is_open:
-            self.show_library()
+        self._library.use(target.path if target else "", draft.path if draft else "")
 
     # ---- the hub ----------------------------------------------------------------------------------------------------
 
     def _on_page(self, page: str) -> None:
         if page == "library":
-            self.show_library(look_elsewhere=not self._looked_elsewhere)
+            self._library.on_page()
         elif page == "downloads":
-            self._show_downloads()
+            self._downloads.show()
 
     def _search(self, query: SearchQuery) -> None:
         def done(rows: list[RepoRow]) -> None:
@@ -189,6 +174,7 @@ class HubController(QObject):
         def failed(problem: Problem) -> None:
             self._place.search.pane.say(in_words(problem).title, explanation(problem))
 
+        self._repo = None  # what the one before is to show by now does not come in the way
         self.jobs.run("repo", lambda _stop: self.shelf.repo(repo), self._show_repo, failed)
 
     def _show_repo(self, answer: RepoAnswer) -> None:
@@ -197,8 +183,20 @@ class HubController(QObject):
 
     def _refresh_repo(self) -> None:
         answer = self._repo
-        if answer is not None:
-            self.jobs.run("repo", lambda _stop: self.shelf.again(answer), self._show_repo, self._log)
+        if answer is None:
+            return
+
+        def done(now: RepoAnswer) -> None:
+            if self._repo is answer:
+                self._show_repo(now)
+
+        self.jobs.run("refresh", lambda _stop: self.shelf.again(answer), done, self._log)
+
+    def _models_changed(self) -> None:
+        """A model came, or went: what is shown of a repository and of pairs tells what is here."""
+        self._refresh_repo()
+        if self._pairs is not None:
+            self._pairs.models_changed()
 
     def _give_token(self, token: str) -> None:
         tokens = self.shelf.client.tokens
@@ -212,135 +210,6 @@ class HubController(QObject):
         self.shelf.client.token_changed()
         if self._repo is not None:
             self._open_repo(self._repo.details.row.repo)
-
-    # ---- downloads --------------------------------------------------------------------------------------------------
-
-    def pull(self, refs: tuple[ModelRef, ...], then_chat: bool) -> None:
-        """Download what is missing; chat with it when all is here."""
-        self._chat_after = refs if then_chat else ()
-        if self._doors.page == WELCOME:
-            note_welcomed(self._parts.paths)
-
-        def done(_none: None) -> None:
-            self._show_downloads()
-            self._chat_if_complete()
-            if self._chat_after:
-                self._doors.open("downloads")
-
-        self.jobs.run("pull", lambda _stop: self.shelf.pull(refs), done, self.tell)
-
-    def _on_deed(self, key: str, deed: str) -> None:
-        downloads = self.shelf.downloads
-        deeds: dict[str, Callable[[str], None]] = {
-            "pause": downloads.pause,
-            "resume": downloads.resume,
-            "retry": downloads.retry,
-            "cancel": downloads.cancel,
-            "forget": downloads.remove,
-        }
-        if deed == "cancel":
-            self._chat_after = ()
-        # Off this thread: cancelling deletes files.
-        self.jobs.run(f"{deed} {key}", lambda _stop: deeds[deed](key), lambda _none: self._show_downloads(), self.tell)
-
-    def _show_downloads(self) -> None:
-        # They change ten times a second: one look at a time, and one more after it, so that none is cut off for ever.
-        if self._looking:
-            self._look_again = True
-            return
-        self._looking, self._look_again = True, False
-        self.jobs.run("downloads", lambda _stop: self.shelf.download_rows(), self._on_rows, self._on_no_rows)
-
-    def _on_no_rows(self, problem: Problem) -> None:
-        self._looking = False
-        self._log(problem)
-
-    def _on_rows(self, rows: tuple[DownloadRow, ...]) -> None:
-        from ui.hub_records import DownloadState  # noqa: PLC0415  (the job has loaded it)
-
-        self._looking = False
-        if self._look_again:
-            self._show_downloads()
-        before = {row.key: row.state for row in self._rows}
-        self._rows = rows
-        self._doors.set_downloads(rows)
-        ended = [row for row in rows if row.state is DownloadState.DONE and before.get(row.key) is not row.state]
-        if ended and before:
-            self.show_library()
-            self._window.show_notice(arrived(ended))
-        if {row.key: row.state for row in rows} != before:
-            self._refresh_repo()
-            self._models_changed()
-        self._chat_if_complete()
-
-    def _models_changed(self) -> None:
-        if self._pairs is not None:
-            self._pairs.models_changed()
-
-    def _chat_if_complete(self) -> None:
-        refs = self._chat_after
-        if not refs:
-            return
-
-        def done(paths: list[str]) -> None:
-            if not all(paths) or refs != self._chat_after:
-                return
-            self._chat_after = ()
-            if self._doors.is_open:  # whoever went back to a chat meanwhile is not torn out of it
-                self._open_chat()
-                self._chat(paths[0], paths[1] if len(paths) > 1 else "")
-
-        self.jobs.run("complete", lambda _stop: [self.shelf.path_of(ref) for ref in refs], done, self._log)
-
-    # ---- library ----------------------------------------------------------------------------------------------------
-
-    def show_library(self, *, look_elsewhere: bool = False) -> None:
-        """Read the library again where there is a place to show it; the folders of other apps when asked for."""
-        if not self._doors.is_made:
-            return
-        self._looked_elsewhere = self._looked_elsewhere or look_elsewhere
-        used, offers = (self._target, self._draft), self._looked_elsewhere
-
-        def done(answer: LibraryAnswer) -> None:
-            self._place.library.set_library(answer.rows, answer.offers)
-
-        self.jobs.run("library", lambda _stop: self.shelf.library_views(*used, offers=offers), done, self.tell)
-
-    def _add(self, path: str) -> None:
-        self.jobs.run(
-            f"add {path}",
-            lambda _stop: self.shelf.add(path),
-            lambda _name: self._changed(),
-            self.tell,
-        )
-
-    def _remove(self, name: str) -> None:
-        def done(num_bytes: int) -> None:
-            self._place.show_notice(freed(num_bytes))
-            self._changed()
-
-        self.jobs.run(
-            f"remove {name}",
-            lambda _stop: self.shelf.library.remove(name),
-            done,
-            self.tell,
-        )
-
-    def _changed(self) -> None:
-        self.show_library()
-        self._refresh_repo()
-        self._models_changed()
-
-    def _reveal(self, path: str) -> None:
-        if not QDesktopServices.openUrl(QUrl.fromLocalFile(str(Path(path).parent))):
-            advice = translate("HubController", "Open the folder with your file manager.")
-            self.tell(
-                Problem(
-                    "The folder could not be opened",
-                    translate("Problems", "It is {parent}.").format(parent=Path(path).parent),
-                    advice,
-                )
-            )
 
     # ---- chat -------------------------------------------------------------------------------------------------------
 
@@ -364,6 +233,10 @@ class HubController(QObject):
                 )
 
         self.jobs.run("chat", find, done, self.tell)
+
+    def _chat_now(self, target: str, draft: str) -> None:
+        self._open_chat()
+        self._chat(target, draft)
 
     def _open_chat(self) -> None:
         self._end_welcome()

@@ -61,7 +61,7 @@ def origin(url: str) -> tuple[str, str, int]:
         host, port = (parts.hostname or "").lower(), parts.port
     except ValueError as error:
         raise HubAnswerError("The hub named an address that is none.") from error
-    if parts.scheme not in _PORTS or not host or "@" in parts.netloc or len(url) > MAX_URL_CHARS:
+    if parts.scheme not in _PORTS or not _is_host(host) or "@" in parts.netloc or len(url) > MAX_URL_CHARS:
         raise HubAnswerError("The hub named an address that is none.")
     return parts.scheme, host, _PORTS[parts.scheme] if port is None else port
 
@@ -99,6 +99,14 @@ def content_range(text: str) -> tuple[int, int, int | None] | None:
 def host_of(url: str) -> str:
     """The host, for a sentence or as the name of a key."""
     return origin(url)[1]
+
+
+def _is_host(host: str) -> bool:
+    """Whether a name can be looked up; others are refused by an error that is none of a network."""
+    try:
+        return bool(host) and (":" in host or bool(host.encode("idna")))
+    except UnicodeError:
+        return False
 
 
 def _is_this_machine(host: str) -> bool:

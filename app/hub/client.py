@@ -279,7 +279,7 @@ def _told() -> Iterator[None]:
         raise HubUnreachableError("The proxy refused the connection to the hub.") from error
     except httpx.TransportError as error:
         raise HubUnreachableError("The connection to the hub broke.") from error
-    except (httpx.HTTPError, httpx.InvalidURL, httpx.StreamError, OSError) as error:
+    except (httpx.HTTPError, httpx.InvalidURL, httpx.StreamError, OSError, UnicodeError) as error:
         raise HubAnswerError("The hub's answer could not be read.") from error
 
 

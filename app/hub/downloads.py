@@ -62,7 +62,10 @@ class Downloads:
         with self._lock:
             for request, status in self._queue.open() if self._queue else ():
                 entry = self._entries.setdefault(id_of(request), Entry(request, status))
-                entry.look([wanted.destination for wanted in self._wanted(request)])
+                try:
+                    entry.look([wanted.destination for wanted in self._wanted(request)])
+                except LibraryError as error:  # a link leads elsewhere by now: the others go on
+                    entry.turn(DownloadStatus.FAILED, error)
             self._schedule()
         self._listener()
 
@@ -193,6 +196,13 @@ class Downloads:
             error = DownloadError(
                 said("The disk refused: {reason}.", reason=failure.strerror or failure), "Check the library folder."
             )
+        except Exception as failure:  # noqa: BLE001 (whatever a strange hub brings about, the next one has its turn)
+            kind = type(failure).__name__
+            log.error("a download failed: %s", kind)  # noqa: TRY400 (a message may hold a signed address)
+            error = DownloadError(
+                said("Something unexpected broke it off ({kind}).", kind=kind),
+                "Resume it; if it happens again, choose another repository.",
+            )
         if entry.is_cancelled:
             self._leave(entry)
             return
@@ -208,7 +218,7 @@ class Downloads:
 
     def _leave(self, entry: Entry) -> None:
         """Delete the parts of a cancelled download, on its own thread."""
-        for wanted in self._wanted(entry.request):
+        for wanted in self._wanted_here(entry.request):
             try:
                 discard(wanted)
             except DownloadError as error:  # another process is writing it, or the disk refuses
@@ -230,6 +240,14 @@ class Downloads:
             )
             for file in request.model.files
         ]
+
+    def _wanted_here(self, request: DownloadRequest) -> list[Wanted]:
+        """None where a link leads out of the library folder by now: nothing is deleted there."""
+        try:
+            return self._wanted(request)
+        except LibraryError as error:
+            log.warning("A cancelled part stays: %s", error.message)
+            return []
 
     def _make_pairs(self, finished: Entry, model: LibraryModel) -> None:
         """Pair a model that has just come with the one that was asked for, whichever of the two came first."""

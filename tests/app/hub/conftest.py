@@ -5,8 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
+from pytestqt.qtbot import QtBot
 
+from app.paths import builtin_draft, builtin_target
+from tests.app.fakes import Desk, PuppetWorker, keep_settings, open_desk
 from tests.app.hub.loopback import LoopbackHub
+from tests.app.hub.place_steps import DRAFT_FILE, DRAFT_REPO, OTHER, README, REPO, TARGET_FILE
 
 
 @pytest.fixture
@@ -20,3 +24,27 @@ def hub(monkeypatch: pytest.MonkeyPatch) -> Iterator[LoopbackHub]:
     with LoopbackHub() as running:
         monkeypatch.setenv("HF_ENDPOINT", running.url)
         yield running
+
+
+@pytest.fixture
+def filled(hub: LoopbackHub) -> LoopbackHub:
+    """The same with a pair of models, and one of somebody else's."""
+    hub.add_file(REPO, TARGET_FILE, builtin_target())
+    hub.add_file(DRAFT_REPO, DRAFT_FILE, builtin_draft())
+    hub.describe(DRAFT_REPO, downloads=300, tags=["gguf", "license:mit"], gguf={"architecture": "llama"})
+    hub.add_file(REPO, "mmproj-tiny-f16.gguf", b"GGUF" + bytes(1000))
+    hub.add_file(REPO, "README.md", README)
+    facts = {"architecture": "llama", "total": 8_100_000, "context_length": 2048}
+    hub.describe(REPO, downloads=1200, tags=["gguf", "license:mit"], gguf=facts)
+    hub.add_file(OTHER, "other-Q8_0.gguf", builtin_draft())
+    hub.describe(OTHER, downloads=7, tags=["gguf"])
+    return hub
+
+
+@pytest.fixture
+def desk(filled: LoopbackHub, qtbot: QtBot) -> Iterator[Desk]:
+    """The app in front of that hub."""
+    keep_settings({"target_path": "", "draft_path": ""})
+    opened = open_desk(PuppetWorker)
+    yield opened
+    opened.close()

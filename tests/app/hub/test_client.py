@@ -115,6 +115,28 @@ def test_a_renamed_repository_is_followed(hub: LoopbackHub, client: HubClient) -
     assert client.locate("old/name", "target-Q4_K_M.gguf").size_bytes == len(DATA)
 
 
+@pytest.mark.parametrize("host", ["a" * 64 + ".example", "a..example", "xn--a" * 20, "\u0635" * 64, "."])
+def test_a_redirect_to_a_name_that_no_host_can_have_is_a_sentence(
+    hub: LoopbackHub, client: HubClient, host: str
+) -> None:
+    """The system refuses to look such a name up, and not by an error of the network."""
+    location = client.locate(REPO, "target-Q4_K_M.gguf")
+    told = f"http://{host}/file".encode().decode("latin-1")
+    hub.refusals.append(Fault(status=302, headers=(("Location", told),)))
+    with pytest.raises(HubError):
+        client.locate(REPO, "target-Q4_K_M.gguf")
+    hub.faults.append(Fault(status=302, headers=(("Location", told),)))
+    with pytest.raises(HubError), client.open(location) as stream:
+        list(stream.chunks())
+
+
+@pytest.mark.parametrize("host", ["a" * 64 + ".example", "a..example"])
+def test_an_endpoint_that_no_host_can_have_is_a_sentence(monkeypatch: pytest.MonkeyPatch, host: str) -> None:
+    monkeypatch.setenv("HF_ENDPOINT", f"https://{host}")
+    with pytest.raises(HubUnreachableError, match="HF_ENDPOINT"):
+        HubClient()
+
+
 @pytest.mark.parametrize(
     ("fault", "error", "words"),
     [
