@@ -23,22 +23,38 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Run one command; the exit code is 0 when done, 1 with one sentence on stderr, 2 for wrong options."""
     prepare_streams()
     words = list(sys.argv[1:] if argv is None else argv)
-    options = make_parser().parse_args(words)
+    try:
+        options = _options(words)
+    except OSError as error:
+        return _unwritten(error)
     # Imported only when called: the window must not wait for what the terminal needs, nor the other way round.
     module = importlib.import_module(f"app.command_line.{options.module}")
     try:
         code = int(module.command(options))
         sys.stdout.flush()
-    except BrokenPipeError:  # whoever reads, as `head` does, has enough: no reason for a traceback
-        drop_output()
-        return READER_GONE
     except KeyboardInterrupt:
         return INTERRUPTED
     except OSError as error:  # what concerns a file is told by the commands themselves
-        drop_output()
-        reason = error.strerror or str(error)
-        return fail(Problem("The output could not be written", f"{reason}.", "Check the free space where it goes."))
+        return _unwritten(error)
     return code
+
+
+def _unwritten(error: OSError) -> int:
+    """Say that the output goes nowhere; whoever reads, as `head` does, may have enough: no reason for a word."""
+    drop_output()
+    if isinstance(error, BrokenPipeError):
+        return READER_GONE
+    reason = error.strerror or str(error)
+    return fail(Problem("The output could not be written", f"{reason}.", "Check the free space where it goes."))
+
+
+def _options(words: Sequence[str]) -> argparse.Namespace:
+    """Understand the words; help and version are on their way before the program ends with them."""
+    try:
+        return make_parser().parse_args(words)
+    except SystemExit:
+        sys.stdout.flush()
+        raise
 
 
 def make_parser() -> argparse.ArgumentParser:

@@ -14,9 +14,10 @@ import threading
 from collections.abc import Iterator
 from pathlib import Path
 from types import FrameType
+from typing import TextIO
 
 from app.attachments.framing import with_attachments
-from app.attachments.reading import read_attachment
+from app.attachments.reading import MAX_CHARS, read_attachment
 from app.command_line.layers import apply_layers
 from app.command_line.models_names import resolve_names
 from app.command_line.output import INTERRUPTED, fail, fail_with, figures, notify, run_as_dict
@@ -40,6 +41,7 @@ from engine.records import (
 from engine.session import Session
 from ui.records import Attachment
 
+MAX_PROMPT_CHARS = MAX_CHARS  # as an attachment's
 MEASURE_S = 0.7  # for one answer, a rough curve now is worth more than a fine one later
 
 
@@ -153,14 +155,28 @@ def make_request(options: argparse.Namespace) -> ChatRequest:
 
 def _prompt_text(options: argparse.Namespace) -> str:
     if options.prompt_file == "-":
-        text = sys.stdin.read()
+        text = _bounded(sys.stdin)
     elif options.prompt_file:
-        text = Path(options.prompt_file).read_text(encoding="utf-8")
+        with Path(options.prompt_file).open(encoding="utf-8") as file:
+            text = _bounded(file)
     else:
         text = options.prompt or ""
     if not text.strip() and not options.attach:
         raise ValueError("There is no prompt: give one with --prompt or --prompt-file.")
     return with_attachments(text, _attachments(options))
+
+
+def _bounded(stream: TextIO) -> str:
+    """Read a prompt, which may come from a pipe without end.
+
+    Raises:
+        AppError: it is longer than any context.
+    """
+    text = stream.read(MAX_PROMPT_CHARS + 1)
+    if len(text) > MAX_PROMPT_CHARS:
+        message = f"The prompt has more than {MAX_PROMPT_CHARS:,} characters, which no context holds."
+        raise AppError(message, "Give the part that matters.")
+    return text
 
 
 def _attachments(options: argparse.Namespace) -> list[Attachment]:

@@ -33,8 +33,19 @@ WORDS = {
     "Choose a draft of the same model family, or use the n-gram mode, which needs no draft.": (
         "Give a draft of the same model family, or --mode ngram, which needs no draft."
     ),
+    "New messages are kept only until Paceline is closed.": "Nothing was read or written.",
+    "The stored chats can be read, but new messages are kept only until Paceline is closed.": (
+        "The stored chats can be read, but nothing can be added to them."
+    ),
+    "Close the other Paceline and start this one again.": "Close the other Paceline, or do it in its window.",
+    "Make some space, and start Paceline again.": "Make some space, and give the command again.",
 }
-ONLY_IN_WINDOW = ("settings", "new chat", "Switch ")  # none of it may be in what a terminal is told
+ONLY_IN_WINDOW = (
+    "settings",
+    "new chat",
+    "Switch ",
+    "only until Paceline is closed",
+)  # none of it may be in what a terminal is told
 
 
 def for_terminal(text: str) -> str:

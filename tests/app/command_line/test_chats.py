@@ -57,8 +57,14 @@ def test_chats_that_are_in_use_are_left_alone(tmp_path: Path, capsys: pytest.Cap
     paths = find_paths()
     store = ChatStore(Place(paths.chats_file, paths.backups), [].append)
     assert store.open() is None
-    assert main(["chats", "export", str(tmp_path / "out.json")]) == 1
-    assert "in use" in capsys.readouterr().err
+    file = tmp_path / "out.json"
+    for words in (["chats", "export", str(file)], ["chats", "import", str(file)], ["stats"]):
+        assert main(words) == 1
+        told = capsys.readouterr().err
+        assert "in use" in told
+        assert told.count("\n") == 1
+        assert "Nothing was read or written. Close the other Paceline, or do it in its window." in told
+    assert not file.exists()
     store.close()
 
 

@@ -32,20 +32,33 @@ def test_a_command_that_does_not_exist_is_told_with_those_that_do(
     assert f"argument COMMAND: invalid choice: '{words[-1]}'" in told
 
 
+def usual() -> dict[str, str]:
+    """The environment as most people have it: what is written waits in a buffer."""
+    return {name: value for name, value in os.environ.items() if name != "PYTHONUNBUFFERED"}
+
+
+WORDS = pytest.mark.parametrize(
+    "words", [["stats", "--json"], ["stats"], ["--help"], ["run", "--help"], ["--version"]], ids=" ".join
+)
+
+
+@WORDS
 @pytest.mark.skipif(os.name == "nt", reason="a pipe that nobody reads ends a program otherwise on Windows")
-def test_a_reader_that_has_enough_is_no_error() -> None:
+def test_a_reader_that_has_enough_is_no_error(words: list[str]) -> None:
     reading, writing = os.pipe()
     os.close(reading)
-    command = [sys.executable, "-m", "app", "stats", "--json"]
+    command = [sys.executable, "-m", "app", *words]
     with os.fdopen(writing, "wb") as pipe:
-        result = subprocess.run(command, cwd=ROOT, stdout=pipe, stderr=subprocess.PIPE, text=True, check=False)
+        result = subprocess.run(
+            command, cwd=ROOT, env=usual(), stdout=pipe, stderr=subprocess.PIPE, text=True, check=False
+        )
     assert (result.returncode, result.stderr) == (READER_GONE, "")
 
 
 def run(redirected: str, *words: str, **environment: str) -> subprocess.CompletedProcess[str]:
     """The command with streams as a shell gives them."""
     command = ["sh", "-c", f'exec "$@" {redirected}', "sh", sys.executable, "-m", "app", *words]
-    env = {**os.environ, **environment}
+    env = {**usual(), **environment}
     return subprocess.run(command, cwd=ROOT, env=env, capture_output=True, text=True, check=False)
 
 
@@ -64,9 +77,10 @@ def test_a_prompt_from_a_closed_stream_is_no_prompt() -> None:
     assert "Traceback" not in result.stderr
 
 
+@WORDS
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="this system has no file that is always full")
-def test_output_onto_a_full_disk_is_one_sentence() -> None:
-    result = run(">/dev/full", "stats")
+def test_output_onto_a_full_disk_is_one_sentence(words: list[str]) -> None:
+    result = run(">/dev/full", *words)
     assert result.returncode == 1
     assert result.stderr.strip().startswith("paceline: The output could not be written: No space left on device.")
     assert "\n" not in result.stderr.strip()

@@ -114,6 +114,21 @@ def test_a_prompt_that_is_no_text_is_one_sentence(capsys: Capture, tmp_path: Pat
     assert "The prompt is no UTF-8 text." in capsys.readouterr().err
 
 
+def test_a_prompt_without_end_is_not_read_to_its_end(
+    capsys: Capture, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As a device gives it, or a file that somebody named by mistake."""
+    file = tmp_path / "disk.img"
+    with file.open("wb") as handle:
+        handle.truncate(5_000_000_000)
+    monkeypatch.setattr("sys.stdin", io.StringIO("word " * 1_000_000))
+    for place in (str(file), "-"):
+        assert main(words("--prompt-file", place)) == 1
+        error = capsys.readouterr().err.strip()
+        assert "The prompt has more than 4,000,000 characters" in error
+        assert "\n" not in error
+
+
 def test_the_draft_mode_without_a_draft_is_refused(capsys: Capture) -> None:
     assert main([*words("--mode", "draft", draft=False), "--prompt", "x"]) == 1
     assert "needs a draft model" in capsys.readouterr().err
