@@ -4226,27 +4226,27 @@ Chat-Vorlage: {template_name}
     </message>
     <message>
         <source>“{name}” is encrypted in a way that cannot be read here.</source>
-        <translation type="unfinished"></translation>
+        <translation>„{name}“ ist auf eine Weise verschlüsselt, die hier nicht gelesen werden kann.</translation>
     </message>
     <message>
         <source>This file does not say which version of Paceline wrote it, or says one that never was.</source>
-        <translation type="unfinished"></translation>
+        <translation>Diese Datei sagt nicht, welche Version von Paceline sie geschrieben hat, oder nennt eine, die es nie gab.</translation>
     </message>
     <message>
         <source>Export it again.</source>
-        <translation type="unfinished"></translation>
+        <translation>Exportieren Sie sie noch einmal.</translation>
     </message>
     <message>
         <source>Make some space, and start Paceline again.</source>
-        <translation type="unfinished"></translation>
+        <translation>Schaffen Sie Platz, und starten Sie Paceline noch einmal.</translation>
     </message>
     <message>
         <source>Resume it; if it happens again, choose another repository.</source>
-        <translation type="unfinished"></translation>
+        <translation>Setzen Sie ihn fort; geschieht es wieder, wählen Sie ein anderes Repository.</translation>
     </message>
     <message>
         <source>Something unexpected broke it off ({kind}).</source>
-        <translation type="unfinished"></translation>
+        <translation>Etwas Unerwartetes hat ihn abgebrochen ({kind}).</translation>
     </message>
     <message>
         <source>This could not be done</source>
