@@ -34,6 +34,7 @@ class Jobs:
         self._lock = threading.Lock()
         self._stops: dict[str, threading.Event] = {}
         self._threads: set[threading.Thread] = set()
+        self._closed = False
 
     def run(
         self,
@@ -61,7 +62,8 @@ class Jobs:
 
     def post(self, function: Callable[[], None]) -> None:
         """Have something called where things are shown; for what a job has to tell before it is done."""
-        self._deliver(function)
+        if not self._closed:  # else whoever would take it may be gone
+            self._deliver(function)
 
     def cancel(self, name: str) -> None:
         """Ask the job of this name to stop; its result is dropped."""
@@ -72,6 +74,7 @@ class Jobs:
 
     def close(self, timeout_s: float) -> bool:
         """Ask all to stop; False where one is still at work after that time: it ends with the process."""
+        self._closed = True
         with self._lock:
             for stop in self._stops.values():
                 stop.set()
@@ -103,7 +106,7 @@ class Jobs:
             )
         finally:
             # Whatever else it raised goes on to the log; what waits for it must not wait for ever.
-            self._deliver(lambda: self._tell(stop, results, done, lambda: failed(problem)))
+            self.post(lambda: self._tell(stop, results, done, lambda: failed(problem)))
             with self._lock:
                 self._threads.discard(threading.current_thread())
 

@@ -119,3 +119,22 @@ def test_closing_stops_what_is_under_way() -> None:
     assert desk.jobs.close(LIMIT_S)
     desk.deliver()
     assert desk.results == []
+
+
+def test_a_job_that_outlives_the_app_tells_nobody() -> None:
+    """There is nobody any more: what would take it is gone, and the traceback would be the last that is seen."""
+    goes_on, ended = threading.Event(), threading.Event()
+    told: list[object] = []
+    jobs = Jobs(told.append)
+
+    def work(_should_stop: Callable[[], bool]) -> None:
+        assert goes_on.wait(LIMIT_S)
+        jobs.post(lambda: None)
+        ended.set()
+
+    jobs.run("long", work, told.append, told.append)
+    assert not jobs.close(0.0)
+    goes_on.set()
+    assert ended.wait(LIMIT_S)
+    assert jobs.close(LIMIT_S)
+    assert told == []
