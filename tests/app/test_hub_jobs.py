@@ -117,8 +117,7 @@ def test_closing_stops_what_is_under_way() -> None:
     desk.run("a", until_stopped)
     assert began.wait(LIMIT_S)
     assert desk.jobs.close(LIMIT_S)
-    desk.deliver()
-    assert desk.results == []
+    assert desk.waiting == desk.results == desk.problems == []
 
 
 def test_a_job_that_outlives_the_app_tells_nobody() -> None:
