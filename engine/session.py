@@ -234,7 +234,7 @@ class Session:
         answer.on_first_look = sharpness.observe if sharpness is not None else None
         answer.tie_bound = self._tie_bound_in_use() if tie_safe and mode is not Mode.OFF else None
         if model is not None:
-            model.on_failure = lambda why: answer.stats.tell(said("draft left out: {reason}", reason=why))
+            model.on_failure = lambda why: answer.stats.tell(f"draft left out: {why}")
         if reason:
             answer.stats.decisions.append(said("plain decoding instead: {reason}", reason=reason))
         if note:

@@ -1529,7 +1529,7 @@
     </message>
     <message>
         <source>draft left out: {reason}</source>
-        <translation type="unfinished"></translation>
+        <translation>Entwurfsmodell ausgelassen: {reason}</translation>
     </message>
     <message>
         <source>{share} accepted at depth 1, {needs}, where a rejection costs {cost} ms</source>
@@ -4934,7 +4934,7 @@ Chat-Vorlage: {template_name}
     </message>
     <message>
         <source>The depth must be between 0 and {most}.</source>
-        <translation type="unfinished"></translation>
+        <translation>Die Tiefe muss zwischen 0 und {most} liegen.</translation>
     </message>
     <message>
         <source>The target&apos;s tokenizer is {target}, the draft&apos;s is {draft}.</source>
@@ -5059,10 +5059,6 @@ Chat-Vorlage: {template_name}
     <message>
         <source>plain decoding instead: {reason}</source>
         <translation>stattdessen einfaches Dekodieren: {reason}</translation>
-    </message>
-    <message>
-        <source>draft left out: {reason}</source>
-        <translation type="unfinished"></translation>
     </message>
     <message>
         <source>The model&apos;s memory could not forget the rejected tokens.</source>
