@@ -109,6 +109,7 @@ class Composer(QWidget):
             self.depth_box.addItem(translate("Composer", "Depth {depth}").format(depth=depth), depth)
         self.depth_box.setItemDelegate(QStyledItemDelegate(self.depth_box))  # draws as the stylesheet says
         self.depth_box.setMaxVisibleItems(MAX_DEPTH + 1)
+        self.depth_box.setSizeAdjustPolicy(CalmCombo.SizeAdjustPolicy.AdjustToContents)  # also of larger text
         self.depth_box.setFocusPolicy(Qt.FocusPolicy.TabFocus)  # what is typed after a click is no search in its list
         self.reason.setProperty("kind", "caption")
         self.context_label.setProperty("kind", "caption")

@@ -27,6 +27,8 @@ from ui.theme import Theme
 
 BAR = QSize(56, 10)
 SWATCH = QSize(14, 10)
+PANEL_PX = 320
+BORDERS_PX = 2  # of the panel, both sides
 POLICIES = {
     "drop": mark("ContextMeter", "Leave the oldest turns out"),
     "summarise": mark("ContextMeter", "Summarise the oldest turns"),
@@ -195,7 +197,6 @@ class ContextPanel(QFrame):
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.setObjectName("contextPanel")
         self.setAccessibleName(translate("ContextMeter", "Context"))
-        self.setFixedWidth(320)
         column = QVBoxLayout(self)
         column.setContentsMargins(16, 12, 16, 12)
         column.setSpacing(4)
@@ -228,6 +229,10 @@ class ContextPanel(QFrame):
         self.help.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.MinimumExpanding)
         column.addWidget(self.help)
         self._explain(policy)
+        for widget in self.findChildren(QWidget):
+            widget.ensurePolished()  # lines that cannot be broken tell how wide they are at the size of the text
+        column.invalidate()
+        self.setFixedWidth(max(PANEL_PX, column.minimumSize().width() + BORDERS_PX))
 
     @staticmethod
     def _table(theme: Theme, parts: ContextParts) -> QGridLayout:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 
-from PySide6.QtCore import Qt, Signal
+from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtWidgets import (
     QDialog,
     QFrame,
@@ -17,6 +17,7 @@ from PySide6.QtWidgets import (
     QListWidget,
     QPushButton,
     QScrollArea,
+    QSizePolicy,
     QStackedWidget,
     QVBoxLayout,
     QWidget,
@@ -33,6 +34,19 @@ from ui.setting_rows import ChoiceRow, make_row
 from ui.settings_page import SettingsPage
 
 LOOKS = ("theme", "text_size", "density")
+NAV_PX, AROUND_NAV_PX = 168, 24
+
+
+class _Sections(QListWidget):
+    """As wide as the names of its sections take at the size of their text."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Expanding)
+
+    def sizeHint(self) -> QSize:
+        """Room for the longest name, and for what stands around it."""
+        return QSize(max(NAV_PX, self.sizeHintForColumn(0) + AROUND_NAV_PX), super().sizeHint().height())
 
 
 class SettingsDialog(QDialog):
@@ -62,10 +76,9 @@ class SettingsDialog(QDialog):
         self.setModal(True)
         self._values = {field.key: values.get(field.key, field.default) for field in fields}
         self.rows: dict[str, SettingRow] = {}
-        self.nav = QListWidget()
+        self.nav = _Sections()
         self.nav.setObjectName("settingsNav")
         self.nav.setAccessibleName(translate("SettingsDialog", "Sections"))
-        self.nav.setFixedWidth(168)
         self.pages = QStackedWidget()
         for section in dict.fromkeys(field.section for field in fields):
             self.nav.addItem(translate("Settings", section))

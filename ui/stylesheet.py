@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
+from math import ceil
 from string import Template
 
 from ui.palette import Palette
+
+LINE_HEIGHT = 1.2  # of a text, in heights of its letters
 
 
 @dataclass(frozen=True, slots=True)
@@ -13,6 +16,16 @@ class TypeScale:
     """Type sizes in pixels around the system's own."""
 
     base: int
+
+    @property
+    def line(self) -> int:
+        """The least height of what stands in a button: without, Qt makes one of large text lower than its letters."""
+        return max(18, ceil(self.base * LINE_HEIGHT))
+
+    @property
+    def field(self) -> int:
+        """The least height of what stands in a field."""
+        return self.line + 2
 
     @property
     def answer(self) -> int:
@@ -77,7 +90,7 @@ QFrame#card { background: $raised; border: 1px solid $border; border-radius: 8px
 
 _BUTTONS = """
 QPushButton { background: $raised; border: 1px solid $border_strong; border-radius: 6px; padding: 5px 12px;
-  min-height: 18px; }
+  min-height: ${line}px; }
 QPushButton:hover { background: $hover; }
 QPushButton:pressed { background: $pressed; }
 QPushButton:focus { border: 2px solid $focus; padding: 4px 11px; }
@@ -131,7 +144,7 @@ QToolButton#jump:focus { border: 2px solid $focus; padding: 3px 11px; }
 
 _INPUTS = """
 QLineEdit, QSpinBox, QDoubleSpinBox, QComboBox, QPlainTextEdit[kind="field"] { background: $raised;
-  border: 1px solid $border_strong; border-radius: 6px; padding: 4px 8px; min-height: 20px;
+  border: 1px solid $border_strong; border-radius: 6px; padding: 4px 8px; min-height: ${field}px;
   selection-background-color: $accent; selection-color: $on_accent; }
 QLineEdit:hover, QSpinBox:hover, QDoubleSpinBox:hover, QComboBox:hover { border-color: $text_disabled; }
 QLineEdit:focus, QSpinBox:focus, QDoubleSpinBox:focus, QComboBox:focus, QPlainTextEdit[kind="field"]:focus {
@@ -271,6 +284,7 @@ QPushButton#dropChoice:focus { border: 2px solid $focus; }
 
 def stylesheet(tokens: Palette, scale: TypeScale, images: dict[str, str] | None = None) -> str:
     """The whole window's stylesheet. ``images`` gives file addresses for ``chevron`` and ``tick``."""
-    sizes = {name: getattr(scale, name) for name in ("base", "answer", "caption", "heading", "title", "figure")}
+    names = ("base", "line", "field", "answer", "caption", "heading", "title", "figure")
+    sizes = {name: getattr(scale, name) for name in names}
     values = {**asdict(tokens), **sizes, "chevron": "", "tick": "", **(images or {})}
     return Template(_SURFACES + _BUTTONS + _INPUTS + _LISTS + _SETTINGS + _CHAT).substitute(values)

@@ -73,12 +73,16 @@ class WindowLayout(QObject):
         grown, self._scale = scale / self._scale if self._scale else 1.0, scale
         left, middle, right = self._splitter.sizes()
         # What stands in the window now would forbid to make it narrow at once; it gives way when it has become so.
-        self._window.setMinimumWidth(round(LEAST_WINDOW_PX * scale))
+        # Nor may it be wider than its screen, where the text is very large.
+        most = self._window.screen().availableSize().width() - FRAME.width()
+        self._window.setMinimumWidth(min(round(LEAST_WINDOW_PX * scale), most))
         for pane, least in ((self._sidebar, LEAST_SIDEBAR_PX), (self._stats, LEAST_STATS_PX)):
             pane.setMinimumWidth(round(least * scale))
             pane.setMaximumWidth(round(MOST_PX * scale))
         wanted = round(left * grown), round(right * grown)
         self._splitter.setSizes([wanted[0], max(left + middle + right - sum(wanted), 0), wanted[1]])
+        if self._window.isVisible():
+            self._fit_panes()
         self.changed.emit()
 
     def show_buttons(self) -> None:
@@ -118,10 +122,26 @@ class WindowLayout(QObject):
     def adapt(self, width: int) -> None:
         """A window that becomes narrow shows no statistics of itself; the button still does."""
         is_narrower, self._width = width < self._width, width
-        if width >= NARROW_PX:
+        if width >= max(NARROW_PX, self._least_px()):
             self._stats.setVisible(self._stats_wanted)
         elif is_narrower:
             self._stats.hide()
+
+    def _least_px(self) -> int:
+        """How wide all three panes are at least, at this size of the text."""
+        places = range(self._splitter.count())
+        panes = [pane for pane in map(self._splitter.widget, places) if pane is not None]
+        least = (pane.minimumWidth() or pane.minimumSizeHint().width() for pane in panes)
+        return sum(least) + self._splitter.handleWidth() * (len(panes) - 1)
+
+    def _fit_panes(self) -> None:
+        """Where larger text leaves no room for all that is open, the statistics go first, then the sidebar."""
+        for pane in (self._stats, self._sidebar):
+            if self._splitter.minimumSizeHint().width() > self._window.width():
+                pane.hide()
+        if self._window.width() >= max(NARROW_PX, self._least_px()):
+            self._stats.setVisible(self._stats_wanted)
+        self.show_buttons()
 
     def _make_room(self, other: QWidget) -> None:
         """Widen the window for the pane that was just shown; where it cannot be wider the ``other`` pane goes."""

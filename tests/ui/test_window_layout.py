@@ -2,7 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QFont
+from PySide6.QtWidgets import QApplication
+from pytestqt.qtbot import QtBot
+
+from tests.ui.places import make_window
 from ui.main_window import MainWindow
+
+CTRL = Qt.KeyboardModifier.ControlModifier
 
 
 def test_a_window_that_nobody_sized_is_no_larger_than_its_screen(window: MainWindow) -> None:
@@ -29,3 +40,43 @@ def test_a_size_that_was_remembered_is_left_too(window: MainWindow) -> None:
     window.resize(room.width() + 300, room.height())  # it may span two screens
     window.layout_state.fit_screen()
     assert window.width() == room.width() + 300
+
+
+@pytest.fixture
+def very_large(qapp: QApplication) -> Iterator[None]:
+    """A system whose own text has 18 pt."""
+    before, font = qapp.font(), QFont(qapp.font())
+    font.setPixelSize(24)
+    qapp.setFont(font)
+    yield
+    qapp.setFont(before)
+
+
+def beyond(window: MainWindow) -> list[str]:
+    """Which panes reach beyond the window."""
+    panes = [pane for pane in (window.sidebar, window.header, window.stats) if pane.isVisible()]
+    return [pane.objectName() for pane in panes if pane.mapTo(window, pane.rect().topRight()).x() >= window.width()]
+
+
+@pytest.mark.parametrize("size", ["normal", "larger"])
+def test_very_large_text_leaves_all_panes_within_a_window_of_1280_pixels(
+    size: str, very_large: None, qtbot: QtBot
+) -> None:
+    window = make_window(qtbot)
+    window.setMinimumWidth(0)
+    window.resize(1280, 800)
+    window.set_text_size(size)
+    window.setMinimumWidth(0)
+    window.resize(1280, 800)
+    for _ in range(3):
+        assert window.width() == 1280
+        qtbot.waitUntil(lambda: beyond(window) == [], timeout=5_000)
+        qtbot.keyClick(window.composer.edit, Qt.Key.Key_B, CTRL | Qt.KeyboardModifier.ShiftModifier)
+    window.layout_state.toggle_sidebar()
+    qtbot.waitUntil(lambda: beyond(window) == [], timeout=5_000)
+
+
+def test_a_window_of_very_large_text_is_no_wider_than_its_screen(very_large: None, qtbot: QtBot) -> None:
+    window = make_window(qtbot)
+    window.set_text_size("larger")
+    assert window.minimumWidth() <= window.screen().availableSize().width()

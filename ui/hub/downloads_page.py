@@ -71,7 +71,7 @@ class DownloadLine(QFrame):
         self.repo = ElidedLabel(row.repo)
         self.repo.setProperty("kind", "caption")
         self.bar = bar(translate("DownloadLine", "Download of {name}").format(name=row.name))
-        self.words = label()
+        self.words = label(wrap=True)
         self.words.setFont(theme.font(-1))
         self.words.setProperty("kind", "caption")
         self.error = Mark(theme, wrap=True)

@@ -156,7 +156,7 @@ class LibraryPage(QWidget):
         self.lines: list[LibraryLine] = []
         self.offer_buttons: list[QWidget] = []
         self._shown: tuple[tuple[LibraryRow, ...], tuple[OfferRow, ...]] | None = None
-        self.words = label("", "caption")
+        self.words = label("", "caption", wrap=True)
         self.add_button = button(
             translate("LibraryPage", "Add a GGUF file…"),
             self._ask_file,
