@@ -5,9 +5,12 @@ Knows every part's signals; nothing of what is behind the window's own.
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt
+from PySide6.QtGui import QContextMenuEvent
+from PySide6.QtWidgets import QApplication
 
 from ui.commands import CHAT, CHATS, WINDOW
 from ui.language import mark, translate
@@ -109,6 +112,9 @@ def add_commands(window: MainWindow) -> None:
     commands.add(WINDOW, mark("Commands", "Text as large as the system's"), "Ctrl+0", lambda: _set_text_size(window, 0))
     commands.add(WINDOW, mark("Commands", "Settings"), "Ctrl+,", window.dialogs.open_settings)
     commands.add(WINDOW, mark("Commands", "Keyboard shortcuts"), ("F1", "Ctrl+/"), window.dialogs.open_shortcuts)
+    words = mark("Commands", "Menu of what the keyboard is at")
+    if sys.platform.startswith("linux"):  # elsewhere the system knows this key
+        commands.add(WINDOW, words, "Shift+F10", _open_menu)
     commands.add(WINDOW, mark("Commands", "Fill the screen, and back"), "F11", lambda: _fill_screen(window))
     commands.add(WINDOW, mark("Commands", "Close the window"), "Ctrl+Q", window.close)
 
@@ -121,6 +127,15 @@ def _rename(window: MainWindow) -> None:
         window.layout_state.show_sidebar()
         sidebar.search.clear()
         sidebar.list.rename()
+
+
+def _open_menu() -> None:
+    """As Qt does where there is a menu key, which many keyboards lack."""
+    focused = QApplication.focusWidget()
+    if focused is not None:
+        place = focused.inputMethodQuery(Qt.InputMethodQuery.ImCursorRectangle).center()
+        reason = QContextMenuEvent.Reason.Keyboard
+        QApplication.sendEvent(focused, QContextMenuEvent(reason, place, focused.mapToGlobal(place)))
 
 
 def _fill_screen(window: MainWindow) -> None:

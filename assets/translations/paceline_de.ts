@@ -618,6 +618,10 @@
         <translation>Tastenkürzel</translation>
     </message>
     <message>
+        <source>Menu of what the keyboard is at</source>
+        <translation>Menü zu dem, was die Tastatur hat</translation>
+    </message>
+    <message>
         <source>Fill the screen, and back</source>
         <translation>Bildschirm füllen und zurück</translation>
     </message>
@@ -4241,12 +4245,20 @@ Chat-Vorlage: {template_name}
         <translation>Schaffen Sie Platz, und starten Sie Paceline noch einmal.</translation>
     </message>
     <message>
+        <source>Check the disk and the folder&apos;s permissions, and start Paceline again.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>Resume it; if it happens again, choose another repository.</source>
         <translation>Setzen Sie ihn fort; geschieht es wieder, wählen Sie ein anderes Repository.</translation>
     </message>
     <message>
         <source>Something unexpected broke it off ({kind}).</source>
         <translation>Etwas Unerwartetes hat ihn abgebrochen ({kind}).</translation>
+    </message>
+    <message>
+        <source>Name the model&apos;s own file.</source>
+        <translation type="unfinished"></translation>
     </message>
     <message>
         <source>This could not be done</source>

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
 
+import pytest
 from PySide6.QtCore import Qt, QTimer
 from PySide6.QtWidgets import QApplication, QFileDialog, QLineEdit
 from pytestqt.qtbot import QtBot
@@ -49,6 +51,26 @@ def test_the_menu_of_a_chat(desk: Desk, qtbot: QtBot) -> None:
     assert desk.rows() == ["one"]
     qtbot.keyClick(desk.window, Qt.Key.Key_Z, Qt.KeyboardModifier.ControlModifier)
     assert sorted(desk.rows()) == ["one", "one (copy)"]
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="the system opens the menu by this key")
+def test_a_keyboard_without_a_menu_key_opens_the_menus_too(desk: Desk, qtbot: QtBot) -> None:
+    answer(desk, qtbot, "one", "yes")
+    listing, shift = desk.window.sidebar.list, Qt.KeyboardModifier.ShiftModifier
+    come_back(listing, qtbot)
+    listing.setFocus()
+    listing.setCurrentIndex(listing.rows.index_of(row(desk, "one").id))
+    qtbot.keyClick(listing, Qt.Key.Key_F10, shift)
+    take(qtbot, "Pin")
+    assert row(desk, "one").pinned
+    come_back(listing, qtbot)
+    card = desk.window.transcript.last_answer()
+    assert card is not None
+    card.copy_button.setFocus()
+    qtbot.waitUntil(card.copy_button.hasFocus)
+    qtbot.keyClick(card.copy_button, Qt.Key.Key_F10, shift)
+    take(qtbot, "Delete from here on")
+    assert [view.text for view in desk.messages()] == ["one"]
 
 
 def test_a_chat_gets_a_folder_leaves_it_and_comes_back(desk: Desk, qtbot: QtBot) -> None:
