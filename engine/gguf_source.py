@@ -5,10 +5,12 @@ A source may be a local file or the first part of a remote one. Knows lengths an
 
 from __future__ import annotations
 
+import errno
+import stat
 import struct
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 from engine.errors import ModelHeaderError, ModelNotFoundError
 from engine.sentences import said, with_other
@@ -29,6 +31,18 @@ class MoreBytesNeededError(Exception):
         self.num_bytes = num_bytes
 
 
+def open_ordinary(path: Path) -> BinaryIO:
+    """Open a file of which any part can be read; nobody waits for what a pipe may give one day.
+
+    Raises:
+        OSError: it cannot be read, or is no ordinary file.
+    """
+    mode = path.stat().st_mode
+    if not stat.S_ISREG(mode) and not stat.S_ISDIR(mode):  # of a folder the system tells better
+        raise OSError(errno.EINVAL, said("it is no ordinary file"))
+    return path.open("rb")
+
+
 class open_for_reading:  # noqa: N801  (used like open())
     """A local file as a source of bytes: ``with open_for_reading(path) as (read_at, file_size)``.
 
@@ -40,7 +54,7 @@ class open_for_reading:  # noqa: N801  (used like open())
 
     def __enter__(self) -> tuple[ReadAt, int]:
         try:
-            self._file = self._path.open("rb")
+            self._file = open_ordinary(self._path)
         except OSError as error:
             raise ModelNotFoundError(
                 said("{path} cannot be read: {reason}.", path=self._path, reason=error.strerror or error)

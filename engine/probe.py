@@ -21,6 +21,7 @@ from typing import Any
 from engine import errors
 from engine.child_process import child_command, child_environment, creation_flags
 from engine.errors import EngineError, ModelLoadError, ModelNotFoundError, NotEnoughMemoryError, TooSlowError
+from engine.gguf_source import open_ordinary
 from engine.model_parts import all_parts
 from engine.sentences import from_json, said
 
@@ -90,8 +91,7 @@ def _identity(path: Path) -> tuple[str, int]:
     """What makes a model this very model: place, size, time, inode of its files; who judged it. And all its bytes."""
     try:
         whole = path.resolve()
-        with whole.open("rb"):
-            pass
+        open_ordinary(whole).close()
         facts = [part.stat() for part in all_parts(path.absolute())]
     except (OSError, ValueError) as error:  # the latter for a name that no file can have
         reason = getattr(error, "strerror", None) or error

@@ -18,6 +18,8 @@ def note_of(file: Path) -> Path:
 
 def write_note(file: Path) -> None:
     """Note that the file is closed and whole; where that cannot be noted, the next start checks it."""
+    if note_of(file).exists() and not note_of(file).is_file():
+        return
     with contextlib.suppress(OSError):
         note_of(file).write_text(json.dumps(_state(file)), encoding="utf-8")
 

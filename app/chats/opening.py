@@ -9,6 +9,7 @@ import contextlib
 import os
 import shutil
 import sqlite3
+import stat
 import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -85,11 +86,15 @@ def _refuse_what_holds_no_chats(place: Place) -> None:
 
     Raises:
         DamagedFileError: it is a folder, or it is missing or empty beside copies of what it held.
+        StorageError: it is a pipe or a device, which SQLite might wait for.
     """
     if place.file.is_dir():
         raise DamagedFileError(said("{file} is a folder.", file=place.file.name))
     there = os.path.lexists(place.file)  # a link that leads nowhere is there, and says why it cannot be opened
-    if (not there or not place.file.stat().st_size) and any(place.backups.glob("*.db")):
+    found = place.file.stat() if there else None
+    if found is not None and not stat.S_ISREG(found.st_mode):
+        raise StorageError(said("{file} is no ordinary file.", file=place.file))
+    if (found is None or not found.st_size) and any(place.backups.glob("*.db")):
         sentence = said("{file} is empty.", file=place.file.name) if there else None
         raise DamagedFileError(sentence or said("{file} is missing.", file=place.file.name))
 
@@ -275,9 +280,17 @@ def _open_in_memory(place: Place, why: StorageError, more: str = "") -> Opened:
         shown = said("The stored chats can be read, but new messages are kept only until Paceline is closed.")
     else:
         shown = said("New messages are kept only until Paceline is closed.")
-    advice = said("Make some space, and start Paceline again.") if isinstance(why, StorageFullError) else why.advice
-    problem = Problem(why.title, joined([why.message, more, shown]), advice)
+    problem = Problem(why.title, joined([why.message, more, shown]), _advice_in_memory(why))
     return Opened(memory, lasting=False, problem=problem, has_stored=readable)
+
+
+def _advice_in_memory(why: StorageError) -> str:
+    """What to do where nothing is tried again until the next start."""
+    if isinstance(why, StorageFullError):
+        return said("Make some space, and start Paceline again.")
+    if why.advice == StorageError.default_advice:
+        return said("Check the disk and the folder's permissions, and start Paceline again.")
+    return why.advice
 
 
 def _read_into(memory: sqlite3.Connection, place: Place) -> bool:

@@ -36,6 +36,14 @@ from engine.session import Session
 UNTIL_MINUTES = 30.0  # sampled answers differ so much that being sure may take hours
 
 
+def _refusal(error: ValueError | OSError) -> Problem:
+    title = "This cannot be measured"
+    if isinstance(error, OSError):
+        reason = error.strerror or error
+        return Problem(title, f"{error.filename or 'A file'} cannot be read: {reason}.", "Check the path.")
+    return Problem(title, str(error), "Change the option or the file.")
+
+
 def command(options: argparse.Namespace) -> int:
     """Measure and report; the exit code as `main` says. What was measured before Ctrl+C or a failure is reported."""
     try:
@@ -47,7 +55,7 @@ def command(options: argparse.Namespace) -> int:
     except LibraryError as error:
         return fail(error.problem)
     except (ValueError, OSError) as error:
-        return fail(Problem("This cannot be measured", str(error), "Change the option or the file."))
+        return fail(_refusal(error))
     try:
         with _terminated_like_interrupted(), ExitStack() as stack:
             session = open_session()

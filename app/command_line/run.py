@@ -126,6 +126,8 @@ def make_request(options: argparse.Namespace) -> ChatRequest:
     if mode in (Mode.DRAFT, Mode.HYBRID) and not has_draft:
         raise ValueError(f"The {mode.value} mode needs a draft model: give one with --draft.")
     choose_pace(mode, options.depth, can_pace=True)
+    if options.history and Path(options.history).exists() and not Path(options.history).is_dir():
+        raise ValueError(f"--history names a folder, and {options.history} is none.")
     if options.max_tokens is not None and options.max_tokens < 1:
         raise ValueError("--max-tokens must be 1 or more.")
     sampling = SamplingParams(

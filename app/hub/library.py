@@ -87,10 +87,12 @@ class Library:
         """
         files = all_shards(path.expanduser().absolute())
         for file in files:
-            if not file.is_file():
+            if not file.exists():
                 raise LibraryError(
                     said("{file} is not there.", file=file), "Check the path; of a model in parts all are needed."
                 )
+            if not file.is_file():
+                raise LibraryError(said("{file} is no ordinary file.", file=file), "Name the model's own file.")
         if not is_model_file(files[0]):
             raise LibraryError(
                 said("{file} is no GGUF file.", file=files[0]), "Paceline runs models in the GGUF format only."

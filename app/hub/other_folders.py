@@ -54,6 +54,8 @@ def offers_in(program: str, folder: Path) -> Iterator[Offer]:
 def is_model_file(path: Path) -> bool:
     """Whether a file begins as a GGUF file does; one that cannot be read does not."""
     try:
+        if not path.is_file():  # a pipe would be waited for
+            return False
         with path.open("rb") as file:
             return file.read(len(MAGIC)) == MAGIC
     except OSError:

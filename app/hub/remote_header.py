@@ -17,7 +17,7 @@ from app.hub.records import RemoteLocation, RemoteModel
 from engine.errors import ModelHeaderError, ModelNotFoundError
 from engine.gguf_header import GgufHeader, parse_header
 from engine.gguf_ranges import FetchRange, RangeSource
-from engine.gguf_source import ReadAt, named
+from engine.gguf_source import ReadAt, named, open_ordinary
 from engine.hyperparameters import check_header, check_tokens
 from engine.model_kind import check_writes_text
 from engine.sentences import said
@@ -111,7 +111,7 @@ def read_local_header(path: Path) -> KnownModel:
         ModelFileError: it is no model that writes text, damaged, or not there.
     """
     try:
-        with path.open("rb") as file:
+        with open_ordinary(path) as file:
             size = file.seek(0, 2)
 
             def fetch(start: int, end: int) -> bytes:

@@ -170,6 +170,16 @@ def test_a_missing_file(tmp_path: Path) -> None:
         probe(tmp_path / "none.gguf")
 
 
+@pytest.mark.timeout(60)
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="this system has no pipes with names")
+def test_a_pipe_is_not_waited_for(tmp_path: Path) -> None:
+    pipe = tmp_path / "pipe.gguf"
+    os.mkfifo(pipe)
+    for deed in (probe, read_checked_header):
+        with pytest.raises(ModelNotFoundError, match="no ordinary file"):
+            deed(pipe)
+
+
 CHILDREN = {
     "import os, signal; os.kill(os.getpid(), signal.SIGSEGV)": (ModelLoadError, r"crashed .*\(SIGSEGV\)"),
     "import os, signal; os.kill(os.getpid(), signal.SIGFPE)": (ModelLoadError, r"crashed .*\(SIGFPE\)"),

@@ -70,7 +70,7 @@ def export_chats(store: ChatStore, file: Path, form: str, conversation_id: int |
                 _write_zip(handle, chats)
             else:
                 text = to_json(chats) if form == JSON else to_markdown(chats[0])
-                handle.write(text.encode())  # line ends as they are, on every system
+                handle.write(text.encode("utf-8", "replace"))  # line ends as they are, on every system
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or error
         raise ChatsExportError(said("{file} cannot be written ({reason}).", file=file, reason=reason)) from error

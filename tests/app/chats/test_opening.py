@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import random
 import sqlite3
 import sys
@@ -147,6 +148,29 @@ def test_what_is_no_file_or_holds_nothing_is_set_aside_for_the_newest_copy(place
     if kind == "folder":
         assert (asides_there[0] / "theirs").read_text() == "words"
     assert open_chats(place, NOW + timedelta(seconds=2)).problem is None
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="this system has no pipes with names")
+@pytest.mark.timeout(60)
+@pytest.mark.parametrize("kind", ["pipe", "/dev/null", "/dev/full", "log", "note", "copies"])
+def test_no_pipe_and_no_device_holds_up_the_start_or_the_end(place: Place, kind: str) -> None:
+    place.backups.mkdir(parents=True)
+    if kind in ("pipe", "log", "note"):
+        os.mkfifo(place.file.with_name({"pipe": "chats.db", "log": "chats.db-wal", "note": "chats.db.closed"}[kind]))
+    elif kind == "copies":
+        os.mkfifo(place.backups / "chats-daily-20261101-120000-000000.db")
+        place.file.write_bytes(b"no database")
+    else:
+        place.file.symlink_to(kind)
+    store = ChatStore(place, [].append)
+    problem = store.open()
+    store.add_message(store.create_conversation("chat"), "user", "words")
+    assert (problem is None) is (kind in ("log", "note"))
+    if problem is not None and not store.lasting:
+        assert "only until Paceline is closed" in problem.message
+        assert "keeps trying" not in problem.advice
+        assert "start" in problem.advice
+    assert store.close()
 
 
 def test_damage_that_only_the_search_stumbles_upon_is_set_aside_as_well(place: Place) -> None:

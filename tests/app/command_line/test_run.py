@@ -98,6 +98,7 @@ def test_the_prompt_from_a_file_or_standard_input(
         (("--prompt", "x", "--depth", "99"), "The depth must be between 0 and 32"),
         (("--prompt", "x", "--top-p", "2"), "The top-p must be above 0"),
         (("--prompt-file", "/no/such/file"), "/no/such/file cannot be read: No such file or directory."),
+        (("--prompt", "x", "--history", __file__), "--history names a folder, and"),
         (("--prompt", "word " * 900), "the context holds 256"),
     ],
 )
@@ -112,6 +113,17 @@ def test_a_prompt_that_is_no_text_is_one_sentence(capsys: Capture, tmp_path: Pat
     (tmp_path / "prompt.txt").write_bytes(b"caf\xe9")
     assert main(words("--prompt-file", str(tmp_path / "prompt.txt"))) == 1
     assert "The prompt is no UTF-8 text." in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("place", "words_of_it"), [("/no/such/file", "No such file or directory"), ("/", "Is a directory")]
+)
+def test_prompts_to_measure_that_cannot_be_read_are_told_in_words(
+    capsys: Capture, place: str, words_of_it: str
+) -> None:
+    assert main(["bench", "--prompts", place]) == 1
+    error = capsys.readouterr().err.strip()
+    assert error == f"paceline: This cannot be measured: {place} cannot be read: {words_of_it}. Check the path."
 
 
 def test_a_prompt_without_end_is_not_read_to_its_end(

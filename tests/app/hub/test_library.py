@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import multiprocessing
+import os
 import shutil
 from datetime import UTC, datetime
 from pathlib import Path
@@ -15,6 +16,8 @@ from app.hub.errors import LibraryError
 from app.hub.library import Library
 from app.hub.other_folders import known_places
 from app.hub.records import DownloadRequest, FileKind, Origin, RemoteFile, RemoteModel
+from app.hub.remote_header import read_local_header
+from engine.errors import ModelNotFoundError
 
 GGUF = b"GGUF" + b"\0" * 96
 
@@ -70,11 +73,23 @@ def test_what_is_no_model_is_refused(library: Library, tmp_path: Path) -> None:
         (put(tmp_path / "a.gguf", b"<html>"), "no GGUF file"),
         (tmp_path / "none.gguf", "is not there"),
         (put(tmp_path / "m-00001-of-00002.gguf"), "00002-of-00002.gguf is not there"),
-        (tmp_path, "is not there"),
+        (tmp_path, "is no ordinary file"),
     ):
         with pytest.raises(LibraryError, match=words):
             library.add(path)
     assert library.models() == ()
+
+
+@pytest.mark.timeout(60)
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="this system has no pipes with names")
+def test_a_pipe_among_the_models_is_not_waited_for(library: Library, tmp_path: Path) -> None:
+    put(library.folder / "a" / "b" / "good.gguf")
+    os.mkfifo(library.folder / "a" / "b" / "pipe.gguf")
+    assert [model.name for model in library.models()] == ["good"]
+    with pytest.raises(LibraryError, match="no ordinary file"):
+        library.add(library.folder / "a" / "b" / "pipe.gguf")
+    with pytest.raises(ModelNotFoundError, match="no ordinary file"):
+        read_local_header(library.folder / "a" / "b" / "pipe.gguf")
 
 
 def test_a_vanished_model_is_shown_as_missing(library: Library, tmp_path: Path) -> None:

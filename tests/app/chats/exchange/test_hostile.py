@@ -63,6 +63,22 @@ def test_odd_values_are_left_out_or_refused_and_what_is_taken_can_be_shown(
         store.options.read(row.id)
 
 
+@pytest.mark.parametrize(
+    "message",
+    [{"spans": ["recovered", [5, "\ud800"]]}, {"stats": {"tokens": 1, "decisions": ["\ud800"]}}],
+    ids=["refused words", "decisions"],
+)
+def test_half_a_character_in_one_chat_keeps_no_chat_from_being_exported(
+    store: ChatStore, tmp_path: Path, message: dict[str, Any]
+) -> None:
+    import_chats(store, written(tmp_path, own(message)))
+    store.add_message(store.create_conversation("mine"), "user", "words of mine")
+    file = tmp_path / "all.json"
+    assert export_chats(store, file, "json") == 2
+    assert "words of mine" in file.read_text("utf-8")
+    assert len(read_chats(file)) == 2
+
+
 @pytest.mark.parametrize("odd", [HUGE, -HUGE, 1e999, float("nan"), -5])
 def test_a_time_that_no_clock_shows_is_no_time(tmp_path: Path, odd: float) -> None:
     chatgpt = {"mapping": {"a": node(None, "words")}, "create_time": odd, "update_time": odd}
