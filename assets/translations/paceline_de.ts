@@ -4246,7 +4246,7 @@ Chat-Vorlage: {template_name}
     </message>
     <message>
         <source>Check the disk and the folder&apos;s permissions, and start Paceline again.</source>
-        <translation type="unfinished"></translation>
+        <translation>Prüfen Sie die Platte und die Rechte des Ordners, und starten Sie Paceline noch einmal.</translation>
     </message>
     <message>
         <source>Resume it; if it happens again, choose another repository.</source>
@@ -4258,7 +4258,7 @@ Chat-Vorlage: {template_name}
     </message>
     <message>
         <source>Name the model&apos;s own file.</source>
-        <translation type="unfinished"></translation>
+        <translation>Nennen Sie die Datei des Modells selbst.</translation>
     </message>
     <message>
         <source>This could not be done</source>
