@@ -22,7 +22,9 @@ from PySide6.QtWidgets import (
 from pytestqt.exceptions import TimeoutError as NotInTimeError
 from pytestqt.qtbot import QtBot
 
+from tests.ui.conftest import ASSETS
 from tests.ui.places import DIALOGS, HUB_PAGES, fill_hub, make_window, open_dialog, open_settings
+from ui.catalogues import ENGLISH, speak
 from ui.context_meter import ContextMeter
 from ui.context_records import ContextParts
 from ui.elided_label import ElidedLabel
@@ -95,6 +97,13 @@ def settle(root: QWidget, qtbot: QtBot) -> list[str]:
 
 
 @pytest.fixture
+def spoken(qapp: QApplication) -> Iterator[Callable[[str], None]]:
+    """Has the windows that are made speak a language."""
+    yield lambda language: speak(qapp, ASSETS / "translations", language)
+    speak(qapp, ASSETS / "translations", ENGLISH)
+
+
+@pytest.fixture
 def system_font(qapp: QApplication) -> Iterator[Callable[[int], None]]:
     """Sets the height of the system's own text in pixels; 24 are 18 pt."""
     before = qapp.font()
@@ -116,11 +125,17 @@ PLACES: dict[str, Callable[[QtBot], QWidget]] = {
 }
 
 
-@pytest.mark.parametrize("system_px", [13, 24])
+@pytest.mark.parametrize(("language", "system_px"), [(ENGLISH, 13), (ENGLISH, 24), ("de", 18)])
 @pytest.mark.parametrize("place", PLACES)
 def test_nothing_is_cut_off_at_the_largest_text(
-    place: str, system_px: int, system_font: Callable[[int], None], qtbot: QtBot
+    place: str,
+    language: str,
+    system_px: int,
+    spoken: Callable[[str], None],
+    system_font: Callable[[int], None],
+    qtbot: QtBot,
 ) -> None:
+    spoken(language)
     system_font(system_px)
     assert settle(PLACES[place](qtbot), qtbot) == []
 

@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QBoxLayout, QFrame, QGridLayout, QHBoxLayout, QLab
 from ui.formatting import size
 from ui.header import TINY_NOTE
 from ui.hub.intentions import Intentions
-from ui.hub.parts import Mark, button, empty_layout, label, scrolled
+from ui.hub.parts import FoldingRow, Mark, button, empty_layout, label, scrolled
 from ui.hub.words import bytes_or_unknown
 from ui.hub_records import CatalogRow, Hardware, ModelRef
 from ui.language import mark, translate
@@ -158,12 +158,11 @@ class WelcomePage(QWidget):
         frame.setLayout(self.hardware)
         self.hardware.setContentsMargins(16, 14, 16, 14)
         self.hardware.setColumnStretch(2, 1)
-        others = QHBoxLayout()
-        others.setSpacing(8)
-        others.addWidget(self.builtin_button)
-        others.addWidget(self.own_button)
-        others.addStretch(1)
-        others.addWidget(self.skip_button)
+        others = FoldingRow()
+        others.add(self.builtin_button)
+        others.add(self.own_button)
+        others.add_gap()
+        others.add(self.skip_button)
         holder = QWidget()
         holder.setMaximumWidth(WIDTH_PX)
         column = QVBoxLayout(holder)
@@ -180,7 +179,7 @@ class WelcomePage(QWidget):
         column.addWidget(label(text, "muted", wrap=True))
         column.addSpacing(16)
         column.addWidget(label(translate("WelcomePage", "At once, without a download"), "section"))
-        column.addLayout(others)
+        column.addWidget(others)
         column.addWidget(label(translate("Header", TINY_NOTE), "caption", wrap=True))
         column.addSpacing(16)
         column.addWidget(label(translate("WelcomePage", "This machine"), "section"))
