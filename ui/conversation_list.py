@@ -263,9 +263,9 @@ class ConversationList(QListView):
         """Let a name be typed in its place: of the row that the keyboard is at, else of the open chat."""
         if self.state() is QAbstractItemView.State.EditingState:
             return
-        self._came_from = None if self.hasFocus() else QApplication.focusWidget()
         index = self.currentIndex() if self.hasFocus() else self.rows.index_of(self._current)
-        if index.isValid():
+        if self.rows.flags(index) & Qt.ItemFlag.ItemIsEditable:
+            self._came_from = None if self.hasFocus() else QApplication.focusWidget()
             self.setCurrentIndex(index)
             self.edit(index)
 

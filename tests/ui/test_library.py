@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
+from typing import Any
 
 import pytest
 from PySide6.QtCore import QModelIndex, Qt
@@ -64,6 +65,15 @@ def test_enter_on_a_folder_folds_and_on_the_archive_opens(filled: MainWindow, qt
     listing.setCurrentIndex(heading(listing.rows, "Archived"))
     qtbot.keyClick(listing, Qt.Key.Key_Return)
     assert lines(listing.rows)[-2:] == ["[Archived]", "Old"]
+
+
+def test_f2_on_the_archive_names_nothing(filled: MainWindow, qtbot: QtBot, qtlog: Any) -> None:
+    listing = filled.sidebar.list
+    listing.setFocus()
+    listing.setCurrentIndex(heading(listing.rows, "Archived"))
+    qtbot.keyClick(listing, Qt.Key.Key_F2)
+    assert listing.findChild(QLineEdit) is None
+    assert [record.message for record in qtlog.records if "edit" in record.message] == []
 
 
 def test_f2_renames_a_folder_and_del_removes_it(filled: MainWindow, qtbot: QtBot) -> None:
