@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
-from typing import Any
 
 import pytest
 from PySide6.QtCore import QModelIndex, Qt
 from PySide6.QtGui import QAction, QColor
 from PySide6.QtWidgets import QLineEdit, QMenu
+from pytestqt.logging import _QtMessageCapture as QtMessages
 from pytestqt.qtbot import QtBot
 
 from ui.conversation_menu import make_list_menu
@@ -67,7 +67,7 @@ def test_enter_on_a_folder_folds_and_on_the_archive_opens(filled: MainWindow, qt
     assert lines(listing.rows)[-2:] == ["[Archived]", "Old"]
 
 
-def test_f2_on_the_archive_names_nothing(filled: MainWindow, qtbot: QtBot, qtlog: Any) -> None:
+def test_f2_on_the_archive_names_nothing(filled: MainWindow, qtbot: QtBot, qtlog: QtMessages) -> None:
     listing = filled.sidebar.list
     listing.setFocus()
     listing.setCurrentIndex(heading(listing.rows, "Archived"))
