@@ -53,7 +53,8 @@ class HubController(QObject):
         self._chat = chat
         self._closed = False
         self._loaded: ModelInfo | None = None
-        self._repo: RepoAnswer | None = None
+        self._repo: RepoAnswer | None = None  # the one that is shown
+        self._wanted_repo = ""  # the one that was asked for last
         self.posted.connect(self._call, Qt.ConnectionType.QueuedConnection)
         self.jobs = Jobs(self.posted.emit)
         self._shelf = Late(lambda: make_shelf(lambda: self.posted.emit(self._downloads.show)))
@@ -175,6 +176,7 @@ class HubController(QObject):
             self._place.search.pane.say(in_words(problem).title, explanation(problem))
 
         self._repo = None  # what the one before is to show by now does not come in the way
+        self._wanted_repo = repo
         self.jobs.run("repo", lambda _stop: self.shelf.repo(repo), self._show_repo, failed)
 
     def _show_repo(self, answer: RepoAnswer) -> None:
@@ -208,8 +210,8 @@ class HubController(QObject):
 
     def _token_changed(self) -> None:
         self.shelf.client.token_changed()
-        if self._repo is not None:
-            self._open_repo(self._repo.details.row.repo)
+        if self._wanted_repo:
+            self._open_repo(self._wanted_repo)
 
     # ---- chat -------------------------------------------------------------------------------------------------------
 

@@ -15,7 +15,7 @@ from app.paths import find_paths
 from engine.records import Event
 from engine.worker import EngineWorker, probing_session
 from tests.app.fakes import Desk, PuppetWorker, keep_settings, open_desk
-from tests.app.hub.loopback import LoopbackHub
+from tests.app.hub.loopback import Fault, LoopbackHub
 from tests.app.hub.place_steps import (
     DRAFT_FILE,
     DRAFT_REPO,
@@ -71,6 +71,20 @@ def test_a_download_that_moves_on_leaves_what_is_being_opened(
         lambda: bool(lines) and all(line.state is DownloadState.DONE for line in lines.values()), timeout=WAIT_MS
     )
     answered.set()
+    qtbot.waitUntil(lambda: place.search.pane.title.text() == "paceline-tiny-draft-GGUF", timeout=WAIT_MS)
+
+
+def test_a_token_opens_the_model_that_asked_for_it_and_not_the_one_before(
+    desk: Desk, filled: LoopbackHub, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    search_and_open(desk, qtbot, "tiny-GGUF")
+    place, hub = place_of(desk), desk.controller.hub
+    assert hub is not None
+    monkeypatch.setattr(hub.shelf.client.tokens, "save", lambda _token: None)  # there is no keyring here
+    filled.refusals.append(Fault(status=401))
+    place.wants.repo_wanted.emit(DRAFT_REPO)
+    qtbot.waitUntil(lambda: "token" in " ".join(texts_of(place.search.pane)), timeout=WAIT_MS)
+    place.wants.token_given.emit("hf_0123456789")
     qtbot.waitUntil(lambda: place.search.pane.title.text() == "paceline-tiny-draft-GGUF", timeout=WAIT_MS)
 
 
