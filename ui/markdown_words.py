@@ -18,6 +18,7 @@ _CLOSINGS = frozenset(
     {"paragraph_close", "heading_close", "list_item_close", "bullet_list_close", "ordered_list_close"}
 )
 _END_TAGS = re.compile(r"(?:</\w+>|\s)*\Z")
+_END_CHARS = 64  # more than the end tags of any but the most nested list
 _TAGS = re.compile(r"<[^>]*>")
 _SPACES = re.compile(r"\s+")
 _WORDS = re.compile(r"\S+")
@@ -49,7 +50,10 @@ def words_after(text: str, num_known: int) -> str | None:
 
 def grow_html(html: str, words: str) -> str:
     """The HTML of a block with more words at its end."""
-    end = _END_TAGS.search(html)
+    first = max(len(html) - _END_CHARS, 0)
+    end = _END_TAGS.search(html, first)
+    if end is not None and (end.start() == first or ">" in html[first : end.start()]):  # a tag may be cut in two
+        end = _END_TAGS.search(html)
     place = end.start() if end is not None else len(html)
     return f"{html[:place]}{escapeHtml(words)}{html[place:]}"
 
