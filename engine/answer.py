@@ -38,7 +38,7 @@ from engine.stats import StatsRecorder
 from engine.tie_safe import TieBound, TieSafe
 
 TEXT_INTERVAL_S = 0.02  # text of plain passes leaves this often: as often as a screen is drawn
-STATS_INTERVAL_S = 0.25  # between two updates of the counters: live to the eye; to show them takes the window 4 ms
+STATS_INTERVAL_S = 0.4  # between two updates of the counters: live, and time to read them; they take the window 4 ms
 # Hears of passes of the target that ran alike: the tokens of each, and the milliseconds; a sentence where that changes
 # how the model runs.
 OnPass = Callable[[int, Sequence[float]], str]

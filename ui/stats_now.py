@@ -52,10 +52,7 @@ class NowPage(StatsPage):
         self.stats = RunStats()
         self._live = False
         self._previous: RunStats | None = None
-        self._parts = [
-            *(self._fill_large, self._fill_rows, self._fill_depths),
-            *(self._fill_lengths, self._fill_split, self._fill_sources, self._fill_context),
-        ]
+        self._parts = (self._fill_figures, self._fill_plots, self._fill_sources)  # a picture is painted for each
         self._num_filled = len(self._parts)  # with the newest counters
         self._turn = QTimer(self, singleShot=True, interval=PAUSE_MS)
         self._turn.timeout.connect(self._fill_next)
@@ -204,24 +201,18 @@ class NowPage(StatsPage):
         if self._num_filled < len(self._parts):
             self._turn.start()
 
-    def _fill_large(self, stats: RunStats) -> None:
+    def _fill_figures(self, stats: RunStats) -> None:
         texts = answer_texts(stats)
         for key, figure in {"speed": self.speed, "speedup": self.speedup, "per_pass": self.per_pass}.items():
             figure.set_value(texts[key])
-
-    def _fill_rows(self, stats: RunStats) -> None:
-        texts = answer_texts(stats)
         for key, row in self.rows.items():
             row.set_value(texts[key])
+        self.kept.show_rate(texts["accepted"])
+        self.context.set_value(texts["context"])
 
-    def _fill_depths(self, stats: RunStats) -> None:
-        self.kept.show_rate(answer_texts(stats)["accepted"])
+    def _fill_plots(self, stats: RunStats) -> None:
         self.kept.show_depths(stats, settled=not self._live)
-
-    def _fill_lengths(self, stats: RunStats) -> None:
         self.kept.show_lengths(stats)
-
-    def _fill_split(self, stats: RunStats) -> None:
         self.split.show(stats)
 
     def _fill_sources(self, stats: RunStats) -> None:
@@ -229,9 +220,6 @@ class NowPage(StatsPage):
         counts = source_counts(stats)
         for source in Source:
             self.sources[source].set_value(counts[source])
-
-    def _fill_context(self, stats: RunStats) -> None:
-        self.context.set_value(answer_texts(stats)["context"])
         self._fill_why(stats)
         free = max(stats.context_size - stats.context_used, 0)
         self.context_bar.set_parts(

@@ -24,6 +24,7 @@ from PySide6.QtCore import QAbstractEventDispatcher, QEventLoop, QTimer
 from PySide6.QtWidgets import QApplication, QScrollBar, QWidget
 
 from app.garbage_controller import GarbageController
+from engine.answer import STATS_INTERVAL_S
 from engine.records import Mode, ModelInfo, RunStats, Source
 from tests.ui.long_chats import CHARS_A_TOKEN, KINDS, answer_of, history_of, spans_of
 from ui.main_window import MainWindow
@@ -31,7 +32,7 @@ from ui.records import EngineState, EngineView, MessageState, MessageView
 
 FRAME_MS = 25
 IDLE_MS = 0.2  # a turn of the event loop without any work is shorter
-STATS_MS = 250
+STATS_MS = STATS_INTERVAL_S * 1000
 HISTORY_TOKENS = 20_000
 ALL_SOURCES = frozenset(Source)
 SCROLL_PX, SCROLL_MS = 240, 25  # two notches of a wheel a frame: fast
@@ -128,7 +129,7 @@ def stream(window: MainWindow, heartbeat: Heartbeat, text: str, rate: float) -> 
     timers = [QTimer(), QTimer()]
     for timer, deed, pause in zip(timers, (frame, figures), (FRAME_MS, STATS_MS), strict=True):
         timer.timeout.connect(deed)
-        timer.start(pause)
+        timer.start(round(pause))
     wait_until(lambda: state["sent"] >= len(spans))
     for timer in timers:
         timer.stop()
