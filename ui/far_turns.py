@@ -32,6 +32,7 @@ class FarTurns:
         self._clock = clock
         self._stepped_s = self._worked_s = -math.inf
         self._waited: set[QTimer] = set()  # of work that has waited for a turn
+        self._passed: set[QTimer] = set()  # of work that let the turn pass in which a step may have been painted
         self._is_short = False  # of turns in which nothing else is done
         self._is_following = False
         self._place = self._speed = 0.0  # in heights of the page, and of these in a second
@@ -83,6 +84,11 @@ class FarTurns:
             self._waited.add(timer)
             timer.start(wait_ms)
             return
+        if self.is_scrolling and not self._is_short and timer not in self._passed:
+            self._passed.add(timer)
+            timer.start(0)
+            return
+        self._passed.discard(timer)
         self._waited.discard(timer)
         self._is_short = wait_ms > 0
         work()

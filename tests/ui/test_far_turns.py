@@ -51,6 +51,10 @@ def test_nothing_is_done_in_the_turn_of_a_step(turns: FarTurns, clock: Clock, qt
     assert done == ["before"]
     assert timer.isActive(), "it comes again"
     clock.now += AFTER_STEP_S + 0.001
+    turns.take(timer, lambda: done.append("in the turn that may have painted the step"))
+    assert done == ["before"]
+    assert timer.isActive(), "it comes again"
+    assert timer.interval() == 0
     turns.take(timer, lambda: done.append("after"))
     assert done == ["before", "after"]
     turns.take(timer, lambda: done.append("right behind another"))
