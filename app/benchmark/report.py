@@ -1,4 +1,4 @@
-"""A benchmark as data: machine, models, settings, rows, comparisons. Knows no measuring."""
+"""A benchmark as data: machine, models, settings, rows, comparisons, every answer. Knows no measuring."""
 
 from __future__ import annotations
 
@@ -25,6 +25,7 @@ class Report:
     settings: dict[str, object]
     rows: tuple[Row, ...]
     comparisons: tuple[Comparison, ...]
+    answers: tuple[Run, ...] = ()  # in the order in which they were measured
 
     def as_dict(self) -> dict[str, object]:
         """The report as JSON keeps it; each kind of comparison under its own name."""
@@ -34,12 +35,13 @@ class Report:
             "settings": self.settings,
             "rows": [row.as_dict() for row in self.rows],
             **{name: [one.as_dict() for one in self.comparisons if one.name == name] for name in NAMES},
+            "answers": [run.as_dict() for run in self.answers],
         }
 
 
 def make_report(ready: EngineReady, settings: dict[str, object], runs: Sequence[Run]) -> Report:
     """Sum up what was measured."""
-    return Report(machine(), models(ready), settings, tuple(summarise(runs)), tuple(compare(runs)))
+    return Report(machine(), models(ready), settings, tuple(summarise(runs)), tuple(compare(runs)), tuple(runs))
 
 
 def machine() -> dict[str, object]:

@@ -68,6 +68,23 @@ class Run:
     token_ids: tuple[int, ...] = ()
     wall_s: float | None = None
 
+    def as_dict(self) -> dict[str, object]:
+        """What a ratio of its own can be computed from; its words are left out."""
+        return {
+            "prompt": self.prompt_id,
+            "category": self.category,
+            "temperature": self.temperature,
+            "round": self.round,
+            "compared": self.variant.label,
+            "tokens": self.stats.tokens,
+            "passes": self.stats.passes,
+            "proposed": self.stats.proposed,
+            "accepted": self.stats.accepted,
+            "decode_s": self.stats.decode_s,
+            "draft_s": self.stats.draft_s,
+            "wall_s": self.wall_s,
+        }
+
 
 class Contestant(Protocol):
     """One engine that takes part, in all its variants."""
