@@ -11,7 +11,7 @@ from app.chats.exchange.transfer import export_chats, import_chats
 from app.chats.opening import Place
 from app.chats.store import ChatStore
 from app.command_line.output import counted, fail
-from app.errors import AppError, StorageFullError
+from app.errors import AppError, ChatsImportError, StorageFullError
 from app.paths import find_paths
 
 MAKE_SPACE = "Make some space and do it again; what is here already is not imported twice."
@@ -42,6 +42,13 @@ def _export(store: ChatStore, options: argparse.Namespace) -> int:
 
 
 def _import(store: ChatStore, files: list[str]) -> int:
+    """Take in what the files hold; as in the window, one that cannot be used keeps out none of the others."""
+    code = 0
     for name in files:
-        sys.stdout.write(f"{name}: {import_chats(store, Path(name)).sentence}\n")
-    return 0
+        try:
+            sentence = import_chats(store, Path(name)).sentence
+        except ChatsImportError as error:
+            code = fail(error.problem)
+        else:
+            sys.stdout.write(f"{name}: {sentence}\n")
+    return code

@@ -52,6 +52,24 @@ def test_a_bad_file_is_one_sentence(tmp_path: Path, capsys: pytest.CaptureFixtur
     assert "no export of Paceline" in told
 
 
+def test_a_bad_file_keeps_out_no_other(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fill()
+    good, bad = tmp_path / "good.json", tmp_path / "bad.json"
+    assert main(["chats", "export", str(good)]) == 0
+    bad.write_text("{}")
+    monkeypatch.setenv("PACELINE_HOME", str(tmp_path / "elsewhere"))
+    capsys.readouterr()
+    assert main(["chats", "import", str(bad), str(good), str(tmp_path / "none.zip")]) == 1
+    told = capsys.readouterr()
+    assert told.out == f"{good}: 1 chat imported.\n"
+    assert [("bad.json" in line, "none.zip" in line) for line in told.err.splitlines()] == [
+        (True, False),
+        (False, True),
+    ]
+
+
 def test_chats_that_are_in_use_are_left_alone(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     fill()
     paths = find_paths()
