@@ -75,7 +75,7 @@ class ChatSettings(QObject):
         commands.add(CHAT, mark("Commands", "Settings of this chat"), "Ctrl+.", self.open)
         keys = [f"Ctrl+Shift+{number}" for number in range(1, len(Mode) + 1)]
         for mode, key in zip(Mode, keys, strict=True):
-            commands.bind(key, partial(self.take_mode, mode))
+            commands.bind(CHAT, key, partial(self.take_mode, mode))
         commands.tell(CHAT, mark("Commands", "Take one of the modes of speculation"), keys)
         commands.tell(CHAT, mark("Commands", "Insert a prompt, in an empty message"), "/")
 

@@ -35,11 +35,14 @@ class Commands(QObject):
         super().__init__(window)
         self._window = window
         self._rows: list[tuple[str, str, tuple[QKeySequence, ...]]] = []
+        self._resting: dict[str, list[QAction]] = {}  # those that can rest, by their group
 
-    def add(self, group: str, words: str, keys: str | Sequence[str], deed: Callable[[], object]) -> QAction:
+    def add(
+        self, group: str, words: str, keys: str | Sequence[str], deed: Callable[[], object], *, rests: bool = True
+    ) -> QAction:
         """Let ``keys`` ("Ctrl+N", or several of which each does it) do ``deed`` anywhere in the window.
 
-        ``group`` and ``words`` are marked texts of the context "Commands".
+        ``group`` and ``words`` are marked texts of the context "Commands". What ``rests`` does so with its group.
         """
         sequences = [QKeySequence(text) for text in ((keys,) if isinstance(keys, str) else keys)]
         action = QAction(translate("Commands", words), self._window)
@@ -48,11 +51,19 @@ class Commands(QObject):
         action.triggered.connect(lambda: deed())  # noqa: PLW0108 (the signal brings an argument of its own)
         self._window.addAction(action)
         self._rows.append((group, words, tuple(sequences)))
+        if rests:
+            self._resting.setdefault(group, []).append(action)
         return action
 
-    def bind(self, key: str, deed: Callable[[], object]) -> None:
+    def rest(self, group: str, resting: bool) -> None:
+        """Leave the keys of a group to whatever has the keyboard, or take them again."""
+        for action in self._resting.get(group, ()):
+            action.setEnabled(not resting)
+
+    def bind(self, group: str, key: str, deed: Callable[[], object]) -> None:
         """Let ``key`` do ``deed`` anywhere in the window; somebody else tells of it."""
         action = QAction(self._window)
+        self._resting.setdefault(group, []).append(action)
         action.setShortcut(QKeySequence(key))
         action.setShortcutContext(Qt.ShortcutContext.WindowShortcut)
         action.triggered.connect(lambda _checked=False: deed())

@@ -98,6 +98,7 @@ class MainWindow(QMainWindow):
         self.dialogs.file_chosen.connect(self.model_file_chosen)
         self.engine_view = EngineView()
         self._builtin = BuiltinNote(assets_dir)
+        self._title = ""  # of the open chat
         self.setWindowTitle("Paceline")
         self.theme = Theme(assets_dir / "icons", self)
         self.setWindowIcon(self.theme.application_icon())
@@ -193,7 +194,13 @@ class MainWindow(QMainWindow):
     def name_conversation(self, title: str) -> None:
         """The open conversation is called so; its messages stay where they are."""
         self.header.set_title(title)
-        self.setWindowTitle(title or "Paceline")  # Qt adds the name of the app, as to dialogs, in the platform's way
+        self._title = title
+        self.name_window()
+
+    def name_window(self) -> None:
+        """Name the window after what is seen; Qt adds the name of the app, as to dialogs, in the platform's way."""
+        seen = translate("HubPlace", "Models") if self.hub.is_open else self._title
+        self.setWindowTitle(seen or "Paceline")
 
     def add_message(self, view: MessageView) -> None:
         """Show one more message."""

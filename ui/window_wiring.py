@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 def connect_parts(window: MainWindow) -> None:
     """Connect what the parts want with who does it."""
     window.hub.connect_doors(window.header, window.sidebar, (window.empty,))
+    window.hub.stack.currentChanged.connect(lambda _place: _show_place(window))
     _connect_sidebar(window)
     _connect_models(window)
     _connect_conversation(window)
@@ -88,7 +89,7 @@ def add_commands(window: MainWindow) -> None:
     commands.tell(CHAT, mark("Commands", "Send the message"), "Enter")
     commands.tell(CHAT, mark("Commands", "Break the line"), "Shift+Return")
     commands.add(CHAT, mark("Commands", "Attach files to the message"), "Ctrl+Shift+A", window.composer.ask_files)
-    commands.add(CHAT, mark("Commands", "Stop the answer, or go back"), "Esc", window.escape)
+    commands.add(CHAT, mark("Commands", "Stop the answer, or go back"), "Esc", window.escape, rests=False)
     commands.add(CHAT, mark("Commands", "Next mode of speculation"), "Ctrl+D", window.composer.modes.cycle)
     commands.add(CHAT, mark("Commands", "Copy the last answer"), "Ctrl+Shift+C", window.copy_last_answer)
     _add_source_switch(window)
@@ -97,8 +98,8 @@ def add_commands(window: MainWindow) -> None:
     PassKeys(window.transcript, commands)
     commands.add(CHATS, mark("Commands", "New chat"), "Ctrl+N", window.sidebar.new_button.click)
     commands.add(CHATS, mark("Commands", "Search chats"), ("Ctrl+K", "Ctrl+F"), window.focus_search)
-    commands.add(CHATS, mark("Commands", "Next chat of the list"), "Ctrl+PgDown", lambda: window.sidebar.list.step(1))
-    commands.add(CHATS, mark("Commands", "Previous chat"), "Ctrl+PgUp", lambda: window.sidebar.list.step(-1))
+    commands.add(CHATS, mark("Commands", "Next chat of the list"), "Ctrl+PgDown", lambda: _step(window, 1))
+    commands.add(CHATS, mark("Commands", "Previous chat"), "Ctrl+PgUp", lambda: _step(window, -1))
     commands.add(CHATS, mark("Commands", "Rename the chosen chat, or the open one"), "F2", lambda: _rename(window))
     commands.tell(CHATS, mark("Commands", "Delete the chosen chat"), "Del")
     commands.add(CHATS, mark("Commands", "Take back what was just deleted"), "Ctrl+Z", window.undo_bar.undo)
@@ -117,6 +118,17 @@ def add_commands(window: MainWindow) -> None:
         commands.add(WINDOW, words, "Shift+F10", _open_menu)
     commands.add(WINDOW, mark("Commands", "Fill the screen, and back"), "F11", lambda: _fill_screen(window))
     commands.add(WINDOW, mark("Commands", "Close the window"), "Ctrl+Q", window.close)
+
+
+def _step(window: MainWindow, by: int) -> None:
+    window.hub.leave()
+    window.sidebar.list.step(by)
+
+
+def _show_place(window: MainWindow) -> None:
+    """The keys of a chat that nobody sees must not change it."""
+    window.commands.rest(CHAT, window.hub.is_open)
+    window.name_window()
 
 
 def _rename(window: MainWindow) -> None:
