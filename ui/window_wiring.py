@@ -8,7 +8,7 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QRect, QRectF, Qt
 from PySide6.QtGui import QContextMenuEvent
 from PySide6.QtWidgets import QApplication
 
@@ -145,7 +145,9 @@ def _open_menu() -> None:
     """As Qt does where there is a menu key, which many keyboards lack."""
     focused = QApplication.focusWidget()
     if focused is not None:
-        place = focused.inputMethodQuery(Qt.InputMethodQuery.ImCursorRectangle).center()
+        caret = focused.inputMethodQuery(Qt.InputMethodQuery.ImCursorRectangle)  # texts give it in parts of pixels
+        caret = caret.toRect() if isinstance(caret, QRectF) else caret
+        place = caret.center() if isinstance(caret, QRect) else focused.rect().center()
         reason = QContextMenuEvent.Reason.Keyboard
         QApplication.sendEvent(focused, QContextMenuEvent(reason, place, focused.mapToGlobal(place)))
 

@@ -71,6 +71,14 @@ def test_a_keyboard_without_a_menu_key_opens_the_menus_too(desk: Desk, qtbot: Qt
     qtbot.keyClick(card.copy_button, Qt.Key.Key_F10, shift)
     take(qtbot, "Delete from here on")
     assert [view.text for view in desk.messages()] == ["one"]
+    edit = desk.window.composer.edit
+    come_back(edit, qtbot)
+    edit.setFocus()
+    qtbot.waitUntil(edit.hasFocus)
+    QApplication.clipboard().setText("words")
+    qtbot.keyClick(edit, Qt.Key.Key_F10, shift)
+    take(qtbot, "&Paste")
+    assert edit.toPlainText() == "words"
 
 
 def test_a_chat_gets_a_folder_leaves_it_and_comes_back(desk: Desk, qtbot: QtBot) -> None:
