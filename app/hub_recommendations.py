@@ -21,6 +21,7 @@ from app.hub.catalog import (
     read_catalog,
 )
 from app.hub.errors import HubError
+from app.hub.part_file import RESERVE_BYTES
 from app.hub.records import RemoteModel
 from app.hub_pairs import PairJudge, ShouldStop
 from app.hub_views import guess_fit
@@ -128,18 +129,18 @@ class Recommendations:
             raise BrokenCatalogError(said("{error}.", error=error)) from error
 
     def _row(self, pair: CatalogPair, hardware: Hardware) -> CatalogRow:
-        free = hardware.free_memory_bytes + sum(gpu.free_bytes or 0 for gpu in hardware.gpus)
         speedup = pair.speedup
+        view = PairView(
+            self._side(pair.target),
+            self._side(pair.draft),
+            Match.UNCHECKED,
+            translate("HubRecommendations", NOT_ASKED),
+        )
         return CatalogRow(
             key=pair.key,
             name=pair.name,
             good_for=sentence(translate("Catalog", pair.good_for)),
-            pair=PairView(
-                self._side(pair.target),
-                self._side(pair.draft),
-                Match.UNCHECKED,
-                translate("HubRecommendations", NOT_ASKED),
-            ),
+            pair=view,
             licence=_licences(pair),
             speedup=translate("Recommendations", "{low} to {high} times, {measured_on}").format(
                 low=figure(speedup.low), high=figure(speedup.high), measured_on=speedup.measured_on
@@ -148,7 +149,7 @@ class Recommendations:
             else "",
             source=speedup.source if speedup else "",
             checked="" if pair.verified else _not_asked(),
-            fit=guess_fit(pair.target.size_bytes + pair.draft.size_bytes, free),
+            fit=_fit(view, pair.target.size_bytes + pair.draft.size_bytes, hardware),
         )
 
     def _side(self, model: CatalogModel) -> PairSide:
@@ -161,6 +162,15 @@ class Recommendations:
             size_bytes=model.size_bytes,
             presence=Presence.HERE if path else Presence.ABSENT,
         )
+
+
+def _fit(pair: PairView, weights_bytes: int, hardware: Hardware) -> FitLevel:
+    """By the listed sizes: the memory for the weights, and the disk for what is still to be downloaded."""
+    missing, free_disk = pair.missing_bytes, hardware.free_disk_bytes
+    if missing and free_disk is not None and missing + RESERVE_BYTES > free_disk:
+        return FitLevel.TOO_LARGE
+    free = hardware.free_memory_bytes + sum(gpu.free_bytes or 0 for gpu in hardware.gpus)
+    return guess_fit(weights_bytes, free)
 
 
 def _refs(pair: CatalogPair, checked: EntryCheck) -> tuple[ModelRef, ModelRef]:

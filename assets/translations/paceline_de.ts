@@ -7148,8 +7148,8 @@ Chat-Vorlage: {template_name}
         </translation>
     </message>
     <message>
-        <source>None of the recommended pairs fits the memory that is free now. Begin with the built-in pair.</source>
-        <translation>Keines der empfohlenen Paare passt in den jetzt freien Speicher. Beginnen Sie mit dem eingebauten Paar.</translation>
+        <source>None of the recommended pairs fits the memory and the disk that are free now. Begin with the built-in pair.</source>
+        <translation>Keines der empfohlenen Paare passt in den Speicher und auf die Platte, die jetzt frei sind. Beginnen Sie mit dem eingebauten Paar.</translation>
     </message>
     <message>
         <source>From a list that came with Paceline: these names and sizes were not checked with the hub. They are before anything is downloaded.</source>

@@ -22,7 +22,8 @@ WIDTH_PX = 860
 SIDE_PX = 24
 NUM_SUGGESTED = 3
 NONE_FITS = mark(
-    "WelcomePage", "None of the recommended pairs fits the memory that is free now. Begin with the built-in pair."
+    "WelcomePage",
+    "None of the recommended pairs fits the memory and the disk that are free now. Begin with the built-in pair.",
 )
 NOT_CHECKED = mark(
     "WelcomePage",

@@ -1,0 +1,42 @@
+"""Recommended pairs by their listed sizes: what is suggested has room in memory and, unless it is here, on the disk."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from app.hub_recommendations import Recommendations
+from app.paths import assets_dir
+from ui.hub_records import FitLevel, Hardware
+
+GB = 1_000_000_000
+
+
+def recommended(free_disk: int | None, path: str = "") -> Recommendations:
+    """For a machine with much memory; ``path`` is where every model lies, or empty."""
+    judge: Any = SimpleNamespace(
+        hardware=lambda: Hardware(8, 64 * GB, 60 * GB, free_disk), shelf=SimpleNamespace(path_of=lambda _ref: path)
+    )
+    return Recommendations(assets_dir() / "catalog.toml", judge)
+
+
+@pytest.mark.parametrize(("free_disk", "some"), [(0, False), (5_000_000, False), (500 * GB, True), (None, True)])
+def test_what_has_no_room_on_the_disk_is_not_suggested(free_disk: int | None, some: bool) -> None:
+    found = recommended(free_disk)
+    assert bool(found.suggested()) is some
+    assert any(row.fit is FitLevel.FITS for row in found.rows()) is some
+
+
+def test_what_fits_the_disk_in_part_only_is_left_out() -> None:
+    rows = recommended(500 * GB).rows()
+    smallest = min(row.pair.missing_bytes or 0 for row in rows)
+    found = recommended(smallest + 100_000_000)
+    fitting = [row for row in found.rows() if row.fit is FitLevel.FITS]
+    assert fitting
+    assert all((row.pair.missing_bytes or 0) <= smallest + 100_000_000 for row in fitting)
+
+
+def test_what_is_here_needs_no_disk() -> None:
+    assert recommended(0, "/models/here.gguf").suggested()
