@@ -5,6 +5,7 @@ The lock decides, and is taken first of all. The first paint waits neither for t
 
 from __future__ import annotations
 
+import os
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -69,8 +70,9 @@ class SingleInstance(QObject):
     def _name(self) -> str:
         import hashlib  # noqa: PLC0415  (as above)
 
-        # A socket's path may have about 100 characters; a folder's may have more.
-        return "paceline-" + hashlib.sha256(str(self._lock_file).encode()).hexdigest()[:16]
+        # A socket's path may have about 100 characters; a folder's may have more, and links may lead to it by others.
+        place = os.path.realpath(self._lock_file)
+        return "paceline-" + hashlib.sha256(os.fsencode(place)).hexdigest()[:16]
 
     def _raise_other(self, *, patiently: bool = True) -> bool:
         """Ask the other one to come forward; ``patiently`` wait for one that has begun but does not listen yet."""

@@ -61,6 +61,22 @@ def test_a_second_start_raises_the_first(qtbot: QtBot, tmp_path: Path, how: str)
         end(child)
 
 
+def test_a_second_start_by_another_way_to_the_folder_raises_the_first(qtbot: QtBot, tmp_path: Path) -> None:
+    """A home behind a link: a terminal may know it by one name, and the desktop by the other."""
+    (tmp_path / "real").mkdir()
+    try:
+        (tmp_path / "link").symlink_to(tmp_path / "real", target_is_directory=True)
+    except OSError:
+        pytest.skip("this system lets nobody make a link")
+    child = hold(tmp_path / "real" / "lock", "answer")
+    second = SingleInstance(tmp_path / "link" / "lock")
+    try:
+        assert not second.take()
+        assert second.other_answered
+    finally:
+        end(child)
+
+
 def test_a_first_that_hangs_keeps_its_place(qtbot: QtBot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("app.single_instance.ANSWER_MS", 100)
     child = hold(tmp_path / "lock", "hang")
