@@ -122,24 +122,24 @@ class WindowLayout(QObject):
     def adapt(self, width: int) -> None:
         """A window that becomes narrow shows no statistics of itself; the button still does."""
         is_narrower, self._width = width < self._width, width
-        if width >= max(NARROW_PX, self._least_px()):
+        if width >= self._narrow_px():
             self._stats.setVisible(self._stats_wanted)
         elif is_narrower:
             self._stats.hide()
 
-    def _least_px(self) -> int:
-        """How wide all three panes are at least, at this size of the text."""
+    def _narrow_px(self) -> int:
+        """Below this width the statistics make room: never less than all three panes take at this size of the text."""
         places = range(self._splitter.count())
         panes = [pane for pane in map(self._splitter.widget, places) if pane is not None]
         least = (pane.minimumWidth() or pane.minimumSizeHint().width() for pane in panes)
-        return sum(least) + self._splitter.handleWidth() * (len(panes) - 1)
+        return max(NARROW_PX, sum(least) + self._splitter.handleWidth() * (len(panes) - 1))
 
     def _fit_panes(self) -> None:
         """Where larger text leaves no room for all that is open, the statistics go first, then the sidebar."""
         for pane in (self._stats, self._sidebar):
             if self._splitter.minimumSizeHint().width() > self._window.width():
                 pane.hide()
-        if self._window.width() >= max(NARROW_PX, self._least_px()):
+        if self._window.width() >= self._narrow_px():
             self._stats.setVisible(self._stats_wanted)
         self.show_buttons()
 
@@ -194,5 +194,5 @@ class WindowLayout(QObject):
         except (ValueError, KeyError, TypeError, binascii.Error):
             return
         self._is_restored = self._window.restoreGeometry(QByteArray(geometry))
-        self.set_panes(Panes(sizes, sidebar, stats, stats and self._window.width() >= NARROW_PX))
+        self.set_panes(Panes(sizes, sidebar, stats, stats and self._window.width() >= self._narrow_px()))
         self._stats.now.set_marks(marks)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 
 import pytest
@@ -74,6 +75,17 @@ def test_very_large_text_leaves_all_panes_within_a_window_of_1280_pixels(
         qtbot.keyClick(window.composer.edit, Qt.Key.Key_B, CTRL | Qt.KeyboardModifier.ShiftModifier)
     window.layout_state.toggle_sidebar()
     qtbot.waitUntil(lambda: beyond(window) == [], timeout=5_000)
+
+
+def test_very_large_text_leaves_all_panes_within_a_remembered_window(very_large: None, qtbot: QtBot) -> None:
+    window = make_window(qtbot)
+    kept = {**json.loads(window.save_layout()), "stats": True, "geometry": ""}  # without: this screen is smaller
+    window.set_text_size("larger")
+    window.setMinimumWidth(0)
+    window.resize(1280, 800)
+    window.restore_layout(json.dumps(kept).encode())
+    qtbot.waitUntil(lambda: beyond(window) == [], timeout=5_000)
+    assert window.width() == 1280
 
 
 def test_a_window_of_very_large_text_is_no_wider_than_its_screen(very_large: None, qtbot: QtBot) -> None:
