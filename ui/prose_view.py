@@ -6,11 +6,11 @@ import math
 import re
 from collections.abc import Sequence
 from html import escape
-from typing import Any
 
 from PySide6.QtCore import QEvent, QMimeData, Qt, QUrl, Signal
 from PySide6.QtGui import (
     QFocusEvent,
+    QImage,
     QKeyEvent,
     QPainter,
     QPaintEvent,
@@ -145,9 +145,11 @@ class ProseView(QTextBrowser):
         self._html, self._plain = None, text
         self._reload()
 
-    def loadResource(self, kind: int, name: QUrl | str) -> Any:  # noqa: ANN401, ARG002
-        """Nothing an answer names is ever loaded."""
-        return None
+    def loadResource(self, kind: int, name: QUrl | str) -> QImage:  # noqa: ARG002
+        """Nothing an answer names is ever loaded: where nothing, or an empty picture, is given, Qt loads it itself."""
+        nothing = QImage(1, 1, QImage.Format.Format_ARGB32)
+        nothing.fill(Qt.GlobalColor.transparent)
+        return nothing
 
     def createMimeDataFromSelection(self) -> QMimeData:
         """Called for copying and dragging."""

@@ -131,7 +131,9 @@ def test_prose_loads_no_resource(theme: Theme, qtbot: QtBot) -> None:
     view = ProseView(theme)
     qtbot.addWidget(view)
     kind = QTextDocument.ResourceType.ImageResource.value
-    assert view.loadResource(kind, QUrl("file:///etc/hostname")) is None
+    given = view.loadResource(kind, QUrl("file:///etc/hostname"))
+    assert given.size().toTuple() == (1, 1), "a null picture would have Qt load the file"
+    assert given.pixelColor(0, 0).alpha() == 0
     assert not view.openLinks()
     assert not view.openExternalLinks()
 

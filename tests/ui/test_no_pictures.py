@@ -9,14 +9,15 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from PySide6.QtCore import QBuffer, QIODevice
-from PySide6.QtGui import QColor, QImage
+from PySide6.QtCore import QBuffer, QIODevice, QUrl
+from PySide6.QtGui import QColor, QImage, QTextDocument
 from PySide6.QtWidgets import QTextBrowser, QWidget
 from pytestqt.qtbot import QtBot
 
 from tests.ui.conftest import STATS
 from ui.hub.readme_view import ReadmeView
 from ui.main_window import MainWindow
+from ui.prose_view import ProseView
 from ui.records import MessageView
 from ui.theme import Theme
 
@@ -125,4 +126,17 @@ def test_a_description_from_the_hub_draws_none(
     view.set_markdown("\n\n".join(map(written, addresses)))
     qtbot.waitUntil(lambda: "words" in view.toPlainText() or "img" in view.toPlainText())
     assert not is_drawn(view)
+    assert ear.num_callers == 0
+
+
+def test_prose_draws_none_whatever_html_gets_into_it(
+    addresses: list[str], ear: Ear, theme: Theme, qtbot: QtBot
+) -> None:
+    view = ProseView(theme)
+    view.setHtml(html(addresses))
+    show(view, qtbot)
+    assert not is_drawn(view)
+    for address in addresses:
+        for kind in QTextDocument.ResourceType:
+            assert view.loadResource(kind.value, QUrl(address)).width() == 1
     assert ear.num_callers == 0
