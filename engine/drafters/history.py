@@ -123,8 +123,8 @@ class PastText:
             file.parent.mkdir(parents=True, exist_ok=True)
             partial.write_bytes(_MAGIC + self._vocabulary.digest() + hashlib.sha256(data).digest() + data)
             partial.replace(file)
-        except OSError:
-            log.exception("what past conversations said could not be kept")
+        except OSError as error:
+            log.warning("what past conversations said could not be kept: %s", error)
         self._changed = False
 
     def forget(self) -> None:
@@ -154,8 +154,8 @@ class PastText:
         head = len(_MAGIC) + 2 * _DIGEST
         try:
             content = file.read_bytes()
-        except OSError:
-            log.exception("what past conversations said could not be read")
+        except OSError as error:
+            log.warning("what past conversations said could not be read: %s", error)
             return array("i")
         data = content[head:]
         if content[:head] != _MAGIC + self._vocabulary.digest() + hashlib.sha256(data).digest() or len(data) % 4:
