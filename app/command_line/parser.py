@@ -27,9 +27,9 @@ def main(argv: Sequence[str] | None = None) -> int:
         options = _options(words)
     except OSError as error:
         return _unwritten(error)
-    # Imported only when called: the window must not wait for what the terminal needs, nor the other way round.
-    module = importlib.import_module(f"app.command_line.{options.module}")
     try:
+        # Imported only when called: the window must not wait for what the terminal needs, nor the other way round.
+        module = importlib.import_module(f"app.command_line.{options.module}")
         code = int(module.command(options))
         sys.stdout.flush()
     except KeyboardInterrupt:

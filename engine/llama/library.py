@@ -40,12 +40,19 @@ _ERROR_LEVEL = 4
 _recent_errors: collections.deque[str] = collections.deque(maxlen=20)
 _recent_buffers: collections.deque[str] = collections.deque(maxlen=200)
 _started: list[Any] = []
+_interrupts: list[bool] = []  # Ctrl+C while a line was logged
 _forgone: list[str] = []  # kernels that do not work in this process
 
 
 @lib.llama_log_callback  # type: ignore[untyped-decorator]
 def _on_log(level: int, text: bytes, _user_data: ctypes.c_void_p) -> None:
-    line = text.decode("utf-8", "replace").rstrip()
+    try:
+        _keep_line(level, text.decode("utf-8", "replace").rstrip())
+    except KeyboardInterrupt:  # from here it would be printed and lost
+        _interrupts.append(True)
+
+
+def _keep_line(level: int, line: str) -> None:
     if not line or line == ".":
         return
     if level == _ERROR_LEVEL:
@@ -66,13 +73,20 @@ def start() -> Any:  # noqa: ANN401  (the binding ships no types)
 
 @contextmanager
 def errors() -> Iterator[list[str]]:
-    """Collect the error lines that llama.cpp logs inside the block; the list is filled when the block ends."""
+    """Collect the error lines that llama.cpp logs inside the block; the list is filled when the block ends.
+
+    Raises:
+        KeyboardInterrupt: Ctrl+C was pressed while one was logged.
+    """
     _recent_errors.clear()
     lines: list[str] = []
     try:
         yield lines
     finally:
         lines.extend(_recent_errors)
+        if _interrupts:
+            _interrupts.clear()
+            raise KeyboardInterrupt
 
 
 @contextmanager

@@ -102,3 +102,11 @@ def test_ctrl_c_ends_any_command_without_a_traceback(monkeypatch: pytest.MonkeyP
 
     monkeypatch.setattr("app.command_line.chats.import_chats", interrupt)
     assert main(["chats", "import", "chats.json"]) == INTERRUPTED
+
+
+def test_ctrl_c_while_a_command_is_loaded_ends_without_a_traceback(monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupt(_name: str) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("app.command_line.parser.importlib.import_module", interrupt)
+    assert main(["stats"]) == INTERRUPTED

@@ -109,6 +109,17 @@ def test_what_happens_while_it_loads_ends_the_load_as_itself(error: BaseExceptio
     assert raised.value is error
 
 
+def test_ctrl_c_while_llama_cpp_logs_a_line_is_not_lost(monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupted(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(library, "_keep_line", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            LlamaModel(shared_model("stories260K-f16.gguf"))
+    LlamaModel(shared_model("stories260K-f16.gguf")).close()
+
+
 def test_a_failed_pass_is_not_told_with_the_reason_of_something_else(context: LlamaContext, tmp_path: Path) -> None:
     text = tmp_path / "text.gguf"
     text.write_text("This is not a model at all, but a text that is long enough to be read.")
