@@ -29,6 +29,7 @@ from engine.pacing import choose_pace
 from engine.records import (
     CacheType,
     ChatRequest,
+    EngineReady,
     Finished,
     FlashAttention,
     LoadRequest,
@@ -56,7 +57,9 @@ def command(options: argparse.Namespace) -> int:
         return fail(_refusal(error), as_json=options.json)
     session = open_session(Path(options.history) if options.history else None)
     try:
-        ready = session.load(load_request(options))
+        ready = _loaded(session, load_request(options))
+        if ready is None:
+            return INTERRUPTED
         for notice in ready.notices:
             notify(notice)
         if options.draft and ready.draft is None:
@@ -191,6 +194,23 @@ def _attachments(options: argparse.Namespace) -> list[Attachment]:
     return [file.attachment for file in files]
 
 
+def _loaded(session: Session, request: LoadRequest) -> EngineReady | None:
+    """Load the models; None where Ctrl+C ended it: what it raises in the middle of llama.cpp would be printed and lost.
+
+    Raises:
+        EngineError: they cannot be loaded.
+    """
+    with _stop_on_interrupt() as interrupted:
+        session.is_closing = interrupted.is_set
+        try:
+            ready = session.load(request, lambda _path, _fraction: not interrupted.is_set())
+        except EngineError:
+            if not interrupted.is_set():
+                raise
+            return None
+        return None if interrupted.is_set() else ready
+
+
 def _answer(session: Session, request: ChatRequest, *, as_json: bool) -> int:
     texts: list[str] = []
     with _stop_on_interrupt() as interrupted:
@@ -217,7 +237,7 @@ def _print_reasons(asked: Mode, finished: Finished) -> None:
 
 @contextlib.contextmanager
 def _stop_on_interrupt() -> Iterator[threading.Event]:
-    """Let Ctrl+C end the answer between two passes, so that what was made is shown with its figures."""
+    """Let Ctrl+C end what runs at the next good place; what was made of an answer is shown with its figures."""
     interrupted = threading.Event()
 
     def on_signal(_number: int, _frame: FrameType | None) -> None:

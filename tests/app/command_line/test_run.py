@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import io
 import json
+import signal
 from pathlib import Path
 
 import pytest
 
+from app.command_line.output import INTERRUPTED
 from app.command_line.parser import ALL_LAYERS, CONTEXTS, MOST_THREADS, main, make_parser
 from app.command_line.run import load_request
 from app.settings_table import FIELDS
 from engine.pacer import MAX_DEPTH
-from engine.records import CacheType, FlashAttention, LoadRequest, Source
+from engine.records import CacheType, EngineReady, FlashAttention, LoadRequest, Source
+from engine.session import Progress, Session
 from tests.shared_files import shared_model
 
 KEYS = {
@@ -247,3 +250,22 @@ def test_the_placement_reaches_the_engine() -> None:
     assert asked.draft_cache_type is CacheType.Q4_0
     plain = load_request(make_parser().parse_args(["bench", "--model", "T.gguf"]))
     assert plain == LoadRequest("T.gguf")
+
+
+def test_ctrl_c_while_the_model_loads_ends_the_command(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Raised within llama.cpp it was printed, and the answer made all the same."""
+    whole = Session.load
+
+    def load(session: Session, request: LoadRequest, progress: Progress) -> EngineReady:
+        def interrupted(path: str, fraction: float) -> bool:
+            signal.raise_signal(signal.SIGINT)
+            return progress(path, fraction)
+
+        return whole(session, request, interrupted)
+
+    monkeypatch.setattr(Session, "load", load)
+    assert main(["run", "--prompt", "Hello", "--max-tokens", "3"]) == INTERRUPTED
+    said = capsys.readouterr()
+    assert (said.out, said.err) == ("", "")
