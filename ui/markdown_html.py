@@ -17,7 +17,7 @@ from markdown_it.renderer import RendererHTML
 from markdown_it.token import Token
 from markdown_it.utils import EnvType, OptionsDict
 
-from ui.markdown_lists import DEPTH, FIRST, ITEMS, NUM_DIGITS, TASK, TURNS
+from ui.markdown_lists import DEPTH, FIRST, ITEMS, NUM_DIGITS, RIGHT_TO_LEFT, TASK, TURNS
 from ui.markdown_math import BLOCK, INLINE
 
 _ALIGN = {"text-align:left": "left", "text-align:right": "right", "text-align:center": "center"}
@@ -90,7 +90,8 @@ def _open_quote(token: Token) -> str:
     """Qt lays a table out twice for each one that it is in: quotes in many quotes stand as deep as the outer ones."""
     if token.level >= MAX_QUOTE_LEVEL:
         return ""
-    return f'<table class="quote{_place(token)}" width="100%" cellspacing="0"><tr><td class="quote">'
+    kind = "quote-rtl" if token.meta.get(RIGHT_TO_LEFT) else "quote"
+    return f'<table class="quote{_place(token)}" width="100%" cellspacing="0"><tr><td class="{kind}">'
 
 
 def _close_quote(token: Token) -> str:

@@ -17,6 +17,7 @@ from markdown_it.rules_core import StateCore
 from markdown_it.token import Token
 
 from ui.markdown_inline import PLACE
+from ui.reading_direction import is_right_to_left
 
 TASK = "task"  # the type of a check mark's token, and the class of what begins with one
 TASKS = "tasks"  # the class of a list of tasks: without bullets
@@ -24,6 +25,7 @@ PART = "part"  # the class of a list that goes on below
 LAST = "last"  # the class of a list in a list with whose end the outermost one ends
 TIGHT = "tight"  # the class of a paragraph that other blocks of its item follow closely
 DEPTH = "depth"  # in a token's meta: in how many lists its block stands, counted from the innermost quote
+RIGHT_TO_LEFT = "right to left"  # in a quote's meta: whether its first words are read so
 FIRST = "first"  # in a token's meta: whether its block is the first one of an item or quote
 TURNS = "turns"  # in an item's meta: the class of the list that begins with it, in place of the one before it
 MAX_DEPTH = 8  # deeper ones stand where these stand
@@ -72,6 +74,8 @@ def _arrange(state: StateCore) -> None:
         if kind in _BOXES and opened:
             is_first = tokens[index - 1].type in _HOLDERS
             token.meta = {**token.meta, DEPTH: min(depth, MAX_DEPTH), FIRST: is_first}
+        if kind == "blockquote_open":
+            token.meta = {**token.meta, RIGHT_TO_LEFT: is_right_to_left(_first_words(tokens, index))}
         if kind in _OPENINGS:
             opened.append(_Opened(token, depth))
             depth = 0 if kind == "blockquote_open" else depth + 1
@@ -84,6 +88,16 @@ def _arrange(state: StateCore) -> None:
         elif kind == "list_item_open":
             opened[-1].num_items += 1
             _look_at_item(tokens, index, opened[-1])
+
+
+def _first_words(tokens: Sequence[Token], opening: int) -> str:
+    """What a quote begins with; empty where it has no words."""
+    for index in range(opening + 1, len(tokens)):
+        if tokens[index].type == "inline":
+            return tokens[index].content
+        if tokens[index].type == "blockquote_close":
+            break
+    return ""
 
 
 def _ends_all(tokens: Sequence[Token], index: int, depth: int) -> bool:

@@ -47,6 +47,7 @@ def document_style(tokens: Palette, base: int, code_family: str, line_height: fl
     table.more {{ margin-top: -{TABLE_EDGE_PX}px; }}
     table.quote {{ margin: 8px 0 8px 0; }}
     td.quote {{ border-left: 3px solid {tokens.border_strong}; padding-left: 12px; color: {tokens.text_muted}; }}
+    td.quote-rtl {{ border-right: 3px solid {tokens.border_strong}; padding-right: 12px; color: {tokens.text_muted}; }}
     table.first {{ margin-top: 0; }}
     {_indents(base)}
     """

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import unicodedata
-
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QFontMetrics, QFontMetricsF
+
+from ui.reading_direction import is_right_to_left
 
 _RIGHT_TO_LEFT_ISOLATE, _END_OF_ISOLATE = "\u2067", "\u2069"
 
@@ -28,14 +28,3 @@ def in_its_direction(text: str) -> str:
     A window from left to right would paint what ends such a text, dots as well as a full stop, before its first word.
     """
     return f"{_RIGHT_TO_LEFT_ISOLATE}{text}{_END_OF_ISOLATE}" if is_right_to_left(text) else text
-
-
-def is_right_to_left(text: str) -> bool:
-    """Whether the first letter that has a direction is read from right to left (Unicode's rule P2)."""
-    for letter in text:
-        direction = unicodedata.bidirectional(letter)
-        if direction in ("R", "AL"):
-            return True
-        if direction == "L":
-            return False
-    return False

@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import pairwise
 
 import pytest
-from PySide6.QtGui import QTextBlock, QTextDocument
+from PySide6.QtGui import QTextBlock, QTextDocument, QTextTable
 from PySide6.QtWidgets import QApplication
 
 from ui.markdown_blocks import BlockStream
@@ -108,3 +108,16 @@ def test_the_numbers_of_a_list_have_room(document: QTextDocument) -> None:
 def test_a_tenth_item_moves_no_other(document: QTextDocument) -> None:
     show(document, "".join(f"{number}. a\n" for number in range(1, 11)))
     assert {block.blockFormat().leftMargin() for block in blocks(document)} == {0}
+
+
+@pytest.mark.parametrize(
+    ("text", "left", "right"),
+    [("> words", 3, 0), ("> שלום words", 0, 3), ("> 1. שלום", 0, 3), ("> ```\n> x\n> ```\n\nשלום", 3, 0)],
+)
+def test_the_bar_of_a_quote_stands_where_its_lines_begin(
+    document: QTextDocument, text: str, left: float, right: float
+) -> None:
+    show(document, text)
+    quote = next(frame for frame in document.rootFrame().childFrames() if isinstance(frame, QTextTable))
+    cell = quote.cellAt(0, 0).format().toTableCellFormat()
+    assert (cell.leftBorder(), cell.rightBorder()) == (left, right)

@@ -11,7 +11,8 @@ from pytestqt.qtbot import QtBot
 
 from ui.elided_label import ElidedLabel
 from ui.main_window import MainWindow
-from ui.one_line import cut, is_right_to_left
+from ui.one_line import cut
+from ui.reading_direction import is_right_to_left
 from ui.records import ConversationRow
 from ui.theme import Theme
 
