@@ -156,7 +156,7 @@ class LlamaContext:
         """Threads that a pass uses on the CPU."""
         return int(self._lib.llama_n_threads(self._handle))
 
-    def listen(self, asks: Any, data: Any) -> None:  # noqa: ANN401  (the binding ships no types)
+    def ask_to_end(self, asks: Any, data: Any) -> None:  # noqa: ANN401  (the binding ships no types)
         """Have passes ask the C function ``asks(data)`` whether to end early; None: none any more."""
         if self._handle:
             nobody = self._lib.ggml_abort_callback()
