@@ -16,7 +16,7 @@ import numpy as np
 
 from engine.cost_store import CostStore, SavedCosts, file_facts, key_of
 from engine.drafters.draft_model import DraftModelDrafter
-from engine.errors import EngineError
+from engine.errors import DecodeError, EngineError
 from engine.llama import library
 from engine.llama.devices import find_gpus
 from engine.loading import LoadedModel, LoadOptions
@@ -129,6 +129,8 @@ def step_ms(draft: LoadedModel) -> float:
         started = perf_counter()
         drafter.propose(history, _TOKENS)
         elapsed_s = perf_counter() - started
+        if drafter.failure:
+            raise DecodeError(drafter.failure)
         drafter.forget_after(past)
         best_s = min(best_s, elapsed_s)
         if started + elapsed_s > ends:

@@ -16,6 +16,7 @@ from engine.drafters.draft_model import DraftModelDrafter
 from engine.drafters.lookahead import Lookahead
 from engine.drafters.seen import Seen
 from engine.drafters.suffix import SuffixDrafter
+from engine.errors import DecodeError
 from engine.measuring import Interrupted, ShouldStop, nobody_waits, room_for
 from engine.pacer import Pacer
 from engine.records import SamplingParams
@@ -79,6 +80,8 @@ def _step_ms(sequence: CachedSequence, n_vocab: int, pacer: Pacer, between: Call
         gate = _Tireless(pacer, text, Seen(), _TOKENS)
         model.look(history, _TOKENS, gate)
         gate.plan(may_rest=True)
+        if model.failure:
+            raise DecodeError(model.failure)
         seconds.append(perf_counter() - started)
         sequence.rollback(past)
     return median(seconds) * 1000.0 / _TOKENS

@@ -13,7 +13,7 @@ from app.paths import builtin_draft, builtin_target
 from engine import draft_place
 from engine.cost_store import CostStore
 from engine.draft_place import DraftPlace, step_ms
-from engine.errors import ModelLoadError
+from engine.errors import DecodeError, ModelLoadError
 from engine.loading import ALL_LAYERS, LoadedModel, LoadOptions, open_model
 from engine.records import ChatRequest, Finished, LoadRequest, Mode, SamplingParams
 from engine.session import Session
@@ -182,3 +182,18 @@ def test_a_step_of_a_real_draft_is_timed_and_its_cache_left_as_it_was() -> None:
     assert 0.0 < step_ms(draft) < 1000.0
     assert draft.sequence.num_past == 0
     draft.close()
+
+
+def test_a_step_that_fails_is_no_fast_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    draft = open_model(str(builtin_draft()), BY_RULE)
+
+    def fails(*_args: object) -> None:
+        raise DecodeError("No pass.")
+
+    for name in ("forward", "forward_candidates"):
+        monkeypatch.setattr(draft.sequence, name, fails)
+    try:
+        with pytest.raises(DecodeError, match="No pass"):
+            step_ms(draft)
+    finally:
+        draft.close()
