@@ -76,6 +76,10 @@ class Desk:
         shown = self.window.stats.now.rows["tokens"].value
         return int(shown.replace(",", "")) if shown[:1].isdecimal() else 0
 
+    def has_all_figures(self) -> bool:
+        """Whether all statistics are of the same moment."""
+        return not self.window.stats.now.is_filling
+
     def ask(self, text: str) -> None:
         """Type and send."""
         self.window.composer.edit.setPlainText(text)
@@ -129,7 +133,7 @@ def _draw(desk: Desk, out: Path, *, padded: bool) -> None:
     for theme in THEMES:
         window.set_theme(theme)
         desk.ask(STREAMED)
-        desk.wait(lambda: desk.ready() or desk.num_tokens() > 24, "streaming")
+        desk.wait(lambda: desk.ready() or (desk.num_tokens() > 24 and desk.has_all_figures()), "streaming")
         desk.shoot(out, "streaming")
         desk.wait(desk.ready, "an answer")
         desk.settle()
