@@ -206,13 +206,13 @@ class Pacer:
             room: at most so many more tokens in this pass.
         """
         alive *= self.learnt.model_chances.chance(confidence)
-        if self._probing or (drawn == 0 and not self._may_rest):
+        if (self._probing and drawn < _PROBE_DEPTH) or (drawn == 0 and not self._may_rest):
             return True
         return self._gain_of_going_on(drawn, alive, room) > 0.0
 
     def gain_of_running(self, drawn: int, alive: float, room: int) -> float:
         """What running the draft model once more gains, to learn the distribution of one more token."""
-        if self._probing:
+        if self._probing and drawn < _PROBE_DEPTH:
             return float("inf")
         alive *= self.learnt.by_depth.chance(drawn)
         return self._gain_of_going_on(drawn, alive, room, self.draft_step_ms)

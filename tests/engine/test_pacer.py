@@ -100,6 +100,15 @@ def test_a_useless_draft_is_paused_with_the_reason() -> None:
     assert "needs" in simulation.pacer.reason
 
 
+def test_a_probe_that_may_look_far_ahead_draws_no_further_than_another() -> None:
+    """Where another token was drawn than was looked at, it went on to the end, for 33 tokens in a pass."""
+    simulation = Simulation(STAIRCASE, 0.05, 1.0)
+    simulation.run(400)
+    choices = (simulation.pacer.choose([], has_model=True, limit=32, looks=True) for _ in range(600))
+    assert (Choice.MODEL, 32) in choices
+    assert simulation.draft(32)[0] <= 3
+
+
 def test_a_draft_that_gets_better_is_taken_up_again() -> None:
     simulation = Simulation(STAIRCASE, 0.0, 0.3)
     simulation.run(500)
