@@ -256,13 +256,15 @@ class ConversationList(QListView):
 
     @property
     def has_open(self) -> bool:
-        """Whether the open chat is listed: a new one is not, nor is one in a folder that is closed."""
-        return self.rows.index_of(self._current).isValid()
+        """Whether the open chat has a place in the list, be it in a folder that is closed: a new one has none."""
+        return self.rows.has(self._current)
 
     def rename(self) -> None:
         """Let a name be typed in its place: of the row that the keyboard is at, else of the open chat."""
         if self.state() is QAbstractItemView.State.EditingState:
             return
+        if not self.hasFocus():
+            self.rows.uncover(self._current)
         index = self.currentIndex() if self.hasFocus() else self.rows.index_of(self._current)
         if self.rows.flags(index) & Qt.ItemFlag.ItemIsEditable:
             self._came_from = None if self.hasFocus() else QApplication.focusWidget()

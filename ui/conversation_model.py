@@ -91,6 +91,20 @@ class ConversationModel(QAbstractListModel):
         self._archive_open = not self._archive_open
         self._rebuild()
 
+    def has(self, conversation_id: int | None) -> bool:
+        """Whether a conversation is among the rows, be its folder open or closed."""
+        return any(row.id == conversation_id for row in self._rows)
+
+    def uncover(self, conversation_id: int | None) -> None:
+        """Open what a conversation lies in: the archive here, a folder by a wish; nothing where it is listed."""
+        row = next((row for row in self._rows if row.id == conversation_id), None)
+        if row is None or self._line_of(row.id) is not None:
+            return
+        if row.archived:
+            self.toggle_archive()
+        elif row.folder_id is not None:
+            self.wishes.folder_folded.emit(row.folder_id, False)
+
     def _rebuild(self) -> None:
         self.beginResetModel()
         self._items = list(self._grouped())

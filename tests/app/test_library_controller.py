@@ -180,6 +180,32 @@ def test_renaming_the_open_chat_leaves_its_messages_where_they_are(desk: Desk, q
     assert bar.value() == 0
 
 
+@pytest.mark.parametrize("place", ["folder", "archive"])
+def test_f2_opens_what_the_open_chat_lies_in_and_renames_it_there(desk: Desk, qtbot: QtBot, place: str) -> None:
+    chat = answer(desk, qtbot, "animals", "the zebra runs")
+    listing = desk.window.sidebar.list
+    if place == "folder":
+        folder = desk.store.library.create_folder("Work")
+        listing.rows.wishes.foldered.emit(chat, folder)
+        listing.rows.wishes.folder_folded.emit(folder, True)
+    else:
+        listing.rows.wishes.archived.emit(chat, True)
+    assert "animals" not in lines(desk)
+    edit = desk.window.composer.edit
+    edit.setFocus()
+    qtbot.keyClick(edit, Qt.Key.Key_F2)
+    assert "animals" in lines(desk)
+    box = listing.findChild(QLineEdit)
+    assert box is not None
+    qtbot.waitUntil(box.hasFocus)
+    box.selectAll()
+    qtbot.keyClicks(box, "Zebras")
+    qtbot.keyClick(box, Qt.Key.Key_Return)
+    qtbot.waitUntil(lambda: desk.window.header.title.text() == "Zebras")
+    assert "Zebras" in lines(desk)
+    qtbot.waitUntil(edit.hasFocus)
+
+
 def test_keys_go_on_beside_what_was_archived(desk: Desk, qtbot: QtBot) -> None:
     listing = desk.window.sidebar.list
     for question in ("one", "two", "three"):
