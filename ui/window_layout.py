@@ -8,7 +8,7 @@ import json
 import sys
 from dataclasses import dataclass
 
-from PySide6.QtCore import QByteArray, QObject, QSize, Qt, Signal
+from PySide6.QtCore import QByteArray, QObject, QSize, Qt, QTimer, Signal
 from PySide6.QtWidgets import QMainWindow, QSplitter, QWidget
 
 from ui.header import Header
@@ -27,9 +27,10 @@ VERSION = 1
 
 @dataclass(frozen=True, slots=True)
 class Panes:
-    """Widths in pixels, and which are open; the statistics may be wanted where a narrow window hides them."""
+    """Widths in pixels, and which are open; either may be wanted where there is no room for it."""
 
     sizes: tuple[int, ...]
+    sidebar_wanted: bool
     sidebar: bool
     stats_wanted: bool
     stats: bool
@@ -53,7 +54,7 @@ class WindowLayout(QObject):
         self._sidebar = sidebar
         self._stats = stats
         self._header = header
-        self._stats_wanted = True
+        self._sidebar_wanted = self._stats_wanted = True
         self._is_restored = False
         self._scale = 0.0
         self._width = sys.maxsize  # of the window, when it was last asked
@@ -83,6 +84,7 @@ class WindowLayout(QObject):
         self._splitter.setSizes([wanted[0], max(left + middle + right - sum(wanted), 0), wanted[1]])
         if self._window.isVisible():
             self._fit_panes()
+            QTimer.singleShot(0, self, self._fit_panes)  # what is in the middle is laid out for this text only then
         self.changed.emit()
 
     def show_buttons(self) -> None:
@@ -91,13 +93,15 @@ class WindowLayout(QObject):
 
     def toggle_sidebar(self) -> None:
         """Show or hide the sidebar."""
-        self._sidebar.setVisible(self._sidebar.isHidden())
+        self._sidebar_wanted = self._sidebar.isHidden()
+        self._sidebar.setVisible(self._sidebar_wanted)
         self._make_room(self._stats)
         self.show_buttons()
         self.changed.emit()
 
     def show_sidebar(self) -> None:
         """Show the sidebar."""
+        self._sidebar_wanted = True
         self._sidebar.show()
         self._make_room(self._stats)
         self.show_buttons()
@@ -108,6 +112,7 @@ class WindowLayout(QObject):
         self._stats_wanted = self._stats.isHidden()
         self._stats.setVisible(self._stats_wanted)
         self._make_room(self._sidebar)
+        self._bring_sidebar_back()
         self.show_buttons()
         self.changed.emit()
 
@@ -126,6 +131,14 @@ class WindowLayout(QObject):
             self._stats.setVisible(self._stats_wanted)
         elif is_narrower:
             self._stats.hide()
+        self._bring_sidebar_back()
+        self.show_buttons()
+
+    def _bring_sidebar_back(self) -> None:
+        """Show it where it went only because there was no room, which there is now."""
+        if self._sidebar_wanted and self._sidebar.isHidden():
+            more = self._sidebar.minimumWidth() + self._splitter.handleWidth()
+            self._sidebar.setVisible(self._splitter.minimumSizeHint().width() + more <= self._window.width())
 
     def _narrow_px(self) -> int:
         """Below this width the statistics make room: never less than all three panes take at this size of the text."""
@@ -139,6 +152,7 @@ class WindowLayout(QObject):
         for pane in (self._stats, self._sidebar):
             if self._splitter.minimumSizeHint().width() > self._window.width():
                 pane.hide()
+        self._bring_sidebar_back()
         if self._window.width() >= self._narrow_px():
             self._stats.setVisible(self._stats_wanted)
         self.show_buttons()
@@ -157,12 +171,14 @@ class WindowLayout(QObject):
     def panes(self) -> Panes:
         """The panes as they are."""
         sizes = tuple(self._splitter.sizes())
-        return Panes(sizes, not self._sidebar.isHidden(), self._stats_wanted, not self._stats.isHidden())
+        shown = not self._sidebar.isHidden(), not self._stats.isHidden()
+        return Panes(sizes, self._sidebar_wanted, shown[0], self._stats_wanted, shown[1])
 
     def set_panes(self, panes: Panes) -> None:
         """The panes as they were."""
         if len(panes.sizes) == len(self._splitter.sizes()) and all(size >= 0 for size in panes.sizes):
             self._splitter.setSizes(panes.sizes)
+        self._sidebar_wanted = panes.sidebar_wanted
         self._sidebar.setVisible(panes.sidebar)
         self._stats_wanted = panes.stats_wanted
         self._stats.setVisible(panes.stats)
@@ -177,7 +193,7 @@ class WindowLayout(QObject):
             "version": VERSION,
             "geometry": base64.b64encode(geometry).decode("ascii"),
             "sizes": panes.sizes,
-            "sidebar": panes.sidebar,
+            "sidebar": panes.sidebar_wanted,
             "stats": panes.stats_wanted,
             "marks": self._stats.now.marks,
         }
@@ -194,5 +210,6 @@ class WindowLayout(QObject):
         except (ValueError, KeyError, TypeError, binascii.Error):
             return
         self._is_restored = self._window.restoreGeometry(QByteArray(geometry))
-        self.set_panes(Panes(sizes, sidebar, stats, stats and self._window.width() >= self._narrow_px()))
+        self.set_panes(Panes(sizes, sidebar, sidebar, stats, stats and self._window.width() >= self._narrow_px()))
+        self._fit_panes()
         self._stats.now.set_marks(marks)

@@ -92,3 +92,47 @@ def test_a_window_of_very_large_text_is_no_wider_than_its_screen(very_large: Non
     window = make_window(qtbot)
     window.set_text_size("larger")
     assert window.minimumWidth() <= window.screen().availableSize().width()
+
+
+@pytest.mark.parametrize("more_room", ["smaller text", "wider window"])
+def test_a_sidebar_that_had_no_room_comes_back_when_it_has(more_room: str, very_large: None, qtbot: QtBot) -> None:
+    window = make_window(qtbot)
+    window.set_text_size("small")
+    window.setMinimumWidth(0)
+    window.resize(900, 700)
+    assert window.sidebar.isVisible()
+    window.set_text_size("larger")
+    assert not window.sidebar.isVisible()
+    assert window.header.sidebar_button.isVisible()
+    if more_room == "smaller text":
+        window.set_text_size("small")
+    else:
+        window.resize(1400, 700)
+    qtbot.waitUntil(window.sidebar.isVisible, timeout=5_000)
+    assert not window.header.sidebar_button.isVisible()
+    qtbot.waitUntil(lambda: beyond(window) == [], timeout=5_000)
+
+
+def test_a_sidebar_that_somebody_hid_stays_away_whatever_the_room(very_large: None, qtbot: QtBot) -> None:
+    window = make_window(qtbot)
+    window.set_text_size("small")
+    qtbot.keyClick(window.composer.edit, Qt.Key.Key_B, CTRL)
+    for size, width in (("larger", 790), ("small", 790), ("small", 1400)):
+        window.set_text_size(size)
+        window.resize(width, 700)
+        assert not window.sidebar.isVisible()
+
+
+def test_a_sidebar_without_room_is_remembered_as_wanted(very_large: None, qtbot: QtBot) -> None:
+    window = make_window(qtbot)
+    window.setMinimumWidth(0)
+    window.resize(900, 700)
+    window.set_text_size("larger")
+    assert not window.sidebar.isVisible()
+    kept = window.save_layout()
+    again = make_window(qtbot)
+    again.set_text_size("larger")
+    again.restore_layout(kept)
+    assert not again.sidebar.isVisible()
+    again.resize(1400, 700)
+    assert again.sidebar.isVisible()
