@@ -6,11 +6,15 @@ import argparse
 import importlib
 import sys
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import app
 from app.command_line.models_parser import add_models_commands
 from app.command_line.output import INTERRUPTED, drop_output, fail, prepare_streams
 from engine.records import CacheType, FlashAttention, Mode, Problem, SamplingParams
+
+if TYPE_CHECKING:
+    from _typeshed import SupportsWrite
 
 ALL_LAYERS = 10_000  # more than any model has
 MOST_THREADS = 512  # llama.cpp ends the process where there are more
@@ -57,9 +61,20 @@ def _options(words: Sequence[str]) -> argparse.Namespace:
         raise
 
 
+class _Parser(argparse.ArgumentParser):
+    """Its commands are of this class, too."""
+
+    def _print_message(self, message: str, file: SupportsWrite[str] | None = None) -> None:
+        """Let `main` hear that help could not be written: argparse does not care. Where errors go nowhere is well."""
+        if file is sys.stdout:
+            file.write(message)
+        else:
+            super()._print_message(message, file)
+
+
 def make_parser() -> argparse.ArgumentParser:
     """Make the parser with all commands."""
-    parser = argparse.ArgumentParser(prog="paceline", description=DESCRIPTION)
+    parser = _Parser(prog="paceline", description=DESCRIPTION)
     parser.add_argument("--version", action="version", version=f"paceline {app.__version__}")
     parser.set_defaults(module="window")
     commands = parser.add_subparsers(title="commands", metavar="COMMAND")

@@ -78,9 +78,10 @@ def test_a_prompt_from_a_closed_stream_is_no_prompt() -> None:
 
 
 @WORDS
+@pytest.mark.parametrize("buffer", [{}, {"PYTHONUNBUFFERED": "1"}], ids=["", "unbuffered"])
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="this system has no file that is always full")
-def test_output_onto_a_full_disk_is_one_sentence(words: list[str]) -> None:
-    result = run(">/dev/full", *words)
+def test_output_onto_a_full_disk_is_one_sentence(words: list[str], buffer: dict[str, str]) -> None:
+    result = run(">/dev/full", *words, **buffer)
     assert result.returncode == 1
     assert result.stderr.strip().startswith("paceline: The output could not be written: No space left on device.")
     assert "\n" not in result.stderr.strip()
