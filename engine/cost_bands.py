@@ -67,7 +67,7 @@ class CostBands:
 
     def measured_points(self, threads: int) -> dict[int, dict[int, float]]:
         """The measured curves of so many threads as they are now, by band: for keeping them."""
-        return {band: self._curves[key, band].points_ms for key, band in sorted(self._measured) if key == threads}
+        return {band: self._curves[key, band].known_ms for key, band in sorted(self._measured) if key == threads}
 
     def _guess(self, threads: int, band: int) -> CostCurve:
         """A copy of the nearest curve: of the same threads before another number's, of a lower band before a higher."""
@@ -75,4 +75,4 @@ class CostBands:
             self._curves,
             key=lambda key: (key[0] != threads, abs(key[0] - threads), abs(key[1] - band), key[1]),
         )
-        return CostCurve(self._curves[nearest].points_ms, guessed=True)
+        return CostCurve(self._curves[nearest].known_ms, guessed=True)

@@ -11,6 +11,8 @@ import time
 from collections.abc import Callable, Mapping
 from itertools import pairwise
 
+from engine.untried import Untried
+
 MAX_PASS = 33  # tokens of the largest pass that is paced: 32 proposed and the last one
 # In the order of their worth, so that a short budget still gives the shape. Kernels that work on tiles of 16 or 32 rows
 # (AMX) jump behind them: a line from 16 to 24 would cut the step off, and one that goes on from 32 would miss it.
@@ -37,6 +39,8 @@ class CostCurve:
     def __init__(self, measured_ms: Mapping[int, float], *, guessed: bool = False) -> None:
         """``measured_ms`` holds at least the pass of one token; what lies between is interpolated.
 
+        What is larger is hoped to be cheap, within reason, until passes of that size were observed.
+
         A ``guessed`` curve has the right shape at best: the first passes that are observed set its level.
 
         Raises:
@@ -44,26 +48,38 @@ class CostCurve:
         """
         self._num_seen = 0 if guessed else _TRUSTED
         self._cheapest = list(range(MAX_PASS + 1))
-        self._since_refresh = 0
+        self._since_refresh = self._last_measured = self._last_known = 0
+        self._ms: list[float] = []
         self.replace(measured_ms)
 
     def replace(self, measured_ms: Mapping[int, float]) -> None:
-        """Take a newer measurement.
+        """Take a newer measurement; what was only learnt from larger passes is scaled to it.
 
         Raises:
             ValueError: there is no positive cost of one token.
         """
         if measured_ms.get(1, 0.0) <= 0.0:
             raise ValueError("a cost curve needs the cost of one token")
-        self._ms = _interpolate(measured_ms)
-        self._measured, self._last_measured = tuple(self._ms), min(max(measured_ms), MAX_PASS)
+        measured = {n: ms for n, ms in measured_ms.items() if 1 <= n <= MAX_PASS and ms > 0.0}
+        last = max(measured)
+        learnt = range(max(last, self._last_measured) + 1, self._last_known + 1)
+        known = measured | {n: self._ms[n] / self._ms[1] * measured[1] for n in learnt}
+        self._last_measured, self._last_known = last, max(known)
+        self._ms, self._untried = _interpolate(known), Untried()
+        self._hope()
+        self._measured = tuple(self._ms)
         self._seen = [0] * (MAX_PASS + 1)
         self._refresh()
 
     @property
     def points_ms(self) -> dict[int, float]:
-        """The whole curve, for keeping it and for showing it."""
+        """The whole curve, for showing it: what is known, and what is hoped."""
         return {n: self._ms[n] for n in range(1, MAX_PASS + 1)}
+
+    @property
+    def known_ms(self) -> dict[int, float]:
+        """The part of the curve that was measured or learnt, for keeping it."""
+        return {n: self._ms[n] for n in range(1, self._last_known + 1)}
 
     def padded(self, num_tokens: int) -> int:
         """How many tokens a pass should carry where ``num_tokens`` are wanted: more where more are cheaper."""
@@ -87,22 +103,47 @@ class CostCurve:
         """A pass of this many tokens took so long: correct its own point, and the level of all a little."""
         if num_tokens > MAX_PASS:
             return
+        self._since_refresh += 1
+        self._seen[num_tokens] += 1
+        if num_tokens > self._last_known:
+            self._try(num_tokens, milliseconds)
+        else:
+            self._correct(num_tokens, milliseconds)
+        if self._since_refresh >= _REFRESH_EVERY:
+            self._refresh()
+
+    def _correct(self, num_tokens: int, milliseconds: float) -> None:
         trusted = self._num_seen >= _TRUSTED
         clip = _CLIP if trusted else _GUESS_CLIP
         ratio = min(max(milliseconds / self._ms[num_tokens], 1 / clip), clip)
-        self._since_refresh += 1
         self._num_seen += 1
-        self._seen[num_tokens] += 1
         # While it is guessed, the level is the mean of what was seen.
         level = ratio ** (_LEVEL_RATE if trusted else 1.0 / self._num_seen)
         self._ms[num_tokens] *= (ratio / level) ** _OWN_RATE
         self._ms = [value * level for value in self._ms]
-        if self._since_refresh >= _REFRESH_EVERY:
-            self._refresh()
+
+    def _try(self, num_tokens: int, milliseconds: float) -> None:
+        """Learn from a pass that is larger than any that is known; it says nothing of the others."""
+        is_known = self._untried.take(num_tokens, milliseconds)
+        self._hope()
+        if is_known:
+            self._last_known = num_tokens
+            self._untried.forget(num_tokens)
+            self._hope()
+        self._find_cheapest()
+
+    def _hope(self) -> None:
+        beyond = self._last_known + 1
+        points = self._untried.points_ms(self.known_ms, self._last_known, MAX_PASS)
+        self._ms[beyond:] = _interpolate(points)[beyond:]
 
     def _refresh(self) -> None:
         self._since_refresh = 0
         self._follow()
+        self._hope()
+        self._find_cheapest()
+
+    def _find_cheapest(self) -> None:
         # A plain pass stays plain: it alone is seen for long, so it alone follows a machine that has become slower.
         for n in range(2, MAX_PASS + 1):
             best = min(range(n, min(n + _LARGEST_PAD, MAX_PASS) + 1), key=self._ms.__getitem__)
@@ -118,7 +159,7 @@ class CostCurve:
         if len(telling) < _ENOUGH_SIZES:
             return
         level = max(self._ms[n] / self._measured[n] for n in telling)
-        for n in set(range(1, MAX_PASS + 1)).difference(telling):
+        for n in set(range(1, self._last_measured + 1)).difference(telling):
             if self._ms[n] > _FAR * level * self._measured[n]:
                 self._ms[n] = level * self._measured[n]
 
@@ -154,15 +195,11 @@ def _most_ms(known_ms: Mapping[int, float], num_tokens: int) -> float:
     return min(ms * max(1.0, num_tokens / known) for known, ms in known_ms.items())
 
 
-def _interpolate(measured_ms: Mapping[int, float]) -> list[float]:
-    """Straight lines between the measured points, and on beyond the last with the slope of a token's average."""
-    known = sorted((n, ms) for n, ms in measured_ms.items() if 1 <= n <= MAX_PASS and ms > 0.0)
-    values = [0.0] * (MAX_PASS + 1)
-    for (left, left_ms), (right, right_ms) in pairwise(known):
-        for n in range(left, right + 1):
+def _interpolate(points_ms: Mapping[int, float]) -> list[float]:
+    """Straight lines between the points, by number of tokens; flat before the first of them and after the last."""
+    points = sorted(points_ms.items())
+    values = [points[0][1]] * (MAX_PASS + 1)
+    for (left, left_ms), (right, right_ms) in pairwise([*points, (MAX_PASS + 1, points[-1][1])]):
+        for n in range(left, min(right, MAX_PASS) + 1):
             values[n] = left_ms + (right_ms - left_ms) * (n - left) / (right - left)
-    last, last_ms = known[-1]
-    for n in range(last, MAX_PASS + 1):
-        values[n] = last_ms * n / last
-    values[0] = values[1]
     return values

@@ -52,7 +52,7 @@ class PairCosts:
         self._target, self._store, self._asked_threads = target, store, request.threads
         machine = (*library.machine_facts(), *(gpu.name for gpu in find_gpus()), request.flash_attention)
         of_target = (*_facts(target), request.threads)
-        self._target_key = key_of("target", *of_target, *POINTS, *machine)
+        self._target_key = key_of("known of target", *of_target, *POINTS, *machine)
         draft_key = key_of("draft", *_facts(draft), request.draft_threads, *machine) if draft else ""
         self._draft = DraftCosts(draft, request.draft_threads, store, draft_key) if draft else None
         self._experience = experience or ExperienceStore(None, MAX_DEPTH)
@@ -178,7 +178,7 @@ class PairCosts:
         if self._bands is not None and self._bands.threads == chosen and self.pacer is not None:
             self._take_points(self._bands, self.pacer, band, points)
             if self._control is not None:
-                self._control.expect(self._bands.curve.points_ms)
+                self._control.expect(self._bands.curve.known_ms)
         else:
             self._begin(CostBands(chosen, points, band))
         self._time_drafting(should_stop)
@@ -212,7 +212,7 @@ class PairCosts:
 
     def _begin(self, bands: CostBands) -> None:
         self._bands, self._control = bands, self._new_control(bands.threads)
-        self._control.expect(bands.curve.points_ms)
+        self._control.expect(bands.curve.known_ms)
         self._apply_threads()
         if self.pacer is None:
             self.pacer = Pacer(bands.curve, recovery=measure_recovery(self._target.sequence))

@@ -31,7 +31,7 @@ def test_a_flat_curve_pads_nothing() -> None:
 def test_what_lies_between_is_interpolated_and_beyond_goes_on() -> None:
     curve = CostCurve({1: 1.0, 5: 3.0})
     assert curve.points_ms[3] == pytest.approx(2.0)
-    assert curve.points_ms[10] == pytest.approx(6.0)
+    assert curve.points_ms[10] == pytest.approx(5.5)
 
 
 def test_without_the_cost_of_one_token_there_is_no_curve() -> None:
