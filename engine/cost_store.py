@@ -6,11 +6,11 @@ A damaged or foreign file is as good as none. Knows no model: whoever measures s
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from engine.kept_file import KeptFile
+from engine.kept_file import KeptFile, with_latest
 from engine.model_parts import all_parts
 
 FILE_NAME = "pass-costs.json"
@@ -57,13 +57,19 @@ class CostStore:
         return self._kept.get(key)
 
     def put(self, key: str, costs: SavedCosts) -> None:
-        """Keep ``costs``; of more than `MAX_KEPT` the oldest goes. A folder that cannot be written is only logged."""
-        self._kept.pop(key, None)
-        self._kept[key] = costs
-        for old in list(self._kept)[:-MAX_KEPT]:
-            del self._kept[old]
-        if self._file is not None:
-            self._file.write({key: _entry(costs) for key, costs in self._kept.items()})
+        """Keep ``costs``, and what other processes have put since; of more than `MAX_KEPT` the oldest goes.
+
+        A folder that cannot be written is only logged.
+        """
+        costs = SavedCosts(costs.threads, {band: _rounded(points) for band, points in costs.bands.items()})
+        if self._file is None:
+            self._kept = with_latest(self._kept, {}, key, costs, MAX_KEPT)
+            return
+        with self._file.locked():
+            there = self._file.read(_costs)
+            latest = _merged(self._kept.get(key), there.get(key), costs)
+            self._kept = with_latest(self._kept, there, key, latest, MAX_KEPT)
+            self._file.write({key: asdict(costs) for key, costs in self._kept.items()})
 
 
 def _costs(entry: dict[str, Any]) -> SavedCosts:
@@ -80,9 +86,15 @@ def _costs(entry: dict[str, Any]) -> SavedCosts:
     return SavedCosts(threads, bands)
 
 
+def _merged(before: SavedCosts | None, there: SavedCosts | None, ours: SavedCosts) -> SavedCosts:
+    """Ours, and the bands that another process has put since ``before`` and that were not in use here."""
+    if there is None or there.threads != ours.threads:
+        return ours
+    known = before.bands if before is not None else {}
+    theirs = {band: points for band, points in there.bands.items() if points != known.get(band)}
+    used = {band: points for band, points in ours.bands.items() if points != known.get(band) or band not in theirs}
+    return SavedCosts(ours.threads, theirs | used)
+
+
 def _rounded(points: dict[int, float]) -> dict[int, float]:
     return {num_tokens: float(f"{ms:.4g}") for num_tokens, ms in points.items()}
-
-
-def _entry(costs: SavedCosts) -> dict[str, object]:
-    return {"threads": costs.threads, "bands": {band: _rounded(points) for band, points in costs.bands.items()}}

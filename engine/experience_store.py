@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from engine.experience import Experience, Numbers
-from engine.kept_file import KeptFile
+from engine.kept_file import KeptFile, with_latest
 
 FILE_NAME = "experience.json"
 _FORMAT = 1
@@ -33,17 +33,25 @@ class ExperienceStore:
         return self._kept.get(key, {})
 
     def put(self, key: str, kinds: Mapping[str, Numbers]) -> None:
-        """Keep ``kinds``; of more than `MAX_PAIRS` pairs the oldest goes."""
-        self._kept.pop(key, None)
-        latest = list(kinds.items())[-MAX_KINDS:]
-        self._kept[key] = {
+        """Keep ``kinds``, beside others of the pair and what other processes put since; the oldest pairs and kinds go.
+
+        There are at most `MAX_PAIRS` pairs, each of at most `MAX_KINDS` kinds.
+        """
+        ours = {
             kind: {noun: [float(f"{one:.4g}") for one in values] for noun, values in numbers.items()}
-            for kind, numbers in latest
+            for kind, numbers in kinds.items()
         }
-        for old in list(self._kept)[:-MAX_PAIRS]:
-            del self._kept[old]
-        if self._file is not None:
+        if self._file is None or not ours:
+            self._keep({}, key, ours)
+            return
+        with self._file.locked():
+            self._keep(self._file.read(self._kinds), key, ours)
             self._file.write(self._kept)
+
+    def _keep(self, there: dict[str, Kinds], key: str, ours: Kinds) -> None:
+        before = {**self.get(key), **there.get(key, {})}
+        kinds = {kind: numbers for kind, numbers in before.items() if kind not in ours} | ours
+        self._kept = with_latest(self._kept, there, key, dict(list(kinds.items())[-MAX_KINDS:]), MAX_PAIRS)
 
     def _kinds(self, entry: Any) -> Kinds:  # noqa: ANN401  (whatever a file holds)
         """Try what a file holds, so that nothing of it can fail later."""

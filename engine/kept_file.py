@@ -8,9 +8,12 @@ from __future__ import annotations
 import json
 import logging
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypeVar
+
+from engine.file_lock import locked
 
 log = logging.getLogger(__name__)
 
@@ -37,6 +40,17 @@ class KeptFile:
             log.info("%s is not used: %r", self._file.name, error)
             return {}
 
+    @contextmanager
+    def locked(self) -> Iterator[None]:
+        """Keep other processes from writing, for who reads what is there now and adds to it."""
+        try:
+            self._file.parent.mkdir(parents=True, exist_ok=True)
+        except OSError:  # writing will say so
+            yield
+            return
+        with locked(self._file.with_name(f"{self._file.name}.lock")):
+            yield
+
     def write(self, entries: Mapping[str, object]) -> None:
         """Replace the file; a folder that cannot be written is only logged."""
         part = self._file.with_name(f"{self._file.name}.{os.getpid()}.part")
@@ -46,3 +60,21 @@ class KeptFile:
             part.replace(self._file)
         except OSError as error:
             log.info("%s could not be written: %s", self._file.name, error)
+
+
+def with_latest(
+    known: Mapping[str, Entry], there: Mapping[str, Entry], key: str, entry: Entry, most: int
+) -> dict[str, Entry]:
+    """All entries, the oldest first, of which the first go where there are more than ``most``.
+
+    Args:
+        known: here, of an earlier look at the file, and put since.
+        there: in the file now: where both have one, another process may have put it since.
+        key: of the latest.
+        entry: the latest.
+        most: entries.
+    """
+    entries = {known_key: one for known_key, one in known.items() if known_key not in there} | dict(there)
+    entries.pop(key, None)
+    entries[key] = entry
+    return dict(list(entries.items())[-most:])

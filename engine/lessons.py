@@ -22,9 +22,11 @@ class Lessons:
         self.index_ms = _FIRST_INDEX_MS
         self.current = Experience(plain_ms, num_depths)
         self._by_kind: dict[str, Experience] = {}
+        self._begun: set[str] = set()  # here: of others nothing was learnt
 
     def begin(self, kind: str) -> Experience:
         """An answer of this kind begins."""
+        self._begun.add(kind)
         if kind not in self._by_kind:
             self._by_kind[kind] = self.current.copy() if self._by_kind else self.current
         self.current = self._by_kind[kind]
@@ -43,8 +45,8 @@ class Lessons:
             learnt.scale(factor)
 
     def numbers(self, plain_ms: float) -> dict[str, Numbers]:
-        """What was learnt, by kind, for keeping it; a plain pass takes ``plain_ms``."""
-        return {kind: learnt.numbers(plain_ms) for kind, learnt in self._by_kind.items()}
+        """What was learnt here, by kind, for keeping it; a plain pass takes ``plain_ms``."""
+        return {kind: self._by_kind[kind].numbers(plain_ms) for kind in self._by_kind if kind in self._begun}
 
     def restore(self, kept: Mapping[str, Numbers], plain_ms: float) -> None:
         """Begin with what `numbers` gave at an earlier start.

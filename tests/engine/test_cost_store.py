@@ -5,14 +5,18 @@ from __future__ import annotations
 import json
 import logging
 import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from engine import file_lock
 from engine.cost_store import FILE_NAME, MAX_KEPT, CostStore, SavedCosts, file_facts, key_of
 
+REPOSITORY = Path(__file__).resolve().parents[2]
 COSTS = SavedCosts(2, {0: {1: 7.0, 8: 19.25}, 2: {1: 9.5}})
 
 
@@ -21,7 +25,7 @@ def test_what_was_put_is_there_after_a_restart(tmp_path: Path) -> None:
     again = CostStore(tmp_path / "cache")
     assert again.get("a") == COSTS
     assert again.get("b") is None
-    assert [file.name for file in (tmp_path / "cache").iterdir()] == [FILE_NAME]
+    assert sorted(file.name for file in (tmp_path / "cache").iterdir()) == [FILE_NAME, f"{FILE_NAME}.lock"]
 
 
 def test_without_a_folder_it_is_kept_in_memory() -> None:
@@ -76,6 +80,62 @@ def test_no_content_raises(tmp_path_factory: pytest.TempPathFactory, content: by
     folder = tmp_path_factory.mktemp("costs")
     (folder / FILE_NAME).write_bytes(content)
     assert CostStore(folder).get("a") is None
+
+
+def test_what_another_process_put_meanwhile_stays(tmp_path: Path) -> None:
+    CostStore(tmp_path).put("both", COSTS)
+    one, other = CostStore(tmp_path), CostStore(tmp_path)
+    one.put("one", COSTS)
+    one.put("both", SavedCosts(2, {0: {1: 6.0}}))
+    other.put("other", COSTS)
+    again = CostStore(tmp_path)
+    assert again.get("one") == again.get("other") == COSTS
+    assert again.get("both") == other.get("both") == SavedCosts(2, {0: {1: 6.0}})
+
+
+def test_of_one_key_the_newer_bands_stay_and_those_that_were_let_go_of_do_not_come_back(tmp_path: Path) -> None:
+    CostStore(tmp_path).put("a", SavedCosts(2, {0: {1: 7.0}, 1: {1: 8.0}, 2: {1: 9.0}}))
+    one, other = CostStore(tmp_path), CostStore(tmp_path)
+    one.put("a", SavedCosts(2, {0: {1: 5.0}, 3: {1: 11.0}}))  # the others were as wrong as the first
+    other.put("a", SavedCosts(2, {0: {1: 7.0}, 1: {1: 8.0}, 2: {1: 8.5}}))
+    kept = CostStore(tmp_path).get("a")
+    assert kept is not None
+    assert kept.bands == {0: {1: 5.0}, 1: {1: 8.0}, 2: {1: 8.5}, 3: {1: 11.0}}
+    other.put("a", SavedCosts(2, {0: {1: 4.0}}))
+    kept = CostStore(tmp_path).get("a")
+    assert kept is not None
+    assert kept.bands == {0: {1: 4.0}}
+    one.put("a", SavedCosts(1, {0: {1: 12.0}}))
+    assert CostStore(tmp_path).get("a") == SavedCosts(1, {0: {1: 12.0}})
+
+
+PUTS = """
+import sys
+from pathlib import Path
+from engine.cost_store import CostStore, SavedCosts
+store = CostStore(Path(sys.argv[1]))
+for i in range(20):
+    store.put(f"{sys.argv[2]} {i}", SavedCosts(2, {0: {1: 7.0}}))
+"""
+
+
+def test_processes_that_write_at_the_same_time_lose_nothing(tmp_path: Path) -> None:
+    commands = [[sys.executable, "-c", PUTS, str(tmp_path), str(number)] for number in range(3)]
+    running = [subprocess.Popen(command, cwd=REPOSITORY) for command in commands]
+    assert [process.wait(60) for process in running] == [0, 0, 0]
+    again = CostStore(tmp_path)
+    assert [key for number in range(3) for i in range(20) if again.get(key := f"{number} {i}") is None] == []
+
+
+def test_who_holds_the_lock_for_long_is_not_waited_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(file_lock, "WAIT_S", 0.05)
+    with file_lock.locked(tmp_path / f"{FILE_NAME}.lock") as is_held:
+        assert is_held
+        CostStore(tmp_path).put("a", COSTS)
+    assert CostStore(tmp_path).get("a") == COSTS
+    (tmp_path / "other" / f"{FILE_NAME}.lock").mkdir(parents=True)
+    CostStore(tmp_path / "other").put("a", COSTS)
+    assert CostStore(tmp_path / "other").get("a") == COSTS
 
 
 def test_a_folder_that_cannot_be_written_is_only_logged(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:

@@ -71,7 +71,37 @@ def test_the_oldest_pairs_and_kinds_go_first(tmp_path: Path) -> None:
     again = ExperienceStore(tmp_path, MAX_DEPTH)
     assert again.get("pair 1") == {}
     assert list(again.get("pair 2")) == [f"kind {k}" for k in range(1, MAX_KINDS + 1)]
-    assert [file.name for file in tmp_path.iterdir()] == [FILE_NAME]
+    assert sorted(file.name for file in tmp_path.iterdir()) == [FILE_NAME, f"{FILE_NAME}.lock"]
+
+
+def test_what_another_process_learnt_meanwhile_stays(tmp_path: Path) -> None:
+    """Also of the same pair, where the answers were of another kind."""
+    before = taught(0.5)
+    ExperienceStore(tmp_path, MAX_DEPTH).put("pair", before.lessons.numbers(before.plain_ms))
+    stores = [ExperienceStore(tmp_path, MAX_DEPTH) for _ in range(2)]
+    for store, kind in zip(stores, ("drafted", "looked up"), strict=True):
+        pacer = Pacer(before.curve, 0.3)
+        pacer.lessons.restore(store.get("pair"), pacer.plain_ms)
+        pacer.begin(kind)
+        for _ in range(100):
+            pacer.learnt.by_depth.observe(1, 0)
+        store.put("pair", pacer.lessons.numbers(pacer.plain_ms))
+        store.put(f"own {kind}", pacer.lessons.numbers(pacer.plain_ms))
+    again = ExperienceStore(tmp_path, MAX_DEPTH)
+    after = Pacer(before.curve, 0.3)
+    after.lessons.restore(again.get("pair"), after.plain_ms)
+    for kind in ("drafted", "looked up"):
+        assert again.get(f"own {kind}")
+        after.begin(kind)
+        assert after.learnt.by_depth.chance(0) < 0.2
+
+
+def test_a_pair_of_which_nothing_was_learnt_puts_no_other_out(tmp_path: Path) -> None:
+    store = ExperienceStore(tmp_path, MAX_DEPTH)
+    for i in range(MAX_PAIRS):
+        store.put(f"pair {i}", {"kind": numbers()})
+    ExperienceStore(tmp_path, MAX_DEPTH).put("another", {})
+    assert ExperienceStore(tmp_path, MAX_DEPTH).get("pair 0")
 
 
 def test_without_a_folder_it_is_kept_in_memory() -> None:
