@@ -176,7 +176,7 @@ class Controller(QObject):
     def _connect(self) -> None:
         window, conversations, models = self._window, self.conversations, self.models
         window.message_submitted.connect(self._on_submitted)
-        window.stop_requested.connect(self.answers.stop)
+        window.stop_requested.connect(self._on_stop)
         window.regenerate_requested.connect(self._then_show_engine(self.answers.regenerate, of_models=False))
         window.mode_changed.connect(lambda mode: conversations.change(Layer.CHAT, {"mode": mode.value}))
         window.depth_changed.connect(lambda depth: conversations.change(Layer.CHAT, {"depth": depth}))
@@ -251,6 +251,12 @@ class Controller(QObject):
             return
         self.answers.submit(text)
         self._show_engine()
+
+    def _on_stop(self) -> None:
+        if self.is_answering:
+            self.answers.stop()
+        else:
+            self.models.stop_loading()
 
     def _targets_on_disk(self) -> list[tuple[str, str]]:
         """Path and name of every model that can be loaded: those of the library, and the built-in one."""

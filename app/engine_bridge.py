@@ -38,10 +38,13 @@ class Worker(Protocol):
         """Start the thread."""
 
     def load(self, request: LoadRequest) -> None:
-        """Load models; answers with `EngineReady` or `EngineFailed`."""
+        """Load models in place of those that are being loaded; answers with `EngineReady` or `EngineFailed`."""
 
     def set_draft(self, path: str | None) -> None:
         """Use another draft or none; answers with `EngineReady` or `EngineFailed`."""
+
+    def stop_loading(self) -> None:
+        """End every load asked for so far."""
 
     def generate(self, request: ChatRequest) -> None:
         """Make an answer; ends with `Finished` or `EngineFailed`."""

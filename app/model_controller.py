@@ -59,6 +59,11 @@ class ModelController:
         return self._ready is not None or bool(self._pending)
 
     @property
+    def is_loading(self) -> bool:
+        """Whether the engine has not answered yet what was asked of it about models."""
+        return bool(self._pending)
+
+    @property
     def opened_tag(self) -> str:
         """The tag of reasoning that the loaded target's template leaves open where an answer begins."""
         return self._ready.target.opened_tag if self._ready else ""
@@ -115,6 +120,11 @@ class ModelController:
     def load_pair(self, target: str, draft: str) -> None:
         """Use two files together; an empty ``draft`` is none."""
         self._load({"target_path": target, "draft_path": draft})
+
+    def stop_loading(self) -> None:
+        """End what is being loaded; what was loaded before it stays in use."""
+        if self._pending:
+            self._worker.stop_loading()
 
     def remove_draft(self) -> None:
         """Go on without a draft."""
@@ -205,7 +215,7 @@ class ModelController:
         if isinstance(event, EngineReady):
             self._on_ready(event, pending)
         else:
-            self._on_failed(event.problem, pending)
+            self._on_failed(event, pending)
         if self._follow is not None and not self._pending:
             draft_only, self._follow = self._follow, None
             self.follow_settings(draft_only=draft_only)
@@ -216,6 +226,8 @@ class ModelController:
         self._delete_demo_if_free()
         self.show_demo()
         self._window.set_settings(self._keeper.current.values)
+        if any(each.request for each in self._pending):
+            return  # another one follows, and what there is to say will be said of that
         if pending.request is not None and pending.request.draft and event.draft is None:
             reason = joined(event.notices) or translate("ModelController", "It could not be loaded.")
             advice = translate("ModelController", "Choose another draft, or go on without one.")
@@ -224,8 +236,9 @@ class ModelController:
             for notice in event.notices:
                 self._window.show_notice(notice)
 
-    def _on_failed(self, problem: Problem, pending: _Pending) -> None:
-        self._window.show_problem(problem)
+    def _on_failed(self, event: EngineFailed, pending: _Pending) -> None:
+        if not event.was_cancelled:  # else it is what somebody wanted
+            self._window.show_problem(event.problem)
         if self._ready is not None or self._pending or pending.request is None:
             return
         if pending.request.target != str(builtin_target()) and builtin_target().exists():

@@ -69,7 +69,10 @@ class RegenerateController:
 
     def on_ready(self, event: EngineReady) -> None:
         """A model is loaded: if an answer waits for it, is still there and its conversation still open, ask."""
-        wanted, self._wanted = self._wanted, None
+        wanted = self._wanted
+        if wanted is not None and event.target.path != wanted.path and self._models.is_loading:
+            return  # that one was on its way before
+        self._wanted = None
         if wanted is None or self._answers.state is not None:
             return
         is_here = self._conversations.current_id == wanted.conversation_id and self._is_there(wanted)
@@ -82,5 +85,6 @@ class RegenerateController:
         return found == wanted.conversation_id
 
     def on_failed(self) -> None:
-        """It could not be loaded; the answer stays as it is."""
-        self._wanted = None
+        """It could not be loaded; the answer stays as it is. Where it was another model, that one may still come."""
+        if not self._models.is_loading:
+            self._wanted = None

@@ -6,6 +6,7 @@
         │   ├── ModelNotFoundError
         │   ├── ModelHeaderError
         │   └── ModelLoadError
+        │       └── LoadCancelledError   nobody wants it any more
         ├── NotEnoughMemoryError    it will not fit this machine
         ├── ContextError            a context of the asked size cannot be made
         ├── PromptError             the messages do not give a prompt
@@ -79,6 +80,12 @@ class ModelLoadError(ModelFileError):
     """llama.cpp refused the file."""
 
     title = "The model could not be loaded"
+
+
+class LoadCancelledError(ModelLoadError):
+    """It was asked to end: another model was chosen, somebody stopped it, or the app closes."""
+
+    default_advice = "Load it again when you want it."
 
 
 class TooSlowError(ModelLoadError):

@@ -186,6 +186,9 @@ class ScriptedWorker:
         self._draft = self._info(path) if path else None
         self._on_event(self._ready("scripted.gguf"))
 
+    def stop_loading(self) -> None:
+        """Nothing takes its time."""
+
     def generate(self, request: ChatRequest) -> None:
         """Stream the script."""
         self._stop.clear()

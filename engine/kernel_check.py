@@ -70,7 +70,10 @@ def inspector(cache_dir: Path | None, sample: Path | None) -> Callable[[Path, Ca
 
     def inspect(path: Path, should_stop: Callable[[], bool]) -> ProbeReport:
         while unchecked:
-            check_kernels(unchecked.pop(), cache_dir, should_stop)
+            check_kernels(unchecked[-1], cache_dir, should_stop)
+            if should_stop():  # without a verdict: before the next file
+                break
+            unchecked.pop()
         return probe(path, cache_dir, should_stop=should_stop)
 
     return inspect

@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from engine.errors import ContextError, DecodeError, ModelFileError, ModelLoadError
+from engine.errors import ContextError, DecodeError, LoadCancelledError, ModelFileError, ModelLoadError
 from engine.fit import CacheShape, Verdict, all_parts_bytes, check_fit, estimate
 from engine.gguf_header import read_header
 from engine.llama import library
@@ -122,6 +122,8 @@ def open_model(path: str | Path, options: LoadOptions, progress: Callable[[float
         last_choice = gpu_layers == 0 or options.gpu_layers is not None
         try:
             return _open_with(Path(path), options, gpu_layers, progress)
+        except LoadCancelledError:
+            raise
         except (ModelLoadError, ContextError, DecodeError):  # the last: no room for what a pass needs
             if last_choice:
                 raise
@@ -141,11 +143,13 @@ def _open_with(
         model = LlamaModel(path, gpu_layers=gpu_layers, progress=progress)
         try:
             _check_kind(model)
+            _go_on(path, progress)
             context = _make_context(model, options)
         except Exception:
             model.close()
             raise
     try:
+        _go_on(path, progress)  # what follows reads all weights, from a disk perhaps
         info = replace(_describe(model, context), cache_type=options.cache_type)
         info = replace(info, memory=reported_memory(told, info.size_bytes) or estimated_memory(info))
         sequence = CachedSequence(context)
@@ -154,6 +158,11 @@ def _open_with(
         context.close()
         model.close()
         raise
+
+
+def _go_on(path: Path, progress: Callable[[float], bool] | None) -> None:
+    if progress is not None and not progress(1.0):
+        raise LoadCancelledError(said("Loading {path} was cancelled.", path=path.name))
 
 
 def _check_kind(model: LlamaModel) -> None:

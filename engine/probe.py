@@ -20,7 +20,14 @@ from typing import Any
 
 from engine import errors
 from engine.child_process import child_command, child_environment, creation_flags
-from engine.errors import EngineError, ModelLoadError, ModelNotFoundError, NotEnoughMemoryError, TooSlowError
+from engine.errors import (
+    EngineError,
+    LoadCancelledError,
+    ModelLoadError,
+    ModelNotFoundError,
+    NotEnoughMemoryError,
+    TooSlowError,
+)
 from engine.gguf_source import open_ordinary
 from engine.model_parts import all_parts
 from engine.sentences import from_json, said
@@ -157,7 +164,7 @@ def _wait(
                     "If it lies on a slow drive, copy it to this computer; otherwise choose another file.",
                 ) from None
             if should_stop():
-                raise ModelLoadError(
+                raise LoadCancelledError(
                     said("Opening {name} was cancelled.", name=name), "Open it again when you want it."
                 ) from None
         else:

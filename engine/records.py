@@ -326,11 +326,13 @@ class EngineFailed:
     """Something failed. ``request_id`` is 0 where no answer was in the making; the previous model stays usable.
 
     ``tokens_needed``: what the prompt would have taken, where the context was too small for it; else 0.
+    ``was_cancelled``: a load ended because it was to end.
     """
 
     problem: Problem
     request_id: int = 0
     tokens_needed: int = 0
+    was_cancelled: bool = False
 
 
 @dataclass(frozen=True, slots=True)

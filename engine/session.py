@@ -62,7 +62,7 @@ class Session:
         state_folder: Path | None = None,
     ) -> None:
         self._inspect: Inspect = inspect or (lambda _path, _should_stop: None)
-        self.is_closing: Callable[[], bool] = lambda: False  # then a look at a file ends without a verdict
+        self.is_given_up: Callable[[], bool] = lambda: False  # what is loaded; a look at a file ends without a verdict
         self._request = LoadRequest("")
         self._target: LoadedModel | None = None
         self._draft: LoadedModel | None = None
@@ -87,7 +87,7 @@ class Session:
         Raises:
             EngineError: the target cannot be loaded; what was loaded before still answers.
         """
-        self._inspect(Path(request.target), self.is_closing)
+        self._inspect(Path(request.target), self.is_given_up)
         options = fitting([request.target], target_options(request))
         target = open_model(request.target, options, lambda fraction: progress(request.target, fraction))
         try:
@@ -120,7 +120,7 @@ class Session:
         if path is None:
             self._close_draft(_NO_DRAFT)
             return self.ready()
-        self._inspect(Path(path), self.is_closing)
+        self._inspect(Path(path), self.is_given_up)
         draft = self._open_draft(path, target, lambda fraction: progress(path, fraction))
         self._close_draft("")
         self._draft, self._sharpness = draft, Sharpness()

@@ -14,8 +14,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from engine.errors import EngineError, PromptTooLongError
+from engine.errors import EngineError, LoadCancelledError, PromptTooLongError
 from engine.records import ChatRequest, CountRequest, EngineFailed, Event, LoadProgress, LoadRequest, Problem
+from engine.sentences import said
 from engine.token_counts import TokenCounts
 
 if TYPE_CHECKING:
@@ -38,12 +39,18 @@ UNEXPECTED = Problem(
 
 @dataclass(frozen=True, slots=True)
 class _Load:
+    """Loads and drafts are numbered together; ``num_answers`` were asked for before it."""
+
     request: LoadRequest
+    serial: int
+    num_answers: int
 
 
 @dataclass(frozen=True, slots=True)
 class _SetDraft:
     path: str | None
+    serial: int
+    num_answers: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,6 +100,8 @@ class EngineWorker:
         self._lock = threading.Lock()
         self._num_queued = 0
         self._stopped_through = self._skipped_through = 0
+        self._num_loads = self._ended_through = 0  # loads and drafts; those that `stop_loading` ended
+        self._loads: list[_Load] = []  # of targets, waiting or under way
         self._interrupt: Interrupt | None = None  # ends the pass of an answer that is stopped
         self._closing = threading.Event()
         self._counts = TokenCounts()
@@ -103,12 +112,25 @@ class EngineWorker:
         self._thread.start()
 
     def load(self, request: LoadRequest) -> None:
-        """Load models; answers with `LoadProgress` and `EngineReady`, or `EngineFailed`."""
-        self._commands.put(_Load(request))
+        """Load models; answers with `LoadProgress` and `EngineReady`, or `EngineFailed`.
+
+        Loads before it that no answer waits for are ended, each with an `EngineFailed` that ``was_cancelled``.
+        """
+        with self._lock:
+            self._num_loads += 1
+            self._loads.append(_Load(request, self._num_loads, self._num_queued))
+            self._commands.put(self._loads[-1])
 
     def set_draft(self, path: str | None) -> None:
         """Use another draft or none; answers with `EngineReady` or `EngineFailed`."""
-        self._commands.put(_SetDraft(path))
+        with self._lock:
+            self._num_loads += 1
+            self._commands.put(_SetDraft(path, self._num_loads, self._num_queued))
+
+    def stop_loading(self) -> None:
+        """End every load asked for so far, as another one would: what was loaded before it stays usable."""
+        with self._lock:
+            self._ended_through = self._num_loads
 
     def generate(self, request: ChatRequest) -> None:
         """Make an answer; ends with `Finished` or `EngineFailed` of this request."""
@@ -134,7 +156,7 @@ class EngineWorker:
         self._commands.put(_Count())
 
     def stop(self) -> None:
-        """Stop every answer asked for so far, between two passes or in one."""
+        """Stop every answer asked for so far, between two passes or in one, and the loads that they wait for."""
         with self._lock:
             self._stopped_through = self._num_queued
             if self._interrupt is not None:
@@ -165,7 +187,6 @@ class EngineWorker:
             return
         try:
             session = self._make_session()
-            session.is_closing = self._closing.is_set
             self._interrupt = session.interrupt
         except Exception:  # a library of llama.cpp's is missing: who asks for something must not wait for ever
             log.exception("the engine could not be started")
@@ -178,7 +199,7 @@ class EngineWorker:
                 self._do(session, command)
             except EngineError as error:
                 needed = error.num_tokens if isinstance(error, PromptTooLongError) else 0
-                self._tell_failure(command, error.problem, needed)
+                self._tell_failure(command, error.problem, needed, isinstance(error, LoadCancelledError))
             except Exception:  # the thread must outlive every surprise, and the user must hear of it
                 log.exception("unexpected error in the engine")
                 self._tell_failure(command, UNEXPECTED)
@@ -201,10 +222,10 @@ class EngineWorker:
             if not self._closing.is_set():
                 self._tell_failure(command, UNEXPECTED)
 
-    def _tell_failure(self, command: _Work, problem: Problem, needed: int = 0) -> None:
+    def _tell_failure(self, command: _Work, problem: Problem, needed: int = 0, was_cancelled: bool = False) -> None:
         """Answer a command that waits for an answer; what nobody waits for would be taken for another's."""
         if isinstance(command, _Load | _SetDraft | _Generate):
-            self._on_event(EngineFailed(problem, _request_id(command), needed))
+            self._on_event(EngineFailed(problem, _request_id(command), needed, was_cancelled))
         else:
             log.error("%s failed: %s", type(command).__name__, problem.message)
 
@@ -263,10 +284,8 @@ class EngineWorker:
         return bool(self._taken)
 
     def _do(self, session: Session, command: _Work) -> None:
-        if isinstance(command, _Load):
-            self._on_event(session.load(command.request, self._on_progress))
-        elif isinstance(command, _SetDraft):
-            self._on_event(session.set_draft(command.path, self._on_progress))
+        if isinstance(command, _Load | _SetDraft):
+            self._load(session, command)
         elif isinstance(command, _ForgetPast):
             self._forget_past(session)
         elif isinstance(command, _KeepStates):
@@ -300,9 +319,45 @@ class EngineWorker:
         except OSError:  # the memory is clean; the next start would read the file, so the log must say where it is
             log.exception("a file of what past conversations said could not be deleted")
 
-    def _on_progress(self, path: str, fraction: float) -> bool:
-        self._on_event(LoadProgress(path, fraction))
-        return not self._closing.is_set()
+    def _load(self, session: Session, command: _Load | _SetDraft) -> None:
+        """Load, for as long as it is wanted.
+
+        Raises:
+            EngineError: it failed, or was given up.
+        """
+
+        def is_given_up() -> bool:
+            return self._is_given_up(command)
+
+        def on_progress(path: str, fraction: float) -> bool:
+            self._on_event(LoadProgress(path, fraction))
+            return not is_given_up()
+
+        session.is_given_up = is_given_up
+        path = command.request.target if isinstance(command, _Load) else command.path
+        try:
+            if is_given_up():
+                raise LoadCancelledError(said("Loading {path} was cancelled.", path=Path(path or "").name))
+            if isinstance(command, _Load):
+                self._on_event(session.load(command.request, on_progress))
+            else:
+                self._on_event(session.set_draft(command.path, on_progress))
+        finally:
+            with self._lock:
+                self._loads = [load for load in self._loads if load is not command]
+
+    def _is_given_up(self, command: _Load | _SetDraft) -> bool:
+        """Whether nobody wants a load any more.
+
+        The app closes, it was ended, an answer that waited for it was stopped, or another target is to be loaded and no
+        answer between the two needs this one.
+        """
+        if self._closing.is_set():
+            return True
+        with self._lock:
+            if command.serial <= self._ended_through or command.num_answers < self._stopped_through:
+                return True
+            return any(load.serial > command.serial and load.num_answers == command.num_answers for load in self._loads)
 
 
 def _request_id(command: _Work) -> int:

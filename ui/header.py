@@ -63,6 +63,7 @@ class Header(QFrame):
     Signals:
         show_sidebar, toggle_stats: the panes' switches.
         open_target, open_draft, remove_draft, use_builtin, browse: from the menu of models.
+        stop_loading: from there, too, while a model is loaded.
         use_demo, stop_demo, delete_demo: the padded copy of the built-in target.
     """
 
@@ -73,6 +74,7 @@ class Header(QFrame):
     remove_draft = Signal()
     use_builtin = Signal()
     browse = Signal()
+    stop_loading = Signal()
     use_demo = Signal()
     stop_demo = Signal()
     delete_demo = Signal()
@@ -117,6 +119,7 @@ class Header(QFrame):
         self.browse_action.setToolTip(
             translate("Header", "Recommended pairs, search, drafts, library, downloads (Ctrl+M)")
         )
+        self.stop_action = menu.addAction(translate("Header", "Stop loading"), self.stop_loading.emit)
         menu.addSeparator()
         self.target_action = menu.addAction(translate("Header", "Open a GGUF as target…"), self.open_target.emit)
         self.draft_action = menu.addAction(translate("Header", "Open a GGUF as draft…"), self.open_draft.emit)
@@ -206,10 +209,12 @@ class Header(QFrame):
         self.progress.setVisible(loading)
         self.progress.setRange(0, 0 if loading and view.progress is None else 1000)
         self.progress.setValue(round((view.progress or 0) * 1000))
+        self.stop_action.setVisible(loading)
         self.remove_action.setVisible(view.draft is not None)
         self.draft_action.setEnabled(view.target is not None)
         for action, icon in (
             (self.browse_action, "search"),
+            (self.stop_action, "square"),
             (self.target_action, "folder-open"),
             (self.draft_action, "file-box"),
             (self.remove_action, "unlink"),

@@ -55,6 +55,7 @@ def _connect_models(window: MainWindow) -> None:
     header.remove_draft.connect(window.draft_removed)
     header.use_builtin.connect(lambda: window.builtin_pair_requested.emit(False))
     header.use_demo.connect(lambda: window.builtin_pair_requested.emit(True))
+    header.stop_loading.connect(window.stop_requested)
     header.stop_demo.connect(window.padded_demo_cancelled)
     header.delete_demo.connect(window.padded_demo_deleted)
     for chosen in (empty.use_builtin, empty.use_demo):

@@ -1933,6 +1933,10 @@ Chat-Vorlage: {template_name}
         <translation>Empfohlene Paare, Suche, Entwurfsmodelle, Bibliothek, Downloads (Strg+M)</translation>
     </message>
     <message>
+        <source>Stop loading</source>
+        <translation>Laden abbrechen</translation>
+    </message>
+    <message>
         <source>Open a GGUF as target…</source>
         <translation>GGUF als Zielmodell öffnen …</translation>
     </message>

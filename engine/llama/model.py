@@ -7,7 +7,7 @@ import os
 from collections.abc import Callable
 from pathlib import Path
 
-from engine.errors import ModelLoadError, ModelNotFoundError
+from engine.errors import LoadCancelledError, ModelLoadError, ModelNotFoundError
 from engine.llama import huge_pages, library
 from engine.llama.vocab import Vocab
 from engine.sentences import said
@@ -77,9 +77,7 @@ class LlamaModel:
         if handle:
             return int(handle)
         if cancelled:
-            raise ModelLoadError(
-                said("Loading {path} was cancelled.", path=self.path.name), "Load it again when you want it."
-            )
+            raise LoadCancelledError(said("Loading {path} was cancelled.", path=self.path.name))
         raise ModelLoadError(
             said(
                 "llama.cpp refused {path}: {reason}.", path=self.path.name, reason=reason or said("no reason was given")

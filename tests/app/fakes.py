@@ -53,6 +53,7 @@ class PuppetWorker:
         self.drafts: list[str | None] = []
         self.requests: list[ChatRequest] = []
         self.num_stops = 0
+        self.num_load_stops = 0
         self.num_forgotten = 0
         self.num_skips = 0
         self.state_limits: list[int] = []
@@ -71,6 +72,9 @@ class PuppetWorker:
 
     def set_draft(self, path: str | None) -> None:
         self.drafts.append(path)
+
+    def stop_loading(self) -> None:
+        self.num_load_stops += 1
 
     def generate(self, request: ChatRequest) -> None:
         self.requests.append(request)

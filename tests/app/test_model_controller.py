@@ -6,6 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from PySide6.QtCore import Qt
 from pytestqt.qtbot import QtBot
 
 import engine.tools.pad
@@ -90,6 +91,62 @@ def test_of_two_targets_in_a_row_each_gets_its_own_outcome(desk: Desk, qtbot: Qt
     desk.engine.tell(EngineFailed(Problem("Broken", "It is broken.", "Choose another.")))
     qtbot.waitUntil(lambda: desk.window.engine.state is EngineState.READY)
     assert saved(desk, "target_path") == "models/good.gguf"
+
+
+CANCELLED = EngineFailed(Problem("The model could not be loaded", "It was cancelled.", ""), was_cancelled=True)
+
+
+def test_another_choice_ends_a_load_without_a_word(desk: Desk, qtbot: QtBot) -> None:
+    desk.window.model_file_chosen.emit("models/first.gguf", "target")
+    desk.engine.tell(LoadProgress("models/first.gguf", 0.5))
+    desk.window.model_file_chosen.emit("models/second.gguf", "target")
+    desk.engine.tell(CANCELLED)
+    qtbot.waitUntil(lambda: desk.window.engine.progress is None)
+    assert desk.window.engine.state is EngineState.LOADING
+    desk.engine.ready("models/second.gguf")
+    qtbot.waitUntil(lambda: desk.window.engine.state is EngineState.READY)
+    assert desk.window.problems == []
+    assert saved(desk, "target_path") == "models/second.gguf"
+
+
+def test_a_draft_that_the_next_choice_left_out_is_no_problem(desk: Desk, qtbot: QtBot) -> None:
+    desk.controller.models.load_pair("models/first.gguf", "models/small.gguf")
+    desk.window.model_file_chosen.emit("models/second.gguf", "target")
+    desk.engine.ready("models/first.gguf", draft=None)
+    desk.engine.ready("models/second.gguf", draft="models/small.gguf")
+    qtbot.waitUntil(lambda: desk.window.engine.state is EngineState.READY)
+    assert desk.window.problems == []
+
+
+def test_loading_is_stopped_from_the_menu_of_models(desk: Desk, qtbot: QtBot) -> None:
+    header = desk.window.header
+    assert not header.stop_action.isVisible()
+    desk.window.model_file_chosen.emit("models/other.gguf", "target")
+    qtbot.keyClick(desk.window.composer.edit, Qt.Key.Key_L, Qt.KeyboardModifier.ControlModifier)
+    qtbot.waitUntil(header.menu.isVisible)
+    place = header.menu.actionGeometry(header.stop_action).center()
+    qtbot.mouseClick(header.menu, Qt.MouseButton.LeftButton, pos=place)
+    assert desk.engine.num_load_stops == 1
+    desk.engine.tell(CANCELLED)
+    qtbot.waitUntil(lambda: desk.window.engine.state is EngineState.READY)
+    assert not header.stop_action.isVisible()
+    assert desk.window.engine.target == info(TARGET)
+    assert desk.window.problems == []
+    assert saved(desk, "target_path") == TARGET
+    desk.window.message_submitted.emit("still there?")
+    assert len(desk.engine.requests) == 1
+
+
+def test_a_first_load_that_is_stopped_makes_room_for_the_builtin_pair(qtbot: QtBot, builtin: Path) -> None:
+    keep_settings({})
+    desk = open_desk()
+    desk.window.stop_requested.emit()
+    desk.engine.tell(CANCELLED)
+    qtbot.waitUntil(lambda: len(desk.engine.loads) == 2)
+    assert desk.engine.loads[-1].target == str(builtin_target())
+    assert desk.window.problems == []
+    assert saved(desk, "target_path") == TARGET
+    desk.close()
 
 
 def test_a_target_chosen_while_an_answer_streams_waits_for_it(desk: Desk) -> None:

@@ -87,6 +87,33 @@ def test_a_model_that_cannot_be_loaded_leaves_the_answer(desk: Desk, qtbot: QtBo
     assert [view.text for view in desk.messages()] == ["question", "old"]
 
 
+def test_a_model_that_was_being_loaded_before_does_not_lose_the_answer(desk: Desk, qtbot: QtBot) -> None:
+    desk.window.model_file_chosen.emit("models/third.gguf", "target")
+    choose(desk, qtbot, "other")
+    desk.engine.tell(EngineFailed(Problem("Cancelled", "It was.", ""), was_cancelled=True))
+    desk.engine.ready(OTHER)
+    qtbot.waitUntil(lambda: len(desk.engine.requests) == 2)
+    assert desk.window.problems == []
+
+
+def test_one_that_was_loaded_before_it_could_be_ended_does_not_either(desk: Desk, qtbot: QtBot) -> None:
+    desk.window.model_file_chosen.emit("models/third.gguf", "target")
+    choose(desk, qtbot, "other")
+    desk.engine.ready("models/third.gguf")
+    desk.engine.ready(OTHER)
+    qtbot.waitUntil(lambda: len(desk.engine.requests) == 2)
+
+
+def test_where_its_model_is_stopped_the_answer_waits_no_more(desk: Desk, qtbot: QtBot) -> None:
+    choose(desk, qtbot, "other")
+    desk.engine.tell(EngineFailed(Problem("Cancelled", "It was.", ""), was_cancelled=True))
+    qtbot.waitUntil(lambda: desk.window.engine.state is EngineState.READY)
+    desk.window.model_file_chosen.emit(OTHER, "target")
+    desk.engine.ready(OTHER)
+    qtbot.waitUntil(lambda: desk.window.engine.target is not None and desk.window.engine.target.path == OTHER)
+    assert len(desk.engine.requests) == 1
+
+
 def test_a_chat_that_was_left_meanwhile_is_left_alone(desk: Desk, qtbot: QtBot) -> None:
     choose(desk, qtbot, "other")
     desk.window.new_chat_requested.emit()

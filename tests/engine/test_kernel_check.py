@@ -118,6 +118,17 @@ def test_a_session_tries_them_once_and_before_any_file(
     assert asked == [sample, Path("one.gguf"), Path("two.gguf")]
 
 
+def test_a_load_that_is_given_up_leaves_the_trial_to_the_next_file(
+    sample: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked = asking(monkeypatch, None)
+    monkeypatch.setattr(kernel_check, "probe", lambda path, _cache, **_: asked.append(path))
+    inspect = inspector(None, sample)
+    inspect(Path("given up.gguf"), lambda: True)
+    inspect(Path("wanted.gguf"), lambda: False)
+    assert asked == [sample, Path("given up.gguf"), sample, Path("wanted.gguf")]
+
+
 def test_wrong_numbers_are_a_failure(sample: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     good = kernel_child._rows(sample, repack=False)
     rows = {False: good, True: [*good[:-1], np.roll(good[-1], 1)]}

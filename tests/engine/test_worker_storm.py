@@ -116,6 +116,7 @@ class Storm:
         worker = self.worker
         worker.load(LoadRequest(*map(str, list(self.good)[:2])))
         self.wanted.append(0)
+        self.take(0)  # a stop would end it, and there might be no other for long
         deeds: list[Callable[[], None]] = [self.load, self.draft, self.count, self.change_files]
         deeds += [self.answer] * 6 + [worker.stop] * 2 + [worker.skip_summary, worker.forget_past]
         deeds += [lambda: worker.keep_states(self.dice.choice([0, 1 << 20])), lambda: worker.forget_state(1)]
