@@ -37,7 +37,8 @@ class FarCards(QObject):
     """Looks at the messages of a scrolled page.
 
     ``make`` puts a card in the place of what was kept of the message at an index; ``ready`` does one step of what can
-    be done before that, and says whether there was one; ``put_by`` takes one that was put away.
+    be done before that, and says whether there was one; ``put_by`` takes one that was put away. ``building`` is a card that
+    is filled for the first time, by somebody else: it stays until then.
 
     Signals:
         woken_above: a card above what is in sight is whole again; its height may be another now.
@@ -67,6 +68,7 @@ class FarCards(QObject):
         self._ready = ready
         self._put_by = put_by
         self._turns = turns
+        self.building: MessageCard | None = None
         self._waking: dict[MessageCard, KeptCard] = {}  # cards that are not whole yet
         self._filled: set[MessageCard] = set()  # of these, those that only have to be laid out
         self._wake_soon = QTimer(self, singleShot=True)
@@ -80,7 +82,7 @@ class FarCards(QObject):
 
     def forget(self) -> None:
         """Other messages take the place of all."""
-        self._waking, self._filled = {}, set()
+        self._waking, self._filled, self.building = {}, set(), None
 
     @property
     def room(self) -> float:
@@ -169,7 +171,7 @@ class FarCards(QObject):
         first, last = self._within(FAR_PAGES)
         for index in (*range(first), *range(last, len(column.entries) - NUM_LAST)):
             card = column.entries[index]
-            if not isinstance(card, MessageCard) or self._is_beside_focus(index):
+            if not isinstance(card, MessageCard) or card is self.building or self._is_beside_focus(index):
                 continue
             kept = self._waking.pop(card, None) or card.keep()
             self._filled.discard(card)

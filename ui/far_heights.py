@@ -22,9 +22,12 @@ LEAST_PX = 24
 
 @dataclass(frozen=True, slots=True)
 class _Place:
-    """What stands at the upper edge: a message, and how much of its height is above the edge."""
+    """What stands at the upper edge: a message, and how much of its height is above the edge.
 
-    index: int
+    Not its number: older messages may come above it.
+    """
+
+    message_id: int
     share: float
 
 
@@ -97,16 +100,18 @@ class FarHeights(QObject):
 
     def _place_now(self) -> _Place | None:
         column, top = self._column(), self._page.verticalScrollBar().value()
+        first = 1 if column.waits_above else 0
         num = len(column.entries)
-        if not num or not top or self._at_end():
+        if num <= first or not top or self._at_end():
             return None
-        index = next((number for number in range(num - 1, 0, -1) if column.top_of(number) <= top), 0)
-        return _Place(index, (top - column.top_of(index)) / max(column.height_of(index), 1))
+        index = next((number for number in range(num - 1, first, -1) if column.top_of(number) <= top), first)
+        return _Place(column.entries[index].message_id, (top - column.top_of(index)) / max(column.height_of(index), 1))
 
     def _go_back(self) -> None:
         column = self._column()
-        if self._place is not None and self._place.index < len(column.entries):
-            index = self._place.index
+        ids = [entry.message_id for entry in column.entries] if self._place is not None else []
+        if self._place is not None and self._place.message_id in ids:
+            index = ids.index(self._place.message_id)
             top = column.top_of(index) + round(self._place.share * column.height_of(index))
             self._page.verticalScrollBar().setValue(top)
 

@@ -45,6 +45,12 @@ class MessageColumn(QWidget):
         """The cards that there are, from top to bottom."""
         return [entry for entry in self.entries if isinstance(entry, MessageCard)]
 
+    @property
+    def waits_above(self) -> bool:
+        """Whether the first message has no place yet: its card is hidden."""
+        first = self.entries[0] if self.entries else None
+        return isinstance(first, MessageCard) and first.isHidden()
+
     def add(self, card: MessageCard) -> None:
         """Put a card at the end."""
         self._layout.insertWidget(len(self.entries), card)

@@ -55,7 +55,6 @@ class Transcript(MessageArea):
         self._last_maximum = 0
         self._grows_above = False
         self._waiting: list[MessageView] = []  # older messages not built yet, oldest first
-        self._building: MessageCard | None = None
         self._is_filled = False  # all that is left is to show it
         self._discarded: list[QWidget] = []
         self._streaming: AnswerCard | None = None
@@ -116,7 +115,7 @@ class Transcript(MessageArea):
     @property
     def is_building(self) -> bool:
         """Whether older messages are still to come without being asked for."""
-        return self._building is not None or (bool(self._waiting) and not self._has_enough())
+        return self._far.building is not None or (bool(self._waiting) and not self._has_enough())
 
     def _has_enough(self) -> bool:
         if self._streaming is not None and self._stick and self.verticalScrollBar().maximum() > 0:
@@ -133,7 +132,7 @@ class Transcript(MessageArea):
         self._discarded += [old, *cards, *self.idle.empty(), *self.spares.forget()]
         self._far.forget()
         self._heights.forget()
-        self._streaming = self._building = None
+        self._streaming = None
         self._stick, self._last_maximum, self._grows_above = True, 0, True
         self._wanted = None
         self.jump.hide()
@@ -244,7 +243,7 @@ class Transcript(MessageArea):
 
     def _scroll_to_wanted(self) -> None:
         ids = [entry.message_id for entry in self._column.entries]
-        if self._wanted not in ids or self._building is not None:
+        if self._wanted not in ids or self._far.building is not None:
             self._go_on_building()
             return
         card = self._far.wake(ids.index(self._wanted))
@@ -277,7 +276,8 @@ class Transcript(MessageArea):
         self._waiting = [view for view in self._waiting if view.id != message_id]
         for index, entry in reversed(list(enumerate(self._column.entries))):
             if entry.message_id == message_id:
-                self._building = None if entry is self._building else self._building
+                if entry is self._far.building:
+                    self._far.building = None
                 self._column.remove(index)
 
     def _mark_last(self) -> None:
@@ -291,7 +291,7 @@ class Transcript(MessageArea):
     def _work(self, budget_s: float = 0) -> None:
         """Build older messages from the end, then let go of replaced ones, a few milliseconds at a time."""
         # First, since its card can show what is built next.
-        if self.is_building and self._building is None and self._far.rest_one():
+        if self.is_building and self._far.building is None and self._far.rest_one():
             self._slice.start(self._far.pause_ms)
             return
         until = time.thread_time() + (budget_s or self._turns.slice_s(self._far.room))
@@ -311,7 +311,7 @@ class Transcript(MessageArea):
 
     def _build_one(self) -> bool:
         """One step; False where none is left, or one out of sight that takes a turn of its own was done."""
-        card = self._building
+        card = self._far.building
         is_seen = self.verticalScrollBar().value() == 0
         if card is None and self._waiting:
             if is_seen or not self.spares.ready_one(self._waiting[-1]):
@@ -321,16 +321,17 @@ class Transcript(MessageArea):
             self._is_filled = not card.build_one()
             if not self._is_filled or card.isHidden():
                 return not self._is_filled
-        self._building = None
+        self._far.building = None
         if card is not None and card.isHidden():
             show_above(self, self._pages, card, [other for other in self.cards if other is not card], self.lay_out)
         return self.is_building
 
     def _begin_above(self, view: MessageView, *, is_seen: bool) -> None:
-        self._building, self._is_filled = self._make(view), False
+        card = self._far.building = self._make(view)
+        self._is_filled = False
         # Out of sight it takes its room when it is whole: with every part of it all in sight would be laid out.
-        self._column.add_above(self._building, shown=is_seen)
-        self._theme.fit(self._building)
+        self._column.add_above(card, shown=is_seen)
+        self._theme.fit(card)
         self._mark_last()
 
     # ---- scrolling ---------------------------------------------------------------------------------------------

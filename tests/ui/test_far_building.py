@@ -1,0 +1,56 @@
+"""A card that is being filled above what is read, while others are put away or the window gets another size."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QPoint
+from pytestqt.qtbot import QtBot
+
+from ui.main_window import MainWindow
+from ui.message_card import MessageCard
+from ui.records import MessageView
+from ui.transcript import GO_TO_MARGIN_PX, Transcript
+
+WAIT_MS = 30_000
+HISTORY = [
+    MessageView(number, "user" if number % 2 else "assistant", f"message {number}\n\n" * 5) for number in range(1, 161)
+]
+
+
+def top_of(page: Transcript, message_id: int) -> int:
+    card = next(card for card in page.cards if card.message_id == message_id)
+    return card.mapTo(page.viewport(), QPoint(0, 0)).y()
+
+
+def test_it_is_not_put_away(window: MainWindow, qtbot: QtBot) -> None:
+    """Whoever fills it would go on with a card that is gone, or shows another message."""
+    window.show_conversation("t", HISTORY)
+    page = window.transcript
+    page.go_to(21)
+    seen: list[bool] = []
+
+    def is_built() -> bool:
+        building = page._far.building
+        page._far.rest_one()  # as its timer does
+        if building is not None:
+            seen.append(building in page.cards)
+        return not page.is_building
+
+    qtbot.waitUntil(is_built, timeout=WAIT_MS)
+    assert seen
+    assert all(seen)
+    cards = [card for card in page.widget().findChildren(MessageCard) if not card.isHidden()]
+    assert set(cards) <= set(page.cards)
+    assert top_of(page, 21) == GO_TO_MARGIN_PX
+
+
+def test_older_messages_do_not_move_the_place_that_is_kept(window: MainWindow, qtbot: QtBot) -> None:
+    window.show_conversation("t", HISTORY)
+    page = window.transcript
+    page.go_to(81)
+    qtbot.waitUntil(lambda: page.verticalScrollBar().value() > 0 and not page.sticks, timeout=WAIT_MS)
+    page._heights.note()  # as in a moment in which nothing changes
+    num = len(page._column.entries)
+    qtbot.waitUntil(lambda: len(page._column.entries) > num + 3, timeout=WAIT_MS)
+    window.resize(window.width(), window.height() - 40)
+    qtbot.waitUntil(lambda: not page.is_building, timeout=WAIT_MS)
+    assert abs(top_of(page, 81) - GO_TO_MARGIN_PX) <= 1
