@@ -5421,8 +5421,8 @@ Chat-Vorlage: {template_name}
         <translation>Empfohlene Paare</translation>
     </message>
     <message>
-        <source>A large model and a small one that drafts for it.</source>
-        <translation>Ein großes Modell und ein kleines, das für es entwirft.</translation>
+        <source>A large model, a small one as its draft.</source>
+        <translation>Ein großes Modell, ein kleines als Entwurf.</translation>
     </message>
     <message>
         <source>Choose a pair</source>
@@ -7156,7 +7156,7 @@ Chat-Vorlage: {template_name}
         <translation>Keines der empfohlenen Paare passt in den Speicher und auf die Platte, die jetzt frei sind. Beginnen Sie mit dem eingebauten Paar.</translation>
     </message>
     <message>
-        <source>From a list that came with Paceline: these names and sizes were not checked with the hub. They are before anything is downloaded.</source>
+        <source>From a list that came with Paceline: these names and sizes were not checked with the hub. That is done before anything is downloaded.</source>
         <translation>Aus einer Liste, die mit Paceline kam: Diese Namen und Größen wurden nicht beim Hub geprüft. Das geschieht, bevor etwas heruntergeladen wird.</translation>
     </message>
     <message>

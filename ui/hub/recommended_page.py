@@ -61,7 +61,7 @@ class RecommendedPage(QWidget):
         self._rows: dict[str, CatalogRow] = {}
         self.heading = label(translate("RecommendedPage", "Recommended pairs"), "heading")
         self.words = label(
-            translate("RecommendedPage", "A large model and a small one that drafts for it."), "caption", wrap=True
+            translate("RecommendedPage", "A large model, a small one as its draft."), "caption", wrap=True
         )
         self.list = ChoiceList(theme, translate("RecommendedPage", "Recommended pairs"))
         self.list.chosen.connect(self._on_chosen)

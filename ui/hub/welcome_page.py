@@ -27,7 +27,7 @@ NONE_FITS = mark(
 )
 NOT_CHECKED = mark(
     "WelcomePage",
-    "From a list that came with Paceline: these names and sizes were not checked with the hub. They are before "
+    "From a list that came with Paceline: these names and sizes were not checked with the hub. That is done before "
     "anything is downloaded.",
 )
 

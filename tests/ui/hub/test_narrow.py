@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 import pytest
+from PySide6.QtGui import QTextLayout
 from PySide6.QtWidgets import QApplication, QCheckBox, QLabel, QMainWindow, QPushButton, QWidget
 from pytestqt.qtbot import QtBot
 
@@ -84,3 +85,19 @@ def test_what_is_wrong_with_a_download_has_all_the_width(narrow: HubPlace, qtbot
     words = line.error.text
     qtbot.waitUntil(lambda: words.width() > line.bar.width() - 40)
     assert words.height() >= words.heightForWidth(words.width())
+
+
+@pytest.mark.parametrize("width", [WIDTH, 1280])
+def test_no_word_is_left_alone_below_the_heading_of_the_pairs(narrow: HubPlace, width: int) -> None:
+    narrow.open("recommended")
+    narrow.window().resize(width, 800)
+    QApplication.processEvents()
+    words = narrow.recommended.words
+    layout = QTextLayout(words.text(), words.font())
+    lines = []
+    layout.beginLayout()
+    while (line := layout.createLine()).isValid():
+        line.setLineWidth(words.contentsRect().width())
+        lines.append(words.text()[line.textStart() : line.textStart() + line.textLength()])
+    layout.endLayout()
+    assert len(lines[-1].split()) > 1, lines
