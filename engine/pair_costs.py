@@ -12,6 +12,7 @@ from engine.cost_bands import CostBands, band_of
 from engine.cost_curve import BUDGET_S, POINTS
 from engine.cost_store import CostStore, SavedCosts, file_facts, key_of
 from engine.draft_costs import DraftCosts
+from engine.errors import DecodeError
 from engine.experience_store import ExperienceStore
 from engine.free_cores import FreeCores
 from engine.llama import library
@@ -71,18 +72,26 @@ class PairCosts:
             return False
         return not self._is_thorough or (self._bands is not None and not self._bands.is_measured)
 
-    def prepare(self, *, paced: bool) -> None:
+    def prepare(self, *, paced: bool, should_stop: ShouldStop = nobody_waits) -> None:
         """Have threads, and a pacer if it is ``paced``, for an answer that somebody waits for: kept, or found quickly.
+
+        Where ``should_stop`` says that the answer is no longer wanted, what is missing is left to the next one.
 
         Raises:
             DecodeError: a pass failed.
         """
-        known = self._control is not None or self._take_kept()
-        if paced and self.pacer is None and self._target.can_rollback:
-            self._measure(HURRIED_BUDGET_S)
-        elif not known:
-            self._settle_threads(HURRIED_BUDGET_S)
-        self._know_draft(HURRIED_BUDGET_S)
+        try:
+            known = self._control is not None or self._take_kept()
+            if paced and self.pacer is None and self._target.can_rollback:
+                self._measure(HURRIED_BUDGET_S, should_stop)
+            elif not known:
+                self._settle_threads(HURRIED_BUDGET_S, should_stop)
+            self._know_draft(HURRIED_BUDGET_S, should_stop)
+        except Interrupted:
+            pass
+        except DecodeError:
+            if not should_stop():  # who stops an answer may end a pass in the middle
+                raise
         self._follow()
 
     def measure(self, budget_s: float = BUDGET_S, should_stop: ShouldStop = nobody_waits) -> None:

@@ -217,7 +217,9 @@ class Session:
         mode = Mode.OFF if reason else request.mode
         costs = self._pair_costs()
         paced = mode is not Mode.OFF and request.depth is None
-        costs.prepare(paced=paced)
+        contexts = [each.context for each in (target, self._draft) if each is not None]
+        with self.interrupt.ends_passes_of(contexts):
+            costs.prepare(paced=paced, should_stop=should_stop)
         pacer = costs.pacer if paced else None
         # A seed repeats an answer only where the drafts are the same, so what was said elsewhere is left out then.
         use_past = request.use_past and request.sampling.seed is None
@@ -240,7 +242,6 @@ class Session:
         if note:
             answer.stats.decisions.append(note)
         self.states.begin(request.conversation_id, answer.stats)
-        contexts = [each.context for each in (target, self._draft) if each is not None]
         with self.interrupt.ends_passes_of(contexts):
             yield from answer.events(should_stop)
         if answer.plain_cost is not None and answer.plain_cost.is_too_high:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import threading
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
@@ -16,7 +17,7 @@ from engine.llama.devices import GpuDevice
 from engine.loading import LoadedModel, LoadOptions, open_model
 from engine.pacer import MAX_DEPTH
 from engine.pair_costs import PairCosts
-from engine.records import ChatRequest, Finished, LoadRequest, Mode, SamplingParams
+from engine.records import ChatRequest, Finished, FinishReason, LoadRequest, Mode, SamplingParams
 from engine.sequence import CachedSequence
 from engine.session import Session
 from engine.threads import PATIENCE
@@ -90,6 +91,51 @@ def test_measuring_ends_before_the_next_pass_when_somebody_waits(
     assert costs.pacer is not None
     for one, number in zip(pair, threads, strict=True):
         one.context.set_threads(number)
+
+
+@pytest.mark.parametrize("num_before", [0, 1, 5, 21])
+def test_what_is_measured_for_an_answer_ends_before_the_next_pass_when_that_is_stopped(
+    pair: tuple[LoadedModel, LoadedModel], monkeypatch: pytest.MonkeyPatch, num_before: int
+) -> None:
+    costs = PairCosts(*pair, REQUEST, CostStore())
+    passes: list[object] = []
+    forward = CachedSequence.forward
+
+    def counted(sequence: CachedSequence, ids: Sequence[int], num_rows: int, num_padding: int = 0) -> object:
+        passes.append(sequence)
+        return forward(sequence, ids, num_rows, num_padding)
+
+    monkeypatch.setattr(CachedSequence, "forward", counted)
+    costs.prepare(paced=True, should_stop=lambda: len(passes) >= num_before)
+    assert len(passes) == num_before
+    assert [one.sequence.num_past for one in pair] == [0, 0]
+    costs.prepare(paced=True)
+    assert costs.pacer is not None
+
+
+def test_a_stop_ends_the_pass_that_is_measured_for_an_answer(monkeypatch: pytest.MonkeyPatch) -> None:
+    session, was_stopped = Session(), threading.Event()
+
+    def stop_in_a_pass(sequence: CachedSequence, *_: object) -> dict[int, float]:
+        was_stopped.set()
+        session.interrupt.set()
+        sequence.forward([0] * 33, 33)
+        raise AssertionError("the pass went on to its end")
+
+    session.load(REQUEST)
+    try:
+        monkeypatch.setattr(pair_costs, "measure_passes", stop_in_a_pass)
+        request = ChatRequest(raw_prompt="Once", mode=Mode.AUTO, max_tokens=16, sampling=SamplingParams(0.0))
+        *_, last = session.generate(request, was_stopped.is_set)
+        assert isinstance(last, Finished)
+        assert last.reason is FinishReason.CANCELLED
+        monkeypatch.undo()
+        session.interrupt.clear()
+        *_, last = session.generate(request)
+        assert isinstance(last, Finished)
+        assert last.stats.tokens == 16
+    finally:
+        session.close()
 
 
 def test_an_answer_that_waits_gets_a_rough_curve_and_idle_time_a_better_one(
