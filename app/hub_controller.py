@@ -18,7 +18,7 @@ from app.hub_library_controller import HubLibraryController
 from app.late import Late
 from app.parts import Parts
 from app.requests import load_request
-from engine.records import ModelInfo, Problem
+from engine.records import LoadRequest, ModelInfo, Problem
 from ui.dialogs import link_question
 from ui.hub.doors import WELCOME, HubDoors
 from ui.language import translate
@@ -87,8 +87,12 @@ class HubController(QObject):
         from app.hub_pairs import PairJudge  # noqa: PLC0415
 
         keeper, paths = self._parts.keeper, self._parts.paths
-        places = DraftPlaces(lambda: load_request(keeper.current, paths), paths.cache)
-        return PairJudge(self.shelf, lambda: keeper.current, places.is_processor_faster)
+
+        def in_use() -> LoadRequest:
+            return load_request(keeper.current, paths)
+
+        places = DraftPlaces(in_use, paths.cache)
+        return PairJudge(self.shelf, lambda: keeper.current, places.is_processor_faster, in_use)
 
     def _attach(self, place: HubPlace) -> None:
         if self._pairs is None:

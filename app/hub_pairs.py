@@ -15,6 +15,7 @@ import psutil
 from app.hub.catalog import CatalogPair
 from app.hub.draft_finder import Candidate, DraftSearch, Sources, find_drafts
 from app.hub.proof import LoadPlan, pair_plan, prove, this_room
+from app.hub.records import FileKind, LibraryModel, Origin
 from app.hub.remote_header import KnownModel, read_local_header, read_remote_header
 from app.hub_fit_views import fit_view
 from app.hub_shelf import Shelf
@@ -24,6 +25,7 @@ from engine.fit_table import Room, fit_table
 from engine.llama.devices import find_gpus
 from engine.llama.library import physical_cores
 from engine.pair_probe import PairVerdict
+from engine.records import LoadRequest
 from ui.formatting import parameters, percent
 from ui.hub_records import DraftList, DraftRow, Gpu, Hardware, Match, ModelRef, PairSide, PairView, Presence
 from ui.language import mark, translate
@@ -55,12 +57,20 @@ class PairJudge:
     """Safe to use from several threads."""
 
     def __init__(
-        self, shelf: Shelf, settings: Callable[[], Settings], is_faster_beside: IsFasterBeside = lambda _path: None
+        self,
+        shelf: Shelf,
+        settings: Callable[[], Settings],
+        is_faster_beside: IsFasterBeside = lambda _path: None,
+        in_use: Callable[[], LoadRequest | None] = lambda: None,
     ) -> None:
-        """``is_faster_beside`` says of a draft's file whether the processor was found faster than the GPU for it."""
+        """``is_faster_beside`` says of a draft's file whether the processor was found faster than the GPU for it.
+
+        ``in_use`` is what the settings load: its draft may lie outside of the library, as the built-in one does.
+        """
         self.shelf = shelf
         self._settings = settings
         self._is_faster_beside = is_faster_beside
+        self._in_use = in_use
         self._lock = threading.Lock()
         self._known: dict[ModelRef, KnownModel] = {}
 
@@ -126,12 +136,25 @@ class PairJudge:
         known = self.known(target, should_stop)
         side = self.side(target, known)
         tell(DraftList(side, busy=True))
-        sources = Sources(self.shelf.library.models(), catalog, self.shelf.client)
+        models = self.shelf.library.models()
+        sources = Sources((*models, *self._others_here(known, models)), catalog, self.shelf.client)
 
         def on_progress(search: DraftSearch) -> None:
             tell(_draft_list(side, search, busy=True))
 
         return _draft_list(side, find_drafts(known, sources, should_stop, on_progress), busy=False)
+
+    def _others_here(self, target: KnownModel, library: Sequence[LibraryModel]) -> tuple[LibraryModel, ...]:
+        """The draft in use with this target, where the library does not have it."""
+        request = self._in_use()
+        if request is None or request.draft is None or target.path is None:
+            return ()
+        draft = Path(request.draft)
+        is_listed = any(model.path.resolve() == draft.resolve() for model in library)
+        if is_listed or Path(request.target).resolve() != target.path.resolve() or not draft.is_file():
+            return ()
+        kind, size_bytes = FileKind.DRAFT, draft.stat().st_size
+        return (LibraryModel(draft.stem, (draft,), kind, Origin.IN_PLACE, size_bytes=size_bytes),)
 
     def side(self, ref: ModelRef, known: KnownModel | None = None) -> PairSide:
         """One half of a pair, named by its file."""

@@ -47,6 +47,19 @@ def test_a_refused_pair_tells_what_the_target_takes_alone(tmp_path: Path) -> Non
     assert pair.note
 
 
+@pytest.mark.parametrize("used_with", ["this target", "another"])
+def test_the_draft_in_use_is_found_outside_of_the_library(used_with: str, tmp_path: Path) -> None:
+    library = SimpleNamespace(folder=tmp_path, models=tuple)
+    shelf = SimpleNamespace(path_of=lambda ref: ref.path, library=library, client=None)
+    target = builtin_target() if used_with == "this target" else builtin_draft()
+    request = LoadRequest(str(target), str(builtin_draft()))
+    judge = PairJudge(shelf, Settings, in_use=lambda: request)  # type: ignore[arg-type]
+    found = judge.drafts(ModelRef(path=str(builtin_target())), (), lambda _found: None, lambda: False)
+    paths = [row.side.ref.path for row in found.rows]
+    assert paths == ([str(builtin_draft())] if used_with == "this target" else [])
+    assert all(row.match is Match.YES for row in found.rows)
+
+
 MIB = 2**20
 
 
