@@ -107,7 +107,7 @@ class Recommendations:
             unknown = checked.status is EntryStatus.UNKNOWN
             words = found if unknown else translate("Recommendations", "It cannot be downloaded as it is listed here.")
             view = replace(row.pair, match_words=words, can_have=unknown)
-            return Opened(replace(row, pair=view), view)
+            return Opened(replace(row, pair=view, checked="" if unknown else found), view)
         refs = _refs(pair, checked)
         try:
             view = self._judge.judge(*refs, should_stop)

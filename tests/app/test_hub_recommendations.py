@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from app.hub.errors import HubUnreachableError
 from app.hub_recommendations import Recommendations
 from app.paths import assets_dir
 from ui.hub_records import FitLevel, Hardware
@@ -40,3 +41,14 @@ def test_what_fits_the_disk_in_part_only_is_left_out() -> None:
 
 def test_what_is_here_needs_no_disk() -> None:
     assert recommended(0, "/models/here.gguf").suggested()
+
+
+def test_why_a_pair_could_not_be_checked_is_told_once() -> None:
+    def unreachable(_repo: str) -> None:
+        raise HubUnreachableError("There is no network.")
+
+    found = recommended(500 * GB)
+    found._judge.shelf.client = SimpleNamespace(details=unreachable)  # type: ignore[assignment]
+    row = found.open(found.pairs()[0].key, lambda: False).row
+    assert row.pair.match_words == "It could not be checked: There is no network."
+    assert row.checked == ""

@@ -112,13 +112,16 @@ class DraftsPage(QWidget):
             self.list.setFocus(Qt.FocusReason.OtherFocusReason)
         if other:
             self.right.setCurrentIndex(0)
-            if found.target is not None:
-                self.empty.say(
-                    translate("DraftsPage", "Choose a draft"),
-                    translate(
-                        "DraftsPage", "Whether it matches, and whether the pair fits this machine, is shown here."
-                    ),
-                )
+        if found.rows or found.busy:
+            self.empty.say(
+                translate("DraftsPage", "Choose a draft"),
+                translate("DraftsPage", "Whether it matches, and whether the pair fits this machine, is shown here."),
+            )
+        else:
+            self.empty.say(
+                translate("DraftsPage", "Nothing to pair yet"),
+                translate("DraftsPage", "A draft is a small model that proposes words for a large one."),
+            )
 
     def _say_nothing(self, found: DraftList) -> None:
         search = button(translate("DraftsPage", "Search models"), lambda: self._wants.page_wanted.emit("search"))
@@ -130,10 +133,6 @@ class DraftsPage(QWidget):
                 translate("DraftsPage", "No target chosen"),
                 translate("DraftsPage", "Choose a model that answers; its drafts are found here."),
                 library,
-            )
-            self.empty.say(
-                translate("DraftsPage", "Nothing to pair yet"),
-                translate("DraftsPage", "A draft is a small model that proposes words for a large one."),
             )
         elif found.busy:
             self.nothing.say(
