@@ -37,8 +37,8 @@ class FarCards(QObject):
     """Looks at the messages of a scrolled page.
 
     ``make`` puts a card in the place of what was kept of the message at an index; ``ready`` does one step of what can
-    be done before that, and says whether there was one; ``put_by`` takes one that was put away. ``building`` is a card that
-    is filled for the first time, by somebody else: it stays until then.
+    be done before that, and says whether there was one; ``put_by`` takes one that was put away. ``building`` is a card
+    that is filled for the first time, by somebody else: it stays until then.
 
     Signals:
         woken_above: a card above what is in sight is whole again; its height may be another now.
