@@ -97,8 +97,8 @@ class PairCosts:
     def measure(self, budget_s: float = BUDGET_S, should_stop: ShouldStop = nobody_waits) -> None:
         """Measure what is not known well, within about ``budget_s`` seconds; what was kept is only checked if it holds.
 
-        Where ``should_stop``, which is asked before each pass, says that somebody waits, it ends there, and goes on in
-        the next idle time: an answer that needs costs measures them itself, in less.
+        Where ``should_stop``, which is asked before each pass and where one failed, says that somebody waits, it ends
+        there, and goes on in the next idle time: an answer that needs costs measures them itself, in less.
 
         Raises:
             DecodeError: a pass failed.
@@ -106,6 +106,10 @@ class PairCosts:
         try:
             self._measure_what_is_missing(budget_s, should_stop)
         except Interrupted:
+            return
+        except DecodeError:
+            if not should_stop():  # who waits may end a pass in the middle
+                raise
             return
         self.save()
 

@@ -20,6 +20,7 @@ from engine.errors import DraftRefusedError, EngineError, ModeUnavailableError, 
 from engine.experience_store import ExperienceStore
 from engine.kernel_check import kernel_notices
 from engine.llama import library
+from engine.llama.context import LlamaContext
 from engine.llama.interrupt import Interrupt
 from engine.loading import (
     LoadedModel,
@@ -217,8 +218,7 @@ class Session:
         mode = Mode.OFF if reason else request.mode
         costs = self._pair_costs()
         paced = mode is not Mode.OFF and request.depth is None
-        contexts = [each.context for each in (target, self._draft) if each is not None]
-        with self.interrupt.ends_passes_of(contexts):
+        with self.interrupt.ends_passes_of(self._contexts()):
             costs.prepare(paced=paced, should_stop=should_stop)
         pacer = costs.pacer if paced else None
         # A seed repeats an answer only where the drafts are the same, so what was said elsewhere is left out then.
@@ -242,7 +242,7 @@ class Session:
         if note:
             answer.stats.decisions.append(note)
         self.states.begin(request.conversation_id, answer.stats)
-        with self.interrupt.ends_passes_of(contexts):
+        with self.interrupt.ends_passes_of(self._contexts()):
             yield from answer.events(should_stop)
         if answer.plain_cost is not None and answer.plain_cost.is_too_high:
             costs.doubt()
@@ -311,12 +311,16 @@ class Session:
         Raises:
             EngineError: no model is loaded, or a pass failed.
         """
-        self._pair_costs().measure(budget_s, should_stop)
+        with self.interrupt.ends_passes_of(self._contexts()):
+            self._pair_costs().measure(budget_s, should_stop)
 
     @property
     def needs_measuring(self) -> bool:
         """Whether `measure` has something to do."""
         return self._target is not None and self._pair_costs().needs_measuring
+
+    def _contexts(self) -> list[LlamaContext]:
+        return [each.context for each in (self._loaded(), self._draft) if each is not None]
 
     def _pair_costs(self) -> PairCosts:
         if self._costs is None:

@@ -102,7 +102,8 @@ class EngineWorker:
         self._stopped_through = self._skipped_through = 0
         self._num_loads = self._ended_through = 0  # loads and drafts; those that `stop_loading` ended
         self._loads: list[_Load] = []  # of targets, waiting or under way
-        self._interrupt: Interrupt | None = None  # ends the pass of an answer that is stopped
+        self._interrupt: Interrupt | None = None  # ends the pass of an answer that is stopped, or one that is measured
+        self._measures = False  # in idle time
         self._closing = threading.Event()
         self._counts = TokenCounts()
         self._taken: deque[_Command] = deque()  # out of the queue, to see what they are; theirs is the next turn
@@ -119,13 +120,13 @@ class EngineWorker:
         with self._lock:
             self._num_loads += 1
             self._loads.append(_Load(request, self._num_loads, self._num_queued))
-            self._commands.put(self._loads[-1])
+            self._ask(self._loads[-1])
 
     def set_draft(self, path: str | None) -> None:
         """Use another draft or none; answers with `EngineReady` or `EngineFailed`."""
         with self._lock:
             self._num_loads += 1
-            self._commands.put(_SetDraft(path, self._num_loads, self._num_queued))
+            self._ask(_SetDraft(path, self._num_loads, self._num_queued))
 
     def stop_loading(self) -> None:
         """End every load asked for so far, as another one would: what was loaded before it stays usable."""
@@ -136,7 +137,7 @@ class EngineWorker:
         """Make an answer; ends with `Finished` or `EngineFailed` of this request."""
         with self._lock:
             self._num_queued += 1
-            self._commands.put(_Generate(request, self._num_queued))
+            self._ask(_Generate(request, self._num_queued))
 
     def forget_past(self) -> None:
         """Lose what was learnt from past conversations; answers nothing."""
@@ -159,7 +160,7 @@ class EngineWorker:
         """Stop every answer asked for so far, between two passes or in one, and the loads that they wait for."""
         with self._lock:
             self._stopped_through = self._num_queued
-            if self._interrupt is not None:
+            if self._interrupt is not None and not self._measures:  # then there is no answer yet
                 self._interrupt.set()
 
     def skip_summary(self) -> None:
@@ -171,12 +172,19 @@ class EngineWorker:
         """Stop, free the models, end the thread; False if it did not end within ``timeout_s`` seconds."""
         self._closing.set()
         self.stop()
-        self._commands.put(None)
+        with self._lock:
+            self._ask(None)
         if self._begins is not None:
             self._begins.set()
         if self._thread.is_alive():
             self._thread.join(timeout_s)
         return not self._thread.is_alive()
+
+    def _ask(self, command: _Command) -> None:
+        """Queue what somebody waits for, with the lock held: a pass that is only measured ends for it."""
+        self._commands.put(command)
+        if self._interrupt is not None and self._measures:
+            self._interrupt.set()
 
     # ---- on the engine thread -----------------------------------------------------------------------------------
 
@@ -235,11 +243,22 @@ class EngineWorker:
             try:
                 return self._take(IDLE_S)
             except queue.Empty:
-                try:
-                    session.measure(should_stop=lambda: self._is_wanted(session))
-                except Exception:  # nobody asked for it, so nobody is told; what is asked for is still answered
-                    log.exception("the costs could not be measured; depths stay fixed")
+                self._measure(session)
         return self._after_idle_work(session)
+
+    def _measure(self, session: Session) -> None:
+        with self._lock:
+            if not self._commands.empty():
+                return
+            session.interrupt.clear()
+            self._measures = True
+        try:
+            session.measure(should_stop=lambda: self._is_wanted(session))
+        except Exception:  # nobody asked for it, so nobody is told; what is asked for is still answered
+            log.exception("the costs could not be measured; depths stay fixed")
+        finally:
+            with self._lock:
+                self._measures = False
 
     def _after_idle_work(self, session: Session) -> _Command:
         """Wait for a command; while there is none, learn from past conversations, a little at a time."""
