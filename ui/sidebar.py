@@ -173,7 +173,7 @@ class Sidebar(QFrame):
         self.empty.setText(
             translate("Sidebar", "These words are in no chat.")
             if searching
-            else translate("Sidebar", "Your chats will be listed here.")
+            else translate("Sidebar", "Your chats appear here.")
         )
         self.empty.setVisible(nothing)
 

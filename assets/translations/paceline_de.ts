@@ -6174,7 +6174,7 @@ Chat-Vorlage: {template_name}
         <translation>Diese Wörter kommen in keinem Chat vor.</translation>
     </message>
     <message>
-        <source>Your chats will be listed here.</source>
+        <source>Your chats appear here.</source>
         <translation>Hier stehen später Ihre Chats.</translation>
     </message>
 </context>
