@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable, Mapping
 from itertools import pairwise
 
-from engine.untried import Untried
+from engine.untried import FIRST, Untried, plain_passes
 
 MAX_PASS = 33  # tokens of the largest pass that is paced: 32 proposed and the last one
 # In the order of their worth, so that a short budget still gives the shape. Kernels that work on tiles of 16 or 32 rows
@@ -30,6 +30,7 @@ _TRUSTED = 50  # passes seen until a guessed curve is as good as a measured one
 _REFRESH_EVERY = 32
 _FAR = 1.5  # times its measured share of the others' costs that a pass which nobody sees may be believed to take
 _TELLING = 4  # passes of a size, of the last `_REFRESH_EVERY`, that say what it costs now
+_TOO_GOOD = 0.8  # of what is hoped of a larger pass: if it takes less, the plain one is rather thought to take less
 _ENOUGH_SIZES = 2  # of one alone the measurement may have been wrong
 
 
@@ -123,7 +124,12 @@ class CostCurve:
         self._ms = [value * level for value in self._ms]
 
     def _try(self, num_tokens: int, milliseconds: float) -> None:
-        """Learn from a pass that is larger than any that is known; it says nothing of the others."""
+        """Learn from a pass that is larger than any that is known; of the others it says what they cannot cost."""
+        share = milliseconds / (self._ms[1] * plain_passes(min(num_tokens, FIRST)))
+        if share < _TOO_GOOD:
+            # A plain pass was measured beside another program, and whatever is kept would seem to pay. Where that is
+            # not so, drafting pays all the same, or plain passes come and say it.
+            self._ms = [value * share for value in self._ms]
         is_known = self._untried.take(num_tokens, milliseconds)
         self._hope()
         if is_known:

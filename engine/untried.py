@@ -31,6 +31,11 @@ class _Tried:
         return hoped_ms * pow(self.least_ms / hoped_ms, min(self.count, _ENOUGH) / _ENOUGH)
 
 
+def plain_passes(num_tokens: int) -> float:
+    """How many plain ones a pass of so few tokens is hoped to cost where nothing else is known."""
+    return 1.0 + _SHARE * (num_tokens - 1)
+
+
 class Untried:
     """The sizes of passes above the largest whose cost is known."""
 
@@ -72,7 +77,7 @@ def _horizon(top: int) -> int:
 def _hoped_ms(plain_ms: float, top: int, top_ms: float, num_tokens: int) -> float:
     """What ``num_tokens`` are hoped to take where the largest pass that was seen, of ``top``, took so long."""
     near = min(num_tokens, _horizon(top))
-    hoped_ms = plain_ms * (1.0 + _SHARE * (near - 1))
+    hoped_ms = plain_ms * plain_passes(near)
     if top > 1:
         so_far_ms = top_ms + max(0.0, top_ms - plain_ms) / (top - 1) * (near - top)
         hoped_ms = so_far_ms if top >= FIRST else min(hoped_ms, so_far_ms)
