@@ -54,3 +54,17 @@ def test_older_messages_do_not_move_the_place_that_is_kept(window: MainWindow, q
     window.resize(window.width(), window.height() - 40)
     qtbot.waitUntil(lambda: not page.is_building, timeout=WAIT_MS)
     assert abs(top_of(page, 81) - GO_TO_MARGIN_PX) <= 1
+
+
+def test_a_card_without_a_place_is_not_the_place_that_is_kept(window: MainWindow, qtbot: QtBot) -> None:
+    window.show_conversation("t", HISTORY)
+    page = window.transcript
+    qtbot.waitUntil(lambda: not page.is_building and not page._heights._soon.isActive(), timeout=WAIT_MS)
+    page.go_to(81)
+    while page._wanted is not None:
+        page._work()
+    while not page._column.waits_above:
+        page._work()
+    page._heights.note()
+    assert page._heights._place is not None
+    assert page._heights._place.message_id == 81
