@@ -46,11 +46,18 @@ def test_it_is_not_put_away(window: MainWindow, qtbot: QtBot) -> None:
 def test_older_messages_do_not_move_the_place_that_is_kept(window: MainWindow, qtbot: QtBot) -> None:
     window.show_conversation("t", HISTORY)
     page = window.transcript
+    qtbot.waitUntil(lambda: not page._heights._soon.isActive(), timeout=WAIT_MS)
     page.go_to(81)
-    qtbot.waitUntil(lambda: page.verticalScrollBar().value() > 0 and not page.sticks, timeout=WAIT_MS)
-    page._heights.note()  # as in a moment in which nothing changes
-    num = len(page._column.entries)
-    qtbot.waitUntil(lambda: len(page._column.entries) > num + 3, timeout=WAIT_MS)
+    nums: list[int] = []
+
+    def arrived() -> None:
+        page._heights.note()  # as in a moment in which nothing changes
+        nums.append(len(page._column.entries))
+
+    page.arrived.connect(arrived)
+    qtbot.waitUntil(lambda: bool(nums) and not page.is_building, timeout=WAIT_MS)
+    assert len(page._column.entries) > nums[0]
+    assert page._heights._place is not None
     window.resize(window.width(), window.height() - 40)
     qtbot.waitUntil(lambda: not page.is_building, timeout=WAIT_MS)
     assert abs(top_of(page, 81) - GO_TO_MARGIN_PX) <= 1
