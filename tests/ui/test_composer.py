@@ -264,6 +264,7 @@ def test_where_labels_find_no_room_one_button_offers_the_modes(window: MainWindo
     assert told.args == [Mode.SUFFIX]
     assert modes.short.text() == suffix.text()
     window.header.stats_button.click()
+    window.resize(1280, 800)  # the sidebar, which had made room, is back
     qtbot.waitUntil(modes.short.isHidden, timeout=30_000)
 
 
