@@ -112,7 +112,10 @@ def test_of_one_key_the_newer_bands_stay_and_those_that_were_let_go_of_do_not_co
 PUTS = """
 import sys
 from pathlib import Path
+from engine import file_lock
 from engine.cost_store import CostStore, SavedCosts
+
+file_lock.WAIT_S = 60.0  # on a busy machine many turns pass between two looks
 store = CostStore(Path(sys.argv[1]))
 for i in range(20):
     store.put(f"{sys.argv[2]} {i}", SavedCosts(2, {0: {1: 7.0}}))
