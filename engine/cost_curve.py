@@ -32,6 +32,7 @@ _FAR = 1.5  # times its measured share of the others' costs that a pass which no
 _TELLING = 4  # passes of a size, of the last `_REFRESH_EVERY`, that say what it costs now
 _TOO_GOOD = 0.8  # of what is hoped of a larger pass: if it takes less, the plain one is rather thought to take less
 _ENOUGH_SIZES = 2  # of one alone the measurement may have been wrong
+_PLAIN_TRIES = 2  # runs of plain passes until a hurried look at them is believed
 
 
 class CostCurve:
@@ -70,7 +71,16 @@ class CostCurve:
         self._hope()
         self._measured = tuple(self._ms)
         self._seen = [0] * (MAX_PASS + 1)
+        self._num_plain = 0
         self._refresh()
+
+    @property
+    def doubts_plain(self) -> bool:
+        """Whether a few plain passes should say what one takes, before anything else is tried.
+
+        A look that had no time for larger ones may have met another program: whatever is kept would seem to pay.
+        """
+        return self._last_measured < FIRST and self._num_plain < _PLAIN_TRIES
 
     @property
     def points_ms(self) -> dict[int, float]:
@@ -100,18 +110,25 @@ class CostCurve:
         """A plain pass in parts of one of so many tokens, as they were measured; None beyond what was measured."""
         return self._measured[1] / self._measured[num_tokens] if num_tokens <= self._last_measured else None
 
-    def observe(self, num_tokens: int, milliseconds: float) -> None:
-        """A pass of this many tokens took so long: correct its own point, and the level of all a little."""
+    def observe(self, num_tokens: int, milliseconds: float) -> float:
+        """A pass of this many tokens took so long: correct its own point, and the level of all a little.
+
+        Returns by how much the measured costs turned out to be too high, as a factor: 1 but for a hurried look.
+        """
         if num_tokens > MAX_PASS:
-            return
+            return 1.0
         self._since_refresh += 1
         self._seen[num_tokens] += 1
+        factor = 1.0
         if num_tokens > self._last_known:
-            self._try(num_tokens, milliseconds)
+            factor = self._try(num_tokens, milliseconds)
+        elif num_tokens == 1 and self.doubts_plain:
+            factor = self._try_plain(milliseconds)
         else:
             self._correct(num_tokens, milliseconds)
         if self._since_refresh >= _REFRESH_EVERY:
             self._refresh()
+        return factor
 
     def _correct(self, num_tokens: int, milliseconds: float) -> None:
         trusted = self._num_seen >= _TRUSTED
@@ -123,13 +140,23 @@ class CostCurve:
         self._ms[num_tokens] *= (ratio / level) ** _OWN_RATE
         self._ms = [value * level for value in self._ms]
 
-    def _try(self, num_tokens: int, milliseconds: float) -> None:
+    def _try_plain(self, milliseconds: float) -> float:
+        """Learn from a plain pass where a hurried look is all that is known: the least of the first few is believed."""
+        self._num_plain += 1
+        share = min(milliseconds / self._ms[1], 1.0)
+        self._ms[: self._last_measured + 1] = [value * share for value in self._ms[: self._last_measured + 1]]
+        self._hope()
+        self._find_cheapest()
+        return share
+
+    def _try(self, num_tokens: int, milliseconds: float) -> float:
         """Learn from a pass that is larger than any that is known; of the others it says what they cannot cost."""
         share = milliseconds / (self._ms[1] * plain_passes(min(num_tokens, FIRST)))
-        if share < _TOO_GOOD:
-            # A plain pass was measured beside another program, and whatever is kept would seem to pay. Where that is
-            # not so, drafting pays all the same, or plain passes come and say it.
-            self._ms = [value * share for value in self._ms]
+        if share >= _TOO_GOOD:
+            share = 1.0
+        # Else a plain pass was measured beside another program, and whatever is kept would seem to pay. Where that is
+        # not so, drafting pays all the same, or plain passes come and say it.
+        self._ms = [value * share for value in self._ms]
         is_known = self._untried.take(num_tokens, milliseconds)
         self._hope()
         if is_known:
@@ -137,6 +164,7 @@ class CostCurve:
             self._untried.forget(num_tokens)
             self._hope()
         self._find_cheapest()
+        return share
 
     def _hope(self) -> None:
         beyond = self._last_known + 1

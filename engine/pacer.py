@@ -117,9 +117,10 @@ class Pacer:
         Without ``may_rest`` drafting was asked for by name: then at least one token is proposed where one can be.
         Where the draft model ``looks``, what it drafts need not be proposed: trying it costs no more than running it.
         """
-        text_gain, text_depth = self.text_gain(text_confidences[:limit])
+        tries_plain = may_rest and self.curve.doubts_plain
+        text_gain, text_depth = (0.0, 0) if tries_plain else self.text_gain(text_confidences[:limit])
         plain_worth = 1.0 - self.rate * self.plain_ms
-        can_model = has_model and limit > 0 and not (may_rest and self._hopeless)
+        can_model = has_model and limit > 0 and not (may_rest and self._hopeless) and not tries_plain
         can_draft = bool(text_depth) or can_model
         options = [] if can_draft and not may_rest else [(plain_worth, Choice.PLAIN, 0)]
         if text_depth:
@@ -245,6 +246,13 @@ class Pacer:
 
     # ---- after a pass -----------------------------------------------------------------------------------------------
 
+    def observe_pass(self, num_tokens: int, milliseconds: float) -> None:
+        """The target took so long for a pass of so many tokens."""
+        factor = self.curve.observe(num_tokens, milliseconds)
+        if factor != 1.0:
+            self.lessons.scale(factor)
+            self._expected_ms *= factor
+
     def observe_plain(self) -> None:
         """A pass proposed nothing."""
         self.learnt.count(1.0, self.plain_ms)
@@ -252,7 +260,7 @@ class Pacer:
 
     def observe_run(self, num_passes: int, pass_ms: float, other_ms: float, *, decided: bool = True) -> None:
         """So many plain passes took so long each. Not ``decided`` here, they correct costs and teach nothing else."""
-        self.curve.observe(1, pass_ms)
+        self.observe_pass(1, pass_ms)
         if not decided:
             return
         self._slips.observe_run(pass_ms + other_ms, self.plain_ms, num_passes)

@@ -209,7 +209,7 @@ class Speculation:
         stats.sample_s += sampling
         stats.rollback_s += saving + undoing + rest
         if self.costs is not None:
-            self.costs.curve.observe(num_pending + num_tokens, passing * 1000.0)
+            self.costs.observe_pass(num_pending + num_tokens, passing * 1000.0)
         if pacer is None:
             return
         pacer.observe_elapsed((times[-1] - times[0]) * 1000.0)

@@ -181,3 +181,28 @@ def test_sizes_beyond_what_was_measured_say_nothing_of_the_others() -> None:
         for size in (12, 16):
             curve.observe(size, 2.0)
     assert curve.cost_ms(1) > 1.0 / 1.5
+
+
+def test_plain_passes_correct_a_hurried_look_at_once_and_only_a_hurried_one() -> None:
+    hurried = CostCurve({1: 60.0, 2: 100.0})
+    assert hurried.doubts_plain
+    assert hurried.observe(1, 15.0) == pytest.approx(0.25)
+    assert hurried.cost_ms(1) == pytest.approx(15.0)
+    assert hurried.cost_ms(2) == pytest.approx(25.0)  # as much too dear
+    assert hurried.observe(1, 30.0) == 1.0  # the least of the first few
+    assert hurried.cost_ms(1) == pytest.approx(15.0)
+    assert not hurried.doubts_plain
+    assert hurried.observe(1, 5.0) == 1.0  # from here on slowly
+    assert hurried.cost_ms(1) > 12.0
+    thorough = CostCurve({1: 60.0, 4: 120.0})
+    assert not thorough.doubts_plain
+    assert thorough.observe(1, 15.0) == 1.0
+    assert thorough.cost_ms(1) > 50.0
+
+
+def test_what_larger_passes_took_stays_where_a_plain_one_turns_out_to_be_cheaper() -> None:
+    curve = CostCurve({1: 60.0})
+    for _ in range(3):
+        curve.observe(4, 96.0)
+    assert curve.observe(1, 15.0) == pytest.approx(0.25)
+    assert curve.cost_ms(4) == pytest.approx(96.0)

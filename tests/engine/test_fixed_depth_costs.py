@@ -110,7 +110,12 @@ def test_plain_passes_correct_the_first_point_once_a_stretch(monkeypatch: pytest
     run = Fixed(NoDrafter(), GREEDY)
     told: list[int] = []
     observe = run.costs.curve.observe
-    monkeypatch.setattr(run.costs.curve, "observe", lambda n, ms: (told.append(n), observe(n, ms)))
+
+    def note(num_tokens: int, milliseconds: float) -> float:
+        told.append(num_tokens)
+        return observe(num_tokens, milliseconds)
+
+    monkeypatch.setattr(run.costs.curve, "observe", note)
     for _ in range(20):
         run.speculation.run_plain(10, 60.0, lambda _token: False)
     assert told == [1] * 20

@@ -241,3 +241,18 @@ def test_beside_a_draft_model_the_reason_is_the_drafts() -> None:
     simulation = Simulation(STAIRCASE, 0.2, 3.0, text=0.05)
     simulation.run(400)
     assert "draft paused" in simulation.pacer.reason
+
+
+def test_after_a_hurried_look_auto_begins_with_plain_passes_and_only_auto() -> None:
+    pacer = Pacer(CostCurve({1: 60.0, 2: 70.0}), draft_step_ms=1.0)
+    tried = []
+    for _ in range(3):
+        tried.append(pacer.choose([0.9] * 4, has_model=True, limit=8)[0])
+        pacer.observe_plain()
+        pacer.observe_pass(1, 15.0)
+    assert tried[:2] == [Choice.PLAIN, Choice.PLAIN]
+    assert tried[2] is not Choice.PLAIN
+    assert pacer.plain_ms == pytest.approx(15.0, abs=0.2)
+    assert pacer.learnt.model.cost_ms < 45.0  # what drafting is hoped to take went down with it
+    asked = Pacer(CostCurve({1: 60.0, 2: 70.0}), draft_step_ms=1.0)
+    assert asked.choose([], has_model=True, limit=8, may_rest=False)[0] is Choice.MODEL
