@@ -70,7 +70,7 @@ def count(value: int | None) -> str:
 
 def number_text(value: float, *, grouped: bool = True) -> str:
     """A number as it is, to ten digits; without ``grouped`` as a person would type it."""
-    place = locale()
+    place = QLocale(locale())
     if not grouped:
         place.setNumberOptions(QLocale.NumberOption.OmitGroupSeparator)
     return place.toString(value) if isinstance(value, int) else place.toString(value, "g", 10)

@@ -5,6 +5,8 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 from PySide6.QtCore import QCoreApplication, QLocale
 
 
@@ -22,8 +24,16 @@ def mark(context: str, text: str) -> str:  # noqa: ARG001 (lupdate reads the con
 
 
 def locale() -> QLocale:
-    """How numbers and dates are written: Qt's default locale, and English where that is the one without a country."""
-    default = QLocale()
+    """How numbers and dates are written: Qt's default locale, and English where that is the one without a country.
+
+    It is shared: who wants other options of it takes a copy.
+    """
+    return _with_country(QLocale())
+
+
+@lru_cache(maxsize=4)
+def _with_country(default: QLocale) -> QLocale:
+    """Kept, for the statistics write fifty numbers with each update."""
     if default.language() is QLocale.Language.C:
         return QLocale(QLocale.Language.English, QLocale.Country.UnitedStates)
     return default

@@ -6,7 +6,7 @@ from pathlib import Path
 from weakref import WeakKeyDictionary
 
 from PySide6.QtCore import QObject, Qt, Signal
-from PySide6.QtGui import QColor, QFont, QFontDatabase, QFontInfo, QFontMetricsF, QIcon, QPalette, QPixmap, QScreen
+from PySide6.QtGui import QColor, QFont, QFontDatabase, QFontInfo, QIcon, QPalette, QPixmap, QScreen
 from PySide6.QtWidgets import QApplication, QStyleFactory, QWidget
 from shiboken6 import isValid
 
@@ -14,6 +14,7 @@ from ui.code_colours import CodeColours
 from ui.density import DENSITIES, fit_layouts, tightened
 from ui.formulas import FormulaBook
 from ui.icons import IconSet
+from ui.inks import Inks
 from ui.palette import DARK, LIGHT, Palette
 from ui.stylesheet import TypeScale, stylesheet
 
@@ -78,11 +79,13 @@ class Theme(QObject):
         base = max(QFontInfo(QApplication.font()).pixelSize(), SMALLEST_BASE_PX)
         self._system_base = base
         self.type = TypeScale(base)
+        self.inks = Inks(base)
         self._dressed: WeakKeyDictionary[QWidget, tuple[int, bool]] = WeakKeyDictionary()
         QApplication.styleHints().colorSchemeChanged.connect(self._follow_system)
         application = QApplication.instance()
         if isinstance(application, QApplication):
             application.screenAdded.connect(self._watch_screen)
+            application.fontChanged.connect(self._follow_font)
         for screen in QApplication.screens():
             screen.geometryChanged.connect(self._follow_screens)
 
@@ -98,6 +101,7 @@ class Theme(QObject):
         if tokens is self.tokens and window.styleSheet():
             return
         self.tokens = tokens
+        self.inks.begin_anew(self.type.base)
         if QApplication.style().objectName() != "fusion":
             QApplication.setStyle(QStyleFactory.create("Fusion"))
         QApplication.setPalette(qt_palette(self.tokens))
@@ -135,6 +139,7 @@ class Theme(QObject):
         if size == self.type:
             return
         self.type = size
+        self.inks.begin_anew(size.base)
         window.setStyleSheet(self._sheet())
         for widget, (step, code) in list(self._dressed.items()):
             if isValid(widget):
@@ -166,6 +171,11 @@ class Theme(QObject):
         if self._name == "system" and isinstance(window, QWidget) and self._resolve() != self.tokens:
             self.apply("system", window)
 
+    def _follow_font(self) -> None:
+        """The system has another font."""
+        self.inks.begin_anew(self.type.base)
+        self.changed.emit()
+
     def _watch_screen(self, screen: QScreen) -> None:
         screen.geometryChanged.connect(self._follow_screens)
         self._follow_screens()
@@ -188,12 +198,8 @@ class Theme(QObject):
         return self._icons.application()
 
     def font(self, step: int = 0, weight: QFont.Weight = QFont.Weight.Normal) -> QFont:
-        """The system's font ``step`` pixels from the base, with tabular figures."""
-        font = QFont(QApplication.font())
-        font.setPixelSize(self.type.base + step)
-        font.setWeight(weight)
-        font.setFeature(QFont.Tag("tnum"), 1)
-        return font
+        """The system's font ``step`` pixels from the base, with tabular figures; a copy, which may be changed."""
+        return QFont(self.inks.font(step, weight))
 
     def code_font(self) -> QFont:
         """The system's fixed-width font at the base size."""
@@ -206,8 +212,8 @@ class Theme(QObject):
 
     def text_height(self, step: int = 0) -> float:
         """Height of a line in the base font, in logical pixels."""
-        return QFontMetricsF(self.font(step)).height()
+        return self.inks.metrics(step).height()
 
     def text_width(self, text: str, step: int = 0) -> float:
         """Width of ``text`` in the base font, in logical pixels."""
-        return QFontMetricsF(self.font(step)).horizontalAdvance(text)
+        return self.inks.metrics(step).horizontalAdvance(text)

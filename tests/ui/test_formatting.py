@@ -8,6 +8,7 @@ from dataclasses import replace
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from PySide6.QtCore import QLocale
 
 from engine.records import Mode, RunStats
 from ui import formatting
@@ -31,6 +32,18 @@ from ui import formatting
 )
 def test_figure(value: float | None, text: str) -> None:
     assert formatting.figure(value) == text
+
+
+def test_numbers_follow_another_locale_at_once() -> None:
+    before = QLocale()
+    try:
+        for country, text in (("de_DE", "12.345"), ("en_US", "12,345"), ("C", "12,345"), ("de_DE", "12.345")):
+            QLocale.setDefault(QLocale(country))
+            assert formatting.count(12345) == text
+            assert formatting.number_text(12345, grouped=False) == "12345"
+            assert formatting.count(12345) == text
+    finally:
+        QLocale.setDefault(before)
 
 
 @given(st.floats(min_value=1e-6, max_value=1e9))
