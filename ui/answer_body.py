@@ -76,6 +76,10 @@ class AnswerBody(QWidget):
         """The widgets from top to bottom."""
         return [part.widget for part in self._parts]
 
+    def takes_words(self, text: str) -> bool:
+        """Whether this would only be more words of the last widget."""
+        return not self._shows_refused and self._stream.takes_words(text)
+
     def append(self, text: str) -> None:
         """Show the next piece of the answer."""
         if self._parts and self.isVisible():

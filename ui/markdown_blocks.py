@@ -157,6 +157,12 @@ class BlockStream:
             return []
         return self._parse()
 
+    def takes_words(self, text: str) -> bool:
+        """Whether the next piece, if it were this, would only make the open block longer by words."""
+        if not self._takes_words or "\r" in text:
+            return False
+        return bool(words_after(self._tail + text, len(self._tail)))
+
     def finish(self) -> list[Block]:
         """No more text will come: returns the last blocks."""
         self._finished = True

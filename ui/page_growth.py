@@ -83,8 +83,24 @@ class Growing(Protocol):
         """From which of its pixels on it changed; None: nowhere."""
 
 
-def grow(page: QWidget, body: QWidget, change: Callable[[], None], lay_out: Callable[[], None]) -> None:
-    """Let a body on a page grow by ``change``, carry the layouts out, and ask for what changed to be painted."""
+def grow(
+    page: QWidget, body: QWidget, change: Callable[[], None], lay_out: Callable[[], None], *, only_words: bool = False
+) -> None:
+    """Let a body on a page grow by ``change``, carry the layouts out, and ask for what changed to be painted.
+
+    Where ``only_words`` are added to what is there, most often a line is long enough for them, and nothing moves.
+    """
+    if only_words:
+        with quiet(cast("Growing", body).growing()):
+            change()
+        if body.sizeHint().height() == body.height():
+            _ask_for_paint(page, body, moved=False)
+            return
+        change = _nothing
+    _grow_and_move(page, body, change, lay_out)
+
+
+def _grow_and_move(page: QWidget, body: QWidget, change: Callable[[], None], lay_out: Callable[[], None]) -> None:
     card = cast("QWidget", body.parent())
     before = body.height(), card.height(), page.height()
 
@@ -98,10 +114,20 @@ def grow(page: QWidget, body: QWidget, change: Callable[[], None], lay_out: Call
                 widget.updateGeometry()
             page.resize(page.width(), page.height() + more)
         lay_out()
+    _ask_for_paint(page, body, moved=(body.height(), card.height(), page.height()) != before)
+
+
+def _ask_for_paint(page: QWidget, body: QWidget, *, moved: bool) -> None:
+    """Of what changed, and of what is below it where that ``moved``."""
     top = cast("Growing", body).take_change()
-    if top is not None:
-        place = body.mapTo(page, QPoint(0, top))
-        if (body.height(), card.height(), page.height()) == before:  # nothing below has moved
-            page.update(QRect(place.x(), place.y(), body.width(), body.height() - top))
-        else:
-            page.update(QRect(0, place.y(), page.width(), max(page.height() - place.y(), 0)))
+    if top is None:
+        return
+    place = body.mapTo(page, QPoint(0, top))
+    if moved:
+        page.update(QRect(0, place.y(), page.width(), max(page.height() - place.y(), 0)))
+    else:
+        page.update(QRect(place.x(), place.y(), body.width(), body.height() - top))
+
+
+def _nothing() -> None:
+    """What is done where all is done."""

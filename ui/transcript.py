@@ -166,14 +166,14 @@ class Transcript(MessageArea):
             self._grows_above = False
             card = self._streaming
             if card.body.segments:
-                self._grow(card.body, lambda: card.append(text, spans))
+                self._grow(card.body, lambda: card.append(text, spans), only_words=card.body.takes_words(text))
             else:  # more than the words may change
                 card.append(text, spans)
                 card.body.around = self._grow
                 self.lay_out()
 
-    def _grow(self, body: QWidget, change: Callable[[], None]) -> None:
-        grow(self._pages, body, change, self.lay_out)
+    def _grow(self, body: QWidget, change: Callable[[], None], *, only_words: bool = False) -> None:
+        grow(self._pages, body, change, self.lay_out, only_words=only_words)
 
     def show_prefill(self, done: int, total: int) -> None:
         """How far the prompt has been read."""

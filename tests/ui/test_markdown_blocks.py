@@ -78,6 +78,23 @@ def test_a_final_block_never_changes(text: str, step: int) -> None:
     assert (seen + feed.finish())[: len(seen_then)] == seen_then
 
 
+@settings(max_examples=60, deadline=None)
+@example(["one ", "two", " **three** ", "four", "\r", " five"])
+@given(
+    st.lists(st.one_of(documents(), st.sampled_from(["plain words ", "and more", ", 12.", "\r", "  "])), max_size=12)
+)
+def test_what_is_told_to_be_words_only_makes_the_last_block_longer(pieces: list[str]) -> None:
+    feed = BlockStream()
+    for piece in pieces:
+        before, told = list(feed.tail), feed.takes_words(piece)
+        closed = feed.feed(piece)
+        assert told is bool(feed.words)
+        if told:
+            assert closed == []
+            assert list(feed.tail[:-1]) == before[:-1]
+            assert feed.tail[-1].drawn.text == before[-1].drawn.text + feed.words
+
+
 def test_a_long_fence_is_not_parsed_again_while_it_grows(monkeypatch: pytest.MonkeyPatch) -> None:
     feed = BlockStream()
     feed.feed("```py\nfirst\n")

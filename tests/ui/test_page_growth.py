@@ -102,3 +102,39 @@ def test_what_stands_above_stays_where_it_is_and_the_page_grows_at_once(
     finally:
         qapp.removeEventFilter(moves)
     assert most > 0, "there was something to look at"
+
+
+def test_words_that_fit_on_the_line_carry_no_layout_out(
+    window: MainWindow, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    transcript, area = window.transcript, window.transcript.viewport()
+    window.show_conversation("t", history_of(2_000))
+    qtbot.waitUntil(lambda: not transcript.is_building)
+    window.begin_answer(MessageView(100, "assistant", "", MessageState.STREAMING))
+    window.append_text("The beginning", ())
+    qtbot.waitUntil(lambda: num_stale(window, area) <= MOST_STALE)
+    layouts: list[str] = []
+    text, real = "The beginning", transcript.lay_out
+
+    def lay_out() -> None:
+        layouts.append(text)
+        real()
+
+    monkeypatch.setattr(transcript, "lay_out", lay_out)
+    card = transcript.last_answer()
+    assert card is not None
+    heights = {card.body.height()}
+    for word in (" of", " a line", " with", " room."):
+        text += word
+        window.append_text(word, ())
+        qtbot.waitUntil(lambda: num_stale(window, area) <= MOST_STALE)
+        heights.add(card.body.height())
+    assert len(heights) == 1
+    assert layouts == []
+    for _ in range(40):
+        text += " more words"
+        window.append_text(" more words", ())
+    qtbot.waitUntil(lambda: num_stale(window, area) <= MOST_STALE)
+    assert card.body.height() > max(heights)
+    assert 1 <= len(layouts) < 20  # one for each line
+    assert card.body.segments[0].toPlainText().rstrip() == text  # type: ignore[union-attr]
