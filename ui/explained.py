@@ -2,14 +2,26 @@
 
 from __future__ import annotations
 
+from typing import Protocol
+
 from PySide6.QtCore import QPoint, QRectF, Qt
-from PySide6.QtGui import QColor, QFocusEvent, QPainter
+from PySide6.QtGui import QFocusEvent, QKeyEvent, QPainter
 from PySide6.QtWidgets import QLabel, QToolTip, QWidget
 
 from ui.formatting import hover
 from ui.theme import Theme
 
 _BY_KEYS = (Qt.FocusReason.TabFocusReason, Qt.FocusReason.BacktabFocusReason)
+
+
+class Reader(Protocol):
+    """Who leads from figure to figure. It is told by the figures: a filter would see every painting of theirs, too."""
+
+    def reached(self, figure: Explained) -> None:
+        """It has the focus now."""
+
+    def step_from(self, figure: Explained, key: Qt.Key) -> bool:
+        """A key was pressed on it; whether that led on."""
 
 
 class Explained(QLabel):
@@ -20,6 +32,8 @@ class Explained(QLabel):
         self.theme = theme
         self.name = name
         self.help_text = help_text
+        self._reader: Reader | None = None
+        self._is_ringed = False
         self.setToolTip(hover(help_text))
         self.setAccessibleName(name)
         self.setAccessibleDescription(help_text)
@@ -37,14 +51,26 @@ class Explained(QLabel):
 
     def paint_focus(self, painter: QPainter) -> None:
         """The ring around what has the focus."""
-        if self.hasFocus():
+        if self._is_ringed:
             painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-            painter.setPen(QColor(self.theme.tokens.focus))
+            painter.setPen(self.theme.inks.color(self.theme.tokens.focus))
             painter.setBrush(Qt.BrushStyle.NoBrush)
             painter.drawRoundedRect(QRectF(self.rect()).adjusted(0.5, 0.5, -0.5, -0.5), 3, 3)
 
+    def read_by(self, reader: Reader) -> None:
+        """Tell this reader of keys and of the focus."""
+        self._reader = reader
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Some keys lead to other figures."""
+        if self._reader is None or not self._reader.step_from(self, Qt.Key(event.key())):
+            super().keyPressEvent(event)
+
     def focusInEvent(self, event: QFocusEvent) -> None:
         """Reached by keys, it says what it means."""
+        self._is_ringed = True
+        if self._reader is not None:
+            self._reader.reached(self)
         super().focusInEvent(event)
         self.update()
         if event.reason() in _BY_KEYS:
@@ -52,6 +78,7 @@ class Explained(QLabel):
 
     def focusOutEvent(self, event: QFocusEvent) -> None:
         """The ring goes, and the sentence."""
+        self._is_ringed = False
         super().focusOutEvent(event)
         QToolTip.hideText()
         self.update()

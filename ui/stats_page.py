@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from PySide6.QtCore import QEvent, QObject, Qt
-from PySide6.QtGui import QKeyEvent, QPainter, QPaintEvent
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QPainter, QPaintEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QScrollArea, QStyle, QStyleOption, QVBoxLayout, QWidget
 
 from ui.explained import Explained, explained_in
@@ -60,7 +60,7 @@ class StatsPage(QScrollArea):
         """Add lines below one another."""
         for widget in widgets:
             if isinstance(widget, Explained):
-                widget.installEventFilter(self)
+                widget.read_by(self)
             if isinstance(widget, LegendRow | LineFigure):  # these keep their distance themselves
                 self.column.addWidget(widget)
             else:
@@ -69,7 +69,7 @@ class StatsPage(QScrollArea):
     def watch(self, widgets: Sequence[Explained]) -> None:
         """Let the arrows reach figures that were laid out elsewhere."""
         for widget in widgets:
-            widget.installEventFilter(self)
+            widget.read_by(self)
 
     def let_tab_in(self) -> None:
         """Give the first figure the Tab stop, where none has it."""
@@ -77,20 +77,17 @@ class StatsPage(QScrollArea):
         if found and not any(each.focusPolicy() is Qt.FocusPolicy.StrongFocus for each in found):
             found[0].setFocusPolicy(Qt.FocusPolicy.StrongFocus)
 
-    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Arrows go from figure to figure; the one that has the focus keeps the Tab stop."""
-        if isinstance(watched, Explained) and event.type() is QEvent.Type.KeyPress and isinstance(event, QKeyEvent):
-            return self._step(watched, Qt.Key(event.key()))
-        if isinstance(watched, Explained) and event.type() is QEvent.Type.FocusIn:
-            for other in self.content.findChildren(Explained):
-                other.setFocusPolicy(Qt.FocusPolicy.StrongFocus if other is watched else Qt.FocusPolicy.ClickFocus)
-            self.ensureWidgetVisible(watched, 0, 24)
-        return super().eventFilter(watched, event)
+    def reached(self, figure: Explained) -> None:
+        """The one that has the focus keeps the Tab stop."""
+        for other in self.content.findChildren(Explained):
+            other.setFocusPolicy(Qt.FocusPolicy.StrongFocus if other is figure else Qt.FocusPolicy.ClickFocus)
+        self.ensureWidgetVisible(figure, 0, 24)
 
-    def _step(self, current: Explained, key: Qt.Key) -> bool:
+    def step_from(self, figure: Explained, key: Qt.Key) -> bool:
+        """Arrows go from figure to figure; False where another key was pressed."""
         found = explained_in(self.content)
-        if key in _STEPS and current in found:
-            wanted = min(max(found.index(current) + _STEPS[key], 0), len(found) - 1)
+        if key in _STEPS and figure in found:
+            wanted = min(max(found.index(figure) + _STEPS[key], 0), len(found) - 1)
         elif key in (Qt.Key.Key_Home, Qt.Key.Key_End):
             wanted = 0 if key is Qt.Key.Key_Home else len(found) - 1
         else:
