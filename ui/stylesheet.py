@@ -164,7 +164,7 @@ QComboBox#depth:disabled { color: $text_disabled; background: transparent; }
 QComboBox QAbstractItemView { background: $raised; border: 1px solid $border_strong; padding: 4px; outline: none;
   color: $text; }
 QComboBox QAbstractItemView::item { padding: 4px 8px; border-radius: 4px; min-height: 18px; color: $text; }
-QComboBox QAbstractItemView::item:selected, QComboBox QAbstractItemView::item:hover { background: $hover; }
+QComboBox QAbstractItemView::item:selected, QComboBox QAbstractItemView::item:hover { background: $selected; }
 QCheckBox { spacing: 8px; background: transparent; padding: 2px; border: 1px solid transparent; border-radius: 4px;
   margin-left: -3px; }
 QCheckBox:focus { border: 1px solid $focus; }
@@ -177,7 +177,7 @@ QCheckBox::indicator:disabled { border-color: $border_strong; }
 QMenu { background: $raised; border: 1px solid $border_strong; padding: 4px; }
 QMenu::item { padding: 6px 28px 6px 10px; border-radius: 4px; background: transparent; }
 QMenu::icon { padding-left: 8px; }
-QMenu::item:selected { background: $hover; }
+QMenu::item:selected { background: $selected; }
 QMenu::item:disabled { color: $text_disabled; }
 QMenu::separator { height: 1px; background: $border; margin: 4px 6px; }
 """

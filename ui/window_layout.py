@@ -6,6 +6,7 @@ import base64
 import binascii
 import json
 import sys
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from PySide6.QtCore import QByteArray, QObject, QSize, Qt, QTimer, Signal
@@ -15,6 +16,7 @@ from ui.header import Header
 from ui.stats_panel import StatsPanel
 
 SIDEBAR_PX, STATS_PX = 248, 272
+FIRST_SIZES = (SIDEBAR_PX, 1280 - SIDEBAR_PX - STATS_PX, STATS_PX)
 LEAST_SIDEBAR_PX = 220  # below this the German words of its buttons are cut
 LEAST_STATS_PX = 264  # below this the longest words of its pages are cut
 MOST_PX = 420  # either of them
@@ -61,7 +63,6 @@ class WindowLayout(QObject):
         splitter.setChildrenCollapsible(False)
         for index, stretch in enumerate((0, 1, 0)):
             splitter.setStretchFactor(index, stretch)
-        splitter.setSizes([SIDEBAR_PX, 1280 - SIDEBAR_PX - STATS_PX, STATS_PX])
         self.fit_text(DRAWN_FOR_PX)
         for told in (splitter.splitterMoved, stats.sources_wanted, stats.refused_wanted):
             told.connect(self.changed)
@@ -71,8 +72,7 @@ class WindowLayout(QObject):
         scale = max(base_px / DRAWN_FOR_PX, 1.0)
         if scale == self._scale:
             return
-        grown, self._scale = scale / self._scale if self._scale else 1.0, scale
-        left, middle, right = self._splitter.sizes()
+        grown, self._scale = scale / (self._scale or 1.0), scale
         # What stands in the window now would forbid to make it narrow at once; it gives way when it has become so.
         # Nor may it be wider than its screen, where the text is very large.
         most = self._window.screen().availableSize().width() - FRAME.width()
@@ -80,12 +80,18 @@ class WindowLayout(QObject):
         for pane, least in ((self._sidebar, LEAST_SIDEBAR_PX), (self._stats, LEAST_STATS_PX)):
             pane.setMinimumWidth(round(least * scale))
             pane.setMaximumWidth(round(MOST_PX * scale))
-        wanted = round(left * grown), round(right * grown)
-        self._splitter.setSizes([wanted[0], max(left + middle + right - sum(wanted), 0), wanted[1]])
         if self._window.isVisible():
+            self._widen(self._splitter.sizes(), grown)
             self._fit_panes()
             QTimer.singleShot(0, self, self._fit_panes)  # what is in the middle is laid out for this text only then
+        elif not self._is_restored:  # a splitter that nobody sees would tell a third of some small width for each
+            self._widen(FIRST_SIZES, scale)
         self.changed.emit()
+
+    def _widen(self, sizes: Sequence[int], times: float) -> None:
+        """Make the side panes wider than these pixels; what is between them gives the room."""
+        wanted = round(sizes[0] * times), round(sizes[-1] * times)
+        self._splitter.setSizes([wanted[0], max(sum(sizes) - sum(wanted), 0), wanted[1]])
 
     def show_buttons(self) -> None:
         """The header's button shows the sidebar only while it is away."""

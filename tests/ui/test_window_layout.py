@@ -11,8 +11,9 @@ from PySide6.QtGui import QFont
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
-from tests.ui.places import make_window
+from tests.ui.places import ASSETS, make_window
 from ui.main_window import MainWindow
+from ui.window_layout import SIDEBAR_PX, STATS_PX
 
 CTRL = Qt.KeyboardModifier.ControlModifier
 
@@ -41,6 +42,12 @@ def test_a_size_that_was_remembered_is_left_too(window: MainWindow) -> None:
     window.resize(room.width() + 300, room.height())  # it may span two screens
     window.layout_state.fit_screen()
     assert window.width() == room.width() + 300
+
+
+def test_panes_begin_as_wide_as_they_were_drawn(window: MainWindow, qtbot: QtBot) -> None:
+    window.resize(1280, 800)
+    qtbot.waitUntil(lambda: window.sidebar.width() == SIDEBAR_PX)
+    assert window.stats.width() == STATS_PX
 
 
 @pytest.fixture
@@ -136,3 +143,13 @@ def test_a_sidebar_without_room_is_remembered_as_wanted(very_large: None, qtbot:
     assert not again.sidebar.isVisible()
     again.resize(1400, 700)
     assert again.sidebar.isVisible()
+
+
+def test_panes_begin_wider_where_the_text_is_larger(qtbot: QtBot) -> None:
+    window = MainWindow(ASSETS, ())
+    qtbot.addWidget(window)
+    window.layout_state.fit_text(26)
+    window.resize(2000, 800)
+    window.show()
+    qtbot.waitUntil(lambda: window.stats.width() == min(2 * STATS_PX, window.stats.maximumWidth()))
+    assert window.sidebar.width() == 2 * SIDEBAR_PX
