@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 
 from PySide6.QtCore import Qt, QTimer, Signal
+from PySide6.QtGui import QAccessible, QShowEvent
 from PySide6.QtWidgets import QCheckBox, QHBoxLayout, QLabel
 
 from engine.records import RunStats, Source
@@ -83,6 +84,9 @@ class NowPage(StatsPage):
         self.why.setTextFormat(Qt.TextFormat.PlainText)  # a decision may quote what a file says
         self.why.setProperty("kind", "caption")
         self.why.setAccessibleName(name_of("why"))
+        self._told_decisions: tuple[str, ...] | None = None
+        self._plots = (self.spark, self.kept.by_depth, self.kept.lengths, self.split.bar, self.origin, self.context_bar)
+        self._is_hushed = False
         self._arrange()
         self.clear()
         self.set_engine(EngineView())
@@ -126,10 +130,28 @@ class NowPage(StatsPage):
         self._previous = stats
         self.stats = stats
         self._num_filled = 0
+        self._hush(self._live and not QAccessible.isActive())
         if not self._live:
             self._fill()
-        elif not self._turn.isActive():
+        elif not (self._turn.isActive() or self._is_out_of_sight):
             self._turn.start()
+
+    def showEvent(self, event: QShowEvent) -> None:
+        """What came in while another page was looked at, or none, is shown now."""
+        super().showEvent(event)
+        if self._num_filled < len(self._parts):
+            self._fill()
+
+    @property
+    def _is_out_of_sight(self) -> bool:
+        return not self.isVisible() and self.window().isVisible()
+
+    def _hush(self, hushed: bool) -> None:
+        """Put the plots into words, or not: while an answer is made only screen readers hear them."""
+        if hushed != self._is_hushed:
+            self._is_hushed = hushed
+            for plot in self._plots:
+                plot.hush(hushed)
 
     def end(self, stats: RunStats | None) -> None:
         """The answer ended with these counters."""
@@ -142,6 +164,7 @@ class NowPage(StatsPage):
         self.spark.clear()
         for value in other.spark.values:
             self.spark.add(value)
+        self.spark.show_values()
         self.set_marks(other.marks)
 
     @property
@@ -170,6 +193,7 @@ class NowPage(StatsPage):
     def _begin(self, state: str, *, live: bool) -> None:
         self._live = live
         self._previous = None
+        self._hush(False)
         self.spark.clear()
         self.stats = RunStats()
         self._fill()
@@ -207,6 +231,7 @@ class NowPage(StatsPage):
             figure.set_value(texts[key])
         for key, row in self.rows.items():
             row.set_value(texts[key])
+        self.spark.show_values()
         self.kept.show_rate(texts["accepted"])
         self.context.set_value(texts["context"])
 
@@ -232,6 +257,9 @@ class NowPage(StatsPage):
         )
 
     def _fill_why(self, stats: RunStats) -> None:
+        if stats.decisions == self._told_decisions:
+            return
+        self._told_decisions = stats.decisions
         reasons = [sentence(engine_sentence(reason)) for reason in stats.decisions]
         text = f"{reasons[-1]}." if reasons else UNKNOWN
         if text != self.why.text():

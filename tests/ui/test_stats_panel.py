@@ -342,3 +342,38 @@ def test_the_slowest_tokens_of_a_chat_and_of_each_pair_are_told(panel: StatsPane
     panel.show_all((), Sums())
     assert panel.all.lines["p50"].value == "-"
     assert panel.all.times_lines == {}
+
+
+def test_words_of_plots_wait_for_the_end_of_the_answer_and_numbers_do_not(panel: StatsPanel, qtbot: QtBot) -> None:
+    page = panel.now
+    panel.begin()
+    panel.show_stats(STATS)
+    qtbot.waitUntil(lambda: not page.is_filling, timeout=30_000)
+    assert page.kept.rate.value == "68 % of 210"
+    assert page.kept.by_depth.said == "depth 1: 91 %, depth 2: 31 %"
+    assert "depth 1: 91 %" not in page.kept.by_depth.accessibleDescription()
+    panel.end(STATS)
+    assert "depth 1: 91 %" in page.kept.by_depth.accessibleDescription()
+
+
+def test_screen_readers_hear_plots_while_the_answer_is_made(
+    panel: StatsPanel, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("ui.stats_now.QAccessible.isActive", lambda: True)
+    panel.begin()
+    panel.show_stats(STATS)
+    qtbot.waitUntil(lambda: not panel.now.is_filling, timeout=30_000)
+    assert "depth 1: 91 %" in panel.now.kept.by_depth.accessibleDescription()
+
+
+def test_what_is_not_looked_at_is_filled_when_it_is_shown(shown: StatsPanel, qtbot: QtBot) -> None:
+    shown.begin()
+    shown.show_page(CHAT)
+    shown.show_stats(STATS)
+    assert not shown.now.is_filling
+    assert shown.now.speed.value == "-"
+    shown.show_page(NOW)
+    assert shown.now.speed.value == "41.2"
+    shown.show_page(CHAT)
+    shown.end(replace(STATS, tokens=7))
+    assert shown.now.rows["tokens"].value == "7"
