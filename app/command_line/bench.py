@@ -23,7 +23,7 @@ from app.benchmark.report import Report, make_report
 from app.benchmark.runner import Plan, Runner
 from app.benchmark.runs import Run, Variant
 from app.command_line.models_names import resolve_names
-from app.command_line.output import INTERRUPTED, fail, fail_with, notify
+from app.command_line.output import INTERRUPTED, fail, fail_with, notify, stream_beside
 from app.command_line.run import load_request, open_session
 from app.errors import PeerError
 from app.hub.errors import LibraryError
@@ -229,7 +229,7 @@ def _settings(runner: Runner, plan: Plan, prompts: Sequence[Prompt]) -> dict[str
 
 
 def _write(report: Report, options: argparse.Namespace) -> int:
-    print(tables(report.rows))
+    print(tables(report.rows), file=stream_beside(options.json, options.markdown))
     as_json = json.dumps(report.as_dict(), indent=1, ensure_ascii=False) + "\n"
     for name, text in ((options.json, as_json), (options.markdown, as_markdown(report))):
         if name is not None:

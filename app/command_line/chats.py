@@ -10,7 +10,7 @@ from pathlib import Path
 from app.chats.exchange.transfer import export_chats, import_chats
 from app.chats.opening import Place
 from app.chats.store import ChatStore
-from app.command_line.output import counted, fail
+from app.command_line.output import counted, fail, stream_beside
 from app.errors import AppError, ChatsImportError, StorageFullError
 from app.paths import find_paths
 
@@ -36,8 +36,9 @@ def command(options: argparse.Namespace) -> int:
 
 
 def _export(store: ChatStore, options: argparse.Namespace) -> int:
+    talk = stream_beside(options.file)
     number = export_chats(store, Path(options.file), options.format, options.chat)
-    sys.stdout.write(f"{counted(number, 'chat', 'chats')} exported to {options.file}.\n")
+    talk.write(f"{counted(number, 'chat', 'chats')} exported to {options.file}.\n")
     return 0
 
 

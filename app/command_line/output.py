@@ -7,6 +7,7 @@ import json
 import os
 import sys
 from pathlib import Path
+from typing import TextIO
 
 from app.command_line.terminal_words import for_terminal, problem_for_terminal
 from engine.errors import EngineError
@@ -29,6 +30,20 @@ def prepare_streams() -> None:
 def drop_output() -> None:
     """Let what is still to be written to stdout go nowhere, or the interpreter complains at its end."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def stream_beside(*names: str | None) -> TextIO:
+    """Where to talk about files that are about to be written: stdout, or stderr where one of them is stdout itself.
+
+    What goes to ``/dev/stdout`` is read by a program, for which a sentence at its end would be damage.
+    """
+    for name in names:
+        try:
+            if name is not None and os.path.samestat(Path(name).stat(), os.fstat(sys.stdout.fileno())):
+                return sys.stderr
+        except (OSError, ValueError):  # no such file yet, or a stdout that is no file
+            continue
+    return sys.stdout
 
 
 def fail(problem: Problem, *, as_json: bool = False) -> int:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from app.chats.opening import Place
 from app.chats.store import ChatStore
-from app.command_line.output import fail
+from app.command_line.output import fail, stream_beside
 from app.errors import AppError, StatisticsExportError
 from app.paths import find_paths
 from app.statistics_export import Scope, Wish, pieces, totals_in, write_file
@@ -51,8 +51,9 @@ def _tell(store: ChatStore, options: argparse.Namespace) -> int:
         for piece in pieces(store, wish, "json"):
             sys.stdout.write(piece)
     elif options.csv:
+        talk = stream_beside(options.csv)
         write_file(Path(options.csv), pieces(store, wish, "csv"), for_spreadsheets=True)
-        sys.stdout.write(f"Statistics exported to {options.csv}.\n")
+        talk.write(f"Statistics exported to {options.csv}.\n")
     else:
         sys.stdout.write(table(totals_in(store, wish)) + "\n")
     return 0

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import os
+import sys
+from pathlib import Path
+
 import pytest
 
-from app.command_line.output import counted, figures
+from app.command_line.output import counted, figures, stream_beside
 from engine.records import RunStats
 
 
@@ -17,3 +21,13 @@ def test_one_is_said_as_one(tokens: int, passes: int, told: str) -> None:
 
 def test_large_numbers_are_grouped() -> None:
     assert counted(12_300, "download", "downloads") == "12,300 downloads"
+
+
+def test_what_is_written_to_stdout_stays_alone_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with (tmp_path / "piped").open("w") as piped, monkeypatch.context() as patched:
+        patched.setattr(sys, "stdout", piped)
+        assert stream_beside(str(tmp_path / "piped")) is sys.stderr
+        assert (
+            stream_beside(None, f"/dev/fd/{piped.fileno()}" if os.path.isdir("/dev/fd") else piped.name) is sys.stderr
+        )
+        assert stream_beside(str(tmp_path / "another"), os.devnull) is piped
