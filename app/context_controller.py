@@ -204,7 +204,7 @@ class ContextController:
             return
         if asked.conversation_id == self._conversations.current_id:
             parts = replace(self.meter.parts, last_answer=stats.tokens, size=stats.context_size, counted=True)
-            self.meter.set_parts(self._as_used(parts, stats.context_used))
+            self.meter.set_parts(self._as_used(parts, stats.context_used), settled=isinstance(event, Finished))
 
     @staticmethod
     def _as_used(parts: ContextParts, used: int) -> ContextParts:

@@ -5,8 +5,10 @@ Parts differ by pattern as well as by shade; everything is told in words too.
 
 from __future__ import annotations
 
+import math
+
 from PySide6.QtCore import QPoint, QRectF, QSize, Qt, Signal
-from PySide6.QtGui import QBrush, QColor, QIcon, QKeyEvent, QPainter, QPixmap
+from PySide6.QtGui import QAccessible, QBrush, QColor, QEnterEvent, QIcon, QKeyEvent, QPainter, QPixmap
 from PySide6.QtWidgets import (
     QButtonGroup,
     QFrame,
@@ -118,14 +120,21 @@ class ContextMeter(QToolButton):
         self.setCursor(Qt.CursorShape.PointingHandCursor)
         self.panel: ContextPanel | None = None
         self.clicked.connect(self.open_panel)
+        self._drawn: tuple[object, ...] = ()  # what the bar shows, in half pixels of the screen
+        self._owes_words = False
         theme.changed.connect(self._show)
         self._show()
 
-    def set_parts(self, parts: ContextParts) -> None:
-        """What takes up the context."""
+    def set_parts(self, parts: ContextParts, *, settled: bool = True) -> None:
+        """What takes up the context.
+
+        Until it is ``settled`` the words of the hover wait for somebody who hears them, where the figure stays.
+        """
         if parts != self._parts:
             self._parts = parts
-            self._show()
+            self._show(settled=settled)
+        elif settled:
+            self._say_owed()
 
     def set_policy(self, policy: str) -> None:
         """What will happen when it is full."""
@@ -151,18 +160,60 @@ class ContextMeter(QToolButton):
         self.set_policy(policy)
         self.policy_chosen.emit(policy)
 
-    def _show(self) -> None:
+    def _show(self, *, settled: bool = True) -> None:
         parts = self._parts
         self.setVisible(parts.size > 0)
-        self.setText(f" {_short_words(parts)}")
-        words = summary_words(parts)
+        drawn = (self._theme.tokens, self.devicePixelRatioF(), *self._edges())
+        if drawn != self._drawn:
+            self._drawn = drawn
+            self.setIcon(QIcon(self._bar()))
+        text, self._owes_words = f" {_short_words(parts)}", True
+        stays = text == self.text()
+        if not stays:  # Qt would arrange the whole header for the same words, too
+            self.setText(text)
+        if settled or not stays or self.underMouse() or QAccessible.isActive():
+            self._say_owed()
+
+    def _say_owed(self) -> None:
+        """Say in full what the bar shows."""
+        if not self._owes_words:
+            return
+        self._owes_words = False
+        words = summary_words(self._parts)
         after = translate("ContextMeter", "When it is full: {policy}.").format(
             policy=translate("ContextMeter", POLICIES.get(self._policy, POLICIES["drop"]))
         )
         self.setToolTip(hover(f"{words} {after}"))
         self.setAccessibleName(words)
         self.setAccessibleDescription(after)
-        self.setIcon(QIcon(self._bar()))
+
+    def enterEvent(self, event: QEnterEvent) -> None:
+        """The hover is about to be read."""
+        self._say_owed()
+        super().enterEvent(event)
+
+    def _lengths(self) -> list[tuple[int, float]]:
+        """The parts of the bar from the left with their lengths in pixels."""
+        parts = self._parts
+        left, width = 1.0, BAR.width() - 2.0
+        held = ((SYSTEM, parts.system), (CONVERSATION, parts.conversation), (LAST, parts.last_answer))
+        found = []
+        for part, tokens in ((REFUSED, parts.size),) if parts.refused else held:
+            share = min(tokens / parts.size if parts.size else 0.0, 1.0)
+            length = min(width * share, BAR.width() - 1.0 - left)
+            found.append((part, length))
+            left += length
+        return found
+
+    def _edges(self) -> list[object]:
+        """All that the picture of the bar depends on: edges are drawn at the nearest pixel."""
+        parts, in_half_pixels = self._parts, 2.0 * self.devicePixelRatioF()
+        found: list[object] = [parts.nearly_full or parts.refused > 0]
+        right = 1.0
+        for part, length in self._lengths():
+            right += length
+            found += [part, math.floor(right * in_half_pixels)]
+        return found
 
     def _bar(self) -> QPixmap:
         parts, palette, ratio = self._parts, self._theme.tokens, self.devicePixelRatioF()
@@ -170,11 +221,8 @@ class ContextMeter(QToolButton):
         pixmap.setDevicePixelRatio(ratio)
         pixmap.fill(QColor(palette.page))
         painter = QPainter(pixmap)
-        left, width = 1.0, BAR.width() - 2.0
-        held = ((SYSTEM, parts.system), (CONVERSATION, parts.conversation), (LAST, parts.last_answer))
-        for part, tokens in ((REFUSED, parts.size),) if parts.refused else held:
-            share = min(tokens / parts.size if parts.size else 0.0, 1.0)
-            length = min(width * share, BAR.width() - 1.0 - left)
+        left = 1.0
+        for part, length in self._lengths():
             paint_part(painter, QRectF(left, 1.0, length, BAR.height() - 2.0), part, palette)
             left += length
         painter.setPen(QColor(palette.caution if parts.nearly_full or parts.refused else palette.border_strong))

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import PurePath
 
 from PySide6.QtCore import QEvent, QFileInfo, QObject, Qt, Signal
-from PySide6.QtGui import QDragEnterEvent, QDragMoveEvent, QDropEvent
+from PySide6.QtGui import QDragEnterEvent, QDragLeaveEvent, QDragMoveEvent, QDropEvent
 from PySide6.QtWidgets import QFrame, QLabel, QVBoxLayout, QWidget
 
 from ui.language import translate
@@ -105,6 +105,8 @@ class DropZone(QObject):
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         """Take what is dragged and dropped; everything else goes on."""
+        if not isinstance(event, QDropEvent | QDragLeaveEvent):  # most of all events; to ask for its type takes longer
+            return False
         if isinstance(event, QDropEvent) and event.type() == QEvent.Type.Drop:
             return self._drop(event)
         if isinstance(event, QDragEnterEvent):

@@ -28,7 +28,7 @@ class ElidedLabel(QLabel):
 
     def event(self, event: QEvent) -> bool:
         """The pointer rests on it."""
-        if event.type() != QEvent.Type.ToolTip or not isinstance(event, QHelpEvent):
+        if not isinstance(event, QHelpEvent) or event.type() != QEvent.Type.ToolTip:
             return super().event(event)
         if self.toolTip() or not self.is_elided():
             return super().event(event)
