@@ -37,53 +37,59 @@ class _Line:
         self._theme = theme
         self._name = name
         self._field = field
-        self._size = QSize(0, 0)
-        self._name_px = 0.0
-        self.fit(self._size)
+        self.fit(QSize(0, 0))
 
     def fit(self, size: QSize) -> None:
         """Stand in a line of this size, in the look in force."""
         inks, tokens = self._theme.inks, self._theme.tokens
-        self._size = size
+        self._width, self._height = size.width(), size.height()
         self._font, self._small = inks.font(), inks.font(-1)
         self._metrics, self._small_metrics = inks.metrics(), inks.metrics(-1)
         self._text, self._muted = inks.color(tokens.text), inks.color(tokens.text_muted)
         self._swatch = inks.color(str(getattr(tokens, self._field))) if self._field else None
         self._left = INSET_PX + (SWATCH_PX + GAP_PX if self._field else 0)
         self._name_px = self._small_metrics.horizontalAdvance(self._name)
-        self._baseline = baseline(0.0, size.height(), self._metrics)
-        self._lay()
+        self._em_px = self._font.pixelSize()
+        self._baseline = baseline(0.0, self._height, self._metrics)
+        self._reach = self._reach_of(self.value)
+        self._is_laid = False
+
+    def _reach_of(self, text: str) -> int:
+        """What a number does not reach to the left of, whatever its letters: to measure each would take longer."""
+        return self._width - INSET_PX - OVERHANG_PX - len(text) * self._em_px
 
     def _lay(self) -> None:
-        right = self._size.width() - INSET_PX
-        x = right - self._metrics.horizontalAdvance(self.value)
+        x = self._width - INSET_PX - self._metrics.horizontalAdvance(self.value)
         self._place = QPointF(x, self._baseline)
         room = max(x - GAP_PX - self._left, 0.0)
-        self._name_room = QRectF(self._left, 0.0, room, self._size.height())
+        self._name_room = QRectF(self._left, 0.0, room, self._height)
         fits = self._name_px <= room
         elide = Qt.TextElideMode.ElideRight
         self._shown = self._name if fits else self._small_metrics.elidedText(self._name, elide, room)
+        self._is_laid = True
 
     def set_value(self, text: str) -> QRect:
-        """Show another number; what has to be painted anew."""
-        before, shown = self._place.x(), self._shown
-        self.value = text
-        self._lay()
-        left = math.floor(min(before, self._place.x())) - OVERHANG_PX if shown == self._shown else 0
-        return QRect(left, 0, self._size.width() - left, self._size.height())
+        """Show another number; what has to be painted anew, which is all of it where the name may give way to it."""
+        before, self._reach = self._reach, self._reach_of(text)
+        self.value, self._is_laid = text, False
+        left = min(before, self._reach)
+        left = 0 if left < self._left + self._name_px + GAP_PX else left
+        return QRect(left, 0, self._width - left, self._height)
 
     def paint(self, painter: QPainter, left: int) -> None:
         """Draw what stands to the right of ``left``, and what reaches over it."""
+        if not self._is_laid:
+            self._lay()
         painter.setFont(self._font)
         painter.setPen(self._text)
         painter.drawText(self._place, self.value)
-        if left > self._name_room.right():
+        if left >= self._left + self._name_px:
             return
         if self._swatch is not None:
             painter.setRenderHint(QPainter.RenderHint.Antialiasing)
             painter.setPen(Qt.PenStyle.NoPen)
             painter.setBrush(self._swatch)
-            top = (self._size.height() - SWATCH_PX) / 2
+            top = (self._height - SWATCH_PX) / 2
             painter.drawRoundedRect(QRectF(INSET_PX + 1, top, SWATCH_PX, SWATCH_PX), 2, 2)
         painter.setFont(self._small)
         painter.setPen(self._muted)
@@ -232,6 +238,7 @@ class LegendRow(QPushButton):
             hover(translate("LegendRow", "{words} Click to mark these tokens in the answers.").format(words=help_text))
         )
         self.setAccessibleDescription(help_text)
+        self._named = translate("LegendRow", "Mark {name} tokens: {text}")
         theme.changed.connect(self.fit)
         self._name_it()
 
@@ -257,8 +264,7 @@ class LegendRow(QPushButton):
         self._line.fit(event.size())
 
     def _name_it(self) -> None:
-        named = translate("LegendRow", "Mark {name} tokens: {text}")
-        self.setAccessibleName(named.format(name=self.name, text=self.value))
+        self.setAccessibleName(self._named.format(name=self.name, text=self.value))
 
     def paintEvent(self, event: QPaintEvent) -> None:
         """The button's ground, and the line on it."""

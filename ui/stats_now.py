@@ -49,11 +49,11 @@ class NowPage(StatsPage):
     refused_wanted = Signal(bool)
 
     def __init__(self, theme: Theme) -> None:
-        super().__init__(translate("StatsPanel", "Statistics of this answer"))
+        super().__init__(theme, translate("StatsPanel", "Statistics of this answer"))
         self.stats = RunStats()
         self._live = False
         self._previous: RunStats | None = None
-        self._parts = (self._fill_figures, self._fill_plots, self._fill_sources)  # a picture is painted for each
+        self._parts = (self._fill_figures, self._fill_plots)  # a picture is painted for each
         self._num_filled = len(self._parts)  # with the newest counters
         self._turn = QTimer(self, singleShot=True, interval=PAUSE_MS)
         self._turn.timeout.connect(self._fill_next)
@@ -231,21 +231,19 @@ class NowPage(StatsPage):
             figure.set_value(texts[key])
         for key, row in self.rows.items():
             row.set_value(texts[key])
-        self.spark.show_values()
         self.kept.show_rate(texts["accepted"])
         self.context.set_value(texts["context"])
-
-    def _fill_plots(self, stats: RunStats) -> None:
-        self.kept.show_depths(stats, settled=not self._live)
-        self.kept.show_lengths(stats)
-        self.split.show(stats)
-
-    def _fill_sources(self, stats: RunStats) -> None:
-        self.origin.set_parts(source_parts(stats))
         counts = source_counts(stats)
         for source in Source:
             self.sources[source].set_value(counts[source])
         self._fill_why(stats)
+
+    def _fill_plots(self, stats: RunStats) -> None:
+        self.spark.show_values()
+        self.kept.show_depths(stats, settled=not self._live)
+        self.kept.show_lengths(stats)
+        self.split.show(stats)
+        self.origin.set_parts(source_parts(stats))
         free = max(stats.context_size - stats.context_used, 0)
         self.context_bar.set_parts(
             [

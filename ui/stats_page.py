@@ -6,11 +6,12 @@ from collections.abc import Sequence
 
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QPainter, QPaintEvent
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QScrollArea, QStyle, QStyleOption, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QScrollArea, QVBoxLayout, QWidget
 
 from ui.explained import Explained, explained_in
 from ui.figures import INSET_PX, LegendRow, LineFigure
 from ui.gutter import keep_room
+from ui.theme import Theme
 
 _STEPS = {Qt.Key.Key_Down: 1, Qt.Key.Key_Up: -1}
 
@@ -18,24 +19,23 @@ _STEPS = {Qt.Key.Key_Down: 1, Qt.Key.Key_Up: -1}
 class _Ground(QWidget):
     """What the figures stand on: for one that is drawn anew, nothing below it has to be drawn."""
 
-    def __init__(self) -> None:
+    def __init__(self, theme: Theme) -> None:
         super().__init__()
+        self._theme = theme
         self.setObjectName("statsContent")
         self.setAttribute(Qt.WidgetAttribute.WA_OpaquePaintEvent)
 
-    def paintEvent(self, event: QPaintEvent) -> None:  # noqa: ARG002
+    def paintEvent(self, event: QPaintEvent) -> None:
         """Its colour, as the stylesheet has it."""
-        option = QStyleOption()
-        option.initFrom(self)
-        self.style().drawPrimitive(QStyle.PrimitiveElement.PE_Widget, option, QPainter(self), self)
+        QPainter(self).fillRect(event.rect(), self._theme.inks.color(self._theme.tokens.pane))
 
 
 class StatsPage(QScrollArea):
     """Sections of figures below one another. Tab enters the figures once; Up, Down, Home and End go through them."""
 
-    def __init__(self, name: str) -> None:
+    def __init__(self, theme: Theme, name: str) -> None:
         super().__init__()
-        self.content = _Ground()
+        self.content = _Ground(theme)
         self.column = QVBoxLayout(self.content)
         self.column.setContentsMargins(12, 6, 0, 10)  # the scroll bar keeps the right side free
         self.column.setSpacing(4)

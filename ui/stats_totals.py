@@ -37,7 +37,7 @@ class TotalsPage(StatsPage):
     """Sums of all rows, then one line for each pair and mode."""
 
     def __init__(self, theme: Theme, name: str, empty: str) -> None:
-        super().__init__(name)
+        super().__init__(theme, name)
         self._theme = theme
         self.rows: tuple[PairSums, ...] = ()
         self.sums = Sums()
