@@ -125,7 +125,11 @@ class _Delegate(QStyledItemDelegate):
             else translate("Delegate", "Title of the conversation")
         )
         editor.setMaxLength(200)
+        super().setEditorData(editor, index)
         return editor
+
+    def setEditorData(self, editor: QWidget, index: Index) -> None:
+        """Leave a name that is being typed alone: Qt sets it anew whenever the sign beside it changes."""
 
 
 class ConversationList(QListView):

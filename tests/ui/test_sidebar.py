@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QLineEdit
 from pytestqt.qtbot import QtBot
 
 from tests.ui.conftest import rows
+from ui.conversation_model import ANSWERING, UNSEEN
 from ui.main_window import MainWindow
 from ui.records import ConversationRow
 
@@ -69,6 +70,23 @@ def test_f2_renames(filled: MainWindow, qtbot: QtBot) -> None:
     assert editor is not None
     editor.selectAll()
     qtbot.keyClicks(editor, "Better title")
+    with qtbot.waitSignal(filled.conversation_rename_requested) as caught:
+        qtbot.keyClick(editor, Qt.Key.Key_Return)
+    assert caught.args == [1, "Better title"]
+
+
+def test_an_answer_that_ends_leaves_a_name_that_is_typed_alone(filled: MainWindow, qtbot: QtBot) -> None:
+    listing = filled.sidebar.list
+    listing.rows.set_signs({1: ANSWERING})
+    listing.setFocus()
+    qtbot.keyClick(listing, Qt.Key.Key_F2)
+    editor = listing.findChild(QLineEdit)
+    assert editor is not None
+    listing.rows.set_signs({1: UNSEEN})
+    assert editor.selectedText() == editor.text() == "Weekend plans"  # so that what is typed takes its place
+    qtbot.keyClicks(editor, "Better")
+    listing.rows.set_signs({})
+    qtbot.keyClicks(editor, " title")
     with qtbot.waitSignal(filled.conversation_rename_requested) as caught:
         qtbot.keyClick(editor, Qt.Key.Key_Return)
     assert caught.args == [1, "Better title"]
