@@ -140,6 +140,7 @@ class AnswerBottom(QWidget):
 
     def event(self, event: QEvent) -> bool:
         """What stands here has another size: it was styled, or text has another size."""
-        if event.type() == QEvent.Type.LayoutRequest:
+        # Paintings and the like have classes of their own; to ask an event for its type takes longer.
+        if type(event) is QEvent and event.type() == QEvent.Type.LayoutRequest:
             self.fit(self._width)
         return super().event(event)
