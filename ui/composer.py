@@ -226,10 +226,11 @@ class Composer(QWidget):
 
     def set_context(self, used: int, size: int) -> None:
         """How much of the context is taken."""
-        self._context = (used, size)
+        before, self._context = self._context, (used, size)
         if self._sum is not None and used:
             self._sum = replace(self._sum, conversation=used)
-        self._show_context()
+        if self._sum is not None or _fill_words(*before) != _fill_words(used, size):
+            self._show_context()
 
     def show_sum(self, told: ContextSum | None) -> None:
         """What the next message would take with all that goes along with it; None: there is nothing to send yet."""
@@ -253,12 +254,8 @@ class Composer(QWidget):
         if told is not None:
             self._set_context_label(sum_words(told), f"{sum_words(told)}. {parts}", warn=not told.fits)
         else:  # the figure itself stands in the header
-            full = size > 0 and used >= NEARLY_FULL * size
-            words = ""
-            if full:
-                nearly = translate("Composer", "The context is nearly full")
-                words = translate("Composer", "The context is full") if used >= size else nearly
-            self._set_context_label(words, words, warn=full)
+            words = _fill_words(used, size)
+            self._set_context_label(words, words, warn=bool(words))
         after = translate("Composer", OVERFLOW_HELP[self._policy]) if self._policy in OVERFLOW_HELP else ""
         self.context_label.setToolTip(hover(f"{parts} {after}".strip()))
         warned = warning(told, self._policy) if told is not None else ""
@@ -341,3 +338,11 @@ class Composer(QWidget):
         self.modes.short.setIcon(self._theme.icon("chevron-down", size=14))
         self.send_button.setIcon(self._theme.icon("arrow-up", tokens.on_accent, 14))
         self.stop_button.setIcon(self._theme.icon("square", tokens.text, 14))
+
+
+def _fill_words(used: int, size: int) -> str:
+    """What is said of a context in which so much is taken; nothing where there is room enough."""
+    if size <= 0 or used < NEARLY_FULL * size:
+        return ""
+    nearly = translate("Composer", "The context is nearly full")
+    return translate("Composer", "The context is full") if used >= size else nearly

@@ -120,7 +120,7 @@ class ContextMeter(QToolButton):
         self.setCursor(Qt.CursorShape.PointingHandCursor)
         self.panel: ContextPanel | None = None
         self.clicked.connect(self.open_panel)
-        self._drawn: tuple[object, ...] = ()  # what the bar shows, in half pixels of the screen
+        self._drawn: tuple[object, ...] = ()  # all that the picture of the bar depends on
         self._owes_words = False
         theme.changed.connect(self._show)
         self._show()
@@ -207,12 +207,12 @@ class ContextMeter(QToolButton):
 
     def _edges(self) -> list[object]:
         """All that the picture of the bar depends on: edges are drawn at the nearest pixel."""
-        parts, in_half_pixels = self._parts, 2.0 * self.devicePixelRatioF()
+        parts, ratio = self._parts, self.devicePixelRatioF()
         found: list[object] = [parts.nearly_full or parts.refused > 0]
         right = 1.0
         for part, length in self._lengths():
             right += length
-            found += [part, math.floor(right * in_half_pixels)]
+            found += [part, math.floor(right * ratio + 0.5)]
         return found
 
     def _bar(self) -> QPixmap:
