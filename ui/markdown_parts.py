@@ -16,7 +16,7 @@ LIST_ITEMS = 12  # a longer list is laid out in parts, each of which decides for
 TABLE_ROWS = 4  # so many decide the widths; and so many are a part of a longer table
 MORE = "more"  # and of a table that goes on from above
 _STEPS = (4, 6, 9, 13, 18, 26, 36, 48)  # characters; few, so that a growing cell seldom moves its column
-ROOM_CHARS = 90  # about as many stand beside each other
+ROOM_CHARS = 60  # about as many stand beside each other between both side panes of a small window
 Group = Sequence[Token]  # a top-level block
 
 
