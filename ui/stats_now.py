@@ -233,13 +233,13 @@ class NowPage(StatsPage):
             row.set_value(texts[key])
         self.kept.show_rate(texts["accepted"])
         self.context.set_value(texts["context"])
+        self.spark.show_values()
         counts = source_counts(stats)
         for source in Source:
             self.sources[source].set_value(counts[source])
         self._fill_why(stats)
 
     def _fill_plots(self, stats: RunStats) -> None:
-        self.spark.show_values()
         self.kept.show_depths(stats, settled=not self._live)
         self.kept.show_lengths(stats)
         self.split.show(stats)
