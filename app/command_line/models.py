@@ -18,12 +18,14 @@ from app.command_line.models_output import (
     size_words,
 )
 from app.command_line.models_pull import pull
-from app.command_line.output import INTERRUPTED, fail
+from app.command_line.output import INTERRUPTED, fail, notify
 from app.errors import AppError
 from app.hub.client import HubClient
 from app.hub.opening import open_library
 from app.hub.records import SortBy
 from app.paths import find_paths
+from engine.errors import EngineError
+from engine.gguf_header import read_header
 from engine.records import Problem
 
 _ORDERS = {
@@ -111,6 +113,10 @@ def _import(options: argparse.Namespace) -> int:
         _print_json(as_dict(model))
     else:
         print(f"{model.name} is in the library, in place: {model.path}")
+    try:
+        read_header(model.path)
+    except EngineError as error:  # it stays: another program may be downloading it still
+        notify(f"It cannot be used as it is: {error.problem.message} {error.problem.advice}")
     return 0
 
 

@@ -176,3 +176,12 @@ def test_ctrl_c_keeps_the_part_and_the_same_command_goes_on(filled: LoopbackHub,
     assert (find_paths().models / REPO / "big-Q6_K.gguf").read_bytes() == data
     assert filled.sent(REPO, "big-Q6_K.gguf") == len(data)
     assert HubClient().endpoint == filled.url
+
+
+def test_an_import_says_of_half_a_file_that_it_is_one(tmp_path: Path, capsys: Capture) -> None:
+    half = tmp_path / "half.gguf"
+    half.write_bytes(builtin_target().read_bytes()[:5000])
+    assert main(["models", "import", str(half)]) == 0
+    assert "ends in the middle of its header" in capsys.readouterr().err
+    assert main(["models", "import", str(builtin_target())]) == 0
+    assert capsys.readouterr().err == ""
