@@ -24,6 +24,7 @@ from PySide6.QtWidgets import (
 
 from engine.records import Mode
 from ui.control_widths import ControlWidths
+from ui.dialogs import within_screen
 from ui.enter_key import EnterInDialog
 from ui.formatting import as_written, number_text
 from ui.language import mark, translate
@@ -83,7 +84,7 @@ class ChatSettingsDialog(QDialog):
         self._arrange()
         self._connect()
         self.set_view(view)
-        self.resize(SIZE)
+        self.resize(within_screen(self, SIZE))
 
     # ---- building ---------------------------------------------------------------------------------------------------
 

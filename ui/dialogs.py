@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import Qt, QTimer, QUrl
+from PySide6.QtCore import QSize, Qt, QTimer, QUrl
 from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent, QDesktopServices, QGuiApplication
 from PySide6.QtWidgets import (
     QDialog,
@@ -18,6 +18,13 @@ from ui.enter_key import EnterInDialog
 from ui.icon_button import CONFIRM_MS
 from ui.language import translate
 from ui.links import is_safe
+
+_FRAME = QSize(16, 48)  # what a desktop puts around a window
+
+
+def within_screen(dialog: QWidget, size: QSize) -> QSize:
+    """This size, or as much of it as the screen has room for: the buttons at a dialog's bottom must stay in reach."""
+    return size.boundedTo(dialog.screen().availableSize() - _FRAME)
 
 
 class Question(QDialog):

@@ -25,6 +25,7 @@ from PySide6.QtWidgets import (
 
 from engine.records import Mode
 from ui.control_widths import ControlWidths
+from ui.dialogs import within_screen
 from ui.enter_key import EnterInDialog
 from ui.language import translate
 from ui.mode_cards import ModeRow
@@ -33,6 +34,7 @@ from ui.setting_row import SettingRow
 from ui.setting_rows import ChoiceRow, make_row
 from ui.settings_page import SettingsPage
 
+SIZE = QSize(800, 600)
 LOOKS = ("theme", "text_size", "density")
 NAV_PX, AROUND_NAV_PX = 168, 24
 
@@ -100,7 +102,7 @@ class SettingsDialog(QDialog):
         self._follow_looks()
         self._arrange()
         self._check()
-        self.resize(800, 600)
+        self.resize(within_screen(self, SIZE))
 
     def _page(self, section: str, fields: Sequence[SettingField]) -> QScrollArea:
         content = QWidget()

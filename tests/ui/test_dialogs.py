@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import pytest
-from PySide6.QtCore import Qt
-from PySide6.QtGui import QAccessibleAnnouncementEvent, QGuiApplication
+from PySide6.QtCore import QSize, Qt
+from PySide6.QtGui import QAccessibleAnnouncementEvent, QGuiApplication, QScreen
 from PySide6.QtWidgets import QWidget
 from pytestqt.qtbot import QtBot
 
 from tests.ui.places import make_window, open_dialog
+from tests.ui.test_settings_dialog import VALUES
 from ui import dialogs, icon_button
 from ui.attachment_reader import AttachmentReader
 from ui.icon_button import CONFIRM_MS
 from ui.main_window import MainWindow
+from ui.settings_dialog import SettingsDialog
 
 
 @pytest.fixture
@@ -52,3 +54,14 @@ def test_copying_a_message_is_heard(window: MainWindow, heard: list[str], name: 
     button.setFocus(Qt.FocusReason.TabFocusReason)
     qtbot.keyClick(button, Qt.Key.Key_Return)
     assert heard == ["Copied"]
+
+
+def test_dialogs_open_no_larger_than_a_small_screen(window: MainWindow, monkeypatch: pytest.MonkeyPatch) -> None:
+    room = QSize(910, 512)  # 1366 x 768 at 150 %
+    monkeypatch.setattr(QScreen, "availableSize", lambda _screen: room)
+    assert open_dialog(window, "chat_settings").height() < room.height()
+    window.set_settings(VALUES)
+    window.dialogs.open_settings()
+    settings = window.findChild(SettingsDialog)
+    assert settings is not None
+    assert settings.height() < room.height()
