@@ -72,7 +72,8 @@ _HELP = {
         "after the model was loaded or at an earlier start, and is corrected by the passes since. Painting the window "
         "takes a share of the time that this cost leaves out: where a plain pass takes less than 5 ms the figure is "
         "rather too low, and below 2 ms it is not shown, for it would tell more of the window than of drafting. Nor is "
-        "it shown where the machine became much slower or faster during the answer, as beside another busy program.",
+        "it shown where nothing was drafted, or where the machine became much slower or faster during the answer, as "
+        "beside another busy program.",
     ),
     "per_pass": mark("StatsPanel", "Tokens gained per forward pass of the target; plain decoding is exactly 1."),
     "spark": mark("StatsPanel", "Tokens per pass between two updates, over the course of this answer."),
@@ -209,7 +210,7 @@ def answer_texts(stats: RunStats) -> dict[str, str]:
     )
     return {
         "speed": figure(stats.tokens_per_second),
-        "speedup": times_plain(told_speedup(stats)),
+        "speedup": times_plain(told_speedup(stats) if stats.proposed else None),  # else it is plain decoding itself
         "per_pass": per_pass(stats.tokens_per_pass),
         "accepted": acceptance(stats),
         "tokens": count(stats.tokens) if known else UNKNOWN,
@@ -227,7 +228,8 @@ def _told_speedup(sums: Sums) -> float | None:
     """The speed over plain decoding, by the same rule as for one answer: for the mean plain pass."""
     known_s, all_s = sums.compared_s, sums.stats.decode_s
     compared = sums.stats.tokens * (known_s / all_s if 0 < known_s < all_s else 1.0)
-    return sums.speedup if sums.plain_s * 1000.0 >= TRUSTED_PASS_MS * compared else None
+    is_telling = sums.stats.proposed > 0 and sums.plain_s * 1000.0 >= TRUSTED_PASS_MS * compared
+    return sums.speedup if is_telling else None
 
 
 def sums_texts(sums: Sums) -> dict[str, str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
+import tempfile
 from dataclasses import replace
 from pathlib import Path
 
@@ -14,6 +15,7 @@ from app.command_line.output import counted, fail, stream_beside
 from app.errors import AppError, ChatsImportError, StorageFullError
 from app.paths import find_paths
 
+STDOUT = "-"
 MAKE_SPACE = "Make some space and do it again; what is here already is not imported twice."
 
 
@@ -36,9 +38,22 @@ def command(options: argparse.Namespace) -> int:
 
 
 def _export(store: ChatStore, options: argparse.Namespace) -> int:
+    if options.file == STDOUT:
+        return _export_to_stdout(store, options)
     talk = stream_beside(options.file)
     number = export_chats(store, Path(options.file), options.format, options.chat)
     talk.write(f"{counted(number, 'chat', 'chats')} exported to {options.file}.\n")
+    return 0
+
+
+def _export_to_stdout(store: ChatStore, options: argparse.Namespace) -> int:
+    """By way of a file: nothing is written where something cannot be."""
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / "chats"
+        number = export_chats(store, file, options.format, options.chat)
+        sys.stdout.buffer.write(file.read_bytes())
+    sys.stdout.flush()
+    sys.stderr.write(f"{counted(number, 'chat', 'chats')} exported.\n")
     return 0
 
 

@@ -189,7 +189,8 @@ def _add_chats(parser: argparse.ArgumentParser) -> None:
     parser.set_defaults(module="chats")
     deeds = parser.add_subparsers(dest="deed", required=True, metavar="export|import")
     out = deeds.add_parser("export", help="write chats to a file")
-    out.add_argument("file", metavar="FILE", help="JSON with all branches; as Markdown a zip of one file for each chat")
+    what = "JSON with all branches; as Markdown a zip of one file for each chat; - is stdout"
+    out.add_argument("file", metavar="FILE", help=what)
     out.add_argument("--format", choices=("json", "markdown"), default="json", help="default: json")
     out.add_argument("--chat", type=int, metavar="ID", help="only this chat; as Markdown it is one plain file")
     into = deeds.add_parser("import", help="read exports of Paceline, ChatGPT or LM Studio, or Markdown")

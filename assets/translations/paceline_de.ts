@@ -6314,6 +6314,10 @@ Chat-Vorlage: {template_name}
         <translation>Anteil der entworfenen Token, die das Zielmodell behielt, und wie viele entworfen wurden.</translation>
     </message>
     <message>
+        <source>Speed against plain decoding, whose cost was measured on this model and machine while the window was at rest, after the model was loaded or at an earlier start, and is corrected by the passes since. Painting the window takes a share of the time that this cost leaves out: where a plain pass takes less than 5 ms the figure is rather too low, and below 2 ms it is not shown, for it would tell more of the window than of drafting. Nor is it shown where nothing was drafted, or where the machine became much slower or faster during the answer, as beside another busy program.</source>
+        <translation>Tempo gegenüber einfachem Dekodieren, dessen Kosten an diesem Modell und Rechner gemessen wurden, während das Fenster ruhte, nach dem Laden des Modells oder bei einem früheren Start, und durch die Durchläufe seither nachgeführt werden. Das Zeichnen des Fensters beansprucht einen Teil der Zeit, den diese Kosten auslassen: Wo ein einfacher Durchlauf weniger als 5 ms dauert, ist die Zahl eher zu niedrig, und unter 2 ms wird sie nicht gezeigt, denn sie sagte mehr über das Fenster als über das Entwerfen. Sie fehlt auch, wo nichts entworfen wurde oder wo der Rechner während der Antwort viel langsamer oder schneller wurde, etwa neben einem anderen fleißigen Programm.</translation>
+    </message>
+    <message>
         <source>Of the passes that drafted this far, the share in which every token up to here was kept.</source>
         <translation>Von den Durchläufen, die so weit entwarfen, der Anteil, in dem jedes Token bis hier behalten wurde.</translation>
     </message>
@@ -6648,10 +6652,6 @@ Chat-Vorlage: {template_name}
     <message>
         <source>Tokens per second, measured from the end of reading the prompt to the last token.</source>
         <translation>Token pro Sekunde, vom Ende des Lesens der Eingabe bis zum letzten Token.</translation>
-    </message>
-    <message>
-        <source>Speed against plain decoding, whose cost was measured on this model and machine while the window was at rest, after the model was loaded or at an earlier start, and is corrected by the passes since. Painting the window takes a share of the time that this cost leaves out: where a plain pass takes less than 5 ms the figure is rather too low, and below 2 ms it is not shown, for it would tell more of the window than of drafting. Nor is it shown where the machine became much slower or faster during the answer, as beside another busy program.</source>
-        <translation>Tempo gegenüber einfachem Dekodieren, dessen Kosten an diesem Modell und Rechner gemessen wurden, während das Fenster ruhte, nach dem Laden des Modells oder bei einem früheren Start, und durch die Durchläufe seither nachgeführt werden. Das Zeichnen des Fensters beansprucht einen Teil der Zeit, den diese Kosten auslassen: Wo ein einfacher Durchlauf weniger als 5 ms dauert, ist die Zahl eher zu niedrig, und unter 2 ms wird sie nicht gezeigt, denn sie sagte mehr über das Fenster als über das Entwerfen. Sie fehlt auch, wo der Rechner während der Antwort viel langsamer oder schneller wurde, etwa neben einem anderen fleißigen Programm.</translation>
     </message>
     <message>
         <source>Tokens gained per forward pass of the target; plain decoding is exactly 1.</source>

@@ -14,11 +14,12 @@ from PySide6.QtWidgets import (
 )
 from pytestqt.qtbot import QtBot
 
-from engine.records import MemoryUse, RunStats, Source
+from engine.records import MemoryUse, Mode, RunStats, Source
 from tests.ui import stats_pane
 from tests.ui.conftest import STATS, model
 from tests.ui.stats_pane import ROWS, TOGETHER, nameless
 from ui.explained import Explained, explained_in
+from ui.formatting import UNKNOWN
 from ui.main_window import MainWindow
 from ui.records import EngineState, EngineView, MessageState, MessageView
 from ui.stats_dialogs import ExplanationsDialog
@@ -54,6 +55,13 @@ def test_gain_and_lengths(panel: StatsPanel) -> None:
     lengths.set_counts([1] * 33)
     assert len(lengths.counts) == lengths.MOST_COLUMNS
     assert sum(lengths.counts) == 33
+
+
+def test_plain_decoding_is_not_compared_with_itself(panel: StatsPanel) -> None:
+    plain = replace(STATS, mode=Mode.OFF, plain_ms=30.0, proposed=0, accepted=0)
+    assert plain.speedup is not None
+    panel.show_stats(plain)
+    assert panel.now.speedup.value == UNKNOWN
 
 
 def test_the_split_adds_up(panel: StatsPanel) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sqlite3
 from datetime import datetime
 from pathlib import Path
@@ -34,6 +35,16 @@ def test_out_and_in_again(tmp_path: Path, capsys: pytest.CaptureFixture[str], mo
     assert "1 chat exported" in told
     assert "1 chat imported." in told
     assert "0 chats imported. 1 was here already." in told
+
+
+def test_to_stdout(tmp_path: Path, capfdbinary: pytest.CaptureFixture[bytes], monkeypatch: pytest.MonkeyPatch) -> None:
+    fill()
+    monkeypatch.chdir(tmp_path)
+    assert main(["chats", "export", "-"]) == 0
+    told = capfdbinary.readouterr()
+    assert "Hello there" in str(json.loads(told.out))
+    assert b"1 chat exported" in told.err
+    assert list(tmp_path.glob("-*")) == []
 
 
 def test_one_chat_as_markdown(tmp_path: Path) -> None:
