@@ -23,7 +23,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from kernels import NARROW, TILES, wanted_kernels, with_kernels
+from kernels import NARROW, ORDERED, TILES, wanted_kernels, with_kernels
 from progress import CompileProgress
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -224,6 +224,8 @@ def install(folder: Path, needs: Iterable[str], environ: Mapping[str, str]) -> b
     if must_build_llama(old, new):
         if new.kernels == NARROW:
             say("llama.cpp is compiled with narrower kernels for a few tokens at a time: this processor is faster so.")
+        elif new.kernels == ORDERED:
+            say("llama.cpp's kernels for a few tokens at a time are ordered anew: this processor is faster so.")
         elif new.kernels == TILES:
             say("llama.cpp is compiled with one instruction mended, which some compilers get wrong on this processor.")
         past_cache = ["--no-cache-dir", "--force-reinstall", "--no-deps", "--no-binary", LLAMA]

@@ -9,14 +9,19 @@ import shlex
 from pathlib import Path
 
 NARROW = "256-bit"  # narrow.sh: what it changes, and what that gains
+ORDERED = "ordered"  # ordered.sh
 TILES = "tiles"  # tiles.sh: a fault of the compiler that it keeps away from processors with AMX
-_LAUNCHERS = {NARROW: Path(__file__).with_name("narrow.sh"), TILES: Path(__file__).with_name("tiles.sh")}
+_LAUNCHERS = {
+    NARROW: Path(__file__).with_name("narrow.sh"),
+    ORDERED: Path(__file__).with_name("ordered.sh"),
+    TILES: Path(__file__).with_name("tiles.sh"),
+}
 _CPU_INFO = Path("/proc/cpuinfo")
-_ZEN_3_AND_4 = "25"  # AMD's family number; of the two only Zen 4 has AVX-512
+_AMD_FAMILIES = {"25": NARROW, "26": ORDERED}  # Zen 3 and 4, of which only Zen 4 has AVX-512; Zen 5
 
 
 def wanted_kernels(cmake_args: str, cpu_info: Path = _CPU_INFO) -> str:
-    """Give `NARROW` or `TILES` where the processor calls for it; options that choose a compiler or target win."""
+    """Give `NARROW`, `ORDERED` or `TILES` where the processor calls for it; options for compiler or target win."""
     if "COMPILER" in cmake_args or "GGML_NATIVE" in cmake_args or "TOOLCHAIN" in cmake_args:
         return ""
     try:
@@ -30,8 +35,9 @@ def wanted_kernels(cmake_args: str, cpu_info: Path = _CPU_INFO) -> str:
     flags = facts.get("flags", "").split()
     if "amx_tile" in flags:
         return TILES
-    is_amd = facts.get("vendor_id") == "AuthenticAMD" and facts.get("cpu family") == _ZEN_3_AND_4
-    return NARROW if is_amd and "avx512_vnni" in flags else ""
+    if facts.get("vendor_id") != "AuthenticAMD" or "avx512_vnni" not in flags:
+        return ""
+    return _AMD_FAMILIES.get(facts.get("cpu family", ""), "")
 
 
 def with_kernels(cmake_args: str, kernels: str) -> str:

@@ -34,12 +34,13 @@ def processor(folder: Path, vendor: str, family: int, flags: str) -> Path:
     [
         ("AuthenticAMD", 25, "avx512f avx512_vnni", "256-bit"),  # Zen 4
         ("AuthenticAMD", 25, "", ""),  # Zen 3
-        ("AuthenticAMD", 26, "avx512f avx512_vnni", ""),  # Zen 5 has wide units
+        ("AuthenticAMD", 26, "avx512f avx512_vnni", "ordered"),  # Zen 5
+        ("AuthenticAMD", 27, "avx512f avx512_vnni", ""),  # nobody has measured it
         ("GenuineIntel", 6, "avx512f avx512_vnni", ""),
         ("GenuineIntel", 6, "avx512f avx512_vnni amx_tile amx_int8", "tiles"),
     ],
 )
-def test_zen_4_gets_the_narrow_ones_and_amx_the_mended_ones(
+def test_each_processor_gets_what_was_measured_on_it(
     kernels: ModuleType, tmp_path: Path, vendor: str, family: int, flags: str, expected: str
 ) -> None:
     assert kernels.wanted_kernels("", processor(tmp_path, vendor, family, flags)) == expected
@@ -66,23 +67,31 @@ def test_a_system_that_does_not_tell_gets_what_llama_cpp_chooses(kernels: Module
     assert kernels.with_kernels("-DA=b", "") == "-DA=b"
 
 
-def test_the_launcher_is_named_to_cmake_and_changes_one_file_only(kernels: ModuleType) -> None:
-    (option,) = kernels.with_kernels("", "256-bit").split()
+@pytest.mark.parametrize(("chosen", "is_narrow"), [("256-bit", True), ("ordered", False)])
+def test_the_launcher_is_named_to_cmake_and_changes_one_file_only(
+    kernels: ModuleType, chosen: str, is_narrow: bool
+) -> None:
+    (option,) = kernels.with_kernels("", chosen).split()
     launcher = option.removeprefix("-DCMAKE_CXX_COMPILER_LAUNCHER=")
 
     def compile_file(path: str) -> list[str]:
         command = [launcher, "echo", "-O3", "-o", "x.o", "-c", path]
         return subprocess.run(command, capture_output=True, text=True, check=True).stdout.split()
 
-    assert "-U__AVX512DQ__" in compile_file("/src/ggml-cpu/arch/x86/repack.cpp")
+    changed = compile_file("/src/ggml-cpu/arch/x86/repack.cpp")
+    assert "-fschedule-insns" in changed
+    assert ("-U__AVX512DQ__" in changed) is is_narrow
     assert compile_file("/src/ggml-cpu/repack.cpp") == ["-O3", "-o", "x.o", "-c", "/src/ggml-cpu/repack.cpp"]
 
 
-def test_a_compiler_that_does_not_know_the_options_gets_the_file_as_it_is(kernels: ModuleType, tmp_path: Path) -> None:
+@pytest.mark.parametrize("chosen", ["256-bit", "ordered"])
+def test_a_compiler_that_does_not_know_the_options_gets_the_file_as_it_is(
+    kernels: ModuleType, tmp_path: Path, chosen: str
+) -> None:
     log, compiler = tmp_path / "log", tmp_path / "compiler"
     compiler.write_text(f'#!/bin/sh\ncase "$*" in *--param*) exit 1;; esac\necho "$*" > "{log}"\n')
     compiler.chmod(0o755)
-    (option,) = kernels.with_kernels("", "256-bit").split()
+    (option,) = kernels.with_kernels("", chosen).split()
     launcher = option.removeprefix("-DCMAKE_CXX_COMPILER_LAUNCHER=")
     subprocess.run([launcher, str(compiler), "-c", "/src/ggml-cpu/arch/x86/repack.cpp"], check=True)
     assert log.read_text() == "-c /src/ggml-cpu/arch/x86/repack.cpp\n"
