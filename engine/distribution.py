@@ -68,6 +68,8 @@ class Distribution:
 
     def draw(self, uniform: float) -> int:
         """The token at ``uniform`` in [0, 1) of the cumulated distribution."""
+        if self._few is not None and len(self._few[1]) == 1:
+            return self._few[1][0]
         return self.id_at(self.place(uniform))
 
     def place(self, uniform: float) -> int:

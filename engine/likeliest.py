@@ -17,6 +17,7 @@ from engine.errors import DecodeError
 Row = NDArray[np.float32]  # [n_vocab] logits
 
 SMALLEST_LARGE = 4096  # rows of so many tokens are large
+MOST_NEAR = 16_384  # from here on comparing all of a row costs more than its lanes do
 _LANE = 64  # for top-k a large row is seen as lanes of so many tokens: sorting their maxima costs least
 _ROUNDING = 1e-6  # more than a comparison in single precision can be off by, as a share of what is compared
 
@@ -73,7 +74,7 @@ def candidates(row: Row, reach: float, count: int, alone: float = inf) -> Found:
         return _of_lanes(row, reach, count, alone)
     highest = finite(float(np.maximum.reduce(row)))
     if alone < reach:
-        ids = (row >= highest - alone - _ROUNDING * (abs(highest) + alone)).nonzero()[0]
+        ids = (row >= _least(highest, alone)).nonzero()[0]
         if len(ids) == 1:
             return Found(highest, row[ids], ids)
     least = highest - reach
@@ -84,6 +85,24 @@ def candidates(row: Row, reach: float, count: int, alone: float = inf) -> Found:
         return Found(highest, row[ids], ids)
     ids = (row >= least).nonzero()[0]
     return Found(highest, row[ids], ids) if len(ids) * 4 < len(row) else Found(highest, row)
+
+
+def near(row: Row, reach: float) -> tuple[list[float], list[int]]:
+    """The logits of all within ``reach`` of the greatest, those of more by rounding included; and their ids, ascending.
+
+    For few, in lists, with as few calls of NumPy as can be. Large rows have `candidates`, which reads them once.
+
+    Raises:
+        DecodeError: the row holds no numbers (a damaged model).
+    """
+    best = int(row.argmax())  # finds what is no number, too
+    ids = (row >= _least(finite(row.item(best)), reach)).nonzero()[0].tolist()
+    return [row.item(i) for i in ids], ids
+
+
+def _least(highest: float, reach: float) -> float:
+    """The least value within ``reach``, with room for what a comparison in single precision can be off by."""
+    return highest - reach - _ROUNDING * (abs(highest) + reach)
 
 
 def _of_lanes(row: Row, reach: float, count: int, alone: float) -> Found:

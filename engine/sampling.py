@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from engine.distribution import Distribution, point_mass
 from engine.interfaces import Candidates
-from engine.likeliest import SMALLEST_LARGE, Found, Row, candidates, not_numbers
+from engine.likeliest import MOST_NEAR, SMALLEST_LARGE, Row, candidates, near, not_numbers
 from engine.records import SamplingParams
 
 History = NDArray[np.int32]  # [num_tokens] ids, oldest first
@@ -26,6 +26,8 @@ _FEW_BLOCKS = 256
 _NUMBERS = 256  # random ones made at once
 _FEW = 192  # up to so many candidates are lists rather than arrays
 _LEAST = 5e-324  # what is above 0
+# From here on what min-p leaves is looked at alone first: with less of it, top-p mostly needs more than that.
+_TELLING_MIN_P = 0.02
 # Without top-k, tokens of this share of the best are looked at first, then those of its square, down to the last share.
 _FIRST_LEAST, _LAST_LEAST, _AND_MORE = 1e-2, 1e-17, 1.0 + 1e-9
 _NEAR = 12.0  # the rest adds less than a 150,000th of the best each
@@ -43,12 +45,14 @@ class Sampler:
         self._penalties = params.penalty_last_n > 0 and (
             params.repeat_penalty != 1.0 or params.frequency_penalty != 0.0 or params.presence_penalty != 0.0
         )
-        self._alone = _alone(params)
+        self._greedy = params.greedy
+        self._edits = self._penalties or len(self._banned) > 0
+        self._alone, self._near = _alone(params), _near(params)
 
     @property
     def greedy(self) -> bool:
         """Whether every choice is the argmax."""
-        return self.params.greedy
+        return self._greedy
 
     def uniform(self) -> float:
         """One number of the answer's own random stream, in [0, 1)."""
@@ -62,7 +66,8 @@ class Sampler:
         Raises:
             DecodeError: the row holds no numbers (a damaged model).
         """
-        self._edit(row, history, pending)
+        if self._edits:
+            self._edit(row, history, pending)
         return argmax(row)
 
     def distribution(self, row: Row, history: History, pending: list[int]) -> Distribution:
@@ -71,10 +76,11 @@ class Sampler:
         Raises:
             DecodeError: the row holds no numbers (a damaged model).
         """
-        self._edit(row, history, pending)
-        if self.params.greedy:
+        if self._edits:
+            self._edit(row, history, pending)
+        if self._greedy:
             return point_mass(argmax(row))
-        return _chain(row, self.params, self._alone)
+        return _chain(row, self.params, self._near, self._alone)
 
     def allowed(self, candidates: Candidates, n_vocab: int, history: History, pending: list[int]) -> Candidates:
         """Those of the ``candidates`` that are below ``n_vocab`` and not banned, penalties applied; maybe none."""
@@ -92,7 +98,7 @@ class Sampler:
         Raises:
             DecodeError: the logits are no numbers (a damaged model).
         """
-        found = _chain(allowed.logits, self.params)
+        found = _chain(allowed.logits, self.params, self._near)
         if found.few is not None:
             return Distribution.of_few(found.few[0], allowed.ids[found.few[1]].tolist())
         return Distribution(found.probs, allowed.ids if found.ids is None else allowed.ids[found.ids])
@@ -157,13 +163,22 @@ def top_probability(row: Row, best: int) -> float:
     return 1.0 / (1.0 + _SAMPLED * sampled)
 
 
-def _chain(row: Row, params: SamplingParams, alone: float = inf) -> Distribution:
-    """Temperature, top-k, top-p, min-p over a row whose penalties are already applied; ``alone`` is of `_alone`."""
+def _chain(row: Row, params: SamplingParams, reach: float = inf, alone: float = inf) -> Distribution:
+    """Temperature, top-k, top-p, min-p over a row whose penalties are already applied.
+
+    ``reach`` is of `_near`, ``alone`` of `_alone`.
+    """
+    if reach < inf and len(row) < MOST_NEAR:
+        few, ids = near(row, reach)
+        if len(ids) == 1:
+            return point_mass(ids[0])
+        if len(ids) <= _FEW and (left := _left(few, params, is_all=False)) is not None:
+            return Distribution.of_few(left[0], [ids[i] for i in left[1]])
     found = candidates(row, _NEGLIGIBLE_LOG * params.temperature, params.top_k, alone)
     logits = found.logits
     if params.top_p < 1.0 or 0 < params.top_k < len(row):
-        if len(logits) <= _FEW:
-            return _of_few(found, params)
+        if len(logits) <= _FEW and (left := _left(logits.tolist(), params)) is not None:
+            return Distribution.of_few(left[0], found.ids_at(left[1]))
         places, weights = _likeliest(logits, found.highest, params)
         return Distribution(weights / np.add.reduce(weights), found.ids_of(places))
     weights = np.exp((logits.astype(np.float64) - found.highest) / params.temperature)
@@ -174,6 +189,13 @@ def _chain(row: Row, params: SamplingParams, alone: float = inf) -> Distribution
     places = weights.nonzero()[0]
     weights = weights[places]
     return Distribution(weights / weights.sum(), found.ids_of(places))
+
+
+def _near(params: SamplingParams) -> float:
+    """How far below the greatest logit min-p leaves others; infinite where looking at these alone hardly ever tells."""
+    if params.greedy or params.min_p < _TELLING_MIN_P:
+        return inf
+    return _AND_MORE * -params.temperature * log(params.min_p)
 
 
 def _alone(params: SamplingParams) -> float:
@@ -187,17 +209,19 @@ def _alone(params: SamplingParams) -> float:
     return _AND_MORE * -params.temperature * log(min(share, 1.0)) if share > 0.0 else inf
 
 
-def _of_few(found: Found, params: SamplingParams) -> Distribution:
-    """Top-k, top-p and min-p over few candidates; of equal logits the first stay.
+def _left(logits: list[float], params: SamplingParams, *, is_all: bool = True) -> tuple[list[float], list[int]] | None:
+    """Probabilities and places of what top-k, top-p and min-p leave of few candidates; of equal logits the first stay.
 
     In lists: right after a pass, what a first call of each of NumPy's functions must fetch takes longer than this.
+    Where these are not all that top-k leaves, but all that min-p can leave: None where what is missing could matter,
+    because top-p might end before the last of them. The share of all of them is at least theirs.
     """
-    logits, temperature, highest = found.logits.tolist(), params.temperature, found.highest
     ranked = sorted(logits, reverse=True)
+    highest, temperature = ranked[0], params.temperature
     if params.top_k > 0:
         del ranked[params.top_k :]
     weights = [exp((logit - highest) / temperature) for logit in ranked]
-    wanted = params.top_p * sum(weights) if params.top_p < 1.0 else inf
+    wanted = params.top_p * sum(weights) if is_all and params.top_p < 1.0 else inf
     least = params.min_p or _LEAST
     share, count = 0.0, 0
     for weight in weights:
@@ -207,14 +231,15 @@ def _of_few(found: Found, params: SamplingParams) -> Distribution:
         count += 1
         if share >= wanted:  # the smallest set of the likeliest whose share reaches it
             break
+    if not is_all and _AND_MORE * (share - weights[count - 1]) >= params.top_p * share:
+        return None
     last = ranked[count - 1]
     kept = [i for i, logit in enumerate(logits) if logit >= last]
     if len(kept) > count:
         ties = [i for i in kept if logits[i] == last]
         dropped = set(ties[count - len(kept) :])
         kept = [i for i in kept if i not in dropped]
-    prob = {logit: weight / share for logit, weight in zip(ranked[:count], weights, strict=False)}
-    return Distribution.of_few([prob[logits[i]] for i in kept], found.ids_at(kept))
+    return [exp((logits[i] - highest) / temperature) / share for i in kept], kept
 
 
 def _likeliest(logits: Row, highest: float, params: SamplingParams) -> tuple[NDArray[np.int64], NDArray[np.float64]]:

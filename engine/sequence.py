@@ -101,10 +101,13 @@ class CachedSequence:
         return [*self._ids[past - pending : past].tolist(), *ids]
 
     def _remember(self, ids: TokenIds, num_decoded: int) -> None:
-        past = self.num_past
-        self.num_replayed += num_decoded - len(ids)
-        self.num_past = past + len(ids)
-        self._ids[past : self.num_past] = ids
+        past, count = self.num_past, len(ids)
+        self.num_replayed += num_decoded - count
+        self.num_past = past + count
+        if count == 1:  # a call of NumPy less: right after a pass each costs a multiple of its usual
+            self._ids[past] = ids[0]
+        else:
+            self._ids[past : self.num_past] = ids
 
     def replay(self) -> None:
         """Decode the pending tokens now, in passes of their own.

@@ -81,6 +81,10 @@ class LlamaContext:
         for i in range(N_BATCH):
             self._batch.seq_id[i][0] = 0
         self._wants_row[:] = 0
+        # The same memory without NumPy, whose calls cost a multiple of their usual right after a pass.
+        self._one_id, self._one_position, self._one_wants = self._batch.token, self._batch.pos, self._batch.logits
+        logits = ctypes.cast(self._lib.llama_get_logits, ctypes.c_void_p).value
+        self._logits_at = ctypes.CFUNCTYPE(ctypes.c_void_p, ctypes.c_void_p)(logits or 0)
         self._rows_address = 0
         self._rows: Rows = np.empty((0, self._n_vocab), dtype=np.float32)
 
@@ -200,10 +204,13 @@ class LlamaContext:
         if not (0 < count <= self._n_batch and 0 <= n_rows <= min(end, MAX_ROWS)):
             raise ValueError(f"a pass of {count} tokens with {n_rows} rows is outside the batch")
         past = self._num_past
-        self._ids[:count] = ids
-        np.add(self._counting[:count], past, out=self._positions[:count])
-        self._wants_row[:count] = 0
-        self._wants_row[end - n_rows : end] = 1
+        if count == 1:
+            self._one_id[0], self._one_position[0], self._one_wants[0] = int(ids[0]), past, n_rows
+        else:
+            self._ids[:count] = ids
+            np.add(self._counting[:count], past, out=self._positions[:count])
+            self._wants_row[:count] = 0
+            self._wants_row[end - n_rows : end] = 1
         self._batch.n_tokens = count
         library.forget_errors()
         code = self._lib.llama_decode(self._handle, self._batch)
@@ -217,9 +224,9 @@ class LlamaContext:
         """A view over llama.cpp's own output buffer; made anew only when the buffer has moved or grown."""
         if n_rows == 0:
             return self._rows[:0]
-        pointer = self._lib.llama_get_logits(self._handle)
-        address = ctypes.addressof(pointer.contents)
+        address = self._logits_at(self._handle)
         if address != self._rows_address or n_rows > self._rows.shape[0]:
+            pointer = ctypes.cast(address, ctypes.POINTER(ctypes.c_float))
             self._rows = np.ctypeslib.as_array(pointer, (n_rows, self._n_vocab))
             self._rows_address = address
         return self._rows[:n_rows]

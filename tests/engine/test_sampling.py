@@ -157,6 +157,41 @@ def test_a_token_far_above_the_others_is_as_alone_as_the_reference_says(
     np.testing.assert_allclose(ours, theirs, atol=1e-12)
 
 
+@given(
+    st.integers(0, 2**32 - 1),
+    st.floats(0.2, 3.0),
+    st.sampled_from([0, 1, 3, 40]),
+    st.sampled_from([0.5, 0.9, 0.95, 0.99, 1.0]),
+    st.sampled_from([0.02, 0.05, 0.2, 1.0]),
+    st.sampled_from([300, 4200, 16_383]),
+    st.sampled_from([0.0, 0.25]),
+)
+def test_what_min_p_leaves_is_the_same_looked_at_alone_or_among_all(  # noqa: PLR0917
+    seed: int, temperature: float, top_k: int, top_p: float, min_p: float, size: int, step: float
+) -> None:
+    rng = np.random.default_rng(seed)
+    row = rng.standard_normal(size).astype(np.float32)
+    near = rng.choice(size, 8, replace=False)  # a few far above the rest
+    row[near] = row.max() + rng.uniform(0.0, 4.0, 8).astype(np.float32) * np.float32(temperature)
+    if step:
+        row = (np.round(row / step) * step).astype(np.float32)  # with equal ones
+    params = SamplingParams(temperature, top_k, top_p, min_p)
+    ours = Sampler(params).distribution(row.copy(), NO_HISTORY, [])
+    slow = Sampler(params)
+    slow._near = float("inf")  # all candidates are looked at
+    theirs = slow.distribution(row.copy(), NO_HISTORY, [])
+    np.testing.assert_allclose(dense(ours, size), dense(theirs, size), rtol=1e-12)
+
+
+@pytest.mark.parametrize("size", [300, 16_383, 16_447])
+@pytest.mark.parametrize("place", [0, -1])
+def test_beside_no_number_nothing_is_near(size: int, place: int) -> None:
+    row = np.zeros(size, dtype=np.float32)
+    row[place] = np.nan
+    with pytest.raises(DecodeError, match="not numbers"):
+        Sampler(SamplingParams(temperature=0.8, min_p=0.05)).distribution(row, NO_HISTORY, [])
+
+
 def test_drawing_follows_the_probabilities() -> None:
     distribution = Distribution(np.array([0.25, 0.0, 0.75]), np.array([3, 5, 9]))
     drawn = [distribution.draw(u) for u in np.linspace(0, 1, 1000, endpoint=False)]
