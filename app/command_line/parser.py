@@ -6,7 +6,7 @@ import argparse
 import importlib
 import sys
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NoReturn
 
 import app
 from app.command_line.models_parser import add_models_commands
@@ -70,6 +70,19 @@ class _Parser(argparse.ArgumentParser):
             file.write(message)
         else:
             super()._print_message(message, file)
+
+    def parse_known_args(  # type: ignore[override]
+        self, args: Sequence[str] | None = None, namespace: argparse.Namespace | None = None
+    ) -> tuple[argparse.Namespace, list[str]]:
+        """Let the command that was named refuse what it does not know: argparse leaves it to the program's parser."""
+        found, unknown = super().parse_known_args(args, namespace or argparse.Namespace())
+        if unknown:
+            self.error(f"unrecognized arguments: {' '.join(unknown)}")
+        return found, unknown
+
+    def error(self, message: str) -> NoReturn:
+        """Say what is wrong in one line, and where the options are listed, instead of listing all of them first."""
+        self.exit(2, f"{self.prog}: {message}\nOptions: {self.prog} --help\n")
 
 
 def make_parser() -> argparse.ArgumentParser:

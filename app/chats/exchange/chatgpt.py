@@ -2,7 +2,7 @@
 
 The format is not documented by its maker; this reads what exports of 2023 to 2026 have in common. Words of the user
 and of the assistant are taken, typed or spoken, with the reasoning before them and the name of the model; what tools
-said, hidden messages and pictures are not.
+said and hidden messages are not. Where a picture was, `PICTURE` says so: a question may be nothing else.
 """
 
 from __future__ import annotations
@@ -30,6 +30,7 @@ _PLACE = re.compile(
     "(?P<gap>[ \t]*)(?P<mark>\ue200[^\ue200\ue201\n]{0,2000}\ue201|【\\d{1,6}(?::\\d{1,6})?†[^【】\n]{0,200}】)"
 )
 _BETWEEN = "\ue202"
+PICTURE = "[picture]"
 _MAX_PLACES = 10_000  # of one message
 _MAX_LINK_CHARS = 4000
 _MAX_DURATION_S = 7 * 24 * 3600
@@ -185,6 +186,8 @@ def _text(content: object) -> str:
 
 def _piece(part: object) -> str:
     """Words as they were typed, or as they were understood when they were spoken."""
+    if isinstance(part, dict) and part.get("content_type") == "image_asset_pointer":
+        return PICTURE
     if isinstance(part, dict) and part.get("content_type") == "audio_transcription":
         part = part.get("text")
     return part if isinstance(part, str) else ""
