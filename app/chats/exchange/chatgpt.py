@@ -16,6 +16,7 @@ from typing import Any
 from app.chats.exchange.records import (
     MAX_MESSAGES,
     MAX_TEXT_CHARS,
+    PICTURE,
     OutsideChat,
     OutsideMessage,
     clean_text,
@@ -30,7 +31,6 @@ _PLACE = re.compile(
     "(?P<gap>[ \t]*)(?P<mark>\ue200[^\ue200\ue201\n]{0,2000}\ue201|【\\d{1,6}(?::\\d{1,6})?†[^【】\n]{0,200}】)"
 )
 _BETWEEN = "\ue202"
-PICTURE = "[picture]"
 _MAX_PLACES = 10_000  # of one message
 _MAX_LINK_CHARS = 4000
 _MAX_DURATION_S = 7 * 24 * 3600

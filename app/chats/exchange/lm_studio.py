@@ -1,7 +1,7 @@
 """LM Studio's conversations: ``*.conversation.json``, a list of messages, each with versions and the one that is shown.
 
 The format is not documented by its maker; this reads what files of 0.3 and 0.4 have in common. Text is taken with the
-reasoning before it, the name of the model and the chat's system prompt; tools and pictures are not.
+reasoning before it, the name of the model and the chat's system prompt; tools are not. Of pictures `PICTURE` is left.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from typing import Any
 
 from app.chats.exchange.records import (
     MAX_MESSAGES,
+    PICTURE,
     OutsideChat,
     OutsideMessage,
     clean_text,
@@ -137,3 +138,5 @@ def _pieces(content: object) -> Iterator[str]:
     for part in content if isinstance(content, list) else ():
         if isinstance(part, dict) and part.get("type") == "text" and isinstance(part.get("text"), str):
             yield part["text"]
+        elif isinstance(part, dict) and part.get("type") == "file" and part.get("fileType") == "image":
+            yield PICTURE

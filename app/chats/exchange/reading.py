@@ -159,7 +159,7 @@ def _read_json(handle: IO[bytes], name: str) -> list[OutsideChat]:
     if len(raw) > _SMALL_BYTES and _num_values(raw) > MAX_VALUES:
         raise ChatsImportError(said("{file} unpacks to more than {limit} MB.", file=name, limit=MAX_VALUES_MB))
     try:
-        data = json.loads(raw.decode("utf-8-sig"))
+        data = json.loads(raw)  # by its first bytes UTF-8, UTF-16 or UTF-32: editors on Windows save any of them
     except (ValueError, RecursionError) as error:
         raise ChatsImportError(said("{name} is no JSON file that Paceline can read.", name=name)) from error
     return _chats(data, name)

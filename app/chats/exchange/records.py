@@ -18,6 +18,7 @@ from ui.records import Attachment, MessageState
 MAX_CHATS = 50_000
 MAX_MESSAGES = 50_000  # of one conversation
 MAX_TEXT_CHARS = 4_000_000  # of one message
+PICTURE = "[picture]"  # where one was: a question may be nothing else, and its answer must not follow another answer
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 LATEST = datetime(2200, 1, 1, tzinfo=UTC)
 

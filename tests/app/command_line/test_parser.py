@@ -32,6 +32,21 @@ def test_a_command_that_does_not_exist_is_told_with_those_that_do(
     assert f"argument COMMAND: invalid choice: '{words[-1]}'" in told
 
 
+@pytest.mark.parametrize(
+    ("words", "command"),
+    [(["--frob"], ""), (["run", "--frob", "1"], " run"), (["models", "pull", "a/b", "Q4_0", "--frob"], " models pull")],
+)
+def test_an_unknown_option_is_told_by_the_command_that_was_named_in_two_lines(
+    words: list[str], command: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main(words)
+    assert ended.value.code == 2
+    first, second = capsys.readouterr().err.splitlines()
+    assert first.startswith(f"paceline{command}: unrecognized arguments: --frob")
+    assert second == f"Options: paceline{command} --help"
+
+
 def usual() -> dict[str, str]:
     """The environment as most people have it: what is written waits in a buffer."""
     return {name: value for name, value in os.environ.items() if name != "PYTHONUNBUFFERED"}

@@ -84,6 +84,32 @@ def test_reasoning_of_one_branch_is_not_in_another(tmp_path: Path) -> None:
     assert sorted("only here" in message.text for message in chat.messages[1:]) == [False, True]
 
 
+def test_a_question_that_is_a_picture_is_there_as_one(tmp_path: Path) -> None:
+    picture = {"content_type": "image_asset_pointer", "asset_pointer": "file-service://x", "width": 8, "height": 8}
+    chat = read(
+        tmp_path,
+        chatgpt(
+            node("q", None, "user", {"content_type": "multimodal_text", "parts": [picture]}),
+            node("a", "q", "assistant", text("A fox.")),
+            node("q2", "a", "user", {"content_type": "multimodal_text", "parts": [picture, "And this?"]}),
+        ),
+    )
+    assert [message.text for message in chat.messages] == ["[picture]", "A fox.", "[picture]\n\nAnd this?"]
+    part = {"type": "file", "fileIdentifier": "1.png", "fileType": "image", "sizeBytes": 9}
+    version = {"type": "singleStep", "role": "user", "content": [part]}
+    lm_studio = {"name": "T", "messages": [{"versions": [version], "currentlySelected": 0}]}
+    (message,) = read(tmp_path, lm_studio, "x.conversation.json").messages
+    assert message.text == "[picture]"
+
+
+@pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16", "utf-16-le", "utf-32"])
+def test_an_export_saved_again_in_another_encoding_is_read(tmp_path: Path, encoding: str) -> None:
+    file = tmp_path / "conversations.json"
+    file.write_text(json.dumps(chatgpt(node("q", None, "user", text("Größe?"))), ensure_ascii=False), encoding)
+    (chat,) = read_chats(file)
+    assert chat.messages[0].text == "Größe?"
+
+
 @pytest.mark.parametrize("seconds", [-1, float("1e300"), "8", True, None, [8]])
 def test_a_duration_that_cannot_be_is_left_out(tmp_path: Path, seconds: object) -> None:
     chat = read(
