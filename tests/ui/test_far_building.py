@@ -47,7 +47,6 @@ def test_older_messages_do_not_move_the_place_that_is_kept(window: MainWindow, q
     window.show_conversation("t", HISTORY)
     page = window.transcript
     qtbot.waitUntil(lambda: not page._heights._soon.isActive(), timeout=WAIT_MS)
-    page.go_to(81)
     nums: list[int] = []
 
     def arrived() -> None:
@@ -55,12 +54,17 @@ def test_older_messages_do_not_move_the_place_that_is_kept(window: MainWindow, q
         nums.append(len(page._column.entries))
 
     page.arrived.connect(arrived)
-    qtbot.waitUntil(lambda: bool(nums) and not page.is_building, timeout=WAIT_MS)
+    for wanted in (81, 61, 41):  # where it is arrived at late, all that is older and near is there already
+        nums.clear()
+        page.go_to(wanted)
+        qtbot.waitUntil(lambda: bool(nums) and not page.is_building, timeout=WAIT_MS)
+        if len(page._column.entries) > nums[0]:
+            break
     assert len(page._column.entries) > nums[0]
     assert page._heights._place is not None
     window.resize(window.width(), window.height() - 40)
     qtbot.waitUntil(lambda: not page.is_building, timeout=WAIT_MS)
-    assert abs(top_of(page, 81) - GO_TO_MARGIN_PX) <= 1
+    assert abs(top_of(page, wanted) - GO_TO_MARGIN_PX) <= 1
 
 
 def test_a_card_without_a_place_is_not_the_place_that_is_kept(window: MainWindow, qtbot: QtBot) -> None:

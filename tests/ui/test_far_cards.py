@@ -280,9 +280,11 @@ def test_the_messages_beside_the_focus_stay(page: MainWindow, qtbot: QtBot) -> N
     at = HISTORY[-5].id
     go_to(page, qtbot, at)
     texts_of(answer_of(page, at))[0].setFocus(Qt.FocusReason.TabFocusReason)
+    beside = (at - 1, at, at + 1)
+    qtbot.waitUntil(lambda: all(card_of(page, number) is not None for number in beside), timeout=WAIT_MS)
     go_up(page, qtbot)
     qtbot.waitUntil(lambda: card_of(page, at - 2) is None, timeout=WAIT_MS)
-    assert [card_of(page, number) is not None for number in (at - 1, at, at + 1, at + 2)] == [True] * 3 + [False]
+    assert [card_of(page, number) is not None for number in (*beside, at + 2)] == [True] * 3 + [False]
 
 
 def test_a_message_that_is_gone_to_is_whole(page: MainWindow, qtbot: QtBot) -> None:
