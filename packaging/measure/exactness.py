@@ -7,8 +7,9 @@
 `greedy` compares every mode with plain decoding and lists each difference with the margin of the logits where it
 begins; with `--tie-safe` there must be none. `sampling` compares the first token with
 the exact p, and each of the first three positions with plain decoding, by chi-square over cells pooled to at least ten
-expected: at depth 3, and paced through all depths by cost curves that are made up. `mutants` breaks the verification
-on purpose and shows that the same test notices.
+expected: at depth 3, and paced through all depths by cost curves that are made up; what is suspicious is looked at once
+more, with other seeds and four times the samples. `mutants` breaks the verification on purpose and shows that the same
+test notices.
 """
 
 from __future__ import annotations

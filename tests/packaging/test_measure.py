@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import argparse
 import importlib.util
 import sys
 from pathlib import Path
 from types import ModuleType
+from unittest import mock
 
 import pytest
 
@@ -51,3 +53,30 @@ def test_sampled_tokens_are_distributed_as_plain_decoding(
 
 def test_the_measurement_notices_a_wrong_verification(exactness: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
     assert run(exactness, monkeypatch, "mutants", "--samples", "1600", "--temperatures", "1.0") == 0
+
+
+def test_a_second_look_does_not_excuse_a_wrong_verification(
+    exactness: ModuleType, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    broken = mock.Mock(side_effect=lambda p, *_others: p)
+    monkeypatch.setattr("engine.block_verifier.residual", broken)
+    words = ("--samples", "800", "--temperatures", "1.0", "--modes", "draft", "--depths", "3")
+    assert run(exactness, monkeypatch, "sampling", *words) == 1
+
+
+@pytest.mark.parametrize(("again", "status"), [(0.2, 0), (0.0001, 1)])
+def test_what_is_suspicious_is_looked_at_again_with_other_seeds(
+    again: float, status: int, exactness: ModuleType, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    looks: list[tuple[list[object], int, int]] = []
+
+    def report(options: argparse.Namespace, runs: list[object], first_seed: int = 0) -> dict[object, float]:
+        looks.append((runs, options.samples, first_seed))
+        return dict.fromkeys(runs, again) if first_seed else {**dict.fromkeys(runs, 1.0), runs[1]: 1e-6}
+
+    monkeypatch.setattr(sys.modules["distributions"], "sampling_report", report)
+    assert run(exactness, monkeypatch, "sampling", "--samples", "100", "--modes", "draft", "hybrid") == status
+    (runs, num_samples, first), (runs_again, num_again, first_again) = looks
+    assert runs_again == [runs[1]]
+    assert num_again > num_samples
+    assert first_again != first
