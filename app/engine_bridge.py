@@ -1,4 +1,4 @@
-"""Brings the engine's events to the GUI thread: many events, one wake-up, at most one delivery every 25 ms.
+"""Brings the engine's events to the GUI thread: many events, one wake-up, at most one delivery every 25 to 50 ms.
 
 Knows neither window nor chats. While the engine is quiet, no timer runs.
 """
@@ -13,6 +13,7 @@ from typing import Protocol
 
 from PySide6.QtCore import QElapsedTimer, QObject, Qt, QTimer, Signal
 
+from app.delivery_pace import DeliveryPace
 from engine.records import (
     ChatRequest,
     CountRequest,
@@ -25,7 +26,6 @@ from engine.records import (
     TextChunk,
 )
 
-DRAIN_MS = 25
 # The engine's thread asks for the interpreter several times a pass. As Python comes, it waits up to 5 ms for it each
 # time while the window computes, where a drafted token takes half of one.
 SWITCH_S = 0.0005
@@ -91,6 +91,7 @@ class EngineBridge(QObject):
         self._waiting: list[Event] = []
         self._wake_sent = False
         self._since_drain = QElapsedTimer()
+        self._pace = DeliveryPace()
         self._timer = QTimer(self, singleShot=True, timerType=Qt.TimerType.PreciseTimer)
         self._timer.timeout.connect(self._drain)
         self._woken.connect(self._on_woken, Qt.ConnectionType.QueuedConnection)
@@ -120,9 +121,9 @@ class EngineBridge(QObject):
 
     def _on_woken(self) -> None:
         self.num_wake_ups += 1
-        wait_ms = DRAIN_MS - self._since_drain.elapsed() if self._since_drain.isValid() else 0
-        if wait_ms > 0:
-            self._timer.start(wait_ms)
+        wait_ms = self._pace.pause_ms - self._since_drain.elapsed() if self._since_drain.isValid() else 0.0
+        if wait_ms > 0.0:
+            self._timer.start(round(wait_ms))
         else:
             self._drain()
 
@@ -130,7 +131,10 @@ class EngineBridge(QObject):
         with self._lock:
             events, self._waiting = self._waiting, []
             self._wake_sent = False
-        self._since_drain.start()
+        if self._since_drain.isValid():
+            self._pace.delivered(self._since_drain.restart())
+        else:
+            self._since_drain.start()
         for event in merged(events):
             self.event_arrived.emit(event)
 

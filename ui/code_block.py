@@ -238,8 +238,10 @@ class CodeBlock(QFrame):
         if before and shown.startswith(before):
             line = self.view.blockCount() - 1
             cursor = QTextCursor(self.view.document())
+            cursor.beginEditBlock()  # as for words: no layout before the text is whole
             cursor.movePosition(QTextCursor.MoveOperation.End)
             cursor.insertText(shown[len(before) :])
+            cursor.endEditBlock()
             return line
         self._marked = []
         self._highlighter.forget_marks()

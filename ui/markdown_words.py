@@ -23,7 +23,8 @@ _TAGS = re.compile(r"<[^>]*>")
 _SPACES = re.compile(r"\s+")
 _WORDS = re.compile(r"\S+")
 _ENTITIES = re.compile(r"&#?\w+;")
-_SIGNS = frozenset(".,:'\"?/%=+-")  # harmless within a line that has a letter
+# Letters and digits, signs that are harmless within a line that has a letter, and all printable that ASCII lacks.
+_PLAIN = re.compile("[0-9A-Za-z .,:'\"?/%=+\u00a1-\U0010ffff-]*")
 
 
 def takes_words(group: Sequence[Token]) -> bool:
@@ -39,7 +40,7 @@ def words_after(text: str, num_known: int) -> str | None:
     """The words by which the shown end of ``text[:num_known]`` grows, without spaces at their end; None: parse."""
     known = text[:num_known].rstrip(" ")
     added = text[len(known) :]
-    if "  " in added or not known or not _is_plain(known[-1]) or not all(map(_is_plain_or_space, added)):
+    if "  " in added or not known or not _is_plain(known[-1] + added):
         return None
     word = max(known.rfind(" "), known.rfind("\n")) + 1
     if may_be_link(text[word:]):
@@ -82,9 +83,5 @@ def _num_same(one: str, other: str) -> int:
     return low
 
 
-def _is_plain(char: str) -> bool:
-    return char.isalnum() or char in _SIGNS or (char > "\xa0" and char.isprintable())
-
-
-def _is_plain_or_space(char: str) -> bool:
-    return char == " " or _is_plain(char)
+def _is_plain(text: str) -> bool:
+    return text.isprintable() and _PLAIN.fullmatch(text) is not None

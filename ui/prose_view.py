@@ -94,14 +94,17 @@ class ProseView(QTextBrowser):
         before, self._html = self._html, html
         grew = bool(words and before) and FORMULA not in html and not self.textCursor().hasSelection()
         if grew and grow_html(before or "", words) == html:
+            place = self.document().characterCount() - 1
+            if self.document().characterAt(place - 1) == " ":  # what stands between two tags
+                place -= 1
+            wraps_anew = self._wrap()
             cursor = QTextCursor(self.document())
-            cursor.movePosition(QTextCursor.MoveOperation.End)
-            if self.document().characterAt(cursor.position() - 1) == " ":  # what stands between two tags
-                cursor.movePosition(QTextCursor.MoveOperation.Left)
-            place = 0 if self._wrap() else cursor.position()
+            cursor.beginEditBlock()  # outside of one, a cursor has the text laid out to know how far to the right it is
+            cursor.setPosition(place)
             cursor.insertText(words)
+            cursor.endEditBlock()
             self.fit(self._width)
-            return self._top_of(place)
+            return self._top_of(0 if wraps_anew else place)
         wraps_anew, num_shown = self._wrap(), self.document().characterCount() - 1
         self._reload()
         if wraps_anew:

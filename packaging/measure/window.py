@@ -2,10 +2,11 @@
 
     QT_QPA_PLATFORM=offscreen python packaging/measure/window.py --target PADDED.gguf --draft D.gguf
 
-Answers of the same question are alternated: once streamed into the real window, once by the same kind of engine thread
-without a window. Reported is the ratio of their tokens per second, with a 95 % interval; then, of a few more answers,
-the longest turn of the event loop while they streamed: to notice every turn takes the interpreter a thousand times a
-second, which the engine would wait for. Answers go on past their end, so that all have the same length.
+Answers of the same question are alternated, all by the same engine thread: once streamed into the real window, once
+told to nobody. (Two engines would have measured other costs, and so would draft otherwise.) Reported is the ratio of
+their tokens per second, with a 95 % interval; then, of a few more answers, the longest turn of the event loop while
+they streamed: to notice every turn takes the interpreter a thousand times a second, which the engine would wait for.
+Answers go on past their end, so that all have the same length.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -31,7 +32,7 @@ from app.paths import assets_dir, find_paths
 from app.reports import Reports
 from app.settings import read_settings, write_settings
 from app.settings_table import FIELDS
-from engine.records import ChatRequest, EngineFailed, Event, Finished, LoadRequest, Message, Mode, SamplingParams
+from engine.records import ChatRequest, EngineFailed, Event, Finished, Message, Mode, SamplingParams
 from engine.session import Session
 from engine.worker import EngineWorker
 from ui.main_window import MainWindow
@@ -50,6 +51,7 @@ class EndlessWorker(EngineWorker):
         self._tell = on_event
         self.done = threading.Event()
         self.tokens_per_second = 0.0
+        self.is_told = True
         super().__init__(self._note, Session)
 
     def generate(self, request: ChatRequest) -> None:
@@ -62,7 +64,8 @@ class EndlessWorker(EngineWorker):
             raise SystemExit(event.problem.message)
         if isinstance(event, Finished):
             self.tokens_per_second = event.stats.tokens_per_second or 0.0
-        self._tell(event)
+        if self.is_told:
+            self._tell(event)
         if isinstance(event, Finished):
             self.done.set()
 
@@ -104,6 +107,18 @@ def wait_for(condition: Callable[[], bool]) -> None:
         raise SystemExit("It took too long.")
 
 
+def compared(ask: Callable[[], float], ask_unseen: Callable[[], float], repeat: int) -> Iterator[float]:
+    """Ask both in turn, each first every other time; shown over unseen, without the first pair, which warms up."""
+    for number in range(repeat + 1):
+        if number % 2:
+            shown, unseen = ask(), ask_unseen()
+        else:
+            unseen, shown = ask_unseen(), ask()
+        print(f"window {shown:.1f} tok/s, without {unseen:.1f} tok/s", flush=True)
+        if number:
+            yield shown / unseen
+
+
 def measure(options: argparse.Namespace) -> None:
     """Alternate window and terminal, and print what they gave."""
     workers: list[EndlessWorker] = []
@@ -128,33 +143,31 @@ def measure(options: argparse.Namespace) -> None:
     controller = assemble(window, paths, Reports(), make_worker)
     window.show()
     wait_for(lambda: bool(states) and states[-1] is EngineState.READY)
-    bare = EndlessWorker(lambda _event: None, options.tokens)
-    bare.start()
-    bare.load(LoadRequest(options.target, options.draft))
+    worker = workers[0]
     request = ChatRequest((Message("user", QUESTION),), Mode(options.mode), None, SamplingParams(temperature=0.0))
-    ratios = []
 
     def ask() -> float:
         window.new_chat_requested.emit()
         wait_for(lambda: states[-1] is EngineState.READY)
-        workers[0].done.clear()
+        worker.done.clear()
         window.message_submitted.emit(QUESTION)
-        wait_for(workers[0].done.is_set)
-        return workers[0].tokens_per_second
+        wait_for(worker.done.is_set)
+        return worker.tokens_per_second
 
-    for number in range(options.repeat + 1):
-        bare.generate(request)
-        bare.done.wait(PATIENCE_S)
-        shown = ask()
-        if number:  # the first round measures the costs and warms up
-            ratios.append(shown / bare.tokens_per_second)
-        print(f"window {shown:.1f} tok/s, without {bare.tokens_per_second:.1f} tok/s", flush=True)
+    def ask_unseen() -> float:
+        wait_for(lambda: states[-1] is EngineState.READY)
+        worker.is_told = False
+        worker.generate(request)
+        worker.done.wait(PATIENCE_S)
+        worker.is_told = True
+        return worker.tokens_per_second
+
+    ratios = list(compared(ask, ask_unseen, options.repeat))
     heartbeat, stalls = Heartbeat(), []
     for _ in range(WATCHED):
         heartbeat.start()
         ask()
         stalls.append(heartbeat.stop())
-    bare.shutdown(5.0)
     controller.close()
     medians = np.median(np.random.default_rng(0).choice(ratios, (2000, len(ratios))), axis=1)
     low, high = np.percentile(medians, [2.5, 97.5])

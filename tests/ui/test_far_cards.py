@@ -270,8 +270,7 @@ def test_what_is_in_use_stays(
     card = go_to(page, qtbot, used)
     part = use(card, page)
     go_up(page, qtbot)
-    gone = [view.id for view in HISTORY[-12:-6]]
-    qtbot.waitUntil(lambda: all(card_of(page, number) is None for number in gone), timeout=WAIT_MS)
+    qtbot.waitUntil(lambda: all(card_of(page, view.id) is None for view in HISTORY[-12:-6]), timeout=WAIT_MS)
     assert card_of(page, used) is card
     assert card.isAncestorOf(part)
 
@@ -289,10 +288,9 @@ def test_the_messages_beside_the_focus_stay(page: MainWindow, qtbot: QtBot) -> N
 
 def test_a_message_that_is_gone_to_is_whole(page: MainWindow, qtbot: QtBot) -> None:
     go_up(page, qtbot)
-    wanted = HISTORY[-5].id
-    qtbot.waitUntil(lambda: card_of(page, wanted) is None, timeout=WAIT_MS)
-    page.transcript.go_to(wanted)
-    card = answer_of(page, wanted)
+    qtbot.waitUntil(lambda: card_of(page, HISTORY[-5].id) is None, timeout=WAIT_MS)
+    page.transcript.go_to(HISTORY[-5].id)
+    card = answer_of(page, HISTORY[-5].id)
     assert 0 <= card.mapTo(page.transcript.viewport(), QPoint(0, 0)).y() < 60
     assert len(card.body.segments) > 3
 

@@ -1,0 +1,39 @@
+"""How long to wait between two deliveries to the window: what it takes to show them is taken from the model.
+
+Where the model's threads fill all cores, each millisecond that the window computes is one that a pass waits for. So
+the window may have a share of the cores, and is told as often as fits into that. Knows neither events nor widgets.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable
+
+SHORTEST_MS, LONGEST_MS = 25.0, 50.0
+CORE_SHARE = 0.025  # of each core may be the window's
+_WEIGHT = 0.2  # of the newest delivery in the average
+_MOST_MS = 15.0  # that one delivery counts: a dialog that opens says nothing of text
+
+
+class DeliveryPace:
+    """Follows what the thread that it lives on computes from one delivery to the next."""
+
+    def __init__(self, num_cores: int | None = None, own_s: Callable[[], float] = time.thread_time) -> None:
+        """``own_s``: seconds that this thread has computed."""
+        self._share = CORE_SHARE * (num_cores or os.cpu_count() or 2)
+        self._own_s = own_s
+        self._before_s = own_s()
+        self._cost_ms = 0.0
+
+    @property
+    def pause_ms(self) -> float:
+        """From one delivery to the next, at least."""
+        return min(LONGEST_MS, max(SHORTEST_MS, self._cost_ms / self._share))
+
+    def delivered(self, elapsed_ms: float) -> None:
+        """There is a delivery, so long after the one before; what came of that one is known now."""
+        now_s = self._own_s()
+        cost_ms, self._before_s = 1000.0 * (now_s - self._before_s), now_s
+        if elapsed_ms <= 2.0 * LONGEST_MS:  # else the engine was quiet, and the time was spent on something else
+            self._cost_ms += (min(cost_ms, _MOST_MS) - self._cost_ms) * _WEIGHT
