@@ -33,8 +33,9 @@ from engine.threads import ThreadControl
 
 HURRIED_BUDGET_S = 0.3  # somebody waits for the answer
 _THREADS_SHARE = 0.25  # of a budget goes to the choice of threads, for each model
-_CHECK_SIZES = (1, 4, 8)  # tokens of the passes that a kept curve is checked by
-_STALE = 0.2  # a kept curve that is wrong by more than this share is measured again
+_CHECK_SIZES = (1, 4, 8, 16)  # tokens of the passes that a curve is checked by
+_STALE = 0.2  # a curve that is wrong by more than this share is measured again
+_DOUBTFUL = 0.1  # the same for a curve that was measured a moment ago
 _TARGET_SIZES = (1, 8)
 
 
@@ -120,6 +121,8 @@ class PairCosts:
         fits = known and self.pacer is not None and (self._is_thorough or self._check(should_stop))
         if not fits:
             self._measure(budget_s, should_stop)
+            if not self._check(should_stop, _DOUBTFUL):  # one size met another program, and might never be tried again
+                self._measure(budget_s, should_stop, once_more=True)
         elif self._bands is not None and self.pacer is not None and not self._bands.is_measured:
             points = measure_passes(self._target.sequence, budget_s, should_stop)
             self._take_points(self._bands, self.pacer, self._bands.band, points)
@@ -166,21 +169,23 @@ class PairCosts:
         if self._bands is not None:
             self._bands.add(band, points)
 
-    def _check(self, should_stop: ShouldStop) -> bool:
+    def _check(self, should_stop: ShouldStop, most_off: float = _STALE) -> bool:
         """Whether a few quick passes take what the curve in force says; the draft's step is measured again."""
         if self._bands is None or self.pacer is None:
             return True
-        found = few_passes_ms(self._target.sequence, _CHECK_SIZES, should_stop)
-        points = self._bands.curve.points_ms
-        ratios = [found[size] / points[size] for size in _CHECK_SIZES]
+        known = self._bands.curve.known_ms
+        found = few_passes_ms(self._target.sequence, [size for size in _CHECK_SIZES if size in known], should_stop)
         self._time_drafting(should_stop)
-        if all(1.0 - _STALE < ratio < 1.0 + _STALE for ratio in ratios):
+        if all(1.0 - most_off < ms / known[size] < 1.0 + most_off for size, ms in found.items()):
             return True
         self._bands.forget_others()
         return False
 
-    def _measure(self, budget_s: float, should_stop: ShouldStop = nobody_waits) -> None:
-        """Choose threads, then measure the passes of the band that the cache is in, and the draft's step."""
+    def _measure(self, budget_s: float, should_stop: ShouldStop = nobody_waits, *, once_more: bool = False) -> None:
+        """Choose threads, then measure the passes of the band that the cache is in, and the draft's step.
+
+        ``once_more``: right after the last time; the least of both is believed.
+        """
         ends = perf_counter() + budget_s
         chosen = self._settle_threads(budget_s, should_stop)
         if not self._target.can_rollback:
@@ -189,6 +194,9 @@ class PairCosts:
         points = measure_passes(self._target.sequence, left_s, should_stop)
         band = band_of(self._target.sequence.num_past)
         if self._bands is not None and self._bands.threads == chosen and self.pacer is not None:
+            if once_more and self._bands.band == band:
+                before = self._bands.curve.known_ms
+                points = {n: min(ms, before.get(n, ms)) for n, ms in points.items()}
             self._take_points(self._bands, self.pacer, band, points)
             if self._control is not None:
                 self._control.expect(self._bands.curve.known_ms)

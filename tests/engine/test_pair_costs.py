@@ -207,7 +207,7 @@ def test_plain_answers_do_not_keep_the_curve_from_being_measured(pair: tuple[Loa
 def test_a_stale_curve_is_measured_again(
     pair: tuple[LoadedModel, LoadedModel], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    true_ms = {1: 1.0, 4: 2.0, 8: 3.0, 32: 9.0}
+    true_ms = {1: 1.0, 4: 2.0, 8: 3.0, 16: 5.0, 32: 9.0}
     monkeypatch.setattr(pair_costs, "measure_passes", lambda *_: dict(true_ms))
     PairCosts(*pair, REQUEST, CostStore(tmp_path)).measure(0.2)
     monkeypatch.setattr(pair_costs, "few_passes_ms", lambda _sequence, sizes, *_: {n: 2.0 * true_ms[n] for n in sizes})
@@ -221,6 +221,38 @@ def test_a_stale_curve_is_measured_again(
     assert points(again)[8] == pytest.approx(6.0)
     kept = json.loads((tmp_path / FILE_NAME).read_text())["costs"].values()
     assert any(entry["bands"]["0"].get("8") == pytest.approx(6.0) for entry in kept)
+
+
+def test_a_size_that_met_another_program_while_it_was_measured_is_measured_once_more(
+    pair: tuple[LoadedModel, LoadedModel], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where a pass of 16 seems dear none is ever made, so that nothing would correct it."""
+    true_ms = {1: 1.0, 4: 2.0, 8: 3.0, 16: 5.0, 32: 9.0}
+    looks = iter([{**true_ms, 16: 6.5}, {**true_ms, 4: 3.0}])
+    monkeypatch.setattr(pair_costs, "measure_passes", lambda *_: next(looks))
+    monkeypatch.setattr(pair_costs, "few_passes_ms", lambda _sequence, sizes, *_: {n: true_ms[n] for n in sizes})
+    costs = PairCosts(*pair, REQUEST, CostStore())
+    costs.measure(0.2)
+    assert not wants(costs)
+    assert {n: points(costs)[n] for n in true_ms} == pytest.approx(true_ms)
+
+
+def test_sizes_that_were_never_measured_are_not_checked(
+    pair: tuple[LoadedModel, LoadedModel], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """On a slow model larger passes are left out, and what is hoped of them says nothing."""
+    monkeypatch.setattr(pair_costs, "measure_passes", lambda *_: {1: 100.0, 4: 200.0})
+    checked: list[int] = []
+
+    def few(_sequence: CachedSequence, sizes: Sequence[int], *_others: object) -> dict[int, float]:
+        checked.extend(sizes)
+        return {n: points(costs)[n] for n in sizes}
+
+    monkeypatch.setattr(pair_costs, "few_passes_ms", few)
+    costs = PairCosts(*pair, REQUEST, CostStore())
+    costs.measure(0.2)
+    assert checked == [1, 4]
+    assert not wants(costs)
 
 
 def test_another_cache_type_or_number_of_threads_is_another_measurement(
