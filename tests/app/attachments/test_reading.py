@@ -286,6 +286,7 @@ def test_a_pdf_that_cannot_be_used_says_why(
 
 def test_a_pdf_that_takes_too_long_is_given_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = put(tmp_path, "slow.pdf", pdfs.with_text(["x"]))
+    monkeypatch.setattr(pdf, "_command", lambda: [pdf.sys.executable, "-c", "import time; time.sleep(60)"])
     with pytest.raises(PdfDamagedError, match="within 0 seconds"):
         pdf.read_pdf(path, "slow.pdf", MAX_CHARS, limit_s=0.0)
     with pytest.raises(AttachmentError, match="cancelled"):
