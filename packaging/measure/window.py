@@ -120,7 +120,7 @@ def compared(ask: Callable[[], float], ask_unseen: Callable[[], float], repeat: 
 
 
 def measure(options: argparse.Namespace) -> None:
-    """Alternate window and terminal, and print what they gave."""
+    """Alternate answers with and without the window, and print what they gave."""
     workers: list[EndlessWorker] = []
 
     def make_worker(on_event: Callable[[Event], None]) -> EndlessWorker:
@@ -171,7 +171,7 @@ def measure(options: argparse.Namespace) -> None:
     controller.close()
     medians = np.median(np.random.default_rng(0).choice(ratios, (2000, len(ratios))), axis=1)
     low, high = np.percentile(medians, [2.5, 97.5])
-    print(f"window over terminal: {np.median(ratios):.3f} ({low:.3f} to {high:.3f})")
+    print(f"with the window over without it: {np.median(ratios):.3f} ({low:.3f} to {high:.3f})")
     print(f"longest turn of the event loop: {max(stalls):.1f} ms")
 
 
