@@ -8,7 +8,7 @@ stays as it is.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cache
 
 from engine.sentences import Sentence
@@ -115,6 +115,9 @@ MODES = {"off": "plain", "ngram": "n-gram"}
 _IN_NUMBER = re.compile(r"(?<=\d)[.,](?=\d)")
 
 
+_OF_DRAFTING = re.compile(r"(token \d+: )?(draft|n-gram on|text lookup|plain decoding)")
+
+
 @cache
 def _shape(sentence: str) -> re.Pattern[str]:
     pieces = re.split(r"\{(\w+)\}", sentence)
@@ -134,6 +137,12 @@ def engine_sentence(text: str) -> str:
             fields = {name: _field(name, value) for name, value in found.groupdict().items()}
             return translate("Engine", _singular(sentence, fields)).format(**fields)
     return in_language(text)
+
+
+def drafting_reason(decisions: Sequence[str]) -> str:
+    """The newest of an answer's decisions that is about drafting, in the user's language; empty where none is."""
+    reason = next((each for each in reversed(decisions) if _OF_DRAFTING.match(each)), "")
+    return engine_sentence(reason) if reason else ""
 
 
 def _singular(sentence: str, fields: Mapping[str, str]) -> str:

@@ -8,6 +8,7 @@ from PySide6.QtCore import QLocale
 from PySide6.QtGui import Qt as GuiQt
 
 from engine.records import RunStats
+from ui.engine_words import drafting_reason
 from ui.language import locale, mark, translate
 
 UNKNOWN = "-"
@@ -148,7 +149,14 @@ def footer_parts(stats: RunStats | None) -> list[tuple[str, str]]:
     speedup = told_speedup(stats)
     if stats.proposed and speedup is not None:
         parts.append(_plain_part(stats, speedup))
-    return [*parts, _kept_part(stats), (mode_word(stats.mode), translate("Figures", "How tokens were proposed."))]
+    how = translate("Figures", "How tokens were proposed.")
+    return [*parts, _kept_part(stats), (mode_word(stats.mode), f"{how} {_why(stats)}".rstrip())]
+
+
+def _why(stats: RunStats) -> str:
+    """Why tokens were proposed or not at the end of the answer, as a sentence; empty where nothing is known of it."""
+    reason = drafting_reason(stats.decisions)
+    return f"{reason[:1].upper()}{reason[1:]}." if reason else ""
 
 
 def _speed_words(stats: RunStats) -> str:
@@ -174,7 +182,8 @@ def _speed_words(stats: RunStats) -> str:
 def _kept_part(stats: RunStats) -> tuple[str, str]:
     if not stats.proposed:
         words = translate("Figures", "nothing drafted")
-        return words, translate("Figures", "No token was proposed: every pass gave the target's one token.")
+        meaning = translate("Figures", "No token was proposed: every pass gave the target's one token.")
+        return words, f"{meaning} {_why(stats)}".rstrip()
     words = translate("Figures", "{share} of {number} drafted accepted")
     meaning = translate("Figures", "How many of the drafted tokens the target kept.")
     return words.format(share=percent(stats.acceptance_rate), number=count(stats.proposed)), meaning

@@ -138,6 +138,20 @@ def test_footer_of_plain_decoding_claims_no_acceptance() -> None:
     assert formatting.footer(stats) == "25.0 tok/s · 1.0 tokens per pass · nothing drafted · plain"
 
 
+def test_the_footer_says_why_nothing_was_drafted() -> None:
+    decisions = (
+        "auto, paced by measured costs",
+        "token 1: draft paused: 31 % expected at depth 1, needs 44 % here",
+        "token 9: 2 to 1 thread: another program uses the cores",
+    )
+    stats = RunStats(mode=Mode.AUTO, tokens=100, passes=100, decode_s=4.0, decisions=decisions)
+    meanings = dict(formatting.footer_parts(stats))
+    why = "Token 1: draft paused: 31 % expected at depth 1, needs 44 % here."
+    assert meanings["nothing drafted"].endswith(f"the target's one token. {why}")
+    assert meanings["auto"] == f"How tokens were proposed. {why}"
+    assert dict(formatting.footer_parts(replace(stats, decisions=())))["auto"] == "How tokens were proposed."
+
+
 def test_footer_shows_a_dash_for_a_speed_not_measured() -> None:
     assert formatting.footer(RunStats(tokens=3, passes=3)).startswith("- tok/s")
 
