@@ -1,7 +1,8 @@
 """How long to wait between two deliveries to the window: what it takes to show them is taken from the model.
 
 Where the model's threads fill all cores, each millisecond that the window computes is one that a pass waits for. So
-the window may have a share of the cores, and is told as often as fits into that. Knows neither events nor widgets.
+the window may have a share of the cores, and is told as often as fits into that: less often where text comes faster
+than anybody reads. Knows neither events nor widgets.
 """
 
 from __future__ import annotations
@@ -11,8 +12,10 @@ import time
 from collections.abc import Callable
 
 SHORTEST_MS, LONGEST_MS = 25.0, 50.0
-CORE_SHARE = 0.025  # of each core may be the window's
-_WEIGHT = 0.2  # of the newest delivery in the average
+LONGEST_UNREAD_MS = 100.0  # where more than so many tokens come a second: several lines, which nobody reads along
+READ_TOKENS_S = 60.0
+CORE_SHARE = 0.0125  # of each core may be the window's
+_WEIGHT = 0.2  # of the newest delivery in the averages
 _MOST_MS = 15.0  # that one delivery counts: a dialog that opens says nothing of text
 
 
@@ -25,15 +28,18 @@ class DeliveryPace:
         self._own_s = own_s
         self._before_s = own_s()
         self._cost_ms = 0.0
+        self._tokens_s = 0.0
 
     @property
     def pause_ms(self) -> float:
         """From one delivery to the next, at least."""
-        return min(LONGEST_MS, max(SHORTEST_MS, self._cost_ms / self._share))
+        longest_ms = LONGEST_UNREAD_MS if self._tokens_s > READ_TOKENS_S else LONGEST_MS
+        return min(longest_ms, max(SHORTEST_MS, self._cost_ms / self._share))
 
-    def delivered(self, elapsed_ms: float) -> None:
+    def delivered(self, elapsed_ms: float, num_tokens: int) -> None:
         """There is a delivery, so long after the one before; what came of that one is known now."""
         now_s = self._own_s()
         cost_ms, self._before_s = 1000.0 * (now_s - self._before_s), now_s
-        if elapsed_ms <= 2.0 * LONGEST_MS:  # else the engine was quiet, and the time was spent on something else
+        if 0.0 < elapsed_ms <= 2.0 * LONGEST_UNREAD_MS:  # else the engine was quiet: this was spent on something else
             self._cost_ms += (min(cost_ms, _MOST_MS) - self._cost_ms) * _WEIGHT
+            self._tokens_s += (1000.0 * num_tokens / elapsed_ms - self._tokens_s) * _WEIGHT

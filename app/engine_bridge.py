@@ -1,4 +1,4 @@
-"""Brings the engine's events to the GUI thread: many events, one wake-up, at most one delivery every 25 to 50 ms.
+"""Brings the engine's events to the GUI thread: many events, one wake-up, at most one delivery every 25 to 100 ms.
 
 Knows neither window nor chats. While the engine is quiet, no timer runs.
 """
@@ -132,7 +132,8 @@ class EngineBridge(QObject):
             events, self._waiting = self._waiting, []
             self._wake_sent = False
         if self._since_drain.isValid():
-            self._pace.delivered(self._since_drain.restart())
+            num_tokens = sum(len(event.spans) for event in events if isinstance(event, TextChunk))
+            self._pace.delivered(self._since_drain.restart(), num_tokens)
         else:
             self._since_drain.start()
         for event in merged(events):
