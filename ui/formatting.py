@@ -10,6 +10,7 @@ from PySide6.QtGui import Qt as GuiQt
 from engine.records import RunStats
 from ui.engine_words import drafting_reason
 from ui.language import locale, mark, translate
+from ui.setting_words import sentence
 
 UNKNOWN = "-"
 HOVER_CHARS = 64
@@ -156,7 +157,7 @@ def footer_parts(stats: RunStats | None) -> list[tuple[str, str]]:
 def _why(stats: RunStats) -> str:
     """Why tokens were proposed or not at the end of the answer, as a sentence; empty where nothing is known of it."""
     reason = drafting_reason(stats.decisions)
-    return f"{reason[:1].upper()}{reason[1:]}." if reason else ""
+    return f"{sentence(reason)}." if reason else ""
 
 
 def _speed_words(stats: RunStats) -> str:
