@@ -101,7 +101,8 @@ ENGINE_FIELDS: tuple[SettingField, ...] = (
         "Draft cache type",
         FieldKind.CHOICE,
         CacheType.F16.value,
-        "How the draft keeps the conversation; this changes only what it proposes.",
+        "How the draft keeps the conversation; this changes only what it proposes. "
+        "With f16, its keys are q8_0 where that is measured to be faster.",
         choices=_CACHE_CHOICES,
     ),
 )

@@ -5,7 +5,8 @@ Knows nothing of pairs, prompts or answers.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -37,6 +38,7 @@ class LoadOptions:
     gpu_layers: int | None = None
     cache_type: CacheType = CacheType.F16
     flash_attention: FlashAttention = FlashAttention.AUTO
+    key_type: CacheType | None = None  # of keys alone, with attention in separate steps; see `draft_cache`
     narrows: bool = False  # on a GPU, passes may give a row's likeliest tokens only: enough for a draft
 
 
@@ -107,7 +109,8 @@ def fitting(paths: Sequence[str], options: LoadOptions) -> LoadOptions:
 
 
 def _fit_options(options: LoadOptions, n_ctx: int) -> CacheShape:
-    return CacheShape(n_ctx, options.cache_type, fused=options.flash_attention is not FlashAttention.OFF)
+    fused = options.flash_attention is not FlashAttention.OFF and options.key_type is None
+    return CacheShape(n_ctx, options.cache_type, fused=fused)
 
 
 def open_model(path: str | Path, options: LoadOptions, progress: Callable[[float], bool] | None = None) -> LoadedModel:
@@ -150,7 +153,7 @@ def _open_with(
             raise
     try:
         _go_on(path, progress)  # what follows reads all weights, from a disk perhaps
-        info = replace(_describe(model, context), cache_type=options.cache_type)
+        info = replace(_describe(model, context), cache_type=options.cache_type, key_type=options.key_type)
         info = replace(info, memory=reported_memory(told, info.size_bytes) or estimated_memory(info))
         sequence = CachedSequence(context)
         return LoadedModel(model, context, sequence, info, _try_rollback(sequence))
@@ -182,9 +185,19 @@ def _make_context(model: LlamaModel, options: LoadOptions) -> LlamaContext:
     threads = options.threads or library.default_threads(model.num_params)
     snapshots = affordable_snapshots(model)
     candidates = NUM_CANDIDATES if options.narrows and candidates_pay(model) else 0
-    return LlamaContext(
-        model, ContextParams(n_ctx, threads, snapshots, options.cache_type, options.flash_attention, candidates)
-    )
+    kinds = (options.cache_type, options.key_type, options.flash_attention)
+    return LlamaContext(model, ContextParams(n_ctx, threads, snapshots, *kinds, candidates))
+
+
+@contextmanager
+def other_context(loaded: LoadedModel, options: LoadOptions) -> Iterator[LlamaContext]:
+    """Give another context on a model that is loaded, for as long as it is needed, with as many threads.
+
+    Raises:
+        ContextError: it cannot be made.
+    """
+    with _make_context(loaded.model, replace(options, threads=loaded.context.threads)) as context:
+        yield context
 
 
 def _try_rollback(sequence: CachedSequence) -> bool:

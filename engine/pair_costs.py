@@ -293,4 +293,4 @@ class PairCosts:
 
 def _facts(loaded: LoadedModel) -> tuple[object, ...]:
     info = loaded.info
-    return (*file_facts(info.path), info.cache_type, info.gpu_layers)
+    return (*file_facts(info.path), info.cache_type, info.key_type, info.gpu_layers)

@@ -203,6 +203,7 @@ class ModelInfo:
     gpu_layers: int
     template_name: str  # "from the model", or the name of the fallback
     cache_type: CacheType = CacheType.F16
+    key_type: CacheType | None = None  # of keys alone, where it is another
     memory: MemoryUse | None = None
     recommended: tuple[tuple[str, int | float], ...] = ()  # sampling, as the file says, by the names of SamplingParams
     opened_tag: str = ""  # of reasoning, where the template begins an answer inside it

@@ -12,6 +12,7 @@ from pathlib import Path
 from engine.answer import LEAST_ROOM, Answer
 from engine.cost_curve import BUDGET_S
 from engine.cost_store import CostStore, file_facts, key_of
+from engine.draft_cache import DraftCache
 from engine.draft_place import DraftPlace
 from engine.drafters.by_mode import DraftersByMode
 from engine.drafters.draft_model import DraftModelDrafter
@@ -130,7 +131,7 @@ class Session:
 
     def _open_draft(self, path: str, target: LoadedModel, progress: Callable[[float], bool]) -> LoadedModel:
         """Open a draft that fits the target: where it was asked to be, or where it is faster."""
-        goes_on = True
+        goes_on, cache = True, DraftCache(self._store)
 
         def go_on(fraction: float) -> bool:
             nonlocal goes_on
@@ -138,7 +139,7 @@ class Session:
             return goes_on
 
         def open_with(options: LoadOptions) -> LoadedModel:
-            draft = open_model(path, fitting([path], options), go_on)
+            draft = open_model(path, fitting([path], cache.wanted(path, options)), go_on)
             try:
                 check_pair(target.model.vocab, draft.model.vocab)
                 _check_memory(draft)
@@ -148,9 +149,11 @@ class Session:
             return draft
 
         options, place = draft_options(self._request, target.context.n_ctx), DraftPlace(self._store)
-        if not place.has_choice(self._request, target):
-            return open_with(options)
-        return place.open(path, options, open_with, lambda: not goes_on)
+        if place.has_choice(self._request, target):
+            draft = place.open(path, options, open_with, lambda: not goes_on)
+        else:
+            draft = open_with(options)
+        return cache.settled(path, draft, options, open_with)
 
     def ready(self) -> EngineReady:
         """What is loaded, and why which mode cannot run."""
@@ -361,7 +364,8 @@ class Session:
 def _identity(loaded: LoadedModel, request: LoadRequest) -> Callable[[], str]:
     """Name all that a cache's bytes depend on; the number of threads belongs to it only where it changes numbers."""
     info, context = loaded.info, loaded.context
-    facts = (*file_facts(info.path), info.cache_type, info.gpu_layers, info.n_ctx, request.flash_attention)
+    kinds = (info.cache_type, info.key_type, request.flash_attention)
+    facts = (*file_facts(info.path), *kinds, info.gpu_layers, info.n_ctx)
     key = key_of(*facts, *library.machine_facts())
     return lambda: f"{key}-{context.threads}" if context.threads_change_numbers else key
 

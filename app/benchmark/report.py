@@ -70,4 +70,6 @@ def _model(info: ModelInfo) -> dict[str, object]:
         "n_ctx": info.n_ctx,
         "threads": info.threads,
         "gpu_layers": info.gpu_layers,
+        "keys": (info.key_type or info.cache_type).value,
+        "values": info.cache_type.value,
     }

@@ -5749,10 +5749,6 @@ Chat-Vorlage: {template_name}
         <translation>Entwurfs-Cache-Typ</translation>
     </message>
     <message>
-        <source>How the draft keeps the conversation; this changes only what it proposes.</source>
-        <translation>Wie sich das Entwurfsmodell die Unterhaltung merkt; das ändert nur, was es vorschlägt.</translation>
-    </message>
-    <message>
         <source>Models</source>
         <translation>Modelle</translation>
     </message>
@@ -5991,6 +5987,10 @@ Chat-Vorlage: {template_name}
     <message>
         <source>where it is faster</source>
         <translation>wo es schneller ist</translation>
+    </message>
+    <message>
+        <source>How the draft keeps the conversation; this changes only what it proposes. With f16, its keys are q8_0 where that is measured to be faster.</source>
+        <translation>Wie sich das Entwurfsmodell die Unterhaltung merkt; das ändert nur, was es vorschlägt. Mit f16 sind seine Keys q8_0, wo das gemessen schneller ist.</translation>
     </message>
     <message>
         <source>Appearance</source>

@@ -38,12 +38,16 @@ _FLASH_TYPES = {
 
 @dataclass(frozen=True, slots=True)
 class ContextParams:
-    """Size in tokens, threads, and how the cache is kept. A quantized cache switches flash attention on."""
+    """Size in tokens, threads, and how the cache is kept.
+
+    A quantized cache switches flash attention on; keys of another type than the values switch it off.
+    """
 
     n_ctx: int
     threads: int
     snapshots: int = 0  # states to keep of a recurrent memory, so that it can forget that many tokens; may give fewer
     cache_type: CacheType = CacheType.F16
+    key_type: CacheType | None = None  # of keys alone; None: as the values, which have to be f16 otherwise
     flash_attention: FlashAttention = FlashAttention.AUTO
     num_candidates: int = 0  # of the likeliest tokens that a pass may be asked for in place of a row; may become 0
 
@@ -99,9 +103,13 @@ class LlamaContext:
         native.swa_full = True
         native.no_perf = True
         native.n_rs_seq = params.snapshots
-        native.type_k = native.type_v = getattr(self._lib, _CACHE_TYPES[params.cache_type])
-        quantized = params.cache_type is not CacheType.F16  # only the fused kernels read quantized values
-        flash = FlashAttention.ON if quantized else params.flash_attention
+        native.type_v = getattr(self._lib, _CACHE_TYPES[params.cache_type])
+        native.type_k = getattr(self._lib, _CACHE_TYPES[params.key_type or params.cache_type])
+        flash = params.flash_attention
+        if params.cache_type is not CacheType.F16:  # only the fused kernels read quantized values
+            flash = FlashAttention.ON
+        elif params.key_type is not None:
+            flash = FlashAttention.OFF
         native.flash_attn_type = getattr(self._lib, _FLASH_TYPES[flash])
         # On a processor the fused kernel's numbers depend on the number of threads; the other kernels' do not.
         self.threads_change_numbers = flash is not FlashAttention.OFF and not self._model.gpu_layers

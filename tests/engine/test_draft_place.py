@@ -10,7 +10,7 @@ from typing import Any, cast
 import pytest
 
 from app.paths import builtin_draft, builtin_target
-from engine import draft_place
+from engine import draft_cache, draft_place
 from engine.cost_store import CostStore
 from engine.draft_place import DraftPlace, step_ms
 from engine.errors import DecodeError, ModelLoadError
@@ -159,6 +159,7 @@ def test_a_session_keeps_the_faster_of_two_copies_and_drafts_with_it(monkeypatch
     monkeypatch.setattr(DraftPlace, "has_choice", lambda *_: True)
     monkeypatch.setattr(draft_place, "_is_worth_trying", lambda _draft: True)
     monkeypatch.setattr(draft_place, "step_ms", lambda _draft: next(steps))
+    monkeypatch.setattr(draft_cache, "_is_worth_trying", lambda *_: False)
     close = LoadedModel.close
     monkeypatch.setattr(LoadedModel, "close", lambda model: (closed.append(True), close(model))[1])
     ready = session.set_draft(str(builtin_draft()))
