@@ -10,14 +10,14 @@ makes of it is the same. Knows no answers.
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from time import perf_counter
 
 import numpy as np
 
 from engine.cost_store import CostStore, SavedCosts, file_facts, key_of
-from engine.errors import EngineError
+from engine.errors import ContextError
 from engine.llama import library
 from engine.llama.context import CPU_UBATCH
 from engine.llama.model import LlamaModel
@@ -66,17 +66,17 @@ class DraftCache:
         """
         if self.wanted(path, options) != options or not _is_worth_trying(draft, options):
             return draft
-        if all(self._store.get(self._key(path, one)) for one in (options, _separate(options))):
+        if self._store.get(self._key(path, options)):  # tried already
             return draft
         try:
             steps_ms = _compare(draft, options)
         except BaseException:
             draft.close()
             raise
-        if not steps_ms:
-            return draft
-        for one, milliseconds in zip((options, _separate(options)), steps_ms, strict=True):
+        for one, milliseconds in zip((options, _separate(options)), steps_ms, strict=False):
             self._store.put(self._key(path, one), SavedCosts(draft.context.threads, {0: {1: milliseconds}}))
+        if len(steps_ms) == 1:
+            return draft
         log.info("a step of the draft takes %.3f ms with its cache as usual, %.3f ms with small keys", *steps_ms)
         if _better(options, steps_ms) == options:
             return draft
@@ -123,29 +123,30 @@ def _number(model: LlamaModel, name: str) -> int:
 
 
 def _compare(draft: LoadedModel, options: LoadOptions) -> list[float]:
-    """Milliseconds of a step as usual and with small keys; nothing where the draft is too slow to tell in a moment.
+    """Milliseconds of a step as usual and with small keys; only the first where the other is out of the question.
+
+    It is where the draft is too slow to tell in a moment, and where it says something else with small keys.
 
     Raises:
         DecodeError: a pass failed.
     """
     sequence = draft.sequence
     filled = _fill(sequence, min(FILL, sequence.n_ctx // 2))
-    if filled < _LEAST_FILL:
-        sequence.clear()
-        return []
     try:
+        if filled < _LEAST_FILL:
+            return _steps_ms((sequence,))
         small = min(sequence.n_ctx, 2 * FILL)  # a cache of the whole length twice might be too much
         with other_context(draft, replace(_separate(options), n_ctx=small)) as context:
             other = CachedSequence(context)
             if _fill(other, filled) < filled:
-                return []
+                return _steps_ms((sequence,))
             if not _agree(sequence, other):
-                log.warning("the draft's cache stays as usual: with small keys it says something else")
-                return []
+                log.info("the draft's cache stays as usual: with small keys it says something else")
+                return _steps_ms((sequence,))
             return _steps_ms((sequence, other))
-    except EngineError as error:
+    except ContextError as error:
         log.info("the draft's cache stays as usual: %s", error.message)
-        return []
+        return _steps_ms((sequence,))
     finally:
         sequence.clear()
 
@@ -178,7 +179,7 @@ def _agree(one: CachedSequence, other: CachedSequence) -> bool:
     return bool(np.abs(said[0] - said[1]).sum() / 2 / _LOOKS < _MOST_VARIATION)
 
 
-def _steps_ms(sequences: tuple[CachedSequence, CachedSequence]) -> list[float]:
+def _steps_ms(sequences: Sequence[CachedSequence]) -> list[float]:
     """Milliseconds of a pass of one token on each, in turn: the least of several."""
     past = sequences[0].num_past
     best = [float("inf")] * len(sequences)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -50,9 +50,9 @@ def times(monkeypatch: pytest.MonkeyPatch) -> Callable[[list[float]], list[int]]
     def take(steps_ms: list[float]) -> list[int]:
         fills: list[int] = []
 
-        def steps(sequences: tuple[draft_cache.CachedSequence, draft_cache.CachedSequence]) -> list[float]:
+        def steps(sequences: Sequence[draft_cache.CachedSequence]) -> list[float]:
             fills.extend(sequence.num_past for sequence in sequences)
-            return list(steps_ms)
+            return steps_ms[: len(sequences)]
 
         monkeypatch.setattr(draft_cache, "_steps_ms", steps)
         return fills
@@ -143,16 +143,27 @@ def test_a_cache_that_says_something_else_is_not_used(
         DraftCache(CostStore(tmp_path)).settled(path, draft, USUAL, lambda _options: pytest.fail("reopened")) is draft
     )
     draft.close()
-    assert fills == []
+    assert fills == [128]  # only the usual one, which is kept: it is not tried again
+    other = open_model(path, USUAL)
+    assert (
+        DraftCache(CostStore(tmp_path)).settled(path, other, USUAL, lambda _options: pytest.fail("reopened")) is other
+    )
+    other.close()
+    assert fills == [128]
 
 
-def test_a_draft_that_reads_slowly_is_not_tried_for_long(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_draft_that_reads_slowly_is_not_tried_for_long_and_once_only(
+    tmp_path: Path, times: Callable[[list[float]], list[int]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fills = times(SLOW_AND_FAST)
     monkeypatch.setattr(draft_cache, "_BUDGET_S", 0.0)
-    opened = Opened(DraftCache(CostStore(tmp_path)))
-    draft = opened.settled()
-    assert len(opened.options) == 1
-    assert draft.sequence.num_past == 0
-    draft.close()
+    for _ in range(2):
+        opened = Opened(DraftCache(CostStore(tmp_path)))
+        draft = opened.settled()
+        assert len(opened.options) == 1
+        assert draft.sequence.num_past == 0
+        draft.close()
+    assert fills == [0]
 
 
 def test_a_pass_that_fails_closes_the_draft_and_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
