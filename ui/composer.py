@@ -91,8 +91,8 @@ class Composer(QWidget):
         self.reason = ElidedLabel()
         self.context_label = QLabel()
         self.fit_label = QLabel()
-        self.send_button = QPushButton(translate("Composer", " Send"))
-        self.stop_button = QPushButton(translate("Composer", " Stop"))
+        self.send_button, self.stop_button = QPushButton(), QPushButton()
+        self._say(worded=True)
         self._make_controls()
         self._arrange()
         self._connect()
@@ -315,11 +315,19 @@ class Composer(QWidget):
             self.edit.setFocus()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Where the labels of all modes find no room, one button stands for them."""
+        """Where the labels of all modes find no room, one button stands for them; then the arrow stands for Send."""
         super().resizeEvent(event)
+        width = event.size().width()
+        self._say(worded=True)
         end = max(self.send_button.sizeHint().width(), self.stop_button.sizeHint().width())
         taken = self.attach_button.sizeHint().width() + self.depth_box.sizeHint().width() + end + BESIDE_PX
-        self.modes.set_narrow(event.size().width() < self.modes.full_width + taken)
+        self.modes.set_narrow(width < self.modes.full_width + taken)
+        self._say(worded=width >= self.modes.short.sizeHint().width() + taken)
+
+    def _say(self, *, worded: bool) -> None:
+        """Put words on the buttons at the end, or none: they have an icon, a hover and a name for screen readers."""
+        self.send_button.setText(translate("Composer", " Send") if worded else "")
+        self.stop_button.setText(translate("Composer", " Stop") if worded else "")
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
         """What is pressed between the controls of the card is meant for the text."""

@@ -51,6 +51,31 @@ def test_the_send_button_sends(window: MainWindow, qtbot: QtBot) -> None:
         qtbot.mouseClick(window.composer.send_button, Qt.MouseButton.LeftButton)
 
 
+def test_where_there_is_little_room_the_arrow_stands_for_send_and_no_button_is_cut(theme: Theme, qtbot: QtBot) -> None:
+    around = QWidget()  # without a layout: panes beside the composer may leave it less than it would like
+    qtbot.addWidget(around)
+    composer = Composer(theme)
+    composer.setParent(around)
+    composer.set_engine(READY)
+    around.resize(900, 200)
+    composer.resize(900, 120)
+    around.show()
+    row = (composer.attach_button, composer.modes, composer.depth_box, composer.send_button)
+    words = composer.send_button.text()
+    for width in (900, 300, 900):
+        composer.resize(width, 120)
+        qtbot.wait(1)  # what the buttons say is laid out in a turn of its own
+        assert all(each.width() >= each.minimumSizeHint().width() for each in row)
+        assert composer.send_button.geometry().right() <= composer.card.width()
+        assert composer.send_button.text() == (words if width == 900 else "")
+        assert bool(composer.stop_button.text()) is (width == 900)
+    composer.resize(300, 120)
+    qtbot.keyClicks(composer.edit, "hi")
+    assert composer.send_button.accessibleName()
+    with qtbot.waitSignal(composer.submitted):
+        qtbot.mouseClick(composer.send_button, Qt.MouseButton.LeftButton)
+
+
 def test_blanks_are_not_sent(window: MainWindow, qtbot: QtBot) -> None:
     sent: list[str] = []
     window.message_submitted.connect(sent.append)
