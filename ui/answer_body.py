@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
 from functools import partial
 
-from PySide6.QtCore import QEvent, QObject, Qt, Signal
-from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent, QHelpEvent
-from PySide6.QtWidgets import QToolTip, QWidget
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtWidgets import QWidget
 
 from engine.records import Source
 from ui.answer_part import Part, painted_of, view_of
@@ -17,15 +17,16 @@ from ui.language import translate
 from ui.markdown_blocks import Block, BlockStream, Segment, plan_segments, plan_tail
 from ui.markdown_reading import MarkdownReading
 from ui.page_growth import hush
-from ui.pass_tip import pass_tip, pass_words
+from ui.pass_hover import PassHover
 from ui.prose_view import ProseView
-from ui.provenance import Locator, PassView, SourceRuns, formula_units, nearest_place, place_at, refused_at
+from ui.provenance import Locator, PassView, SourceRuns, formula_units, refused_at
 from ui.quiet_timer import QuietTimer
 from ui.segment_column import SegmentColumn
 from ui.spare_parts import SpareParts, style_some
 from ui.theme import Theme
 
 SEGMENT_SPACING = 10
+MOST_HEAVY = 12  # pieces in a row, each of which takes long, while no spare part is made beside them
 JOIN_MS = 5  # after the frame in which a block was closed was painted
 CARET = Qt.TextInteractionFlag.TextSelectableByKeyboard
 
@@ -58,6 +59,7 @@ class AnswerBody(QWidget):
         self._join_soon = QuietTimer(self, lambda: self.around(self, self._join))
         self._sealed = 0  # widgets that will not change any more
         self._parts: list[Part] = []
+        self._hover = PassHover(self, self._parts)
         self._final_plan: list[Segment] = []  # of the open blocks
         self._num_marked = 0  # widgets that are marked and will not change any more
         self._reading: MarkdownReading | None = None  # of a whole text
@@ -66,6 +68,7 @@ class AnswerBody(QWidget):
         self._unstyled: list[QWidget] = []  # of the one that was made for this last
         self._told: tuple[str, SourceRuns, frozenset[Source]] = ("", SourceRuns(), frozenset())
         self._shows_refused = False
+        self._num_heavy = 0  # pieces in a row that were parsed, or closed a block
         self._num_settled = 0  # widgets that were sealed when it was last asked what changed
         self._changed: tuple[int, int] | None = None  # the first part that changed, and from which height on
         self.around: Callable[[QWidget, Callable[[], None]], None] = _at_once  # what growing is done in
@@ -88,7 +91,8 @@ class AnswerBody(QWidget):
         self._show(self._stream.words)
         if self._closed and not self._join_soon.isActive():
             self._join_soon.begin(JOIN_MS)
-        if not (self._idle.has(ProseView) and self._idle.has(CodeBlock)):
+        self._num_heavy = self._num_heavy + 1 if self._closed or self._stream.was_parsed else 0
+        if not (0 < self._num_heavy < MOST_HEAVY or (self._idle.has(ProseView) and self._idle.has(CodeBlock))):
             self.spares.make_soon()
 
     def finish(self) -> None:
@@ -157,7 +161,7 @@ class AnswerBody(QWidget):
     def let_go(self) -> None:
         """Be as if made anew, with the widgets at hand."""
         self.restart()
-        self._told = ("", SourceRuns(), frozenset())
+        self._tell("", SourceRuns(), frozenset())
 
     def follow(self, raw: str, runs: SourceRuns, wanted: frozenset[Source]) -> None:
         """What is shown from here on is marked at once, where it can be; ``raw`` is the text by then."""
@@ -189,14 +193,8 @@ class AnswerBody(QWidget):
         return part is not None
 
     def _tell(self, raw: str, runs: SourceRuns, wanted: frozenset[Source]) -> None:
-        watched, self._told = bool(self._told[2]), (raw, runs, wanted)
-        for part in self._parts if bool(wanted) != watched else ():
-            self._watch(part)
-
-    def _watch(self, part: Part) -> None:
-        """See what happens to it while its tokens are marked only: every one of its events would come by here."""
-        viewport = part.view.viewport()
-        (viewport.installEventFilter if self._told[2] else viewport.removeEventFilter)(self)
+        self._told = (raw, runs, wanted)
+        self._hover.know(raw, runs, marked=bool(wanted))
 
     def _mark_one(self, part: Part) -> None:
         raw, runs, wanted = self._told
@@ -217,37 +215,9 @@ class AnswerBody(QWidget):
         refused = runs.rejections() if self._shows_refused and fits else []
         part.widget.set_refused(refused_at(text, part.drawn, refused) if refused else [])
 
-    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """While sources are marked, the pointer on a token tells of its pass."""
-        if event.type() == QEvent.Type.ToolTip and isinstance(event, QHelpEvent) and self._told[2]:
-            for part in self._parts:
-                if part.view.viewport() is watched:
-                    self._tell_pass(part, event)
-                    return True
-        return super().eventFilter(watched, event)
-
-    def _tell_pass(self, part: Part, event: QHelpEvent) -> None:
-        raw, runs, _wanted = self._told
-        view = part.view
-        cursor = view.cursorForPosition(event.pos())
-        # A cursor stands between characters: the one before it is under the pointer where the pointer is left of it.
-        position = cursor.position() - (1 if event.pos().x() < view.cursorRect(cursor).x() else 0)
-        place = place_at(view.toPlainText(), part.drawn, position)
-        found = None if place is None or len(runs.sources) != len(raw) else runs.pass_at(raw, place)
-        if found is None:
-            QToolTip.hideText()
-        else:
-            QToolTip.showText(event.globalPos(), pass_tip(found), view)
-            if QAccessible.isActive():
-                QAccessible.updateAccessibility(QAccessibleAnnouncementEvent(view, pass_words(found)))
-
     def pass_at_caret(self, view: QWidget, raw: str, runs: SourceRuns) -> PassView | None:
         """The pass of the token at the caret of one of the views, or of the nearest one on its line."""
-        part = next((part for part in self._parts if part.view is view), None)
-        if part is None or len(runs.sources) != len(raw):
-            return None
-        place = nearest_place(part.view.toPlainText(), part.drawn, part.view.textCursor().position())
-        return None if place is None else runs.pass_at(raw, place)
+        return self._hover.pass_at_caret(view, raw, runs)
 
     def _note(self, index: int, top: int | None) -> None:
         """A part looks otherwise from a height on, or not."""
@@ -263,6 +233,10 @@ class AnswerBody(QWidget):
         if top and index < len(self._parts):
             return self._parts[index].widget.y() + top
         return self._parts[index - 1].widget.geometry().bottom() + 1 if index else 0
+
+    def only_grows(self) -> AbstractContextManager[None]:
+        """Meanwhile nothing but what more text may change wants another size."""
+        return self._column.only_end_changes(self._num_settled)
 
     def growing(self) -> list[QWidget]:
         """The widgets that more text may change, and all that is in them."""
@@ -359,7 +333,7 @@ class AnswerBody(QWidget):
         if isinstance(widget, ProseView):
             widget.fit(self._text_width)
         self._parts.insert(index, Part(widget, segment.drawn, painted_of(widget)))
-        self._watch(self._parts[index])
+        self._hover.watch(self._parts[index])
         self._column.put(index, widget)
         hush(widget)
         widget.show()  # a layout would show it one turn of the event loop later

@@ -139,6 +139,7 @@ class BlockStream:
     _head: str = ""  # of the table whose part comes next: its first two lines
     _widths: tuple[int, ...] = ()  # of its columns
     words: str = ""  # by which the open block grew with the last piece, where nothing else changed
+    was_parsed: bool = False  # whether the last piece took more than to make the open block longer
 
     def feed(self, text: str) -> list[Block]:
         """Take the next piece; returns the blocks that became final with it."""
@@ -153,9 +154,8 @@ class BlockStream:
         self._tail = grown.lstrip("\n")
         self._begin += len(grown) - len(self._tail)
         self.words = ""
-        if self._grow_open_fence() or self._grow_words(num_known):
-            return []
-        return self._parse()
+        self.was_parsed = not (self._grow_open_fence() or self._grow_words(num_known))
+        return self._parse() if self.was_parsed else []
 
     def takes_words(self, text: str) -> bool:
         """Whether the next piece, if it were this, would only make the open block longer by words."""

@@ -7,7 +7,7 @@ meanwhile, and what changed is asked for afterwards. Knows widgets, no text.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from typing import Protocol, cast
 
 from PySide6.QtCore import QPoint, QRect, Qt
@@ -82,6 +82,9 @@ class Growing(Protocol):
     def take_change(self) -> int | None:
         """From which of its pixels on it changed; None: nowhere."""
 
+    def only_grows(self) -> AbstractContextManager[None]:
+        """Meanwhile nothing but `growing` changes."""
+
 
 def grow(
     page: QWidget, body: QWidget, change: Callable[[], None], lay_out: Callable[[], None], *, only_words: bool = False
@@ -90,14 +93,15 @@ def grow(
 
     Where ``only_words`` are added to what is there, most often a line is long enough for them, and nothing moves.
     """
-    if only_words:
-        with quiet(cast("Growing", body).growing()):
-            change()
-        if body.sizeHint().height() == body.height():
-            _ask_for_paint(page, body, moved=False)
-            return
-        change = _nothing
-    _grow_and_move(page, body, change, lay_out)
+    with cast("Growing", body).only_grows():
+        if only_words:
+            with quiet(cast("Growing", body).growing()):
+                change()
+            if body.sizeHint().height() == body.height():
+                _ask_for_paint(page, body, moved=False)
+                return
+            change = _nothing
+        _grow_and_move(page, body, change, lay_out)
 
 
 def _grow_and_move(page: QWidget, body: QWidget, change: Callable[[], None], lay_out: Callable[[], None]) -> None:

@@ -16,6 +16,7 @@ from ui.theme import Theme
 
 STYLED_AT_ONCE = 5
 PAUSE_MS = 7  # after what was drawn last, and before what comes next
+STEP_MS = 28  # from one step to the next: in a frame of its own while text arrives
 
 
 def style_some(unstyled: list[QWidget]) -> bool:
@@ -45,6 +46,11 @@ class SpareParts(QObject):
         if (self._prose is None or self._code is None) and not self._timer.isActive():
             self._timer.begin(PAUSE_MS)
 
+    @property
+    def is_busy(self) -> bool:
+        """Whether something is being made."""
+        return self._timer.isActive()
+
     def drop(self) -> None:
         """Keep nothing ready any more."""
         self._timer.stop()
@@ -71,10 +77,8 @@ class SpareParts(QObject):
             self._take_in(ProseView(self._theme, self._home))
         elif self._code is None:
             self._take_in(CodeBlock(self._theme, self._home))
-        if self._unstyled:
-            self._timer.begin(PAUSE_MS)
-        else:
-            self.make_soon()
+        if self._unstyled or self._prose is None or self._code is None:
+            self._timer.begin(STEP_MS)
 
     def _take_in(self, part: ProseView | CodeBlock) -> None:
         if isinstance(part, CodeBlock):

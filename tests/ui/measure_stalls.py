@@ -4,7 +4,8 @@ A script, not a test: ``python -m tests.ui.measure_stalls [tokens] [tokens per s
 
 The end of every turn of the event loop is noted, with the time since the one before: as wall time, which a busy machine
 lengthens, and as processor time of this thread, which is the window's own doing. Between two turns keys and clicks are
-taken in. A frame is all the work of the turns from one piece of text to the next.
+taken in. A frame is all the work from the end of one painting of the window to the end of the next, as a screen would
+see it; of each piece of text is told besides what is done from it to the next, which may be several frames.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from pathlib import Path
 
 os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 
-from PySide6.QtCore import QAbstractEventDispatcher, QEventLoop, QTimer
+from PySide6.QtCore import QAbstractEventDispatcher, QEvent, QEventLoop, QObject, QTimer
 from PySide6.QtWidgets import QApplication, QScrollBar, QWidget
 
 from app.garbage_controller import GarbageController
@@ -30,7 +31,7 @@ from tests.ui.long_chats import CHARS_A_TOKEN, KINDS, answer_of, history_of, spa
 from ui.main_window import MainWindow
 from ui.records import EngineState, EngineView, MessageState, MessageView
 
-FRAME_MS = 25
+PIECE_MS = 25
 IDLE_MS = 0.2  # a turn of the event loop without any work is shorter
 STATS_MS = STATS_INTERVAL_S * 1000
 HISTORY_TOKENS = 20_000
@@ -40,30 +41,43 @@ MODEL = ModelInfo("/m.gguf", "measured", "llama", 8_000_000, 9_000_000, 4096, 40
 
 
 @dataclass
-class Heartbeat:
+class Heartbeat(QObject):
     """Gaps between turns of the event loop, in milliseconds."""
 
     wall_ms: list[float] = field(default_factory=list)
     cpu_ms: list[float] = field(default_factory=list)
     frame_ms: list[float] = field(default_factory=list)
+    piece_ms: list[float] = field(default_factory=list)
 
     def __post_init__(self) -> None:
+        super().__init__()
         self._never_idle = QTimer()  # else a turn would wait for what comes next, which by the wall looks like work
         self._turns = QAbstractEventDispatcher.instance()
-        self._frame = 0.0
+        self._frame = self._piece = 0.0
+        self._is_painted = False
+
+    def watch(self, window: QWidget) -> None:
+        """Note when this window was painted."""
+        window.installEventFilter(self)
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:  # noqa: N802
+        """The window is about to be painted: with the end of this turn a frame ends."""
+        self._is_painted |= event.type() == QEvent.Type.UpdateRequest
+        return False
 
     def start(self) -> None:
         """Begin with empty lists."""
-        self.wall_ms, self.cpu_ms, self.frame_ms, self._frame = [], [], [], 0.0
+        self.wall_ms, self.cpu_ms, self.frame_ms, self.piece_ms = [], [], [], []
+        self._frame, self._piece, self._is_painted = 0.0, 0.0, False
         self._last = (time.perf_counter(), time.thread_time())
         self._turns.awake.connect(self._beat)
         self._never_idle.start(0)
 
-    def begin_frame(self) -> None:
+    def begin_piece(self) -> None:
         """A piece of text is about to come."""
         self._beat()
-        self.frame_ms.append(self._frame)
-        self._frame = 0.0
+        self.piece_ms.append(self._piece)
+        self._piece = 0.0
 
     def stop(self, what: str) -> None:
         """End and write what was seen."""
@@ -72,9 +86,10 @@ class Heartbeat:
         lines = [
             _line("turns, wall time", self.wall_ms),
             _line("turns, own time", self.cpu_ms),
+            _line("frames, own time", self.frame_ms),
         ]
-        if self.frame_ms:
-            lines.append(_line("frames, own time", self.frame_ms))
+        if self.piece_ms:
+            lines.append(_line("pieces, own time", self.piece_ms))
         sys.stdout.write(f"{what}\n" + "\n".join(lines) + "\n")
         sys.stdout.flush()
 
@@ -86,6 +101,10 @@ class Heartbeat:
         if cpu_ms > IDLE_MS:
             self.cpu_ms.append(cpu_ms)
             self._frame += cpu_ms
+            self._piece += cpu_ms
+        if self._is_painted:
+            self.frame_ms.append(self._frame)
+            self._frame, self._is_painted = 0.0, False
         self._last = now
 
 
@@ -117,7 +136,7 @@ def stream(window: MainWindow, heartbeat: Heartbeat, text: str, rate: float) -> 
     begun = time.perf_counter()
 
     def frame() -> None:
-        heartbeat.begin_frame()
+        heartbeat.begin_piece()
         sent, due = state["sent"], min(int((time.perf_counter() - begun) * rate), len(spans))
         if due > sent:
             window.append_text(text[sent * CHARS_A_TOKEN : due * CHARS_A_TOKEN], spans[sent:due])
@@ -127,7 +146,7 @@ def stream(window: MainWindow, heartbeat: Heartbeat, text: str, rate: float) -> 
         window.show_stats(stats(state["sent"]))
 
     timers = [QTimer(), QTimer()]
-    for timer, deed, pause in zip(timers, (frame, figures), (FRAME_MS, STATS_MS), strict=True):
+    for timer, deed, pause in zip(timers, (frame, figures), (PIECE_MS, STATS_MS), strict=True):
         timer.timeout.connect(deed)
         timer.start(round(pause))
     wait_until(lambda: state["sent"] >= len(spans))
@@ -212,6 +231,7 @@ def main() -> None:
     window = make_window()
     garbage = GarbageController(lambda: True, application)  # as in the app: not while an answer is given
     heartbeat = Heartbeat()
+    heartbeat.watch(window)
     views = history_of(HISTORY_TOKENS)
     memory(window, "before")
     open_chat(window, heartbeat, views, "opening a chat")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from itertools import pairwise
 
+import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from PySide6.QtCore import QEvent, QObject, Qt
@@ -13,11 +14,13 @@ from pytestqt.qtbot import QtBot
 
 from engine.records import Source
 from tests.ui.markdown_documents import cut_documents, documents
+from ui import answer_body
 from ui.answer_body import AnswerBody
 from ui.code_block import CodeBlock
 from ui.highlighting import line_ranges
 from ui.message_menu import plain_text
 from ui.palette import DARK
+from ui.pass_hover import PassHover
 from ui.prose_view import ProseView
 from ui.provenance import SourceRuns
 from ui.theme import Theme
@@ -337,25 +340,25 @@ def test_a_block_that_was_closed_stays_as_it_is_when_code_begins_below_it(theme:
     assert shown(body) == shown(at_once)
 
 
-class Watching(AnswerBody):
-    """Counts what it is shown of what happens to its parts."""
+def test_what_happens_to_the_text_goes_by_only_while_tokens_are_marked(
+    theme: Theme, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen: list[QObject] = []
 
-    num_seen = 0
+    class Watching(PassHover):
+        def eventFilter(self, watched: QObject, event: QEvent) -> bool:  # noqa: N802  (the overridden name)
+            seen.append(watched)
+            return super().eventFilter(watched, event)
 
-    def eventFilter(self, watched: QObject, event: QEvent) -> bool:  # noqa: N802  (the overridden name)
-        self.num_seen += 1
-        return super().eventFilter(watched, event)
-
-
-def test_what_happens_to_the_text_goes_by_only_while_tokens_are_marked(theme: Theme) -> None:
-    body = Watching(theme)
+    monkeypatch.setattr(answer_body, "PassHover", Watching)
+    body = AnswerBody(theme)
 
     def is_watched() -> list[bool]:
         found = []
         for part in body.segments:
-            before, view = body.num_seen, part.view if isinstance(part, CodeBlock) else part
+            before, view = len(seen), part.view if isinstance(part, CodeBlock) else part
             QApplication.sendEvent(view.viewport(), QEvent(QEvent.Type.Enter))
-            found.append(body.num_seen > before)
+            found.append(len(seen) > before)
         return found
 
     runs, some = SourceRuns(), frozenset({Source.DRAFT})

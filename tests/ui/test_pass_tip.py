@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QTextBrowser, QToolTip
 from pytestqt.qtbot import QtBot
 
 from engine.records import GREEDY, Mode, PassOdds, RunStats, Source, TokenSpan
-from ui import answer_body
+from ui import pass_hover
 from ui.main_window import MainWindow
 from ui.pass_tip import MOST_ROWS, pass_tip, pass_words
 from ui.provenance import PassView, SourceRuns
@@ -182,7 +182,7 @@ def test_a_screen_reader_is_told_the_pass(
     said: list[str] = []
 
     reader = SimpleNamespace(isActive=lambda: True, updateAccessibility=lambda event: said.append(event.message()))
-    monkeypatch.setattr(answer_body, "QAccessible", reader)
+    monkeypatch.setattr(pass_hover, "QAccessible", reader)
     qtbot.mouseClick(window.stats.now.sources[Source.DRAFT], Qt.MouseButton.LeftButton)
     hover(prose, 1, qtbot)
     qtbot.waitUntil(lambda: bool(said), timeout=30_000)

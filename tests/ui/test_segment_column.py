@@ -6,9 +6,11 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from PySide6.QtCore import QEvent
+from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QApplication, QPlainTextEdit, QSizePolicy, QSpacerItem, QVBoxLayout, QWidget
 from pytestqt.qtbot import QtBot
 
+from ui import segment_column
 from ui.segment_column import SegmentColumn
 
 
@@ -19,6 +21,14 @@ class _Box(QWidget):
         super().__init__(parent)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         self.setFixedHeight(height)
+
+
+class _Flowing(_Box):
+    """Wider, it is lower, as prose is."""
+
+    def resizeEvent(self, event: QResizeEvent) -> None:  # noqa: N802
+        super().resizeEvent(event)
+        self.setFixedHeight(1000 - event.size().width())
 
 
 def _by_qt(parent: QWidget, boxes: list[tuple[int, int]]) -> list[_Box]:
@@ -42,6 +52,11 @@ def _by_column(parent: QWidget, boxes: list[tuple[int, int]]) -> tuple[SegmentCo
         column.put(number, made[-1])
         column.set_gap(number, gap)
     return column, made
+
+
+def _lay_out(page: QWidget, width: int) -> None:
+    QApplication.sendPostedEvents(None, QEvent.Type.LayoutRequest.value)  # before, the page may not become lower
+    page.resize(width, page.sizeHint().height())
 
 
 BOXES = st.lists(st.tuples(st.integers(0, 40), st.integers(1, 300)), min_size=1, max_size=12)
@@ -104,3 +119,65 @@ def test_a_widget_that_sizes_itself_is_as_high_as_it_likes(qtbot: QtBot) -> None
     page.show()
     assert edit.size() == page.size()
     assert page.minimumSizeHint().width() == edit.minimumSizeHint().width()
+
+
+@pytest.mark.usefixtures("qapp")
+@settings(deadline=None, max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(BOXES, st.lists(st.tuples(st.integers(0, 40), st.integers(1, 300), st.booleans()), max_size=8), st.data())
+def test_an_end_that_grows_is_as_if_all_were_looked_at(
+    boxes: list[tuple[int, int]], more: list[tuple[int, int, bool]], data: st.DataObject
+) -> None:
+    page = QWidget()
+    column, made = _by_column(page, boxes)
+    made.insert(0, _Flowing(page, 50))
+    column.put(0, made[0])
+    page.resize(300, page.sizeHint().height())
+    page.show()
+    for gap, height, is_new in more:
+        first = data.draw(st.integers(0, len(made) - (0 if is_new else 1)))
+        with column.only_end_changes(first):
+            if is_new:
+                made.append(_Box(page, height))
+                column.put(len(made) - 1, made[-1])
+                made[-1].show()
+            else:
+                made[-1].setFixedHeight(height)
+            column.set_gap(len(made) - 1, gap)
+            width = page.width() + data.draw(st.integers(-3, 3))
+            _lay_out(page, width)
+            _lay_out(page, width)
+        if data.draw(st.booleans()):  # something else, at some other time
+            made[data.draw(st.integers(1, len(made) - 1))].setFixedHeight(data.draw(st.integers(1, 300)))
+            _lay_out(page, page.width())
+        bottom = 0
+        for item, box in zip(column.gaps, made, strict=True):
+            assert box.geometry().getRect() == (0, bottom + item, page.width(), box.minimumHeight())
+            bottom += item + box.minimumHeight()
+        assert page.sizeHint().height() == page.height() == bottom
+    page.deleteLater()
+
+
+def test_what_is_above_the_end_that_grows_is_not_asked(qtbot: QtBot, monkeypatch: pytest.MonkeyPatch) -> None:
+    page = QWidget()
+    qtbot.addWidget(page)
+    column, boxes = _by_column(page, [(0, 20), (10, 30), (5, 40), (5, 50)])
+    page.resize(200, page.sizeHint().height())
+    page.show()
+    for height in (51, 52):
+        with column.only_end_changes(3):
+            boxes[3].setFixedHeight(height)
+            page.resize(200, page.sizeHint().height())
+    asked: list[QWidget] = []
+    known = segment_column._height_of
+
+    def height_of(widget: QWidget) -> int:
+        asked.append(widget)
+        return known(widget)
+
+    monkeypatch.setattr(segment_column, "_height_of", height_of)
+    with column.only_end_changes(3):
+        boxes[3].setFixedHeight(90)
+        page.resize(200, page.sizeHint().height())
+    assert set(asked) == {boxes[3]}
+    boxes[0].setFixedHeight(70)
+    assert page.sizeHint().height() == 70 + 10 + 30 + 5 + 40 + 5 + 90

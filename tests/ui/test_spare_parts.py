@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pytestqt.qtbot import QtBot
 
+from ui.answer_body import MOST_HEAVY
 from ui.answer_card import AnswerCard
 from ui.code_block import CodeBlock
 from ui.prose_view import ProseView
@@ -27,3 +28,26 @@ def test_an_answer_without_words_leaves_none_behind(theme: Theme, qtbot: QtBot) 
     qtbot.waitUntil(lambda: bool(card.body.findChildren(CodeBlock)))
     card.finish(MessageView(1, "assistant", "", MessageState.STOPPED))
     qtbot.waitUntil(lambda: not card.body.findChildren(ProseView) and not card.body.findChildren(CodeBlock))
+
+
+def test_no_part_is_made_beside_what_takes_long_itself(theme: Theme, qtbot: QtBot) -> None:
+    card = AnswerCard(theme, MessageView(1, "assistant", "", MessageState.STREAMING), 600)
+    qtbot.addWidget(card)
+    card.show()
+    qtbot.waitUntil(lambda: not card.body.spares.is_busy and bool(card.body.findChildren(CodeBlock)))
+    card.append("First **words**.")
+    assert not card.body.spares.is_busy, "the run of prose was taken, but this piece had to be parsed"
+    card.append(" And more")
+    assert card.body.spares.is_busy
+
+
+def test_where_every_piece_takes_long_parts_are_made_all_the_same(theme: Theme, qtbot: QtBot) -> None:
+    card = AnswerCard(theme, MessageView(1, "assistant", "", MessageState.STREAMING), 600)
+    qtbot.addWidget(card)
+    card.show()
+    qtbot.waitUntil(lambda: not card.body.spares.is_busy and bool(card.body.findChildren(CodeBlock)))
+    busy = []
+    for _ in range(MOST_HEAVY):
+        card.append("*a* ")
+        busy.append(card.body.spares.is_busy)
+    assert busy == [False] * (MOST_HEAVY - 1) + [True]
