@@ -16,7 +16,7 @@ from engine.records import ModelInfo, Problem
 from ui.hub.doors import WELCOME
 from ui.hub.place import HubPlace
 from ui.hub.welcome_page import NONE_FITS
-from ui.hub_records import CatalogRow, DraftList, Hardware, Match, ModelRef, PairView
+from ui.hub_records import CatalogRow, DraftList, Hardware, Match, ModelRef, PairSide, PairView
 from ui.language import translate
 from ui.main_window import MainWindow
 from ui.problem_words import explanation, in_words
@@ -141,6 +141,10 @@ class HubPairsController:
         if chosen is None:
             self._place.drafts.set_drafts(DraftList())
             return
+        shown = self._place.drafts.found_drafts.target
+        if shown is None or not _is_same(chosen, shown.ref):
+            # It may take long until even the header of the target has come.
+            self._place.drafts.set_drafts(DraftList(PairSide(chosen, chosen.name.removesuffix(".gguf")), busy=True))
 
         def tell(found: DraftList) -> None:
             self._jobs.post(lambda: self._show_drafts(chosen, found))
@@ -156,6 +160,11 @@ class HubPairsController:
     def _show_drafts(self, chosen: ModelRef, found: DraftList) -> None:
         if chosen == self._chosen:
             self._place.drafts.set_drafts(found)
+
+
+def _is_same(wanted: ModelRef, shown: ModelRef) -> bool:
+    """Whether a side, which also knows where its file is, is that of the model that is wanted."""
+    return (wanted.repo, wanted.file) == (shown.repo, shown.file) and wanted.path in ("", shown.path)
 
 
 def _recommendations(judge: PairJudge) -> Recommendations:

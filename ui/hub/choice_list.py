@@ -40,11 +40,13 @@ class ChoiceModel(QAbstractListModel):
     def __init__(self) -> None:
         super().__init__()
         self.rows: tuple[Choice, ...] = ()
+        self.has_icons = False  # then all rows leave room for one, so that their words begin at the same place
 
     def set_rows(self, rows: Sequence[Choice]) -> None:
         """Replace all."""
         self.beginResetModel()
         self.rows = tuple(rows)
+        self.has_icons = any(row.icon for row in rows)
         self.endResetModel()
 
     def choice(self, index: Index) -> Choice | None:
@@ -119,6 +121,7 @@ class _Delegate(QStyledItemDelegate):
             ratio = painter.device().devicePixelRatioF()
             color = colors.get(choice.tone, tokens.text_muted)
             painter.drawPixmap(inner.topLeft(), self._theme.pixmap(choice.icon, color, ICON_PX, ratio))
+        if self._model.has_icons:
             inner.adjust(ICON_PX + 9, 0, 0, 0)
         line = QRect(inner.left(), inner.top() - 1, inner.width(), self._line_px)
         caption = self._theme.font(-1)

@@ -51,8 +51,10 @@ class FileTable(QWidget):
             line = self._add_other(line, file)
         self.grid.setColumnStretch(0, 1)
         self.grid.setColumnMinimumWidth(0, 110)
-        if self.deeds.get(focused):
-            self.deeds[focused][-1].setFocus()
+        last = next((deed for deed in reversed(self.deeds.get(focused, ())) if deed.isEnabled()), None)
+        if last is not None:  # a download that was begun leaves its button to look at only
+            last.show()  # what is not to be seen yet takes no focus
+            last.setFocus()
 
     def _section(self, text: str) -> QLabel:
         made = label(text, "section")

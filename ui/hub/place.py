@@ -108,8 +108,8 @@ class HubPlace(QWidget):
             item = QListWidgetItem(translate("Place", name))
             item.setData(Qt.ItemDataRole.UserRole, key)
             self.nav.addItem(item)
-        self.nav.itemClicked.connect(lambda item: self.show_page(item.data(Qt.ItemDataRole.UserRole)))
-        self.nav.itemActivated.connect(lambda item: self.show_page(item.data(Qt.ItemDataRole.UserRole)))
+        self.nav.itemClicked.connect(self._go_in)
+        self.nav.itemActivated.connect(self._go_in)
         self.nav.currentRowChanged.connect(self._on_row)
         self.wants.page_wanted.connect(self.show_page)
 
@@ -237,6 +237,13 @@ class HubPlace(QWidget):
         if event.type() in (QEvent.Type.ShowToParent, QEvent.Type.HideToParent):
             self.foot.setVisible(not (self.problem.isHidden() and self.notice.isHidden()))
         return super().eventFilter(watched, event)
+
+    def _go_in(self, item: QListWidgetItem) -> None:
+        """Clicked, or Enter: what comes next is meant for the page, such as the words to search for."""
+        page = str(item.data(Qt.ItemDataRole.UserRole))
+        if page != self._page:
+            self.show_page(page)
+        self._by_name[page].start()
 
     def _on_row(self, row: int) -> None:
         # A row that only got the focus is current without being selected: it was not asked for.

@@ -10,6 +10,8 @@ import pytest
 from PySide6.QtCore import Qt
 from pytestqt.qtbot import QtBot
 
+from app.hub.remote_header import KnownModel
+from app.hub_pairs import PairJudge
 from app.hub_shelf import RepoAnswer
 from app.paths import find_paths
 from engine.records import Event
@@ -113,6 +115,26 @@ def test_the_first_run_is_shown_once(filled: LoopbackHub, qtbot: QtBot) -> None:
     again.window.hub.open("welcome")
     assert place_of(again).page == "welcome"
     again.close()
+
+
+def test_a_target_whose_header_takes_its_time_is_named_at_once(
+    desk: Desk, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    place, known, answered = place_of(desk), PairJudge.known, threading.Event()
+
+    def slow(judge: PairJudge, ref: ModelRef, should_stop: Callable[[], bool]) -> KnownModel:
+        assert answered.wait(WAIT_MS / 1000)
+        return known(judge, ref, should_stop)
+
+    monkeypatch.setattr(PairJudge, "known", slow)
+    search_and_open(desk, qtbot, "tiny-GGUF")
+    click(place.search, "Find a draft for Q8_0", qtbot)
+    assert place.drafts.target.text() == TARGET_FILE.removesuffix(".gguf")
+    assert place.drafts.words.text() == "Looking…"
+    assert "Looking for drafts" in texts_of(place.drafts)
+    answered.set()
+    qtbot.waitUntil(lambda: not place.drafts.found_drafts.busy, timeout=WAIT_MS)
+    assert DRAFT_FILE in [row.side.ref.file for row in place.drafts.found_drafts.rows]
 
 
 def test_search_details_draft_pull_and_chat(filled: LoopbackHub, qtbot: QtBot) -> None:

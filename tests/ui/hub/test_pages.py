@@ -13,7 +13,7 @@ from tests.ui.hub import records as r
 from tests.ui.hub.reading import asked, pressed, said
 from ui.hub.place import HubPlace
 from ui.hub.readme_view import readme_html
-from ui.hub_records import DraftList, Match, ModelRef, Presence, SearchQuery
+from ui.hub_records import DraftList, FitLevel, Match, ModelRef, Presence, SearchQuery
 
 LEFT = Qt.MouseButton.LeftButton
 OFFLINE = Problem("The hub cannot be reached", "No connection.", "Check the network.")
@@ -103,6 +103,33 @@ def test_files_are_shown_as_what_they_are(place: HubPlace, qtbot: QtBot) -> None
     assert drafts == [(r.TARGET_REF,)]
     assert chats == [(r.TARGET_REF, None)]
     assert not any("mmproj" in one.accessibleName() for one in place.findChildren(QPushButton))
+
+
+def test_a_download_that_was_begun_leaves_the_focus_in_its_row(place: HubPlace, qtbot: QtBot) -> None:
+    place.open("search")
+    details = r.details()
+    place.search.pane.show_details(details)
+    qtbot.mouseClick(pressed(place, "Download Q2_K"), LEFT)
+    begun = [replace(file, presence=Presence.DOWNLOADING) if file.label == "Q2_K" else file for file in details.files]
+    place.search.pane.show_details(replace(details, files=tuple(begun)))
+    focused = QApplication.focusWidget()
+    assert focused is not None
+    assert focused.accessibleName() == "Find a draft for Q2_K"
+
+
+def test_words_of_results_begin_at_the_same_place_with_an_icon_and_without(place: HubPlace) -> None:
+    place.open("search")
+    view = place.search.list
+    place.search.set_results(SearchQuery(), (r.result("a/model"), r.result("b/model", fit=FitLevel.UNKNOWN)))
+    pictures = [view.grab(view.visualRect(view.rows.index(row, 0))).toImage() for row in (0, 1)]
+    height = pictures[0].height() - 4  # without the borders
+    ground = pictures[0].pixelColor(4, height // 2)
+    begins = [
+        next(x for x in range(30, 200) if any(picture.pixelColor(x, y) != ground for y in range(4, height)))
+        for picture in pictures
+    ]
+    assert abs(begins[0] - begins[1]) <= 1, "edges are smoothed"
+    assert all(pictures[1].pixelColor(x, y) == ground for x in range(4, 30) for y in range(4, height))
 
 
 def test_the_readme_has_no_html_no_scripts_and_loads_nothing() -> None:

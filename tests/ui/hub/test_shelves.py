@@ -252,6 +252,21 @@ def test_pages_are_reached_by_a_click(place: HubPlace, qtbot: QtBot) -> None:
     assert place.page == "welcome"
 
 
+def test_a_click_on_search_is_followed_by_words(place: HubPlace, qtbot: QtBot) -> None:
+    place.open("recommended")
+    spot = place.nav.visualItemRect(place.nav.item(1)).center()
+    qtbot.mouseClick(place.nav.viewport(), LEFT, pos=spot)
+    assert place.page == "search"
+    assert place.search.field.hasFocus()
+    place.nav.setFocus()
+    qtbot.keyClick(place.nav, Qt.Key.Key_Up)
+    qtbot.keyClick(place.nav, Qt.Key.Key_Down)
+    assert place.page == "search"
+    assert place.nav.hasFocus(), "arrows look at the pages only"
+    qtbot.keyClick(place.nav, Qt.Key.Key_Return)
+    assert place.search.field.hasFocus()
+
+
 def test_every_control_of_the_place_has_a_name(place: HubPlace) -> None:
     place.open("search")
     place.search.set_results(SearchQuery(), r.results())
