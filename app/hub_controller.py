@@ -250,6 +250,7 @@ class HubController(QObject):
 
     def _use_draft(self, ref: ModelRef) -> None:
         self._doors.leave()
+        self._window.composer.setFocus()  # what was chosen is to be tried, not chosen again
         self._window.model_file_chosen.emit(ref.path, "draft")
 
     def _use_builtin(self) -> None:

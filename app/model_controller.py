@@ -34,6 +34,7 @@ class _Pending:
 
     wanted: dict[str, SettingValue]
     request: LoadRequest | None = None
+    is_fallback: bool = False  # nobody chose it, and why it is loaded is still to be read
 
 
 class ModelController:
@@ -50,6 +51,7 @@ class ModelController:
         # The engine answers each command exactly once and in order.
         self._pending: deque[_Pending] = deque()
         self._follow: bool | None = None  # settings that are to be followed once it has: of the draft only?
+        self._told: Problem | None = None  # of the last model that could not be used
         self._deleting_demo = False
         self._padded = 0.0
 
@@ -228,24 +230,32 @@ class ModelController:
         self._window.set_settings(self._keeper.current.values)
         if any(each.request for each in self._pending):
             return  # another one follows, and what there is to say will be said of that
+        if self._told is not None and not pending.is_fallback:
+            self._window.withdraw_problem(self._told)
+            self._told = None
         if pending.request is not None and pending.request.draft and event.draft is None:
             reason = joined(event.notices) or translate("ModelController", "It could not be loaded.")
             advice = translate("ModelController", "Choose another draft, or go on without one.")
-            self._window.show_problem(Problem("The draft is not in use", reason, advice))
+            self._say(Problem("The draft is not in use", reason, advice))
         else:
             for notice in event.notices:
                 self._window.show_notice(notice)
 
     def _on_failed(self, event: EngineFailed, pending: _Pending) -> None:
         if not event.was_cancelled:  # else it is what somebody wanted
-            self._window.show_problem(event.problem)
+            self._say(event.problem)
         if self._ready is not None or self._pending or pending.request is None:
             return
         if pending.request.target != str(builtin_target()) and builtin_target().exists():
             self._window.show_notice(
                 translate("ModelController", "The built-in pair is used until another model is chosen.")
             )
-            self._send(LoadRequest(str(builtin_target()), str(builtin_draft())), {})
+            self._send(LoadRequest(str(builtin_target()), str(builtin_draft())), {}, is_fallback=True)
+
+    def _say(self, problem: Problem) -> None:
+        """Say what went wrong with a model; the next one that is in use takes it back."""
+        self._told = problem
+        self._window.show_problem(problem)
 
     # ---- to the engine ----------------------------------------------------------------------------------------------
 
@@ -262,13 +272,13 @@ class ModelController:
             return
         self._send(request, changes)
 
-    def _send(self, request: LoadRequest, wanted: dict[str, SettingValue]) -> None:
-        self._pending.append(_Pending(wanted, request))
+    def _send(self, request: LoadRequest, wanted: dict[str, SettingValue], *, is_fallback: bool = False) -> None:
+        self._pending.append(_Pending(wanted, request, is_fallback))
         self._worker.load(request)
 
     def _set_draft(self, path: str | None, changes: dict[str, SettingValue]) -> None:
         if not self.usable:
-            self._window.show_problem(Problem("No target is loaded", "A draft needs a target.", "Open a target first."))
+            self._say(Problem("No target is loaded", "A draft needs a target.", "Open a target first."))
             return
         self._pending.append(_Pending(changes))
         self._worker.set_draft(path)

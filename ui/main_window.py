@@ -295,6 +295,11 @@ class MainWindow(QMainWindow):
         self._problem_goes = of_chat
         self.problem_banner.show_problem(problem)
 
+    def withdraw_problem(self, problem: Problem) -> None:
+        """It is solved: where it is still what is said, nothing is."""
+        if self.problem_banner.problem == problem:
+            self.problem_banner.hide()
+
     def show_notice(self, text: str) -> None:
         """Say something that needs nothing done."""
         self.notice_banner.show_notice(text)

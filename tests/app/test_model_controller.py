@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from importlib import import_module
 from pathlib import Path
 
 import pytest
@@ -28,6 +29,7 @@ def saved(desk: Desk, key: str) -> object:
 def builtin(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A built-in pair, as far as its files go."""
     assets = tmp_path / "assets"
+    import_module("app.hub_pairs_controller")  # else, imported while a window is open, it would keep these for good
     monkeypatch.setattr("app.paths.assets_dir", lambda: assets)
     builtin_target().parent.mkdir(parents=True)
     builtin_target().touch()
@@ -178,6 +180,26 @@ def test_a_refused_draft_is_told_and_the_chat_goes_on(desk: Desk, qtbot: QtBot) 
     assert len(desk.engine.requests) == 1
 
 
+def test_what_was_wrong_with_a_model_is_taken_back_by_the_next_one_that_is_used(desk: Desk, qtbot: QtBot) -> None:
+    banner = desk.window.problem_banner
+    desk.window.model_file_chosen.emit("models/foreign.gguf", "draft")
+    desk.engine.tell(EngineFailed(REFUSED))
+    qtbot.waitUntil(lambda: not banner.isHidden())
+    desk.window.model_file_chosen.emit("models/other.gguf", "target")
+    desk.engine.ready("models/other.gguf")
+    qtbot.waitUntil(banner.isHidden)
+    desk.window.model_file_chosen.emit("models/foreign.gguf", "draft")
+    desk.engine.tell(EngineFailed(REFUSED))
+    qtbot.waitUntil(lambda: not banner.isHidden())
+    other = Problem("The disk is full", "Nothing can be saved.", "Make room.")
+    desk.window.show_problem(other)
+    desk.window.model_file_chosen.emit("models/small.gguf", "draft")
+    desk.engine.ready(draft="models/small.gguf")
+    qtbot.waitUntil(lambda: desk.window.engine.state is EngineState.READY)
+    assert not banner.isHidden(), "this is still so"
+    assert banner.problem == other
+
+
 def test_a_draft_refused_at_loading_is_told_and_its_mode_left(qtbot: QtBot) -> None:
     keep_settings({"mode": "draft"})
     desk = open_desk()
@@ -209,9 +231,21 @@ def test_a_chosen_target_that_is_gone_gives_way_to_the_builtin_pair(qtbot: QtBot
     qtbot.waitUntil(lambda: len(desk.engine.loads) == 2)
     assert desk.engine.loads[1].target == str(builtin_target())
     assert [problem.title for problem in desk.window.problems] == ["Model file not found"]
+    assert not desk.window.problem_banner.isHidden()
     desk.engine.tell(EngineFailed(Problem("Model file not found", "That, too.", "Choose another.")))
     qtbot.waitUntil(lambda: desk.window.engine.state is EngineState.EMPTY)
     assert len(desk.engine.loads) == 2
+    desk.close()
+
+
+def test_why_the_builtin_pair_is_used_stays_to_be_read(qtbot: QtBot, builtin: Path) -> None:
+    keep_settings({})
+    desk = open_desk()
+    desk.engine.tell(EngineFailed(Problem("Model file not found", "It is gone.", "Choose another.")))
+    qtbot.waitUntil(lambda: len(desk.engine.loads) == 2)
+    desk.engine.ready(str(builtin_target()))
+    qtbot.waitUntil(lambda: desk.window.engine.state is EngineState.READY)
+    assert not desk.window.problem_banner.isHidden()
     desk.close()
 
 

@@ -66,7 +66,7 @@ class HubDoors(QObject):
         """The place; asking for it makes it."""
         if self._place is None:
             self._place = self._make_place()
-            for fill in self._fillers:
+            for fill in tuple(self._fillers):  # one that is added meanwhile is called at once
                 fill(self._place)
         return self._place
 

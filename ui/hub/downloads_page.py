@@ -16,7 +16,7 @@ from ui.icon_button import IconButton
 from ui.language import mark, translate
 from ui.theme import Theme
 
-WIDTH_PX = 760
+WIDTH_PX = 860  # as the library
 # Which deeds make sense, in the order of the buttons: (deed, icon, name).
 _DEEDS = {
     DownloadState.WAITING: (
@@ -144,7 +144,12 @@ class DownloadLine(QFrame):
             self.buttons.addWidget(made)
             self.deeds[deed] = made
         if had_focus:
-            first = next(iter(self.deeds.values()))
+            self.take_focus()
+
+    def take_focus(self) -> None:
+        """Have the keyboard begin at what is most likely meant: a model that is here is chatted with."""
+        first = self.chat if not self.chat.isHidden() else next(iter(self.deeds.values()), None)
+        if first is not None:
             first.show()  # what is not shown yet cannot take the focus
             first.setFocus()
 
@@ -195,8 +200,8 @@ class DownloadsPage(QWidget):
     def start(self) -> None:
         """The page is seen."""
         first = next((line for line in self.lines.values()), None)
-        if first is not None and first.deeds:
-            next(iter(first.deeds.values())).setFocus()
+        if first is not None:
+            first.take_focus()
 
     def set_rows(self, rows: Sequence[DownloadRow]) -> None:
         """Show all downloads, in this order."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QStackedWidget, QWidget
@@ -165,6 +166,7 @@ class DraftsPage(QWidget):
 
     def set_problem(self, problem: Problem) -> None:
         """The finder could not do its work."""
+        self.found_drafts = replace(self.found_drafts, busy=False)
         again = button(translate("DraftsPage", "Try again"), lambda: self._wants.drafts_wanted.emit(self._target_ref()))
         self.nothing.say(in_words(problem).title, explanation(problem), again)
         self.found.setCurrentWidget(self.nothing)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 from PySide6.QtCore import Qt
@@ -48,6 +49,29 @@ def test_search_shows_what_the_hub_has(desk: Desk, qtbot: QtBot) -> None:
     html = place.search.pane.readme.toPlainText()
     assert "<script>alert(1)</script>" in html
     assert "license" not in html
+
+
+def test_each_wish_is_heard_once(desk: Desk, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch) -> None:
+    hub = desk.controller.hub
+    assert hub is not None
+    begun: list[str] = []
+    run = hub.jobs.run
+
+    def noted(name: str, *rest: Any) -> None:  # noqa: ANN401
+        begun.append(name)
+        run(name, *rest)
+
+    monkeypatch.setattr(hub.jobs, "run", noted)
+    place = place_of(desk)
+    for wish, argument, job in (
+        (place.wants.drafts_wanted, ModelRef(REPO, TARGET_FILE), "drafts"),
+        (place.wants.pair_wanted, ModelRef(REPO, TARGET_FILE), "pair"),
+        (place.wants.repo_wanted, REPO, "repo"),
+        (place.wants.all_wanted, None, "recommended"),
+    ):
+        begun.clear()
+        wish.emit(*([] if argument is None else [argument, None] if job == "pair" else [argument]))
+        assert begun.count(job) == 1
 
 
 def test_a_download_that_moves_on_leaves_what_is_being_opened(

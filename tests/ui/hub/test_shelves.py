@@ -50,6 +50,9 @@ def test_each_state_has_its_deeds_and_keeps_the_focus(place: HubPlace, qtbot: Qt
     assert lines["1"].deeds["pause"].hasFocus()
     place.set_downloads([replace(r.downloads()[0], state=DownloadState.PAUSED), *r.downloads()[1:]])
     assert lines["1"].deeds["resume"].hasFocus()
+    done = replace(r.downloads()[0], state=DownloadState.DONE, path="/models/one.gguf")
+    place.set_downloads([done, *r.downloads()[1:]])
+    assert lines["1"].chat.hasFocus(), "not what takes it from the list"
     place.set_downloads(r.downloads()[1:])
     assert "1" not in place.downloads.lines
 
