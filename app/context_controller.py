@@ -20,6 +20,7 @@ from engine.records import (
     CountRequest,
     EngineFailed,
     Finished,
+    ModelInfo,
     StatsUpdate,
     SummaryUpdate,
     TokensCounted,
@@ -29,6 +30,7 @@ from ui.context_records import ContextParts, SummaryView
 from ui.context_sum import LEAST_ROOM
 from ui.language import translate
 from ui.layer_records import Layer
+from ui.model_name import model_name
 from ui.problem_words import in_language
 from ui.records import MessageState, MessageView
 
@@ -60,7 +62,7 @@ class ContextController:
         self._conversations = conversations
         self._asked: _Asked | None = None
         self._writing: tuple[int, int, SummaryView] | None = None  # conversation, last message, what there is
-        self._size = 0
+        self._size, self._target = 0, ""
         self._system_prompt = ""
         self._num_counts = 0
         self._overhead = 0
@@ -100,9 +102,9 @@ class ContextController:
         if KEPT_CACHES in changed:
             self.start()
 
-    def model_changed(self, num_tokens: int) -> None:
-        """Count anew for a model whose context holds so many tokens."""
-        self._size = num_tokens
+    def model_changed(self, target: ModelInfo) -> None:
+        """Count anew for a model that may see other tokens, and hold another number of them."""
+        self._size, self._target = target.n_ctx, model_name(target)
         self.show()
 
     def _follow_settings(self) -> None:
@@ -163,6 +165,9 @@ class ContextController:
         if not self._size:
             self.meter.set_parts(ContextParts())
             return
+        shown = self._window.transcript.last_answer()
+        if shown is not None and shown.view.stats is not None and shown.view.target not in ("", self._target):
+            self._window.composer.set_context(0, self._size)  # what another model told of its tokens
         self._num_counts += 1
         self._overhead = MESSAGE_TOKENS * (len(short.messages) + bool(system) + bool(answer))
         told = "\n".join(message.content for message in short.messages)

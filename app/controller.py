@@ -291,7 +291,7 @@ class Controller(QObject):
             self.models.on_event(event)
             if isinstance(event, EngineReady):
                 self.conversations.models_changed(event.target)
-                self.context.model_changed(event.target.n_ctx)
+                self.context.model_changed(event.target)
                 self.attachments.sums.model_changed(event.target.n_ctx)
                 if self.hub is not None:
                     self.hub.models_loaded(event.target, event.draft)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QApplication, QLabel
@@ -21,7 +23,7 @@ from engine.records import (
     TokensCounted,
 )
 from engine.summarising import in_front
-from tests.app.fakes import Desk
+from tests.app.fakes import TARGET, Desk, info
 from tests.app.test_answer_controller import answer
 from ui.context_meter import ContextMeter, ContextPanel
 from ui.context_records import ContextParts
@@ -107,6 +109,23 @@ def test_the_meter_follows_an_answer_and_warns(loaded: Desk, qtbot: QtBot) -> No
         assert f"{used} of 512 tokens used, full." in meter(loaded).accessibleName()
 
 
+def test_what_one_model_told_of_its_tokens_is_not_said_of_another_one(loaded: Desk, qtbot: QtBot) -> None:
+    loaded.window.message_submitted.emit("one two three")
+    request_id = loaded.engine.requests[-1].request_id
+    loaded.engine.say("much")
+    stats = RunStats(tokens=400, context_used=512, context_size=512, passes=1)
+    loaded.engine.tell(Finished(request_id, FinishReason.END, stats))
+    qtbot.waitUntil(lambda: meter(loaded).parts.used == 512)
+    assert loaded.window.composer.context_label.text() == "The context is full"
+    qtbot.waitUntil(lambda: bool(loaded.window.finished))
+    loaded.engine.ready(draft="models/another.gguf")
+    qtbot.waitUntil(lambda: meter(loaded).parts.counted)
+    assert meter(loaded).parts.used == 512, "the same target"
+    loaded.engine.ready("models/other.gguf")
+    qtbot.waitUntil(lambda: meter(loaded).parts.counted and meter(loaded).parts.used < 100)
+    assert loaded.window.composer.context_label.text() == ""
+
+
 def refuse(desk: Desk, qtbot: QtBot, question: str, num_tokens: int) -> None:
     """Send a question by the keys, and have the engine say that it is too long."""
     desk.window.composer.edit.setPlainText(question)
@@ -169,7 +188,7 @@ def test_after_a_new_start_the_meter_counts_what_was_too_long(loaded: Desk, qtbo
     loaded.controller.context.show()
     qtbot.waitUntil(lambda: meter(loaded).parts.counted)
     assert meter(loaded).parts.refused >= 600
-    loaded.controller.context.model_changed(4096)
+    loaded.controller.context.model_changed(replace(info(TARGET), n_ctx=4096))
     qtbot.waitUntil(lambda: meter(loaded).parts.counted)
     assert meter(loaded).parts.refused == 0
 
