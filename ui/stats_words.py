@@ -48,7 +48,7 @@ _NAMES = {
     "p50": mark("StatsPanel", "Between tokens, p50"),
     "p95": mark("StatsPanel", "Between tokens, p95"),
     "p99": mark("StatsPanel", "Between tokens, p99"),
-    "between": mark("StatsPanel", "p50 · p95 · p99"),
+    "between": mark("StatsPanel", "p50/95/99"),
     "prompt": mark("StatsPanel", "Prompt"),
     "time": mark("StatsPanel", "Time spent"),
     "saved": mark("StatsPanel", "Saved against plain"),

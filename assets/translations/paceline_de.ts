@@ -6606,8 +6606,8 @@ Chat-Vorlage: {template_name}
         <translation>Antworten</translation>
     </message>
     <message>
-        <source>p50 · p95 · p99</source>
-        <translation>p50 · p95 · p99</translation>
+        <source>p50/95/99</source>
+        <translation>p50/95/99</translation>
     </message>
     <message>
         <source>Time spent</source>
