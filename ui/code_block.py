@@ -29,11 +29,11 @@ from ui.theme import Theme
 MAX_COLOURED_CHARS = 60_000
 
 
-class _CodeView(QPlainTextEdit):
+class CodeView(QPlainTextEdit):
     """The text itself: as high as its lines, scrolling sideways only."""
 
-    def __init__(self, theme: Theme) -> None:
-        super().__init__()
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
         self._theme = theme
         self.setObjectName("code")
         self.setAccessibleName(translate("CodeView", "Code"))
@@ -116,7 +116,8 @@ class CodeBlock(QFrame):
 
     copied = Signal()
 
-    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+    def __init__(self, theme: Theme, parent: QWidget | None = None, view: CodeView | None = None) -> None:
+        """A ``view`` that was made before is taken in."""
         super().__init__(parent)
         self._theme = theme
         self._code = ""
@@ -135,7 +136,7 @@ class CodeBlock(QFrame):
         self.copy_button.clicked.connect(self.copy_code)
         self.wrap_button = IconButton(theme, "wrap-text", translate("CodeBlock", "Wrap long lines"))
         self.wrap_button.setCheckable(True)
-        self.view = _CodeView(theme)
+        self.view = view or CodeView(theme)
         self.wrap_button.toggled.connect(self.view.set_wraps)
         self._highlighter = RangeHighlighter(self.view.document())
         self._arrange()

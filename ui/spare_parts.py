@@ -9,7 +9,7 @@ from PySide6.QtCore import QObject
 from PySide6.QtWidgets import QWidget
 from shiboken6 import isValid
 
-from ui.code_block import CodeBlock
+from ui.code_block import CodeBlock, CodeView
 from ui.prose_view import ProseView
 from ui.quiet_timer import QuietTimer
 from ui.theme import Theme
@@ -38,6 +38,7 @@ class SpareParts(QObject):
         self._home = parent
         self._prose: ProseView | None = None
         self._code: CodeBlock | None = None
+        self._view: CodeView | None = None  # of the block that is made next
         self._unstyled: list[QWidget] = []  # of the part that was made last, itself at the end
         self._timer = QuietTimer(self, self._make_one)
 
@@ -54,10 +55,10 @@ class SpareParts(QObject):
     def drop(self) -> None:
         """Keep nothing ready any more."""
         self._timer.stop()
-        for part in (self._prose, self._code):
+        for part in (self._prose, self._code, self._view):
             if part is not None:
                 part.deleteLater()
-        self._prose = self._code = None
+        self._prose = self._code = self._view = None
         self._unstyled = []
 
     def prose(self) -> ProseView:
@@ -75,8 +76,11 @@ class SpareParts(QObject):
             self._style_some()
         elif self._prose is None:
             self._take_in(ProseView(self._theme, self._home))
+        elif self._code is None and self._view is None:  # a block at once would take a whole frame
+            self._view = CodeView(self._theme, self._home)
         elif self._code is None:
-            self._take_in(CodeBlock(self._theme, self._home))
+            view, self._view = self._view, None
+            self._take_in(CodeBlock(self._theme, self._home, view))
         if self._unstyled or self._prose is None or self._code is None:
             self._timer.begin(STEP_MS)
 

@@ -51,3 +51,17 @@ def test_where_every_piece_takes_long_parts_are_made_all_the_same(theme: Theme, 
         card.append("*a* ")
         busy.append(card.body.spares.is_busy)
     assert busy == [False] * (MOST_HEAVY - 1) + [True]
+
+
+def test_code_is_seen_in_a_block_that_was_made_in_steps(theme: Theme, qtbot: QtBot) -> None:
+    card = AnswerCard(theme, MessageView(1, "assistant", "", MessageState.STREAMING), 600)
+    qtbot.addWidget(card)
+    card.show()
+    qtbot.waitUntil(lambda: not card.body.spares.is_busy and bool(card.body.findChildren(CodeBlock)))
+    ready = card.body.findChild(CodeBlock)
+    card.append("```python\nx = 1\n```\n")
+    assert card.body.segments == [ready]
+    assert ready is not None
+    qtbot.waitUntil(ready.view.isVisible)
+    assert ready.view.toPlainText() == "x = 1"
+    assert ready.view.height() >= ready.view.minimumHeight() > 20
