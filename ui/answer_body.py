@@ -91,6 +91,7 @@ class AnswerBody(QWidget):
         self._show(self._stream.words)
         if self._closed and not self._join_soon.isActive():
             self._join_soon.begin(JOIN_MS)
+            self.spares.put_off()
         self._num_heavy = self._num_heavy + 1 if self._closed or self._stream.was_parsed else 0
         if not (0 < self._num_heavy < MOST_HEAVY or (self._idle.has(ProseView) and self._idle.has(CodeBlock))):
             self.spares.make_soon()

@@ -47,6 +47,11 @@ class SpareParts(QObject):
         if (self._prose is None or self._code is None) and not self._timer.isActive():
             self._timer.begin(PAUSE_MS)
 
+    def put_off(self) -> None:
+        """Something else is to be done in the frame that comes: go on in a later one."""
+        if self.is_busy:
+            self._timer.begin(STEP_MS)
+
     @property
     def is_busy(self) -> bool:
         """Whether something is being made."""

@@ -242,7 +242,7 @@ def main() -> None:
             window.show_conversation("History", views)
             wait_until(lambda: not window.transcript.is_building)
             heartbeat.start()
-            stream(window, heartbeat, answer_of(kind, tokens if kind == "mixed" else tokens // 3), rate)
+            stream(window, heartbeat, answer_of(kind, tokens), rate)
             wait_until(lambda: True)
             heartbeat.stop(f"{kind} at {rate:.0f} tokens a second below it, marks {'on' if marked else 'off'}")
     for marked in (frozenset(), ALL_SOURCES):

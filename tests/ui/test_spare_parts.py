@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from pytestqt.qtbot import QtBot
 
 from ui.answer_body import MOST_HEAVY
@@ -65,3 +66,18 @@ def test_code_is_seen_in_a_block_that_was_made_in_steps(theme: Theme, qtbot: QtB
     qtbot.waitUntil(ready.view.isVisible)
     assert ready.view.toPlainText() == "x = 1"
     assert ready.view.height() >= ready.view.minimumHeight() > 20
+
+
+def test_what_can_wait_is_put_off_where_blocks_are_joined(
+    theme: Theme, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    card = AnswerCard(theme, MessageView(1, "assistant", "", MessageState.STREAMING), 600)
+    qtbot.addWidget(card)
+    card.show()
+    qtbot.waitUntil(lambda: not card.body.spares.is_busy and bool(card.body.findChildren(CodeBlock)))
+    put_off = []
+    monkeypatch.setattr(card.body.spares, "put_off", lambda: put_off.append(True))
+    card.append("Words.\n\nMore")
+    assert not put_off
+    card.append(" of them.\n\nThird\n")
+    assert put_off == [True]
