@@ -40,6 +40,13 @@ def real_engine(on_event: Callable[[Event], None]) -> EngineWorker:
     return EngineWorker(on_event, lambda: probing_session(find_paths().cache))
 
 
+def _wait_for_jobs(desk: Desk, qtbot: QtBot) -> None:
+    """Else the desk would be closed below requests that are on their way."""
+    hub = desk.controller.hub
+    assert hub is not None
+    qtbot.waitUntil(lambda: not hub.jobs._threads, timeout=WAIT_MS)
+
+
 def test_search_shows_what_the_hub_has(desk: Desk, qtbot: QtBot) -> None:
     place = place_of(desk)
     search_and_open(desk, qtbot, "tiny-GGUF")
@@ -72,6 +79,7 @@ def test_each_wish_is_heard_once(desk: Desk, qtbot: QtBot, monkeypatch: pytest.M
         begun.clear()
         wish.emit(*([] if argument is None else [argument, None] if job == "pair" else [argument]))
         assert begun.count(job) == 1
+    _wait_for_jobs(desk, qtbot)
 
 
 def test_a_download_that_moves_on_leaves_what_is_being_opened(
@@ -159,6 +167,7 @@ def test_a_target_whose_header_takes_its_time_is_named_at_once(
     answered.set()
     qtbot.waitUntil(lambda: not place.drafts.found_drafts.busy, timeout=WAIT_MS)
     assert DRAFT_FILE in [row.side.ref.file for row in place.drafts.found_drafts.rows]
+    _wait_for_jobs(desk, qtbot)
 
 
 def test_search_details_draft_pull_and_chat(filled: LoopbackHub, qtbot: QtBot) -> None:
