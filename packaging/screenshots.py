@@ -134,7 +134,10 @@ def _draw(desk: Desk, out: Path, *, padded: bool) -> None:
         window.set_theme(theme)
         desk.ask(STREAMED)
         desk.wait(lambda: desk.ready() or (desk.num_tokens() > 24 and desk.has_all_figures()), "streaming")
-        desk.shoot(out, "streaming")
+        if desk.ready():
+            sys.stdout.write("The answer was over before all its figures were there: its picture stays as it was.\n")
+        else:
+            desk.shoot(out, "streaming")
         desk.wait(desk.ready, "an answer")
         desk.settle()
         desk.shoot(out, "chat")
