@@ -68,7 +68,8 @@ ENGINE_FIELDS: tuple[SettingField, ...] = (
         "Flash attention",
         FieldKind.CHOICE,
         FlashAttention.AUTO.value,
-        "One fused kernel; automatic: on a GPU and for long contexts. Smaller cache types always use it.",
+        "One fused kernel. Automatic: on, except where separate steps are measured to be faster on the processor. "
+        "Smaller cache types always use it.",
         choices=(("auto", "Automatic"), ("on", "On"), ("off", "Off")),
     ),
     SettingField(

@@ -108,6 +108,18 @@ def fitting(paths: Sequence[str], options: LoadOptions) -> LoadOptions:
     return replace(options, n_ctx=n_ctx)
 
 
+def has_room(path: str, options: LoadOptions) -> bool:
+    """Whether a model with a settled context fits with room to spare.
+
+    Raises:
+        ModelFileError: its header cannot be read.
+    """
+    header = read_header(Path(path))
+    shape = _fit_options(options, options.n_ctx or AUTOMATIC_N_CTX)
+    report = estimate([header], shape, weights_bytes=[all_parts_bytes(Path(path), header)])
+    return report.verdict is Verdict.FITS
+
+
 def _fit_options(options: LoadOptions, n_ctx: int) -> CacheShape:
     fused = options.flash_attention is not FlashAttention.OFF and options.key_type is None
     return CacheShape(n_ctx, options.cache_type, fused=fused)
@@ -153,7 +165,7 @@ def _open_with(
             raise
     try:
         _go_on(path, progress)  # what follows reads all weights, from a disk perhaps
-        info = replace(_describe(model, context), cache_type=options.cache_type, key_type=options.key_type)
+        info = _describe(model, context, options)
         info = replace(info, memory=reported_memory(told, info.size_bytes) or estimated_memory(info))
         sequence = CachedSequence(context)
         return LoadedModel(model, context, sequence, info, _try_rollback(sequence))
@@ -210,7 +222,7 @@ def _try_rollback(sequence: CachedSequence) -> bool:
     return possible
 
 
-def _describe(model: LlamaModel, context: LlamaContext) -> ModelInfo:
+def _describe(model: LlamaModel, context: LlamaContext, options: LoadOptions) -> ModelInfo:
     return ModelInfo(
         path=str(model.path),
         name=model.name,
@@ -223,5 +235,8 @@ def _describe(model: LlamaModel, context: LlamaContext) -> ModelInfo:
         threads=context.threads,
         gpu_layers=min(model.gpu_layers, model.n_layer + 1),
         template_name="from the model" if model.chat_template else "fallback",
+        cache_type=options.cache_type,
+        key_type=options.key_type,
+        flash_attention=options.flash_attention,
         recommended=recommended_sampling(model.metadata),
     )

@@ -11,7 +11,7 @@ from engine.errors import ModelFileError
 from engine.estimate import estimate_memory
 from engine.fit import all_parts_bytes
 from engine.gguf_header import read_header
-from engine.records import MemoryUse, ModelInfo
+from engine.records import FlashAttention, MemoryUse, ModelInfo
 
 # llama.cpp logs one line for each kind and device: "llama_kv_cache: CPU KV buffer size = 12.00 MiB".
 _BUFFER = re.compile(r"(\S+) +(model|KV|RS|compute|output) buffer size = +([\d.]+) MiB")
@@ -58,5 +58,6 @@ def estimated_memory(info: ModelInfo) -> MemoryUse | None:
     except (ModelFileError, OSError):
         return None
     kind = info.cache_type.value
-    memory = estimate_memory(header, CacheSetup(info.n_ctx, kind, kind), info.gpu_layers, whole)
+    fused = info.flash_attention is not FlashAttention.OFF and info.key_type is None
+    memory = estimate_memory(header, CacheSetup(info.n_ctx, kind, kind, fused), info.gpu_layers, whole)
     return MemoryUse(memory.weights.all_bytes, memory.cache.all_bytes, memory.compute.all_bytes, measured=False)

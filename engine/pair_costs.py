@@ -52,7 +52,7 @@ class PairCosts:
     ) -> None:
         self.pacer: Pacer | None = None
         self._target, self._store, self._asked_threads = target, store, request.threads
-        machine = (*library.machine_facts(), *(gpu.name for gpu in find_gpus()), request.flash_attention)
+        machine = (*library.machine_facts(), *(gpu.name for gpu in find_gpus()), target.info.flash_attention)
         of_target = (*_facts(target), request.threads)
         self._target_key = key_of("known of target", *of_target, *POINTS, *machine)
         draft_key = key_of("draft", *_facts(draft), request.draft_threads, *machine) if draft else ""

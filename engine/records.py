@@ -171,15 +171,12 @@ class Problem:
 
 @dataclass(frozen=True, slots=True)
 class MemoryUse:
-    """Bytes that one loaded model takes in main and GPU memory together; every weight counts once.
-
-    ``measured``: llama.cpp's own report of its buffers; otherwise an estimate from the file's header.
-    """
+    """Bytes that one loaded model takes in main and GPU memory together; every weight counts once."""
 
     weights_bytes: int
     cache_bytes: int
     compute_bytes: int
-    measured: bool
+    measured: bool  # llama.cpp's own report of its buffers; otherwise an estimate from the file's header
 
     @property
     def all_bytes(self) -> int:
@@ -204,6 +201,7 @@ class ModelInfo:
     template_name: str  # "from the model", or the name of the fallback
     cache_type: CacheType = CacheType.F16
     key_type: CacheType | None = None  # of keys alone, where it is another
+    flash_attention: FlashAttention = FlashAttention.AUTO  # off where nobody asked: measured to be faster so
     memory: MemoryUse | None = None
     recommended: tuple[tuple[str, int | float], ...] = ()  # sampling, as the file says, by the names of SamplingParams
     opened_tag: str = ""  # of reasoning, where the template begins an answer inside it

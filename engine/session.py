@@ -41,6 +41,7 @@ from engine.sentences import said
 from engine.sharpness import Sharpness
 from engine.state_cache import StateCache
 from engine.summarising import Summarising
+from engine.target_attention import TargetAttention
 from engine.tie_safe import TieBound
 
 Progress = Callable[[str, float], bool]  # path, fraction -> go on?
@@ -91,6 +92,7 @@ class Session:
         """
         self._inspect(Path(request.target), self.is_given_up)
         options = fitting([request.target], target_options(request))
+        options = TargetAttention(self._store).settled(request.target, options)
         target = open_model(request.target, options, lambda fraction: progress(request.target, fraction))
         try:
             prompt = PromptBuilder(target.model.vocab, target.model.chat_template)
@@ -102,7 +104,7 @@ class Session:
         self._close_models()
         self._request, self._prompt = request, prompt
         self._target = replace(target, info=info)
-        self.states.attach("target", target.sequence, _identity(target, request))
+        self.states.attach("target", target.sequence, _identity(target))
         if request.draft:
             try:
                 self.set_draft(request.draft, progress)
@@ -126,7 +128,7 @@ class Session:
         draft = self._open_draft(path, target, lambda fraction: progress(path, fraction))
         self._close_draft("")
         self._draft, self._sharpness = draft, Sharpness()
-        self.states.attach("draft", draft.sequence, _identity(draft, self._request))
+        self.states.attach("draft", draft.sequence, _identity(draft))
         return self.ready()
 
     def _open_draft(self, path: str, target: LoadedModel, progress: Callable[[float], bool]) -> LoadedModel:
@@ -361,10 +363,10 @@ class Session:
             self._draft = None
 
 
-def _identity(loaded: LoadedModel, request: LoadRequest) -> Callable[[], str]:
+def _identity(loaded: LoadedModel) -> Callable[[], str]:
     """Name all that a cache's bytes depend on; the number of threads belongs to it only where it changes numbers."""
     info, context = loaded.info, loaded.context
-    kinds = (info.cache_type, info.key_type, request.flash_attention)
+    kinds = (info.cache_type, info.key_type, info.flash_attention)
     facts = (*file_facts(info.path), *kinds, info.gpu_layers, info.n_ctx)
     key = key_of(*facts, *library.machine_facts())
     return lambda: f"{key}-{context.threads}" if context.threads_change_numbers else key

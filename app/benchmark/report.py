@@ -72,4 +72,5 @@ def _model(info: ModelInfo) -> dict[str, object]:
         "gpu_layers": info.gpu_layers,
         "keys": (info.key_type or info.cache_type).value,
         "values": info.cache_type.value,
+        "flash_attention": info.flash_attention.value,
     }

@@ -5713,10 +5713,6 @@ Chat-Vorlage: {template_name}
         <translation>Flash Attention</translation>
     </message>
     <message>
-        <source>One fused kernel; automatic: on a GPU and for long contexts. Smaller cache types always use it.</source>
-        <translation>Ein zusammengefasster Rechenkern; automatisch: auf einer GPU und bei langem Kontext. Kleinere Cache-Typen verwenden ihn immer.</translation>
-    </message>
-    <message>
         <source>Automatic</source>
         <translation>Automatisch</translation>
     </message>
@@ -5983,6 +5979,10 @@ Chat-Vorlage: {template_name}
     <message>
         <source>q4_0 (a quarter)</source>
         <translation>q4_0 (ein Viertel)</translation>
+    </message>
+    <message>
+        <source>One fused kernel. Automatic: on, except where separate steps are measured to be faster on the processor. Smaller cache types always use it.</source>
+        <translation>Ein zusammengefasster Rechenkern. Automatisch: an, außer wo getrennte Schritte auf dem Prozessor schneller gemessen wurden. Kleinere Cache-Typen verwenden ihn immer.</translation>
     </message>
     <message>
         <source>where it is faster</source>
