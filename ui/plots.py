@@ -150,7 +150,11 @@ class Sparkline(_Plot):
         area.setAlpha(38)
         painter.setPen(Qt.PenStyle.NoPen)
         painter.setBrush(area)
+        painter.setRenderHint(
+            QPainter.RenderHint.Antialiasing, on=False
+        )  # its edge lies under the line; a third of the time
         painter.drawPolygon(below)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         painter.setPen(QPen(inks.color(tokens.accent_text), 1.0))
         painter.drawPolyline(line)
 
