@@ -65,8 +65,8 @@ class Tokenizer:
         return [" ".join(rule) if isinstance(rule, list) else rule for rule in rules]
 
 
-def train(texts: Iterable[str], vocab_size: int) -> Tokenizer:
-    """A fresh vocabulary of `vocab_size` entries: control tokens, all bytes, merges by frequency."""
+def empty() -> tokenizers.Tokenizer:
+    """Byte-level BPE without entries."""
     inner = tokenizers.Tokenizer(models.BPE())
     inner.pre_tokenizer = pre_tokenizers.Sequence(
         [
@@ -75,6 +75,12 @@ def train(texts: Iterable[str], vocab_size: int) -> Tokenizer:
         ]
     )
     inner.decoder = tokenizers.decoders.ByteLevel()
+    return inner
+
+
+def train(texts: Iterable[str], vocab_size: int) -> Tokenizer:
+    """A fresh vocabulary of `vocab_size` entries: control tokens, all bytes, merges by frequency."""
+    inner = empty()
     trainer = trainers.BpeTrainer(
         vocab_size=vocab_size,
         special_tokens=list(CONTROL),

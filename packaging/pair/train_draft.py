@@ -1,6 +1,7 @@
 """Train the draft on text, then distil it from a trained target: on the mixture and on the target's own samples.
 
-Run again to continue. The teacher's feed-forward weights are Q4_0-rounded, as they ship.
+Run again to continue. The teacher's feed-forward weights are Q4_0-rounded, as they ship. With `--pair` a draft that
+ships learns on, from the target that ships, and is told as well what acceptance depends on: how far the two overlap.
 """
 
 # ruff: noqa: S311  (seeded, repeatable draws are the point here)
@@ -24,12 +25,15 @@ from bpe import Tokenizer
 from corpus import Sources, make_batch
 from network import DRAFT_SHAPE, Network, Shape
 from quantize import rounded
+from read_back import read_network, read_tokenizer
 from torch import Tensor
 from training import Clock, Optimizers, load_network, report, resume, save
 from wiring import wire
 
 TOY_SHAPE = Shape(num_layers=2, width=32, num_heads=1, ffn_width=32, context=256)
 CE_SHARE = 0.1
+OVERLAP_SHARE = 2.0  # reached at the end; the divergence alone finds the way better at the start
+OVERLAP_TEMPERATURE = 0.8
 ROW = 384  # one length of rows: one compilation
 ALONE = 0.3  # the first share of the training learns from text only: many times cheaper than asking the teacher
 
@@ -48,6 +52,9 @@ def parse() -> argparse.Namespace:
     parser.add_argument("--toy", action="store_true")
     parser.add_argument("--compile", action="store_true")
     parser.add_argument("--checkpoint", default="draft.pt", help="name of the draft's checkpoint in the folder")
+    parser.add_argument("--pair", type=Path, nargs=2, metavar=("TARGET", "DRAFT"), help="GGUFs to go on from")
+    parser.add_argument("--muon-lr", type=float, default=0.02)
+    parser.add_argument("--adam-lr", type=float, default=0.006)
     return parser.parse_args()
 
 
@@ -86,6 +93,13 @@ def distillation_loss(student: Tensor, teacher: Tensor, labels: Tensor) -> Tenso
     return divergence + CE_SHARE * F.nll_loss(scores, labels)
 
 
+def overlap_loss(student: Tensor, teacher: Tensor) -> Tensor:
+    """Mean total variation distance: the share of drafted tokens that rejection sampling refuses (arXiv 2310.08461)."""
+    q = (student.float() / OVERLAP_TEMPERATURE).softmax(dim=-1)
+    p = (teacher.float() / OVERLAP_TEMPERATURE).softmax(dim=-1)
+    return 0.5 * (p - q).abs().sum(dim=-1).mean()
+
+
 def compare(target: Network, draft: Network, ids: Tensor, mask: Tensor) -> tuple[float, float]:
     """Share of answer positions with the same first choice, and mean overlap (1 - total variation)."""
     with torch.no_grad():
@@ -100,11 +114,26 @@ def draw(options: argparse.Namespace, sources: Sources, tokenizer: Tokenizer, cl
     rng = Random(options.seed * 1_000_000 + clock.step)
     length = 256 if options.toy else ROW
     size = (max(1, options.tokens_per_step // length), length)
-    if options.samples and clock.progress >= ALONE and clock.step % 2:
+    own = clock.step % 3 > 0 if options.pair else clock.progress >= ALONE and clock.step % 2 > 0
+    if options.samples and own:
         ids, mask = Samples.load(tuple(options.samples)).rows(size, rng)
     else:
-        ids, mask = make_batch(sources, tokenizer, size, 0.2 if clock.progress < 0.05 else 0.0, rng.getrandbits(29))
+        echo = 0.2 if clock.progress < 0.05 and not options.pair else 0.0
+        ids, mask = make_batch(sources, tokenizer, size, echo, rng.getrandbits(29))
     return torch.from_numpy(ids), torch.from_numpy(mask)
+
+
+def begin(options: argparse.Namespace) -> tuple[Tokenizer, Network, Network]:
+    """Vocabulary, target and draft: fresh from the folder's checkpoints, or as a pair ships."""
+    if options.pair:
+        target, draft = (read_network(path) for path in options.pair)
+        return read_tokenizer(options.pair[0]), target, draft
+    tokenizer = Tokenizer.load(options.out / "tokenizer.json")
+    target, _ = load_network(options.out / "target.pt")
+    shape = TOY_SHAPE if options.toy else DRAFT_SHAPE
+    draft = Network(replace(shape, vocab_size=tokenizer.size))
+    wire(draft, induction_layers=(1,), match=3.0)
+    return tokenizer, target, draft
 
 
 def train(options: argparse.Namespace) -> None:
@@ -112,16 +141,14 @@ def train(options: argparse.Namespace) -> None:
     torch.set_num_threads(options.threads)
     torch.manual_seed(options.seed)
     sources = Sources.load(options.data)
-    tokenizer = Tokenizer.load(options.out / "tokenizer.json")
-    target, _ = load_network(options.out / "target.pt")
-    shape = TOY_SHAPE if options.toy else DRAFT_SHAPE
-    draft = Network(replace(shape, vocab_size=tokenizer.size))
-    wire(draft, induction_layers=(1,), match=3.0)
-    optimizers = Optimizers(draft, muon_lr=0.02, adam_lr=0.006)
+    tokenizer, target, draft = begin(options)
+    tokenizer.save(options.out / "tokenizer.json")
+    optimizers = Optimizers(draft, options.muon_lr, options.adam_lr)
     clock = Clock(options.steps, options.minutes)
     checkpoint, log = options.out / options.checkpoint, options.out / "draft.jsonl"
     resume(checkpoint, draft, optimizers, clock)
-    with rounded(target.feed_forward()):
+    # What was read from a GGUF is rounded already.
+    with nullcontext() if options.pair else rounded(target.feed_forward()):
         distil(options, (target, draft), (optimizers, clock), lambda: draw(options, sources, tokenizer, clock))
     save(checkpoint, draft, optimizers, clock)
     report(log, step=clock.step, tokens=clock.tokens, seconds=clock.seconds)
@@ -148,12 +175,14 @@ def distil(
         labels = ids[:, 1:][learned]
         with cast:
             scores = draft.logits(learn(ids)[:, :-1][learned])
-            if clock.progress < ALONE:
+            if clock.progress < ALONE and not options.pair:
                 loss = F.cross_entropy(scores.float(), labels)
             else:
                 with torch.no_grad():
                     wanted = target.logits(teach(ids)[:, :-1][learned])
                 loss = distillation_loss(scores, wanted, labels)
+                if options.pair:
+                    loss = loss + OVERLAP_SHARE * clock.progress * overlap_loss(scores, wanted)
         loss.backward()
         optimizers.step(clock.rate)
         clock.tick(ids.numel())

@@ -74,3 +74,36 @@ def test_exported_pair_answers_and_is_measured(run: Path) -> None:
     assert "tokens in" in printed
     record = json.loads((run / "samples.jsonl").read_text(encoding="utf-8").splitlines()[0])
     assert 0 < record["prompt"] < len(record["ids"])
+
+
+def test_what_ships_reads_back_as_it_was_written(run: Path) -> None:
+    code = (
+        "import sys, torch; from pathlib import Path; from bpe import Tokenizer; from export import quantize, TYPES\n"
+        "from gguf.quants import dequantize; from read_back import read_network, read_tokenizer\n"
+        "from training import load_network; run = Path(sys.argv[1])\n"
+        "text = 'Hello there, 123 <|im_start|>user\\n na\\u00efve \\U0001f389'\n"
+        "whole = Tokenizer.load(run / 'tokenizer.json').encode(text)\n"
+        "assert read_tokenizer(run / 'target.gguf').encode(text) == whole\n"
+        "mine, read = load_network(run / 'draft.pt')[0], read_network(run / 'draft.gguf')\n"
+        "assert mine.shape == read.shape\n"
+        "for (name, one), (_, other) in zip(mine.named_parameters(), read.named_parameters(), strict=True):\n"
+        "    kind = TYPES['F32' if one.ndim == 1 else 'Q4_0' if '.ffn_' in name else 'Q8_0']\n"
+        "    stored = dequantize(quantize(one.detach().numpy(), kind), kind)\n"
+        "    assert torch.equal(torch.from_numpy(stored), other.detach()), name\n"
+    )
+    command = [sys.executable, "-c", code, str(run)]
+    done = subprocess.run(command, cwd=PAIR, capture_output=True, text=True, timeout=240, check=False)
+    assert done.returncode == 0, done.stderr[-2000:]
+
+
+def test_a_draft_learns_on_from_what_ships(run: Path, tmp_path: Path) -> None:
+    pytest.importorskip("llama_cpp", reason="opening the files needs llama-cpp-python")
+    samples = tmp_path / "samples.jsonl"
+    script("sample.py", run / "target.gguf", samples, "--tokens", "300")
+    pair = ("--pair", run / "target.gguf", run / "draft.gguf", "--samples", samples)
+    toy = ("--out", tmp_path, "--toy", "--tokens-per-step", "1024", "--threads", "1", "--steps", "40")
+    script("train_draft.py", *toy, *pair)
+    more, first = losses(tmp_path / "draft.jsonl"), losses(run / "draft.jsonl")
+    assert more[0] < first[0]
+    script("export.py", tmp_path / "draft.pt", tmp_path / "tokenizer.json", tmp_path / "draft.gguf", "--role", "draft")
+    assert (tmp_path / "draft.gguf").stat().st_size == (run / "draft.gguf").stat().st_size
