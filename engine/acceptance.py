@@ -10,15 +10,18 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 from engine.records import Source
 
 CONFIDENCE_EDGES = (0.2, 0.35, 0.5, 0.65, 0.8, 0.9, 0.95, 0.98, 0.993, 0.998, 0.9995)
+_MIDDLES = tuple((low + high) / 2 for low, high in pairwise((0.0, *CONFIDENCE_EDGES, 1.0)))
 _FORGET = 0.985  # a look weighs half after about 46 more of its class
 _PRIOR_WEIGHT = 2.0  # looks that the first guess is worth
 _HERE_WEIGHT = 2.0  # looks that it takes to believe that an answer is unlike those before
 _MOST_LOOKS = 1e4  # no count reaches it: looks are forgotten
 _TRUST_WEIGHT = 4.0  # the same of how far stated confidences are believed at all
+_MISS_WEIGHT = 1.0  # misses that are put to those foreseen, and to those seen: a few say little
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +45,7 @@ class AcceptanceEstimate:
         """``prior_share``: what share of a stated confidence is believed before anything was seen."""
         self._classes = [_Class(0.0, 0.0) for _ in range(len(CONFIDENCE_EDGES) + 1)]
         self._trust = _Class(_TRUST_WEIGHT * prior_share, _TRUST_WEIGHT)  # kept ones against what was stated
+        self._misses: float | None = 1.0  # for one that the stated confidences foresee; None: to be counted anew
         self._here: _Class | None = None  # in this answer: kept ones against what was expected
 
     def begin(self) -> None:
@@ -51,9 +55,22 @@ class AcceptanceEstimate:
     def chance(self, confidence: float) -> float:
         """Chance that a token of this confidence is kept, where all before it were."""
         found = self._classes[bisect_right(CONFIDENCE_EDGES, confidence)]
-        believed = confidence * min(1.0, self._trust.kept / self._trust.seen)
+        believed = self._believed(confidence)
         here = min(1.0, self._here.kept / self._here.seen) if self._here is not None else 1.0
         return here * (found.kept + _PRIOR_WEIGHT * believed) / (found.seen + _PRIOR_WEIGHT)
+
+    def _believed(self, confidence: float) -> float:
+        """What a confidence is worth where its class was seldom seen.
+
+        A token that is drawn from a draft much like the target is kept far more often than the draft is sure of it, as
+        it may be any that both find likely. Unless that is foreseen, no unsure token is proposed, and nothing learnt.
+        """
+        trust = self._trust.kept / self._trust.seen
+        if trust < 1.0:
+            return confidence * trust
+        if self._misses is None:
+            self._misses = self._counted_misses()
+        return max(confidence, 1.0 - (1.0 - confidence) * self._misses)
 
     @property
     def numbers(self) -> list[float]:
@@ -69,6 +86,7 @@ class AcceptanceEstimate:
         *self._classes, self._trust = _classes_of(numbers, len(self._classes) + 1)
         if self._trust.seen == 0.0 or self._trust.kept == 0.0:  # no chance is ever learnt to be none at all
             raise ValueError("nothing was stated, or nothing of it kept")
+        self._misses = None
 
     @property
     def is_seen(self) -> bool:
@@ -87,6 +105,12 @@ class AcceptanceEstimate:
         trust = self._trust
         trust.kept = trust.kept * fading + (weight if kept else 0.0)
         trust.seen = trust.seen * fading + weight * confidence
+        self._misses = None
+
+    def _counted_misses(self) -> float:
+        foreseen = sum(one.seen * (1.0 - middle) for one, middle in zip(self._classes, _MIDDLES, strict=True))
+        missed = sum(one.seen - one.kept for one in self._classes)
+        return (missed + _MISS_WEIGHT) / (foreseen + _MISS_WEIGHT)
 
 
 class AcceptanceByDepth:

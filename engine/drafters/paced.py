@@ -219,12 +219,16 @@ class PacedDrafter:
     def _learn(self, history: History) -> None:
         """See what became of the places where something else was proposed than might have been, or less of it.
 
-        Only text and what was drafted without drawing is looked at: that it comes is as likely as that it is kept.
+        Only text and what was drafted without drawing is looked at: that it comes is as likely as that it is kept. Of
+        what would be drawn some other token might have been kept as well: there it is looked at only where nothing
+        was proposed, as else a draft that once failed would never be tried again.
         """
         self._learn_from(history[self._num_history :].tolist())
 
     def _learn_from(self, fresh: list[int]) -> None:
         for seen, num_sent in self._unsent:
+            if seen.q is not None and num_sent:
+                continue
             right = num_equal(seen.ids, fresh)
             confidences = seen.confidences[num_sent : min(right + 1, len(fresh))]
             if right >= num_sent and confidences:

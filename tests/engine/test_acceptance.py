@@ -20,6 +20,21 @@ def test_a_class_learns_its_own_chance() -> None:
     assert estimate.chance(0.4) == pytest.approx(0.1, abs=0.1)
 
 
+def test_an_unsure_token_is_hoped_to_be_kept_where_sure_ones_are_kept_more_often_than_stated() -> None:
+    good, poor = AcceptanceEstimate(), AcceptanceEstimate()
+    for i in range(200):
+        good.observe(0.6, kept=i % 20 > 0)  # drawn from nearly the target's distribution
+        poor.observe(0.6, kept=i % 20 > 9)
+    assert good.chance(0.3) > 0.75
+    assert poor.chance(0.3) < 0.3
+    again = AcceptanceEstimate()
+    again.restore(good.numbers)
+    assert again.chance(0.3) == good.chance(0.3)
+    for _ in range(30):
+        good.observe(0.3, kept=False)
+    assert good.chance(0.3) < 0.15  # what is seen counts for more
+
+
 def test_what_changes_is_forgotten() -> None:
     estimate = AcceptanceEstimate()
     for _ in range(300):

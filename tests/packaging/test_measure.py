@@ -52,7 +52,7 @@ def test_sampled_tokens_are_distributed_as_plain_decoding(
 
 
 def test_the_measurement_notices_a_wrong_verification(exactness: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert run(exactness, monkeypatch, "mutants", "--samples", "1600", "--temperatures", "1.0") == 0
+    assert run(exactness, monkeypatch, "mutants", "--samples", "4800", "--temperatures", "1.0") == 0
 
 
 def test_a_second_look_does_not_excuse_a_wrong_verification(

@@ -265,3 +265,15 @@ def test_text_that_was_not_proposed_is_learnt_from() -> None:
         assert drafter.propose(np.array(path[:i], dtype=np.int32), 8).ids == []
         drafter.observe(0)
     assert answering.pacer.learnt.text_chances.chance(0.6) > max(before, 0.9)
+
+
+@pytest.mark.parametrize(("temperature", "most", "learns"), [(0.0, 1, True), (1.0, 1, False), (1.0, 0, True)])
+def test_of_what_would_be_drawn_nothing_is_learnt_by_what_came_but_where_nothing_was_proposed(
+    temperature: float, most: int, learns: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    answering = Answering(FLAT)
+    looks: list[Source] = []
+    monkeypatch.setattr(answering.pacer, "plan", lambda chances: (1.0, min(most, len(chances))))
+    monkeypatch.setattr(answering.pacer, "observe_unsent", lambda source, *_rest: looks.append(source))
+    answering.tokens("draft", SamplingParams(temperature=temperature, seed=3), 60, [3, 1, 4, 1])
+    assert (Source.DRAFT in looks) == learns
