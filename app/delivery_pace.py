@@ -14,6 +14,8 @@ from collections.abc import Callable
 SHORTEST_MS, LONGEST_MS = 25.0, 50.0
 LONGEST_UNREAD_MS = 100.0  # where more than so many tokens come a second: several lines, which nobody reads along
 READ_TOKENS_S = 60.0
+LONGEST_RUSH_MS = 200.0  # where it is so many: a page in a few seconds, which should not be held up by showing it
+RUSH_TOKENS_S = 240.0
 CORE_SHARE = 0.0125  # of each core may be the window's
 _WEIGHT = 0.2  # of the newest delivery in the averages
 _MOST_MS = 15.0  # that one delivery counts: a dialog that opens says nothing of text
@@ -33,13 +35,16 @@ class DeliveryPace:
     @property
     def pause_ms(self) -> float:
         """From one delivery to the next, at least."""
-        longest_ms = LONGEST_UNREAD_MS if self._tokens_s > READ_TOKENS_S else LONGEST_MS
+        longest_ms = LONGEST_MS
+        if self._tokens_s > READ_TOKENS_S:
+            rush_ms = LONGEST_RUSH_MS * min(1.0, self._tokens_s / RUSH_TOKENS_S)
+            longest_ms = max(LONGEST_UNREAD_MS, rush_ms)
         return min(longest_ms, max(SHORTEST_MS, self._cost_ms / self._share))
 
     def delivered(self, elapsed_ms: float, num_tokens: int) -> None:
         """There is a delivery, so long after the one before; what came of that one is known now."""
         now_s = self._own_s()
         cost_ms, self._before_s = 1000.0 * (now_s - self._before_s), now_s
-        if 0.0 < elapsed_ms <= 2.0 * LONGEST_UNREAD_MS:  # else the engine was quiet: this was spent on something else
+        if 0.0 < elapsed_ms <= 2.0 * LONGEST_RUSH_MS:  # else the engine was quiet: this was spent on something else
             self._cost_ms += (min(cost_ms, _MOST_MS) - self._cost_ms) * _WEIGHT
             self._tokens_s += (1000.0 * num_tokens / elapsed_ms - self._tokens_s) * _WEIGHT

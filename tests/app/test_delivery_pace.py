@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from app.delivery_pace import LONGEST_MS, LONGEST_UNREAD_MS, SHORTEST_MS, DeliveryPace
+from app.delivery_pace import LONGEST_MS, LONGEST_RUSH_MS, LONGEST_UNREAD_MS, SHORTEST_MS, DeliveryPace
 
 
 def settled(cost_ms: float, num_cores: int, elapsed_ms: float = 40.0, num_tokens: int = 1) -> float:
@@ -28,7 +28,10 @@ def test_the_pause_is_what_a_delivery_takes_over_the_share(cost_ms: float, num_c
 def test_text_that_nobody_can_follow_comes_in_larger_pieces() -> None:
     assert settled(2.0, 2, num_tokens=2) == LONGEST_MS  # 50 tokens a second
     assert settled(2.0, 2, num_tokens=4) == pytest.approx(80.0, rel=0.01)
-    assert settled(9.0, 2, num_tokens=20) == LONGEST_UNREAD_MS
+    assert settled(9.0, 2, elapsed_ms=50.0, num_tokens=6) == pytest.approx(LONGEST_UNREAD_MS, rel=0.01)  # 120 a second
+    assert settled(9.0, 2, elapsed_ms=50.0, num_tokens=9) == pytest.approx(150.0, rel=0.01)
+    assert settled(9.0, 2, num_tokens=20) == LONGEST_RUSH_MS
+    assert settled(9.0, 2, elapsed_ms=LONGEST_RUSH_MS + 10.0, num_tokens=100) == LONGEST_RUSH_MS  # still streaming
     assert settled(0.5, 2, num_tokens=20) == SHORTEST_MS
 
 
