@@ -211,6 +211,13 @@ class ConversationList(QListView):
         if places:
             self.setCurrentIndex(next((place for place in places if place.row() >= row), places[-1]))
 
+    def follow_day(self) -> None:
+        """Group by the days of now; not while a name is being typed."""
+        if self.state() is not QAbstractItemView.State.EditingState:
+            row = self.rows.item(self.currentIndex()) if self.hasFocus() else None
+            if self.rows.follow_day() and (row is None or not self._mark_again(row)):
+                self._mark()
+
     def focusInEvent(self, event: QFocusEvent) -> None:
         """Reached by a key, it shows where the keys begin."""
         super().focusInEvent(event)

@@ -8,6 +8,7 @@ from datetime import date, datetime, time, timedelta
 
 from PySide6.QtCore import QAbstractListModel, QMimeData, QModelIndex, QObject, QPersistentModelIndex, Qt, Signal
 
+from ui import clock
 from ui.formatting import as_written
 from ui.language import mark, translate
 from ui.library_signals import LibrarySignals
@@ -68,11 +69,18 @@ class ConversationModel(QAbstractListModel):
     def set_rows(self, rows: Iterable[ConversationRow], folders: Sequence[FolderRow] | None = None) -> None:
         """Replace the list; newest first is the caller's order. Without ``folders`` they stay as they are."""
         given = tuple(rows), self.folders if folders is None else tuple(folders)
-        today = datetime.now().astimezone().date()
+        today = clock.today()
         if (*given, today) != (self._rows, self.folders, self._today):
             self._rows, self.folders = given
             self._today = today
             self._rebuild()
+
+    def follow_day(self) -> bool:
+        """Group by the days of now; False where they are those that are shown."""
+        if not self._rows or self._today == clock.today():
+            return False
+        self.set_rows(self._rows)
+        return True
 
     def set_signs(self, signs: Mapping[int, str]) -> None:
         """What is going on in conversations, by their ids: `ANSWERING` or `UNSEEN`."""
@@ -133,7 +141,7 @@ class ConversationModel(QAbstractListModel):
     def _by_day(self, rows: Iterable[ConversationRow]) -> Iterable[Item]:
         waiting = iter(rows)
         heading = ""
-        today = self._today or datetime.now().astimezone().date()
+        today = self._today or clock.today()
         # Two moments to compare with: to find the day of each of thousands would take longer than all the rest.
         begins, day_before = _begin(today), _begin(today - timedelta(days=1))
         for row in waiting:

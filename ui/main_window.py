@@ -382,8 +382,10 @@ class MainWindow(QMainWindow):
         self.layout_changed.emit()
 
     def changeEvent(self, event: QEvent) -> None:
-        """It may fill the screen, or no longer."""
+        """It may fill the screen, or no longer; it is come back to, maybe on another day."""
         super().changeEvent(event)
+        if event.type() == QEvent.Type.ActivationChange:
+            self.sidebar.list.follow_day()
         if event.type() == QEvent.Type.WindowStateChange:
             self.layout_changed.emit()
 

@@ -16,10 +16,12 @@ from pytestqt.qtbot import QtBot
 
 from engine.records import Mode, ModelInfo
 from tests.run_stats import DRAFTED
+from ui import clock
 from ui.main_window import MainWindow
 from ui.records import ConversationRow, EngineState, EngineView, FieldKind, SettingField
 from ui.theme import Theme
 
+NOW = datetime.now(UTC)
 ASSETS = Path(__file__).parents[2] / "assets"
 
 FIELDS = (
@@ -70,9 +72,14 @@ STATS = DRAFTED
 
 def rows() -> list[ConversationRow]:
     """Three conversations: today, yesterday and long ago."""
-    now = datetime.now(UTC)
     ages = ((1, "Weekend plans", 0), (2, "Regex help", 1), (3, "Trip notes", 30))
-    return [ConversationRow(number, title, now - timedelta(days=days)) for number, title, days in ages]
+    return [ConversationRow(number, title, NOW - timedelta(days=days)) for number, title, days in ages]
+
+
+@pytest.fixture(autouse=True)
+def today(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It stays the day of `NOW`, be it midnight in between."""
+    monkeypatch.setattr(clock, "today", lambda: NOW.astimezone().date())
 
 
 @pytest.fixture

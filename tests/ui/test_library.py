@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
-
 import pytest
 from PySide6.QtCore import QModelIndex, Qt
 from PySide6.QtGui import QAction, QColor
@@ -11,12 +9,12 @@ from PySide6.QtWidgets import QLineEdit, QMenu
 from pytestqt.logging import _QtMessageCapture as QtMessages
 from pytestqt.qtbot import QtBot
 
+from tests.ui.conftest import NOW
 from ui.conversation_menu import make_list_menu
 from ui.conversation_model import BATCH, ConversationModel, Heading
 from ui.main_window import MainWindow
 from ui.records import ConversationRow, FolderRow
 
-NOW = datetime.now(UTC)
 ROWS = (
     ConversationRow(1, "Plain", NOW),
     ConversationRow(2, "Second pinned", NOW, pinned=True, place=2),

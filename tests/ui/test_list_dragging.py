@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
-
 import pytest
 from PySide6.QtCore import QMimeData, QModelIndex, QPoint, Qt
 from PySide6.QtGui import QDragEnterEvent, QDragMoveEvent, QDropEvent
@@ -11,12 +9,12 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
+from tests.ui.conftest import NOW
 from ui.conversation_list import ConversationList
 from ui.conversation_model import Heading
 from ui.main_window import MainWindow
 from ui.records import ConversationRow, FolderRow
 
-NOW = datetime.now(UTC)
 ROWS = (
     ConversationRow(1, "Plain", NOW),
     ConversationRow(2, "Second pinned", NOW, pinned=True, place=2),

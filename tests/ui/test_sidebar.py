@@ -9,7 +9,8 @@ from PySide6.QtCore import QPoint, Qt
 from PySide6.QtWidgets import QLineEdit
 from pytestqt.qtbot import QtBot
 
-from tests.ui.conftest import rows
+from tests.ui.conftest import NOW, rows
+from ui import clock
 from ui.conversation_model import ANSWERING, UNSEEN
 from ui.main_window import MainWindow
 from ui.records import ConversationRow
@@ -140,11 +141,27 @@ def test_ctrl_b_hides_and_the_header_brings_back(filled: MainWindow, qtbot: QtBo
 
 
 def test_a_day_begins_at_the_midnight_of_here(window: MainWindow) -> None:
-    midnight = datetime.combine(datetime.now().astimezone().date(), time.min)
+    midnight = datetime.combine(NOW.astimezone().date(), time.min)
     moments = [midnight, midnight - timedelta(seconds=1), midnight - timedelta(days=1, seconds=1)]
     listed = [ConversationRow(number, str(number), each.astimezone(UTC)) for number, each in enumerate(moments, 1)]
     window.set_conversations(listed, None)
     assert _titles(window) == ["Today", "1", "Yesterday", "2", "Earlier", "3"]
+
+
+def test_come_back_to_on_another_day_it_groups_by_that_day(
+    filled: MainWindow, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(clock, "today", lambda: (NOW + timedelta(days=1)).astimezone().date())
+    assert _titles(filled)[0] == "Today"
+    other = QLineEdit()
+    qtbot.addWidget(other)
+    other.show()
+    other.activateWindow()
+    qtbot.waitUntil(other.isActiveWindow)
+    filled.activateWindow()
+    qtbot.waitUntil(filled.isActiveWindow)
+    assert _titles(filled) == ["Yesterday", "Weekend plans", "Earlier", "Regex help", "Trip notes"]
+    assert filled.sidebar.list.currentIndex() == filled.sidebar.list.rows.index_of(1)
 
 
 def test_f2_renames_the_open_chat_from_anywhere_and_gives_the_keyboard_back(filled: MainWindow, qtbot: QtBot) -> None:

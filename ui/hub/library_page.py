@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import datetime
 
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QMenu, QPushButton, QToolButton, QVBoxLayout, QWidget
 
+from ui import clock
 from ui.dialogs import Question
 from ui.elided_label import ElidedLabel
 from ui.formatting import as_written, size
@@ -25,8 +25,7 @@ WIDTH_PX = 860
 
 def facts(row: LibraryRow) -> str:
     """``qwen2 · Q4_K_M · used yesterday · drafted by Qwen2.5 0.5B``."""
-    today = datetime.now().astimezone().date()
-    pieces = [row.architecture, row.quantization, used(row.last_used, today)]
+    pieces = [row.architecture, row.quantization, used(row.last_used, clock.today())]
     if row.paired_with:
         pieces.append(translate("LibraryPage", "paired with {paired_with}").format(paired_with=row.paired_with))
     return " · ".join(piece for piece in pieces if piece)

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from datetime import datetime
-
 from PySide6.QtWidgets import QHBoxLayout, QStackedWidget, QVBoxLayout, QWidget
 
+from ui import clock
 from ui.formatting import as_written
 from ui.hub.file_table import FileTable
 from ui.hub.intentions import Intentions
@@ -22,13 +21,12 @@ MAX_PX = 820
 
 def facts(row: RepoRow) -> str:
     """``by Qwen · 1.2 M downloads · updated 3 days ago · apache-2.0``."""
-    today = datetime.now().astimezone().date()
     pieces = [translate("RepoPane", "by {author}").format(author=row.author)] if row.author else []
     number = row.downloads
     if number is not None:
         pieces.append(translate("RepoPane", "{compact} downloads", None, number).format(compact=compact(number)))
     if row.updated is not None:
-        pieces.append(translate("RepoPane", "updated {day}").format(day=day(row.updated, today)))
+        pieces.append(translate("RepoPane", "updated {day}").format(day=day(row.updated, clock.today())))
     pieces.append(
         translate("RepoPane", "licence {licence}").format(licence=row.licence)
         if row.licence

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import datetime
 
 from PySide6.QtCore import Qt, QTimer
 from PySide6.QtGui import QAction
@@ -11,6 +10,7 @@ from PySide6.QtWidgets import QCheckBox, QLineEdit, QStackedWidget, QWidget
 
 from engine.records import Problem
 from engine.sentences import one_stop
+from ui import clock
 from ui.calm_combo import CalmCombo
 from ui.hub.choice_list import Choice, ChoiceList
 from ui.hub.columns import list_side, put_beside
@@ -34,12 +34,11 @@ _TONES = {FitLevel.FITS: "good", FitLevel.TIGHT: "warn", FitLevel.TOO_LARGE: "ba
 
 def result_row(row: RepoRow) -> Choice:
     """A result as a line of the list."""
-    today = datetime.now().astimezone().date()
     known = row.fit is not FitLevel.UNKNOWN
     number = row.downloads or 0
     second = [
         translate("SearchPage", "{compact} downloads", None, number).format(compact=compact(row.downloads)),
-        day(row.updated, today) if row.updated else "",
+        day(row.updated, clock.today()) if row.updated else "",
         row.licence,
     ]
     return Choice(

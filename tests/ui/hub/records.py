@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from datetime import UTC, date, datetime, timedelta
+from datetime import date, timedelta
 
+from tests.ui.conftest import NOW
 from ui.hub_records import (
     CatalogRow,
     DownloadRow,
@@ -209,7 +210,6 @@ def downloads() -> list[DownloadRow]:
 
 
 def library() -> list[LibraryRow]:
-    now = datetime.now(UTC)
     return [
         LibraryRow(
             "qwen",
@@ -218,12 +218,12 @@ def library() -> list[LibraryRow]:
             4_683 * MB,
             "qwen2",
             "Q4_K_M",
-            now,
+            NOW,
             "Qwen2.5 0.5B",
             in_use="target",
         ),
         LibraryRow(
-            "small", "/models/small.gguf", "Qwen2.5 0.5B Instruct", 676 * MB, "qwen2", "Q8_0", now - timedelta(days=1)
+            "small", "/models/small.gguf", "Qwen2.5 0.5B Instruct", 676 * MB, "qwen2", "Q8_0", NOW - timedelta(days=1)
         ),
         LibraryRow("own", "/elsewhere/own.gguf", "My fine-tune", 2_020 * MB, "llama", "Q5_K_M", None, in_place=True),
         LibraryRow(
@@ -233,7 +233,7 @@ def library() -> list[LibraryRow]:
             7_300 * MB,
             "gemma3",
             "Q4_K_M",
-            now - timedelta(days=80),
+            NOW - timedelta(days=80),
             in_place=True,
             missing=True,
         ),

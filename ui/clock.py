@@ -1,0 +1,13 @@
+"""Which day it is, asked in one place.
+
+Owns: the day of here. Does not know: what is listed by days.
+"""
+
+from __future__ import annotations
+
+from datetime import date, datetime
+
+
+def today() -> date:
+    """The day of here."""
+    return datetime.now().astimezone().date()
