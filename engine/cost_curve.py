@@ -32,6 +32,8 @@ _FAR = 1.5  # times its measured share of the others' costs that a pass which no
 _TELLING = 4  # passes of a size, of the last `_REFRESH_EVERY`, that say what it costs now
 _TOO_GOOD = 0.8  # of what is hoped of a larger pass: if it takes less, the plain one is rather thought to take less
 _ENOUGH_SIZES = 2  # of one alone the measurement may have been wrong
+_LEAST_LARGEST = 8  # tokens of a pass that are paced anyway
+_AS_CHEAP = 1.02  # times the least cost a token: larger passes are still as good
 _PLAIN_TRIES = 2  # runs of plain passes until a hurried look at them is believed
 
 
@@ -50,6 +52,7 @@ class CostCurve:
         """
         self._num_seen = 0 if guessed else _TRUSTED
         self._cheapest = list(range(MAX_PASS + 1))
+        self._largest = MAX_PASS
         self._since_refresh = self._last_measured = self._last_known = 0
         self._ms: list[float] = []
         self.replace(measured_ms)
@@ -81,6 +84,15 @@ class CostCurve:
         A look that had no time for larger ones may have met another program: whatever is kept would seem to pay.
         """
         return self._last_measured < FIRST and self._num_plain < _PLAIN_TRIES
+
+    @property
+    def largest(self) -> int:
+        """The largest pass that costs as little a token as any: what goes beyond it had better wait for the next pass.
+
+        A stretch of sure tokens is seen only as far as one pass may pay; taken at once to its end, it would often need
+        a pass beyond a step of the costs, where two of the best size take less.
+        """
+        return self._largest
 
     @property
     def points_ms(self) -> dict[int, float]:
@@ -182,6 +194,10 @@ class CostCurve:
         for n in range(2, MAX_PASS + 1):
             best = min(range(n, min(n + _LARGEST_PAD, MAX_PASS) + 1), key=self._ms.__getitem__)
             self._cheapest[n] = best if self._ms[best] < _PAD_GAIN * self._ms[n] else n
+        shares = [(self.cost_ms(n) / n, n) for n in range(_LEAST_LARGEST, MAX_PASS + 1)]
+        most = _AS_CHEAP * min(shares)[0]
+        # What is only hoped of large passes has to be tried.
+        self._largest = max(n for share, n in shares if share <= most) if self._last_known == MAX_PASS else MAX_PASS
 
     def _follow(self) -> None:
         """Where all that was seen lately costs far less than was measured, the machine was busy: the rest follows.

@@ -73,6 +73,11 @@ class Pacer:
         return self.explanation.reason
 
     @property
+    def most(self) -> int:
+        """Tokens that are worth proposing at once, however sure they are."""
+        return self.curve.largest - 1
+
+    @property
     def plain_ms(self) -> float:
         """Cost of a plain pass with everything around it."""
         return self.curve.cost_ms(1) + self.overhead_ms

@@ -16,7 +16,7 @@ from engine.drafters.lookahead import TEXT_DEPTH, Lookahead
 from engine.drafters.rest import Rest
 from engine.drafters.seen import Seen, num_equal, text_seen
 from engine.drafters.suffix import SuffixDrafter
-from engine.pacer import MAX_DEPTH, Pacer
+from engine.pacer import Pacer
 from engine.records import Source
 from engine.sampling import History, Sampler
 
@@ -87,13 +87,14 @@ class PacedDrafter:
             self._model, self._ahead = None, Seen(source=Source.DRAFT)
         self._rest.taken()
         self._begin_text(history)
+        limit = min(limit, self._pacer.most)
         text = Seen()
         if self._ready is not None:
             text = text_seen(self._ready.propose(history, min(limit, TEXT_DEPTH)))
         choice, depth = self._pacer.choose(
             text.confidences,
             has_model=self._model is not None,
-            limit=min(limit, MAX_DEPTH),
+            limit=limit,
             may_rest=self._may_rest,
             looks=True,
         )

@@ -206,3 +206,25 @@ def test_what_larger_passes_took_stays_where_a_plain_one_turns_out_to_be_cheaper
         curve.observe(4, 96.0)
     assert curve.observe(1, 15.0) == pytest.approx(0.25)
     assert curve.cost_ms(4) == pytest.approx(96.0)
+
+
+@pytest.mark.parametrize(
+    ("measured_ms", "largest"),
+    [
+        ({1: 1.0, 8: 2.6, 16: 3.7, 17: 4.6, 32: 8.0, 33: 8.9}, 16),  # a step behind 16, and none that pays beyond
+        ({1: 1.0, 8: 4.1, 16: 7.4, 32: 15.0, 33: 16.0}, 32),  # two of 16 take hardly less
+        ({1: 1.0, 32: 1.1, 33: 1.1}, MAX_PASS),  # a GPU
+        ({1: 1.0, 4: 1.1, 8: 9.0, 33: 80.0}, 8),  # small passes are the pacer's to choose
+        ({1: 1.0, 4: 1.2}, MAX_PASS),  # what larger ones take has to be found out
+    ],
+)
+def test_no_pass_is_larger_than_the_cheapest_a_token(measured_ms: dict[int, float], largest: int) -> None:
+    assert CostCurve(measured_ms).largest == largest
+
+
+def test_the_largest_pass_follows_what_passes_take() -> None:
+    curve = CostCurve({1: 1.0, 8: 2.6, 16: 3.7, 17: 4.6, 32: 8.0, 33: 8.9})
+    for _ in range(200):
+        curve.observe(16, 9.0)
+        curve.observe(32, 8.0)
+    assert curve.largest > 16

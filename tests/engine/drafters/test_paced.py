@@ -255,6 +255,18 @@ def test_the_draft_has_read_nothing_but_the_text_and_what_it_sees_ahead(curve: d
         history = np.array([*history, *draft.ids[:kept], rng.integers(0, N_VOCAB)], dtype=np.int32)
 
 
+@pytest.mark.parametrize(("curve", "most"), [({**STAIRCASE, 17: 4.6, 33: 8.3}, 15), ({**FLAT, 33: 1.1}, 32)])
+def test_nothing_is_proposed_beyond_the_pass_that_is_cheapest_a_token(
+    curve: dict[int, float], most: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    answering = Answering(curve)
+    monkeypatch.setattr(answering.pacer.curve, "observe", lambda *_: 1.0)  # the scripted clock would change it
+    right = DraftModelDrafter(CachedSequence(MarkovModel(P_LOGITS)), N_VOCAB, frozenset())
+    answering.drafters["right"] = PacedDrafter(answering.pacer, None, right)
+    answering.tokens("right", SamplingParams(temperature=0.0), 200, [3, 1, 4, 1])
+    assert max(answering.depths) == most
+
+
 def test_text_that_was_not_proposed_is_learnt_from() -> None:
     answering = Answering({1: 1.0, 2: 50.0, 32: 900.0})  # nothing pays here
     drafter = answering.drafters["text"]
