@@ -234,7 +234,7 @@ class Session:
         if model is not None:
             model.on_steps = costs.drafted
             model.sharpness = sharpness
-        drafter = self._drafters.drafter(mode, model, pacer, index)
+        drafter = self._drafters.drafter(mode, model, pacer, index, target.model.vocab.eog_ids)
         request = replace(request, mode=mode)
         answer = Answer(target.sequence, target.model.vocab, drafter, request, self._prompt, costs.pacer)
         answer.on_pass = None if tie_safe else costs.passed  # another number of threads would change the last bits

@@ -35,6 +35,14 @@ class Draft:
         """Where each token came from."""
         return self.sources if self.sources is not None else [self.source] * len(self.ids)
 
+    def until(self, ends: frozenset[int]) -> Draft:
+        """As far as the first of the tokens after which an answer goes on no more; of text, whose q is 1."""
+        if ends.isdisjoint(self.ids):
+            return self
+        count = next(i for i, token_id in enumerate(self.ids, 1) if token_id in ends)
+        scores = self.scores[:count] if self.scores is not None else None
+        return Draft(self.ids[:count], self.source, None, scores, self.match_length)
+
 
 class Drafter(Protocol):
     """Life cycle: ``begin`` once for an answer, then ``propose`` and ``observe`` in turn."""

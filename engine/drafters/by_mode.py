@@ -28,13 +28,19 @@ class DraftersByMode:
         self._suffix = SuffixDrafter()
 
     def drafter(
-        self, mode: Mode, model: DraftModelDrafter | None, pacer: Pacer | None, past: SuffixIndex | None = None
+        self,
+        mode: Mode,
+        model: DraftModelDrafter | None,
+        pacer: Pacer | None,
+        past: SuffixIndex | None = None,
+        ends: frozenset[int] = frozenset(),
     ) -> Drafter:
         """Make the drafter of one answer; without a ``pacer`` it drafts as far as it is let.
 
-        ``past`` is what suffix matching looks into where this conversation has no better match.
+        ``past`` is what suffix matching looks into where this conversation has no better match; a token of ``ends``
+        ends an answer.
         """
-        self._suffix.past = past
+        self._suffix.past, self._suffix.ends, self._lookup.ends = past, ends, ends
         if mode is Mode.OFF:
             return NoDrafter()
         model = model if mode in _WITH_MODEL else None

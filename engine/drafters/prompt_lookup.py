@@ -28,7 +28,11 @@ class PromptLookupDrafter:
 
     source = Source.NGRAM
 
-    def __init__(self, min_match: int = MIN_MATCH, max_match: int = MAX_MATCH) -> None:
+    def __init__(
+        self, min_match: int = MIN_MATCH, max_match: int = MAX_MATCH, ends: frozenset[int] = frozenset()
+    ) -> None:
+        """After a token of ``ends`` nothing is proposed, whatever followed it in the text: it ends the answer."""
+        self.ends = ends
         self._sizes = range(max_match, min_match - 1, -1)
         self._ids = array("i")
         # For each size: the last tokens of a match -> where its most recent continuation begins. Bytes, because the
@@ -58,7 +62,7 @@ class PromptLookupDrafter:
                 # A match that reaches the end repeats with this period: go on around it.
                 while len(proposed) < limit:
                     proposed += proposed[: limit - len(proposed)]
-                return Draft(proposed, self.source, match_length=size)
+                return Draft(proposed, self.source, match_length=size).until(self.ends)
         return Draft([], self.source)
 
     def observe(self, num_accepted: int) -> None:

@@ -37,11 +37,16 @@ class SuffixDrafter:
 
     source = Source.NGRAM
 
-    def __init__(self, rules: SuffixRules | None = None, past: SuffixIndex | None = None) -> None:
-        """``past`` is looked into and never written; it may grow or be another one after an answer, before `begin`."""
+    def __init__(
+        self, rules: SuffixRules | None = None, past: SuffixIndex | None = None, ends: frozenset[int] = frozenset()
+    ) -> None:
+        """``past`` is looked into and never written; it may grow or be another one after an answer, before `begin`.
+
+        After a token of ``ends`` nothing is proposed, whatever followed it in the text: it ends the answer.
+        """
         self._rules = rules or SuffixRules()
         self._index = SuffixIndex()
-        self.past = past
+        self.past, self.ends = past, ends
         self.num_read = 0  # tokens of the history that the last `begin` had to index
         self._past_match = NO_MATCH
         self._ahead = self._past_ahead = NO_MATCH  # the same, some tokens ahead of the history
@@ -92,7 +97,7 @@ class SuffixDrafter:
             return Draft([], self.source)
         limit = min(limit, int(rules.tokens_per_match * match.length))
         ids, scores = index.continuation(match, limit, rules.min_match, rules.min_probability)
-        return Draft(ids, self.source, None, scores, match.length)
+        return Draft(ids, self.source, None, scores, match.length).until(self.ends)
 
     def observe(self, num_accepted: int) -> None:
         """Nothing to learn: kept tokens come back in the next history."""

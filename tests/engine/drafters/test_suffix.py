@@ -54,6 +54,17 @@ def test_limit_zero_proposes_nothing() -> None:
     assert propose(history(1, 2, 1, 2), 0).ids == []
 
 
+def test_what_followed_the_end_of_an_answer_is_not_proposed() -> None:
+    ids = history(1, 2, 3, 4, 99, 5, 6, 1, 2, 3)
+    drafter = SuffixDrafter(SuffixRules(tail_match=1), ends=frozenset({99, 100}))
+    drafter.begin(ids, SAMPLER)
+    draft = drafter.propose(ids, 15)
+    assert draft.ids == [4, 99]
+    assert draft.scores is not None
+    assert len(draft.scores) == 2
+    assert drafter.propose_after([4], 15).ids == [99]
+
+
 def test_a_short_match_proposes_few() -> None:
     assert propose(history(1, 2, *range(10, 30), 1, 2), 15).ids == list(range(10, 18))
     assert len(propose(history(1, 2, *range(10, 30), 1, 2), 15, SuffixRules(tokens_per_match=2.0)).ids) == 4
