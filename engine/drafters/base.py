@@ -35,11 +35,14 @@ class Draft:
         """Where each token came from."""
         return self.sources if self.sources is not None else [self.source] * len(self.ids)
 
-    def until(self, ends: frozenset[int]) -> Draft:
-        """As far as the first of the tokens after which an answer goes on no more; of text, whose q is 1."""
+    def before(self, ends: frozenset[int]) -> Draft:
+        """As far as the first of the tokens that end an answer, without it; of text, whose q is 1.
+
+        Where all before it are kept, the pass gives the end by itself: to verify it as well would gain nothing.
+        """
         if ends.isdisjoint(self.ids):
             return self
-        count = next(i for i, token_id in enumerate(self.ids, 1) if token_id in ends)
+        count = next(i for i, token_id in enumerate(self.ids) if token_id in ends)
         scores = self.scores[:count] if self.scores is not None else None
         return Draft(self.ids[:count], self.source, None, scores, self.match_length)
 

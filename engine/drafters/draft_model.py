@@ -54,6 +54,7 @@ class DraftModelDrafter:
     ) -> None:
         """``n_vocab`` is the target's: ids beyond it are masked in q. After a token of ``eog_ids`` nothing follows.
 
+        Where such a token is the likeliest, nothing is proposed: that is known before one is drawn.
         Where the target's is the larger one, ids that the model lacks are read as another token: llama.cpp would fail
         over them, and whatever q becomes, it is what is drawn from.
         Where ``should_stop`` says so, reading a long prompt ends early, and nothing is proposed.
@@ -168,10 +169,15 @@ class DraftModelDrafter:
             if found is None:
                 return
             next_id, confidence, distribution = found
+            if distribution is not None and (not draws or distribution.ids is not None):
+                next_id = _likeliest(distribution)  # of a whole vocabulary that would take longer than it saves
+            if next_id in self._eog_ids:  # the pass gives it by itself, where all before it are kept
+                return
             if gate is not None and not gate.worth_drawing(confidence):
                 return
             if distribution is not None:
-                next_id = distribution.draw(self._uniform()) if draws else _likeliest(distribution)
+                if draws:
+                    next_id = distribution.draw(self._uniform())
                 q.append(distribution)
             ids.append(next_id)
             scores.append(confidence)

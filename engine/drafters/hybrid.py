@@ -47,7 +47,7 @@ class HybridDrafter:
             good = self.good(text)
             chain.add(text, good)
             room = limit - len(chain.ids)
-            if room <= 0 or (chain.ids and self._model.ends(chain.ids[-1])):
+            if room <= 0:
                 break
             self._text.propose_after(text.ids[: len(good)], 0)
             gate, self._model_ran = _UntilText(self, self._text, room), True

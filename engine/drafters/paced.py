@@ -170,7 +170,7 @@ class PacedDrafter:
             if not going_on:
                 break
         room = limit - len(seen.ids)
-        if going_on and room > 0 and not (seen.ids and model.ends(seen.ids[-1])):
+        if going_on and room > 0:
             more = model.look(history, room, gate, seen.ids)
             if model.was_stopped or (model.failure and not more.ids):
                 return False

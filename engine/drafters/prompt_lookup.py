@@ -31,7 +31,7 @@ class PromptLookupDrafter:
     def __init__(
         self, min_match: int = MIN_MATCH, max_match: int = MAX_MATCH, ends: frozenset[int] = frozenset()
     ) -> None:
-        """After a token of ``ends`` nothing is proposed, whatever followed it in the text: it ends the answer."""
+        """A token of ``ends`` ends an answer: neither it nor what followed it in the text is proposed."""
         self.ends = ends
         self._sizes = range(max_match, min_match - 1, -1)
         self._ids = array("i")
@@ -62,7 +62,7 @@ class PromptLookupDrafter:
                 # A match that reaches the end repeats with this period: go on around it.
                 while len(proposed) < limit:
                     proposed += proposed[: limit - len(proposed)]
-                return Draft(proposed, self.source, match_length=size).until(self.ends)
+                return Draft(proposed, self.source, match_length=size).before(self.ends)
         return Draft([], self.source)
 
     def observe(self, num_accepted: int) -> None:

@@ -42,7 +42,7 @@ class SuffixDrafter:
     ) -> None:
         """``past`` is looked into and never written; it may grow or be another one after an answer, before `begin`.
 
-        After a token of ``ends`` nothing is proposed, whatever followed it in the text: it ends the answer.
+        A token of ``ends`` ends an answer: neither it nor what followed it in the text is proposed.
         """
         self._rules = rules or SuffixRules()
         self._index = SuffixIndex()
@@ -97,7 +97,7 @@ class SuffixDrafter:
             return Draft([], self.source)
         limit = min(limit, int(rules.tokens_per_match * match.length))
         ids, scores = index.continuation(match, limit, rules.min_match, rules.min_probability)
-        return Draft(ids, self.source, None, scores, match.length).until(self.ends)
+        return Draft(ids, self.source, None, scores, match.length).before(self.ends)
 
     def observe(self, num_accepted: int) -> None:
         """Nothing to learn: kept tokens come back in the next history."""

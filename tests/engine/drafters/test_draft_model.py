@@ -43,12 +43,30 @@ def test_greedy_proposals_are_its_argmax_path() -> None:
     assert draft.q is None
 
 
-def test_nothing_follows_an_end_token() -> None:
+@pytest.mark.parametrize(
+    "sampling", [SamplingParams(temperature=0.0), SamplingParams(temperature=1.0, top_k=4, top_p=1.0, min_p=0.0)]
+)
+def test_a_token_that_ends_the_answer_is_not_proposed_where_it_is_the_likeliest(sampling: SamplingParams) -> None:
     history = np.array([3], dtype=np.int32)
     end = int(LOGITS[3].argmax())
     drafter = drafter_of(MarkovModel(LOGITS), frozenset({end}))
-    drafter.begin(history, Sampler(SamplingParams(temperature=0.0)))
-    assert drafter.propose(history, 5).ids == [end]
+    drafter.begin(history, Sampler(sampling))
+    for _ in range(20):
+        assert drafter.propose(history, 5).ids == []
+        drafter.observe(0)
+
+
+def test_nothing_follows_an_end_token_that_was_drawn() -> None:
+    history = np.array([3], dtype=np.int32)
+    ends = frozenset(range(N_VOCAB)) - {int(LOGITS[3].argmax())}
+    drafter = drafter_of(MarkovModel(LOGITS), ends)
+    drafter.begin(history, Sampler(SamplingParams(temperature=3.0, top_k=N_VOCAB, top_p=1.0, min_p=0.0)))
+    proposals = []
+    for _ in range(60):
+        proposals.append(drafter.propose(history, 1).ids)
+        drafter.observe(0)
+    assert any(ids[0] in ends for ids in proposals)  # drawn, so proposed
+    assert all(len(ids) == 1 for ids in proposals)
 
 
 def test_ids_beyond_the_targets_vocabulary_are_masked_in_q() -> None:

@@ -68,8 +68,12 @@ class Answering:
         self.text = PromptLookupDrafter(1, 3)
         self.suffix = SuffixDrafter(SuffixRules(min_match=1, tail_match=1))
         model = DraftModelDrafter(CachedSequence(MarkovModel(Q_LOGITS)), N_VOCAB, frozenset())
+        ends = frozenset(likely_path(12)[-4:-2])
+        ending = DraftModelDrafter(CachedSequence(MarkovModel(Q_LOGITS)), N_VOCAB, ends)
+        to_an_end = SuffixDrafter(SuffixRules(min_match=1, tail_match=1), ends=ends)
         self.drafters = {
             "both": PacedDrafter(self.pacer, self.suffix, model),
+            "both, to an end": PacedDrafter(self.pacer, to_an_end, ending),  # though answers go on past it
             "draft": PacedDrafter(self.pacer, None, model),
             "draft as asked": PacedDrafter(self.pacer, None, model, may_rest=False),
             "text": PacedDrafter(self.pacer, self.text, None),
@@ -104,7 +108,7 @@ class Answering:
         return ids
 
 
-@pytest.mark.parametrize("name", ["both", "draft", "draft as asked", "text"])
+@pytest.mark.parametrize("name", ["both", "both, to an end", "draft", "draft as asked", "text"])
 @pytest.mark.parametrize("curve", [STAIRCASE, FLAT], ids=["staircase", "flat"])
 def test_greedy_output_is_the_argmax_path(name: str, curve: dict[int, float]) -> None:
     answering = Answering(curve)
@@ -117,7 +121,7 @@ def test_greedy_output_is_the_argmax_path(name: str, curve: dict[int, float]) ->
 
 
 @pytest.mark.parametrize("curve", [STAIRCASE, FLAT], ids=["staircase", "flat"])
-@pytest.mark.parametrize("name", ["both", "draft", "text"])
+@pytest.mark.parametrize("name", ["both", "both, to an end", "draft", "text"])
 def test_sampled_output_is_distributed_as_plain_decoding_whatever_the_pace(name: str, curve: dict[int, float]) -> None:
     answering = Answering(curve)
     counts = np.zeros((4, N_VOCAB), dtype=np.int64)

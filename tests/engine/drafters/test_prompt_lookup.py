@@ -37,11 +37,11 @@ def test_a_proposal_tells_how_much_matched_and_claims_no_estimate() -> None:
     assert (draft.match_length, draft.scores) == (2, None)
 
 
-def test_what_followed_the_end_of_an_answer_is_not_proposed() -> None:
+def test_the_end_of_an_answer_and_what_followed_it_are_not_proposed() -> None:
     drafter = PromptLookupDrafter(2, 3, ends=frozenset({99}))
     ids = history(1, 2, 3, 4, 99, 5, 6, 1, 2, 3)
-    assert drafter.propose(ids, 15).ids == [4, 99]
-    assert drafter.propose(ids, 1).ids == [4]
+    assert drafter.propose(ids, 15).ids == [4]
+    assert drafter.propose(history(*ids, 4), 15).ids == []
 
 
 def test_of_equal_matches_the_most_recent_wins() -> None:
