@@ -222,10 +222,8 @@ def install(folder: Path, needs: Iterable[str], environ: Mapping[str, str]) -> b
     env = build_environment(environ, with_kernels(new.cmake_args, new.kernels))
     say(f"Installing the libraries{' for ' + ', '.join(new.extras) if new.extras else ''}.")
     if must_build_llama(old, new):
-        if new.kernels == NARROW:
-            say("llama.cpp is compiled with narrower kernels for a few tokens at a time: this processor is faster so.")
-        elif new.kernels == ORDERED:
-            say("llama.cpp's kernels for a few tokens at a time are ordered anew: this processor is faster so.")
+        if new.kernels in (NARROW, ORDERED):
+            say("llama.cpp is compiled with kernels for a few tokens at a time that suit this processor better.")
         elif new.kernels == TILES:
             say("llama.cpp is compiled with one instruction mended, which some compilers get wrong on this processor.")
         past_cache = ["--no-cache-dir", "--force-reinstall", "--no-deps", "--no-binary", LLAMA]

@@ -8,8 +8,8 @@ from __future__ import annotations
 import shlex
 from pathlib import Path
 
-NARROW = "256-bit"  # narrow.sh: what it changes, and what that gains
-ORDERED = "ordered"  # ordered.sh
+NARROW = "few tokens, 256-bit"  # narrow.sh with few_tokens.h: what it changes, and what that gains
+ORDERED = "few tokens, ordered"  # ordered.sh with few_tokens.h
 TILES = "tiles"  # tiles.sh: a fault of the compiler that it keeps away from processors with AMX
 _LAUNCHERS = {
     NARROW: Path(__file__).with_name("narrow.sh"),

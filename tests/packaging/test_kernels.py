@@ -32,9 +32,9 @@ def processor(folder: Path, vendor: str, family: int, flags: str) -> Path:
 @pytest.mark.parametrize(
     ("vendor", "family", "flags", "expected"),
     [
-        ("AuthenticAMD", 25, "avx512f avx512_vnni", "256-bit"),  # Zen 4
+        ("AuthenticAMD", 25, "avx512f avx512_vnni", "few tokens, 256-bit"),  # Zen 4
         ("AuthenticAMD", 25, "", ""),  # Zen 3
-        ("AuthenticAMD", 26, "avx512f avx512_vnni", "ordered"),  # Zen 5
+        ("AuthenticAMD", 26, "avx512f avx512_vnni", "few tokens, ordered"),  # Zen 5
         ("AuthenticAMD", 27, "avx512f avx512_vnni", ""),  # nobody has measured it
         ("GenuineIntel", 6, "avx512f avx512_vnni", ""),
         ("GenuineIntel", 6, "avx512f avx512_vnni amx_tile amx_int8", "tiles"),
@@ -49,7 +49,7 @@ def test_each_processor_gets_what_was_measured_on_it(
 @pytest.mark.parametrize(
     ("cmake_args", "expected"),
     [
-        ("-DGGML_CUDA=on", "256-bit"),
+        ("-DGGML_CUDA=on", "few tokens, 256-bit"),
         ("-DGGML_NATIVE=off", ""),  # for other machines
         ("-DCMAKE_CXX_COMPILER_LAUNCHER=ccache", ""),
         ("-DCMAKE_TOOLCHAIN_FILE=arm.cmake", ""),
@@ -67,7 +67,7 @@ def test_a_system_that_does_not_tell_gets_what_llama_cpp_chooses(kernels: Module
     assert kernels.with_kernels("-DA=b", "") == "-DA=b"
 
 
-@pytest.mark.parametrize(("chosen", "is_narrow"), [("256-bit", True), ("ordered", False)])
+@pytest.mark.parametrize(("chosen", "is_narrow"), [("few tokens, 256-bit", True), ("few tokens, ordered", False)])
 def test_the_launcher_is_named_to_cmake_and_changes_one_file_only(
     kernels: ModuleType, chosen: str, is_narrow: bool
 ) -> None:
@@ -80,21 +80,26 @@ def test_the_launcher_is_named_to_cmake_and_changes_one_file_only(
 
     changed = compile_file("/src/ggml-cpu/arch/x86/repack.cpp")
     assert "-fschedule-insns" in changed
+    assert changed[changed.index("-include") + 1] == str(SCRIPTS / "few_tokens.h")
     assert ("-U__AVX512DQ__" in changed) is is_narrow
     assert compile_file("/src/ggml-cpu/repack.cpp") == ["-O3", "-o", "x.o", "-c", "/src/ggml-cpu/repack.cpp"]
 
 
-@pytest.mark.parametrize("chosen", ["256-bit", "ordered"])
-def test_a_compiler_that_does_not_know_the_options_gets_the_file_as_it_is(
-    kernels: ModuleType, tmp_path: Path, chosen: str
+@pytest.mark.parametrize("chosen", ["few tokens, 256-bit", "few tokens, ordered"])
+@pytest.mark.parametrize(("unknown", "expected"), [("--param", "-c {file}\n"), ("-include", "-c {file} {options}\n")])
+def test_a_compiler_that_does_not_take_what_is_added_gets_less(
+    kernels: ModuleType, tmp_path: Path, chosen: str, unknown: str, expected: str
 ) -> None:
     log, compiler = tmp_path / "log", tmp_path / "compiler"
-    compiler.write_text(f'#!/bin/sh\ncase "$*" in *--param*) exit 1;; esac\necho "$*" > "{log}"\n')
+    compiler.write_text(f'#!/bin/sh\ncase "$*" in *{unknown}*) exit 1;; esac\necho "$*" > "{log}"\n')
     compiler.chmod(0o755)
     (option,) = kernels.with_kernels("", chosen).split()
     launcher = option.removeprefix("-DCMAKE_CXX_COMPILER_LAUNCHER=")
-    subprocess.run([launcher, str(compiler), "-c", "/src/ggml-cpu/arch/x86/repack.cpp"], check=True)
-    assert log.read_text() == "-c /src/ggml-cpu/arch/x86/repack.cpp\n"
+    file = "/src/ggml-cpu/arch/x86/repack.cpp"
+    subprocess.run([launcher, str(compiler), "-c", file], check=True)
+    options = "-fschedule-insns -fsched-pressure --param=sched-pressure-algorithm=2"
+    narrow = "-U__AVX512DQ__ " if "256" in chosen else ""
+    assert log.read_text() == expected.format(file=file, options=narrow + options)
 
 
 _TILES = """

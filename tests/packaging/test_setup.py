@@ -62,7 +62,7 @@ def test_llama_is_built_past_the_cache_only_for_other_options(installer: ModuleT
     assert installer.must_build_llama(cuda, plain)
     assert not installer.must_build_llama(cuda, cuda)
     assert installer.must_build_llama(cuda, replace(cuda, llama="llama-cpp-python==0.4"))
-    narrow = replace(plain, kernels="256-bit")
+    narrow = replace(plain, kernels="few tokens, 256-bit")
     assert installer.must_build_llama(None, narrow)
     assert installer.must_build_llama(plain, narrow)
     assert not installer.must_build_llama(narrow, narrow)
