@@ -55,7 +55,9 @@ class MarkovModel:
         return len(self._ids)
 
     def forward(self, ids: TokenIds, n_rows: int, num_padding: int = 0) -> Rows:
-        """See `LanguageModel.forward`."""
+        """See `LanguageModel.forward`. As strict as the real one about passes of nothing."""
+        if not len(ids):
+            raise ValueError("a pass of 0 tokens")
         self.num_forwards += 1
         self._ids += [int(token_id) for token_id in ids]
         end = len(self._ids) - num_padding

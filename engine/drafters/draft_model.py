@@ -70,6 +70,7 @@ class DraftModelDrafter:
         self.sampler: Sampler | None = None  # whose chain gives q; `begin` sets it
         self.sharpness: Sharpness | None = None  # how sharply to draw; None: as the chain gives it
         self._num_history = 0
+        self.saw_end = False  # the last time: after what it gave, the likeliest token ends the answer
         self.num_read = 0  # tokens that it had to catch up with before it drafted the last time
         # Hears after each proposal how many milliseconds a pass of one token took in it, where there was one.
         self.on_steps: Callable[[float], None] | None = None
@@ -100,7 +101,7 @@ class DraftModelDrafter:
         return self._run(history, limit, gate, pending, draws=False)
 
     def _run(self, history: History, limit: int, gate: Gate | None, pending: Sequence[int], *, draws: bool) -> Draft:
-        model = self._model
+        model, self.saw_end = self._model, False
         limit = min(limit, model.n_ctx - len(history) - len(pending) + 1)
         if limit <= 0 or self.sampler is None or self.failure:
             return _EMPTY
@@ -121,6 +122,8 @@ class DraftModelDrafter:
         model = self._model
         if uncertain:  # what comes before may be rejected as well
             model.checkpoint()
+        if model.num_past >= len(before):  # read already, to see that the end follows: its row is gone
+            self.forget_after(len(before) - 1)
         fresh = before[model.num_past :]
         if self._lacks_ids:
             fresh = np.where(fresh < model.n_vocab, fresh, _STAND_IN)
@@ -172,6 +175,7 @@ class DraftModelDrafter:
             if distribution is not None and (not draws or distribution.ids is not None):
                 next_id = _likeliest(distribution)  # of a whole vocabulary that would take longer than it saves
             if next_id in self._eog_ids:  # the pass gives it by itself, where all before it are kept
+                self.saw_end = True
                 return
             if gate is not None and not gate.worth_drawing(confidence):
                 return

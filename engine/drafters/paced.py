@@ -48,6 +48,7 @@ class PacedDrafter:
         self._draft_ms, self._num_drafted = 0.0, 0
         self._sampler: Sampler | None = None
         self._ahead = Seen(source=Source.DRAFT)  # what the model saw ahead of the history
+        self._ends = False  # whether it saw the answer end after that
         self._read: list[int] = []  # what it may hold in its cache beyond the history
         self._unsent: list[tuple[Seen, int]] = []  # what might have been proposed, and how much of it was
         self._num_history = 0
@@ -57,7 +58,7 @@ class PacedDrafter:
         """Prepare the drafters."""
         self._pacer.begin(f"{type(self._text).__name__} {self._model is not None} {sampler.greedy}")
         self._sampler, self._unsent, self._ahead = sampler, [], Seen(source=Source.DRAFT)
-        self._read = []
+        self._read, self._ends = [], False
         self._num_history = len(history)
         self._text_from = len(history) + self._text_waits(len(history))
         self._ready = None
@@ -84,7 +85,7 @@ class PacedDrafter:
         """What the pacer finds worth most; possibly nothing."""
         self._learn(history)
         if self._model is not None and self._model.failure:
-            self._model, self._ahead = None, Seen(source=Source.DRAFT)
+            self._model, self._ahead, self._ends = None, Seen(source=Source.DRAFT), False
         self._rest.taken()
         self._begin_text(history)
         limit = min(limit, self._pacer.most)
@@ -170,14 +171,14 @@ class PacedDrafter:
             if not going_on:
                 break
         room = limit - len(seen.ids)
-        if going_on and room > 0:
+        if going_on and room > 0 and not self._ends:
             more = model.look(history, room, gate, seen.ids)
             if model.was_stopped or (model.failure and not more.ids):
                 return False
             self._num_drafted = len(more.ids)
             q = [*(seen.q or []), *more.q] if more.q is not None else seen.q
             seen = Seen([*seen.ids, *more.ids], [*seen.confidences, *(more.scores or [])], Source.DRAFT, q)
-            self._ahead, self._read = seen, seen.ids
+            self._ahead, self._read, self._ends = seen, seen.ids, model.saw_end
         plan = gate.plan(may_rest=self._may_rest)
         self._unsent.append((self._ahead, plan.num_drafted))
         wanted = seen.part(0, plan.num_drafted)
@@ -193,7 +194,7 @@ class PacedDrafter:
         """What was drawn last was not what was seen: draw on from there, and let text follow, where that pays."""
         sure = len(drawn.ids) - 1
         model.forget_after(len(history) + sure)
-        self._ahead = self._ahead.part(0, sure)
+        self._ahead, self._ends = self._ahead.part(0, sure), False
         self._read = drawn.ids[:sure]
         if model.ends(drawn.ids[-1]):
             return
@@ -242,6 +243,7 @@ class PacedDrafter:
                 self._model.forget_after(self._num_history + right)
             right = num_equal(self._ahead.ids, fresh)
             self._ahead = self._ahead.part(right if right == len(fresh) else len(self._ahead.ids))
+            self._ends = self._ends and right == len(fresh)
         self._num_history += len(fresh)
 
     def observe(self, num_accepted: int) -> None:

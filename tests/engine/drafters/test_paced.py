@@ -223,6 +223,30 @@ def test_what_was_seen_ahead_and_is_right_is_not_drafted_again(most: int) -> Non
     assert 50 < model.num_tokens <= 100 + 4 + 32
 
 
+def test_where_the_draft_saw_the_answer_end_it_looks_no_further() -> None:
+    logits = np.roll(np.eye(N_VOCAB, dtype=np.float32) * 9.0, 1, axis=1)  # after each id the next one
+    path = list(range(1, 7))
+    answering = Answering(FLAT)
+    model = Counting(logits)
+    drafter = PacedDrafter(
+        answering.pacer, None, DraftModelDrafter(CachedSequence(model), N_VOCAB, frozenset(path[-1:]))
+    )
+    answering.pacer.plan = lambda chances: (1.0, min(1, len(chances)))  # type: ignore[method-assign]
+    history = np.array([0, *path[:1]], dtype=np.int32)
+    drafter.begin(history, Sampler(SamplingParams(temperature=0.0)))
+    assert drafter.propose(history, 16).ids == path[1:2]
+    num_seen = model.num_tokens
+    assert num_seen == len(history) + len(path) - 2  # all but the end
+    for count in range(2, len(path)):
+        drafter.observe(0)
+        history = np.array([0, *path[:count]], dtype=np.int32)
+        assert drafter.propose(history, 16).ids == path[count:-1][:1]
+    assert model.num_tokens == num_seen
+    drafter.observe(0)
+    history = np.array([*history, path[1]], dtype=np.int32)  # it went on instead
+    assert drafter.propose(history, 16).ids == path[2:3]
+
+
 def test_reading_that_was_stopped_does_not_make_drafting_look_dear(monkeypatch: pytest.MonkeyPatch) -> None:
     now = [0.0]
     monkeypatch.setattr(paced, "perf_counter", lambda: now[0])
