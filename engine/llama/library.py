@@ -177,7 +177,8 @@ def machine_facts() -> tuple[object, ...]:
     except metadata.PackageNotFoundError:  # a frozen program may carry no package metadata
         build = "unknown"
     spin = os.environ.get("GOMP_SPINCOUNT", os.environ.get("OMP_WAIT_POLICY", ""))
-    return (build, system_info(), _processor_name(), physical_cores(), spin, *_forgone)
+    files = [(path.name, path.stat().st_size, path.stat().st_mtime_ns) for path in sorted(compiled_files())]
+    return (build, files, system_info(), _processor_name(), physical_cores(), spin, *_forgone)
 
 
 def _processor_name() -> str:

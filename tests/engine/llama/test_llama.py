@@ -180,3 +180,16 @@ def test_a_context_of_any_size_takes_passes_up_to_its_end(model: LlamaModel, n_c
 def test_what_is_parsed_like_a_control_token_is_among_the_control_texts() -> None:
     with LlamaModel(shared_file("vocabs/ggml-vocab-llama-spm.gguf"), vocab_only=True) as spm:
         assert {"<unk>", "<s>", "</s>"} <= set(spm.vocab.control_texts)
+
+
+def test_what_was_measured_with_another_build_of_the_same_version_counts_no_more(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    compiled = tmp_path / "libggml-cpu.so"
+    monkeypatch.setattr(library, "compiled_files", lambda: [compiled])
+    facts = []
+    for content in ("one", "one", "another"):
+        if not compiled.exists() or compiled.read_text() != content:
+            compiled.write_text(content)
+        facts.append(library.machine_facts())
+    assert facts[0] == facts[1] != facts[2]
