@@ -34,6 +34,7 @@ _TOO_GOOD = 0.8  # of what is hoped of a larger pass: if it takes less, the plai
 _ENOUGH_SIZES = 2  # of one alone the measurement may have been wrong
 _LEAST_LARGEST = 8  # tokens of a pass that are paced anyway
 _AS_CHEAP = 1.02  # times the least cost a token: larger passes are still as good
+_NEARLY = 1.08  # the same, by what was measured once: it may be as good
 _PLAIN_TRIES = 2  # runs of plain passes until a hurried look at them is believed
 
 
@@ -185,6 +186,7 @@ class CostCurve:
 
     def _refresh(self) -> None:
         self._since_refresh = 0
+        self._wonder()
         self._follow()
         self._hope()
         self._find_cheapest()
@@ -198,6 +200,23 @@ class CostCurve:
         most = _AS_CHEAP * min(shares)[0]
         # What is only hoped of large passes has to be tried.
         self._largest = max(n for share, n in shares if share <= most) if self._last_known == MAX_PASS else MAX_PASS
+
+    def _wonder(self) -> None:
+        """Believe of one size that nobody saw lately that it is as cheap a token as the best, where that is near.
+
+        It is tried then, and says what it takes: the difference of two measurements may be the machine's mood on that
+        day, and a size that seems a little dearer would never be seen again.
+        """
+        share = [ms / max(n, 1) for n, ms in enumerate(self._ms)]
+        sizes = range(_LEAST_LARGEST, min(self._last_measured + 1, MAX_PASS))
+        steps = [n for n in sizes if share[n] < min(share[n - 1], share[n + 1])]  # the last of each step of the costs
+        best = min(steps, key=share.__getitem__, default=0)
+        if self._seen[best] < _TELLING:
+            return
+        near = [n for n in steps if not self._seen[n] and share[n] <= _NEARLY * share[best]]
+        if near:
+            tried = min(near, key=share.__getitem__)
+            self._ms[tried] = share[best] * tried
 
     def _follow(self) -> None:
         """Where all that was seen lately costs far less than was measured, the machine was busy: the rest follows.

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from engine.distribution import Distribution, point_mass
 from engine.interfaces import Candidates
-from engine.likeliest import MOST_NEAR, SMALLEST_LARGE, Row, candidates, near, not_numbers
+from engine.likeliest import MOST_NEAR, Row, candidates, near, not_numbers
 from engine.records import SamplingParams
 
 History = NDArray[np.int32]  # [num_tokens] ids, oldest first
@@ -23,6 +23,9 @@ _NEGLIGIBLE_LOG = 40.0
 # To know how sure a draft is, a large row is reduced to the maxima of blocks of so many tokens.
 _BLOCK = 128
 _FEW_BLOCKS = 256
+_ALL_AT_ONCE = (
+    49_152  # below so many tokens to look for those that matter takes longer than to take all, also right after a pass
+)
 _NUMBERS = 256  # random ones made at once
 _FEW = 192  # up to so many candidates are lists rather than arrays
 _LEAST = 5e-324  # what is above 0
@@ -150,9 +153,8 @@ def argmax(row: Row) -> int:
 def top_probability(row: Row, best: int) -> float:
     """The softmax probability of ``best``, the argmax of ``row``: how sure a greedy draft is."""
     highest = row[best]
-    if len(row) < SMALLEST_LARGE:
-        near = row[row > highest - np.float32(_NEAR)]
-        return 1.0 / float(np.exp(near - highest).sum())
+    if len(row) < _ALL_AT_ONCE:
+        return 1.0 / float(np.exp(row - highest).sum())
     width = len(row) // _BLOCK
     blocks, tail = row[: _BLOCK * width].reshape(_BLOCK, width), row[_BLOCK * width :]
     columns = np.flatnonzero(np.maximum.reduce(blocks, axis=0) > highest - np.float32(_NEAR))

@@ -15,7 +15,8 @@
 // (tests/packaging/test_few_tokens.py). llama.cpp's own for several tokens do that for Q4_0 and round otherwise for Q4_K.
 #pragma once
 
-#if defined(__AVX512F__) && defined(__AVX512BW__) && defined(__AVX512VL__) && defined(__AVX512VNNI__)
+#if defined(__AVX512F__) && defined(__AVX512BW__) && defined(__AVX512VL__) && defined(__AVX512VNNI__) && \
+    defined(__FMA__) && defined(__F16C__)
 
 #define GGML_COMMON_IMPL_CPP
 #define GGML_COMMON_DECL_CPP
@@ -37,9 +38,10 @@
 #pragma GCC optimize("no-schedule-insns")
 #endif
 
+namespace {  // of this file alone
 namespace few_tokens {
 
-constexpr int AHEAD_BYTES = 2304;  // of the weights, fetched before they are wanted; beyond the end that does nothing
+constexpr int AHEAD_BYTES = 2304;  // of the weights, fetched before they are wanted; beyond their end that harms nothing
 constexpr int AT_ONCE = 64;        // tokens whose activations stay in the caches while the weights go by
 
 inline void fetch(const void * place, int lines) {
@@ -68,6 +70,7 @@ inline int32_t * room(size_t count) {
 }
 
 }  // namespace few_tokens
+}  // namespace
 
 #include "few_tokens_q4_0.h"
 #include "few_tokens_q4_k.h"

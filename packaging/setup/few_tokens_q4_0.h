@@ -6,6 +6,7 @@
 // Weights are meant 8 less than they are here, so sums begin with minus 8 times the sum of the activations.
 #pragma once
 
+namespace {
 namespace few_tokens {
 
 struct weights {              // of eight rows: columns 0-7, 8-15, 16-23, 24-31, eight bytes a row, each 0 to 15
@@ -142,6 +143,7 @@ inline void few(int nb, float * out, size_t stride, const block_q4_0x8 * rows, c
 }
 
 }  // namespace few_tokens
+}  // namespace
 
 // n: columns; s: results, `bs` apart from one token to the next; nr: tokens, a multiple of 4; nc: rows of weights, a
 // multiple of 8.

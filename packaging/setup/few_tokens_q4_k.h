@@ -6,6 +6,7 @@
 // (times the sum of the activations), in 6 bits each. Four tokens lie together likewise, in pieces of eight bytes.
 #pragma once
 
+namespace {
 namespace few_tokens {
 
 struct part {                    // 64 columns of eight rows
@@ -176,6 +177,7 @@ inline int some(int nb, float * out, size_t stride, const block_q4_Kx8 * rows, c
 }
 
 }  // namespace few_tokens
+}  // namespace
 
 // n: columns; s: results, `bs` apart from one token to the next; nr: tokens, a multiple of 4; nc: rows of weights, a
 // multiple of 8.

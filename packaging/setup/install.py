@@ -23,7 +23,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from kernels import NARROW, ORDERED, TILES, wanted_kernels, with_kernels
+from kernels import TILES, stamped, wanted_kernels, with_kernels
 from progress import CompileProgress
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -91,7 +91,7 @@ def wanted_record(
         extras=tuple(sorted(extras)),
         llama=llama_requirement(pyproject),
         cmake_args=cmake_args,
-        kernels=wanted_kernels(cmake_args),
+        kernels=stamped(wanted_kernels(cmake_args)),
     )
 
 
@@ -222,10 +222,10 @@ def install(folder: Path, needs: Iterable[str], environ: Mapping[str, str]) -> b
     env = build_environment(environ, with_kernels(new.cmake_args, new.kernels))
     say(f"Installing the libraries{' for ' + ', '.join(new.extras) if new.extras else ''}.")
     if must_build_llama(old, new):
-        if new.kernels in (NARROW, ORDERED):
-            say("llama.cpp is compiled with kernels for a few tokens at a time that suit this processor better.")
-        elif new.kernels == TILES:
+        if new.kernels.startswith(TILES):
             say("llama.cpp is compiled with one instruction mended, which some compilers get wrong on this processor.")
+        elif new.kernels:
+            say("llama.cpp is compiled with kernels for a few tokens at a time that suit this processor better.")
         past_cache = ["--no-cache-dir", "--force-reinstall", "--no-deps", "--no-binary", LLAMA]
         run_pip(folder, [*past_cache, new.llama], env)
     run_pip(folder, ["--editable", f".[{','.join(new.extras)}]" if new.extras else "."], env)

@@ -5,6 +5,7 @@ Owns the rule and the option of CMake that carries it. Uses the standard library
 
 from __future__ import annotations
 
+import hashlib
 import shlex
 from pathlib import Path
 
@@ -40,9 +41,18 @@ def wanted_kernels(cmake_args: str, cpu_info: Path = _CPU_INFO) -> str:
     return _AMD_FAMILIES.get(facts.get("cpu family", ""), "")
 
 
-def with_kernels(cmake_args: str, kernels: str) -> str:
-    """Add to CMake's options what ``kernels`` need."""
+def stamped(kernels: str) -> str:
+    """Give ``kernels`` with a digest of what they are made of: after a change of that, llama.cpp is compiled anew."""
     if kernels not in _LAUNCHERS:
+        return kernels
+    files = [_LAUNCHERS[kernels], *sorted(Path(__file__).parent.glob("*.h"))]
+    return f"{kernels} #{hashlib.sha256(b''.join(path.read_bytes() for path in files)).hexdigest()[:8]}"
+
+
+def with_kernels(cmake_args: str, kernels: str) -> str:
+    """Add to CMake's options what ``kernels``, stamped or not, need."""
+    launcher = _LAUNCHERS.get(kernels.partition(" #")[0])
+    if launcher is None:
         return cmake_args
-    option = shlex.quote(f"-DCMAKE_CXX_COMPILER_LAUNCHER={_LAUNCHERS[kernels]}")
+    option = shlex.quote(f"-DCMAKE_CXX_COMPILER_LAUNCHER={launcher}")
     return f"{cmake_args} {option}".strip()
