@@ -5,9 +5,11 @@ from __future__ import annotations
 import ctypes
 import importlib.util
 import json
+import mmap
 import os
 import sys
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -19,6 +21,7 @@ from numpy.typing import NDArray
 
 Product = Callable[..., None]
 UNTOUCHED = 12345.0
+AROUND = 16  # floats before and behind the results
 PLACE = "PACELINE_GGML_CPU"  # another build's libggml-cpu.so to try
 
 
@@ -83,15 +86,13 @@ def product(library: ctypes.CDLL, name: str) -> Product:
 def filled(
     rng: np.random.Generator, kind: np.dtype[np.void], shape: tuple[int, ...], extreme: bool
 ) -> NDArray[np.void]:
-    """Blocks of random bytes and scales; ``extreme`` values are the largest that quantizing gives, of either sign."""
+    """Blocks of random bytes and scales; ``extreme``: each block has one value only, the largest of either sign."""
     blocks = np.zeros(shape, kind)
     values = blocks["values"]
     if values.dtype == np.int8:
-        values[:] = rng.choice([-127, 127], values.shape) if extreme else rng.integers(-127, 128, values.shape)
+        values[:] = rng.choice([-127, 127], (*shape, 1)) if extreme else rng.integers(-127, 128, values.shape)
     else:
-        values[:] = (
-            rng.choice([0x00, 0x77, 0x88, 0xFF], values.shape) if extreme else rng.integers(0, 256, values.shape)
-        )
+        values[:] = rng.choice([0x77, 0x88, 0xFF], (*shape, 1)) if extreme else rng.integers(0, 256, values.shape)
     if "small_scales" in (kind.names or ()):
         small = blocks["small_scales"]
         small[:] = 0xFF if extreme else rng.integers(0, 256, small.shape)
@@ -100,6 +101,17 @@ def filled(
     if "sums" in (kind.names or ()):
         blocks["sums"] = values.reshape(*shape, 16, 16).sum(axis=-1)
     return blocks
+
+
+def at_the_end(blocks: NDArray[np.void]) -> NDArray[np.void]:
+    """Copy ``blocks`` to where readable memory ends right behind them."""
+    size = -(-blocks.nbytes // mmap.PAGESIZE) * mmap.PAGESIZE
+    memory = mmap.mmap(-1, size + mmap.PAGESIZE)
+    place = np.frombuffer(memory, np.uint8).ctypes.data
+    assert ctypes.CDLL(None).mprotect(ctypes.c_void_p(place + size), mmap.PAGESIZE, 0) == 0
+    copy = np.frombuffer(memory, blocks.dtype, blocks.size, size - blocks.nbytes).reshape(blocks.shape)
+    copy[:] = blocks
+    return copy
 
 
 def together(kind: Kind, tokens: NDArray[np.void]) -> NDArray[np.void]:
@@ -120,11 +132,14 @@ def results(
 ) -> NDArray[np.float32]:
     """Call a product for all ``tokens``; [tokens, rows]. Looks that nothing else is written."""
     rows, count = len(weights) * 8, len(tokens) * (tokens.dtype["scale"].shape or (1,))[0]
-    out = np.full((count, rows + gap), UNTOUCHED, np.float32)
+    around = np.full(2 * AROUND + count * (rows + gap), UNTOUCHED, np.float32)
+    out = around[AROUND:-AROUND].reshape(count, rows + gap)
     function(columns, out.ctypes.data, rows + gap, weights.ctypes.data, tokens.ctypes.data, count, rows)
-    assert (out[:, rows:] == UNTOUCHED).all()
     assert (out[:, :rows] != UNTOUCHED).all()
-    return out[:, :rows]
+    found = out[:, :rows].copy()
+    out[:, :rows] = UNTOUCHED
+    assert (around == UNTOUCHED).all()
+    return found
 
 
 def alone(function: Product, columns: int, weights: NDArray[np.void], tokens: NDArray[np.void]) -> NDArray[np.float32]:
@@ -136,7 +151,7 @@ def alone(function: Product, columns: int, weights: NDArray[np.void], tokens: ND
 @settings(max_examples=60, deadline=None)
 @given(
     size=st.tuples(st.integers(1, 24), st.integers(1, 5), st.integers(1, 20)),  # more than 16 fours go in several turns
-    gap=st.sampled_from([0, 3]),
+    gap=st.sampled_from([0, 3, 16]),
     extreme=st.booleans(),
     seed=st.integers(0, 2**32 - 1),
 )
@@ -156,8 +171,37 @@ def test_each_token_gets_what_it_gets_alone(
 
 
 @pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.functions)
+@pytest.mark.parametrize("blocks", [1, 2, 3])
+@pytest.mark.parametrize("fours", [1, 2, 3, 5])
+def test_nothing_is_read_behind_the_end(library: ctypes.CDLL, kind: Kind, blocks: int, fours: int) -> None:
+    rng = np.random.default_rng(0)
+    weights = at_the_end(filled(rng, kind.weights, (2, blocks), extreme=False))
+    tokens = filled(rng, kind.one, (fours * 4, blocks), extreme=False)
+    columns, one = blocks * kind.columns, product(library, f"ggml_gemv_{kind.functions}")
+    alone(one, columns, weights, at_the_end(tokens[:1]))  # what reads further ends the process
+    some = at_the_end(together(kind, tokens))
+    found = results(product(library, f"ggml_gemm_{kind.functions}"), columns, weights, some)
+    assert found.tobytes() == alone(one, columns, weights, tokens).tobytes()
+
+
+@pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.functions)
+def test_threads_do_not_disturb_each_other(library: ctypes.CDLL, kind: Kind) -> None:
+    rng = np.random.default_rng(0)
+    weights = filled(rng, kind.weights, (64, 8), extreme=False)
+    some = [together(kind, filled(rng, kind.one, (16, 8), extreme=False)) for _ in range(2)]
+    function, columns = product(library, f"ggml_gemm_{kind.functions}"), 8 * kind.columns
+    expected = [results(function, columns, weights, tokens).tobytes() for tokens in some]
+
+    def right(number: int) -> bool:
+        return all(results(function, columns, weights, some[number]).tobytes() == expected[number] for _ in range(100))
+
+    with ThreadPoolExecutor(2) as pool:
+        assert list(pool.map(right, range(2))) == [True, True]
+
+
+@pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.functions)
 def test_tokens_lie_together_as_llama_cpp_takes_them(library: ctypes.CDLL, kind: Kind) -> None:
-    """Its own product of several tokens, in another order of rounding, gives nearly the same."""
+    """Its own product of several tokens, which rounds Q4_K in another order, gives nearly the same."""
     rng = np.random.default_rng(0)
     weights = filled(rng, kind.weights, (3, 4), extreme=False)
     tokens = filled(rng, kind.one, (8, 4), extreme=False)

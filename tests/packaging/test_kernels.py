@@ -67,6 +67,20 @@ def test_a_system_that_does_not_tell_gets_what_llama_cpp_chooses(kernels: Module
     assert kernels.with_kernels("-DA=b", "") == "-DA=b"
 
 
+def test_another_kernel_has_llama_cpp_compiled_anew(
+    kernels: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    launcher = tmp_path / "narrow.sh"
+    launcher.write_text("one")
+    monkeypatch.setitem(kernels._LAUNCHERS, kernels.NARROW, launcher)
+    before = kernels.stamped(kernels.NARROW)
+    assert kernels.with_kernels("", before) == kernels.with_kernels("", kernels.NARROW) != ""
+    assert kernels.stamped(kernels.NARROW) == before
+    launcher.write_text("another")
+    assert kernels.stamped(kernels.NARROW) != before
+    assert kernels.stamped("") == ""
+
+
 @pytest.mark.parametrize(("chosen", "is_narrow"), [("few tokens, 256-bit", True), ("few tokens, ordered", False)])
 def test_the_launcher_is_named_to_cmake_and_changes_one_file_only(
     kernels: ModuleType, chosen: str, is_narrow: bool
