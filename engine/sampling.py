@@ -23,9 +23,8 @@ _NEGLIGIBLE_LOG = 40.0
 # To know how sure a draft is, a large row is reduced to the maxima of blocks of so many tokens.
 _BLOCK = 128
 _FEW_BLOCKS = 256
-_ALL_AT_ONCE = (
-    49_152  # below so many tokens to look for those that matter takes longer than to take all, also right after a pass
-)
+# Below so many tokens to look for those that matter takes longer than to take all, also right after a pass.
+_ALL_AT_ONCE = 49_152
 _NUMBERS = 256  # random ones made at once
 _FEW = 192  # up to so many candidates are lists rather than arrays
 _LEAST = 5e-324  # what is above 0

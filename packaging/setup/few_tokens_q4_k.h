@@ -11,7 +11,7 @@ namespace few_tokens {
 
 struct part {                    // 64 columns of eight rows
     __m512i low[4], high[4];     // columns 0-31 and 32-63, eight bytes a row, each 0 to 15
-    __m512i scales, least;       // of both sub-blocks, in the order of `weigh` and `two_tokens`
+    __m512i scales, least;       // of both sub-blocks, in the order of `weigh`, and of two tokens' sums
 };
 
 // The scales of two sub-blocks (bytes 0 to 7 and 8 to 15), and what is to be taken off, likewise.

@@ -40,7 +40,7 @@ def processor(folder: Path, vendor: str, family: int, flags: str) -> Path:
         ("GenuineIntel", 6, "avx512f avx512_vnni amx_tile amx_int8", "tiles"),
     ],
 )
-def test_each_processor_gets_what_was_measured_on_it(
+def test_each_processor_gets_its_own(
     kernels: ModuleType, tmp_path: Path, vendor: str, family: int, flags: str, expected: str
 ) -> None:
     assert kernels.wanted_kernels("", processor(tmp_path, vendor, family, flags)) == expected
