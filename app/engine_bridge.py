@@ -1,4 +1,4 @@
-"""Brings the engine's events to the GUI thread: many events, one wake-up, at most one delivery every 25 to 200 ms.
+"""Brings the engine's events to the GUI thread: many events, one wake-up, at most one delivery every 25 to 250 ms.
 
 Knows neither window nor chats. While the engine is quiet, no timer runs.
 """

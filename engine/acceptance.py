@@ -95,17 +95,23 @@ class AcceptanceEstimate:
 
     def observe(self, confidence: float, *, kept: bool, weight: float = 1.0) -> None:
         """Count one token that was looked at: all before it had been kept. A rare look may weigh more than one."""
-        if self._here is not None:
-            self._here.seen += self.chance(confidence)
-            self._here.kept += 1.0 if kept else 0.0
-        found = self._classes[bisect_right(CONFIDENCE_EDGES, confidence)]
-        fading = _FORGET**weight
-        found.kept = found.kept * fading + (weight if kept else 0.0)
-        found.seen = found.seen * fading + weight
-        trust = self._trust
-        trust.kept = trust.kept * fading + (weight if kept else 0.0)
-        trust.seen = trust.seen * fading + weight * confidence
-        self._misses = None
+        self.observe_all((confidence,), int(kept), weight)
+
+    def observe_all(self, confidences: Sequence[float], num_kept: int, weight: float = 1.0) -> None:
+        """The same of the tokens of one proposal: so many that were kept, and the first that was not, if any."""
+        classes, trust, here, fading = self._classes, self._trust, self._here, _FORGET**weight
+        for depth, confidence in enumerate(confidences[: num_kept + 1]):
+            kept = depth < num_kept
+            counted = weight if kept else 0.0
+            if here is not None:
+                here.seen += self.chance(confidence)
+                here.kept += 1.0 if kept else 0.0
+            found = classes[bisect_right(CONFIDENCE_EDGES, confidence)]
+            found.kept = found.kept * fading + counted
+            found.seen = found.seen * fading + weight
+            trust.kept = trust.kept * fading + counted
+            trust.seen = trust.seen * fading + weight * confidence
+            self._misses = None
 
     def _counted_misses(self) -> float:
         foreseen = sum(one.seen * (1.0 - middle) for one, middle in zip(self._classes, _MIDDLES, strict=True))

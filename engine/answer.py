@@ -38,7 +38,7 @@ from engine.stats import StatsRecorder
 from engine.tie_safe import TieBound, TieSafe
 
 TEXT_INTERVAL_S = 0.03  # text of plain passes leaves this often: letters seem to flow, and a pass has little beside it
-STATS_INTERVAL_S = 0.4  # between two updates of the counters: live, and time to read them; they take the window 4 ms
+STATS_INTERVAL_S = 0.5  # between two updates of the counters: live, and time to read them; they take the window 4 ms
 # Hears of passes of the target that ran alike: the tokens of each, and the milliseconds; a sentence where that changes
 # how the model runs.
 OnPass = Callable[[int, Sequence[float]], str]

@@ -24,7 +24,6 @@ from engine.prices import Prices
 from engine.records import Source
 from engine.recovery import Recovery
 from engine.slips import Slips
-from engine.stretch import best_depth
 
 MAX_DEPTH = MAX_PASS - 1
 LONGEST_REST = 64  # plain passes in a row
@@ -173,20 +172,13 @@ class Pacer:
         pass_ms = [cost + i * row_ms for i, cost in enumerate(self.curve.costs_ms)]
         risk_ms = self._risk_ms if self.recovery is not None else None
         chance = self.learnt.by_depth.chance
-        return Prices(pass_ms, self.rate, self.draft_step_ms, self.rework_ms, chance, risk_ms)
-
-    def plan(self, chances: Sequence[float]) -> tuple[float, int]:
-        """Milliseconds that a stretch of tokens with these chances saves, and how many of them to propose now."""
-        return best_depth(chances, self._pass_ms, 1.0 / self.rate, self._extra_ms)
+        return Prices(pass_ms, self.rate, self.draft_step_ms, self.rework_ms, chance, risk_ms, self.overhead_ms)
 
     def _pass_ms(self, num_tokens: int) -> float:
         return self._verified_ms(num_tokens) + self.overhead_ms
 
     def _verified_ms(self, num_tokens: int) -> float:
         return self.curve.cost_ms(num_tokens) + (num_tokens - 1) * self.row_ms
-
-    def _extra_ms(self, num_proposed: int, alive: float) -> float:
-        return self._risk_ms(num_proposed, alive) + num_proposed * self.rework_ms
 
     def rest(self, *, has_model: bool) -> int:
         """How many plain passes may follow each other before it is time to ask the draft model again."""
@@ -351,8 +343,7 @@ class Pacer:
         return _PROBE_WEIGHT if self._probing else 1.0
 
     def _learn(self, estimate: AcceptanceEstimate, confidences: Sequence[float], num_accepted: int) -> None:
-        for depth, confidence in enumerate(confidences[: num_accepted + 1]):
-            estimate.observe(confidence, kept=depth < num_accepted, weight=self._weight)
+        estimate.observe_all(confidences, num_accepted, self._weight)
 
     # ---- reasons ----------------------------------------------------------------------------------------------------
 

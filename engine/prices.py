@@ -8,6 +8,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from engine.stretch import best_depth
+
 _LOOK_AHEAD = 16  # how many more tokens a decision to go on considers
 _HOPE = 0.25  # of what may go wrong, the share that a look further ahead reckons with: it may find a sure stretch
 
@@ -23,6 +25,7 @@ class Prices:
         rework_ms: what a speculated token costs later.
         chance: of the token at a depth, from 0 on, that it is kept where all before it were.
         risk_ms: what proposing so many costs beside the pass, all kept with such a chance; None: nothing.
+        overhead_ms: what surrounds a pass, whatever it proposes.
     """
 
     pass_ms: Sequence[float]
@@ -31,6 +34,7 @@ class Prices:
     rework_ms: float
     chance: Callable[[int], float]
     risk_ms: Callable[[int, float], float] | None = None
+    overhead_ms: float = 0.0
 
     def gain_of(self, num_tokens: int, expected: float, alive: float) -> float:
         """What proposing so many tokens gains over none, of which so many are expected to be kept; drafting is paid."""
@@ -43,11 +47,25 @@ class Prices:
 
     def promises_more(self, num_tokens: int, expected: float, alive: float, room: int, than: float) -> bool:
         """Whether `gain_of` could exceed ``than`` if the draft went on from here and stayed as sure as it may be."""
-        step = self.rate * self.step_ms
+        rate, pass_ms, risk_ms, chance = self.rate, self.pass_ms, self.risk_ms, self.chance
+        step, value = rate * self.step_ms, 1.0 - rate * self.rework_ms
         for count in range(num_tokens + 1, num_tokens + min(room, _LOOK_AHEAD) + 1):
-            alive *= 1.0 - _HOPE * (1.0 - self.chance(count - 1))
+            alive *= 1.0 - _HOPE * (1.0 - chance(count - 1))
             expected += alive
             than += step
-            if self.gain_of(count, expected, alive) > than:  # asked at every token: mostly the first says so
+            cost_ms = pass_ms[count] - pass_ms[0]  # `gain_of`, without the call: asked at every token
+            if risk_ms is not None:
+                cost_ms += risk_ms(count, alive)
+            if expected * value - rate * cost_ms > than:  # mostly the first says so
                 return True
         return False
+
+    def plan(self, chances: Sequence[float]) -> tuple[float, int]:
+        """Milliseconds that a stretch of tokens with these chances saves, and how many of them to propose now."""
+        pass_ms = [ms + self.overhead_ms for ms in self.pass_ms[: len(chances) + 1]]
+        extra_ms = self._extra_ms if self.risk_ms is not None or self.rework_ms > 0.0 else None
+        return best_depth(chances, pass_ms, 1.0 / self.rate, extra_ms)
+
+    def _extra_ms(self, num_proposed: int, alive: float) -> float:
+        risk_ms = self.risk_ms(num_proposed, alive) if self.risk_ms is not None else 0.0
+        return risk_ms + num_proposed * self.rework_ms

@@ -150,10 +150,11 @@ def argmax(row: Row) -> int:
 
 
 def top_probability(row: Row, best: int) -> float:
-    """The softmax probability of ``best``, the argmax of ``row``: how sure a greedy draft is."""
+    """The softmax probability of ``best``, the argmax of ``row``: how sure a greedy draft is. May write into the row."""
     highest = row[best]
     if len(row) < _ALL_AT_ONCE:
-        return 1.0 / float(np.exp(row - highest).sum())
+        row -= highest  # in place: memory of its own would be one more thing to fetch right after a pass
+        return 1.0 / float(np.add.reduce(np.exp(row, row)))
     width = len(row) // _BLOCK
     blocks, tail = row[: _BLOCK * width].reshape(_BLOCK, width), row[_BLOCK * width :]
     columns = np.flatnonzero(np.maximum.reduce(blocks, axis=0) > highest - np.float32(_NEAR))

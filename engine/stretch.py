@@ -8,18 +8,24 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-_DEPTHS = (1, 2, 3, 5, 7, 11, 15, 19, 23, 31)  # tried beside all that is left: costs have their steps about here
+_ALL = 1_000_000  # tokens, or as many as are left
+_DEPTHS = (0, 1, 2, 3, 5, 7, 11, 15, 19, 23, 31, _ALL)  # those tried: costs have their steps about here
 _HOPELESS = 1e-9
 
 
 def best_depth(
-    chances: Sequence[float], cost_ms: Callable[[int], float], token_ms: float, extra_ms: Callable[[int, float], float]
+    chances: Sequence[float],
+    pass_ms: Sequence[float],
+    token_ms: float,
+    extra_ms: Callable[[int, float], float] | None = None,
 ) -> tuple[float, int]:
     """Milliseconds that the stretch saves against the average, and how many of its tokens to propose in the next pass.
 
+    It is asked right after drafting, at every pass: what two ways have in common is computed once.
+
     Args:
         chances: of each token of the stretch, that it is right where all before it were.
-        cost_ms: of a pass of so many tokens.
+        pass_ms: of passes that propose so many tokens, from none to all of them.
         token_ms: what a token takes on the average, and so wherever the stretch has turned out to be wrong.
         extra_ms: what proposing so many tokens costs beside the pass, all of them kept with such a chance.
     """
@@ -28,28 +34,26 @@ def best_depth(
     for i, chance in enumerate(chances):
         alive.append(alive[i] * chance)
         missed_ms.append(missed_ms[i] + (alive[i] - alive[i + 1]) * (end - i - 1) * token_ms)
-    pass_ms = [cost_ms(depth + 1) for depth in range(end + 1)]
-    left_ms = [0.0] * (end + 1)  # from each place on
-    best = 0
+    # What comes after a pass that goes on to a place, on the average, its misses and its own token included.
+    after_ms = [*missed_ms[:end], missed_ms[end] - alive[end] * token_ms]
+    left_ms, best = 0.0, 0  # from a place on, and the depth there
     for start in range(end - 1, -1, -1):
-        here, best, least_ms = alive[start], 0, float("inf")
+        here, left = alive[start], end - start
+        right = chances[start]  # the pass gives one token more, of the stretch or another one
+        after_ms[start] += here * (right * left_ms + (1.0 - right) * (left - 1) * token_ms)
         if here < _HOPELESS:
-            left_ms[start] = (end - start) * token_ms
+            left_ms, best = left * token_ms, 0
             continue
-        for depth in (0, *_DEPTHS, end - start):
+        past_ms, least_ms, best = missed_ms[start], float("inf"), 0
+        for wanted in _DEPTHS:
+            depth = min(wanted, left)
             last = start + depth
-            if last > end:
-                continue
-            kept = alive[last] / here
-            ms = pass_ms[depth] + (missed_ms[last] - missed_ms[start]) / here
-            if depth:
-                ms += extra_ms(depth, kept)
-            if last < end:  # the pass gives one token more, of the stretch or another one
-                right = chances[last]
-                ms += kept * (right * left_ms[last + 1] + (1.0 - right) * (end - last - 1) * token_ms)
-            else:
-                ms -= kept * token_ms
+            ms = pass_ms[depth] + (after_ms[last] - past_ms) / here
+            if depth and extra_ms is not None:
+                ms += extra_ms(depth, alive[last] / here)
             if ms < least_ms:
                 least_ms, best = ms, depth
-        left_ms[start] = least_ms
-    return end * token_ms - left_ms[0], best
+            if last == end:
+                break
+        left_ms = least_ms
+    return end * token_ms - left_ms, best

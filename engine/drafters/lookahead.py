@@ -71,16 +71,16 @@ class Lookahead:
 
     def plan(self, *, may_rest: bool) -> Plan:
         """What to propose; possibly nothing where it ``may_rest``."""
-        pacer, chained = self._pacer, self._chained
-        best_ms, depth = pacer.plan(self._chances)
+        pacer, prices, chained = self._pacer, self._prices, self._chained
+        best_ms, depth = prices.plan(self._chances)
         best = Plan(depth, Seen())
         if self._instead.ids:
-            saved_ms, depth = pacer.plan([pacer.learnt.text_chances.chance(one) for one in self._instead.confidences])
+            saved_ms, depth = prices.plan([pacer.learnt.text_chances.chance(one) for one in self._instead.confidences])
             if saved_ms > best_ms:
                 best_ms, best = saved_ms, Plan(0, self._instead.part(0, depth))
         if chained.text.ids:
             tail = [pacer.learnt.tail_chances.chance(one) for one in chained.text.confidences]
-            saved_ms, depth = pacer.plan([*self._chances[: chained.num_drafted], *tail])
+            saved_ms, depth = prices.plan([*self._chances[: chained.num_drafted], *tail])
             if saved_ms > best_ms:
                 drafted = min(depth, chained.num_drafted)
                 best = Plan(drafted, chained.text.part(0, depth - drafted))

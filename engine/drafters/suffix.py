@@ -16,6 +16,8 @@ from engine.drafters.suffix_index import NO_MATCH, SuffixIndex
 from engine.records import Source
 from engine.sampling import History, Sampler
 
+_NOTHING = Draft([], Source.NGRAM)
+
 
 @dataclass(frozen=True, slots=True)
 class SuffixRules:
@@ -88,13 +90,15 @@ class SuffixDrafter:
 
     def _proposal(self, limit: int, min_match: int) -> Draft:
         rules = self._rules
+        if self._ahead.length < min_match and self._past_ahead.length < min_match:
+            return _NOTHING  # mostly, and asked after every token that a draft model looks at
         index, match = self._index, self._index.matched(self._ahead)
         if self.past is not None:
             past_match = self.past.matched(self._past_ahead)
             if past_match.length > match.length:
                 index, match = self.past, past_match
         if match.length < min_match:
-            return Draft([], self.source)
+            return _NOTHING
         limit = min(limit, int(rules.tokens_per_match * match.length))
         ids, scores = index.continuation(match, limit, rules.min_match, rules.min_probability)
         return Draft(ids, self.source, None, scores, match.length).before(self.ends)

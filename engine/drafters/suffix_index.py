@@ -122,8 +122,10 @@ class SuffixIndex:
         """The longest end of ``match`` and ``token_id``, of up to ``max_length`` (<= DEPTH) tokens, in the index."""
         ids, _, last, best, links, lengths = self._arrays
         edges = self._edges
-        start, length = self._settle(*match, max_length)
-        state = start
+        state, length = match
+        if length > max_length or lengths[links[state]] >= length:  # mostly it is at rest
+            state, length = self._settle(state, length, max_length)
+        start = state
         while True:
             following = best[state]
             if following != NONE:

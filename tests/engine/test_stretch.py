@@ -9,14 +9,7 @@ from hypothesis import strategies as st
 from engine.stretch import best_depth
 
 STEEP = {1: 7.7, 2: 13.3, 4: 26.2, 8: 43.2, 16: 57.5}
-
-
-def steep_ms(num_tokens: int) -> float:
-    return min(ms for size, ms in STEEP.items() if size >= num_tokens)
-
-
-def none(_num_proposed: int, _alive: float) -> float:
-    return 0.0
+STEEP_MS = [min(ms for size, ms in STEEP.items() if size > num_proposed) for num_proposed in range(16)]
 
 
 def every_way(chances: list[float], costs: list[float], token_ms: float) -> float:
@@ -45,21 +38,21 @@ def every_way(chances: list[float], costs: list[float], token_ms: float) -> floa
 )
 def test_no_way_is_faster(chances: list[float], steps: list[float], token_ms: float) -> None:
     costs = [9.0 + sum(steps[:i]) for i in range(5)]
-    saved_ms, depth = best_depth(chances, lambda size: costs[size - 1], token_ms, none)
+    saved_ms, depth = best_depth(chances, costs, token_ms)
     assert 0 <= depth <= len(chances)
     assert saved_ms == pytest.approx(len(chances) * token_ms - every_way(chances, costs, token_ms))
 
 
 def test_a_sure_stretch_is_taken_at_once_and_a_hopeless_one_not_at_all() -> None:
-    assert best_depth([0.999] * 15, steep_ms, 7.7, none)[1] == 15
-    assert best_depth([0.05] * 15, steep_ms, 7.7, none)[1] == 0
-    assert best_depth([], steep_ms, 7.7, none) == (0.0, 0)
+    assert best_depth([0.999] * 15, STEEP_MS, 7.7)[1] == 15
+    assert best_depth([0.05] * 15, STEEP_MS, 7.7)[1] == 0
+    assert best_depth([], STEEP_MS, 7.7) == (0.0, 0)
 
 
 def test_what_ends_a_stretch_is_passed_before_a_large_pass_is_paid_for() -> None:
-    assert best_depth([0.1, *[0.999] * 14], steep_ms, 6.0, none)[1] == 0
-    assert best_depth([0.99, 0.1, *[0.999] * 13], steep_ms, 6.0, none)[1] <= 1
+    assert best_depth([0.1, *[0.999] * 14], STEEP_MS, 6.0)[1] == 0
+    assert best_depth([0.99, 0.1, *[0.999] * 13], STEEP_MS, 6.0)[1] <= 1
 
 
 def test_proposing_may_cost_beside_the_pass() -> None:
-    assert best_depth([0.999] * 15, steep_ms, 7.7, lambda _num, _alive: 100.0)[1] == 0
+    assert best_depth([0.999] * 15, STEEP_MS, 7.7, lambda _num, _alive: 100.0)[1] == 0

@@ -19,6 +19,7 @@ from engine.drafters.suffix import SuffixDrafter, SuffixRules
 from engine.fake_model import MarkovModel
 from engine.interfaces import Rows, TokenIds
 from engine.pacer import Pacer
+from engine.prices import Prices
 from engine.records import Mode, SamplingParams, Source
 from engine.sampling import Sampler
 from engine.sequence import CachedSequence
@@ -213,17 +214,17 @@ class Counting(MarkovModel):
 
 
 @pytest.mark.parametrize("most", [0, 1, 2])
-def test_what_was_seen_ahead_and_is_right_is_not_drafted_again(most: int) -> None:
+def test_what_was_seen_ahead_and_is_right_is_not_drafted_again(most: int, monkeypatch: pytest.MonkeyPatch) -> None:
     answering = Answering(FLAT)
     model = Counting(P_LOGITS)
     drafter = PacedDrafter(answering.pacer, None, DraftModelDrafter(CachedSequence(model), N_VOCAB, frozenset()))
     answering.drafters["right"] = drafter
-    answering.pacer.plan = lambda chances: (1.0, min(most, len(chances)))  # type: ignore[method-assign]
+    monkeypatch.setattr(Prices, "plan", lambda _self, chances: (1.0, min(most, len(chances))))
     answering.tokens("right", SamplingParams(temperature=0.0), 100, [3, 1, 4, 1])
     assert 50 < model.num_tokens <= 100 + 4 + 32
 
 
-def test_where_the_draft_saw_the_answer_end_it_looks_no_further() -> None:
+def test_where_the_draft_saw_the_answer_end_it_looks_no_further(monkeypatch: pytest.MonkeyPatch) -> None:
     logits = np.roll(np.eye(N_VOCAB, dtype=np.float32) * 9.0, 1, axis=1)  # after each id the next one
     path = list(range(1, 7))
     answering = Answering(FLAT)
@@ -231,7 +232,7 @@ def test_where_the_draft_saw_the_answer_end_it_looks_no_further() -> None:
     drafter = PacedDrafter(
         answering.pacer, None, DraftModelDrafter(CachedSequence(model), N_VOCAB, frozenset(path[-1:]))
     )
-    answering.pacer.plan = lambda chances: (1.0, min(1, len(chances)))  # type: ignore[method-assign]
+    monkeypatch.setattr(Prices, "plan", lambda _self, chances: (1.0, min(1, len(chances))))
     history = np.array([0, *path[:1]], dtype=np.int32)
     drafter.begin(history, Sampler(SamplingParams(temperature=0.0)))
     assert drafter.propose(history, 16).ids == path[1:2]
@@ -313,7 +314,7 @@ def test_of_what_would_be_drawn_nothing_is_learnt_by_what_came_but_where_nothing
 ) -> None:
     answering = Answering(FLAT)
     looks: list[Source] = []
-    monkeypatch.setattr(answering.pacer, "plan", lambda chances: (1.0, min(most, len(chances))))
+    monkeypatch.setattr(Prices, "plan", lambda _self, chances: (1.0, min(most, len(chances))))
     monkeypatch.setattr(answering.pacer, "observe_unsent", lambda source, *_rest: looks.append(source))
     answering.tokens("draft", SamplingParams(temperature=temperature, seed=3), 60, [3, 1, 4, 1])
     assert (Source.DRAFT in looks) == learns
