@@ -150,7 +150,7 @@ def argmax(row: Row) -> int:
 
 
 def top_probability(row: Row, best: int) -> float:
-    """The softmax probability of ``best``, the argmax of ``row``: how sure a greedy draft is. May write into the row."""
+    """The softmax probability of ``best``, the argmax of ``row``, which it may write into: how sure a draft is."""
     highest = row[best]
     if len(row) < _ALL_AT_ONCE:
         row -= highest  # in place: memory of its own would be one more thing to fetch right after a pass
