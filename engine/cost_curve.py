@@ -11,6 +11,7 @@ import time
 from collections.abc import Callable, Mapping
 from itertools import pairwise
 
+from engine.second_looks import SecondLooks
 from engine.untried import FIRST, Untried, plain_passes
 
 MAX_PASS = 33  # tokens of the largest pass that is paced: 32 proposed and the last one
@@ -32,7 +33,9 @@ _FAR = 1.5  # times its measured share of the others' costs that a pass which no
 _TELLING = 4  # passes of a size, of the last `_REFRESH_EVERY`, that say what it costs now
 _TOO_GOOD = 0.8  # of what is hoped of a larger pass: if it takes less, the plain one is rather thought to take less
 _ENOUGH_SIZES = 2  # of one alone the measurement may have been wrong
-_LEAST_LARGEST = 8  # tokens of a pass that are paced anyway
+# Kernels work on so many rows at a time: the largest pass has one of these sizes, the first anyway. What another size
+# seems to save is the luck of a measurement, or lies on a line between two of them.
+_FULL_SIZES = (8, 12, 16, 24, 32, MAX_PASS)
 _AS_CHEAP = 1.02  # times the least cost a token: larger passes are still as good
 _NEARLY = 1.08  # the same, by what was measured once: it may be as good
 _PLAIN_TRIES = 2  # runs of plain passes until a hurried look at them is believed
@@ -76,6 +79,7 @@ class CostCurve:
         self._measured = tuple(self._ms)
         self._seen = [0] * (MAX_PASS + 1)
         self._num_plain = 0
+        self._second_looks = SecondLooks()
         self._refresh()
 
     @property
@@ -150,8 +154,10 @@ class CostCurve:
         self._num_seen += 1
         # While it is guessed, the level is the mean of what was seen.
         level = ratio ** (_LEVEL_RATE if trusted else 1.0 / self._num_seen)
-        self._ms[num_tokens] *= (ratio / level) ** _OWN_RATE
+        self._ms[num_tokens] *= (ratio / level) ** self._second_looks.weight(num_tokens, _OWN_RATE)
         self._ms = [value * level for value in self._ms]
+        if self._second_looks.ended(num_tokens):
+            self._find_cheapest()
 
     def _try_plain(self, milliseconds: float) -> float:
         """Learn from a plain pass where a hurried look is all that is known: the least of the first few is believed."""
@@ -196,7 +202,7 @@ class CostCurve:
         for n in range(2, MAX_PASS + 1):
             best = min(range(n, min(n + _LARGEST_PAD, MAX_PASS) + 1), key=self._ms.__getitem__)
             self._cheapest[n] = best if self._ms[best] < _PAD_GAIN * self._ms[n] else n
-        shares = [(self.cost_ms(n) / n, n) for n in range(_LEAST_LARGEST, MAX_PASS + 1)]
+        shares = [(self.cost_ms(n) / n, n) for n in _FULL_SIZES]
         most = _AS_CHEAP * min(shares)[0]
         # What is only hoped of large passes has to be tried.
         self._largest = max(n for share, n in shares if share <= most) if self._last_known == MAX_PASS else MAX_PASS
@@ -204,18 +210,15 @@ class CostCurve:
     def _wonder(self) -> None:
         """Believe of one size that nobody saw lately that it is as cheap a token as the best, where that is near.
 
-        It is tried then, and says what it takes: the difference of two measurements may be the machine's mood on that
-        day, and a size that seems a little dearer would never be seen again.
+        It is tried then, and says what it takes.
         """
-        share = [ms / max(n, 1) for n, ms in enumerate(self._ms)]
-        sizes = range(_LEAST_LARGEST, min(self._last_measured + 1, MAX_PASS))
-        steps = [n for n in sizes if share[n] < min(share[n - 1], share[n + 1])]  # the last of each step of the costs
-        best = min(steps, key=share.__getitem__, default=0)
+        share = {n: self._ms[n] / n for n in _FULL_SIZES if n <= self._last_measured}
+        best = min(share, key=share.__getitem__, default=0)
         if self._seen[best] < _TELLING:
             return
-        near = [n for n in steps if not self._seen[n] and share[n] <= _NEARLY * share[best]]
-        if near:
-            tried = min(near, key=share.__getitem__)
+        near = [n for n in share if not self._seen[n] and share[n] <= _NEARLY * share[best]]
+        tried = self._second_looks.next_of(sorted(near, key=share.__getitem__))
+        if tried:
             self._ms[tried] = share[best] * tried
 
     def _follow(self) -> None:

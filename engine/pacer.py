@@ -56,6 +56,7 @@ class Pacer:
         self._rework_ms = 0.0  # of a speculated token
         self.draft_step_ms = draft_step_ms
         self.overhead_ms = _FIRST_OVERHEAD_MS  # of a plain pass, beside its time in the model
+        self.choosing_ms = 0.0  # beside drafting, before a pass for which tokens were drafted
         self.row_ms = _FIRST_ROW_MS  # of each proposed token: its row is looked at as well
         self.lessons = Lessons(self.plain_ms, MAX_DEPTH)
         self.learnt = self.lessons.current  # by answers of the kind in the making
@@ -172,7 +173,8 @@ class Pacer:
         pass_ms = [cost + i * row_ms for i, cost in enumerate(self.curve.costs_ms)]
         risk_ms = self._risk_ms if self.recovery is not None else None
         chance = self.learnt.by_depth.chance
-        return Prices(pass_ms, self.rate, self.draft_step_ms, self.rework_ms, chance, risk_ms, self.overhead_ms)
+        overhead_ms = self.overhead_ms + self.choosing_ms
+        return Prices(pass_ms, self.rate, self.draft_step_ms, self.rework_ms, chance, risk_ms, overhead_ms)
 
     def _pass_ms(self, num_tokens: int) -> float:
         return self._verified_ms(num_tokens) + self.overhead_ms
@@ -325,6 +327,11 @@ class Pacer:
         """A token took the draft model so long, with all that Python does about it, where it had little to read."""
         usual = self.draft_step_ms
         self.draft_step_ms += (min(step_ms, _CATCH_UP * usual or step_ms) - usual) * 0.1
+
+    def observe_choosing(self, milliseconds: float) -> None:
+        """Before a pass for which tokens were drafted, all but drafting them took so long."""
+        usual = self.choosing_ms
+        self.choosing_ms += (min(milliseconds, _CATCH_UP * usual or milliseconds) - usual) * _OVERHEAD_RATE
 
     def observe_rework(self, milliseconds: float, num_tokens: int) -> None:
         """So many tokens were speculated, and deciding near ties again took so long."""

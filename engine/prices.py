@@ -45,8 +45,21 @@ class Prices:
             cost_ms += self.risk_ms(num_tokens, alive)
         return expected * (1.0 - self.rate * self.rework_ms) - self.rate * cost_ms
 
-    def promises_more(self, num_tokens: int, expected: float, alive: float, room: int, than: float) -> bool:
-        """Whether `gain_of` could exceed ``than`` if the draft went on from here and stayed as sure as it may be."""
+    def rate_of(self, num_tokens: int, expected: float, alive: float) -> float:
+        """Tokens per millisecond of a pass that proposes so many, drafting them included."""
+        ms = self.pass_ms[num_tokens] + self.overhead_ms + num_tokens * self.step_ms + expected * self.rework_ms
+        if num_tokens and self.risk_ms is not None:
+            ms += self.risk_ms(num_tokens, alive)
+        return (1.0 + expected) / ms
+
+    def promises_more(
+        self, num_tokens: int, expected: float, alive: float, room: int, than: float, best_rate: float = 0.0
+    ) -> bool:
+        """Whether `gain_of` could exceed ``than`` if the draft went on from here and stayed as sure as it may be.
+
+        And `rate_of`, ``best_rate``: what a larger pass takes along at no better a rate is drafted for the next one,
+        where all that comes before it is known to be kept.
+        """
         rate, pass_ms, risk_ms, chance = self.rate, self.pass_ms, self.risk_ms, self.chance
         step, value = rate * self.step_ms, 1.0 - rate * self.rework_ms
         for count in range(num_tokens + 1, num_tokens + min(room, _LOOK_AHEAD) + 1):
@@ -56,8 +69,8 @@ class Prices:
             cost_ms = pass_ms[count] - pass_ms[0]  # `gain_of`, without the call: asked at every token
             if risk_ms is not None:
                 cost_ms += risk_ms(count, alive)
-            if expected * value - rate * cost_ms > than:  # mostly the first says so
-                return True
+            if expected * value - rate * cost_ms > than and self.rate_of(count, expected, alive) > best_rate:
+                return True  # mostly the first says so
         return False
 
     def plan(self, chances: Sequence[float]) -> tuple[float, int]:

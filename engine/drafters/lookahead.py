@@ -38,6 +38,7 @@ class Lookahead:
         self._alive, self._expected = 1.0, 0.0
         gain, _depth = pacer.text_gain(text.confidences)
         self._best_gain = max(0.0, gain)
+        self._best_rate = self._prices.rate_of(0, 0.0, 1.0)
         self._chained_gain, self._chained = 0.0, Plan(0, Seen())
 
     def worth_drawing(self, confidence: float) -> bool:
@@ -47,8 +48,9 @@ class Lookahead:
         self._expected += self._alive
         self._chances.append(chance)
         self._room -= 1
-        gain = self._prices.gain_of(len(self._chances), self._expected, self._alive)
-        self._best_gain = max(self._best_gain, gain)
+        prices, count = self._prices, len(self._chances)
+        self._best_gain = max(self._best_gain, prices.gain_of(count, self._expected, self._alive))
+        self._best_rate = max(self._best_rate, prices.rate_of(count, self._expected, self._alive))
         return True
 
     def worth_running(self, drawn_id: int) -> bool:
@@ -57,8 +59,8 @@ class Lookahead:
             found = self._following.propose_after((drawn_id,), min(self._room, TEXT_DEPTH))
             if found.ids:
                 self._offer(text_seen(found))
-        count = len(self._chances)
-        return self._prices.promises_more(count, self._expected, self._alive, self._room, self._best_gain)
+        promises_more, count = self._prices.promises_more, len(self._chances)
+        return promises_more(count, self._expected, self._alive, self._room, self._best_gain, self._best_rate)
 
     def _offer(self, text: Seen) -> None:
         """Remember this text after what was drafted, if that is the best chain so far."""

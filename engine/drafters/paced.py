@@ -83,6 +83,7 @@ class PacedDrafter:
 
     def propose(self, history: History, limit: int) -> Draft:
         """What the pacer finds worth most; possibly nothing."""
+        began = perf_counter()
         self._learn(history)
         if self._model is not None and self._model.failure:
             self._model, self._ahead, self._ends = None, Seen(source=Source.DRAFT), False
@@ -109,6 +110,7 @@ class PacedDrafter:
             started = perf_counter()
             if self._run_model(self._model, history, text, depth):
                 self._draft_ms = (perf_counter() - started) * 1000.0
+                self._pacer.observe_choosing((started - began) * 1000.0)
         if not self._chain.parts or self._chain.parts[0].source is Source.DRAFT:
             self._unsent.append((text, 0))
         return self._chain.draft()

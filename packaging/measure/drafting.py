@@ -49,10 +49,13 @@ STEEP = {1: 1.0, 2: 1.73, 3: 2.51, 4: 3.4, 7: 5.77, 8: 5.61, 11: 7.89, 12: 7.67,
 STEEP |= {20: 9.61, 23: 11.77, 24: 11.66, 27: 13.98, 28: 13.88, 31: 16.18, 32: 14.15, 33: 14.79}
 # With AMX: tiles of 16 and 32 rows, and another kernel for a single one.
 TILES = {1: 1.0, 2: 1.8, 4: 2.0, 8: 2.5, 16: 3.7, 17: 5.4, 24: 6.5, 32: 7.6}
-CURVES = {"cpu": STAIRCASE, "steep": STEEP, "flat": FLAT, "tiles": TILES}
+# Zen 4 with the set-up's own kernels, which take four and eight tokens at a time.
+EIGHTS = {1: 1.0, 2: 1.53, 3: 2.05, 4: 1.35, 5: 1.95, 6: 2.43, 7: 3.04, 8: 2.19, 9: 2.97, 10: 3.51, 11: 3.92, 12: 3.68}
+EIGHTS |= {13: 4.26, 14: 4.86, 15: 5.27, 16: 4.5, 17: 5.2, 20: 5.88, 24: 6.82, 28: 7.84, 32: 8.92, 33: 9.46}
+CURVES = {"cpu": STAIRCASE, "steep": STEEP, "flat": FLAT, "tiles": TILES, "eights": EIGHTS}
 PLAIN_MS = 20.0
 # Of the draft model; more tokens in one batch cost a quarter more each.
-STEP_MS = {"cpu": 0.9, "steep": 0.9, "flat": 1.5, "tiles": 0.55}
+STEP_MS = {"cpu": 0.9, "steep": 0.9, "flat": 1.5, "tiles": 0.55, "eights": 0.5}
 
 
 class Clock:

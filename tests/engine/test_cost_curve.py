@@ -233,7 +233,7 @@ def test_the_largest_pass_follows_what_passes_take() -> None:
 NEAR = {1: 7.7, 4: 10.0, 8: 16.4, 9: 26.5, 12: 27.0, 13: 33.0, 16: 34.0, 17: 38.3, 24: 63.3, 32: 82.5, 33: 84.7}
 
 
-@pytest.mark.parametrize(("takes", "largest"), [(31.5, 16), (36.0, 8)])
+@pytest.mark.parametrize(("takes", "largest"), [(31.5, 16), (34.5, 8), (36.0, 8)])
 def test_a_size_that_is_nearly_as_cheap_a_token_as_the_best_is_tried_and_says_what_it_takes(
     takes: float, largest: int
 ) -> None:
@@ -245,7 +245,7 @@ def test_a_size_that_is_nearly_as_cheap_a_token_as_the_best_is_tried_and_says_wh
         num_tried += size == 16 and number >= 1000
         curve.observe(size, takes if size == 16 else 16.4)
     assert curve.points_ms[24] == pytest.approx(63.3, rel=0.05)  # nobody wonders about what is far from it
-    assert num_tried > 990 if largest == 16 else num_tried < 100
+    assert num_tried > 950 if largest == 16 else num_tried < 10
 
 
 def test_nobody_wonders_about_sizes_while_the_best_one_is_not_used() -> None:

@@ -44,6 +44,24 @@ def test_drafting_that_takes_long_promises_less() -> None:
     assert not made(step_ms=20.0).promises_more(7, 6.5, 0.9, 8, gain)
 
 
+def test_more_at_no_better_a_rate_waits_for_the_next_pass() -> None:
+    even = [10.0, *(5.0 * (count + 1) for count in range(1, 32))]  # each token costs the same
+    prices = Prices(even, 0.1, 0.5, 0.0, lambda _depth: 1.0)
+    gain, rate = prices.gain_of(7, 7.0, 1.0), prices.rate_of(7, 7.0, 1.0)
+    assert rate == pytest.approx(8.0 / (40.0 + 3.5))
+    assert prices.promises_more(7, 7.0, 1.0, 24, gain)  # at the rate so far
+    assert prices.promises_more(7, 7.0, 1.0, 24, gain, 0.98 * rate)
+    assert not prices.promises_more(7, 7.0, 1.0, 24, gain, 1.1 * rate)
+
+
+def test_a_rate_counts_all_that_a_pass_takes() -> None:
+    prices = Prices(
+        [10.0, 18.0], 0.1, 0.5, 2.0, lambda _depth: 0.9, lambda count, alive: count * 10.0 * (1.0 - alive), 1.5
+    )
+    assert prices.rate_of(0, 0.0, 1.0) == pytest.approx(1.0 / 11.5)
+    assert prices.rate_of(1, 0.8, 0.8) == pytest.approx(1.8 / (18.0 + 1.5 + 0.5 + 1.6 + 2.0))
+
+
 @given(st.lists(st.floats(1.0, 50.0), min_size=MAX_PASS, max_size=MAX_PASS), st.integers(1, MAX_DEPTH))
 def test_a_pacer_prices_a_pass_as_its_curve_does(points: list[float], count: int) -> None:
     pacer = Pacer(CostCurve(dict(enumerate(points, 1))), draft_step_ms=0.3)

@@ -1,0 +1,49 @@
+"""Which size of passes to try again that was measured to be a little dearer than the best. Knows no costs.
+
+The difference of two measurements may be the machine's mood on that day, and a size that seems a little dearer would
+never be seen again. A try is believed at once, as few passes should go into it, and the next one waits twice as long.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+TRIES = 4  # passes of the size that is tried, until others are chosen again
+_LONGEST_PAUSE = 64  # times `next_of` is asked
+
+
+class SecondLooks:
+    """One size at a time."""
+
+    def __init__(self) -> None:
+        self._size, self._num_seen = 0, 0
+        self._pauses: dict[int, int] = {}
+        self._waits: dict[int, int] = {}
+
+    def next_of(self, sizes: Sequence[int]) -> int:
+        """The first of these that is to be tried now; 0: none, or the last one was not seen yet."""
+        if self._size:
+            return 0
+        for size in sizes:
+            if self._waits.get(size, 0) > 0:
+                self._waits[size] -= 1
+                continue
+            pause = self._pauses.get(size, 1)
+            self._waits[size], self._pauses[size] = pause, min(2 * pause, _LONGEST_PAUSE)
+            self._size, self._num_seen = size, 0
+            return size
+        return 0
+
+    def weight(self, size: int, usual: float) -> float:
+        """How far a pass of this size that was just seen is believed: of the one that is tried, their mean is."""
+        if size != self._size:
+            return usual
+        self._num_seen += 1
+        return max(usual, 1.0 / self._num_seen)
+
+    def ended(self, size: int) -> bool:
+        """Whether that was the last pass of the try."""
+        if size != self._size or self._num_seen < TRIES:
+            return False
+        self._size = 0
+        return True
