@@ -9,8 +9,8 @@ import hashlib
 import shlex
 from pathlib import Path
 
-NARROW = "few tokens, 256-bit"  # narrow.sh with few_tokens.h: what it changes, and what that gains
-ORDERED = "few tokens, ordered"  # ordered.sh with few_tokens.h
+NARROW = "few tokens, 256-bit"  # narrow.sh with few_tokens*.h: what it changes, and what that gains
+ORDERED = "few tokens, ordered"  # ordered.sh with few_tokens*.h
 TILES = "tiles"  # tiles.sh: a fault of the compiler that it keeps away from processors with AMX
 _LAUNCHERS = {
     NARROW: Path(__file__).with_name("narrow.sh"),
@@ -45,7 +45,8 @@ def stamped(kernels: str) -> str:
     """Give ``kernels`` with a digest of what they are made of: after a change of that, llama.cpp is compiled anew."""
     if kernels not in _LAUNCHERS:
         return kernels
-    files = [_LAUNCHERS[kernels], *sorted(Path(__file__).parent.glob("*.h"))]
+    folder = Path(__file__).parent
+    files = [_LAUNCHERS[kernels], *sorted((*folder.glob("*.h"), *folder.glob("few_tokens*.sh")))]
     return f"{kernels} #{hashlib.sha256(b''.join(path.read_bytes() for path in files)).hexdigest()[:8]}"
 
 

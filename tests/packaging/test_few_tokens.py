@@ -3,15 +3,10 @@
 from __future__ import annotations
 
 import ctypes
-import importlib.util
-import json
 import mmap
-import os
-import sys
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -19,10 +14,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
+from tests.packaging.ggml_cpu import open_library
+
 Product = Callable[..., None]
 UNTOUCHED = 12345.0
 AROUND = 16  # floats before and behind the results
-PLACE = "PACELINE_GGML_CPU"  # another build's libggml-cpu.so to try
 
 
 @dataclass(frozen=True)
@@ -54,25 +50,9 @@ KINDS = [
 ]
 
 
-def _set_up_with() -> str:
-    """The kernels that the set-up has compiled into this environment, as it noted."""
-    record = Path(sys.prefix) / "paceline-setup.json"
-    return str(json.loads(record.read_text("utf-8"))["kernels"]) if record.exists() else ""
-
-
 @pytest.fixture(scope="module")
 def library() -> ctypes.CDLL:
-    spec = importlib.util.find_spec("llama_cpp")
-    assert spec is not None
-    assert spec.origin is not None
-    path = Path(os.environ.get(PLACE) or Path(spec.origin).parent / "lib" / "libggml-cpu.so")
-    is_wanted = PLACE in os.environ or _set_up_with().startswith("few tokens")
-    loaded = ctypes.CDLL(str(path)) if is_wanted or path.exists() else None
-    if not is_wanted and not hasattr(loaded, "ggml_gemm_q4_0_8x8_q8_0_stock"):
-        pytest.skip("llama.cpp was compiled without few_tokens.h: the processor calls for other kernels")
-    assert loaded is not None
-    loaded.ggml_cpu_init()  # its own products look scales up in a table
-    return loaded
+    return open_library("ggml_gemm_q4_0_8x8_q8_0_stock")
 
 
 def product(library: ctypes.CDLL, name: str) -> Product:

@@ -15,6 +15,8 @@ SCRIPTS = Path(__file__).resolve().parents[2] / "packaging" / "setup"
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="the launcher is a script for POSIX systems")
 PROCESSOR = "processor\t: {number}\nvendor_id\t: {vendor}\ncpu family\t: {family}\nflags\t\t: fpu avx2 {flags}\n\n"
 
+ALSO_CHANGED = {"llamafile/sgemm.cpp": "few_tokens_q6_k.h", "tiled/tiled.cpp": "few_tokens_tiled.h"}
+
 
 @pytest.fixture
 def kernels(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
@@ -82,7 +84,7 @@ def test_another_kernel_has_llama_cpp_compiled_anew(
 
 
 @pytest.mark.parametrize(("chosen", "is_narrow"), [("few tokens, 256-bit", True), ("few tokens, ordered", False)])
-def test_the_launcher_is_named_to_cmake_and_changes_one_file_only(
+def test_the_launcher_is_named_to_cmake_and_changes_three_files_only(
     kernels: ModuleType, chosen: str, is_narrow: bool
 ) -> None:
     (option,) = kernels.with_kernels("", chosen).split()
@@ -96,6 +98,8 @@ def test_the_launcher_is_named_to_cmake_and_changes_one_file_only(
     assert "-fschedule-insns" in changed
     assert changed[changed.index("-include") + 1] == str(SCRIPTS / "few_tokens.h")
     assert ("-U__AVX512DQ__" in changed) is is_narrow
+    for file, header in ALSO_CHANGED.items():
+        assert compile_file(f"/src/ggml-cpu/{file}")[-2:] == ["-include", str(SCRIPTS / header)]
     assert compile_file("/src/ggml-cpu/repack.cpp") == ["-O3", "-o", "x.o", "-c", "/src/ggml-cpu/repack.cpp"]
 
 
@@ -114,6 +118,10 @@ def test_a_compiler_that_does_not_take_what_is_added_gets_less(
     options = "-fschedule-insns -fsched-pressure --param=sched-pressure-algorithm=2"
     narrow = "-U__AVX512DQ__ " if "256" in chosen else ""
     assert log.read_text() == expected.format(file=file, options=narrow + options)
+    for also in ALSO_CHANGED:
+        subprocess.run([launcher, str(compiler), "-c", f"/src/ggml-cpu/{also}"], check=True)
+        assert log.read_text().startswith(f"-c /src/ggml-cpu/{also}")
+        assert ("-include" in log.read_text()) is (unknown != "-include")
 
 
 _TILES = """

@@ -1,0 +1,38 @@
+"""Opens the library of llama.cpp's products for the processor, as the set-up has compiled it."""
+
+from __future__ import annotations
+
+import ctypes
+import importlib.util
+import json
+import os
+import sys
+from pathlib import Path
+
+import pytest
+
+PLACE = "PACELINE_GGML_CPU"  # another build's libggml-cpu.so to try
+
+
+def open_library(stock_name: str) -> ctypes.CDLL:
+    """The library with our products in it; skips where the set-up left them out, and llama.cpp's have their own names.
+
+    ``stock_name`` is what llama.cpp's own product is called beside ours.
+    """
+    spec = importlib.util.find_spec("llama_cpp")
+    assert spec is not None
+    assert spec.origin is not None
+    path = Path(os.environ.get(PLACE) or Path(spec.origin).parent / "lib" / "libggml-cpu.so")
+    is_wanted = PLACE in os.environ or _set_up_with().startswith("few tokens")
+    loaded = ctypes.CDLL(str(path)) if is_wanted or path.exists() else None
+    if not is_wanted and not hasattr(loaded, stock_name):
+        pytest.skip("llama.cpp was compiled without our products: the processor calls for other kernels")
+    assert loaded is not None
+    loaded.ggml_cpu_init()  # its own products look scales up in a table
+    return loaded
+
+
+def _set_up_with() -> str:
+    """The kernels that the set-up has compiled into this environment, as it noted."""
+    record = Path(sys.prefix) / "paceline-setup.json"
+    return str(json.loads(record.read_text("utf-8"))["kernels"]) if record.exists() else ""
