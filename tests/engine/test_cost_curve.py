@@ -215,6 +215,7 @@ def test_what_larger_passes_took_stays_where_a_plain_one_turns_out_to_be_cheaper
         ({1: 1.0, 8: 4.1, 16: 7.4, 32: 15.0, 33: 16.0}, 32),  # two of 16 take hardly less
         ({1: 1.0, 32: 1.1, 33: 1.1}, MAX_PASS),  # a GPU
         ({1: 1.0, 4: 1.1, 8: 9.0, 33: 80.0}, 8),  # small passes are the pacer's to choose
+        ({1: 7.4, 8: 16.2, 12: 26.5, 16: 33.3, 24: 50.5, 29: 50.0, 32: 70.0, 33: 74.0}, 8),  # 29 was luck
         ({1: 1.0, 4: 1.2}, MAX_PASS),  # what larger ones take has to be found out
     ],
 )

@@ -62,6 +62,15 @@ def test_a_rate_counts_all_that_a_pass_takes() -> None:
     assert prices.rate_of(1, 0.8, 0.8) == pytest.approx(1.8 / (18.0 + 1.5 + 0.5 + 1.6 + 2.0))
 
 
+def test_what_choosing_takes_is_part_of_a_pass() -> None:
+    pacer = Pacer(CostCurve(STAIRS_MS), draft_step_ms=0.3)
+    before = pacer.prices().rate_of(7, 7.0, 1.0)
+    for _ in range(100):
+        pacer.observe_choosing(2.0)
+    after = pacer.prices().rate_of(7, 7.0, 1.0)
+    assert 8.0 / after - 8.0 / before == pytest.approx(2.0, rel=0.02)  # an average
+
+
 @given(st.lists(st.floats(1.0, 50.0), min_size=MAX_PASS, max_size=MAX_PASS), st.integers(1, MAX_DEPTH))
 def test_a_pacer_prices_a_pass_as_its_curve_does(points: list[float], count: int) -> None:
     pacer = Pacer(CostCurve(dict(enumerate(points, 1))), draft_step_ms=0.3)
