@@ -10,28 +10,32 @@ from collections.abc import Sequence
 
 TRIES = 4  # passes of the size that is tried, until others are chosen again
 _LONGEST_PAUSE = 64  # times `next_of` is asked
+_PATIENCE = 8  # the same: a size that was not chosen by then, as text is too short for it, holds up no other
 
 
 class SecondLooks:
     """One size at a time."""
 
     def __init__(self) -> None:
-        self._size, self._num_seen = 0, 0
+        self._size, self._num_seen, self._num_asked = 0, 0, 0
         self._pauses: dict[int, int] = {}
         self._waits: dict[int, int] = {}
 
     def next_of(self, sizes: Sequence[int]) -> int:
         """The first of these that is to be tried now; 0: none, or the last one was not seen yet."""
         if self._size:
-            return 0
+            self._num_asked += 1
+            if self._num_asked < _PATIENCE:
+                return 0
         for size in sizes:
             if self._waits.get(size, 0) > 0:
                 self._waits[size] -= 1
                 continue
             pause = self._pauses.get(size, 1)
             self._waits[size], self._pauses[size] = pause, min(2 * pause, _LONGEST_PAUSE)
-            self._size, self._num_seen = size, 0
+            self._size, self._num_seen, self._num_asked = size, 0, 0
             return size
+        self._size = 0
         return 0
 
     def weight(self, size: int, usual: float) -> float:
