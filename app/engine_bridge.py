@@ -9,6 +9,7 @@ import sys
 import threading
 from collections.abc import Callable, Iterable
 from dataclasses import replace
+from itertools import groupby
 from typing import Protocol
 
 from PySide6.QtCore import QElapsedTimer, QObject, Qt, QTimer, Signal
@@ -146,33 +147,29 @@ def merged(events: Iterable[Event]) -> list[Event]:
     Text and counters of one answer alternate; between them only the order of the text matters.
     """
     kept: list[Event] = []
-    for event in events:
-        for index in range(len(kept) - 1, max(-1, len(kept) - 3), -1):
-            joined = _join(kept[index], event)
-            if joined is not None:
-                kept[index] = joined
-                break
-            if not _alternate(kept[index], event):
-                kept.append(event)
-                break
-        else:
-            kept.append(event)
+    for _, run in groupby(events, key=_run_of):
+        by_kind: dict[type, list[Event]] = {}
+        for event in run:
+            by_kind.setdefault(type(event), []).append(event)
+        kept += [_joined(alike) for alike in by_kind.values()]
     return kept
 
 
-def _join(last: Event, event: Event) -> Event | None:
-    if isinstance(last, TextChunk) and isinstance(event, TextChunk):
-        if last.request_id != event.request_id:
-            return None
-        return replace(last, text=last.text + event.text, spans=last.spans + event.spans)
-    if isinstance(last, LoadProgress) and isinstance(event, LoadProgress):
-        return event if last.path == event.path else None
-    for kind in (StatsUpdate, PrefillProgress, SummaryUpdate):
-        if isinstance(last, kind) and isinstance(event, kind):
-            return event if last.request_id == event.request_id else None
-    return None
+def _run_of(event: Event) -> tuple[object, ...]:
+    """Events that follow each other and have the same key are of one run; what cannot be joined is one by itself."""
+    if isinstance(event, TextChunk | StatsUpdate):
+        return TextChunk, event.request_id
+    if isinstance(event, PrefillProgress | SummaryUpdate):
+        return type(event), event.request_id
+    if isinstance(event, LoadProgress):
+        return LoadProgress, event.path
+    return (id(event),)
 
 
-def _alternate(last: Event, event: Event) -> bool:
-    kinds = (TextChunk, StatsUpdate)
-    return isinstance(last, kinds) and isinstance(event, kinds) and last.request_id == event.request_id
+def _joined(alike: list[Event]) -> Event:
+    last = alike[-1]
+    if isinstance(last, TextChunk):
+        chunks = [event for event in alike if isinstance(event, TextChunk)]
+        spans = tuple(span for chunk in chunks for span in chunk.spans)
+        return replace(last, text="".join(chunk.text for chunk in chunks), spans=spans)
+    return last

@@ -132,7 +132,8 @@ def engine_sentence(text: str) -> str:
     if isinstance(text, Sentence):
         return in_language(text)
     for sentence in SENTENCES:
-        found = _shape(sentence).fullmatch(text)
+        begins_so = text.startswith(sentence.partition("{")[0])  # else the first answer would wait for thirty patterns
+        found = _shape(sentence).fullmatch(text) if begins_so else None
         if found is not None:
             fields = {name: _field(name, value) for name, value in found.groupdict().items()}
             return translate("Engine", _singular(sentence, fields)).format(**fields)

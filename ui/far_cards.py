@@ -167,6 +167,8 @@ class FarCards(QObject):
 
     def rest_one(self) -> bool:
         """Put the card of one message that is far away, if there is one."""
+        if not self._reaches_far():
+            return False
         column = self._column()
         first, last = self._within(FAR_PAGES)
         for index in (*range(first), *range(last, len(column.entries) - NUM_LAST)):
@@ -181,6 +183,11 @@ class FarCards(QObject):
                 return True
         return False
 
+    def _reaches_far(self) -> bool:
+        """Whether the page goes on so far above or below that any message may be far: asked while an answer grows."""
+        bar, far = self._page.verticalScrollBar(), FAR_PAGES * self._page.viewport().height()
+        return bar.value() > far or bar.maximum() - bar.value() > far
+
     def _is_beside_focus(self, index: int) -> bool:
         """The caret may go on from a text into the one before or after it."""
         entries = self._column().entries
@@ -189,6 +196,8 @@ class FarCards(QObject):
 
     def _nearest_missing(self) -> _Missing | None:
         """What is not whole and near: what is in sight comes first, then what is being made, then what is nearest."""
+        if not self._waking and all(isinstance(entry, MessageCard) for entry in self._column().entries):
+            return None
         height, top = self._page.viewport().height(), self._page.verticalScrollBar().value()
         column = self._column()
         found: list[tuple[bool, bool, float, int]] = []

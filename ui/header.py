@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from math import ceil
 
 from PySide6.QtCore import QPoint, QSize, Qt, Signal
@@ -174,13 +175,17 @@ class Header(QFrame):
 
     def set_engine(self, view: EngineView) -> None:
         """Show the models in use."""
-        self._view = view
-        self._show()
+        state = view.state if view.state is EngineState.LOADING else EngineState.READY  # an answer begins as it ends:
+        shown = replace(view, state=state)  # with the same models
+        if shown != self._view:
+            self._view = shown
+            self._show()
 
     def set_note(self, note: str) -> None:
         """A sentence on the models in use, for the hover."""
-        self._note = note
-        self._show()
+        if note != self._note:
+            self._note = note
+            self._show()
 
     def set_demo(self, state: str) -> None:
         """What the demo at real weight can do now: "absent", "making", "ready", "active"."""
