@@ -136,12 +136,16 @@ class AcceptanceByDepth:
         """Whether anything was ever proposed; until then a chance is a guess."""
         return self._classes[0].seen > 0.0
 
-    def observe(self, num_proposed: int, num_accepted: int, weight: float = 1.0) -> None:
-        """Count one proposal: the kept tokens, and the first that was not, if there was one."""
+    def observe(self, num_proposed: int, num_accepted: int, weight: float = 1.0, start: int = 0) -> None:
+        """Count one proposal: the kept tokens, and the first that was not, if there was one.
+
+        The first of them stands at the depth ``start``; all before it were kept.
+        """
         fading = _FORGET**weight
-        for depth in range(min(num_accepted + 1, num_proposed, len(self._classes))):
+        end = start + num_accepted
+        for depth in range(start, min(end + 1, start + num_proposed, len(self._classes))):
             found = self._classes[depth]
-            found.kept = found.kept * fading + (weight if depth < num_accepted else 0.0)
+            found.kept = found.kept * fading + (weight if depth < end else 0.0)
             found.seen = found.seen * fading + weight
         self._refresh()
 

@@ -80,6 +80,7 @@ class CostCurve:
         self._seen = [0] * (MAX_PASS + 1)
         self._num_plain = 0
         self._second_looks = SecondLooks()
+        self._try_share = 1.0  # what is believed of the size that is tried, over what was known
         self._refresh()
 
     @property
@@ -218,8 +219,11 @@ class CostCurve:
             return
         near = [n for n in share if not self._seen[n] and share[n] <= _NEARLY * share[best]]
         tried = self._second_looks.next_of(sorted(near, key=share.__getitem__))
+        if given_up := self._second_looks.given_up:  # nobody saw that it is so cheap
+            self._ms[given_up] /= self._try_share
         if tried:
-            self._ms[tried] = share[best] * tried
+            hoped_ms = share[best] * tried
+            self._try_share, self._ms[tried] = hoped_ms / self._ms[tried], hoped_ms
 
     def _follow(self) -> None:
         """Where all that was seen lately costs far less than was measured, the machine was busy: the rest follows.

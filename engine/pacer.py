@@ -292,9 +292,8 @@ class Pacer:
         by_model = sum(len(part.confidences) for part in parts if part.source is Source.DRAFT)
         num_drawn = num_drafted if num_drafted is not None else by_model
         read_ms = draft_ms
-        if num_drawn:
-            # A draft that rested reads first what it missed: paid once, it says nothing of what drafting on costs.
-            draft_ms = min(draft_ms, _CATCH_UP * (num_drawn + 1) * self.draft_step_ms or draft_ms)
+        # A draft that rested reads first what it missed: paid once, it says nothing of what drafting on costs.
+        draft_ms = min(draft_ms, _CATCH_UP * (num_drawn + 1) * self.draft_step_ms or draft_ms)
         read_ms -= draft_ms
         num_proposed = sum(len(part.confidences) for part in parts)
         cost_ms = self._pass_ms(num_proposed + 1) + draft_ms
@@ -316,12 +315,15 @@ class Pacer:
         if self._probing:
             trial.pay((cost_ms + read_ms) / plain_ms - tokens)
 
-    def observe_unsent(self, source: Source, confidences: Sequence[float], num_right: int) -> None:
-        """These could have been proposed and were not; what came then shows that the first so many were right."""
+    def observe_unsent(self, source: Source, confidences: Sequence[float], num_right: int, num_sent: int = 0) -> None:
+        """These could have been proposed and were not; what came then shows that the first so many were right.
+
+        The ``num_sent`` tokens before them were proposed, and kept.
+        """
         estimate = self.learnt.model_chances if source is Source.DRAFT else self.learnt.text_chances
         self._learn(estimate, confidences, num_right)
         if source is Source.DRAFT:
-            self.learnt.by_depth.observe(len(confidences), num_right, self._weight)
+            self.learnt.by_depth.observe(len(confidences), num_right, self._weight, num_sent)
 
     def observe_drafting(self, step_ms: float) -> None:
         """A token took the draft model so long, with all that Python does about it, where it had little to read."""

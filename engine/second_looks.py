@@ -18,15 +18,18 @@ class SecondLooks:
 
     def __init__(self) -> None:
         self._size, self._num_seen, self._num_asked = 0, 0, 0
+        self.given_up = 0  # the size that was never chosen while it was tried, where the last call ended that
         self._pauses: dict[int, int] = {}
         self._waits: dict[int, int] = {}
 
     def next_of(self, sizes: Sequence[int]) -> int:
         """The first of these that is to be tried now; 0: none, or the last one was not seen yet."""
+        self.given_up = 0
         if self._size:
             self._num_asked += 1
             if self._num_asked < _PATIENCE:
                 return 0
+            self.given_up = 0 if self._num_seen else self._size
         for size in sizes:
             if self._waits.get(size, 0) > 0:
                 self._waits[size] -= 1

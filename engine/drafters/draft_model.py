@@ -109,7 +109,7 @@ class DraftModelDrafter:
         before = np.concatenate((history, np.asarray(pending, dtype=np.int32))) if pending else history
         draft = Draft([], self.source, [], [])
         try:
-            row = self._read(before, uncertain=bool(pending), ahead=limit > 1)
+            row = self._read(before, ahead=limit > 1)
             if row is not None:
                 self._run_ahead(draft, row, before, limit, gate, draws=draws)
         except DecodeError as error:  # what was drawn by then is proposed: leaving it out would be a choice
@@ -117,10 +117,12 @@ class DraftModelDrafter:
         self._tell_steps()
         return Draft(draft.ids, self.source, draft.q or None, draft.scores if gate is not None else None)
 
-    def _read(self, before: History, *, uncertain: bool, ahead: bool) -> Row | Candidates | None:
+    def _read(self, before: History, *, ahead: bool) -> Row | Candidates | None:
         """Run over what is new of ``before``; what may follow it, None where it was stopped."""
-        model = self._model
-        if uncertain:  # what comes before may be rejected as well
+        model, uncertain = self._model, len(before) > self._num_history
+        # What comes before may be rejected as well, and where some of that was read already, going back to behind it
+        # would help nobody.
+        if uncertain and model.num_past <= self._num_history:
             model.checkpoint()
         if model.num_past >= len(before):  # read already, to see that the end follows: its row is gone
             self.forget_after(len(before) - 1)

@@ -46,6 +46,7 @@ class PacedDrafter:
         self._rest = Rest(eager=False)
         self._chain = Chain()
         self._draft_ms, self._num_drafted = 0.0, 0
+        self._num_read = 0  # by the model, before it drafted for the last pass
         self._sampler: Sampler | None = None
         self._ahead = Seen(source=Source.DRAFT)  # what the model saw ahead of the history
         self._ends = False  # whether it saw the answer end after that
@@ -101,7 +102,7 @@ class PacedDrafter:
             looks=True,
         )
         self._choice = choice
-        self._chain, self._draft_ms, self._num_drafted = Chain(), 0.0, 0
+        self._chain, self._draft_ms, self._num_drafted, self._num_read = Chain(), 0.0, 0, 0
         if choice is not Choice.PLAIN:
             self._rest = Rest()
         if choice is Choice.TEXT:
@@ -177,7 +178,7 @@ class PacedDrafter:
             more = model.look(history, room, gate, seen.ids)
             if model.was_stopped or (model.failure and not more.ids):
                 return False
-            self._num_drafted = len(more.ids)
+            self._num_drafted, self._num_read = len(more.ids), model.num_read
             q = [*(seen.q or []), *more.q] if more.q is not None else seen.q
             seen = Seen([*seen.ids, *more.ids], [*seen.confidences, *(more.scores or [])], Source.DRAFT, q)
             self._ahead, self._read, self._ends = seen, seen.ids, model.saw_end
@@ -208,6 +209,7 @@ class PacedDrafter:
         if gate.worth_running(drawn.ids[-1]):
             more = model.propose(history, limit - len(drawn.ids), gate, drawn.ids)
             self._num_drafted += len(more.ids)
+            self._num_read = max(self._num_read, model.num_read)
             self._chain.add(more, more.scores or [])
             self._read = [*drawn.ids, *more.ids]
         self._add(gate.following)
@@ -236,7 +238,7 @@ class PacedDrafter:
             right = num_equal(seen.ids, fresh)
             confidences = seen.confidences[num_sent : min(right + 1, len(fresh))]
             if right >= num_sent and confidences:
-                self._pacer.observe_unsent(seen.source, confidences, right - num_sent)
+                self._pacer.observe_unsent(seen.source, confidences, right - num_sent, num_sent)
         self._unsent = []
         if fresh and self._model is not None:
             right = num_equal(self._read, fresh)
@@ -256,7 +258,7 @@ class PacedDrafter:
             self._pacer.observe_plain()
         else:
             self._pacer.observe(self._chain.parts, num_accepted, self._draft_ms, self._num_drafted)
-            if self._num_drafted and self._model is not None and self._model.num_read <= _FEW_READ:
+            if self._num_drafted and self._num_read <= _FEW_READ:
                 self._pacer.observe_drafting(self._draft_ms / self._num_drafted)
 
 

@@ -5,7 +5,8 @@
 // tiles of 16 by 16, which pays with many tokens, and rounds otherwise than the product with a single token does.
 #pragma once
 
-#if defined(__AVX512F__) && defined(__AVX512BW__) && defined(__AVX512VL__) && defined(__AVX512VNNI__) && \
+// Without GGML_USE_LLAMAFILE nobody asks few_tokens_q6_k.h.
+#if defined(GGML_USE_LLAMAFILE) && defined(__AVX512F__) && defined(__AVX512BW__) && defined(__AVX512VL__) && defined(__AVX512VNNI__) && \
     defined(__FMA__) && defined(__F16C__)
 
 #include "ggml.h"

@@ -52,6 +52,19 @@ def test_a_chance_is_a_probability(confidence: float, seen: list[bool]) -> None:
     assert 0.0 <= estimate.chance(confidence) <= 1.0
 
 
+def test_what_was_seen_behind_kept_tokens_counts_where_it_stood() -> None:
+    depths = AcceptanceByDepth(0.5, 6)
+    before = [depths.chance(depth) for depth in range(6)]
+    for _ in range(50):
+        depths.observe(3, 1, start=2)  # one more was right, the next was not
+    assert [depths.chance(depth) for depth in range(2)] == before[:2]
+    assert not depths.is_seen
+    assert depths.chance(2) > 0.9
+    assert depths.chance(3) < 0.1
+    depths.observe(9, 9, start=4)  # beyond the deepest that is counted
+    assert depths.chance(5) > before[5]
+
+
 def test_depths_count_up_to_the_first_rejection() -> None:
     by_depth = AcceptanceByDepth(0.5, 4)
     for _ in range(200):

@@ -249,6 +249,16 @@ def test_a_size_that_is_nearly_as_cheap_a_token_as_the_best_is_tried_and_says_wh
     assert num_tried > 950 if largest == 16 else num_tried < 10
 
 
+def test_a_size_that_is_never_chosen_while_it_is_tried_costs_again_what_was_measured() -> None:
+    curve, hoped = CostCurve(NEAR), set()
+    for _ in range(4000):
+        curve.observe(8, 16.4)
+        hoped.add(round(curve.points_ms[16], 1))
+    assert min(hoped) < 33.0
+    assert curve.points_ms[16] in (pytest.approx(34.0), pytest.approx(min(hoped), abs=0.1))
+    assert max(hoped) == pytest.approx(34.0)
+
+
 def test_nobody_wonders_about_sizes_while_the_best_one_is_not_used() -> None:
     curve = CostCurve(NEAR)
     for _ in range(100):

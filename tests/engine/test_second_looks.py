@@ -32,7 +32,9 @@ def test_one_size_is_tried_until_a_few_passes_of_it_were_seen() -> None:
 def test_a_size_that_is_never_chosen_holds_up_no_other() -> None:
     looks = SecondLooks()
     assert looks.next_of([16, 32]) == 16
-    assert [looks.next_of([32]) for _ in range(8)] == [0] * 7 + [32]
+    assert [(looks.next_of([32]), looks.given_up) for _ in range(8)] == [(0, 0)] * 7 + [(32, 16)]
+    tried(looks, 32)
+    assert (looks.next_of([]), looks.given_up) == (0, 0)
 
 
 def test_what_is_tried_is_believed_as_a_mean_and_all_else_as_usual() -> None:

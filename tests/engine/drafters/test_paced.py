@@ -16,7 +16,7 @@ from engine.drafters.paced import PacedDrafter
 from engine.drafters.prompt_lookup import PromptLookupDrafter
 from engine.drafters.seen import confidences_of
 from engine.drafters.suffix import SuffixDrafter, SuffixRules
-from engine.fake_model import MarkovModel
+from engine.fake_model import MarkovModel, RecurrentModel
 from engine.interfaces import Rows, TokenIds
 from engine.pacer import Pacer
 from engine.prices import Prices
@@ -282,6 +282,52 @@ def test_the_draft_has_read_nothing_but_the_text_and_what_it_sees_ahead(curve: d
         kept = int(rng.integers(0, len(draft.ids) + 1))
         drafter.observe(kept)
         history = np.array([*history, *draft.ids[:kept], rng.integers(0, N_VOCAB)], dtype=np.int32)
+
+
+@pytest.mark.parametrize("name", ["both", "draft"])
+@pytest.mark.parametrize("temperature", [0.0, 1.0])
+@pytest.mark.parametrize(("num_snapshots", "most"), [(0, 1), (0, 3), (2, 1), (0, 32)])
+def test_a_draft_that_cannot_forget_a_tail_goes_back_to_its_checkpoint(
+    name: str, temperature: float, num_snapshots: int, most: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    answering = Answering(FLAT)
+    sequence = CachedSequence(RecurrentModel(Q_LOGITS, num_snapshots=num_snapshots))
+    text = answering.suffix if name == "both" else None
+    model = DraftModelDrafter(sequence, N_VOCAB, frozenset())
+    answering.drafters["state"] = PacedDrafter(answering.pacer, text, model, may_rest=False)
+    plan = Prices.plan
+    monkeypatch.setattr(Prices, "plan", lambda self, chances: (plan(self, chances)[0], min(most, len(chances))))
+    monkeypatch.setattr(sequence, "clear", lambda: pytest.fail("all of the text is read again"))
+    answering.tokens("state", SamplingParams(temperature=temperature, seed=3), 150, [3, 1, 4, 1])
+    assert max(answering.depths) > 0
+
+
+def test_reading_a_prompt_does_not_make_drafting_look_dear_where_the_answer_ends_at_once() -> None:
+    pacer = Answering(FLAT).pacer
+    pacer.choose([], has_model=True, limit=8, may_rest=False, looks=True)
+    before_ms = pacer.learnt.model.cost_ms
+    pacer.observe([], 0, 5000.0, 0)  # nothing but the end was seen
+    assert pacer.learnt.model.cost_ms < before_ms + 10.0
+
+
+def test_reading_a_prompt_is_no_price_of_drafting_where_another_token_was_drawn_than_seen(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    answering, drew_on = Answering(FLAT), 0
+    steps: list[float] = []
+    monkeypatch.setattr(answering.pacer, "observe_drafting", steps.append)
+    monkeypatch.setattr(paced._Gate, "worth_running", lambda *_: True)
+    model = DraftModelDrafter(CachedSequence(MarkovModel(Q_LOGITS, 1024)), N_VOCAB, frozenset())
+    drafter = PacedDrafter(answering.pacer, None, model, may_rest=False)
+    for seed in range(20):
+        model._model.clear()
+        history = np.arange(900, dtype=np.int32) % N_VOCAB
+        drafter.begin(history, Sampler(SamplingParams(temperature=2.0, seed=seed)))
+        drafter.propose(history, 8)
+        drew_on += model.num_read < 900
+        drafter.observe(0)
+    assert drew_on > 5
+    assert not steps
 
 
 @pytest.mark.parametrize(("curve", "most"), [({**STAIRCASE, 17: 4.6, 33: 8.3}, 15), ({**FLAT, 33: 1.1}, 32)])
