@@ -211,19 +211,23 @@ class CostCurve:
     def _wonder(self) -> None:
         """Believe of one size that nobody saw lately that it is as cheap a token as the best, where that is near.
 
-        It is tried then, and says what it takes.
+        Or that it takes no more than its parts one after another, where it was measured beside another program. It is
+        tried then, and says what it takes.
         """
         share = {n: self._ms[n] / n for n in _FULL_SIZES if n <= self._last_measured}
         best = min(share, key=share.__getitem__, default=0)
-        if self._seen[best] < _TELLING:
-            return
-        near = [n for n in share if not self._seen[n] and share[n] <= _NEARLY * share[best]]
-        tried = self._second_looks.next_of(sorted(near, key=share.__getitem__))
+        hoped = {}
+        for n in (n for n in share if not self._seen[n]):
+            parts = [n // m * self._ms[m] for m in range(1, n) if n % m == 0 and self._seen[m] >= _TELLING]
+            if self._seen[best] >= _TELLING and share[n] <= _NEARLY * share[best]:
+                parts.append(share[best] * n)
+            if min(parts, default=self._ms[n]) < self._ms[n]:
+                hoped[n] = min(parts)
+        tried = self._second_looks.next_of(sorted(hoped, key=lambda n: hoped[n] / n))
         if given_up := self._second_looks.given_up:  # nobody saw that it is so cheap
             self._ms[given_up] /= self._try_share
         if tried:
-            hoped_ms = share[best] * tried
-            self._try_share, self._ms[tried] = hoped_ms / self._ms[tried], hoped_ms
+            self._try_share, self._ms[tried] = hoped[tried] / self._ms[tried], hoped[tried]
 
     def _follow(self) -> None:
         """Where all that was seen lately costs far less than was measured, the machine was busy: the rest follows.

@@ -56,7 +56,7 @@ class Pacer:
         self._rework_ms = 0.0  # of a speculated token
         self.draft_step_ms = draft_step_ms
         self.overhead_ms = _FIRST_OVERHEAD_MS  # of a plain pass, beside its time in the model
-        self.choosing_ms = 0.0  # beside drafting, before a pass for which tokens were drafted
+        self.start_ms = 0.0  # what drafting for a pass takes, however few tokens: choosing, and the first one's excess
         self.row_ms = _FIRST_ROW_MS  # of each proposed token: its row is looked at as well
         self.lessons = Lessons(self.plain_ms, MAX_DEPTH)
         self.learnt = self.lessons.current  # by answers of the kind in the making
@@ -173,7 +173,7 @@ class Pacer:
         pass_ms = [cost + i * row_ms for i, cost in enumerate(self.curve.costs_ms)]
         risk_ms = self._risk_ms if self.recovery is not None else None
         chance = self.learnt.by_depth.chance
-        overhead_ms = self.overhead_ms + self.choosing_ms
+        overhead_ms = self.overhead_ms + self.start_ms
         return Prices(pass_ms, self.rate, self.draft_step_ms, self.rework_ms, chance, risk_ms, overhead_ms)
 
     def _pass_ms(self, num_tokens: int) -> float:
@@ -330,10 +330,10 @@ class Pacer:
         usual = self.draft_step_ms
         self.draft_step_ms += (min(step_ms, _CATCH_UP * usual or step_ms) - usual) * 0.1
 
-    def observe_choosing(self, milliseconds: float) -> None:
-        """Before a pass for which tokens were drafted, all but drafting them took so long."""
-        usual = self.choosing_ms
-        self.choosing_ms += (min(milliseconds, _CATCH_UP * usual or milliseconds) - usual) * _OVERHEAD_RATE
+    def observe_start(self, milliseconds: float) -> None:
+        """Drafting for a pass took so long beside `draft_step_ms` for each token."""
+        usual = self.start_ms
+        self.start_ms += (min(milliseconds, _CATCH_UP * usual or milliseconds) - usual) * _OVERHEAD_RATE
 
     def observe_rework(self, milliseconds: float, num_tokens: int) -> None:
         """So many tokens were speculated, and deciding near ties again took so long."""
@@ -365,7 +365,7 @@ class Pacer:
         for depth in range(1, MAX_DEPTH + 1):
             alive *= acceptance
             expected += alive
-            cost_ms = self._pass_ms(depth + 1) + depth * self.draft_step_ms
+            cost_ms = self._pass_ms(depth + 1) + self.start_ms + depth * self.draft_step_ms
             cost_ms += self._risk_ms(depth, alive)
             if expected * self.plain_ms > times * cost_ms:
                 return True

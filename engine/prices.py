@@ -73,11 +73,14 @@ class Prices:
                 return True  # mostly the first says so
         return False
 
-    def plan(self, chances: Sequence[float]) -> tuple[float, int]:
-        """Milliseconds that a stretch of tokens with these chances saves, and how many of them to propose now."""
+    def plan(self, chances: Sequence[float], *, ends: bool = False) -> tuple[float, int]:
+        """Milliseconds that a stretch of tokens with these chances saves, and how many of them to propose now.
+
+        After it the answer ``ends``, or goes on.
+        """
         pass_ms = [ms + self.overhead_ms for ms in self.pass_ms[: len(chances) + 1]]
         extra_ms = self._extra_ms if self.risk_ms is not None or self.rework_ms > 0.0 else None
-        return best_depth(chances, pass_ms, 1.0 / self.rate, extra_ms)
+        return best_depth(chances, pass_ms, 1.0 / self.rate, extra_ms, ends=ends)
 
     def _extra_ms(self, num_proposed: int, alive: float) -> float:
         risk_ms = self.risk_ms(num_proposed, alive) if self.risk_ms is not None else 0.0

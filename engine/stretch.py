@@ -18,6 +18,8 @@ def best_depth(
     pass_ms: Sequence[float],
     token_ms: float,
     extra_ms: Callable[[int, float], float] | None = None,
+    *,
+    ends: bool = False,
 ) -> tuple[float, int]:
     """Milliseconds that the stretch saves against the average, and how many of its tokens to propose in the next pass.
 
@@ -28,6 +30,8 @@ def best_depth(
         pass_ms: of passes that propose so many tokens, from none to all of them.
         token_ms: what a token takes on the average, and so wherever the stretch has turned out to be wrong.
         extra_ms: what proposing so many tokens costs beside the pass, all of them kept with such a chance.
+        ends: the answer ends after the stretch. A pass that takes all of it gives the end as well, which else takes
+            one more.
     """
     end = len(chances)
     alive, missed_ms = [1.0], [0.0]  # the chance of the first i; what is left after a miss among them, on the average
@@ -35,7 +39,7 @@ def best_depth(
         alive.append(alive[i] * chance)
         missed_ms.append(missed_ms[i] + (alive[i] - alive[i + 1]) * (end - i - 1) * token_ms)
     # What comes after a pass that goes on to a place, on the average, its misses and its own token included.
-    after_ms = [*missed_ms[:end], missed_ms[end] - alive[end] * token_ms]
+    after_ms = [*missed_ms[:end], missed_ms[end] - alive[end] * (pass_ms[0] if ends else token_ms)]
     left_ms, best = 0.0, 0  # from a place on, and the depth there
     for start in range(end - 1, -1, -1):
         here, left = alive[start], end - start

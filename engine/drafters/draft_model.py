@@ -72,6 +72,7 @@ class DraftModelDrafter:
         self._num_history = 0
         self.saw_end = False  # the last time: after what it gave, the likeliest token ends the answer
         self.num_read = 0  # tokens that it had to catch up with before it drafted the last time
+        self.read_s = 0.0  # what that took, with the row of the first token
         # Hears after each proposal how many milliseconds a pass of one token took in it, where there was one.
         self.on_steps: Callable[[float], None] | None = None
         self._steps_s, self._num_steps = 0.0, 0
@@ -109,7 +110,9 @@ class DraftModelDrafter:
         before = np.concatenate((history, np.asarray(pending, dtype=np.int32))) if pending else history
         draft = Draft([], self.source, [], [])
         try:
+            started = perf_counter()
             row = self._read(before, ahead=limit > 1)
+            self.read_s = perf_counter() - started
             if row is not None:
                 self._run_ahead(draft, row, before, limit, gate, draws=draws)
         except DecodeError as error:  # what was drawn by then is proposed: leaving it out would be a choice

@@ -71,10 +71,10 @@ class Lookahead:
         if depth and more > 0.0 and gain > self._chained_gain:
             self._chained_gain, self._chained = gain, Plan(count, text.part(0, depth))
 
-    def plan(self, *, may_rest: bool) -> Plan:
-        """What to propose; possibly nothing where it ``may_rest``."""
+    def plan(self, *, may_rest: bool, ends: bool = False) -> Plan:
+        """What to propose; possibly nothing where it ``may_rest``. The answer ``ends`` after what was seen, or not."""
         pacer, prices, chained = self._pacer, self._prices, self._chained
-        best_ms, depth = prices.plan(self._chances)
+        best_ms, depth = prices.plan(self._chances, ends=ends)
         best = Plan(depth, Seen())
         if self._instead.ids:
             saved_ms, depth = prices.plan([pacer.learnt.text_chances.chance(one) for one in self._instead.confidences])

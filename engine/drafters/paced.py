@@ -46,7 +46,7 @@ class PacedDrafter:
         self._rest = Rest(eager=False)
         self._chain = Chain()
         self._draft_ms, self._num_drafted = 0.0, 0
-        self._num_read = 0  # by the model, before it drafted for the last pass
+        self._num_read, self._read_ms = 0, 0.0  # what the model read before it drafted for the last pass
         self._sampler: Sampler | None = None
         self._ahead = Seen(source=Source.DRAFT)  # what the model saw ahead of the history
         self._ends = False  # whether it saw the answer end after that
@@ -102,7 +102,8 @@ class PacedDrafter:
             looks=True,
         )
         self._choice = choice
-        self._chain, self._draft_ms, self._num_drafted, self._num_read = Chain(), 0.0, 0, 0
+        self._chain, self._draft_ms, self._num_drafted = Chain(), 0.0, 0
+        self._num_read, self._read_ms = 0, 0.0
         if choice is not Choice.PLAIN:
             self._rest = Rest()
         if choice is Choice.TEXT:
@@ -111,7 +112,7 @@ class PacedDrafter:
             started = perf_counter()
             if self._run_model(self._model, history, text, depth):
                 self._draft_ms = (perf_counter() - started) * 1000.0
-                self._pacer.observe_choosing((started - began) * 1000.0)
+                self._pacer.observe_start((started - began) * 1000.0 + self._first_ms)
         if not self._chain.parts or self._chain.parts[0].source is Source.DRAFT:
             self._unsent.append((text, 0))
         return self._chain.draft()
@@ -156,6 +157,11 @@ class PacedDrafter:
         rest.looked((perf_counter() - started) * 1000.0, self._pacer.plain_ms)
         return wakes
 
+    @property
+    def _first_ms(self) -> float:
+        """What the first token took the model more than the others do: after a pass its weights are in no cache."""
+        return max(self._read_ms - self._pacer.draft_step_ms, 0.0) if 0 < self._num_read <= _FEW_READ else 0.0
+
     def _add(self, seen: Seen) -> None:
         self._chain.add(seen.draft, seen.confidences)
 
@@ -178,11 +184,13 @@ class PacedDrafter:
             more = model.look(history, room, gate, seen.ids)
             if model.was_stopped or (model.failure and not more.ids):
                 return False
-            self._num_drafted, self._num_read = len(more.ids), model.num_read
+            self._num_drafted, self._num_read, self._read_ms = len(more.ids), model.num_read, 1000.0 * model.read_s
             q = [*(seen.q or []), *more.q] if more.q is not None else seen.q
             seen = Seen([*seen.ids, *more.ids], [*seen.confidences, *(more.scores or [])], Source.DRAFT, q)
             self._ahead, self._read, self._ends = seen, seen.ids, model.saw_end
-        plan = gate.plan(may_rest=self._may_rest)
+        plan = gate.plan(
+            may_rest=self._may_rest, ends=self._ends and going_on and len(seen.ids) == len(self._ahead.ids)
+        )
         self._unsent.append((self._ahead, plan.num_drafted))
         wanted = seen.part(0, plan.num_drafted)
         drawn = wanted.drawn(self._uniform)
@@ -258,8 +266,8 @@ class PacedDrafter:
             self._pacer.observe_plain()
         else:
             self._pacer.observe(self._chain.parts, num_accepted, self._draft_ms, self._num_drafted)
-            if self._num_drafted and self._num_read <= _FEW_READ:
-                self._pacer.observe_drafting(self._draft_ms / self._num_drafted)
+            if self._num_drafted > 1 and self._num_read <= _FEW_READ:
+                self._pacer.observe_drafting((self._draft_ms - self._read_ms) / (self._num_drafted - 1))
 
 
 class _Gate:

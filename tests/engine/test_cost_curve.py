@@ -234,19 +234,31 @@ def test_the_largest_pass_follows_what_passes_take() -> None:
 NEAR = {1: 7.7, 4: 10.0, 8: 16.4, 9: 26.5, 12: 27.0, 13: 33.0, 16: 34.0, 17: 38.3, 24: 63.3, 32: 82.5, 33: 84.7}
 
 
-@pytest.mark.parametrize(("takes", "largest"), [(31.5, 16), (34.5, 8), (36.0, 8)])
+@pytest.mark.parametrize(("takes", "is_used"), [(31.5, True), (34.5, False), (36.0, False)])
 def test_a_size_that_is_nearly_as_cheap_a_token_as_the_best_is_tried_and_says_what_it_takes(
-    takes: float, largest: int
+    takes: float, is_used: bool
 ) -> None:
     curve = CostCurve(NEAR)
     assert curve.largest == 8
-    num_tried = 0
+    num_used = 0
     for number in range(2000):
-        size = 16 if curve.largest == 16 else 8
-        num_tried += size == 16 and number >= 1000
-        curve.observe(size, takes if size == 16 else 16.4)
-    assert curve.points_ms[24] == pytest.approx(63.3, rel=0.05)  # nobody wonders about what is far from it
-    assert num_tried > 950 if largest == 16 else num_tried < 10
+        uses = curve.cost_ms(16) <= 1.02 * 2 * curve.cost_ms(8)  # texts are never longer
+        num_used += uses and number >= 1000
+        curve.observe(16 if uses else 8, takes if uses else 16.4)
+    assert curve.points_ms[12] == pytest.approx(27.0, rel=0.05)  # nobody wonders about what is far from it
+    assert num_used > 950 if is_used else num_used < 40
+
+
+@pytest.mark.parametrize(("takes", "is_used"), [(30.0, True), (43.3, False)])
+def test_a_pass_that_seems_to_take_more_than_its_parts_is_tried(takes: float, is_used: bool) -> None:
+    curve = CostCurve({1: 6.4, 4: 9.0, 8: 17.3, 9: 23.1, 12: 26.2, 16: 43.3, 17: 44.3, 32: 96.0, 33: 99.0})
+    num_used = 0
+    for number in range(2000):
+        uses = curve.cost_ms(16) <= 2 * 17.4
+        num_used += uses and number >= 1000
+        curve.observe(16 if uses else 8, takes if uses else 17.3)
+    assert num_used > 950 if is_used else num_used < 40
+    assert curve.cost_ms(16) == pytest.approx(takes, rel=0.02)
 
 
 def test_a_size_that_is_never_chosen_while_it_is_tried_costs_again_what_was_measured() -> None:

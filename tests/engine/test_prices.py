@@ -66,7 +66,7 @@ def test_what_choosing_takes_is_part_of_a_pass() -> None:
     pacer = Pacer(CostCurve(STAIRS_MS), draft_step_ms=0.3)
     before = pacer.prices().rate_of(7, 7.0, 1.0)
     for _ in range(100):
-        pacer.observe_choosing(2.0)
+        pacer.observe_start(2.0)
     after = pacer.prices().rate_of(7, 7.0, 1.0)
     assert 8.0 / after - 8.0 / before == pytest.approx(2.0, rel=0.02)  # an average
 

@@ -219,7 +219,7 @@ def test_what_was_seen_ahead_and_is_right_is_not_drafted_again(most: int, monkey
     model = Counting(P_LOGITS)
     drafter = PacedDrafter(answering.pacer, None, DraftModelDrafter(CachedSequence(model), N_VOCAB, frozenset()))
     answering.drafters["right"] = drafter
-    monkeypatch.setattr(Prices, "plan", lambda _self, chances: (1.0, min(most, len(chances))))
+    monkeypatch.setattr(Prices, "plan", lambda _self, chances, **_: (1.0, min(most, len(chances))))
     answering.tokens("right", SamplingParams(temperature=0.0), 100, [3, 1, 4, 1])
     assert 50 < model.num_tokens <= 100 + 4 + 32
 
@@ -232,7 +232,7 @@ def test_where_the_draft_saw_the_answer_end_it_looks_no_further(monkeypatch: pyt
     drafter = PacedDrafter(
         answering.pacer, None, DraftModelDrafter(CachedSequence(model), N_VOCAB, frozenset(path[-1:]))
     )
-    monkeypatch.setattr(Prices, "plan", lambda _self, chances: (1.0, min(1, len(chances))))
+    monkeypatch.setattr(Prices, "plan", lambda _self, chances, **_: (1.0, min(1, len(chances))))
     history = np.array([0, *path[:1]], dtype=np.int32)
     drafter.begin(history, Sampler(SamplingParams(temperature=0.0)))
     assert drafter.propose(history, 16).ids == path[1:2]
@@ -296,7 +296,7 @@ def test_a_draft_that_cannot_forget_a_tail_goes_back_to_its_checkpoint(
     model = DraftModelDrafter(sequence, N_VOCAB, frozenset())
     answering.drafters["state"] = PacedDrafter(answering.pacer, text, model, may_rest=False)
     plan = Prices.plan
-    monkeypatch.setattr(Prices, "plan", lambda self, chances: (plan(self, chances)[0], min(most, len(chances))))
+    monkeypatch.setattr(Prices, "plan", lambda self, chances, **_: (plan(self, chances)[0], min(most, len(chances))))
     monkeypatch.setattr(sequence, "clear", lambda: pytest.fail("all of the text is read again"))
     answering.tokens("state", SamplingParams(temperature=temperature, seed=3), 150, [3, 1, 4, 1])
     assert max(answering.depths) > 0
@@ -360,7 +360,7 @@ def test_of_what_would_be_drawn_nothing_is_learnt_by_what_came_but_where_nothing
 ) -> None:
     answering = Answering(FLAT)
     looks: list[Source] = []
-    monkeypatch.setattr(Prices, "plan", lambda _self, chances: (1.0, min(most, len(chances))))
+    monkeypatch.setattr(Prices, "plan", lambda _self, chances, **_: (1.0, min(most, len(chances))))
     monkeypatch.setattr(answering.pacer, "observe_unsent", lambda source, *_rest: looks.append(source))
     answering.tokens("draft", SamplingParams(temperature=temperature, seed=3), 60, [3, 1, 4, 1])
     assert (Source.DRAFT in looks) == learns
