@@ -27,7 +27,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 from curves import InjectedCurve, random_curve
 
 from engine import speculate
-from engine.drafters import paced
+from engine.drafters import draft_model, paced
 from engine.drafters.draft_model import DraftModelDrafter
 from engine.drafters.paced import PacedDrafter
 from engine.fake_model import MarkovModel
@@ -103,7 +103,7 @@ def count(job: tuple[str, int]) -> Counted:
     """The answers of one curve."""
     mode, number = job
     clock = Clock(number)
-    for module in (speculate, paced):
+    for module in (speculate, paced, draft_model):
         module.perf_counter = clock  # type: ignore[attr-defined]
     answering = Deep(number)
     prompt = likely_path(12)

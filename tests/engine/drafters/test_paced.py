@@ -9,7 +9,7 @@ import pytest
 
 from engine import speculate
 from engine.cost_curve import CostCurve
-from engine.drafters import paced
+from engine.drafters import draft_model, paced
 from engine.drafters.base import Draft
 from engine.drafters.draft_model import DraftModelDrafter
 from engine.drafters.paced import PacedDrafter
@@ -57,6 +57,7 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> None:
     scripted = Clock(1)
     monkeypatch.setattr(speculate, "perf_counter", scripted)
     monkeypatch.setattr(paced, "perf_counter", scripted)
+    monkeypatch.setattr(draft_model, "perf_counter", scripted)
 
 
 class Answering:
