@@ -44,6 +44,7 @@ POSITIONS = 3
 LENGTH = 100  # tokens of an answer that are counted
 ANSWERS_A_CURVE = 40
 SEEDS_A_CURVE = 1_000_000  # apart, so that no two answers share a seed
+_OF_CURVES, _OF_CLOCKS = 1, 2  # beside a number in a seed: no stream is an answer's own
 LEAST_EXPECTED = 10.0  # in a cell; rarer ones are pooled
 
 
@@ -69,7 +70,7 @@ class Deep(Answering):
 
     def __init__(self, number: int) -> None:
         """``number`` of the curve."""
-        costs_ms = random_curve(np.random.default_rng(number))
+        costs_ms = random_curve(np.random.default_rng((_OF_CURVES, number)))
         super().__init__(costs_ms)
         self.curve = InjectedCurve(costs_ms)
         self.pacer.use(self.curve)
@@ -102,7 +103,7 @@ class Deep(Answering):
 def count(job: tuple[str, int]) -> Counted:
     """The answers of one curve."""
     mode, number = job
-    clock = Clock(number)
+    clock = Clock((_OF_CLOCKS, number))
     for module in (speculate, paced, draft_model):
         module.perf_counter = clock  # type: ignore[attr-defined]
     answering = Deep(number)

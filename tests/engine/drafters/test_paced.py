@@ -39,7 +39,7 @@ class Clock:
     would be drawn anew each time, to fail by chance sooner or later.
     """
 
-    def __init__(self, seed: int) -> None:
+    def __init__(self, seed: int | tuple[int, ...]) -> None:
         self._rng = np.random.default_rng(seed)
         self._now = self._looks = 0.0
         self._scale = 1e-4
