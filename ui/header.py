@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from math import ceil
 
-from PySide6.QtCore import QPoint, QSize, Qt, Signal
+from PySide6.QtCore import QEvent, QPoint, QSize, Qt, Signal
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QMenu, QProgressBar, QToolButton, QVBoxLayout, QWidget
 
@@ -205,8 +205,7 @@ class Header(QFrame):
 
     def _show(self) -> None:
         view = self._view
-        # The title needs its room, too; the whole name is in the hover.
-        self.model_button.setText(on_button(self._fitting()))
+        self._fit_models()
         self.model_button.setToolTip(hover(self._details()))
         self.model_button.setAccessibleName(translate("Header", "Models: {names}").format(names=self._summary()))
         self.model_button.setAccessibleDescription(self._details())
@@ -229,6 +228,12 @@ class Header(QFrame):
         ):
             action.setIcon(self._theme.icon(icon))
         self.model_button.setIcon(self._theme.icon("chevron-down", size=14))
+
+    def _fit_models(self) -> None:
+        """The title needs its room, too; the whole names are in the hover."""
+        text = on_button(self._fitting())
+        if text != self.model_button.text():
+            self.model_button.setText(text)
 
     def _fitting(self) -> str:
         """As much of the names as there is room for: both, the target's alone, or a part of that."""
@@ -253,7 +258,13 @@ class Header(QFrame):
         """The names of the models give way to the title where there is little room."""
         super().resizeEvent(event)
         if event.size().width() != event.oldSize().width():
-            self._show()
+            self._fit_models()
+
+    def event(self, event: QEvent) -> bool:
+        """The same where something beside them came, went or has another width."""
+        if event.type() is QEvent.Type.LayoutRequest:
+            self._fit_models()
+        return super().event(event)
 
     def _summary(self) -> str:
         view = self._view
