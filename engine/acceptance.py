@@ -100,18 +100,18 @@ class AcceptanceEstimate:
     def observe_all(self, confidences: Sequence[float], num_kept: int, weight: float = 1.0) -> None:
         """The same of the tokens of one proposal: so many that were kept, and the first that was not, if any."""
         classes, trust, here, fading = self._classes, self._trust, self._here, _FORGET**weight
-        for depth, confidence in enumerate(confidences[: num_kept + 1]):
-            kept = depth < num_kept
-            counted = weight if kept else 0.0
-            if here is not None:
-                here.seen += self.chance(confidence)
-                here.kept += 1.0 if kept else 0.0
+        looked_at = confidences[: num_kept + 1]
+        if here is not None:  # what was expected is what was known before any of them was looked at
+            here.seen += sum([self.chance(confidence) for confidence in looked_at])
+            here.kept += min(num_kept, len(looked_at))
+        for depth, confidence in enumerate(looked_at):
+            counted = weight if depth < num_kept else 0.0
             found = classes[bisect_right(CONFIDENCE_EDGES, confidence)]
             found.kept = found.kept * fading + counted
             found.seen = found.seen * fading + weight
             trust.kept = trust.kept * fading + counted
             trust.seen = trust.seen * fading + weight * confidence
-            self._misses = None
+        self._misses = None
 
     def _counted_misses(self) -> float:
         foreseen = sum(one.seen * (1.0 - middle) for one, middle in zip(self._classes, _MIDDLES, strict=True))
@@ -130,6 +130,11 @@ class AcceptanceByDepth:
     def chance(self, depth: int) -> float:
         """Chance of the token at ``depth`` (from 0), where all before it were kept."""
         return self._chances[depth] if depth < len(self._chances) else self._chances[-1]
+
+    @property
+    def chances(self) -> Sequence[float]:
+        """`chance` of every depth, as of now."""
+        return self._chances
 
     @property
     def is_seen(self) -> bool:

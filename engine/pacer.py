@@ -172,9 +172,9 @@ class Pacer:
         row_ms = self.row_ms
         pass_ms = [cost + i * row_ms for i, cost in enumerate(self.curve.costs_ms)]
         risk_ms = self._risk_ms if self.recovery is not None else None
-        chance = self.learnt.by_depth.chance
+        chances = self.learnt.by_depth.chances
         overhead_ms = self.overhead_ms + self.start_ms
-        return Prices(pass_ms, self.rate, self.draft_step_ms, self.rework_ms, chance, risk_ms, overhead_ms)
+        return Prices(pass_ms, self.rate, self.draft_step_ms, self.rework_ms, chances, risk_ms, overhead_ms)
 
     def _pass_ms(self, num_tokens: int) -> float:
         return self._verified_ms(num_tokens) + self.overhead_ms

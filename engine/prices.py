@@ -23,7 +23,7 @@ class Prices:
         rate: tokens per millisecond that a millisecond is to earn.
         step_ms: what one more drafted token takes.
         rework_ms: what a speculated token costs later.
-        chance: of the token at a depth, from 0 on, that it is kept where all before it were.
+        chances: of the token at each depth, from 0 on, that it is kept where all before it were.
         risk_ms: what proposing so many costs beside the pass, all kept with such a chance; None: nothing.
         overhead_ms: what surrounds a pass, whatever it proposes.
     """
@@ -32,25 +32,26 @@ class Prices:
     rate: float
     step_ms: float
     rework_ms: float
-    chance: Callable[[int], float]
+    chances: Sequence[float]
     risk_ms: Callable[[int, float], float] | None = None
     overhead_ms: float = 0.0
 
     def gain_of(self, num_tokens: int, expected: float, alive: float) -> float:
         """What proposing so many tokens gains over none, of which so many are expected to be kept; drafting is paid."""
-        if num_tokens == 0:
-            return 0.0
-        cost_ms = self.pass_ms[num_tokens] - self.pass_ms[0]
-        if self.risk_ms is not None:
-            cost_ms += self.risk_ms(num_tokens, alive)
-        return expected * (1.0 - self.rate * self.rework_ms) - self.rate * cost_ms
+        return self.worth_of(num_tokens, expected, alive)[0] if num_tokens else 0.0
 
     def rate_of(self, num_tokens: int, expected: float, alive: float) -> float:
         """Tokens per millisecond of a pass that proposes so many, drafting them included."""
-        ms = self.pass_ms[num_tokens] + self.overhead_ms + num_tokens * self.step_ms + expected * self.rework_ms
+        return self.worth_of(num_tokens, expected, alive)[1]
+
+    def worth_of(self, num_tokens: int, expected: float, alive: float) -> tuple[float, float]:
+        """`gain_of` and `rate_of` at once: asked at every drafted token."""
+        pass_ms = self.pass_ms[num_tokens]
         if num_tokens and self.risk_ms is not None:
-            ms += self.risk_ms(num_tokens, alive)
-        return (1.0 + expected) / ms
+            pass_ms += self.risk_ms(num_tokens, alive)
+        rework_ms = expected * self.rework_ms
+        rate = (1.0 + expected) / (pass_ms + self.overhead_ms + num_tokens * self.step_ms + rework_ms)
+        return expected - self.rate * (rework_ms + pass_ms - self.pass_ms[0]), rate
 
     def promises_more(
         self, num_tokens: int, expected: float, alive: float, room: int, than: float, best_rate: float = 0.0
@@ -60,17 +61,23 @@ class Prices:
         And `rate_of`, ``best_rate``: what a larger pass takes along at no better a rate is drafted for the next one,
         where all that comes before it is known to be kept.
         """
-        rate, pass_ms, risk_ms, chance = self.rate, self.pass_ms, self.risk_ms, self.chance
-        step, value = rate * self.step_ms, 1.0 - rate * self.rework_ms
+        rate, all_ms, risk_ms, chances = self.rate, self.pass_ms, self.risk_ms, self.chances
+        step_ms, rework_ms = self.step_ms, self.rework_ms
+        value, step = 1.0 - rate * rework_ms, rate * step_ms
+        than -= rate * all_ms[0]
+        other_ms = self.overhead_ms + num_tokens * step_ms
         for count in range(num_tokens + 1, num_tokens + min(room, _LOOK_AHEAD) + 1):
-            alive *= 1.0 - _HOPE * (1.0 - chance(count - 1))
+            alive *= 1.0 - _HOPE * (1.0 - chances[count - 1])
             expected += alive
             than += step
-            cost_ms = pass_ms[count] - pass_ms[0]  # `gain_of`, without the call: asked at every token
+            other_ms += step_ms
+            pass_ms = all_ms[count]  # `worth_of`, without the call: asked at every token
             if risk_ms is not None:
-                cost_ms += risk_ms(count, alive)
-            if expected * value - rate * cost_ms > than and self.rate_of(count, expected, alive) > best_rate:
-                return True  # mostly the first says so
+                pass_ms += risk_ms(count, alive)
+            if expected * value - rate * pass_ms > than and 1.0 + expected > best_rate * (
+                pass_ms + other_ms + expected * rework_ms
+            ):
+                return True
         return False
 
     def plan(self, chances: Sequence[float], *, ends: bool = False) -> tuple[float, int]:

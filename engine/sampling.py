@@ -6,6 +6,7 @@ through the same chain: p and q are what the *whole* chain gives, which is what 
 
 from __future__ import annotations
 
+from functools import cache
 from math import exp, inf, log
 
 import numpy as np
@@ -25,6 +26,9 @@ _BLOCK = 128
 _FEW_BLOCKS = 256
 # Below so many tokens to look for those that matter takes longer than to take all, also right after a pass.
 _ALL_AT_ONCE = 49_152
+# A dot product with ones takes a third less than a sum of NumPy's with the greatest brought to 0; of more tokens
+# OpenBLAS makes it in threads of its own. Exponentials of logits up to here can be summed in single precision.
+_MOST_SUMMED, _SUMMABLE = 8192, 60.0
 _NUMBERS = 256  # random ones made at once
 _FEW = 192  # up to so many candidates are lists rather than arrays
 _LEAST = 5e-324  # what is above 0
@@ -152,8 +156,11 @@ def argmax(row: Row) -> int:
 def top_probability(row: Row, best: int) -> float:
     """The softmax probability of ``best``, the argmax of ``row``, which it may write into: how sure a draft is."""
     highest = row[best]
+    if len(row) <= _MOST_SUMMED and -_SUMMABLE < highest < _SUMMABLE:
+        np.exp(row, row)  # in place: memory of its own would be one more thing to fetch right after a pass
+        return min(1.0, row.item(best) / row.dot(_ones(len(row))).item())
     if len(row) < _ALL_AT_ONCE:
-        row -= highest  # in place: memory of its own would be one more thing to fetch right after a pass
+        row -= highest
         return 1.0 / float(np.add.reduce(np.exp(row, row)))
     width = len(row) // _BLOCK
     blocks, tail = row[: _BLOCK * width].reshape(_BLOCK, width), row[_BLOCK * width :]
@@ -163,6 +170,11 @@ def top_probability(row: Row, best: int) -> float:
         return min(1.0, 1.0 / total)
     sampled = float(np.exp(row[::_SAMPLED] - highest).sum()) - (best % _SAMPLED == 0)
     return 1.0 / (1.0 + _SAMPLED * sampled)
+
+
+@cache
+def _ones(count: int) -> Row:
+    return np.ones(count, dtype=np.float32)
 
 
 def _chain(row: Row, params: SamplingParams, reach: float = inf, alone: float = inf) -> Distribution:

@@ -7,9 +7,9 @@ what ends a stretch has to be passed in any case. So ways through the whole stre
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import cache
 
-_ALL = 1_000_000  # tokens, or as many as are left
-_DEPTHS = (0, 1, 2, 3, 5, 7, 11, 15, 19, 23, 31, _ALL)  # those tried: costs have their steps about here
+_DEPTHS = (0, 1, 2, 3, 5, 7, 11, 15, 19, 23, 31)  # those tried, and all that is left: costs have their steps about here
 _HOPELESS = 1e-9
 
 
@@ -48,16 +48,19 @@ def best_depth(
         if here < _HOPELESS:
             left_ms, best = left * token_ms, 0
             continue
-        past_ms, least_ms, best = missed_ms[start], float("inf"), 0
-        for wanted in _DEPTHS:
-            depth = min(wanted, left)
-            last = start + depth
-            ms = pass_ms[depth] + (after_ms[last] - past_ms) / here
-            if depth and extra_ms is not None:
-                ms += extra_ms(depth, alive[last] / here)
-            if ms < least_ms:
-                least_ms, best = ms, depth
-            if last == end:
-                break
-        left_ms = least_ms
+        depths = _depths(left)
+        ms = [pass_ms[depth] + after_ms[start + depth] / here for depth in depths]
+        if extra_ms is not None:
+            ms[1:] = [
+                one + extra_ms(depth, alive[start + depth] / here)
+                for one, depth in zip(ms[1:], depths[1:], strict=True)
+            ]
+        least_ms = min(ms)
+        left_ms, best = least_ms - missed_ms[start] / here, depths[ms.index(least_ms)]
     return end * token_ms - left_ms, best
+
+
+@cache
+def _depths(left: int) -> tuple[int, ...]:
+    """The depths that are tried where so many tokens are left."""
+    return (*(depth for depth in _DEPTHS if depth < left), left)

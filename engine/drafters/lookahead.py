@@ -48,9 +48,9 @@ class Lookahead:
         self._expected += self._alive
         self._chances.append(chance)
         self._room -= 1
-        prices, count = self._prices, len(self._chances)
-        self._best_gain = max(self._best_gain, prices.gain_of(count, self._expected, self._alive))
-        self._best_rate = max(self._best_rate, prices.rate_of(count, self._expected, self._alive))
+        gain, rate = self._prices.worth_of(len(self._chances), self._expected, self._alive)
+        self._best_gain = max(self._best_gain, gain)
+        self._best_rate = max(self._best_rate, rate)
         return True
 
     def worth_running(self, drawn_id: int) -> bool:

@@ -52,6 +52,7 @@ class SuffixDrafter:
         self.num_read = 0  # tokens of the history that the last `begin` had to index
         self._past_match = NO_MATCH
         self._ahead = self._past_ahead = NO_MATCH  # the same, some tokens ahead of the history
+        self._waiting: list[int] = []  # the tokens after these, not looked for yet: they would not be enough
 
     def begin(self, history: History, sampler: Sampler) -> None:  # noqa: ARG002  (q = 1 whatever the sampling)
         """Keep the index where ``history`` continues what is indexed, else start over."""
@@ -71,7 +72,7 @@ class SuffixDrafter:
     def propose_next(self, limit: int) -> Draft:
         """The same for the history that is known already; see `follow`."""
         self._ahead = self._index.suffix(self._rules.max_match)
-        self._past_ahead = self._past_match
+        self._past_ahead, self._waiting = self._past_match, []
         return self._proposal(limit, self._rules.min_match)
 
     def follow(self, ids: Sequence[int]) -> None:
@@ -81,17 +82,22 @@ class SuffixDrafter:
 
     def propose_after(self, ids: Iterable[int], limit: int) -> Draft:
         """What would follow if ``ids`` came after the history of the last `propose` and the ids of calls since then."""
+        self._waiting += ids
+        reached = max(self._ahead.length, self._past_ahead.length) + len(self._waiting)
+        if reached < self._rules.tail_match:
+            return _NOTHING  # however well they match; asked after every token that a draft model looks at
         max_match = self._rules.max_match
-        for token_id in ids:
+        for token_id in self._waiting:
             self._ahead = self._index.follow(self._ahead, token_id, max_match)
             if self.past is not None:
                 self._past_ahead = self.past.follow(self._past_ahead, token_id, max_match)
+        self._waiting = []
         return self._proposal(limit, self._rules.tail_match)
 
     def _proposal(self, limit: int, min_match: int) -> Draft:
         rules = self._rules
         if self._ahead.length < min_match and self._past_ahead.length < min_match:
-            return _NOTHING  # mostly, and asked after every token that a draft model looks at
+            return _NOTHING
         index, match = self._index, self._index.matched(self._ahead)
         if self.past is not None:
             past_match = self.past.matched(self._past_ahead)

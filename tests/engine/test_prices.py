@@ -13,7 +13,7 @@ STAIRS_MS = {1: 10.0, 2: 18.0, 4: 20.0, 8: 25.0, 16: 37.0, 17: 54.0, 33: 78.0}
 
 def made(rate: float = 0.1, step_ms: float = 0.5, *, chance: float = 0.9, rework_ms: float = 0.0) -> Prices:
     curve = CostCurve(STAIRS_MS)
-    return Prices(curve.costs_ms, rate, step_ms, rework_ms, lambda _depth: chance)
+    return Prices(curve.costs_ms, rate, step_ms, rework_ms, [chance] * 32)
 
 
 def test_nothing_proposed_gains_nothing() -> None:
@@ -26,7 +26,7 @@ def test_a_gain_is_what_is_kept_less_what_the_larger_pass_costs() -> None:
 
 
 def test_what_may_be_lost_is_paid() -> None:
-    prices = Prices([10.0, 18.0], 0.1, 0.5, 0.0, lambda _depth: 0.9, lambda count, alive: count * 10.0 * (1.0 - alive))
+    prices = Prices([10.0, 18.0], 0.1, 0.5, 0.0, [0.9] * 32, lambda count, alive: count * 10.0 * (1.0 - alive))
     assert prices.gain_of(1, 0.5, 0.5) == pytest.approx(0.5 - 0.1 * (8.0 + 5.0))
 
 
@@ -46,7 +46,7 @@ def test_drafting_that_takes_long_promises_less() -> None:
 
 def test_more_at_no_better_a_rate_waits_for_the_next_pass() -> None:
     even = [10.0, *(5.0 * (count + 1) for count in range(1, 32))]  # each token costs the same
-    prices = Prices(even, 0.1, 0.5, 0.0, lambda _depth: 1.0)
+    prices = Prices(even, 0.1, 0.5, 0.0, [1.0] * 32)
     gain, rate = prices.gain_of(7, 7.0, 1.0), prices.rate_of(7, 7.0, 1.0)
     assert rate == pytest.approx(8.0 / (40.0 + 3.5))
     assert prices.promises_more(7, 7.0, 1.0, 24, gain)  # at the rate so far
@@ -55,9 +55,7 @@ def test_more_at_no_better_a_rate_waits_for_the_next_pass() -> None:
 
 
 def test_a_rate_counts_all_that_a_pass_takes() -> None:
-    prices = Prices(
-        [10.0, 18.0], 0.1, 0.5, 2.0, lambda _depth: 0.9, lambda count, alive: count * 10.0 * (1.0 - alive), 1.5
-    )
+    prices = Prices([10.0, 18.0], 0.1, 0.5, 2.0, [0.9] * 32, lambda count, alive: count * 10.0 * (1.0 - alive), 1.5)
     assert prices.rate_of(0, 0.0, 1.0) == pytest.approx(1.0 / 11.5)
     assert prices.rate_of(1, 0.8, 0.8) == pytest.approx(1.8 / (18.0 + 1.5 + 0.5 + 1.6 + 2.0))
 

@@ -247,6 +247,16 @@ def test_how_sure_a_peaked_row_is_and_a_flat_one_about(size: int) -> None:
         assert top_probability(row, best) == pytest.approx(exact, rel=tolerance)
 
 
+@given(st.integers(0, 1000), st.sampled_from([1, 300, 4096, 8192, 8193, 20_000]), st.floats(-300, 300))
+def test_how_sure_a_draft_is_does_not_depend_on_the_level_of_its_logits(seed: int, n_vocab: int, level: float) -> None:
+    row = np.random.default_rng(seed).normal(level, 4.0, n_vocab).astype(np.float32)
+    best = int(row.argmax())
+    exact = 1.0 / float(np.exp(row.astype(np.float64) - row[best]).sum())
+    assert top_probability(row, best) == pytest.approx(exact, rel=1e-4)
+    row[:], row[0] = -np.inf, level
+    assert top_probability(row, 0) == 1.0
+
+
 @pytest.mark.parametrize("place", [0, 77, 5000, 5001])
 @pytest.mark.parametrize("top_k", [0, 10])
 def test_a_row_that_holds_no_number_anywhere_is_refused(place: int, top_k: int) -> None:
