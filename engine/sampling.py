@@ -158,7 +158,7 @@ def top_probability(row: Row, best: int) -> float:
     highest = row[best]
     if len(row) <= _MOST_SUMMED and -_SUMMABLE < highest < _SUMMABLE:
         np.exp(row, row)  # in place: memory of its own would be one more thing to fetch right after a pass
-        return min(1.0, row.item(best) / row.dot(_ones(len(row))).item())
+        return min(1.0, float(row.item(best) / row.dot(_ones(len(row))).item()))
     if len(row) < _ALL_AT_ONCE:
         row -= highest
         return 1.0 / float(np.add.reduce(np.exp(row, row)))

@@ -17,6 +17,7 @@ from engine.draft_place import DraftPlace
 from engine.drafters.by_mode import DraftersByMode
 from engine.drafters.draft_model import DraftModelDrafter
 from engine.drafters.history import PastText, VocabularyIdentity, forget_files
+from engine.drafters.two_tokens import TwoTokens
 from engine.errors import DraftRefusedError, EngineError, ModeUnavailableError, TemplateError
 from engine.experience_store import ExperienceStore
 from engine.kernel_check import kernel_notices
@@ -77,7 +78,7 @@ class Session:
         self._store = CostStore(cost_folder)
         self._experience = ExperienceStore(cost_folder, MAX_DEPTH)
         self._draft_reason: str = _NO_DRAFT
-        self._sharpness = Sharpness()
+        self._sharpness, self._two_tokens = Sharpness(), TwoTokens()
         self._tie_bound: TieBound | None = None
         self.states = StateCache(state_folder)
         self.interrupt = Interrupt()  # for whoever knows that `should_stop` says yes now, and does not want to wait
@@ -127,7 +128,7 @@ class Session:
         self._inspect(Path(path), self.is_given_up)
         draft = self._open_draft(path, target, lambda fraction: progress(path, fraction))
         self._close_draft("")
-        self._draft, self._sharpness = draft, Sharpness()
+        self._draft, self._sharpness, self._two_tokens = draft, Sharpness(), TwoTokens()
         self.states.attach("draft", draft.sequence, _identity(draft))
         return self.ready()
 
@@ -234,6 +235,8 @@ class Session:
         if model is not None:
             model.on_steps = costs.drafted
             model.sharpness = sharpness
+            # The shape of a pass changes the last bits of q, and so what a seed draws.
+            model.two_tokens = self._two_tokens if sharpness is not None or request.sampling.greedy else None
         drafter = self._drafters.drafter(mode, model, pacer, index, target.model.vocab.eog_ids)
         request = replace(request, mode=mode)
         answer = Answer(target.sequence, target.model.vocab, drafter, request, self._prompt, costs.pacer)

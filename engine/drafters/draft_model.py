@@ -10,6 +10,7 @@ import numpy as np
 
 from engine.distribution import Distribution
 from engine.drafters.base import Draft
+from engine.drafters.two_tokens import TwoTokens
 from engine.errors import DecodeError
 from engine.interfaces import Candidates, TokenIds
 from engine.likeliest import Row
@@ -20,6 +21,7 @@ from engine.sharpness import Sharpness
 
 _EMPTY = Draft([], Source.DRAFT)
 _STAND_IN = 0
+_TWO = 2
 
 
 class Gate(Protocol):
@@ -76,6 +78,8 @@ class DraftModelDrafter:
         # Hears after each proposal how many milliseconds a pass of one token took in it, where there was one.
         self.on_steps: Callable[[float], None] | None = None
         self._steps_s, self._num_steps = 0.0, 0
+        self.two_tokens: TwoTokens | None = None  # how to read two; None: in one pass
+        self._two_since = 0.0  # since when two are read, until one more was
 
     def begin(self, history: History, sampler: Sampler) -> None:
         """Keep the part of the cache that ``history`` shares."""
@@ -102,7 +106,7 @@ class DraftModelDrafter:
         return self._run(history, limit, gate, pending, draws=False)
 
     def _run(self, history: History, limit: int, gate: Gate | None, pending: Sequence[int], *, draws: bool) -> Draft:
-        model, self.saw_end = self._model, False
+        model, self.saw_end, self._two_since = self._model, False, 0.0
         limit = min(limit, model.n_ctx - len(history) - len(pending) + 1)
         if limit <= 0 or self.sampler is None or self.failure:
             return _EMPTY
@@ -133,7 +137,12 @@ class DraftModelDrafter:
         if self._lacks_ids:
             fresh = np.where(fresh < model.n_vocab, fresh, _STAND_IN)
         self.num_read = len(fresh)
-        if len(fresh) > FIRST_CHUNK:
+        if len(fresh) == _TWO and self.two_tokens is not None and not model.num_candidates:
+            self._two_since = perf_counter()
+            if self.two_tokens.apart:
+                model.forward(fresh[:1], 1)  # a row that nobody wants keeps the shape
+                fresh = fresh[1:]
+        elif len(fresh) > FIRST_CHUNK:
             for _ in model.prefill(fresh[:-1]):
                 self.was_stopped = self._should_stop()
                 if self.was_stopped:
@@ -166,6 +175,11 @@ class DraftModelDrafter:
             self.on_steps(self._steps_s * 1000.0 / self._num_steps)
         self._steps_s, self._num_steps = 0.0, 0
 
+    def _tell_two(self) -> None:
+        if self._two_since and self.two_tokens is not None:
+            self.two_tokens.took(perf_counter() - self._two_since)
+            self._two_since = 0.0
+
     def _run_ahead(
         self, draft: Draft, row: Row | Candidates, before: History, limit: int, gate: Gate | None, *, draws: bool
     ) -> None:
@@ -195,6 +209,7 @@ class DraftModelDrafter:
             if gate is not None and not gate.worth_running(next_id):
                 return
             row = self._pass((next_id,))
+            self._tell_two()
 
     def observe(self, num_accepted: int) -> None:
         """Forget the proposed tokens that were not kept. The last proposed one need not be in the cache."""
