@@ -13,8 +13,8 @@ case " $* " in
     "$@" $others 2>/dev/null && exit 0
     ;;
 */llamafile/sgemm.cpp\ *)
-    "$@" -include "$here/few_tokens_q6_k.h" 2>/dev/null && exit 0
-    echo "few_tokens_q6_k.h does not compile here: llama.cpp keeps its own products of Q6_K weights." >&2
+    "$@" -include "$here/few_tokens_sgemm.h" 2>/dev/null && exit 0
+    echo "few_tokens_sgemm.h does not compile here: llama.cpp keeps its own products of Q5_K and Q6_K weights." >&2
     ;;
 */tiled/tiled.cpp\ *)
     "$@" -include "$here/few_tokens_tiled.h" 2>/dev/null && exit 0

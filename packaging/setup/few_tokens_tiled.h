@@ -1,11 +1,11 @@
-// Included before ggml/src/ggml-cpu/tiled/tiled.cpp by narrow.sh and ordered.sh: leaves Q6_K weights with a few tokens to
-// few_tokens_q6_k.h.
+// Included before ggml/src/ggml-cpu/tiled/tiled.cpp by narrow.sh and ordered.sh: leaves Q5_K and Q6_K weights with a few tokens
+// to few_tokens_sgemm.h.
 //
 // llama.cpp has a product of eight tokens and more for them, which is asked first. It unpacks the weights into a buffer, for
 // tiles of 16 by 16, which pays with many tokens, and rounds otherwise than the product with a single token does.
 #pragma once
 
-// Without GGML_USE_LLAMAFILE nobody asks few_tokens_q6_k.h.
+// Without GGML_USE_LLAMAFILE nobody asks few_tokens_sgemm.h.
 #if defined(GGML_USE_LLAMAFILE) && defined(__AVX512F__) && defined(__AVX512BW__) && defined(__AVX512VL__) && defined(__AVX512VNNI__) && \
     defined(__FMA__) && defined(__F16C__)
 
@@ -22,7 +22,8 @@ extern "C" {
 bool ggml_compute_forward_mul_mat_tiled_stock(const struct ggml_compute_params * params, struct ggml_tensor * dst);
 
 bool ggml_compute_forward_mul_mat_tiled(const struct ggml_compute_params * params, struct ggml_tensor * dst) {
-    if (dst->src[0]->type == GGML_TYPE_Q6_K && dst->src[1]->ne[1] < TILES_PAY) {
+    const ggml_type type = dst->src[0]->type;
+    if ((type == GGML_TYPE_IQ4_XS || type == GGML_TYPE_Q5_K || type == GGML_TYPE_Q6_K) && dst->src[1]->ne[1] < TILES_PAY) {
         return false;
     }
     return ggml_compute_forward_mul_mat_tiled_stock(params, dst);

@@ -15,7 +15,7 @@ SCRIPTS = Path(__file__).resolve().parents[2] / "packaging" / "setup"
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="the launcher is a script for POSIX systems")
 PROCESSOR = "processor\t: {number}\nvendor_id\t: {vendor}\ncpu family\t: {family}\nflags\t\t: fpu avx2 {flags}\n\n"
 
-ALSO_CHANGED = {"llamafile/sgemm.cpp": "few_tokens_q6_k.h", "tiled/tiled.cpp": "few_tokens_tiled.h"}
+ALSO_CHANGED = {"llamafile/sgemm.cpp": "few_tokens_sgemm.h", "tiled/tiled.cpp": "few_tokens_tiled.h"}
 
 
 @pytest.fixture

@@ -1,4 +1,4 @@
-"""The set-up's product of Q6_K weights gives each token, bit for bit, what llama.cpp's own product gives it alone."""
+"""The set-up's products of IQ4_XS, Q5_K and Q6_K give each token, bit for bit, what llama.cpp's own give it alone."""
 
 from __future__ import annotations
 
@@ -16,10 +16,19 @@ from numpy.typing import NDArray
 
 from tests.packaging.ggml_cpu import open_library
 
-F32, Q6_K = 0, 14  # as ggml numbers its types
+F32, Q5_K, Q6_K, IQ4_XS = 0, 13, 14, 23  # as ggml numbers its types
+KINDS = (IQ4_XS, Q5_K, Q6_K)
+ALONE = {IQ4_XS: "ggml_vec_dot_iq4_xs_q8_K", Q5_K: "ggml_vec_dot_q5_K_q8_K", Q6_K: "ggml_vec_dot_q6_K_q8_K"}
+IQ4_VALUES = np.array([-127, -104, -83, -65, -49, -35, -22, -10, 1, 13, 25, 38, 53, 69, 89, 113], np.float64)
 COLUMNS = 256  # in a block
 ACTIVATIONS = np.dtype([("scale", "<f4"), ("values", "i1", 256), ("sums", "<i2", 16)])
-BLOCK = np.dtype([("lower", "u1", 128), ("upper", "u1", 64), ("small_scales", "i1", 16), ("scale", "<f2")])
+BLOCKS = {
+    IQ4_XS: np.dtype([("scale", "<f2"), ("upper_scales", "u1", 2), ("small_scales", "u1", 4), ("lower", "u1", 128)]),
+    Q5_K: np.dtype(
+        [("scale", "<f2"), ("least", "<f2"), ("small_scales", "u1", 12), ("upper", "u1", 32), ("lower", "u1", 128)]
+    ),
+    Q6_K: np.dtype([("lower", "u1", 128), ("upper", "u1", 64), ("small_scales", "i1", 16), ("scale", "<f2")]),
+}
 ROOM = 1 << 25  # bytes for a graph
 
 Blocks = NDArray[np.void]
@@ -66,7 +75,8 @@ class Ggml:
         context = self._call("init", InitParams(ROOM, None, False))
         try:
             layers, rows, blocks = weights.shape
-            first = self._tensor(held, Q6_K, weights, (blocks * COLUMNS, rows, layers))
+            kind = next(kind for kind, block in BLOCKS.items() if block == weights.dtype)
+            first = self._tensor(held, kind, weights, (blocks * COLUMNS, rows, layers))
             second = self._tensor(context, F32, tokens, tokens.shape[::-1])
             result = self._call("mul_mat", context, first, second)
             graph = self._call("new_graph", context)
@@ -109,15 +119,19 @@ def ggml(cpu: ctypes.CDLL) -> Ggml:
     return Ggml(cpu)
 
 
-def filled(rng: np.random.Generator, shape: tuple[int, int, int], *, extreme: bool) -> Blocks:
+def filled(rng: np.random.Generator, kind: int, shape: tuple[int, int, int], *, extreme: bool) -> Blocks:
     """Blocks of random bytes and scales; ``extreme``: each block has one value only, the least or the largest."""
-    blocks = np.zeros(shape, BLOCK)
-    for name in ("lower", "upper"):
+    blocks = np.zeros(shape, BLOCKS[kind])
+    names = set(BLOCKS[kind].names or ())
+    for name in sorted(names & {"lower", "upper", "upper_scales"}):
         values = blocks[name]
         values[:] = rng.choice([0x00, 0xFF], (*shape, 1)) if extreme else rng.integers(0, 256, values.shape)
     small = blocks["small_scales"]
-    small[:] = rng.choice([-128, 127], (*shape, 1)) if extreme else rng.integers(-128, 128, small.shape)
-    blocks["scale"] = rng.normal(0.0, 100.0 if extreme else 0.01, shape)
+    limits = np.iinfo(small.dtype)
+    edges = [limits.min, limits.max]
+    small[:] = rng.choice(edges, (*shape, 1)) if extreme else rng.integers(limits.min, limits.max + 1, small.shape)
+    for name in sorted(names & {"scale", "least"}):
+        blocks[name] = rng.normal(0.0, 100.0 if extreme else 0.01, shape)
     return blocks
 
 
@@ -126,7 +140,7 @@ def some_tokens(rng: np.random.Generator, shape: tuple[int, int, int], *, extrem
     return values.astype(np.float32)
 
 
-def alone(cpu: ctypes.CDLL, weights: Blocks, tokens: Floats) -> Floats:
+def alone(cpu: ctypes.CDLL, kind: int, weights: Blocks, tokens: Floats) -> Floats:
     """What llama.cpp's own product makes of each row and each token."""
     layers, rows, blocks = weights.shape
     quantized = np.zeros((*tokens.shape[:2], blocks), ACTIVATIONS)
@@ -137,9 +151,7 @@ def alone(cpu: ctypes.CDLL, weights: Blocks, tokens: Floats) -> Floats:
             cpu.quantize_row_q8_K(pointer(tokens[layer, token]), pointer(own), c_int64(blocks * COLUMNS))
             for row in range(rows):
                 out, one = pointer(found[layer, token, row:]), pointer(weights[layer, row])
-                cpu.ggml_vec_dot_q6_K_q8_K(
-                    blocks * COLUMNS, out, c_size_t(0), one, c_size_t(0), pointer(own), c_size_t(0), 1
-                )
+                cpu[ALONE[kind]](blocks * COLUMNS, out, c_size_t(0), one, c_size_t(0), pointer(own), c_size_t(0), 1)
     return found
 
 
@@ -147,43 +159,78 @@ def pointer(values: Blocks | Floats) -> c_void_p:
     return c_void_p(values.ctypes.data)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=120, deadline=None)
 @given(
+    weights_are=st.tuples(st.sampled_from(KINDS), st.booleans()),  # whether they are extreme
     size=st.tuples(st.integers(1, 3), st.integers(1, 75), st.integers(1, 5)),  # layers, rows, blocks
     count=st.one_of(st.integers(1, 19), st.integers(40, 47)),  # with more, llama.cpp's tiles pay
     threads=st.integers(1, 3),
-    extreme=st.booleans(),
     seed=st.integers(0, 2**32 - 1),
 )
 def test_each_token_gets_what_it_gets_alone(
-    cpu: ctypes.CDLL, size: tuple[int, int, int], count: int, threads: int, extreme: bool, seed: int
+    cpu: ctypes.CDLL, weights_are: tuple[int, bool], size: tuple[int, int, int], count: int, threads: int, seed: int
 ) -> None:
     rng = np.random.default_rng(seed)
-    weights = filled(rng, size, extreme=extreme)
+    kind, extreme = weights_are
+    weights = filled(rng, kind, size, extreme=extreme)
     tokens = some_tokens(rng, (size[0], count, size[2] * COLUMNS), extreme=extreme)
-    assert Ggml(cpu).product(weights, tokens, threads).tobytes() == alone(cpu, weights, tokens).tobytes()
+    assert Ggml(cpu).product(weights, tokens, threads).tobytes() == alone(cpu, kind, weights, tokens).tobytes()
 
 
+@pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("count", [1, 2, 3, 8, 13])
-def test_nothing_is_read_behind_the_end(ggml: Ggml, count: int) -> None:
+def test_nothing_is_read_behind_the_end(ggml: Ggml, count: int, kind: int) -> None:
     rng = np.random.default_rng(0)
-    weights = filled(rng, (1, 8, 3), extreme=False)  # so many bytes that ggml adds none behind them
+    weights = filled(rng, kind, (1, 8, 3), extreme=False)  # so many bytes that ggml adds none behind them
     tokens = some_tokens(rng, (1, count, 3 * COLUMNS), extreme=False)
     found = ggml.product(weights, tokens, at_end=True)  # what reads further ends the process
     assert found.tobytes() == ggml.product(weights, tokens).tobytes()
 
 
-def test_it_is_the_product(ggml: Ggml) -> None:
-    rng = np.random.default_rng(0)
-    weights = filled(rng, (1, 6, 2), extreme=False)
-    tokens = some_tokens(rng, (1, 5, 2 * COLUMNS), extreme=False)
-    lower, upper = weights["lower"].reshape(6, 2, 2, 64), weights["upper"].reshape(6, 2, 2, 32)
+def values_of_iq4_xs(weights: Blocks) -> NDArray[np.float64]:
+    """What the blocks [rows, blocks] stand for, [rows, columns]."""
+    halves = np.array([0, 4], np.uint8)
+    places = (weights["lower"].reshape(-1, 8, 1, 16) >> halves.reshape(1, 1, 2, 1) & 15).reshape(-1, 8, 32)
+    low = (weights["small_scales"].reshape(-1, 4, 1) >> halves & 15).reshape(-1, 8)
+    high = weights["upper_scales"].reshape(-1, 2, 1) >> np.array([0, 2, 4, 6], np.uint8) & 3
+    scales = (low | high.reshape(-1, 8) << 4).astype(np.float64) - 32.0
+    values = IQ4_VALUES[places] * (scales * weights["scale"].reshape(-1, 1).astype(np.float64))[..., None]
+    return values.reshape(len(weights), -1)
+
+
+def values_of_q5_k(weights: Blocks) -> NDArray[np.float64]:
+    """What the blocks [rows, blocks] stand for, [rows, columns]."""
+    lower, upper = weights["lower"].reshape(-1, 4, 1, 32), weights["upper"].reshape(-1, 1, 1, 32)
+    halves = np.array([0, 4], np.uint8).reshape(1, 1, 2, 1)
+    places = np.arange(8, dtype=np.uint8).reshape(1, 4, 2, 1)
+    values = ((lower >> halves) & 15 | (upper >> places & 1) << 4).reshape(-1, 8, 32).astype(np.float64)
+    first, second, third = np.split(weights["small_scales"].reshape(-1, 12), 3, axis=1)
+    scales = np.concatenate((first & 63, third & 15 | first >> 6 << 4), axis=1)
+    least = np.concatenate((second & 63, third >> 4 | second >> 6 << 4), axis=1)
+    values *= (scales * weights["scale"].reshape(-1, 1).astype(np.float64))[..., None]
+    values -= (least * weights["least"].reshape(-1, 1).astype(np.float64))[..., None]
+    return values.reshape(len(weights), -1)
+
+
+def values_of_q6_k(weights: Blocks) -> NDArray[np.float64]:
+    """What the blocks [rows, blocks] stand for, [rows, columns]."""
+    lower, upper = weights["lower"].reshape(-1, 2, 64), weights["upper"].reshape(-1, 2, 32)
     quarters = [
         (lower[..., 32 * (i % 2) : 32 * (i % 2) + 32] >> 4 * (i // 2)) & 15 | (upper >> 2 * i & 3) << 4
         for i in range(4)
     ]
-    values = np.stack(quarters, axis=-2).reshape(6, 2, 16, 16).astype(np.float64) - 32.0
-    values *= weights["small_scales"].reshape(6, 2, 16, 1) * weights["scale"].reshape(6, 2, 1, 1).astype(np.float64)
-    expected = tokens[0].astype(np.float64) @ values.reshape(6, -1).T
+    values = np.stack(quarters, axis=-2).reshape(-1, 16, 16).astype(np.float64) - 32.0
+    values *= (weights["small_scales"].reshape(-1, 16) * weights["scale"].reshape(-1, 1).astype(np.float64))[..., None]
+    return values.reshape(len(weights), -1)
+
+
+@pytest.mark.parametrize(
+    ("kind", "values_of"), [(IQ4_XS, values_of_iq4_xs), (Q5_K, values_of_q5_k), (Q6_K, values_of_q6_k)]
+)
+def test_it_is_the_product(ggml: Ggml, kind: int, values_of: Callable[[Blocks], NDArray[np.float64]]) -> None:
+    rng = np.random.default_rng(0)
+    weights = filled(rng, kind, (1, 6, 2), extreme=False)
+    tokens = some_tokens(rng, (1, 5, 2 * COLUMNS), extreme=False)
+    expected = tokens[0].astype(np.float64) @ values_of(weights[0]).T
     found = ggml.product(weights, tokens)[0]
     np.testing.assert_allclose(found, expected, rtol=0.02, atol=0.02 * float(np.abs(expected).max()))

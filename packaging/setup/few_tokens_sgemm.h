@@ -1,0 +1,240 @@
+// llama.cpp's products of Q5_K and Q6_K weights with one and with a few tokens, anew for processors with AVX-512 VNNI.
+//
+// Included before ggml/src/ggml-cpu/llamafile/sgemm.cpp by narrow.sh and ordered.sh. Its function takes the place of
+// llama.cpp's own, which stays in the library with _stock behind its name and gets all that is not for this one. Knows
+// nothing of how weights are laid out: few_tokens_q5_k.h and few_tokens_q6_k.h do.
+//
+// A fifth of a Q4_K_M model is Q6_K, and a Q5_K_M model is both. llama.cpp unpacks these weights once for each token of
+// a pass of up to seven, and has tiles of 16 by 16 for more (few_tokens_tiled.h says which of them are left to it). Here they
+// are unpacked once for up to eight tokens, into registers.
+//
+// Sums are whole numbers, and the few operations on floats are those of llama.cpp's product with a single token in the same
+// order, so each token of a pass of several gets every bit that a pass of its own would give it
+// (tests/packaging/test_few_tokens_sgemm.py).
+#pragma once
+
+#if defined(__AVX512F__) && defined(__AVX512BW__) && defined(__AVX512VL__) && defined(__AVX512VNNI__) && \
+    defined(__FMA__) && defined(__F16C__)
+
+#define GGML_COMMON_IMPL_CPP
+#define GGML_COMMON_DECL_CPP
+#include "ggml-common.h"
+#include "ggml-impl.h"
+#include "ggml-cpu-impl.h"
+#include "llamafile/sgemm.h"
+
+#include <immintrin.h>
+
+#include <cstdint>
+#include <cstring>
+#include <vector>
+
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC push_options
+#pragma GCC optimize("no-schedule-insns")
+#endif
+
+namespace {  // of this file alone
+namespace few_tokens {
+
+constexpr int MOST_TURNS = 16;  // a thread's share of the rows is taken in so many turns: another program may hold it up
+
+struct alignas(64) activations {  // of one token, 256 columns
+    int8_t values[256];
+    int16_t sums[16];  // of 16 columns each
+    float scale;
+};
+
+struct alignas(32) eight {  // the same 256 columns of eight tokens, or of fewer and nothing
+    __m256i sums[4];        // of 32 columns, 0 to 7: in each 32 bits, a token's, two that follow each other
+    __m256 scales_off;      // less than zero, as sums are taken off
+};
+
+// As llama.cpp's product with a single token does it.
+inline float added_up(__m256 lanes) {
+    __m128 four = _mm_add_ps(_mm256_extractf128_ps(lanes, 1), _mm256_castps256_ps128(lanes));
+    four = _mm_add_ps(four, _mm_movehl_ps(four, four));
+    return _mm_cvtss_f32(_mm_add_ss(four, _mm_movehdup_ps(four)));
+}
+
+}  // namespace few_tokens
+}  // namespace
+
+#include "few_tokens_iq4_xs.h"
+#include "few_tokens_q5_k.h"
+#include "few_tokens_q6_k.h"
+
+namespace {
+namespace few_tokens {
+
+struct prepared {  // `nb` superblocks of each of some tokens, aligned as the products want them
+    const activations * tokens;
+    const eight * eights;  // null where nobody asks
+};
+
+// ROWS rows, `row_step` superblocks apart, with TOKENS tokens, `nb` apart; their results are `out_step` apart.
+template <class W, int ROWS, int TOKENS>
+inline void tile(int nb, float * out, int64_t out_step, const typename W::block * rows, int64_t row_step,
+                 const prepared & all) {
+    __m256 sums[ROWS][TOKENS], least[ROWS];
+    for (int r = 0; r < ROWS; r++) {
+        least[r] = _mm256_setzero_ps();
+        for (int t = 0; t < TOKENS; t++) {
+            sums[r][t] = _mm256_setzero_ps();
+        }
+    }
+    for (int k = 0; k < nb; k++) {
+        typename W::superblock unpacked[ROWS];
+#pragma GCC unroll 2
+        for (int r = 0; r < ROWS; r++) {
+            unpacked[r] = W::unpack(rows + r * row_step + k);
+            if constexpr (W::HAS_LEAST) {
+                least[r] = W::add_least(least[r], unpacked[r], all.eights[k]);
+            }
+        }
+#pragma GCC unroll 8
+        for (int t = 0; t < TOKENS; t++) {
+            const activations & token = all.tokens[(int64_t) t * nb + k];
+            const __m256 scale = _mm256_set1_ps(token.scale);
+#pragma GCC unroll 2
+            for (int r = 0; r < ROWS; r++) {
+                const __m256 whole = _mm256_cvtepi32_ps(W::weigh(unpacked[r], token));
+                sums[r][t] = _mm256_fmadd_ps(_mm256_mul_ps(scale, unpacked[r].scale), whole, sums[r][t]);
+            }
+        }
+    }
+    for (int r = 0; r < ROWS; r++) {
+        alignas(32) float off[8];
+        _mm256_store_ps(off, least[r]);
+        for (int t = 0; t < TOKENS; t++) {
+            out[t * out_step + r] = W::HAS_LEAST ? added_up(sums[r][t]) + off[t] : added_up(sums[r][t]);
+        }
+    }
+}
+
+template <class W, int ROWS>
+inline void some_tokens(int nb, float * out, int64_t out_step, const typename W::block * rows, int64_t row_step,
+                        prepared all, int64_t count) {
+    for (; count >= 8; count -= 8, out += 8 * out_step) {
+        tile<W, ROWS, 8>(nb, out, out_step, rows, row_step, all);
+        all.tokens += (int64_t) 8 * nb;
+        all.eights += W::HAS_LEAST ? nb : 0;
+    }
+    switch (count) {
+        case 7: tile<W, ROWS, 7>(nb, out, out_step, rows, row_step, all); break;
+        case 6: tile<W, ROWS, 6>(nb, out, out_step, rows, row_step, all); break;
+        case 5: tile<W, ROWS, 5>(nb, out, out_step, rows, row_step, all); break;
+        case 4: tile<W, ROWS, 4>(nb, out, out_step, rows, row_step, all); break;
+        case 3: tile<W, ROWS, 3>(nb, out, out_step, rows, row_step, all); break;
+        case 2: tile<W, ROWS, 2>(nb, out, out_step, rows, row_step, all); break;
+        case 1: tile<W, ROWS, 1>(nb, out, out_step, rows, row_step, all); break;
+    }
+}
+
+// Where this thread finds `count` tokens, `step` superblocks apart.
+inline const activations * aligned(const block_q8_K * tokens, int64_t step, int64_t count, int nb) {
+    static thread_local std::vector<activations> room;
+    if (room.size() < (size_t) count * nb) {
+        room.resize((size_t) count * nb);
+    }
+    for (int64_t t = 0; t < count; t++) {
+        for (int k = 0; k < nb; k++) {
+            const block_q8_K & from = tokens[t * step + k];
+            activations & to = room[(size_t) t * nb + k];
+            memcpy(to.values, from.qs, sizeof(to.values));
+            memcpy(to.sums, from.bsums, sizeof(to.sums));
+            to.scale = from.d;
+        }
+    }
+    return room.data();
+}
+
+// The same tokens by eights.
+inline const eight * in_eights(const activations * tokens, int64_t count, int nb) {
+    static thread_local std::vector<eight> room;
+    const int64_t num_eights = (count + 7) / 8;
+    if (room.size() < (size_t) num_eights * nb) {
+        room.resize((size_t) num_eights * nb);
+    }
+    for (int64_t e = 0; e < num_eights; e++) {
+        for (int k = 0; k < nb; k++) {
+            alignas(32) int16_t sums[4][8][2] = {};
+            alignas(32) float scales[8] = {};
+            for (int64_t t = 0; t < 8 && 8 * e + t < count; t++) {
+                const activations & token = tokens[(8 * e + t) * nb + k];
+                for (int i = 0; i < 8; i++) {
+                    sums[i / 2][t][i % 2] = (int16_t) (token.sums[2 * i] + token.sums[2 * i + 1]);
+                }
+                scales[t] = -token.scale;
+            }
+            eight & to = room[(size_t) e * nb + k];
+            memcpy(to.sums, sums, sizeof(sums));
+            to.scales_off = _mm256_load_ps(scales);
+        }
+    }
+    return room.data();
+}
+
+// C, n tokens of m results, `ldc` floats apart, from A, m rows of k superblocks, and B, n tokens, `lda` and `ldb` apart.
+template <class W>
+inline void multiply(const struct ggml_compute_params * params, int64_t m, int64_t n, int64_t k, const void * A,
+                     int64_t lda, const void * B, int64_t ldb, void * C, int64_t ldc) {
+    if (params->ith == 0) {  // each thread begins with the turn of its own number
+        ggml_threadpool_chunk_set(params->threadpool, params->nth);
+    }
+    ggml_barrier(params->threadpool);
+    const int nb = (int) k;
+    const activations * tokens = aligned((const block_q8_K *) B, ldb, n, nb);
+    const prepared all = {tokens, W::HAS_LEAST ? in_eights(tokens, n, nb) : nullptr};
+    const int64_t turns = (int64_t) params->nth * MOST_TURNS;
+    const int64_t rows_a_turn = ((m + turns - 1) / turns + 1) / 2 * 2;
+    for (int64_t turn = params->ith; turn * rows_a_turn < m; turn = ggml_threadpool_chunk_add(params->threadpool, 1)) {
+        const int64_t first = turn * rows_a_turn, last = first + rows_a_turn < m ? first + rows_a_turn : m;
+        const typename W::block * rows = (const typename W::block *) A;
+        float * out = (float *) C;
+        int64_t row = first;
+        for (; row + 2 <= last; row += 2) {
+            some_tokens<W, 2>(nb, out + row, ldc, rows + row * lda, lda, all, n);
+        }
+        if (row < last) {
+            some_tokens<W, 1>(nb, out + row, ldc, rows + row * lda, lda, all, n);
+        }
+    }
+    ggml_barrier(params->threadpool);  // the next product counts its turns anew
+}
+
+}  // namespace few_tokens
+}  // namespace
+
+extern "C" bool llamafile_sgemm_stock(const struct ggml_compute_params * params, int64_t m, int64_t n, int64_t k,
+                                      const void * A, int64_t lda, const void * B, int64_t ldb, void * C, int64_t ldc,
+                                      int Atype, int Btype, int Ctype);
+
+extern "C" bool llamafile_sgemm(const struct ggml_compute_params * params, int64_t m, int64_t n, int64_t k,
+                                const void * A, int64_t lda, const void * B, int64_t ldb, void * C, int64_t ldc,
+                                int Atype, int Btype, int Ctype) {
+    if (Btype == GGML_TYPE_Q8_K && Ctype == GGML_TYPE_F32) {
+        if (Atype == GGML_TYPE_Q5_K) {
+            few_tokens::multiply<few_tokens::q5_K>(params, m, n, k, A, lda, B, ldb, C, ldc);
+            return true;
+        }
+        if (Atype == GGML_TYPE_IQ4_XS) {
+            few_tokens::multiply<few_tokens::iq4_xs>(params, m, n, k, A, lda, B, ldb, C, ldc);
+            return true;
+        }
+        if (Atype == GGML_TYPE_Q6_K) {
+            few_tokens::multiply<few_tokens::q6_K>(params, m, n, k, A, lda, B, ldb, C, ldc);
+            return true;
+        }
+    }
+    return llamafile_sgemm_stock(params, m, n, k, A, lda, B, ldb, C, ldc, Atype, Btype, Ctype);
+}
+
+// llama.cpp's own definition, which follows, gets this name.
+#define llamafile_sgemm llamafile_sgemm_stock
+
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC pop_options
+#endif
+
+#endif
