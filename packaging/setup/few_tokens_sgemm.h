@@ -1,12 +1,12 @@
-// llama.cpp's products of Q5_K and Q6_K weights with one and with a few tokens, anew for processors with AVX-512 VNNI.
+// llama.cpp's products of IQ4_XS, Q5_K, Q6_K and Q8_0 weights with one and with a few tokens, anew for processors with AVX-512 VNNI.
 //
 // Included before ggml/src/ggml-cpu/llamafile/sgemm.cpp by narrow.sh and ordered.sh. Its function takes the place of
 // llama.cpp's own, which stays in the library with _stock behind its name and gets all that is not for this one. Knows
-// nothing of how weights are laid out: few_tokens_q5_k.h and few_tokens_q6_k.h do.
+// nothing of how weights are laid out: few_tokens_iq4_xs.h and the like do.
 //
-// A fifth of a Q4_K_M model is Q6_K, and a Q5_K_M model is both. llama.cpp unpacks these weights once for each token of
-// a pass of up to seven, and has tiles of 16 by 16 for more (few_tokens_tiled.h says which of them are left to it). Here they
-// are unpacked once for up to eight tokens, into registers.
+// A fifth of a Q4_K_M model is Q6_K, and a Q5_K_M model is both. llama.cpp unpacks the weights of superblocks once for each
+// token of a pass of up to seven, and has tiles of 16 by 16 for more (few_tokens_tiled.h says which of them are left to it).
+// Here they are unpacked once for up to eight tokens, into registers.
 //
 // Sums are whole numbers, and the few operations on floats are those of llama.cpp's product with a single token in the same
 // order, so each token of a pass of several gets every bit that a pass of its own would give it
@@ -63,6 +63,7 @@ inline float added_up(__m256 lanes) {
 #include "few_tokens_iq4_xs.h"
 #include "few_tokens_q5_k.h"
 #include "few_tokens_q6_k.h"
+#include "few_tokens_q8_0.h"
 
 namespace {
 namespace few_tokens {
@@ -175,30 +176,67 @@ inline const eight * in_eights(const activations * tokens, int64_t count, int nb
     return room.data();
 }
 
-// C, n tokens of m results, `ldc` floats apart, from A, m rows of k superblocks, and B, n tokens, `lda` and `ldb` apart.
 template <class W>
+struct of_superblocks {  // how W's products are made
+    using block = typename W::block;
+    using tokens = block_q8_K;
+    static constexpr int ROWS = 2;  // at once
+    static constexpr int LARGE = 0;
+
+    static inline prepared prepare(const block_q8_K * from, int64_t step, int64_t count, int nb) {
+        const activations * all = aligned(from, step, count, nb);
+        return {all, W::HAS_LEAST ? in_eights(all, count, nb) : nullptr};
+    }
+
+    template <int ROWS>
+    static inline void some_tokens(int nb, float * out, int64_t out_step, const block * rows, int64_t row_step,
+                                   const prepared & all, int64_t count) {
+        few_tokens::some_tokens<W, ROWS>(nb, out, out_step, rows, row_step, all, count);
+    }
+};
+
+template <class P>
+inline int64_t rounded(int64_t rows) {
+    return (rows + P::ROWS - 1) / P::ROWS * P::ROWS;
+}
+
+template <class P, class A>
+inline void some_rows(int64_t first, int64_t last, int nb, float * out, int64_t ldc, const typename P::block * rows,
+                      int64_t lda, const A & all, int64_t n) {
+    int64_t row = first;
+    for (; row + P::ROWS <= last; row += P::ROWS) {
+        P::template some_tokens<P::ROWS>(nb, out + row, ldc, rows + row * lda, lda, all, n);
+    }
+    for (; row < last; row++) {
+        P::template some_tokens<1>(nb, out + row, ldc, rows + row * lda, lda, all, n);
+    }
+}
+
+// C, n tokens of m results, `ldc` floats apart, from A, m rows of k blocks, and B, n tokens, `lda` and `ldb` apart.
+template <class P>
 inline void multiply(const struct ggml_compute_params * params, int64_t m, int64_t n, int64_t k, const void * A,
                      int64_t lda, const void * B, int64_t ldb, void * C, int64_t ldc) {
+    const int nb = (int) k;
+    const typename P::block * rows = (const typename P::block *) A;
+    const typename P::tokens * tokens = (const typename P::tokens *) B;
+    if (m * k < P::LARGE) {  // waiting for each other would take longer than what can hold one up
+        const int64_t share = rounded<P>((m + params->nth - 1) / params->nth), first = params->ith * share;
+        if (first < m) {
+            const auto all = P::prepare(tokens, ldb, n, nb);
+            some_rows<P>(first, first + share < m ? first + share : m, nb, (float *) C, ldc, rows, lda, all, n);
+        }
+        return;
+    }
     if (params->ith == 0) {  // each thread begins with the turn of its own number
         ggml_threadpool_chunk_set(params->threadpool, params->nth);
     }
     ggml_barrier(params->threadpool);
-    const int nb = (int) k;
-    const activations * tokens = aligned((const block_q8_K *) B, ldb, n, nb);
-    const prepared all = {tokens, W::HAS_LEAST ? in_eights(tokens, n, nb) : nullptr};
+    const auto all = P::prepare(tokens, ldb, n, nb);
     const int64_t turns = (int64_t) params->nth * MOST_TURNS;
-    const int64_t rows_a_turn = ((m + turns - 1) / turns + 1) / 2 * 2;
+    const int64_t rows_a_turn = rounded<P>((m + turns - 1) / turns);
     for (int64_t turn = params->ith; turn * rows_a_turn < m; turn = ggml_threadpool_chunk_add(params->threadpool, 1)) {
         const int64_t first = turn * rows_a_turn, last = first + rows_a_turn < m ? first + rows_a_turn : m;
-        const typename W::block * rows = (const typename W::block *) A;
-        float * out = (float *) C;
-        int64_t row = first;
-        for (; row + 2 <= last; row += 2) {
-            some_tokens<W, 2>(nb, out + row, ldc, rows + row * lda, lda, all, n);
-        }
-        if (row < last) {
-            some_tokens<W, 1>(nb, out + row, ldc, rows + row * lda, lda, all, n);
-        }
+        some_rows<P>(first, last, nb, (float *) C, ldc, rows, lda, all, n);
     }
     ggml_barrier(params->threadpool);  // the next product counts its turns anew
 }
@@ -213,19 +251,20 @@ extern "C" bool llamafile_sgemm_stock(const struct ggml_compute_params * params,
 extern "C" bool llamafile_sgemm(const struct ggml_compute_params * params, int64_t m, int64_t n, int64_t k,
                                 const void * A, int64_t lda, const void * B, int64_t ldb, void * C, int64_t ldc,
                                 int Atype, int Btype, int Ctype) {
+    using namespace few_tokens;
+    void (*product)(const struct ggml_compute_params *, int64_t, int64_t, int64_t, const void *, int64_t, const void *,
+                    int64_t, void *, int64_t) = nullptr;
     if (Btype == GGML_TYPE_Q8_K && Ctype == GGML_TYPE_F32) {
-        if (Atype == GGML_TYPE_Q5_K) {
-            few_tokens::multiply<few_tokens::q5_K>(params, m, n, k, A, lda, B, ldb, C, ldc);
-            return true;
-        }
-        if (Atype == GGML_TYPE_IQ4_XS) {
-            few_tokens::multiply<few_tokens::iq4_xs>(params, m, n, k, A, lda, B, ldb, C, ldc);
-            return true;
-        }
-        if (Atype == GGML_TYPE_Q6_K) {
-            few_tokens::multiply<few_tokens::q6_K>(params, m, n, k, A, lda, B, ldb, C, ldc);
-            return true;
-        }
+        product = Atype == GGML_TYPE_IQ4_XS ? multiply<of_superblocks<iq4_xs>>
+                  : Atype == GGML_TYPE_Q5_K ? multiply<of_superblocks<q5_K>>
+                  : Atype == GGML_TYPE_Q6_K ? multiply<of_superblocks<q6_K>>
+                                            : nullptr;
+    } else if (Btype == GGML_TYPE_Q8_0 && Ctype == GGML_TYPE_F32 && Atype == GGML_TYPE_Q8_0) {
+        product = multiply<q8_0>;
+    }
+    if (product != nullptr) {
+        product(params, m, n, k, A, lda, B, ldb, C, ldc);
+        return true;
     }
     return llamafile_sgemm_stock(params, m, n, k, A, lda, B, ldb, C, ldc, Atype, Btype, Ctype);
 }

@@ -1,4 +1,4 @@
-"""The set-up's products of IQ4_XS, Q5_K and Q6_K give each token, bit for bit, what llama.cpp's own give it alone."""
+"""The set-up's products of other weights give each token, bit for bit, what llama.cpp's own product gives it alone."""
 
 from __future__ import annotations
 
@@ -16,19 +16,27 @@ from numpy.typing import NDArray
 
 from tests.packaging.ggml_cpu import open_library
 
-F32, Q5_K, Q6_K, IQ4_XS = 0, 13, 14, 23  # as ggml numbers its types
-KINDS = (IQ4_XS, Q5_K, Q6_K)
-ALONE = {IQ4_XS: "ggml_vec_dot_iq4_xs_q8_K", Q5_K: "ggml_vec_dot_q5_K_q8_K", Q6_K: "ggml_vec_dot_q6_K_q8_K"}
+F32, Q8_0, Q5_K, Q6_K, IQ4_XS = 0, 8, 13, 14, 23  # as ggml numbers its types
+KINDS = (IQ4_XS, Q5_K, Q6_K, Q8_0)
+ALONE = {
+    IQ4_XS: "ggml_vec_dot_iq4_xs_q8_K",
+    Q5_K: "ggml_vec_dot_q5_K_q8_K",
+    Q6_K: "ggml_vec_dot_q6_K_q8_K",
+    Q8_0: "ggml_vec_dot_q8_0_q8_0",
+}
 IQ4_VALUES = np.array([-127, -104, -83, -65, -49, -35, -22, -10, 1, 13, 25, 38, 53, 69, 89, 113], np.float64)
-COLUMNS = 256  # in a block
-ACTIVATIONS = np.dtype([("scale", "<f4"), ("values", "i1", 256), ("sums", "<i2", 16)])
+COLUMNS = {IQ4_XS: 256, Q5_K: 256, Q6_K: 256, Q8_0: 32}  # in a block
 BLOCKS = {
     IQ4_XS: np.dtype([("scale", "<f2"), ("upper_scales", "u1", 2), ("small_scales", "u1", 4), ("lower", "u1", 128)]),
     Q5_K: np.dtype(
         [("scale", "<f2"), ("least", "<f2"), ("small_scales", "u1", 12), ("upper", "u1", 32), ("lower", "u1", 128)]
     ),
     Q6_K: np.dtype([("lower", "u1", 128), ("upper", "u1", 64), ("small_scales", "i1", 16), ("scale", "<f2")]),
+    Q8_0: np.dtype([("scale", "<f2"), ("lower", "u1", 32)]),  # of signed bytes
 }
+OF_SUPERBLOCKS = "quantize_row_q8_K", np.dtype([("scale", "<f4"), ("values", "i1", 256), ("sums", "<i2", 16)])
+OF_BLOCKS = "quantize_row_q8_0", np.dtype([("scale", "<f2"), ("values", "i1", 32)])
+LARGE = 1 << 16  # blocks of Q8_0 that threads take in turns, as they come
 ROOM = 1 << 25  # bytes for a graph
 
 Blocks = NDArray[np.void]
@@ -76,7 +84,7 @@ class Ggml:
         try:
             layers, rows, blocks = weights.shape
             kind = next(kind for kind, block in BLOCKS.items() if block == weights.dtype)
-            first = self._tensor(held, kind, weights, (blocks * COLUMNS, rows, layers))
+            first = self._tensor(held, kind, weights, (blocks * COLUMNS[kind], rows, layers))
             second = self._tensor(context, F32, tokens, tokens.shape[::-1])
             result = self._call("mul_mat", context, first, second)
             graph = self._call("new_graph", context)
@@ -125,11 +133,16 @@ def filled(rng: np.random.Generator, kind: int, shape: tuple[int, int, int], *, 
     names = set(BLOCKS[kind].names or ())
     for name in sorted(names & {"lower", "upper", "upper_scales"}):
         values = blocks[name]
-        values[:] = rng.choice([0x00, 0xFF], (*shape, 1)) if extreme else rng.integers(0, 256, values.shape)
-    small = blocks["small_scales"]
-    limits = np.iinfo(small.dtype)
-    edges = [limits.min, limits.max]
-    small[:] = rng.choice(edges, (*shape, 1)) if extreme else rng.integers(limits.min, limits.max + 1, small.shape)
+        values[:] = (
+            rng.choice([0x7F, 0x80] if kind == Q8_0 else [0x00, 0xFF], (*shape, 1))
+            if extreme
+            else rng.integers(0, 256, values.shape)
+        )
+    if "small_scales" in names:
+        small = blocks["small_scales"]
+        limits = np.iinfo(small.dtype)
+        edges = [limits.min, limits.max]
+        small[:] = rng.choice(edges, (*shape, 1)) if extreme else rng.integers(limits.min, limits.max + 1, small.shape)
     for name in sorted(names & {"scale", "least"}):
         blocks[name] = rng.normal(0.0, 100.0 if extreme else 0.01, shape)
     return blocks
@@ -143,15 +156,17 @@ def some_tokens(rng: np.random.Generator, shape: tuple[int, int, int], *, extrem
 def alone(cpu: ctypes.CDLL, kind: int, weights: Blocks, tokens: Floats) -> Floats:
     """What llama.cpp's own product makes of each row and each token."""
     layers, rows, blocks = weights.shape
-    quantized = np.zeros((*tokens.shape[:2], blocks), ACTIVATIONS)
+    num_columns = blocks * COLUMNS[kind]
+    quantize, activations = OF_BLOCKS if kind == Q8_0 else OF_SUPERBLOCKS
+    quantized = np.zeros((*tokens.shape[:2], blocks), activations)
     found = np.zeros((layers, tokens.shape[1], rows), np.float32)
     for layer in range(layers):
         for token in range(tokens.shape[1]):
             own = quantized[layer, token]
-            cpu.quantize_row_q8_K(pointer(tokens[layer, token]), pointer(own), c_int64(blocks * COLUMNS))
+            cpu[quantize](pointer(tokens[layer, token]), pointer(own), c_int64(num_columns))
             for row in range(rows):
                 out, one = pointer(found[layer, token, row:]), pointer(weights[layer, row])
-                cpu[ALONE[kind]](blocks * COLUMNS, out, c_size_t(0), one, c_size_t(0), pointer(own), c_size_t(0), 1)
+                cpu[ALONE[kind]](num_columns, out, c_size_t(0), one, c_size_t(0), pointer(own), c_size_t(0), 1)
     return found
 
 
@@ -163,7 +178,7 @@ def pointer(values: Blocks | Floats) -> c_void_p:
 @given(
     weights_are=st.tuples(st.sampled_from(KINDS), st.booleans()),  # whether they are extreme
     size=st.tuples(st.integers(1, 3), st.integers(1, 75), st.integers(1, 5)),  # layers, rows, blocks
-    count=st.one_of(st.integers(1, 19), st.integers(40, 47)),  # with more, llama.cpp's tiles pay
+    count=st.integers(1, 20),  # with more, llama.cpp's tiles pay for some
     threads=st.integers(1, 3),
     seed=st.integers(0, 2**32 - 1),
 )
@@ -173,7 +188,7 @@ def test_each_token_gets_what_it_gets_alone(
     rng = np.random.default_rng(seed)
     kind, extreme = weights_are
     weights = filled(rng, kind, size, extreme=extreme)
-    tokens = some_tokens(rng, (size[0], count, size[2] * COLUMNS), extreme=extreme)
+    tokens = some_tokens(rng, (size[0], count, size[2] * COLUMNS[kind]), extreme=extreme)
     assert Ggml(cpu).product(weights, tokens, threads).tobytes() == alone(cpu, kind, weights, tokens).tobytes()
 
 
@@ -181,10 +196,18 @@ def test_each_token_gets_what_it_gets_alone(
 @pytest.mark.parametrize("count", [1, 2, 3, 8, 13])
 def test_nothing_is_read_behind_the_end(ggml: Ggml, count: int, kind: int) -> None:
     rng = np.random.default_rng(0)
-    weights = filled(rng, kind, (1, 8, 3), extreme=False)  # so many bytes that ggml adds none behind them
-    tokens = some_tokens(rng, (1, count, 3 * COLUMNS), extreme=False)
+    weights = filled(rng, kind, (1, 16, 3), extreme=False)  # so many bytes that ggml adds none behind them
+    tokens = some_tokens(rng, (1, count, 3 * COLUMNS[kind]), extreme=False)
     found = ggml.product(weights, tokens, at_end=True)  # what reads further ends the process
     assert found.tobytes() == ggml.product(weights, tokens).tobytes()
+
+
+@pytest.mark.parametrize("threads", [1, 2, 3])
+def test_many_rows_are_taken_in_turns(cpu: ctypes.CDLL, threads: int) -> None:
+    rng = np.random.default_rng(threads)
+    weights = filled(rng, Q8_0, (1, LARGE // 128 + 7, 129), extreme=False)
+    tokens = some_tokens(rng, (1, 3, 129 * COLUMNS[Q8_0]), extreme=False)
+    assert Ggml(cpu).product(weights, tokens, threads).tobytes() == alone(cpu, Q8_0, weights, tokens).tobytes()
 
 
 def values_of_iq4_xs(weights: Blocks) -> NDArray[np.float64]:
@@ -224,13 +247,21 @@ def values_of_q6_k(weights: Blocks) -> NDArray[np.float64]:
     return values.reshape(len(weights), -1)
 
 
+def values_of_q8_0(weights: Blocks) -> NDArray[np.float64]:
+    """What the blocks [rows, blocks] stand for, [rows, columns]."""
+    scales = weights["scale"].astype(np.float64)[..., None]
+    values = weights["lower"].view(np.int8).astype(np.float64) * scales
+    return values.reshape(len(weights), -1)
+
+
 @pytest.mark.parametrize(
-    ("kind", "values_of"), [(IQ4_XS, values_of_iq4_xs), (Q5_K, values_of_q5_k), (Q6_K, values_of_q6_k)]
+    ("kind", "values_of"),
+    [(IQ4_XS, values_of_iq4_xs), (Q5_K, values_of_q5_k), (Q6_K, values_of_q6_k), (Q8_0, values_of_q8_0)],
 )
 def test_it_is_the_product(ggml: Ggml, kind: int, values_of: Callable[[Blocks], NDArray[np.float64]]) -> None:
     rng = np.random.default_rng(0)
     weights = filled(rng, kind, (1, 6, 2), extreme=False)
-    tokens = some_tokens(rng, (1, 5, 2 * COLUMNS), extreme=False)
+    tokens = some_tokens(rng, (1, 5, 2 * COLUMNS[kind]), extreme=False)
     expected = tokens[0].astype(np.float64) @ values_of(weights[0]).T
     found = ggml.product(weights, tokens)[0]
     np.testing.assert_allclose(found, expected, rtol=0.02, atol=0.02 * float(np.abs(expected).max()))
