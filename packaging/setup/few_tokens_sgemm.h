@@ -13,8 +13,8 @@
 // (tests/packaging/test_few_tokens_sgemm.py).
 #pragma once
 
-#if defined(__AVX512F__) && defined(__AVX512BW__) && defined(__AVX512VL__) && defined(__AVX512VNNI__) && \
-    defined(__FMA__) && defined(__F16C__)
+#if defined(__AVX512F__) && defined(__AVX512BW__) && defined(__AVX512DQ__) && \
+    defined(__AVX512VL__) && defined(__AVX512VNNI__) && defined(__BMI2__) && defined(__FMA__) && defined(__F16C__)
 
 #define GGML_COMMON_IMPL_CPP
 #define GGML_COMMON_DECL_CPP

@@ -1,6 +1,6 @@
 #!/bin/sh
 # Stands before the C++ compiler while llama.cpp is built on AMD's Zen 5 (kernels.py says where), and changes three files.
-# Products of Q4_0, Q4_K and Q6_K weights are few_tokens*.h's. For other weights, instructions of the kernels for a few tokens are
+# Products of most kinds of weights are few_tokens*.h's. For other weights, instructions of the kernels for a few tokens are
 # ordered with registers in mind; GCC does not do that on this processor unless it is told to. Vectors stay 512 bits wide:
 # Zen 5 takes them whole. (Measured before few_tokens.h, packaging/measure/passes.py on two cores, quickest of eight, three
 # times alternated, in milliseconds: Q4_0, 4 tokens 10.7 -> 9.7, 8 tokens 18.6 -> 17.1; Q4_K_M, 16 tokens 45.9 -> 39.2.)
