@@ -217,7 +217,9 @@ def values_of_iq4_xs(weights: Blocks) -> NDArray[np.float64]:
     low = (weights["small_scales"].reshape(-1, 4, 1) >> halves & 15).reshape(-1, 8)
     high = weights["upper_scales"].reshape(-1, 2, 1) >> np.array([0, 2, 4, 6], np.uint8) & 3
     scales = (low | high.reshape(-1, 8) << 4).astype(np.float64) - 32.0
-    values: NDArray[np.float64] = IQ4_VALUES[places] * (scales * weights["scale"].reshape(-1, 1).astype(np.float64))[..., None]
+    values: NDArray[np.float64] = (
+        IQ4_VALUES[places] * (scales * weights["scale"].reshape(-1, 1).astype(np.float64))[..., None]
+    )
     return values.reshape(len(weights), -1)
 
 
