@@ -189,3 +189,26 @@ def test_on_a_text_that_repeats_it_is_right_wherever_prompt_lookup_is() -> None:
         lookup.begin(here, SAMPLER)
         if lookup.propose(here, 1).ids == [ids[end]]:
             assert propose(here, 1).ids == [ids[end]]
+
+
+@given(
+    st.lists(st.integers(0, 3), min_size=1, max_size=60),
+    st.lists(st.integers(0, 3), max_size=30),
+    st.lists(st.lists(st.integers(0, 3), min_size=1, max_size=4), max_size=20),
+    st.integers(1, 9),
+)
+def test_tokens_ahead_are_looked_for_together_and_nothing_is_missed(
+    ids: list[int], past: list[int], steps: list[list[int]], tail_match: int
+) -> None:
+    rules = SuffixRules(tail_match=tail_match)
+    lazy = SuffixDrafter(rules, SuffixIndex(past))
+    eager = SuffixDrafter(rules, SuffixIndex(past))
+    for drafter in (lazy, eager):
+        drafter.begin(history(*ids), SAMPLER)
+        drafter.propose(history(*ids), 4)
+    for step in steps:
+        for token_id in step:
+            eager._ahead = eager._index.follow(eager._ahead, token_id, rules.max_match)
+            assert eager.past is not None
+            eager._past_ahead = eager.past.follow(eager._past_ahead, token_id, rules.max_match)
+        assert lazy.propose_after(step, 6) == eager._proposal(6, tail_match)
