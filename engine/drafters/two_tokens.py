@@ -29,10 +29,11 @@ class TwoTokens:
         if self._is_settled:
             return
         self._seconds[self.apart].append(seconds)
-        if min(len(tries) for tries in self._seconds.values()) >= _TRIES:
-            one, two = (median(self._seconds[way]) for way in (False, True))
-            self.apart, self._is_settled = two < _BETTER * one, True
-        elif seconds > _MOST_S:
-            self.apart, self._is_settled = False, True
+        together, apart = self._seconds[False], self._seconds[True]
+        is_slow = min(together, default=0.0) > _MOST_S  # one that met another program says nothing
+        if min(len(together), len(apart)) >= _TRIES:
+            self.apart, self._is_settled = median(apart) < _BETTER * median(together), True
+        elif is_slow and len(together) >= _TRIES:
+            self._is_settled = True
         else:
-            self.apart = not self.apart
+            self.apart = not (self.apart or is_slow)

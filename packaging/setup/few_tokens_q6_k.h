@@ -46,22 +46,9 @@ struct q6_K {
 
     // The products of 256 columns, columns c to c + 3 of each 32 together: what llama.cpp adds up in the lane c / 4.
     static inline __m256i weigh(const superblock & row, const activations & token) {
-        const __m512i both = _mm512_set_epi16(62, 30, 60, 28, 58, 26, 56, 24, 54, 22, 52, 20, 50, 18, 48, 16,
-                                              46, 14, 44, 12, 42, 10, 40, 8, 38, 6, 36, 4, 34, 2, 32, 0);
-        __m512i four[4];  // sums of four columns, at most 4 * 63 * 128, so that the lower 16 bits are all
-#pragma GCC unroll 4
-        for (int i = 0; i < 4; i++) {
-            four[i] = _mm512_dpbusd_epi32(_mm512_setzero_si512(), row.values[i],
-                                          _mm512_load_si512(token.values + 64 * i));
-        }
         const __m256i sums = _mm256_load_si256((const __m256i *) token.sums);
-        __m512i all = _mm512_zextsi256_si512(_mm256_madd_epi16(sums, row.least));
-#pragma GCC unroll 2
-        for (int i = 0; i < 2; i++) {
-            const __m512i pairs = _mm512_permutex2var_epi16(four[2 * i], both, four[2 * i + 1]);
-            all = _mm512_dpwssd_epi32(all, pairs, row.scales[i]);
-        }
-        return _mm256_add_epi32(_mm512_castsi512_si256(all), _mm512_extracti64x4_epi64(all, 1));
+        const __m512i off = _mm512_zextsi256_si512(_mm256_madd_epi16(sums, row.least));
+        return weigh_superblock(off, row.values, row.scales, token);
     }
 };
 

@@ -50,6 +50,23 @@ struct alignas(32) eight {  // the same 256 columns of eight tokens, or of fewer
     __m256 scales_off;      // less than zero, as sums are taken off
 };
 
+// Adds to `all` the products of 256 columns, unsigned and below 64, with one token; `scales` are of two `values` each.
+inline __m256i weigh_superblock(__m512i all, const __m512i * values, const __m512i * scales, const activations & token) {
+    const __m512i both = _mm512_set_epi16(62, 30, 60, 28, 58, 26, 56, 24, 54, 22, 52, 20, 50, 18, 48, 16,
+                                          46, 14, 44, 12, 42, 10, 40, 8, 38, 6, 36, 4, 34, 2, 32, 0);
+    __m512i four[4];  // sums of four columns, at most 4 * 63 * 128, so that the lower 16 bits are all
+#pragma GCC unroll 4
+    for (int i = 0; i < 4; i++) {
+        four[i] = _mm512_dpbusd_epi32(_mm512_setzero_si512(), values[i], _mm512_load_si512(token.values + 64 * i));
+    }
+#pragma GCC unroll 2
+    for (int i = 0; i < 2; i++) {
+        const __m512i pairs = _mm512_permutex2var_epi16(four[2 * i], both, four[2 * i + 1]);
+        all = _mm512_dpwssd_epi32(all, pairs, scales[i]);
+    }
+    return _mm256_add_epi32(_mm512_castsi512_si256(all), _mm512_extracti64x4_epi64(all, 1));
+}
+
 // As llama.cpp's product with a single token does it.
 inline float added_up(__m256 lanes) {
     __m128 four = _mm_add_ps(_mm256_extractf128_ps(lanes, 1), _mm256_castps256_ps128(lanes));

@@ -41,13 +41,24 @@ def test_both_ways_are_tried_in_turn_and_one_disturbed_try_decides_nothing() -> 
 
     def seconds_of(apart: bool) -> float:
         ways.append(apart)
-        return 1.9e-3 if len(ways) == 4 else 4e-4 if apart else 5e-4
+        return 0.03 if len(ways) == 4 else 4e-4 if apart else 5e-4
 
     assert tried(seconds_of, 12).apart
     assert ways == [False, True] * 6
 
 
-def test_a_slow_draft_is_asked_once() -> None:
+def test_a_first_try_beside_another_program_does_not_end_the_tries() -> None:
+    ways: list[bool] = []
+
+    def seconds_of(apart: bool) -> float:
+        ways.append(apart)
+        return 0.03 if len(ways) < 3 else 4e-4 if apart else 5e-4
+
+    assert tried(seconds_of).apart
+    assert ways[:4] == [False, False, False, True]
+
+
+def test_with_a_slow_draft_the_other_way_is_never_tried() -> None:
     ways: list[bool] = []
 
     def seconds_of(apart: bool) -> float:
