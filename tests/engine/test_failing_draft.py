@@ -6,8 +6,11 @@ from collections.abc import Iterator
 
 import pytest
 
+from engine.drafters.draft_model import DraftModelDrafter
+from engine.drafters.two_tokens import TwoTokens
 from engine.errors import DecodeError
-from engine.interfaces import TokenIds
+from engine.interfaces import Candidates, TokenIds
+from engine.likeliest import Row
 from engine.llama.context import LlamaContext
 from engine.records import ChatRequest, Finished, FinishReason, LoadRequest, Mode, SamplingParams
 from engine.session import Session
@@ -51,6 +54,13 @@ def failing_after(monkeypatch: pytest.MonkeyPatch, session: Session, num_passes:
     monkeypatch.setattr(LlamaContext, "_decode", decode_or_fail)
 
 
+def read_two_tokens(monkeypatch: pytest.MonkeyPatch, session: Session, apart: bool) -> None:
+    """Not as measured, which would be another way in every run."""
+    two_tokens = TwoTokens()
+    two_tokens.apart, two_tokens._is_settled = apart, True
+    monkeypatch.setattr(session, "_two_tokens", two_tokens)
+
+
 @pytest.mark.parametrize("num_passes", [0, 1, 2, 3, 4, 7])
 @pytest.mark.parametrize(
     ("mode", "depth"), [(Mode.DRAFT, 3), (Mode.DRAFT, None), (Mode.HYBRID, 5), (Mode.HYBRID, None), (Mode.AUTO, None)]
@@ -71,13 +81,26 @@ def test_the_answer_goes_on_and_is_the_plain_one(
     assert answer(pair, Mode.DRAFT, 3).stats.accepted > 0, "the next answer tries it again"
 
 
+@pytest.mark.parametrize("apart", [False, True])
 @pytest.mark.parametrize("num_passes", [0, 2, 5, 8])
 @pytest.mark.parametrize(("mode", "depth"), [(Mode.DRAFT, 3), (Mode.DRAFT, None), (Mode.HYBRID, None)])
 def test_what_was_drawn_by_then_is_proposed(
-    pair: Session, monkeypatch: pytest.MonkeyPatch, mode: Mode, depth: int | None, num_passes: int
+    pair: Session, monkeypatch: pytest.MonkeyPatch, mode: Mode, depth: int | None, num_passes: int, apart: bool
 ) -> None:
     failing_after(monkeypatch, pair, num_passes)
+    read_two_tokens(monkeypatch, pair, apart)
+    rows, run = [0], DraftModelDrafter._pass
+
+    def counted(self: DraftModelDrafter, ids: TokenIds) -> Row | Candidates:
+        row = run(self, ids)
+        rows[0] += 1
+        return row
+
+    monkeypatch.setattr(DraftModelDrafter, "_pass", counted)
     found = answer(pair, mode, depth, temperature=0.8)
     assert len(found.token_ids) == TOKENS
+    assert rows[0] <= num_passes
     if mode is Mode.DRAFT and depth is not None and num_passes > 0:
-        assert found.stats.proposed == num_passes  # each pass of the draft gave one token
+        assert found.stats.proposed == rows[0] > 0  # each row gave one token
+    if not apart and depth is not None:
+        assert rows[0] == num_passes  # only a token read apart is a pass whose row nobody wants
