@@ -99,7 +99,6 @@ def test_what_was_drawn_by_then_is_proposed(
     monkeypatch.setattr(DraftModelDrafter, "_pass", counted)
     found = answer(pair, mode, depth, temperature=0.8)
     assert len(found.token_ids) == TOKENS
-    assert rows[0] <= num_passes
     if mode is Mode.DRAFT and depth is not None and num_passes > 0:
         assert found.stats.proposed == rows[0] > 0  # each row gave one token
     if not apart and depth is not None:
