@@ -17,11 +17,12 @@ from collections.abc import Callable
 from pathlib import Path
 from time import perf_counter
 
-import gguf
 import numpy as np
-from numpy.typing import NDArray
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+
+from random_model import make_model
 
 from engine.block_verifier import verify_block
 from engine.drafters.base import Draft
@@ -36,60 +37,8 @@ from engine.sequence import CachedSequence
 from engine.session import Session
 from engine.verifier import verify_greedy
 
-WIDTH, NUM_HEADS, NUM_LAYERS, FEED_FORWARD = 64, 2, 2, 128
 NO_HISTORY = np.zeros(1, dtype=np.int32)
 DEPTH = 7
-
-
-def make_model(vocab: Path, destination: Path, spread: float, seed: int = 0) -> Path:
-    """Write a model of random weights with the vocabulary of ``vocab``; its logits deviate by about ``spread``."""
-    reader = gguf.GGUFReader(vocab)
-    writer = gguf.GGUFWriter(destination, "qwen2")
-    for field in reader.fields.values():
-        if field.name.startswith("tokenizer."):
-            kind = field.types[0]
-            items = field.types[-1] if kind is gguf.GGUFValueType.ARRAY else None
-            writer.add_key_value(field.name, field.contents(), kind, items)
-    writer.add_context_length(4096)
-    writer.add_embedding_length(WIDTH)
-    writer.add_block_count(NUM_LAYERS)
-    writer.add_feed_forward_length(FEED_FORWARD)
-    writer.add_head_count(NUM_HEADS)
-    writer.add_head_count_kv(NUM_HEADS)
-    writer.add_layer_norm_rms_eps(1e-6)
-    num_tokens = len(reader.fields["tokenizer.ggml.tokens"].data)
-    for name, values in tensors(num_tokens, spread, np.random.default_rng(seed)).items():
-        writer.add_tensor(name, values)
-    writer.write_header_to_file()
-    writer.write_kv_data_to_file()
-    writer.write_tensors_to_file()
-    writer.close()
-    return destination
-
-
-def tensors(num_tokens: int, spread: float, rng: np.random.Generator) -> dict[str, NDArray[np.generic]]:
-    """All weights, [rows, columns] by name."""
-
-    def matrix(rows: int, columns: int, scale: float = 1.0) -> NDArray[np.float16]:
-        values: NDArray[np.float32] = rng.standard_normal((rows, columns), dtype=np.float32)
-        return (values * np.float32(scale / columns**0.5)).astype(np.float16)
-
-    weights: dict[str, NDArray[np.generic]] = {
-        "token_embd.weight": matrix(num_tokens, WIDTH),
-        "output.weight": matrix(num_tokens, WIDTH, spread),
-        "output_norm.weight": np.ones(WIDTH, np.float32),
-    }
-    for i in range(NUM_LAYERS):
-        for name in ("attn_q", "attn_k", "attn_v"):
-            weights[f"blk.{i}.{name}.weight"] = matrix(WIDTH, WIDTH)
-            weights[f"blk.{i}.{name}.bias"] = np.zeros(WIDTH, np.float32)
-        weights[f"blk.{i}.attn_output.weight"] = matrix(WIDTH, WIDTH)
-        weights[f"blk.{i}.ffn_gate.weight"] = matrix(FEED_FORWARD, WIDTH)
-        weights[f"blk.{i}.ffn_up.weight"] = matrix(FEED_FORWARD, WIDTH)
-        weights[f"blk.{i}.ffn_down.weight"] = matrix(WIDTH, FEED_FORWARD)
-        weights[f"blk.{i}.attn_norm.weight"] = np.ones(WIDTH, np.float32)
-        weights[f"blk.{i}.ffn_norm.weight"] = np.ones(WIDTH, np.float32)
-    return weights
 
 
 def per_row_us(context: LlamaContext, repeat: int, work: Callable[[Rows], object], num_rows: int) -> float:

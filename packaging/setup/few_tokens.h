@@ -41,7 +41,7 @@
 namespace {  // of this file alone
 namespace few_tokens {
 
-constexpr int AHEAD_BYTES = 2304;  // of the weights, fetched before they are wanted; beyond their end that harms nothing
+constexpr int AHEAD_BYTES = 4608;  // of the weights, fetched before they are wanted; beyond their end that harms nothing
 constexpr int AT_ONCE = 64;        // tokens whose activations stay in the caches while the weights go by
 
 inline void fetch(const void * place, int lines) {

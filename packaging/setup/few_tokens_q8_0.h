@@ -29,10 +29,12 @@ inline void byte_tile(int nb, float * out, int64_t out_step, const block_q8_0 * 
             sums[r][t] = _mm256_setzero_ps();
         }
     }
+    const upcoming<block_q8_0, ROWS, TOKENS> next(nb, row_step);
     for (int k = 0; k < nb; k++) {
         const __m256 token_scales = _mm256_loadu_ps(all.scales + 8 * (int64_t) k);
 #pragma GCC unroll 4
         for (int r = 0; r < ROWS; r++) {
+            next.fetch(rows + r * row_step, k);
             const block_q8_0 & block = rows[r * row_step + k];
             const __m256i weights = _mm256_xor_si256(_mm256_loadu_si256((const __m256i *) block.qs), more);
             alignas(32) float scales[8];
@@ -66,11 +68,14 @@ inline void byte_pairs(int nb, float * out, int64_t out_step, const block_q8_0 *
             sums[p][t] = _mm512_setzero_ps();
         }
     }
+    const upcoming<block_q8_0, 2 * PAIRS, TOKENS> next(nb, row_step);
     for (int k = 0; k < nb; k++) {
         __m512i weights[PAIRS];
         __m512 row_scales[PAIRS];
 #pragma GCC unroll 2
         for (int p = 0; p < PAIRS; p++) {
+            next.fetch(rows + 2 * p * row_step, k);
+            next.fetch(rows + (2 * p + 1) * row_step, k);
             const block_q8_0 & one = rows[2 * p * row_step + k];
             const block_q8_0 & other = rows[(2 * p + 1) * row_step + k];
             const __m512i both =
