@@ -21,7 +21,7 @@ struct bytes_prepared {  // `nb` blocks of each of some tokens
 // ROWS rows, `row_step` blocks apart, with TOKENS tokens, `nb` apart; their results are `out_step` apart.
 template <int ROWS, int TOKENS>
 inline void byte_tile(int nb, float * out, int64_t out_step, const block_q8_0 * rows, int64_t row_step,
-                      const bytes_prepared & all) {
+                      const upcoming<block_q8_0> & next, const bytes_prepared & all) {
     const __m256i more = _mm256_set1_epi8((char) 0x80);
     __m256 sums[ROWS][TOKENS];
     for (int r = 0; r < ROWS; r++) {
@@ -29,7 +29,6 @@ inline void byte_tile(int nb, float * out, int64_t out_step, const block_q8_0 * 
             sums[r][t] = _mm256_setzero_ps();
         }
     }
-    const upcoming<block_q8_0, ROWS, TOKENS> next(nb, row_step);
     for (int k = 0; k < nb; k++) {
         const __m256 token_scales = _mm256_loadu_ps(all.scales + 8 * (int64_t) k);
 #pragma GCC unroll 4
@@ -59,7 +58,7 @@ inline void byte_tile(int nb, float * out, int64_t out_step, const block_q8_0 * 
 // The same for pairs of rows, side by side.
 template <int PAIRS, int TOKENS>
 inline void byte_pairs(int nb, float * out, int64_t out_step, const block_q8_0 * rows, int64_t row_step,
-                       const bytes_prepared & all) {
+                       const upcoming<block_q8_0> & next, const bytes_prepared & all) {
     const __m512i more = _mm512_set1_epi8((char) 0x80);
     const __m512i each = _mm512_set_epi32(1, 1, 1, 1, 1, 1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0);
     __m512 sums[PAIRS][TOKENS];
@@ -68,7 +67,6 @@ inline void byte_pairs(int nb, float * out, int64_t out_step, const block_q8_0 *
             sums[p][t] = _mm512_setzero_ps();
         }
     }
-    const upcoming<block_q8_0, 2 * PAIRS, TOKENS> next(nb, row_step);
     for (int k = 0; k < nb; k++) {
         __m512i weights[PAIRS];
         __m512 row_scales[PAIRS];
@@ -122,30 +120,30 @@ inline void byte_pairs(int nb, float * out, int64_t out_step, const block_q8_0 *
 
 template <int ROWS, int TOKENS>
 inline void byte_rows(int nb, float * out, int64_t out_step, const block_q8_0 * rows, int64_t row_step,
-                      const bytes_prepared & all) {
+                      const upcoming<block_q8_0> & next, const bytes_prepared & all) {
     if constexpr (ROWS > 1 && TOKENS > 1) {
-        byte_pairs<ROWS / 2, TOKENS>(nb, out, out_step, rows, row_step, all);
+        byte_pairs<ROWS / 2, TOKENS>(nb, out, out_step, rows, row_step, next, all);
     } else {
-        byte_tile<ROWS, TOKENS>(nb, out, out_step, rows, row_step, all);
+        byte_tile<ROWS, TOKENS>(nb, out, out_step, rows, row_step, next, all);
     }
 }
 
 template <int ROWS>
 inline void some_byte_tokens(int nb, float * out, int64_t out_step, const block_q8_0 * rows, int64_t row_step,
-                             bytes_prepared all, int64_t count) {
+                             const upcoming<block_q8_0> & next, bytes_prepared all, int64_t count) {
     for (; count >= 8; count -= 8, out += 8 * out_step) {
-        byte_rows<ROWS, 8>(nb, out, out_step, rows, row_step, all);
+        byte_rows<ROWS, 8>(nb, out, out_step, rows, row_step, next, all);
         all.tokens += (int64_t) 8 * nb;
         all.scales += (int64_t) 8 * nb;
     }
     switch (count) {
-        case 7: byte_rows<ROWS, 7>(nb, out, out_step, rows, row_step, all); break;
-        case 6: byte_rows<ROWS, 6>(nb, out, out_step, rows, row_step, all); break;
-        case 5: byte_rows<ROWS, 5>(nb, out, out_step, rows, row_step, all); break;
-        case 4: byte_rows<ROWS, 4>(nb, out, out_step, rows, row_step, all); break;
-        case 3: byte_rows<ROWS, 3>(nb, out, out_step, rows, row_step, all); break;
-        case 2: byte_rows<ROWS, 2>(nb, out, out_step, rows, row_step, all); break;
-        case 1: byte_rows<ROWS, 1>(nb, out, out_step, rows, row_step, all); break;
+        case 7: byte_rows<ROWS, 7>(nb, out, out_step, rows, row_step, next, all); break;
+        case 6: byte_rows<ROWS, 6>(nb, out, out_step, rows, row_step, next, all); break;
+        case 5: byte_rows<ROWS, 5>(nb, out, out_step, rows, row_step, next, all); break;
+        case 4: byte_rows<ROWS, 4>(nb, out, out_step, rows, row_step, next, all); break;
+        case 3: byte_rows<ROWS, 3>(nb, out, out_step, rows, row_step, next, all); break;
+        case 2: byte_rows<ROWS, 2>(nb, out, out_step, rows, row_step, next, all); break;
+        case 1: byte_rows<ROWS, 1>(nb, out, out_step, rows, row_step, next, all); break;
     }
 }
 
@@ -189,8 +187,8 @@ struct q8_0 {
 
     template <int ROWS>
     static inline void some_tokens(int nb, float * out, int64_t out_step, const block_q8_0 * rows, int64_t row_step,
-                                   const bytes_prepared & all, int64_t count) {
-        some_byte_tokens<ROWS>(nb, out, out_step, rows, row_step, all, count);
+                                   const upcoming<block_q8_0> & next, const bytes_prepared & all, int64_t count) {
+        some_byte_tokens<ROWS>(nb, out, out_step, rows, row_step, next, all, count);
     }
 };
 

@@ -37,6 +37,7 @@
 namespace {  // of this file alone
 namespace few_tokens {
 
+constexpr int ALONE = 2;        // up to so many tokens, rows are taken one by one: memory gives that sooner
 constexpr int MOST_TURNS = 16;  // a thread's share of the rows is taken in so many turns: another program may hold it up
 
 struct alignas(64) activations {  // of one token, 256 columns
@@ -67,20 +68,27 @@ inline __m256i weigh_superblock(__m512i all, const __m512i * values, const __m51
     return _mm256_add_epi32(_mm512_castsi512_si256(all), _mm512_extracti64x4_epi64(all, 1));
 }
 
-// What is read some blocks later, as rows are taken ROWS at a time: beyond the last of them fetching harms nothing. Rows lie
-// apart, so the processor alone fetches the beginning of each late. With few TOKENS it gets there sooner.
-template <class B, int ROWS, int TOKENS>
+// What of the weights is read some blocks later, where rows are taken `at_once`: the processor alone is late at the beginning
+// of each row. Beyond the last row fetching harms nothing. Few tokens get there sooner.
+template <class B>
 struct upcoming {
-    static constexpr int AHEAD_BYTES = TOKENS > 4 ? 4608 : 9216;
-    static constexpr int STEPS = AHEAD_BYTES / (int) (ROWS * sizeof(B));
-    int64_t far, near;  // blocks from a row's first one, where what comes is of the same turn, and where of the next
+    int64_t far, near;  // blocks from the one at hand, where what comes is of the same turn, and where it is of the next
     int rest, nb;
+    bool is_wanted;
 
-    upcoming(int nb, int64_t row_step)
-        : far((int64_t) (STEPS / nb) * ROWS * row_step + STEPS % nb), near(far + ROWS * row_step - nb), rest(STEPS % nb),
-          nb(nb) {}
+    upcoming(int64_t m, int64_t n, int nb, int64_t row_step, int64_t at_once) : nb(nb) {
+        const int64_t row = (int64_t) sizeof(B) * nb, steps = (n > 4 ? 4608 : 9216) / (int64_t) sizeof(B) / at_once;
+        far = steps / nb * at_once * row_step + steps % nb;
+        near = far + at_once * row_step - nb;
+        rest = (int) (steps % nb);
+        is_wanted = row >= 256 || row * m >= 1 << 19;  // else it is a draft of a few weights, which are in the caches
+        if (!is_wanted) {
+            far = near = rest = 0;
+        }
+    }
 
-    inline void fetch(const B * row, int k) const {
+    // Always inline: GCC leaves a call out whose function does nothing but fetch.
+    __attribute__((always_inline)) inline void fetch(const B * row, int k) const {
         const char * place = (const char *) (row + (k + rest < nb ? far : near) + k);
 #pragma GCC unroll 4
         for (size_t line = 0; line < sizeof(B); line += 64) {
@@ -115,7 +123,7 @@ struct prepared {  // `nb` superblocks of each of some tokens, aligned as the pr
 // ROWS rows, `row_step` superblocks apart, with TOKENS tokens, `nb` apart; their results are `out_step` apart.
 template <class W, int ROWS, int TOKENS>
 inline void tile(int nb, float * out, int64_t out_step, const typename W::block * rows, int64_t row_step,
-                 const prepared & all) {
+                 const upcoming<typename W::block> & next, const prepared & all) {
     __m256 sums[ROWS][TOKENS], least[ROWS];
     for (int r = 0; r < ROWS; r++) {
         least[r] = _mm256_setzero_ps();
@@ -123,7 +131,6 @@ inline void tile(int nb, float * out, int64_t out_step, const typename W::block 
             sums[r][t] = _mm256_setzero_ps();
         }
     }
-    const upcoming<typename W::block, ROWS, TOKENS> next(nb, row_step);
     for (int k = 0; k < nb; k++) {
         typename W::superblock unpacked[ROWS];
 #pragma GCC unroll 2
@@ -156,20 +163,20 @@ inline void tile(int nb, float * out, int64_t out_step, const typename W::block 
 
 template <class W, int ROWS>
 inline void some_tokens(int nb, float * out, int64_t out_step, const typename W::block * rows, int64_t row_step,
-                        prepared all, int64_t count) {
+                        const upcoming<typename W::block> & next, prepared all, int64_t count) {
     for (; count >= 8; count -= 8, out += 8 * out_step) {
-        tile<W, ROWS, 8>(nb, out, out_step, rows, row_step, all);
+        tile<W, ROWS, 8>(nb, out, out_step, rows, row_step, next, all);
         all.tokens += (int64_t) 8 * nb;
         all.eights += W::HAS_LEAST ? nb : 0;
     }
     switch (count) {
-        case 7: tile<W, ROWS, 7>(nb, out, out_step, rows, row_step, all); break;
-        case 6: tile<W, ROWS, 6>(nb, out, out_step, rows, row_step, all); break;
-        case 5: tile<W, ROWS, 5>(nb, out, out_step, rows, row_step, all); break;
-        case 4: tile<W, ROWS, 4>(nb, out, out_step, rows, row_step, all); break;
-        case 3: tile<W, ROWS, 3>(nb, out, out_step, rows, row_step, all); break;
-        case 2: tile<W, ROWS, 2>(nb, out, out_step, rows, row_step, all); break;
-        case 1: tile<W, ROWS, 1>(nb, out, out_step, rows, row_step, all); break;
+        case 7: tile<W, ROWS, 7>(nb, out, out_step, rows, row_step, next, all); break;
+        case 6: tile<W, ROWS, 6>(nb, out, out_step, rows, row_step, next, all); break;
+        case 5: tile<W, ROWS, 5>(nb, out, out_step, rows, row_step, next, all); break;
+        case 4: tile<W, ROWS, 4>(nb, out, out_step, rows, row_step, next, all); break;
+        case 3: tile<W, ROWS, 3>(nb, out, out_step, rows, row_step, next, all); break;
+        case 2: tile<W, ROWS, 2>(nb, out, out_step, rows, row_step, next, all); break;
+        case 1: tile<W, ROWS, 1>(nb, out, out_step, rows, row_step, next, all); break;
     }
 }
 
@@ -231,8 +238,8 @@ struct of_superblocks {  // how W's products are made
 
     template <int ROWS>
     static inline void some_tokens(int nb, float * out, int64_t out_step, const block * rows, int64_t row_step,
-                                   const prepared & all, int64_t count) {
-        few_tokens::some_tokens<W, ROWS>(nb, out, out_step, rows, row_step, all, count);
+                                   const upcoming<block> & next, const prepared & all, int64_t count) {
+        few_tokens::some_tokens<W, ROWS>(nb, out, out_step, rows, row_step, next, all, count);
     }
 };
 
@@ -243,13 +250,13 @@ inline int64_t rounded(int64_t rows) {
 
 template <class P, class A>
 inline void some_rows(int64_t first, int64_t last, int nb, float * out, int64_t ldc, const typename P::block * rows,
-                      int64_t lda, const A & all, int64_t n) {
+                      int64_t lda, const upcoming<typename P::block> & next, const A & all, int64_t n) {
     int64_t row = first;
-    for (; row + P::ROWS <= last; row += P::ROWS) {
-        P::template some_tokens<P::ROWS>(nb, out + row, ldc, rows + row * lda, lda, all, n);
+    for (; (n > ALONE || !next.is_wanted) && row + P::ROWS <= last; row += P::ROWS) {
+        P::template some_tokens<P::ROWS>(nb, out + row, ldc, rows + row * lda, lda, next, all, n);
     }
     for (; row < last; row++) {
-        P::template some_tokens<1>(nb, out + row, ldc, rows + row * lda, lda, all, n);
+        P::template some_tokens<1>(nb, out + row, ldc, rows + row * lda, lda, next, all, n);
     }
 }
 
@@ -260,11 +267,12 @@ inline void multiply(const struct ggml_compute_params * params, int64_t m, int64
     const int nb = (int) k;
     const typename P::block * rows = (const typename P::block *) A;
     const typename P::tokens * tokens = (const typename P::tokens *) B;
+    const upcoming<typename P::block> next(m, n, nb, lda, n > ALONE ? P::ROWS : 1);
     if (m * k < P::LARGE) {  // waiting for each other would take longer than what can hold one up
         const int64_t share = rounded<P>((m + params->nth - 1) / params->nth), first = params->ith * share;
         if (first < m) {
             const auto all = P::prepare(tokens, ldb, n, nb);
-            some_rows<P>(first, first + share < m ? first + share : m, nb, (float *) C, ldc, rows, lda, all, n);
+            some_rows<P>(first, first + share < m ? first + share : m, nb, (float *) C, ldc, rows, lda, next, all, n);
         }
         return;
     }
@@ -277,7 +285,7 @@ inline void multiply(const struct ggml_compute_params * params, int64_t m, int64
     const int64_t rows_a_turn = rounded<P>((m + turns - 1) / turns);
     for (int64_t turn = params->ith; turn * rows_a_turn < m; turn = ggml_threadpool_chunk_add(params->threadpool, 1)) {
         const int64_t first = turn * rows_a_turn, last = first + rows_a_turn < m ? first + rows_a_turn : m;
-        some_rows<P>(first, last, nb, (float *) C, ldc, rows, lda, all, n);
+        some_rows<P>(first, last, nb, (float *) C, ldc, rows, lda, next, all, n);
     }
     ggml_barrier(params->threadpool);  // the next product counts its turns anew
 }
