@@ -8,6 +8,9 @@
 // token of a pass of up to seven, and has tiles of 16 by 16 for more (few_tokens_tiled.h says which of them are left to it).
 // Here they are unpacked once for up to eight tokens, into registers.
 //
+// Rows taken together lie apart, and what the processor fetches by itself comes late at the beginning of each. Where weights are
+// more than the caches hold that made a single token slower than llama.cpp's, by up to half; so they are fetched here.
+//
 // Sums are whole numbers, and the few operations on floats are those of llama.cpp's product with a single token in the same
 // order, so each token of a pass of several gets every bit that a pass of its own would give it
 // (tests/packaging/test_few_tokens_sgemm.py).
