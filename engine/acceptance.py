@@ -26,10 +26,11 @@ _MISS_WEIGHT = 1.0  # misses that are put to those foreseen, and to those seen: 
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """Proposed tokens in a row of one source, as the confidence in each of them."""
+    """Proposed tokens in a row of one source, as the confidence in each; a guess where the source has not stated it."""
 
     source: Source
     confidences: list[float]
+    is_stated: bool = True
 
 
 @dataclass(slots=True)

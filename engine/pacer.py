@@ -61,7 +61,7 @@ class Pacer:
         self.lessons = Lessons(self.plain_ms, MAX_DEPTH)
         self.learnt = self.lessons.current  # by answers of the kind in the making
         self._choice = Choice.PLAIN
-        self._probing, self._may_rest = False, True
+        self.is_probing, self._may_rest = False, True  # is: a try of what does not seem to pay
         self._hopeless = False  # the draft model takes too long for any acceptance to make up for it
         self._expected_ms = 0.0  # what the last pass should have taken
         self._slips = Slips()
@@ -134,11 +134,11 @@ class Pacer:
             model_worth = self.learnt.model.tokens - self.rate * self.learnt.model.cost_ms * self._slips.of_model
             options.append((model_worth, Choice.MODEL, min(limit, MAX_DEPTH)))
         _worth, choice, depth = max(options, key=lambda option: option[0])
-        self._probing, self._may_rest = False, may_rest
+        self.is_probing, self._may_rest = False, may_rest
         if choice is Choice.PLAIN and may_rest and can_model and self.learnt.model.due():
             # Once in a while a short try of the draft model that does not seem to pay.
             choice, depth = Choice.MODEL, limit if looks else min(_PROBE_DEPTH, limit)
-            self._probing = True
+            self.is_probing = True
         self._choice = choice
         self._explain(choice, has_model=has_model)
         if choice is Choice.PLAIN and text_depth and not has_model:
@@ -206,13 +206,13 @@ class Pacer:
             room: at most so many more tokens in this pass.
         """
         alive *= self.learnt.model_chances.chance(confidence)
-        if (self._probing and drawn < _PROBE_DEPTH) or (drawn == 0 and not self._may_rest):
+        if (self.is_probing and drawn < _PROBE_DEPTH) or (drawn == 0 and not self._may_rest):
             return True
         return self._gain_of_going_on(drawn, alive, room) > 0.0
 
     def gain_of_running(self, drawn: int, alive: float, room: int) -> float:
         """What running the draft model once more gains, to learn the distribution of one more token."""
-        if self._probing and drawn < _PROBE_DEPTH:
+        if self.is_probing and drawn < _PROBE_DEPTH:
             return float("inf")
         alive *= self.learnt.by_depth.chance(drawn)
         return self._gain_of_going_on(drawn, alive, room, self.draft_step_ms)
@@ -283,7 +283,8 @@ class Pacer:
         for i, part in enumerate(parts):
             of_model = part.source is Source.DRAFT
             of_text = self.learnt.tail_chances if i else self.learnt.text_chances
-            self._learn(self.learnt.model_chances if of_model else of_text, part.confidences, left)
+            if part.is_stated:
+                self._learn(self.learnt.model_chances if of_model else of_text, part.confidences, left)
             if of_model:
                 self.learnt.by_depth.observe(len(part.confidences), left, self._weight)
             if left < len(part.confidences):
@@ -311,8 +312,8 @@ class Pacer:
     def _try_ended(self, tokens: float, cost_ms: float, read_ms: float) -> None:
         """The draft model was asked; reading what it had missed took ``read_ms`` more."""
         plain_ms, trial = self.plain_ms / self._slips.of_model, self.learnt.model
-        trial.observe(tokens, cost_ms, plain_ms, probed=self._probing)
-        if self._probing:
+        trial.observe(tokens, cost_ms, plain_ms, probed=self.is_probing)
+        if self.is_probing:
             trial.pay((cost_ms + read_ms) / plain_ms - tokens)
 
     def observe_unsent(self, source: Source, confidences: Sequence[float], num_right: int, num_sent: int = 0) -> None:
@@ -349,7 +350,7 @@ class Pacer:
 
     @property
     def _weight(self) -> float:
-        return _PROBE_WEIGHT if self._probing else 1.0
+        return _PROBE_WEIGHT if self.is_probing else 1.0
 
     def _learn(self, estimate: AcceptanceEstimate, confidences: Sequence[float], num_accepted: int) -> None:
         estimate.observe_all(confidences, num_accepted, self._weight)

@@ -24,8 +24,8 @@ class Chain:
         self._q: list[Distribution | None] = []
         self._match_length = 0
 
-    def add(self, draft: Draft, confidences: list[float]) -> None:
-        """Go on with as many tokens of ``draft`` as there are ``confidences``."""
+    def add(self, draft: Draft, confidences: list[float], *, are_stated: bool = True) -> None:
+        """Go on with as many tokens of ``draft`` as there are ``confidences``, guesses if they are not stated."""
         count = len(confidences)
         if not count:
             return
@@ -33,7 +33,7 @@ class Chain:
         self._q += draft.q[:count] if draft.q is not None else [None] * count
         if self.parts and self.parts[-1].source is draft.source:
             confidences = [*self.parts.pop().confidences, *confidences]
-        self.parts.append(Part(draft.source, confidences))
+        self.parts.append(Part(draft.source, confidences, are_stated))
         self._match_length = self._match_length or draft.match_length
 
     def draft(self) -> Draft:

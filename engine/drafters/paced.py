@@ -11,6 +11,7 @@ from time import perf_counter
 from engine.choice import Choice
 from engine.drafters.base import Draft, Drafter
 from engine.drafters.chain import Chain
+from engine.drafters.coasting import Coasting
 from engine.drafters.draft_model import DraftModelDrafter
 from engine.drafters.lookahead import TEXT_DEPTH, Lookahead
 from engine.drafters.rest import Rest
@@ -45,6 +46,7 @@ class PacedDrafter:
         self._choice: Choice | None = None  # of the last pass that was asked for
         self._rest = Rest(eager=False)
         self._chain = Chain()
+        self._coasting, self._may_coast = Coasting(), False  # may: all that could be drafted for the pass is proposed
         self._draft_ms, self._num_drafted = 0.0, 0
         self._num_read, self._read_ms = 0, 0.0  # what the model read before it drafted for the last pass
         self._sampler: Sampler | None = None
@@ -60,6 +62,7 @@ class PacedDrafter:
         self._pacer.begin(f"{type(self._text).__name__} {self._model is not None} {sampler.greedy}")
         self._sampler, self._unsent, self._ahead = sampler, [], Seen(source=Source.DRAFT)
         self._read, self._ends = [], False
+        self._coasting.observe(0)
         self._num_history = len(history)
         self._text_from = len(history) + self._text_waits(len(history))
         self._ready = None
@@ -89,8 +92,16 @@ class PacedDrafter:
         if self._model is not None and self._model.failure:
             self._model, self._ahead, self._ends = None, Seen(source=Source.DRAFT), False
         self._rest.taken()
-        self._begin_text(history)
         limit = min(limit, self._pacer.most)
+        self._chain, self._draft_ms, self._num_drafted = Chain(), 0.0, 0
+        self._num_read, self._read_ms = 0, 0.0
+        self._may_coast = False
+        coasts = self._coasting.is_due and self._model is not None and limit > 0
+        self._coasting.begin_pass(is_on=coasts)
+        if coasts and self._model is not None:
+            self._coast(self._model, history, min(limit, self._coasting.depth))
+            return self._chain.draft()
+        self._begin_text(history)
         text = Seen()
         if self._ready is not None:
             text = text_seen(self._ready.propose(history, min(limit, TEXT_DEPTH)))
@@ -102,8 +113,6 @@ class PacedDrafter:
             looks=True,
         )
         self._choice = choice
-        self._chain, self._draft_ms, self._num_drafted = Chain(), 0.0, 0
-        self._num_read, self._read_ms = 0, 0.0
         if choice is not Choice.PLAIN:
             self._rest = Rest()
         if choice is Choice.TEXT:
@@ -192,6 +201,8 @@ class PacedDrafter:
             may_rest=self._may_rest, ends=self._ends and going_on and len(seen.ids) == len(self._ahead.ids)
         )
         self._unsent.append((self._ahead, plan.num_drafted))
+        is_whole = going_on and plan.num_drafted == len(seen.ids) and (self._ends or plan.num_drafted == limit)
+        self._may_coast = is_whole and seen.q is None and not self._pacer.is_probing
         wanted = seen.part(0, plan.num_drafted)
         drawn = wanted.drawn(self._uniform)
         self._add(drawn)
@@ -200,6 +211,16 @@ class PacedDrafter:
         else:
             self._go_on(model, history, drawn, limit)
         return True
+
+    def _coast(self, model: DraftModelDrafter, history: History, limit: int) -> None:
+        """Propose what the model drafts, as in the pass before."""
+        started = perf_counter()
+        draft = model.propose(history, limit)
+        count = len(draft.ids)
+        if not model.was_stopped:
+            self._num_drafted, self._draft_ms = count, (perf_counter() - started) * 1000.0
+        self._read, self._may_coast = draft.ids, True
+        self._chain.add(draft, list(self._pacer.learnt.by_depth.chances[:count]), are_stated=False)
 
     def _go_on(self, model: DraftModelDrafter, history: History, drawn: Seen, limit: int) -> None:
         """What was drawn last was not what was seen: draw on from there, and let text follow, where that pays."""
@@ -262,11 +283,13 @@ class PacedDrafter:
         """Tell the drafter and the pacer what was kept."""
         if self._ready is not None:
             self._ready.observe(num_accepted if self._choice is Choice.TEXT else 0)
+        is_kept = self._may_coast and num_accepted == len(self._chain.ids)
+        self._coasting.observe(num_accepted if is_kept else 0)
         if self._choice is Choice.PLAIN:
             self._pacer.observe_plain()
         else:
             self._pacer.observe(self._chain.parts, num_accepted, self._draft_ms, self._num_drafted)
-            if self._num_drafted > 1 and self._num_read <= _FEW_READ:
+            if not self._coasting.is_on and self._num_drafted > 1 and self._num_read <= _FEW_READ:
                 self._pacer.observe_drafting((self._draft_ms - self._read_ms) / (self._num_drafted - 1))
 
 
