@@ -75,18 +75,17 @@ inline __m256i weigh_superblock(__m512i all, const __m512i * values, const __m51
 // of each row. Beyond the last row fetching harms nothing. Few tokens get there sooner.
 template <class B>
 struct upcoming {
-    int64_t far, near;  // blocks from the one at hand, where what comes is of the same turn, and where it is of the next
-    int rest, nb;
+    int64_t far = 0, near = 0;  // blocks from the one at hand, where what comes is of the same turn, and where it is of the next
+    int rest = 0, nb;
     bool is_wanted;
 
     upcoming(int64_t m, int64_t n, int nb, int64_t row_step, int64_t at_once) : nb(nb) {
         const int64_t row = (int64_t) sizeof(B) * nb, steps = (n > 4 ? 4608 : 9216) / (int64_t) sizeof(B) / at_once;
-        far = steps / nb * at_once * row_step + steps % nb;
-        near = far + at_once * row_step - nb;
-        rest = (int) (steps % nb);
         is_wanted = row >= 256 || row * m >= 1 << 19;  // else it is a draft of a few weights, which are in the caches
-        if (!is_wanted) {
-            far = near = rest = 0;
+        if (is_wanted) {  // so a row has a block, at least
+            far = steps / nb * at_once * row_step + steps % nb;
+            near = far + at_once * row_step - nb;
+            rest = (int) (steps % nb);
         }
     }
 

@@ -177,7 +177,7 @@ def pointer(values: Blocks | Floats) -> c_void_p:
 @settings(max_examples=120, deadline=None)
 @given(
     weights_are=st.tuples(st.sampled_from(KINDS), st.booleans()),  # whether they are extreme
-    size=st.tuples(st.integers(1, 3), st.integers(1, 75), st.integers(1, 5)),  # layers, rows, blocks
+    size=st.tuples(st.integers(1, 3), st.integers(1, 75), st.integers(1, 12)),  # layers, rows, blocks
     count=st.integers(1, 20),  # with more, llama.cpp's tiles pay for some
     threads=st.integers(1, 3),
     seed=st.integers(0, 2**32 - 1),
