@@ -1,8 +1,8 @@
 """When a draft model may run on unasked: as far as it was kept before, without looking at text or at how sure it is.
 
-Where a token of a draft takes a fraction of a millisecond, asking takes a quarter of that. It pays where
-it ends drafts early; where whole drafts are kept one after the other it does not. That rests on passes that are over,
-so the output stays exact. Knows no tokens and no costs.
+Where a token of a draft takes a fraction of a millisecond, asking takes a quarter of that. It pays where it ends drafts
+early; where whole drafts are kept one after the other it does not. That rests on passes that are over, so the output
+stays exact. Knows no tokens and no costs.
 """
 
 from __future__ import annotations

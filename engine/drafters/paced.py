@@ -96,10 +96,10 @@ class PacedDrafter:
         self._chain, self._draft_ms, self._num_drafted = Chain(), 0.0, 0
         self._num_read, self._read_ms = 0, 0.0
         self._may_coast = False
-        coasts = self._coasting.is_due and self._model is not None and limit > 0
-        self._coasting.begin_pass(is_on=coasts)
-        if coasts and self._model is not None:
-            self._coast(self._model, history, min(limit, self._coasting.depth))
+        unasked = self._model if self._coasting.is_due and limit > 0 else None
+        self._coasting.begin_pass(is_on=unasked is not None)
+        if unasked is not None:
+            self._coast(unasked, history, min(limit, self._coasting.depth))
             return self._chain.draft()
         self._begin_text(history)
         text = Seen()

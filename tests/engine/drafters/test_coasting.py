@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from engine.choice import Choice
 from engine.cost_curve import CostCurve
 from engine.drafters import draft_model
 from engine.drafters.coasting import Coasting
@@ -169,3 +171,18 @@ def test_a_draft_that_fails_meanwhile_ends_it(asked: list[int]) -> None:
     answer.run(3)
     assert [proposed for _, proposed, _, _ in answer.passes[-3:]] == [0, 0, 0]
     assert answer.given == expected(len(answer.given))
+
+
+def test_a_probe_that_was_kept_as_a_whole_is_no_reason(asked: list[int], monkeypatch: pytest.MonkeyPatch) -> None:
+    answer = Answer(P_LOGITS, GREEDY, asked)
+    choose = answer.pacer.choose
+
+    def probe(*args: Any, **options: Any) -> tuple[Choice, int]:
+        chosen = choose(*args, **options)
+        answer.pacer.is_probing = True
+        return chosen
+
+    monkeypatch.setattr(answer.pacer, "choose", probe)
+    answer.run(12)
+    assert all(proposed == accepted > 0 for _, proposed, accepted, _ in answer.passes)
+    assert not any(coasts for _, _, _, coasts in answer.passes)
