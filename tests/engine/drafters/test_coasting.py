@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from itertools import pairwise
-from typing import Any
 
 import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from engine.choice import Choice
 from engine.cost_curve import CostCurve
 from engine.drafters import draft_model
 from engine.drafters.coasting import Coasting
@@ -175,14 +173,7 @@ def test_a_draft_that_fails_meanwhile_ends_it(asked: list[int]) -> None:
 
 def test_a_probe_that_was_kept_as_a_whole_is_no_reason(asked: list[int], monkeypatch: pytest.MonkeyPatch) -> None:
     answer = Answer(P_LOGITS, GREEDY, asked)
-    choose = answer.pacer.choose
-
-    def probe(*args: Any, **options: Any) -> tuple[Choice, int]:
-        chosen = choose(*args, **options)
-        answer.pacer.is_probing = True
-        return chosen
-
-    monkeypatch.setattr(answer.pacer, "choose", probe)
+    monkeypatch.setattr(Pacer, "is_probing", property(lambda _: True, lambda _, __: None), raising=False)
     answer.run(12)
     assert all(proposed == accepted > 0 for _, proposed, accepted, _ in answer.passes)
     assert not any(coasts for _, _, _, coasts in answer.passes)
