@@ -42,6 +42,22 @@ def read_prompts(path: Path) -> list[Prompt]:
     return prompts
 
 
+def prompt_files(place: Path) -> list[Path]:
+    """The files that ``place`` stands for: itself, or where it is a folder, the JSONL files right in it, by name.
+
+    Raises:
+        ValueError: a folder has none.
+        OSError: the folder cannot be read.
+    """
+    if not place.is_dir():
+        return [place]
+    # Not `glob`, which takes a folder that may not be read for an empty one. Hidden files are some system's own.
+    inside = [path for path in place.iterdir() if path.suffix == ".jsonl" and not path.name.startswith(".")]
+    if files := sorted(path for path in inside if path.is_file()):
+        return files
+    raise ValueError(f"The folder {place} holds no prompts: no file right in it ends in .jsonl.")
+
+
 def distinct(prompts: Iterable[Prompt]) -> list[Prompt]:
     """The same prompts, each under an id of its own: answers are compared by it, and files number theirs alike."""
     taken: set[str] = set()

@@ -18,7 +18,7 @@ from types import FrameType
 from app.benchmark.markdown import as_markdown, tables
 from app.benchmark.own_engine import OwnEngine, make_variants
 from app.benchmark.peers import Wish, open_peers, read_wishes
-from app.benchmark.prompts import Prompt, distinct, read_prompts
+from app.benchmark.prompts import Prompt, distinct, prompt_files, read_prompts
 from app.benchmark.report import Report, make_report
 from app.benchmark.runner import Plan, Runner
 from app.benchmark.runs import Run, Variant
@@ -155,7 +155,8 @@ def _check_reports(options: argparse.Namespace) -> None:
 
 
 def _prompts(options: argparse.Namespace) -> list[Prompt]:
-    files = [Path(name) for name in options.prompts] or sorted((assets_dir() / "workloads").glob("*.jsonl"))
+    places = [Path(name) for name in options.prompts] or [assets_dir() / "workloads"]
+    files = [file for place in places for file in prompt_files(place)]
     prompts = distinct(prompt for file in files for prompt in read_prompts(file))
     known = dict.fromkeys(prompt.category for prompt in prompts)
     unknown = [category for category in options.categories if category not in known]

@@ -143,7 +143,8 @@ def _add_bench(parser: argparse.ArgumentParser) -> None:
     default = SamplingParams()
     _add_models(parser.add_argument_group("models"))
     group = parser.add_argument_group("what to measure")
-    group.add_argument("--prompts", action="append", default=[], metavar="F.jsonl", help="repeatable; default: our own")
+    which = "a file, or a folder of them; repeatable; default: our own"
+    group.add_argument("--prompts", action="append", default=[], metavar="F.jsonl|DIR", help=which)
     group.add_argument("--modes", type=_modes, default=list(Mode), metavar="M,M", help="default: all")
     group.add_argument("--depths", type=_depths, default=[None], metavar="auto,K", help="default: auto")
     group.add_argument("--temperature", type=_numbers, default=[0.0, default.temperature], metavar="T,T")

@@ -118,15 +118,10 @@ def test_a_prompt_that_is_no_text_is_one_sentence(capsys: Capture, tmp_path: Pat
     assert "The prompt is no UTF-8 text." in capsys.readouterr().err
 
 
-@pytest.mark.parametrize(
-    ("place", "words_of_it"), [("/no/such/file", "No such file or directory"), ("/", "Is a directory")]
-)
-def test_prompts_to_measure_that_cannot_be_read_are_told_in_words(
-    capsys: Capture, place: str, words_of_it: str
-) -> None:
-    assert main(["bench", "--prompts", place]) == 1
-    error = capsys.readouterr().err.strip()
-    assert error == f"paceline: This cannot be measured: {place} cannot be read: {words_of_it}. Check the path."
+def test_prompts_to_measure_that_are_not_there_are_told_in_words(capsys: Capture) -> None:
+    assert main(["bench", "--prompts", "/no/such/file"]) == 1
+    said = "/no/such/file cannot be read: No such file or directory. Check the path."
+    assert capsys.readouterr().err.strip() == f"paceline: This cannot be measured: {said}"
 
 
 def test_a_prompt_without_end_is_not_read_to_its_end(
