@@ -10,12 +10,13 @@ import numpy as np
 from engine.detokenizer import Detokenizer, Piece
 from engine.distribution import Distribution
 from engine.drafters.base import Drafter
-from engine.drafters.paced import PacedDrafter
 from engine.errors import DecodeError, PromptError, PromptTooLongError
 from engine.interfaces import Tokenizer
 from engine.overflow import Kept, without_hopeless, without_oldest, without_unanswered
-from engine.pacer import Pacer
-from engine.pacing import choose_pace
+from engine.pacing.drafter import PacedDrafter
+from engine.pacing.pace import choose_pace
+from engine.pacing.pacer import Pacer
+from engine.pacing.trace import OnTrace
 from engine.plain_cost import PlainCost
 from engine.prompt import PromptBuilder
 from engine.records import (
@@ -75,6 +76,7 @@ class Answer:
         self._pace = choose_pace(request.mode, request.depth, can_pace=pacer is not None)
         self.on_pass: OnPass | None = None
         self.on_first_look: Callable[[Distribution, Distribution], None] | None = None  # see `Speculation`
+        self.on_trace: OnTrace | None = None
         self.tie_bound: TieBound | None = None  # where near ties are to be decided in the plain shape
         self._canonical = request.tie_safe and request.sampling.greedy
         self.stats = StatsRecorder(request.mode, target.n_ctx)
@@ -192,7 +194,7 @@ class Answer:
         # A seed repeats an answer at a fixed depth: the sizes of its passes must not follow what was measured.
         speculation.pads = pacer is not None or sampler.greedy or request.sampling.seed is None
         speculation.on_pass = self._passed
-        speculation.on_first_look = self.on_first_look
+        speculation.on_first_look, speculation.on_trace = self.on_first_look, self.on_trace
         if self.tie_bound is not None:
             speculation.tie_safe = TieSafe(self._target, sampler, self.tie_bound, stats)
         if pacer is not None:
@@ -237,9 +239,12 @@ class Answer:
         is_eog, drafter = self._tokenizer.is_eog, self._drafter
         if self.tie_bound is None and not self._detokenizer.may_stop:
             if self._request.mode is Mode.OFF:
-                return speculation.run_plain(wanted, TEXT_INTERVAL_S if self._ids else 0.0, is_eog)
-            if isinstance(drafter, PacedDrafter) and (rest := min(drafter.rest(speculation.history), wanted)):
-                return speculation.run_plain(rest, TEXT_INTERVAL_S, lambda token: is_eog(token) or drafter.wakes(token))
+                return speculation.run_plain(wanted, TEXT_INTERVAL_S if self._ids else 0.0, _ends_with(is_eog))
+            if isinstance(drafter, PacedDrafter) and (rest := min(drafter.rest(), wanted)):
+                ends = _ends_with(is_eog)
+                return speculation.run_plain(
+                    rest, TEXT_INTERVAL_S, lambda history: ends(history) or drafter.wakes(history)
+                )
         return speculation.step(self._pace.depth, wanted)
 
     def _tie_summary(self, bound: TieBound) -> str:
@@ -275,3 +280,8 @@ class Answer:
 
     def _chunk(self, piece: Piece) -> TextChunk:
         return TextChunk(self._request.request_id, piece.text, piece.spans)
+
+
+def _ends_with(is_eog: Callable[[int], bool]) -> Callable[[History], bool]:
+    """Whether the last token of a history ends an answer."""
+    return lambda history: is_eog(int(history[-1]))

@@ -20,7 +20,7 @@ from engine.errors import DecodeError, EngineError
 from engine.llama import library
 from engine.llama.devices import find_gpus
 from engine.loading import LoadedModel, LoadOptions
-from engine.measuring import room_for
+from engine.pacing.measuring import room_for
 from engine.records import LoadRequest, SamplingParams
 from engine.sampling import Sampler
 from engine.thread_choice import choose_threads

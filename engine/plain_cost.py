@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from engine.pacer import Pacer
+from engine.pacing.pacer import Pacer
 
 MOST_DRIFT = 1.3  # times what a plain pass costs may change within an answer that is compared with plain decoding
 # Times what its passes may be off from what they should take. Half of them are: one says nothing.

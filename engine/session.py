@@ -10,16 +10,13 @@ from dataclasses import replace
 from pathlib import Path
 
 from engine.answer import LEAST_ROOM, Answer
-from engine.cost_curve import BUDGET_S
 from engine.cost_store import CostStore, file_facts, key_of
 from engine.draft_cache import DraftCache
 from engine.draft_place import DraftPlace
 from engine.drafters.by_mode import DraftersByMode
 from engine.drafters.draft_model import DraftModelDrafter
 from engine.drafters.history import PastText, VocabularyIdentity, forget_files
-from engine.drafters.two_tokens import TwoTokens
 from engine.errors import DraftRefusedError, EngineError, ModeUnavailableError, TemplateError
-from engine.experience_store import ExperienceStore
 from engine.kernel_check import kernel_notices
 from engine.llama import library
 from engine.llama.context import LlamaContext
@@ -33,8 +30,10 @@ from engine.loading import (
     placement_notices,
     target_options,
 )
-from engine.pacer import MAX_DEPTH
-from engine.pair_costs import PairCosts
+from engine.pacing.constants import BUDGET_S
+from engine.pacing.experience_store import ExperienceStore
+from engine.pacing.pair_costs import PairCosts
+from engine.pacing.trace import OnTrace
 from engine.pairing import check_pair
 from engine.prompt import PromptBuilder
 from engine.records import ChatRequest, EngineReady, Event, LoadRequest, Message, Mode, Overflow
@@ -76,11 +75,12 @@ class Session:
         self._past: PastText | None = None
         self._costs: PairCosts | None = None
         self._store = CostStore(cost_folder)
-        self._experience = ExperienceStore(cost_folder, MAX_DEPTH)
+        self._experience = ExperienceStore(cost_folder)
         self._draft_reason: str = _NO_DRAFT
-        self._sharpness, self._two_tokens = Sharpness(), TwoTokens()
+        self._sharpness = Sharpness()
         self._tie_bound: TieBound | None = None
         self.states = StateCache(state_folder)
+        self.on_trace: OnTrace | None = None  # hears of every pass of the answers that follow
         self.interrupt = Interrupt()  # for whoever knows that `should_stop` says yes now, and does not want to wait
 
     # ---- loading ------------------------------------------------------------------------------------------------
@@ -128,7 +128,7 @@ class Session:
         self._inspect(Path(path), self.is_given_up)
         draft = self._open_draft(path, target, lambda fraction: progress(path, fraction))
         self._close_draft("")
-        self._draft, self._sharpness, self._two_tokens = draft, Sharpness(), TwoTokens()
+        self._draft, self._sharpness = draft, Sharpness()
         self.states.attach("draft", draft.sequence, _identity(draft))
         return self.ready()
 
@@ -235,13 +235,12 @@ class Session:
         if model is not None:
             model.on_steps = costs.drafted
             model.sharpness = sharpness
-            # The shape of a pass changes the last bits of q, and so what a seed draws.
-            model.two_tokens = self._two_tokens if sharpness is not None or request.sampling.greedy else None
         drafter = self._drafters.drafter(mode, model, pacer, index, target.model.vocab.eog_ids)
         request = replace(request, mode=mode)
         answer = Answer(target.sequence, target.model.vocab, drafter, request, self._prompt, costs.pacer)
         answer.on_pass = None if tie_safe else costs.passed  # another number of threads would change the last bits
         answer.on_first_look = sharpness.observe if sharpness is not None else None
+        answer.on_trace = self.on_trace
         answer.tie_bound = self._tie_bound_in_use() if tie_safe and mode is not Mode.OFF else None
         if model is not None:
             model.on_failure = lambda why: answer.stats.tell(f"draft left out: {why}")

@@ -19,7 +19,10 @@ from engine.drafters.base import Draft, Drafter
 from engine.errors import DecodeError
 from engine.interfaces import Rows
 from engine.likeliest import Row
-from engine.pacer import Pacer
+from engine.pacing.drafter import PacedDrafter
+from engine.pacing.pacer import Pacer
+from engine.pacing.recovery import Recovery
+from engine.pacing.trace import OnTrace, TracedPass
 from engine.records import GREEDY, PassOdds, Source
 from engine.sampling import History, Sampler
 from engine.sequence import CachedSequence
@@ -74,6 +77,8 @@ class Speculation:
         self.on_pass: Callable[[int, Sequence[float]], None] | None = None
         # Hears of p and q of the first of the tokens that were drawn for a pass.
         self.on_first_look: Callable[[Distribution, Distribution], None] | None = None
+        self.on_trace: OnTrace | None = None  # hears of every pass
+        self._num_prompt = len(prompt)
         drafter.begin(self.history, sampler)
 
     @property
@@ -121,6 +126,7 @@ class Speculation:
                 "Switch the mode to off for this model.",
             )
         times.append(perf_counter())
+        token_ms = self._pacer.token_ms if self._pacer is not None and self.on_trace is not None else None
         block = self._emit(draft, verdict)
         self._drafter.observe(kept)
         times.append(perf_counter())
@@ -128,13 +134,17 @@ class Speculation:
             self._count_again(kept + 1 if num_proposed else 0)
         self._stats.replayed += target.num_replayed - num_replayed
         self._stats.count_pass(num_proposed, kept, times[-1] - times[0])
-        self._count_times(times, num_pending, len(ids), num_proposed)
+        if self.on_trace is not None:
+            self._trace(count, num_proposed, kept, (times[-1] - times[0]) * 1000.0, token_ms)
+        self._count_times(times, num_pending, len(ids), (num_proposed, kept))
         if self.on_pass is not None:
             self.on_pass(num_pending + len(ids), ((times[3] - times[2]) * 1000.0,))
         return block
 
-    def run_plain(self, most: int, budget_s: float, ends_run: Callable[[int], bool]) -> Block:
-        """Passes without a draft one after another, up to ``most`` (>= 1), a token that ends, or ``budget_s`` seconds.
+    def run_plain(self, most: int, budget_s: float, ends_run: Callable[[History], bool]) -> Block:
+        """Passes without a draft one after another, up to ``most`` (>= 1), or for ``budget_s`` seconds.
+
+        ``ends_run`` hears of the history after every token, and ends it there.
 
         What `step` would give one at a time. What surrounds a pass runs on caches that the weights have just swept,
         where it takes several times as long as it should; so what can wait is done for several passes at once.
@@ -164,7 +174,8 @@ class Speculation:
             ids.append(latest)
             now = perf_counter()
             begun.append(now)
-            if len(ids) >= most or now - begun[0] >= budget_s or ends_run(latest):
+            # Asked first: it has to hear of every token, also where a pass takes longer than the budget.
+            if ends_run(tokens[:count]) or len(ids) >= most or now - begun[0] >= budget_s:
                 break
         self._count = count
         self._count_plain(begun, passed)
@@ -185,12 +196,25 @@ class Speculation:
             stats.verify_s += row_at - start
             stats.sample_s += end - row_at
             passes_ms.append((row_at - start) * 1000.0)
+            if self.on_trace is not None:
+                count = self._count - len(passed) + len(passes_ms) - 1
+                self._trace(count, 0, 0, (end - start) * 1000.0, self._pacer.token_ms if self._pacer else None)
         if self.costs is not None:
             pass_ms = sum(passes_ms) / len(passes_ms)
             other_ms = (begun[-1] - begun[0]) * 1000.0 / len(passes_ms) - pass_ms
             self.costs.observe_run(len(passes_ms), pass_ms, other_ms, decided=self._pacer is not None)
         if self.on_pass is not None:
             self.on_pass(1, passes_ms)
+
+    def _trace(
+        self, num_history: int, num_proposed: int, num_kept: int, milliseconds: float, token_ms: float | None
+    ) -> None:
+        pacer = self._pacer
+        if self.on_trace is None:
+            return
+        decision, plain_ms = (pacer.decision, pacer.plain_ms) if pacer is not None else (None, None)
+        token = num_history - self._num_prompt
+        self.on_trace(TracedPass(token, decision, num_proposed, num_kept, milliseconds, plain_ms, token_ms))
 
     def _count_again(self, num_tokens: int) -> None:
         """What near ties took in this pass, which gave so many tokens that are not in the plain shape."""
@@ -199,8 +223,11 @@ class Speculation:
         if self._pacer is not None:
             self._pacer.observe_rework(self._again_s * 1000.0, num_tokens)
 
-    def _count_times(self, times: list[float], num_pending: int, num_tokens: int, num_proposed: int) -> None:
+    def _count_times(
+        self, times: list[float], num_pending: int, num_tokens: int, proposed_and_kept: tuple[int, int]
+    ) -> None:
         """Where the time went: drafting, checkpoint, pass, sampling, rollback, and what is left."""
+        num_proposed, num_kept = proposed_and_kept
         stats, pacer = self._stats, self._pacer
         drafting, saving, passing, sampling, undoing, rest = (after - before for before, after in pairwise(times))
         sampling -= self._again_s
@@ -212,16 +239,24 @@ class Speculation:
             self.costs.observe_pass(num_pending + num_tokens, passing * 1000.0)
         if pacer is None:
             return
-        pacer.observe_elapsed((times[-1] - times[0]) * 1000.0)
+        elapsed_ms, other_s = (times[-1] - times[0]) * 1000.0, sampling + rest
         if self._recovery is None:
-            pacer.observe_overhead((sampling + undoing + rest) * 1000.0, num_proposed)
-            return
-        pacer.observe_overhead((sampling + rest) * 1000.0, num_proposed)
-        if num_proposed > self._recovery.num_snapshots:
+            other_s += undoing
+        pacer.observe_step(elapsed_ms, other_s * 1000.0, num_proposed, num_kept)
+        if isinstance(self._drafter, PacedDrafter):
+            self._drafter.observe_pass(elapsed_ms, num_kept)
+        if self._recovery is not None:
+            self._count_recovery(self._recovery, saving, undoing, num_pending, num_proposed)
+
+    def _count_recovery(
+        self, recovery: Recovery, saving: float, undoing: float, num_pending: int, num_proposed: int
+    ) -> None:
+        """What a checkpoint and the way back to it took, in seconds."""
+        if num_proposed > recovery.num_snapshots:
             if not num_pending:
-                self._recovery.observe_save(saving * 1000.0)
+                recovery.observe_save(saving * 1000.0)
             if self._target.num_pending:  # it was taken back, and has not yet caught up
-                self._recovery.observe_restore(undoing * 1000.0)
+                recovery.observe_restore(undoing * 1000.0)
 
     def _padding(self, num_proposed: int) -> int:
         """Tokens that only make the pass a cheaper size; none where forgetting them would cost more."""

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engine.intervals import GROWTH, LAST_BUCKET
-from engine.pacer import Pacer
+from engine.pacing.pacer import Pacer
 from engine.records import Mode, RunStats, Source
 
 MAX_DECISIONS = 50  # an answer that changes its pace more often is not better explained by more lines

@@ -6,7 +6,7 @@ from engine import threads
 from engine.errors import DecodeError
 from engine.llama import library
 from engine.loading import LoadedModel
-from engine.measuring import Interrupted, ShouldStop, measurable, nobody_waits
+from engine.pacing.measuring import Interrupted, ShouldStop, measurable, nobody_waits
 
 
 def choose_threads(

@@ -29,7 +29,7 @@ from app.errors import PeerError
 from app.hub.errors import LibraryError
 from app.paths import assets_dir
 from engine.errors import EngineError
-from engine.pacing import choose_pace
+from engine.pacing.pace import choose_pace
 from engine.records import EngineReady, Mode, Problem, SamplingParams
 from engine.session import Session
 

@@ -117,6 +117,7 @@ def _add_run(parser: argparse.ArgumentParser) -> None:
     prompt.add_argument("--raw", action="store_true", help="no chat template; control tokens are parsed")
     _add_decoding(parser.add_argument_group("decoding"))
     parser.add_argument("--history", metavar="DIR", help="draft from what runs with this folder said before, too")
+    parser.add_argument("--trace", metavar="FILE", help="write what was decided for each pass: one JSON line each")
     parser.add_argument("--json", action="store_true", help="one JSON object on stdout instead of text")
 
 

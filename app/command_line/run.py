@@ -25,7 +25,7 @@ from app.errors import AppError
 from app.paths import builtin_draft, builtin_target, find_paths
 from engine.errors import EngineError
 from engine.kernel_check import inspector
-from engine.pacing import choose_pace
+from engine.pacing.pace import choose_pace
 from engine.records import (
     CacheType,
     ChatRequest,
@@ -51,6 +51,7 @@ def command(options: argparse.Namespace) -> int:
     try:
         resolve_names(options)
         request = make_request(options)
+        _check_trace(options.trace)
     except AppError as error:
         return fail(error.problem, as_json=options.json)
     except (ValueError, OSError) as error:
@@ -68,7 +69,8 @@ def command(options: argparse.Namespace) -> int:
             session.measure(MEASURE_S)
         while session.has_idle_work:  # only with --history: what earlier runs said is indexed before the clock runs
             session.use_idle_time(MEASURE_S)
-        return _answer(session, request, as_json=options.json)
+        with _traced(session, options.trace):
+            return _answer(session, request, as_json=options.json)
     except EngineError as error:
         return fail_with(error, as_json=options.json)
     finally:
@@ -209,6 +211,33 @@ def _loaded(session: Session, request: LoadRequest) -> EngineReady | None:
                 raise
             return None
         return None if interrupted.is_set() else ready
+
+
+def _check_trace(name: str | None) -> None:
+    """Find out before anything is loaded.
+
+    Raises:
+        ValueError: the trace cannot be written.
+    """
+    try:
+        if name is not None:
+            Path(name).open("a", encoding="utf-8").close()
+    except OSError as error:
+        raise ValueError(f"The trace cannot be written to {name}: {error.strerror or error}.") from error
+
+
+@contextlib.contextmanager
+def _traced(session: Session, name: str | None) -> Iterator[None]:
+    """Write a line for each pass into a file, where one is named."""
+    if name is None:
+        yield
+        return
+    with Path(name).open("w", encoding="utf-8") as file:
+        session.on_trace = lambda one: print(one.as_json(), file=file)
+        try:
+            yield
+        finally:
+            session.on_trace = None
 
 
 def _answer(session: Session, request: ChatRequest, *, as_json: bool) -> int:

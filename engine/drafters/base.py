@@ -35,6 +35,11 @@ class Draft:
         """Where each token came from."""
         return self.sources if self.sources is not None else [self.source] * len(self.ids)
 
+    def first(self, count: int) -> Draft:
+        """The first ``count`` tokens; of text, whose q is 1."""
+        scores = self.scores[:count] if self.scores is not None else None
+        return Draft(self.ids[:count], self.source, None, scores, self.match_length)
+
     def before(self, ends: frozenset[int]) -> Draft:
         """As far as the first of the tokens that end an answer, without it; of text, whose q is 1.
 
@@ -42,9 +47,7 @@ class Draft:
         """
         if ends.isdisjoint(self.ids):
             return self
-        count = next(i for i, token_id in enumerate(self.ids) if token_id in ends)
-        scores = self.scores[:count] if self.scores is not None else None
-        return Draft(self.ids[:count], self.source, None, scores, self.match_length)
+        return self.first(next(i for i, token_id in enumerate(self.ids) if token_id in ends))
 
 
 class Drafter(Protocol):

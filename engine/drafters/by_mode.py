@@ -6,15 +6,16 @@ from engine.drafters.base import Drafter
 from engine.drafters.draft_model import DraftModelDrafter
 from engine.drafters.hybrid import HybridDrafter
 from engine.drafters.none import NoDrafter
-from engine.drafters.paced import PacedDrafter
 from engine.drafters.prompt_lookup import PromptLookupDrafter
 from engine.drafters.suffix import SuffixDrafter
 from engine.drafters.suffix_index import SuffixIndex
-from engine.pacer import Pacer
+from engine.pacing.drafter import PacedDrafter
+from engine.pacing.pacer import Pacer
 from engine.records import Mode
 
 # Suffix decoding stands for prompt lookup: of 8,039 tokens of answers to the workloads (T = 0 and 0.8) prompt lookup
 # alone foresaw 3 and suffix decoding alone 6; asking both gained nothing (packaging/measure/text_choices.py).
+MIN_MATCH, PACED_MIN_MATCH = 2, 1  # tokens
 _WITH_LOOKUP = frozenset({Mode.NGRAM})
 _WITH_SUFFIX = frozenset({Mode.SUFFIX, Mode.HYBRID, Mode.AUTO})
 _WITH_MODEL = frozenset({Mode.DRAFT, Mode.HYBRID, Mode.AUTO})
@@ -41,6 +42,8 @@ class DraftersByMode:
         ends an answer.
         """
         self._suffix.past, self._suffix.ends, self._lookup.ends = past, ends, ends
+        # Whether what follows a single token may pay is a question of costs.
+        self._suffix.min_match = PACED_MIN_MATCH if pacer is not None else MIN_MATCH
         if mode is Mode.OFF:
             return NoDrafter()
         model = model if mode in _WITH_MODEL else None

@@ -5,7 +5,6 @@ Knows who proposed what; not why.
 
 from __future__ import annotations
 
-from engine.acceptance import Part
 from engine.distribution import Distribution, point_mass
 from engine.drafters.base import Draft
 from engine.records import Source
@@ -20,31 +19,21 @@ class Chain:
 
     def __init__(self) -> None:
         self.ids: list[int] = []
-        self.parts: list[Part] = []
+        self.sources: list[Source] = []
         self._q: list[Distribution | None] = []
         self._match_length = 0
 
-    def add(self, draft: Draft, confidences: list[float], *, are_stated: bool = True) -> None:
-        """Go on with as many tokens of ``draft`` as there are ``confidences``, guesses if they are not stated."""
-        count = len(confidences)
-        if not count:
-            return
+    def add(self, draft: Draft, count: int) -> None:
+        """Go on with the first ``count`` tokens of ``draft``."""
         self.ids += draft.ids[:count]
+        self.sources += [draft.source] * count
         self._q += draft.q[:count] if draft.q is not None else [None] * count
-        if self.parts and self.parts[-1].source is draft.source:
-            confidences = [*self.parts.pop().confidences, *confidences]
-        self.parts.append(Part(draft.source, confidences, are_stated))
         self._match_length = self._match_length or draft.match_length
 
     def draft(self) -> Draft:
         """The whole proposal."""
-        if not self.parts:
+        if not self.ids:
             return Draft([], Source.TARGET)
-        scores = [confidence for part in self.parts for confidence in part.confidences]
-        sources = [part.source for part in self.parts for _ in part.confidences]
-        return Draft(self.ids, sources[0], self._distributions(), scores, self._match_length, sources)
-
-    def _distributions(self) -> list[Distribution] | None:
-        if all(q is None for q in self._q):
-            return None
-        return [point_mass(token_id) if q is None else q for token_id, q in zip(self.ids, self._q, strict=True)]
+        q = [point_mass(token_id) if q is None else q for token_id, q in zip(self.ids, self._q, strict=True)]
+        drawn = any(one is not None for one in self._q)
+        return Draft(self.ids, self.sources[0], q if drawn else None, None, self._match_length, self.sources)

@@ -10,7 +10,6 @@ import numpy as np
 
 from engine.distribution import Distribution
 from engine.drafters.base import Draft
-from engine.drafters.two_tokens import TwoTokens
 from engine.errors import DecodeError
 from engine.interfaces import Candidates, TokenIds
 from engine.likeliest import Row
@@ -21,7 +20,6 @@ from engine.sharpness import Sharpness
 
 _EMPTY = Draft([], Source.DRAFT)
 _STAND_IN = 0
-_TWO = 2
 
 
 class Gate(Protocol):
@@ -72,14 +70,11 @@ class DraftModelDrafter:
         self.sampler: Sampler | None = None  # whose chain gives q; `begin` sets it
         self.sharpness: Sharpness | None = None  # how sharply to draw; None: as the chain gives it
         self._num_history = 0
-        self.saw_end = False  # the last time: after what it gave, the likeliest token ends the answer
         self.num_read = 0  # tokens that it had to catch up with before it drafted the last time
         self.read_s = 0.0  # what that took, with the row of the first token
         # Hears after each proposal how many milliseconds a pass of one token took in it, where there was one.
         self.on_steps: Callable[[float], None] | None = None
         self._steps_s, self._num_steps = 0.0, 0
-        self.two_tokens: TwoTokens | None = None  # how to read two; None: in one pass
-        self._two_since = 0.0  # since when two are read, until one more was
 
     def begin(self, history: History, sampler: Sampler) -> None:
         """Keep the part of the cache that ``history`` shares."""
@@ -91,22 +86,17 @@ class DraftModelDrafter:
         except DecodeError as error:
             self._fail(error)
 
+    def num_unread(self, num_history: int) -> int:
+        """How many tokens of a history of so many it has to read before it drafts."""
+        return max(num_history - self._model.num_past, 0)
+
     def propose(self, history: History, limit: int, gate: Gate | None = None, pending: Sequence[int] = ()) -> Draft:
         """Run over what is new, then up to ``limit`` tokens ahead, as far as ``gate`` finds it worth.
 
         ``pending`` are tokens of the same proposal that come before its own, from whatever drafter.
         """
-        return self._run(history, limit, gate, pending, draws=True)
-
-    def look(self, history: History, limit: int, gate: Gate, pending: Sequence[int] = ()) -> Draft:
-        """The same, but nothing is drawn: the likeliest tokens, each with the distribution to draw from in its place.
-
-        What is looked at depends on no chance, so it may decide how many tokens are drawn after all.
-        """
-        return self._run(history, limit, gate, pending, draws=False)
-
-    def _run(self, history: History, limit: int, gate: Gate | None, pending: Sequence[int], *, draws: bool) -> Draft:
-        model, self.saw_end, self._two_since = self._model, False, 0.0
+        model = self._model
+        self.num_read, self.read_s, self.was_stopped = 0, 0.0, False
         limit = min(limit, model.n_ctx - len(history) - len(pending) + 1)
         if limit <= 0 or self.sampler is None or self.failure:
             return _EMPTY
@@ -118,7 +108,7 @@ class DraftModelDrafter:
             row = self._read(before, ahead=limit > 1)
             self.read_s = perf_counter() - started
             if row is not None:
-                self._run_ahead(draft, row, before, limit, gate, draws=draws)
+                self._run_ahead(draft, row, before, limit, gate)
         except DecodeError as error:  # what was drawn by then is proposed: leaving it out would be a choice
             self._fail(error)
         self._tell_steps()
@@ -137,12 +127,7 @@ class DraftModelDrafter:
         if self._lacks_ids:
             fresh = np.where(fresh < model.n_vocab, fresh, _STAND_IN)
         self.num_read = len(fresh)
-        if len(fresh) == _TWO and self.two_tokens is not None and not model.num_candidates:
-            self._two_since = perf_counter()
-            if self.two_tokens.apart:
-                model.forward(fresh[:1], 1)  # a row that nobody wants keeps the shape
-                fresh = fresh[1:]
-        elif len(fresh) > FIRST_CHUNK:
+        if len(fresh) > FIRST_CHUNK:
             for _ in model.prefill(fresh[:-1]):
                 self.was_stopped = self._should_stop()
                 if self.was_stopped:
@@ -175,15 +160,8 @@ class DraftModelDrafter:
             self.on_steps(self._steps_s * 1000.0 / self._num_steps)
         self._steps_s, self._num_steps = 0.0, 0
 
-    def _tell_two(self) -> None:
-        if self._two_since and self.two_tokens is not None:
-            self.two_tokens.took(perf_counter() - self._two_since)
-            self._two_since = 0.0
-
-    def _run_ahead(
-        self, draft: Draft, row: Row | Candidates, before: History, limit: int, gate: Gate | None, *, draws: bool
-    ) -> None:
-        """Put into ``draft`` what is drawn, or seen, from ``row`` on."""
+    def _run_ahead(self, draft: Draft, row: Row | Candidates, before: History, limit: int, gate: Gate | None) -> None:
+        """Put into ``draft`` what is drawn from ``row`` on."""
         ids, q, scores = draft.ids, draft.q, draft.scores
         assert q is not None and scores is not None  # noqa: S101, PT018  (`_run` has made them)
         while True:
@@ -191,16 +169,14 @@ class DraftModelDrafter:
             if found is None:
                 return
             next_id, confidence, distribution = found
-            if distribution is not None and (not draws or distribution.ids is not None):
+            if distribution is not None and distribution.ids is not None:
                 next_id = _likeliest(distribution)  # of a whole vocabulary that would take longer than it saves
             if next_id in self._eog_ids:  # the pass gives it by itself, where all before it are kept
-                self.saw_end = True
                 return
             if gate is not None and not gate.worth_drawing(confidence):
                 return
             if distribution is not None:
-                if draws:
-                    next_id = distribution.draw(self._uniform())
+                next_id = distribution.draw(self._uniform())
                 q.append(distribution)
             ids.append(next_id)
             scores.append(confidence)
@@ -209,7 +185,6 @@ class DraftModelDrafter:
             if gate is not None and not gate.worth_running(next_id):
                 return
             row = self._pass((next_id,))
-            self._tell_two()
 
     def observe(self, num_accepted: int) -> None:
         """Forget the proposed tokens that were not kept. The last proposed one need not be in the cache."""
@@ -223,10 +198,6 @@ class DraftModelDrafter:
         except DecodeError as error:
             self._fail(error)
         self._model.clear()
-
-    def ends(self, token_id: int) -> bool:
-        """Whether nothing is drafted after this token."""
-        return token_id in self._eog_ids
 
     def _look(
         self, row: Row | Candidates, history: History, ids: list[int], gate: Gate | None

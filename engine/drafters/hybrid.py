@@ -1,20 +1,20 @@
 """Text where it matches well, a draft model elsewhere, in turn up to a fixed depth. Knows no costs.
 
-For answers whose depth is not paced: `engine.drafters.paced` chooses where costs are known.
+For answers whose depth is not paced: `engine.pacing.drafter` chooses where costs are known.
 """
 
 from __future__ import annotations
 
-from engine.acceptance import AcceptanceByDepth, AcceptanceEstimate
 from engine.drafters.base import Draft
 from engine.drafters.chain import Chain
 from engine.drafters.draft_model import DraftModelDrafter
 from engine.drafters.suffix import SuffixDrafter
+from engine.pacing.acceptance import AcceptanceEstimate, text_estimate, text_kinds
+from engine.pacing.constants import DRAFTED_CHANCE
 from engine.records import Source
 from engine.sampling import History, Sampler
 
 _NOTHING = Draft([], Source.TARGET)
-_FIRST_CHANCE = 0.6  # of a token of the draft model, before any was seen
 
 
 class HybridDrafter:
@@ -28,9 +28,9 @@ class HybridDrafter:
     def __init__(self, text: SuffixDrafter, model: DraftModelDrafter) -> None:
         self._text = text
         self._model = model
-        self._text_chances = AcceptanceEstimate()
-        self._model_chance = AcceptanceByDepth(_FIRST_CHANCE, 1)
+        self._text_chances, self._model_chance = text_estimate(), AcceptanceEstimate([DRAFTED_CHANCE])
         self._chain = Chain()
+        self._kinds: list[int] = []  # of the proposed tokens: the class of each of text
         self._model_ran = False
 
     def begin(self, history: History, sampler: Sampler) -> None:
@@ -40,19 +40,21 @@ class HybridDrafter:
 
     def propose(self, history: History, limit: int) -> Draft:
         """As many tokens as ``limit`` allows, unless one of them ends the answer."""
-        self._chain = chain = Chain()
+        self._chain, self._kinds = chain, kinds = Chain(), []
         self._model_ran = False
         text = self._text.propose(history, limit)
         while True:
             good = self.good(text)
-            chain.add(text, good)
+            chain.add(text, len(good))
+            kinds += good
             room = limit - len(chain.ids)
             if room <= 0:
                 break
             self._text.propose_after(text.ids[: len(good)], 0)
             gate, self._model_ran = _UntilText(self, self._text, room), True
             drawn = self._model.propose(history, room, gate, chain.ids)
-            chain.add(drawn, drawn.scores or [])
+            chain.add(drawn, len(drawn.ids))
+            kinds += [0] * len(drawn.ids)
             text = gate.following
             if not text.ids:
                 break
@@ -63,25 +65,17 @@ class HybridDrafter:
         self._text.observe(num_accepted)
         if self._model_ran:
             self._model.observe(num_accepted)
-        left = num_accepted
-        for part in self._chain.parts:
-            for i, confidence in enumerate(part.confidences[: left + 1]):
-                if part.source is Source.DRAFT:
-                    self._model_chance.observe(1, int(i < left))
-                else:
-                    self._text_chances.observe(confidence, kept=i < left)
-            left -= len(part.confidences)
-            if left < 0:
-                break
+        for i, kind in enumerate(self._kinds[: num_accepted + 1]):
+            of_model = self._chain.sources[i] is Source.DRAFT
+            (self._model_chance if of_model else self._text_chances).observe([kind], int(i < num_accepted))
 
-    def good(self, text: Draft) -> list[float]:
-        """The confidences of as many of these tokens as are likelier to be kept than the draft model's."""
-        scores = text.scores or []
-        model_chance = self._model_chance.chance(0)
-        for i, score in enumerate(scores):
-            if self._text_chances.chance(score) < model_chance:
-                return scores[:i]
-        return scores
+    def good(self, text: Draft) -> list[int]:
+        """The classes of as many of these tokens as are likelier to be kept than the draft model's."""
+        kinds, model_chance = text_kinds(text), self._model_chance.chance(0)
+        for i, kind in enumerate(kinds):
+            if self._text_chances.chance(kind) < model_chance:
+                return kinds[:i]
+        return kinds
 
 
 class _UntilText:

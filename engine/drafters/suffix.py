@@ -23,7 +23,7 @@ _NOTHING = Draft([], Source.NGRAM)
 class SuffixRules:
     """When to propose and how far. ``max_match`` is at most `suffix_index.DEPTH`."""
 
-    min_match: int = 2  # a single token matches nearly always and is nearly always wrong
+    min_match: int = 2  # a single token matches nearly always; what follows it is right in one case of four
     tail_match: int = 8  # the same after tokens that a draft model has drawn: its own next one is good, too
     max_match: int = 32
     tokens_per_match: float = 4.0  # the paper's alpha: how many tokens a matched one is good for
@@ -49,6 +49,7 @@ class SuffixDrafter:
         self._rules = rules or SuffixRules()
         self._index = SuffixIndex()
         self.past, self.ends = past, ends
+        self.min_match = self._rules.min_match
         self.num_read = 0  # tokens of the history that the last `begin` had to index
         self._past_match = NO_MATCH
         self._ahead = self._past_ahead = NO_MATCH  # the same, some tokens ahead of the history
@@ -67,13 +68,9 @@ class SuffixDrafter:
     def propose(self, history: History, limit: int) -> Draft:
         """The most frequent continuation of the longest match, token by token, for as long as the rules allow."""
         self.follow(history[len(self._index) :].tolist())
-        return self.propose_next(limit)
-
-    def propose_next(self, limit: int) -> Draft:
-        """The same for the history that is known already; see `follow`."""
         self._ahead = self._index.suffix(self._rules.max_match)
         self._past_ahead, self._waiting = self._past_match, []
-        return self._proposal(limit, self._rules.min_match)
+        return self._proposal(limit, self.min_match)
 
     def follow(self, ids: Sequence[int]) -> None:
         """The known history goes on with ``ids``."""
@@ -106,7 +103,8 @@ class SuffixDrafter:
         if match.length < min_match:
             return _NOTHING
         limit = min(limit, int(rules.tokens_per_match * match.length))
-        ids, scores = index.continuation(match, limit, rules.min_match, rules.min_probability)
+        least = min(min_match, rules.min_match)
+        ids, scores = index.continuation(match, limit, least, rules.min_probability)
         return Draft(ids, self.source, None, scores, match.length).before(self.ends)
 
     def observe(self, num_accepted: int) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from engine.cost_curve import CostCurve
+from engine.pacing.cost_curve import CostCurve
 
 _SIZES = (1, 2, 3, 4, 6, 8, 16, 32)
 _DEAR = (2, 3, 6)  # in tokens: on some machines these cost more than a few tokens more
@@ -26,9 +26,8 @@ class InjectedCurve(CostCurve):
         super().__init__(costs_ms)
         self.num_padded = 0
 
-    def observe(self, num_tokens: int, milliseconds: float) -> float:  # noqa: ARG002
+    def observe(self, num_tokens: int, milliseconds: float) -> None:
         """Learn nothing."""
-        return 1.0
 
     def padded(self, num_tokens: int) -> int:
         """See `CostCurve.padded`. The loop asks once a pass."""

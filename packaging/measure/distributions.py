@@ -19,8 +19,9 @@ from pair import Pair, open_pair
 from scipy import stats
 
 from engine.drafters.base import Draft, Drafter
-from engine.drafters.paced import PacedDrafter
-from engine.pacer import MAX_DEPTH, Pacer
+from engine.pacing.constants import MAX_DEPTH
+from engine.pacing.drafter import PacedDrafter
+from engine.pacing.pacer import Pacer
 from engine.records import Mode, SamplingParams
 from engine.sampling import History, Sampler
 from engine.sharpness import Sharpness
@@ -95,7 +96,7 @@ class Answers:
         if self._depth is not None:
             return speculation.step(self._depth, wanted)
         drafter = self._drafter
-        if isinstance(drafter, PacedDrafter) and (rest := min(drafter.rest(speculation.history), wanted)):
+        if isinstance(drafter, PacedDrafter) and (rest := min(drafter.rest(), wanted)):
             return speculation.run_plain(rest, 60.0, drafter.wakes)
         return speculation.step(MAX_DEPTH, MAX_DEPTH + 1)
 

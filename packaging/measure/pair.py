@@ -11,7 +11,7 @@ from engine.drafters.base import Drafter
 from engine.drafters.by_mode import DraftersByMode
 from engine.drafters.draft_model import DraftModelDrafter
 from engine.loading import LoadedModel, LoadOptions, open_model
-from engine.pacer import Pacer
+from engine.pacing.pacer import Pacer
 from engine.prompt import PromptBuilder
 from engine.records import Message, Mode
 from engine.sampling import History

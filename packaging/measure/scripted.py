@@ -27,16 +27,17 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 from curves import InjectedCurve, random_curve
 
 from engine import speculate
-from engine.drafters import draft_model, paced
+from engine.drafters import draft_model
 from engine.drafters.draft_model import DraftModelDrafter
-from engine.drafters.paced import PacedDrafter
 from engine.fake_model import MarkovModel
-from engine.pacer import MAX_DEPTH
+from engine.pacing import drafter as paced
+from engine.pacing.constants import MAX_DEPTH
+from engine.pacing.drafter import PacedDrafter
 from engine.records import Mode, SamplingParams
 from engine.sampling import Sampler
 from engine.sequence import CachedSequence
 from engine.stats import StatsRecorder
-from tests.engine.drafters.test_paced import Answering, Clock
+from tests.engine.pacing.test_drafter import Answering, Clock
 from tests.engine.test_speculate import N_VOCAB, Q_LOGITS, likely_path, plain_distribution
 from tests.engine.test_verifier import chi_square_p
 

@@ -25,9 +25,9 @@ from app.settings_table import FIELD_BY_KEY, complaint
 from app.toml_file import Read, TomlFile
 from engine.cost_store import FILE_NAME as COSTS
 from engine.cost_store import CostStore
-from engine.experience import Experience
-from engine.experience_store import FILE_NAME as EXPERIENCE
-from engine.experience_store import ExperienceStore
+from engine.pacing.experience_store import FILE_NAME as EXPERIENCE
+from engine.pacing.experience_store import ExperienceStore
+from engine.pacing.pacer import Learnt, _DraftAverage
 from engine.probe import CACHE_FILE, _read_cache
 from engine.state_speeds import FILE_NAME as SPEEDS
 from engine.state_speeds import StateSpeeds
@@ -132,16 +132,20 @@ def test_half_a_character_is_saved_as_a_question_mark(tmp_path: Path) -> None:
 
 
 @SHARED
-@given(noun=st.sampled_from(["text", "tail", "model", "depths", "trial", "rate"]), odd=ODD)
+@given(noun=st.sampled_from(["text", "draft", "drafted", "average"]), odd=ODD)
 def test_odd_experience_is_none(tmp_path: Path, noun: str, odd: object) -> None:
-    good = Experience(1.0, 16).numbers(1.0)
+    learnt = Learnt(greedy=True)
+    learnt.average = _DraftAverage(2.0, 1.5)
+    good = learnt.numbers
     for value in (odd, [odd] * len(good[noun]), [odd, *good[noun][1:]]):
-        data = {"format": 1, "pairs": {"pair": {"chat": {**good, noun: value}}}}
+        data = {"format": 2, "pairs": {"pair": {"chat": {**good, noun: value}}}}
         (tmp_path / EXPERIENCE).write_text(json.dumps(data))
-        for numbers in ExperienceStore(tmp_path, 16).get("pair").values():
-            restored = Experience(1.0, 16)
-            restored.restore(numbers, 1.0)
-            assert restored.rate > 0.0
+        for numbers in ExperienceStore(tmp_path).get("pair").values():
+            restored = Learnt(greedy=True)
+            restored.restore(numbers)
+            assert 0.0 <= restored.text.chance(0) <= 1.0
+            assert 0.0 <= restored.draft.chance(0) <= 1.0
+            assert restored.average is None or 0.0 < restored.average.cost < 1e9
 
 
 @SHARED
@@ -160,7 +164,7 @@ def test_odd_costs_and_speeds_are_none(tmp_path: Path, odd: object, key: str) ->
 def test_memories_that_are_no_json_are_none(tmp_path: Path, text: str) -> None:
     for name in (EXPERIENCE, COSTS, SPEEDS, CACHE_FILE):
         (tmp_path / name).write_text(text, errors="surrogateescape")
-    assert ExperienceStore(tmp_path, 16).get("k") == {}
+    assert ExperienceStore(tmp_path).get("k") == {}
     assert CostStore(tmp_path).get("k") is None
     assert StateSpeeds(tmp_path).seconds("k", "prompt", 1) is None
     assert _read_cache(tmp_path) == {}

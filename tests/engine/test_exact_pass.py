@@ -1,13 +1,13 @@
 """Whole passes, exactly: every random outcome of one is played through, and together they give the target's tokens.
 
-Counting samples finds a bias of a few per mille; this finds one of a billionth, whatever had been drafted, chained,
-padded, seen ahead or learnt before the pass. (Later passes cannot spoil it: each is exact given all before it.)
+Counting samples finds a bias of a few per mille; this finds one of a billionth, whatever had been drafted, looked up,
+padded or learnt before the pass. (Later passes cannot spoil it: each is exact given all before it.)
 """
 
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from copy import deepcopy
 from math import prod
 
@@ -16,21 +16,22 @@ import pytest
 from numpy.typing import NDArray
 
 from engine import block_verifier, speculate
-from engine.cost_curve import CostCurve
 from engine.distribution import Distribution, excess_sum
-from engine.drafters import draft_model, paced, seen
-from engine.drafters.draft_model import DraftModelDrafter
-from engine.drafters.paced import PacedDrafter
-from engine.drafters.seen import Seen
+from engine.drafters import draft_model
+from engine.drafters.base import Draft
+from engine.drafters.draft_model import DraftModelDrafter, Gate
 from engine.drafters.suffix import SuffixDrafter, SuffixRules
 from engine.fake_model import MarkovModel
-from engine.pacer import Pacer
+from engine.pacing import drafter as paced
+from engine.pacing.cost_curve import CostCurve
+from engine.pacing.drafter import PacedDrafter
+from engine.pacing.pacer import Choice, Decision, Pacer
 from engine.records import Mode, SamplingParams
-from engine.sampling import Sampler
+from engine.sampling import History, Sampler
 from engine.sequence import CachedSequence
 from engine.speculate import Speculation
 from engine.stats import StatsRecorder
-from tests.engine.drafters.test_paced import FLAT, STAIRCASE, Clock
+from tests.engine.pacing.test_drafter import FLAT, STAIRCASE, Clock
 
 N_VOCAB = 3
 DEPTH = 4
@@ -142,8 +143,8 @@ class Stage:
             self.clock, self.outcomes = deepcopy(clock), Outcomes(ways.pop())
             mine = deepcopy(speculation)
             block = mine.step(DEPTH, LENGTH)
-            parts = mine._drafter._chain.parts  # type: ignore[attr-defined]
-            kinds["+".join(part.source.value for part in parts)] += 1
+            draft = mine._drafter._draft  # type: ignore[attr-defined]
+            kinds[draft.source.value if draft.ids else "nothing"] += 1
             last = self.outcomes.last
             assert last is not None
             for token_id in range(N_VOCAB):
@@ -165,9 +166,30 @@ def largest_error(shares: dict[tuple[int, ...], float], last_id: int) -> float:
     return max(abs(given[ids] - wanted[ids]) for ids in given)
 
 
-def errors(stage: Stage, curve: dict[int, float], kinds: Counter[str]) -> Iterator[float]:
+class DicePacer(Pacer):
+    """Decides by dice, so that every kind of pass follows every other."""
+
+    def __init__(self, curve: CostCurve, draft_step_ms: float) -> None:
+        super().__init__(curve, draft_step_ms)
+        self._dice = np.random.default_rng(9)
+
+    def choose(
+        self, text: Sequence[int], *, has_model: bool, limit: int, may_rest: bool = True, num_unread: int = 0
+    ) -> Decision:
+        """See `Pacer.choose`; it is as little allowed to look at a token that is drawn."""
+        super().choose(text, has_model=has_model, limit=limit, may_rest=may_rest, num_unread=num_unread)
+        roll, most_text = self._dice.random(), min(len(text), limit)
+        if roll < 0.4 and most_text > 0:
+            self.decision = Decision(Choice.TEXT, int(self._dice.integers(1, most_text + 1)))
+        elif roll < 0.9 and limit > 0:
+            self.decision = Decision(Choice.DRAFT, limit, is_probe=roll < 0.6)
+        else:
+            self.decision = Decision(Choice.PLAIN, 0)
+        return self.decision
+
+
+def errors(stage: Stage, pacer: Pacer, kinds: Counter[str]) -> Iterator[float]:
     """Of passes on the way through answers, whose pacer has learnt from all before."""
-    pacer = Pacer(CostCurve(curve), 0.05)
     target = CachedSequence(MarkovModel(P_LOGITS))
     model = DraftModelDrafter(CachedSequence(MarkovModel(Q_LOGITS)), N_VOCAB, frozenset())
     drafter = PacedDrafter(pacer, SuffixDrafter(SuffixRules(min_match=1, tail_match=1)), model)
@@ -189,12 +211,20 @@ def errors(stage: Stage, curve: dict[int, float], kinds: Counter[str]) -> Iterat
 
 
 @pytest.mark.parametrize("curve", [STAIRCASE, FLAT], ids=["staircase", "flat"])
+@pytest.mark.parametrize("decides", [Pacer, DicePacer], ids=["pacer", "dice"])
 def test_all_outcomes_of_a_pass_together_are_the_targets_distribution(
-    monkeypatch: pytest.MonkeyPatch, curve: dict[int, float]
+    monkeypatch: pytest.MonkeyPatch, curve: dict[int, float], decides: type[Pacer]
 ) -> None:
     kinds: Counter[str] = Counter()
-    assert max(errors(Stage(monkeypatch), curve, kinds)) < 1e-12
-    assert {"ngram", "draft", "draft+ngram"} <= set(kinds)
+    assert max(errors(Stage(monkeypatch), decides(CostCurve(curve), 0.05), kinds)) < 1e-12
+    assert set(kinds) <= {"ngram", "draft", "nothing"}
+    assert len(kinds) > 1
+    if decides is DicePacer:
+        assert min(kinds["ngram"], kinds["draft"]) > 100
+
+
+def dice() -> Pacer:
+    return DicePacer(CostCurve(FLAT), 0.05)
 
 
 def test_a_leaf_that_is_judged_like_an_inner_token_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -203,15 +233,27 @@ def test_a_leaf_that_is_judged_like_an_inner_token_is_noticed(monkeypatch: pytes
         return left / (left + 1.0 - weights[i]) if left > 0.0 else 0.0
 
     monkeypatch.setattr(block_verifier, "_keep_probability", as_inner)
-    assert max(errors(Stage(monkeypatch), FLAT, Counter())) > 0.01
+    assert max(errors(Stage(monkeypatch), dice(), Counter())) > 0.01
 
 
 def test_a_drawn_token_that_is_not_submitted_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
-    drawn = Seen.drawn
+    propose = DraftModelDrafter.propose
 
-    def without_the_other(self: Seen, uniform: object) -> Seen:
-        one = drawn(self, uniform)  # type: ignore[arg-type]
-        return one.part(0, len(one.ids) - (len(one.ids) > 1 and one.ids[-1] != self.ids[len(one.ids) - 1]))
+    def without_a_zero_at_the_end(
+        self: DraftModelDrafter, history: History, limit: int, gate: Gate | None = None, pending: tuple[int, ...] = ()
+    ) -> Draft:
+        draft = propose(self, history, limit, gate, pending)
+        if draft.q is None:
+            return draft
+        count = len(draft.ids) - (len(draft.ids) > 1 and draft.ids[-1] == 0)
+        return Draft(draft.ids[:count], draft.source, draft.q[:count], (draft.scores or [])[:count])
 
-    monkeypatch.setattr(seen.Seen, "drawn", without_the_other)
-    assert max(errors(Stage(monkeypatch), FLAT, Counter())) > 0.001
+    monkeypatch.setattr(DraftModelDrafter, "propose", without_a_zero_at_the_end)
+    assert max(errors(Stage(monkeypatch), dice(), Counter())) > 0.001
+
+
+def test_how_far_is_drafted_may_depend_on_what_was_drawn_where_all_of_that_is_submitted(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(paced._Gate, "worth_running", lambda _self, drawn_id: drawn_id != 0)
+    assert max(errors(Stage(monkeypatch), dice(), Counter())) < 1e-12

@@ -7,7 +7,6 @@ from collections.abc import Iterator
 import pytest
 
 from engine.drafters.draft_model import DraftModelDrafter
-from engine.drafters.two_tokens import TwoTokens
 from engine.errors import DecodeError
 from engine.interfaces import Candidates, TokenIds
 from engine.likeliest import Row
@@ -54,13 +53,6 @@ def failing_after(monkeypatch: pytest.MonkeyPatch, session: Session, num_passes:
     monkeypatch.setattr(LlamaContext, "_decode", decode_or_fail)
 
 
-def read_two_tokens(monkeypatch: pytest.MonkeyPatch, session: Session, apart: bool) -> None:
-    """Not as measured, which would be another way in every run."""
-    two_tokens = TwoTokens()
-    two_tokens.apart, two_tokens._is_settled = apart, True
-    monkeypatch.setattr(session, "_two_tokens", two_tokens)
-
-
 @pytest.mark.parametrize("num_passes", [0, 1, 2, 3, 4, 7])
 @pytest.mark.parametrize(
     ("mode", "depth"), [(Mode.DRAFT, 3), (Mode.DRAFT, None), (Mode.HYBRID, 5), (Mode.HYBRID, None), (Mode.AUTO, None)]
@@ -81,14 +73,12 @@ def test_the_answer_goes_on_and_is_the_plain_one(
     assert answer(pair, Mode.DRAFT, 3).stats.accepted > 0, "the next answer tries it again"
 
 
-@pytest.mark.parametrize("apart", [False, True])
 @pytest.mark.parametrize("num_passes", [0, 2, 5, 8])
 @pytest.mark.parametrize(("mode", "depth"), [(Mode.DRAFT, 3), (Mode.DRAFT, None), (Mode.HYBRID, None)])
 def test_what_was_drawn_by_then_is_proposed(
-    pair: Session, monkeypatch: pytest.MonkeyPatch, mode: Mode, depth: int | None, num_passes: int, apart: bool
+    pair: Session, monkeypatch: pytest.MonkeyPatch, mode: Mode, depth: int | None, num_passes: int
 ) -> None:
     failing_after(monkeypatch, pair, num_passes)
-    read_two_tokens(monkeypatch, pair, apart)
     rows, run = [0], DraftModelDrafter._pass
 
     def counted(self: DraftModelDrafter, ids: TokenIds) -> Row | Candidates:
@@ -101,5 +91,5 @@ def test_what_was_drawn_by_then_is_proposed(
     assert len(found.token_ids) == TOKENS
     if mode is Mode.DRAFT and depth is not None and num_passes > 0:
         assert found.stats.proposed == rows[0] > 0  # each row gave one token
-    if not apart and depth is not None:
-        assert rows[0] == num_passes  # only a token read apart is a pass whose row nobody wants
+    if depth is not None:
+        assert rows[0] == num_passes  # no row of a pass is left unused

@@ -9,10 +9,10 @@ import pytest
 
 from engine import speculate
 from engine.answer import Answer
-from engine.cost_curve import CostCurve
 from engine.drafters.prompt_lookup import PromptLookupDrafter
 from engine.fake_model import MarkovModel
-from engine.pacer import Pacer
+from engine.pacing.cost_curve import CostCurve
+from engine.pacing.pacer import Pacer
 from engine.plain_cost import PlainCost, comparable_ms
 from engine.prompt import PromptBuilder
 from engine.records import ChatRequest, Finished, Mode, RunStats, SamplingParams

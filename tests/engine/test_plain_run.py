@@ -5,18 +5,20 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from engine import speculate
 from engine.drafters.none import NoDrafter
 from engine.errors import DecodeError
 from engine.fake_model import MarkovModel
 from engine.interfaces import Rows, TokenIds
 from engine.records import SamplingParams, Source
+from engine.sampling import History
 from tests.engine.test_speculate import OPEN, Run
 
 GREEDY = SamplingParams(temperature=0.0)
 PENALIZED = SamplingParams(temperature=0.7, repeat_penalty=1.3, seed=11)
 
 
-def never(_token_id: int) -> bool:
+def never(_history: History) -> bool:
     return False
 
 
@@ -44,12 +46,49 @@ def test_no_time_is_one_pass() -> None:
 
 def test_it_ends_with_the_token_that_ends_and_at_the_context() -> None:
     run = Run(NoDrafter(), OPEN, [3, 1], n_ctx=32)
-    ids = run.speculation.run_plain(100, 60.0, lambda token_id: token_id == 5).ids
+    ids = run.speculation.run_plain(100, 60.0, lambda history: int(history[-1]) == 5).ids
     assert ids[-1] == 5
     assert 5 not in ids[:-1]
     rest = run.speculation.run_plain(100, 60.0, never).ids
     assert len(ids) + len(rest) == 31
     assert run.speculation.room == 0
+
+
+@pytest.mark.parametrize("pass_s", [0.001, 0.02, 0.03, 5.0])
+def test_after_every_token_it_is_asked_whether_to_end_there_however_long_a_pass_takes(
+    pass_s: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The last one of a run, too: whoever is asked may wait for just this token."""
+    run = Run(NoDrafter(), GREEDY, [3, 1, 4, 1])
+    now, forward = [0.0], run.target._forward
+
+    def slow(*of: object) -> Rows:
+        now[0] += pass_s
+        return forward(*of)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(run.target, "_forward", slow)
+    monkeypatch.setattr(speculate, "perf_counter", lambda: now[0])
+    heard: list[list[int]] = []
+
+    def note(history: History) -> bool:
+        heard.append(history.tolist())
+        return False
+
+    num_runs = 0
+    while len(run.speculation.history) < 44:
+        run.speculation.run_plain(44 - len(run.speculation.history), 0.03, note)
+        num_runs += 1
+    whole = run.speculation.history.tolist()
+    assert heard == [whole[:length] for length in range(5, 45)]
+    assert num_runs == (2 if pass_s == 0.001 else 20 if pass_s == 0.02 else 40)
+
+
+@pytest.mark.parametrize("budget_s", [0.0, 60.0])
+def test_who_is_asked_ends_it_also_where_the_time_is_over(budget_s: float) -> None:
+    run = Run(NoDrafter(), GREEDY, [3, 1])
+    asked: list[int] = []
+    run.speculation.run_plain(40, budget_s, lambda history: bool(asked.append(len(history))) or len(history) == 3)
+    assert asked == [3]
 
 
 def test_every_pass_is_told() -> None:

@@ -6,7 +6,6 @@ from pathlib import Path
 
 import pytest
 
-from engine.drafters.two_tokens import TwoTokens
 from engine.errors import DecodeError, EngineError, ModelNotFoundError, ModeUnavailableError, PromptTooLongError
 from engine.records import (
     ChatRequest,
@@ -101,17 +100,6 @@ def test_how_sharply_to_draft_is_learnt_unless_a_seed_must_repeat_the_answer(pai
     assert finished(list(pair.generate(request(Mode.DRAFT, depth=3)))).stats.accepted > 0
     assert pair._sharpness._params is not None
     assert pair._sharpness._params.temperature == 1.0  # temperature 0 has no q to learn from
-
-
-def test_how_two_tokens_are_read_is_learnt_unless_a_seed_must_repeat_the_answer(pair: Session) -> None:
-    def tried(temperature: float, seed: int | None = None) -> int:
-        pair._two_tokens = TwoTokens()
-        list(pair.generate(request(Mode.DRAFT, depth=3, sampling=SamplingParams(temperature=temperature, seed=seed))))
-        return sum(len(tries) for tries in pair._two_tokens._seconds.values()) + pair._two_tokens._is_settled
-
-    assert tried(0.0, seed=7)
-    assert tried(1.0)
-    assert not tried(1.0, seed=7)
 
 
 def test_the_cache_is_kept_between_turns(pair: Session) -> None:

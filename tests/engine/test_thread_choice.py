@@ -8,7 +8,7 @@ from app.paths import builtin_draft
 from engine import thread_choice
 from engine.errors import DecodeError
 from engine.loading import LoadOptions, open_model
-from engine.measuring import Interrupted
+from engine.pacing.measuring import Interrupted
 
 
 @pytest.mark.parametrize("reason", [DecodeError("The pass failed."), Interrupted()])

@@ -10,8 +10,8 @@ from dataclasses import dataclass, field
 import pytest
 
 from app.paths import builtin_draft, builtin_target
-from engine import pair_costs
 from engine.errors import DecodeError
+from engine.pacing import pair_costs
 from engine.records import (
     ChatRequest,
     CountRequest,

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 from PySide6.QtWidgets import QApplication
 
-from engine.pacing import choose_pace
+from engine.pacing.pace import choose_pace
 from engine.records import Mode
 from engine.sentences import said
 from tests.ui.conftest import ASSETS
@@ -43,7 +43,7 @@ def test_sentences_within_sentences_and_their_numbers(german: None) -> None:
 
 
 def test_the_engines_files_hold_the_beginnings_of_all_shapes() -> None:
-    code = "".join(path.read_text("utf-8") for path in (ASSETS.parent / "engine").glob("*.py"))
+    code = "".join(path.read_text("utf-8") for path in (ASSETS.parent / "engine").rglob("*.py"))
     for sentence in SENTENCES:
         longest = max(sentence.replace("}", "{").split("{"), key=len).strip(" ,:")
         assert longest in code, sentence

@@ -13,7 +13,7 @@ from app.command_line.output import INTERRUPTED
 from app.command_line.parser import ALL_LAYERS, CONTEXTS, MOST_THREADS, main, make_parser
 from app.command_line.run import load_request
 from app.settings_table import FIELDS
-from engine.pacer import MAX_DEPTH
+from engine.pacing.constants import MAX_DEPTH
 from engine.records import CacheType, EngineReady, FlashAttention, LoadRequest, Source
 from engine.session import Progress, Session
 from tests.shared_files import shared_model

@@ -1,0 +1,120 @@
+"""How likely a proposed token is to be kept, learnt from what was kept. Knows no tokens and no costs.
+
+What a drafter says of its tokens (how sure it is, how long a match was) falls into classes; each begins with what real
+models gave and counts what becomes of it, forgetting slowly.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Sequence
+
+from engine.drafters.base import Draft
+from engine.pacing.constants import (
+    CONFIDENCES,
+    DRAWN_CHANCES,
+    FORGET,
+    GREEDY_CHANCES,
+    HERE_LOOKS,
+    MATCH_CHANCES,
+    MATCH_LENGTHS,
+    PRIOR_LOOKS,
+    TORN_CHANCES,
+)
+
+_SEEN_ONCE = 0.75  # the share that suffix decoding states where one thing followed, once
+_MOST_LOOKS = 1e4  # no count reaches it: looks are forgotten
+_PLACES = len(MATCH_CHANCES[0])
+TEXT_PRIORS = (*TORN_CHANCES, *(chance for chances in MATCH_CHANCES for chance in chances))
+
+
+class AcceptanceEstimate:
+    """The chance to be kept, by class, of a token where all before it were kept."""
+
+    def __init__(self, priors: Sequence[float], *, watches_answers: bool = False) -> None:
+        """``priors``: a chance for each class. With ``watches_answers`` an answer's own text counts for more."""
+        self._priors = tuple(priors)
+        self._kept, self._seen = [0.0] * len(priors), [0.0] * len(priors)
+        self._usual = list(priors)
+        self._watches = watches_answers
+        self.begin()
+
+    def begin(self) -> None:
+        """An answer begins, whose text may be unlike the others'."""
+        self._here_kept = self._here_expected = HERE_LOOKS
+        self._here = 1.0
+
+    @property
+    def is_seen(self) -> bool:
+        """Whether anything was ever looked at; until then a chance is what others' models gave."""
+        return any(self._seen)
+
+    def chance(self, kind: int) -> float:
+        """Chance of a token of this class."""
+        return self._usual[kind] * self._here
+
+    @property
+    def chances(self) -> list[float]:
+        """`chance` of every class, as of now: for who asks about many tokens."""
+        return [usual * self._here for usual in self._usual]
+
+    def observe(self, kinds: Sequence[int], num_kept: int) -> None:
+        """Of tokens of these classes the first so many were kept; the one after them, if any, was not."""
+        for depth, kind in enumerate(kinds[: num_kept + 1]):
+            is_kept = depth < num_kept
+            if self._watches:
+                self._here_expected += self.chance(kind)
+                self._here_kept += is_kept
+                self._here = min(1.0, self._here_kept / self._here_expected)
+            self._kept[kind] = self._kept[kind] * FORGET + is_kept
+            self._seen[kind] = self._seen[kind] * FORGET + 1.0
+            self._learn(kind)
+
+    def _learn(self, kind: int) -> None:
+        kept, seen = self._kept[kind] + PRIOR_LOOKS * self._priors[kind], self._seen[kind] + PRIOR_LOOKS
+        self._usual[kind] = kept / seen
+
+    @property
+    def numbers(self) -> list[float]:
+        """What was learnt, for keeping it: kept and seen ones of each class."""
+        return [*self._kept, *self._seen]
+
+    def restore(self, numbers: Sequence[float]) -> None:
+        """Go on from what `numbers` gave.
+
+        Raises:
+            ValueError: these cannot be such numbers.
+        """
+        count = len(self._priors)
+        kept, seen = [float(one) for one in numbers[:count]], [float(one) for one in numbers[count:]]
+        if len(seen) != count or not all(0.0 <= a <= b <= _MOST_LOOKS for a, b in zip(kept, seen, strict=True)):
+            raise ValueError("these are not counts of looks")
+        self._kept, self._seen = kept, seen
+        for kind in range(count):
+            self._learn(kind)
+
+
+def text_estimate() -> AcceptanceEstimate:
+    """Of tokens of text, whose classes `text_kinds` gives."""
+    return AcceptanceEstimate(TEXT_PRIORS, watches_answers=True)
+
+
+def draft_estimate(*, greedy: bool) -> AcceptanceEstimate:
+    """Of tokens of a draft model, whose classes `draft_kind` gives."""
+    return AcceptanceEstimate(GREEDY_CHANCES if greedy else DRAWN_CHANCES)
+
+
+def draft_kind(confidence: float) -> int:
+    """The class of a token of which the draft is so sure."""
+    return bisect_right(CONFIDENCES, confidence)
+
+
+def text_kinds(draft: Draft) -> list[int]:
+    """The class of each token of a text match: whether only one thing ever followed, the match's length, its place."""
+    torn = int(draft.match_length > 1)
+    whole = len(TORN_CHANCES) + _PLACES * bisect_left(MATCH_LENGTHS, draft.match_length)
+    scores = draft.scores if draft.scores is not None else [_SEEN_ONCE] * len(draft.ids)
+    last = _PLACES - 1
+    return [
+        whole + (place if place < last else last) if score >= _SEEN_ONCE else torn for place, score in enumerate(scores)
+    ]

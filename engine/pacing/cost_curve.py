@@ -1,0 +1,257 @@
+"""What a pass of n tokens costs on this machine, measured and kept up to date. Knows no tokens and no drafts.
+
+On CPUs the curve is a staircase (repacked kernels work on four rows at a time, AMX on 16 and 32), on GPUs nearly flat
+at first; a constant draft length is wrong on one or the other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from itertools import pairwise
+from math import pow  # noqa: A004  (of floats; the built-in one may give a complex number)
+
+from engine.pacing.constants import (
+    AS_CHEAP,
+    CLIP,
+    ENOUGH_TRIES,
+    FAR,
+    FULL_SIZES,
+    GUESS_CLIP,
+    GUESSED_PASSES,
+    LARGEST_PAD,
+    LEVEL_RATE,
+    MAX_PASS,
+    PAD_GAIN,
+    REFRESH_EVERY,
+    SIZE_RATE,
+    TELLING_PASSES,
+    UNKNOWN_SHAPE,
+)
+
+_SMALLEST_TELLING = 4  # a look that measured no pass of so many tokens was hurried
+_PLAIN_TRIES = 2
+_ENOUGH_SIZES = 2  # of one alone the measurement may have been wrong
+_LEAST = 0.5  # of the straight line between its neighbours: what a size costs by the steps of another model
+
+
+@dataclass(slots=True)
+class _Tried:
+    """Passes of a size that was not measured."""
+
+    least_ms: float
+    count: int = 0
+
+
+class CostCurve:
+    """Milliseconds of a pass by its number of tokens, 1 to `MAX_PASS`.
+
+    Sizes that were not measured follow the shape of the machine's curve between those that were; a few passes say what
+    they take.
+    """
+
+    def __init__(
+        self, measured_ms: Mapping[int, float], shape: Mapping[int, float] | None = None, *, guessed: bool = False
+    ) -> None:
+        """``measured_ms`` holds at least the pass of one token.
+
+        Args:
+            measured_ms: milliseconds by tokens of a pass.
+            shape: passes of another model on this machine, by tokens; see `UNKNOWN_SHAPE`.
+            guessed: the curve has the right shape at best: the first passes that are observed set its level.
+
+        Raises:
+            ValueError: there is no positive cost of one token.
+        """
+        self._shape = _straight_lines(shape or UNKNOWN_SHAPE)
+        self._num_seen = 0 if guessed else GUESSED_PASSES
+        self._num_plain = self._since_refresh = 0
+        self._known: dict[int, float] = {}
+        self._seen: dict[int, int] = {}  # passes of each size since the last refresh
+        self._ms: list[float] = []
+        self._costs_ms: list[float] = []
+        self._cheapest: list[int] = []
+        self._largest = MAX_PASS
+        self._learnt: set[int] = set()  # sizes that only passes of answers told
+        self.replace(measured_ms)
+
+    def replace(self, measured_ms: Mapping[int, float]) -> None:
+        """Take a newer measurement; what was only learnt from passes is scaled to it.
+
+        Raises:
+            ValueError: there is no positive cost of one token.
+        """
+        if measured_ms.get(1, 0.0) <= 0.0:
+            raise ValueError("a cost curve needs the cost of one token")
+        measured = {n: ms for n, ms in measured_ms.items() if 1 <= n <= MAX_PASS and ms > 0.0}
+        learnt = {n: self._known[n] * measured[1] / self._known[1] for n in self._learnt - measured.keys()}
+        self._known, self._learnt = measured | learnt, set(learnt)
+        self._measured, self._tried = dict(measured), dict[int, _Tried]()
+        self._num_plain = 0
+        self._refresh()
+
+    @property
+    def doubts_plain(self) -> bool:
+        """Whether a few plain passes should say what one takes, before anything else is tried.
+
+        A look that had no time for larger ones may have met another program: whatever is kept would seem to pay.
+        """
+        return max(self._measured) < _SMALLEST_TELLING and self._num_plain < _PLAIN_TRIES
+
+    @property
+    def largest(self) -> int:
+        """The size whose tokens cost as little as any's: what goes beyond had better wait for the next pass.
+
+        By then it is known whether all that comes before it is right.
+        """
+        return self._largest
+
+    @property
+    def costs_ms(self) -> list[float]:
+        """`cost_ms` of 1 to `MAX_PASS` tokens. Not to be changed."""
+        return self._costs_ms
+
+    @property
+    def points_ms(self) -> dict[int, float]:
+        """The whole curve, unpadded: what is known, and what is believed of the rest."""
+        return dict(enumerate(self._ms[1:], 1))
+
+    @property
+    def known_ms(self) -> dict[int, float]:
+        """The sizes that were measured or learnt, for keeping them."""
+        return dict(sorted(self._known.items()))
+
+    def padded(self, num_tokens: int) -> int:
+        """How many tokens a pass should carry where ``num_tokens`` are wanted: more where more are cheaper."""
+        return self._cheapest[num_tokens] if num_tokens <= MAX_PASS else num_tokens
+
+    def cost_ms(self, num_tokens: int) -> float:
+        """Cost of a pass for ``num_tokens``, padded where that is cheaper."""
+        return self._costs_ms[min(num_tokens, MAX_PASS) - 1]
+
+    def plain_share(self, num_tokens: int) -> float | None:
+        """A plain pass in parts of one of so many tokens, as they were measured; None for a size that was not."""
+        measured_ms = self._measured.get(num_tokens)
+        return self._measured[1] / measured_ms if measured_ms else None
+
+    def observe(self, num_tokens: int, milliseconds: float) -> None:
+        """A pass of this many tokens took so long: correct its own cost, and the level of all a little."""
+        if num_tokens > MAX_PASS or milliseconds <= 0.0:
+            return
+        self._since_refresh += 1
+        self._seen[num_tokens] = self._seen.get(num_tokens, 0) + 1
+        if num_tokens not in self._known:
+            self._try(num_tokens, milliseconds)
+        elif num_tokens == 1 and self.doubts_plain:
+            self._num_plain += 1
+            self._lower_measured(milliseconds)
+            self._refresh()
+        else:
+            self._correct(num_tokens, milliseconds)
+
+    def _correct(self, num_tokens: int, milliseconds: float) -> None:
+        is_trusted = self._num_seen >= GUESSED_PASSES
+        clip = CLIP if is_trusted else GUESS_CLIP
+        ratio = min(max(milliseconds / self._known[num_tokens], 1.0 / clip), clip)
+        self._num_seen += 1
+        # While it is guessed, the level is the mean of what was seen.
+        level = ratio ** (LEVEL_RATE if is_trusted else 1.0 / self._num_seen)
+        self._known[num_tokens] *= (ratio / level) ** SIZE_RATE
+        self._scale(level)
+        if self._since_refresh >= REFRESH_EVERY:
+            self._follow_seen()
+            self._refresh()
+        else:
+            self._ms = [ms * level for ms in self._ms]
+            self._ms[num_tokens] = self._known[num_tokens]
+            self._costs_ms = [self._ms[cheapest] for cheapest in self._cheapest[1:]]
+
+    def _scale(self, factor: float) -> None:
+        if factor != 1.0:
+            self._known = {n: ms * factor for n, ms in self._known.items()}
+
+    def _lower_measured(self, most_ms: float) -> None:
+        """A plain pass takes no longer than this: what was measured as more was beside another program, as the rest was."""
+        factor = most_ms / self._known[1]
+        if factor < 1.0:
+            self._known.update({n: self._known[n] * factor for n in self._measured})
+
+    def _follow_seen(self) -> None:
+        """Where all sizes that were seen lately cost far less than measured, the machine was busy: the rest follows.
+
+        Else nobody would try what seems dear, a plain pass among them. What seems cheap is soon found out.
+        """
+        telling = [n for n, count in self._seen.items() if count >= TELLING_PASSES and n in self._measured]
+        self._seen = {}
+        if len(telling) < _ENOUGH_SIZES:
+            return
+        level = max(self._known[n] / self._measured[n] for n in telling)
+        for n in self._measured.keys() - telling:
+            if self._known[n] > FAR * level * self._measured[n]:
+                self._known[n] = level * self._measured[n]
+
+    def _try(self, num_tokens: int, milliseconds: float) -> None:
+        """Learn from a pass of a size that was not measured; it never takes less time than a plain one."""
+        tried = self._tried.setdefault(num_tokens, _Tried(milliseconds))
+        tried.least_ms = min(tried.least_ms, milliseconds)
+        tried.count += 1
+        self._lower_measured(tried.least_ms)
+        if tried.count >= ENOUGH_TRIES:
+            self._known[num_tokens] = tried.least_ms
+            self._learnt.add(num_tokens)
+            del self._tried[num_tokens]
+        self._refresh()
+
+    def _believed(self) -> dict[int, float]:
+        """What is known, and what a few tries make of the rest: where dearer than hoped, believed with every one more.
+
+        Of an unknown size the first try counts at once where it is cheaper than the shape says.
+        """
+        believed = dict(self._known)
+        for n, tried in sorted(self._tried.items()):
+            hoped_ms = _follow_shape(believed, self._shape)[n]
+            share = tried.count / ENOUGH_TRIES if tried.least_ms > hoped_ms else 1.0
+            believed[n] = hoped_ms * pow(tried.least_ms / hoped_ms, share)
+        return believed
+
+    def _refresh(self) -> None:
+        """Find anew what each size costs, and which is the cheapest."""
+        self._since_refresh = 0
+        self._ms = _follow_shape(self._believed(), self._shape)
+        self._cheapest = list(range(MAX_PASS + 1))
+        # A plain pass stays plain: it alone is seen for long, so it alone follows a machine that has become slower.
+        for n in range(2, MAX_PASS + 1):
+            best = min(range(n, min(n + LARGEST_PAD, MAX_PASS) + 1), key=self._ms.__getitem__)
+            if self._ms[best] < PAD_GAIN * self._ms[n]:
+                self._cheapest[n] = best
+        self._costs_ms = [self._ms[cheapest] for cheapest in self._cheapest[1:]]
+        shares = [(self.cost_ms(n) / n, n) for n in FULL_SIZES]
+        most = AS_CHEAP * min(shares)[0]
+        self._largest = min(n for share, n in shares if share <= most)
+
+
+def _follow_shape(known_ms: Mapping[int, float], shape: list[float]) -> list[float]:
+    """Cost of each size in milliseconds, from known ones (that of one token among them) and a shape in plain passes.
+
+    Between known sizes: a straight line, with the steps that the shape has there. Beyond the last: as the shape goes
+    on, from there or from a plain pass, whichever is cheaper.
+    """
+    plain_ms, last = known_ms[1], max(known_ms)
+    line, shape_line = _straight_lines(known_ms), _straight_lines({n: shape[n] for n in known_ms})
+    costs = [max(ms + plain_ms * (shape[n] - shape_line[n]), _LEAST * ms) for n, ms in enumerate(line[: last + 1])]
+    last_ms, grown = known_ms[last], max(shape[last] - 1.0, 0.0)
+    slope_ms = max(last_ms - plain_ms, 0.0) / grown if grown else plain_ms
+    for n in range(last + 1, MAX_PASS + 1):
+        more = max(shape[n] - shape[last], 0.0)
+        costs.append(min(last_ms + more * slope_ms, last_ms + more * last_ms / shape[last]))
+    return costs
+
+
+def _straight_lines(points: Mapping[int, float]) -> list[float]:
+    """Values at 0 to `MAX_PASS` on straight lines between the points; flat before the first and after the last."""
+    ordered = sorted((n, value) for n, value in points.items() if 1 <= n <= MAX_PASS)
+    values = [ordered[0][1]] * (MAX_PASS + 1)
+    for (left, left_value), (right, right_value) in pairwise([*ordered, (MAX_PASS + 1, ordered[-1][1])]):
+        for n in range(left, min(right, MAX_PASS) + 1):
+            values[n] = left_value + (right_value - left_value) * (n - left) / (right - left)
+    return values

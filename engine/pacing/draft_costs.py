@@ -1,0 +1,101 @@
+"""What a token of a loaded draft model costs, and the threads that compute it: measured, kept, corrected by use.
+
+Owns the number of the draft's threads. Knows the target only by whether it gave cores up. A draft on a graphics
+processor keeps its threads, which do nothing there.
+"""
+
+from __future__ import annotations
+
+from engine.cost_store import CostStore, SavedCosts
+from engine.free_cores import FreeCores
+from engine.llama import library
+from engine.loading import LoadedModel
+from engine.pacing.measuring import DraftingTimes, ShouldStop, measure_drafting, nobody_waits
+from engine.thread_choice import choose_threads
+from engine.threads import ThreadControl
+
+_SIZES = (1,)
+
+
+class DraftCosts:
+    """One for a loaded draft."""
+
+    def __init__(self, draft: LoadedModel, asked_threads: int | None, store: CostStore, key: str) -> None:
+        """What is found out is kept in ``store`` under ``key``."""
+        self._draft, self._asked, self._store, self._key = draft, asked_threads, store, key
+        self._control = self._new_control(draft.context.threads)
+        self._capped = False  # by the target, which gave cores up that the draft wants as well
+        self.is_known = False  # well enough to be kept: neither in a hurry nor beside another program
+        self._news = ""
+
+    # ---- measuring --------------------------------------------------------------------------------------------------
+
+    def take_kept(self) -> float | None:
+        """What an earlier start kept: milliseconds of a step, and the threads; None where nothing was."""
+        kept = self._store.get(self._key)
+        if kept is None:
+            return None
+        step_ms = kept.bands[min(kept.bands)][1]
+        self._control, self.is_known = self._new_control(kept.threads), True
+        self._control.expect({1: step_ms})
+        return step_ms
+
+    def save(self, step_ms: float) -> None:
+        """Keep what is known for the next start, where nothing disturbed it."""
+        if step_ms > 0.0 and self.is_known and not self._capped and not self._control.is_disturbed:
+            self._store.put(self._key, SavedCosts(self._control.best, {0: {1: step_ms}}))
+
+    def choose_threads(self, budget_s: float, should_stop: ShouldStop = nobody_waits) -> None:
+        """Measure which number of threads is the fastest.
+
+        Raises:
+            DecodeError: a pass failed.
+            Interrupted: ``should_stop`` said so.
+        """
+        settled = self.is_known and self._draft.context.threads_change_numbers
+        chosen = choose_threads(self._draft, self._asked, _SIZES, budget_s, settled=settled, should_stop=should_stop)
+        self._control = self._new_control(chosen)
+
+    def time_step(self, n_vocab: int, should_stop: ShouldStop = nobody_waits) -> DraftingTimes:
+        """What one more token takes now, drafted for a target of ``n_vocab`` tokens.
+
+        Raises:
+            DecodeError: a pass failed.
+            Interrupted: ``should_stop`` said so.
+        """
+        times = measure_drafting(self._draft.sequence, n_vocab, should_stop)
+        self.is_known = times.is_steady
+        self._control.expect({1: times.step_ms})
+        return times
+
+    def _new_control(self, best: int) -> ThreadControl:
+        """The best may have been found in a disturbed moment, so others are tried; where it was asked for, none are."""
+        is_fixed = self._asked is not None or bool(self._draft.model.gpu_layers)
+        most = best if is_fixed else library.physical_cores()
+        return ThreadControl(best, most, free=FreeCores(library.idle_seconds) if most > best else None)
+
+    # ---- while answering --------------------------------------------------------------------------------------------
+
+    def follow(self, target: ThreadControl | None) -> None:
+        """Put the threads in force; ``target`` is the control of a target that wants the same cores, where one does."""
+        capped = target is not None and target.threads < target.best
+        if self._capped and not capped:  # the cores are back, so the draft need not find that out by trials
+            self._control = self._new_control(self._control.best)
+        self._capped = capped
+        count = self._control.threads
+        self._draft.context.set_threads(min(count, target.threads) if capped and target is not None else count)
+
+    def drafted(self, step_ms: float) -> None:
+        """A token took the draft so long: another program may want its cores, or have left them."""
+        if self._capped or self._draft.model.gpu_layers:
+            return
+        before = self._control.reason
+        if self._control.observe(1, step_ms):
+            self._draft.context.set_threads(self._control.threads)
+        if self._control.reason != before:
+            self._news = f"draft model: {self._control.reason}"
+
+    def take_news(self) -> str:
+        """A sentence where its threads changed for good since the last time, else nothing."""
+        news, self._news = self._news, ""
+        return news

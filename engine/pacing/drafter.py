@@ -1,0 +1,189 @@
+"""Chooses for each pass among text, a draft model and nothing, as the pacer finds it worth.
+
+Knows the drafters and the pacer; the pacer knows no tokens.
+"""
+
+from __future__ import annotations
+
+from math import ceil
+from time import perf_counter
+
+from engine.drafters.base import Draft, Drafter
+from engine.drafters.draft_model import DraftModelDrafter
+from engine.pacing.acceptance import draft_kind, text_kinds
+from engine.pacing.constants import FEW_UNREAD, LOOK_SHARE, MOST_UNLOOKED, SLOW
+from engine.pacing.pacer import Choice, Pacer
+from engine.records import Source
+from engine.sampling import History, Sampler
+
+_NOTHING = Draft([], Source.TARGET)
+_FEW_READ = 2  # tokens that a draft model reads before it drafts; more is reading, no price of drafting
+_FIRST_LOOK_MS, _LOOK_RATE = 0.02, 0.1
+
+
+class PacedDrafter:
+    """Implements `Drafter` over the drafters that a mode allows."""
+
+    def __init__(
+        self, pacer: Pacer, text: Drafter | None, model: DraftModelDrafter | None, *, may_rest: bool = True
+    ) -> None:
+        """``may_rest`` lets it draft nothing where that is faster; without it drafting was asked for by name.
+
+        Text that cannot pay is never proposed.
+        """
+        self._pacer = pacer
+        self._may_rest = may_rest
+        self._text = text
+        self._model = model
+        self._draft = _NOTHING
+        self._kinds: list[int] = []  # the classes of the proposed tokens, if they are text
+        self._unsent: Draft | None = None  # text that might have been proposed after `_num_history` tokens
+        self._num_history = 0
+        self._was_plain = False  # the last pass that was asked for
+        self._look_ms, self._num_unlooked = _FIRST_LOOK_MS, 0
+        self._draft_ms = self._reading_ms = 0.0
+        self.source = Source.TARGET
+
+    def begin(self, history: History, sampler: Sampler) -> None:
+        """Prepare the drafters."""
+        temperature = "greedy" if sampler.greedy else "sampled"
+        kind = f"{type(self._text).__name__} {self._model is not None} {temperature}"
+        self._pacer.begin(kind, greedy=sampler.greedy)
+        self._draft, self._unsent, self._was_plain = _NOTHING, None, False
+        for drafter in (self._text, self._model):
+            if drafter is not None:
+                drafter.begin(history, sampler)
+
+    def propose(self, history: History, limit: int) -> Draft:
+        """What the pacer finds worth most; possibly nothing."""
+        self._learn(history)
+        if self._model is not None and self._model.failure:
+            self._model = None
+        limit = min(limit, self._pacer.most)
+        text = self._look(history, limit)
+        kinds = text_kinds(text)
+        model = self._model
+        decision = self._pacer.choose(
+            kinds,
+            has_model=model is not None,
+            limit=limit,
+            may_rest=self._may_rest or model is None,
+            num_unread=model.num_unread(len(history)) if model is not None else 0,
+        )
+        self._draft, self._kinds, self._draft_ms = _NOTHING, [], 0.0
+        self._was_plain = decision.choice is Choice.PLAIN
+        if decision.choice is Choice.TEXT:
+            self._draft, self._kinds = text.first(decision.depth), kinds[: decision.depth]
+        elif model is not None and decision.choice is Choice.DRAFT:
+            self._draft = self._drafted(model, history, decision.depth)
+        if decision.choice is not Choice.TEXT:
+            self._unsent = text
+        return self._draft
+
+    def _look(self, history: History, limit: int) -> Draft:
+        """Text that could follow."""
+        if self._text is None or limit <= 0:
+            return _NOTHING
+        return self._text.propose(history, limit)
+
+    def _drafted(self, model: DraftModelDrafter, history: History, limit: int) -> Draft:
+        started = perf_counter()
+        draft = model.propose(history, limit, _Gate(self._pacer, limit))
+        self._draft_ms = (perf_counter() - started) * 1000.0
+        num_read, read_ms = model.num_read, model.read_s * 1000.0
+        self._reading_ms = 0.0
+        if model.was_stopped:
+            self._draft_ms = 0.0
+        elif num_read > _FEW_READ:
+            reading_ms = max(read_ms - self._pacer.draft_step_ms, 0.0)
+            self._pacer.observe_reading(num_read, reading_ms)
+            if num_read > FEW_UNREAD:
+                self._reading_ms = reading_ms
+        elif len(draft.ids) > 1:
+            self._pacer.observe_drafting((self._draft_ms - read_ms) / (len(draft.ids) - 1))
+        return draft
+
+    def rest(self) -> int:
+        """How many plain passes may follow without `propose`, unless `wakes` says so; 0 where it wants to be asked.
+
+        What surrounds a plain pass alone takes longer than what surrounds one of many.
+        """
+        if not self._was_plain or not (self._may_rest or self._model is None):
+            return 0
+        model = self._model
+        num_unread = model.num_unread(self._num_history) if model is not None else 0
+        return self._pacer.rest(has_model=model is not None, num_unread=num_unread)
+
+    def wakes(self, history: History) -> bool:
+        """Whether text that is worth proposing follows; asked after each plain pass of a rest.
+
+        Looking takes some microseconds: much where a pass takes a third of a millisecond, nothing where it takes seven.
+        """
+        self._num_unlooked += 1
+        if self._text is None or self._num_unlooked < self._look_every:
+            return False
+        started = perf_counter()
+        self._num_unlooked = 0
+        self._learn(history)
+        text = self._look(history, self._pacer.most)
+        gain, _depth = self._pacer.text_gain(text_kinds(text))
+        self._unsent = text
+        elapsed_ms = (perf_counter() - started) * 1000.0
+        self._look_ms += (min(elapsed_ms, SLOW * self._look_ms) - self._look_ms) * _LOOK_RATE
+        if gain > 0.0:
+            self._was_plain = False  # so that it is asked next
+        return gain > 0.0
+
+    @property
+    def _look_every(self) -> int:
+        return min(ceil(self._look_ms / (LOOK_SHARE * self._pacer.plain_ms)), MOST_UNLOOKED)
+
+    def _learn(self, history: History) -> None:
+        """See what became of text that was not proposed: that it comes is as likely as that it would be kept."""
+        text, since = self._unsent, self._num_history
+        self._unsent, self._num_history, self._num_unlooked = None, len(history), 0
+        if text is None or not text.ids or len(history) <= since:
+            return
+        fresh = history[since : since + len(text.ids)].tolist()
+        pairs = enumerate(zip(text.ids, fresh, strict=False))
+        right = next((i for i, (one, other) in pairs if one != other), len(fresh))
+        # Of text that came as far as it was followed nothing is known of the token after that.
+        self._pacer.observe_text(text_kinds(text)[: right if right == len(fresh) else right + 1], right)
+
+    def observe(self, num_accepted: int) -> None:
+        """Tell the drafter and the pacer what was kept."""
+        if self._text is not None:
+            self._text.observe(num_accepted if self._kinds else 0)
+        if self._kinds:
+            self._pacer.observe_text(self._kinds, num_accepted)
+        elif self._model is not None and self._draft_ms > 0.0:
+            self._model.observe(num_accepted)
+
+    def observe_pass(self, milliseconds: float, num_accepted: int) -> None:
+        """The pass of the last proposal took so long, with drafting and all around it."""
+        if self._draft_ms > 0.0:
+            scores = self._draft.scores or []
+            spent_ms = milliseconds - self._reading_ms
+            self._pacer.observe_draft(scores, num_accepted, spent_ms, self._reading_ms)
+
+
+class _Gate:
+    """Implements `draft_model.Gate`: drafts on while that pays."""
+
+    def __init__(self, pacer: Pacer, limit: int) -> None:
+        self._pacer = pacer
+        self._chance = pacer.learnt.draft.chance
+        self._room, self._drawn, self._alive = limit, 0, 1.0
+
+    def worth_drawing(self, confidence: float) -> bool:
+        """See `draft_model.Gate`."""
+        if not self._pacer.worth_drawing(self._drawn, self._alive, confidence, self._room):
+            return False
+        self._alive *= self._chance(draft_kind(confidence))
+        self._drawn += 1
+        self._room -= 1
+        return True
+
+    def worth_running(self, drawn_id: int) -> bool:  # noqa: ARG002  (the output stays exact because it is not looked at)
+        """See `draft_model.Gate`."""
+        return self._room > 0 and self._pacer.worth_running(self._drawn, self._alive, self._room)

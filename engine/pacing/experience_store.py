@@ -1,0 +1,61 @@
+"""Keeps what drafting has taught for the next start: a small JSON file of counts, without a word of any text.
+
+Knows no model: whoever learns says under which key. A damaged or foreign file is as good as none.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from engine.kept_file import KeptFile, with_latest
+from engine.pacing.pacer import Learnt, Numbers
+
+FILE_NAME = "experience.json"
+_FORMAT = 2
+MAX_PAIRS, MAX_KINDS = 32, 12
+Kinds = dict[str, Numbers]  # of answers
+
+
+class ExperienceStore:
+    """What answers of each kind taught, by pair of models: in memory, and in ``folder`` where one is given."""
+
+    def __init__(self, folder: Path | None) -> None:
+        self._file = KeptFile(folder / FILE_NAME, "pairs", _FORMAT) if folder is not None else None
+        kept = self._file.read(_kinds) if self._file is not None else {}
+        self._kept = dict(list(kept.items())[-MAX_PAIRS:])
+
+    def get(self, key: str) -> Kinds:
+        """What was kept under ``key``; nothing where it was not."""
+        return self._kept.get(key, {})
+
+    def put(self, key: str, kinds: Mapping[str, Numbers]) -> None:
+        """Keep ``kinds``, beside others of the pair and what other processes put since; the oldest pairs and kinds go.
+
+        There are at most `MAX_PAIRS` pairs, each of at most `MAX_KINDS` kinds.
+        """
+        ours = {
+            kind: {noun: [float(f"{one:.4g}") for one in values] for noun, values in numbers.items()}
+            for kind, numbers in kinds.items()
+        }
+        if self._file is None or not ours:
+            self._keep({}, key, ours)
+            return
+        with self._file.locked():
+            self._keep(self._file.read(_kinds), key, ours)
+            self._file.write(self._kept)
+
+    def _keep(self, there: dict[str, Kinds], key: str, ours: Kinds) -> None:
+        before = {**self.get(key), **there.get(key, {})}
+        kinds = {kind: numbers for kind, numbers in before.items() if kind not in ours} | ours
+        self._kept = with_latest(self._kept, there, key, dict(list(kinds.items())[-MAX_KINDS:]), MAX_PAIRS)
+
+
+def _kinds(entry: Any) -> Kinds:  # noqa: ANN401  (whatever a file holds)
+    """Try what a file holds, so that nothing of it can fail later."""
+    kinds: Kinds = {}
+    for kind, numbers in list(entry.items())[-MAX_KINDS:]:
+        kinds[str(kind)] = {str(noun): [float(one) for one in values] for noun, values in numbers.items()}
+        Learnt(greedy=True).restore(kinds[str(kind)])
+    return kinds

@@ -1,0 +1,235 @@
+"""Measures what passes cost on a loaded model, and leaves its cache as it was. Knows no pacer.
+
+The least of a few tries counts, not their mean: a curve that was taken while the machine was busy would be believed for
+a whole session. What was measured beside another program serves for now, and is not kept for the next start.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from time import perf_counter, process_time
+
+import numpy as np
+
+from engine.drafters.draft_model import DraftModelDrafter
+from engine.errors import DecodeError
+from engine.llama import library
+from engine.pacing.constants import BUDGET_S, MAX_PASS, POINTS, QUIET_CORES, STEADY
+from engine.pacing.recovery import Recovery
+from engine.records import SamplingParams
+from engine.sampling import Sampler
+from engine.sequence import CachedSequence
+
+_TRIES = 3
+_DRAFT_TOKENS, _DRAFT_TRIES = 4, 5
+_BUDGET_S = 1.0
+ShouldStop = Callable[[], bool]  # asked before each pass
+
+
+class Interrupted(Exception):  # noqa: N818 (nothing failed)
+    """Somebody asked for something while it was measured; what was measured so far is not enough to be used."""
+
+
+def nobody_waits() -> bool:
+    """For measuring that somebody waits for."""
+    return False
+
+
+class OtherPrograms:
+    """What they took of the processor since this was made."""
+
+    def __init__(self) -> None:
+        self._began, self._idle_s, self._own_s = perf_counter(), library.idle_seconds(), process_time()
+
+    @property
+    def are_quiet(self) -> bool:
+        """Whether they took next to nothing."""
+        elapsed_s = perf_counter() - self._began
+        used_s = library.physical_cores() * elapsed_s - (library.idle_seconds() - self._idle_s)
+        return used_s - (process_time() - self._own_s) < QUIET_CORES * elapsed_s
+
+
+@contextmanager
+def measurable(sequence: CachedSequence, should_stop: ShouldStop = nobody_waits) -> Iterator[Callable[[int], None]]:
+    """Give a function that runs a pass of n tokens, all rows asked for, as verifying asks for them; forget them after.
+
+    Raises:
+        DecodeError: a pass failed.
+        Interrupted: ``should_stop`` said so before one.
+    """
+    past = room_for(sequence, MAX_PASS)
+    sequence.checkpoint()
+    # The way back to a checkpoint is a cost of its own: it must not be in every pass that is measured.
+    last = past if sequence.num_snapshots is None else sequence.n_ctx - MAX_PASS
+
+    def run_pass(num_tokens: int) -> None:
+        if should_stop():
+            raise Interrupted
+        sequence.forward([0] * num_tokens, num_tokens)
+        if sequence.num_past > last:
+            sequence.rollback(past)
+
+    try:
+        yield run_pass
+    finally:
+        sequence.rollback(past)
+
+
+def measure_passes(
+    sequence: CachedSequence, budget_s: float = BUDGET_S, should_stop: ShouldStop = nobody_waits
+) -> dict[int, float]:
+    """Milliseconds of passes of `POINTS` tokens, the least of a few tries, within about ``budget_s`` seconds.
+
+    What is likely to take longer than is left is left out. Ends early where ``should_stop`` says so once each size was
+    tried.
+
+    Raises:
+        DecodeError: a pass failed.
+        Interrupted: ``should_stop`` said so before each size was tried once.
+    """
+    with measurable(sequence, should_stop) as run_pass:
+        return measure(run_pass, budget_s, should_stop)
+
+
+def measure(
+    run_pass: Callable[[int], None],
+    budget_s: float = BUDGET_S,
+    should_stop: ShouldStop = nobody_waits,
+    clock: Callable[[], float] = perf_counter,
+) -> dict[int, float]:
+    """The same; ``run_pass(n)`` decodes n tokens and forgets them. The first call wakes buffers up: it does not count.
+
+    A curve from less than one try of each size would be a guess where a pass is dear; ``run_pass`` says what happens
+    where it is to stop before that.
+    """
+    ends = clock() + budget_s
+    best: dict[int, float] = {}
+    run_pass(1)
+    for number in range(_TRIES):
+        # One token twice: the first comes after the largest pass, whose rows have swept the caches of a tiny model.
+        for n in (1, *POINTS):
+            started = clock()
+            if number and should_stop():
+                return best
+            if best and started > ends - _most_ms(best, n) / 1000.0:
+                continue
+            run_pass(n)
+            elapsed_ms = (clock() - started) * 1000.0
+            best[n] = min(best.get(n, elapsed_ms), elapsed_ms)
+    return best
+
+
+def _most_ms(known_ms: Mapping[int, float], num_tokens: int) -> float:
+    """What a pass takes at most, by those that are known: a token no more than in a smaller one."""
+    return min(ms * max(1.0, num_tokens / known) for known, ms in known_ms.items())
+
+
+def few_passes_ms(
+    sequence: CachedSequence, sizes: Sequence[int], should_stop: ShouldStop = nobody_waits, budget_s: float = _BUDGET_S
+) -> dict[int, float]:
+    """Milliseconds of passes of these sizes, the least of a few; of one where a few take longer than ``budget_s``.
+
+    Raises:
+        DecodeError: a pass failed.
+        Interrupted: ``should_stop`` said so.
+    """
+    best = dict.fromkeys(sizes, float("inf"))
+    with measurable(sequence, should_stop) as run_pass:
+        run_pass(1)
+        ends = perf_counter() + budget_s
+        for _ in range(_TRIES):
+            for size in sizes:
+                started = perf_counter()
+                run_pass(size)
+                best[size] = min(best[size], (perf_counter() - started) * 1000.0)
+            if perf_counter() > ends:
+                break
+    return best
+
+
+@dataclass(frozen=True, slots=True)
+class DraftingTimes:
+    """Milliseconds of a drafted token and of one that the draft only reads; ``is_steady``: nothing disturbed them."""
+
+    step_ms: float
+    read_ms: float
+    is_steady: bool
+
+
+def measure_drafting(
+    sequence: CachedSequence, n_vocab: int, should_stop: ShouldStop = nobody_waits, budget_s: float = _BUDGET_S
+) -> DraftingTimes:
+    """What a draft model takes to draw a few tokens for a target of ``n_vocab``, as an answer draws them.
+
+    The first try, which fetches the weights from wherever they are, does not count.
+
+    Raises:
+        DecodeError: a pass failed.
+        Interrupted: ``should_stop`` said so before one.
+    """
+    before = sequence.export() if sequence.num_snapshots is not None else None  # a state goes back to one place only
+    if sequence.num_snapshots is not None:
+        sequence.clear()
+    past = room_for(sequence, MAX_PASS + _DRAFT_TOKENS)
+    history = np.zeros(past + 1, dtype=np.int32)
+    drafter = DraftModelDrafter(sequence, n_vocab, frozenset())
+    drafter.sampler = Sampler(SamplingParams(seed=0))
+    steps_s, ends, others = list[float](), perf_counter() + budget_s, OtherPrograms()
+    try:
+        for number in range(_DRAFT_TRIES + 1):
+            if should_stop():
+                raise Interrupted
+            started = perf_counter()
+            drafter.propose(history, _DRAFT_TOKENS)
+            if drafter.failure:
+                raise DecodeError(drafter.failure)
+            if number:
+                steps_s.append((perf_counter() - started) / _DRAFT_TOKENS)
+            drafter.forget_after(past)
+            if steps_s and perf_counter() > ends:
+                break
+        started = perf_counter()
+        sequence.forward([0] * MAX_PASS, 0)
+        read_s = (perf_counter() - started) / MAX_PASS
+    finally:
+        sequence.rollback(past)
+        if sequence.num_snapshots is not None:
+            sequence.clear()
+        if before is not None:
+            sequence.adopt(before)
+    ordered = sorted(steps_s)
+    is_steady = ordered[len(ordered) // 2] <= STEADY * ordered[0] and others.are_quiet
+    return DraftingTimes(ordered[0] * 1000.0, read_s * 1000.0, is_steady)
+
+
+def measure_recovery(sequence: CachedSequence) -> Recovery | None:
+    """What rejected tokens cost beside the passes: the least of a few; None where the memory simply forgets them.
+
+    Raises:
+        DecodeError: a pass failed.
+    """
+    if sequence.num_snapshots is None:
+        return None
+    empty = sequence.num_past == 0  # an empty memory has no state to keep
+    if empty:
+        sequence.forward((0,), 0)
+    save_s = restore_s = float("inf")
+    for _ in range(_TRIES):
+        started = perf_counter()
+        sequence.save()
+        saved = perf_counter()
+        sequence.restore()
+        save_s, restore_s = min(save_s, saved - started), min(restore_s, perf_counter() - saved)
+    if empty:
+        sequence.clear()
+    return Recovery(sequence.num_snapshots, save_s * 1000.0, restore_s * 1000.0)
+
+
+def room_for(sequence: CachedSequence, num_tokens: int) -> int:
+    """Forget the end of a cache that is too full to measure in; return where the measured passes begin."""
+    past = max(0, min(sequence.num_past, sequence.n_ctx - num_tokens))
+    if not sequence.rollback(past):
+        sequence.clear()
+    return sequence.num_past

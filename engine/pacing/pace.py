@@ -1,0 +1,40 @@
+"""What the words mode and depth of a request mean for its answer. Knows no tokens."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from engine.errors import SettingError
+from engine.pacing.constants import MAX_DEPTH
+from engine.records import Mode
+from engine.sentences import said
+
+# For a model whose costs are not measured. Repacked CPU kernels work on four rows at a time, so passes of 4 or 8 rows
+# (3 or 7 proposed tokens and the last one) cost less a row than 3, 5 or 6 do; text costs nothing to propose.
+FIXED_DEPTH = {Mode.OFF: 0, Mode.NGRAM: 7, Mode.SUFFIX: 7, Mode.DRAFT: 3, Mode.HYBRID: 3, Mode.AUTO: 3}
+
+
+@dataclass(frozen=True, slots=True)
+class Pace:
+    """At most ``depth`` proposed tokens per pass; where ``paced``, how many of them is decided pass by pass."""
+
+    depth: int
+    paced: bool
+    reason: str
+
+
+def choose_pace(mode: Mode, depth: int | None, *, can_pace: bool) -> Pace:
+    """The pace of an answer; ``depth`` None lets the pacer decide, where there is one (``can_pace``).
+
+    Raises:
+        SettingError: the depth is outside 0 to `MAX_DEPTH`.
+    """
+    if depth is not None and not 0 <= depth <= MAX_DEPTH:
+        raise SettingError(said("The depth must be between 0 and {most}.", most=MAX_DEPTH))
+    if mode is Mode.OFF:
+        return Pace(0, paced=False, reason="plain decoding was asked for")
+    if depth is not None:
+        return Pace(depth, paced=False, reason=f"{mode.value} at the chosen depth of {depth}")
+    if can_pace:
+        return Pace(MAX_DEPTH, paced=True, reason=f"{mode.value}, paced by measured costs")
+    return Pace(FIXED_DEPTH[mode], paced=False, reason=f"{mode.value} at depth {FIXED_DEPTH[mode]}")

@@ -1,0 +1,492 @@
+"""Decides, pass by pass, what to propose and how far: the most expected tokens per expected millisecond.
+
+Owns the measured costs, the estimates of acceptance and the reasons of its decisions; lives as long as a target and
+draft are loaded. Knows no tokens: drafters ask it, the loop reports to it.
+
+With the best rate so far, r tokens per millisecond, a choice is worth its expected tokens minus r times its cost; the
+choice of the greatest worth maximises the long-run rate (Dinkelbach 1967, https://doi.org/10.1287/mnsc.13.7.492).
+Plain decoding is always one of the choices. What is decided about a token never looks at the token itself once it is
+drawn, so the distribution of the output is not touched.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from enum import Enum
+
+from engine.pacing import reasons
+from engine.pacing.acceptance import AcceptanceEstimate, draft_estimate, draft_kind, text_estimate
+from engine.pacing.constants import (
+    ANSWER_TOKENS,
+    DRAFT_RATE,
+    DRAFTED_CHANCE,
+    FEW_UNREAD,
+    FIRST_DRAFTS,
+    LONGEST_REST,
+    LOOK_AHEAD,
+    MAX_DEPTH,
+    PROBE_DEPTH,
+    PROBE_SHARE,
+    RATE_FORGETS,
+    RATE_SHARE,
+    READ_SHARE,
+    REWORK_RATE,
+    SLOW,
+    WORK_RATE,
+)
+from engine.pacing.cost_curve import CostCurve
+from engine.pacing.recovery import Recovery
+
+_FIRST_OVERHEAD_MS, _FIRST_ROW_MS = 0.05, 0.02
+_MOST = 1e4  # no average reaches it
+Numbers = dict[str, list[float]]
+
+
+class Choice(Enum):
+    """What a pass of the target does beside giving its own next token."""
+
+    PLAIN = "plain"
+    TEXT = "text"
+    DRAFT = "draft"
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """What a pass is to do, and what that was expected to give.
+
+    Attributes:
+        choice: text, draft or neither.
+        depth: at most so many proposed tokens.
+        text_gain_ms: what the best length of text saves against a plain pass.
+        draft_gain_ms: the same of the draft model; None where there is none that could be asked.
+        expected_tokens: of the pass, its own one included.
+        expected_ms: of the pass, with drafting.
+        is_probe: the draft model does not seem to pay, and is tried.
+    """
+
+    choice: Choice
+    depth: int
+    text_gain_ms: float = 0.0
+    draft_gain_ms: float | None = None
+    expected_tokens: float = 1.0
+    expected_ms: float = 0.0
+    is_probe: bool = False
+
+
+@dataclass(slots=True)
+class _DraftAverage:
+    """What passes with the draft model give: tokens, and their cost in plain passes; of ``count`` passes."""
+
+    tokens: float
+    cost: float
+    count: float = FIRST_DRAFTS
+
+    def observe(self, tokens: float, cost: float) -> None:
+        self.count += 1.0
+        weight = max(DRAFT_RATE, 1.0 / self.count)
+        self.tokens += (tokens - self.tokens) * weight
+        self.cost += (cost - self.cost) * weight
+
+
+class Learnt:
+    """What one way of drafting has taught. Costs are kept in plain passes, so that they outlive a change of speed."""
+
+    def __init__(self, *, greedy: bool) -> None:
+        self.text = text_estimate()
+        self.draft = draft_estimate(greedy=greedy)
+        self.drafted = AcceptanceEstimate([DRAFTED_CHANCE])  # of a drafted token, however sure the draft is
+        self.average: _DraftAverage | None = None  # over answers; None: never drafted
+        self.here: _DraftAverage | None = None  # in the answer that is made, beginning with that
+        self.rate = 1.0  # tokens in the time of a plain pass, lately
+
+    def begin(self) -> None:
+        """Another answer begins."""
+        self.text.begin()
+        self.here = None
+
+    @property
+    def numbers(self) -> Numbers:
+        """What was learnt, for keeping it."""
+        average = self.average
+        return {
+            "text": self.text.numbers,
+            "draft": self.draft.numbers,
+            "drafted": self.drafted.numbers,
+            "average": [average.tokens, average.cost, average.count] if average is not None else [],
+        }
+
+    def restore(self, numbers: Numbers) -> None:
+        """Go on from what `numbers` gave.
+
+        Raises:
+            ValueError, LookupError, TypeError: these cannot be such numbers.
+        """
+        self.text.restore(numbers["text"])
+        self.draft.restore(numbers["draft"])
+        self.drafted.restore(numbers["drafted"])
+        if numbers["average"]:
+            tokens, cost, count = (float(one) for one in numbers["average"])
+            if not all(0.0 < one < _MOST for one in (tokens, cost, count)):  # NaN is neither
+                raise ValueError("a figure is outside its range")
+            self.average = _DraftAverage(tokens, cost, count)
+
+
+class Pacer:
+    """One for a loaded target and draft."""
+
+    def __init__(self, curve: CostCurve, draft_step_ms: float = 0.0, recovery: Recovery | None = None) -> None:
+        """``recovery`` knows what rejected tokens cost, where the target's memory cannot simply forget them."""
+        self.curve = curve
+        self.recovery = recovery
+        self.draft_step_ms = draft_step_ms  # a drafted token
+        self.draft_read_ms = READ_SHARE * draft_step_ms  # a token that the draft only reads
+        self.overhead_ms, self.row_ms = _FIRST_OVERHEAD_MS, _FIRST_ROW_MS  # beside a plain pass; of each proposed token
+        # Whether near ties are decided again: what was speculated may then have to be decoded once more.
+        self.pays_rework = False
+        self._rework_ms = 0.0  # of a speculated token
+        self._by_kind: dict[str, Learnt] = {}
+        self.learnt = Learnt(greedy=True)
+        self.decision = Decision(Choice.PLAIN, 0)
+        self._promised: _DraftAverage | None = None  # what passes with the draft should give, by what they cost
+        self._may_rest = True
+        self._allowance = 0.0  # plain passes that may be lost by trying a draft that does not seem to pay
+        self.explanation = reasons.Explanation()
+
+    @property
+    def reason(self) -> str:
+        """Why drafting goes on or rests, the last time that this changed; empty before anything is known."""
+        return self.explanation.reason
+
+    @property
+    def plain_ms(self) -> float:
+        """Cost of a plain pass with everything around it."""
+        return self.curve.cost_ms(1) + self.overhead_ms
+
+    @property
+    def most(self) -> int:
+        """Tokens that are worth proposing at once, however sure they are."""
+        return self.curve.largest - 1
+
+    @property
+    def token_ms(self) -> float:
+        """What a token takes on the average, and so what one more is worth; never more than a plain pass."""
+        return self.plain_ms / max(1.0, 1.0 + RATE_SHARE * (self.learnt.rate - 1.0))
+
+    @property
+    def rework_ms(self) -> float:
+        """What a speculated token costs later, on the average, where near ties are decided again."""
+        return self._rework_ms if self.pays_rework else 0.0
+
+    def use(self, curve: CostCurve) -> None:
+        """Go on with another curve: the cache has grown, or other threads compute."""
+        self.curve, self._promised = curve, None
+
+    def expect_drafting(self, step_ms: float, read_ms: float | None = None) -> None:
+        """A drafted token takes so long, as measured; one that is only read so long, else a part of it."""
+        self.draft_step_ms, self._promised = step_ms, None
+        self.draft_read_ms = READ_SHARE * step_ms if read_ms is None else read_ms
+
+    def begin(self, kind: str = "", *, greedy: bool = True) -> None:
+        """Another answer begins; what is learnt from answers of one ``kind`` serves those of the same kind."""
+        self.learnt, self._promised = self._by_kind.setdefault(kind, Learnt(greedy=greedy)), None
+        self.learnt.begin()
+
+    @property
+    def numbers(self) -> dict[str, Numbers]:
+        """What was learnt, by kind of answer, for keeping it."""
+        return {kind: learnt.numbers for kind, learnt in self._by_kind.items()}
+
+    def restore(self, kept: Mapping[str, Numbers]) -> None:
+        """Begin with what `numbers` gave at an earlier start.
+
+        Raises:
+            ValueError, LookupError, TypeError: these cannot be such numbers.
+        """
+        for kind, numbers in kept.items():
+            learnt = Learnt(greedy=kind.endswith("greedy"))
+            learnt.restore(numbers)
+            self._by_kind[kind] = learnt
+
+    # ---- before a pass ----------------------------------------------------------------------------------------------
+
+    def choose(
+        self, text: Sequence[int], *, has_model: bool, limit: int, may_rest: bool = True, num_unread: int = 0
+    ) -> Decision:
+        """What to do in the next pass.
+
+        Args:
+            text: the classes of the tokens of text that could be proposed.
+            has_model: whether a draft model can be asked.
+            limit: at most so many proposed tokens.
+            may_rest: without it drafting was asked for by name: then a token is drafted where one can be.
+            num_unread: tokens that the draft model has to read before it drafts.
+        """
+        tries_plain = may_rest and self.curve.doubts_plain
+        text_gain, text_depth = (0.0, 0) if tries_plain else self.text_gain(text[:limit])
+        can_draft = has_model and limit > 0 and not tries_plain
+        draft_gain = self._draft_gain(num_unread) if can_draft else None
+        self._may_rest = may_rest or not has_model
+        decision = Decision(Choice.PLAIN, 0, text_gain, draft_gain, 1.0, self.plain_ms)
+        if text_depth and (draft_gain is None or text_gain >= draft_gain):
+            expected = self._expected(text[:text_depth])
+            cost_ms = self._pass_ms(text_depth)
+            decision = Decision(Choice.TEXT, text_depth, text_gain, draft_gain, expected, cost_ms)
+        elif draft_gain is not None and (draft_gain > 0.0 or not self._may_rest):
+            decision = self._drafting(text_gain, draft_gain, limit, is_probe=False)
+        elif draft_gain is not None and self._allowance >= self._probe_loss(num_unread):
+            decision = self._drafting(text_gain, draft_gain, limit, is_probe=True)
+        self.decision = decision
+        self._explain(text[:limit], has_model=has_model)
+        return decision
+
+    def text_gain(self, kinds: Sequence[int]) -> tuple[float, int]:
+        """Milliseconds that the best number of these tokens saves, and that number; only verifying them costs."""
+        best, best_depth, expected, alive = 0.0, 0, 0.0, 1.0
+        if not kinds:
+            return best, best_depth
+        value, chances = self.token_ms - self.rework_ms, self.learnt.text.chances
+        costs_ms, row_ms, has_risk = self.curve.costs_ms, self.row_ms, self.recovery is not None
+        for depth, kind in enumerate(kinds[:MAX_DEPTH], 1):
+            alive *= chances[kind]
+            expected += alive
+            gain = expected * value - (costs_ms[depth] - costs_ms[0] + depth * row_ms)
+            if has_risk:
+                gain -= self._risk_ms(depth, alive)
+            if gain > best:
+                best, best_depth = gain, depth
+        return best, best_depth
+
+    def _expected(self, kinds: Sequence[int]) -> float:
+        expected = alive = 1.0
+        for kind in kinds:
+            alive *= self.learnt.text.chance(kind)
+            expected += alive
+        return expected
+
+    def _pass_ms(self, num_proposed: int) -> float:
+        return self.curve.cost_ms(num_proposed + 1) + num_proposed * self.row_ms + self.overhead_ms
+
+    def _risk_ms(self, num_proposed: int, alive: float) -> float:
+        """What proposing so many costs beside the pass, all of them kept with the chance ``alive``."""
+        if self.recovery is None or num_proposed == 0:
+            return 0.0
+        return self.recovery.risk_ms(self.curve, num_proposed, alive)
+
+    def _drafting(self, text_gain: float, draft_gain: float, limit: int, *, is_probe: bool) -> Decision:
+        average = self._drafting_average()
+        depth = min(limit, MAX_DEPTH)
+        cost_ms = average.cost * self.plain_ms
+        return Decision(Choice.DRAFT, depth, text_gain, draft_gain, average.tokens, cost_ms, is_probe)
+
+    def _drafting_average(self) -> _DraftAverage:
+        """What a drafting pass gives in this answer; before the first, as over answers, or as the costs promise."""
+        learnt = self.learnt
+        if learnt.here is not None:
+            return learnt.here
+        if learnt.average is not None:
+            return learnt.average
+        if self._promised is None:
+            tokens, cost_ms = self._best_draft(learnt.drafted.chance(0))
+            self._promised = _DraftAverage(tokens, cost_ms / self.plain_ms)
+        return self._promised
+
+    def _best_draft(self, chance: float) -> tuple[float, float]:
+        """Tokens and milliseconds of a pass of the best depth (at least 1), each token kept with this chance."""
+        best_gain, best = float("-inf"), (1.0, self.plain_ms)
+        expected = alive = 1.0
+        for depth in range(1, min(self.most, LOOK_AHEAD) + 1):
+            alive *= chance
+            expected += alive
+            cost_ms = self._pass_ms(depth) + depth * self.draft_step_ms + self._risk_ms(depth, alive)
+            if (gain := expected * self.token_ms - cost_ms) > best_gain:
+                best_gain, best = gain, (expected, cost_ms)
+        return best
+
+    def _draft_gain(self, num_unread: int) -> float:
+        """Milliseconds that a pass with the draft model saves.
+
+        Reading a few tokens, as after text, is a part of what passes with it take; reading a prompt is spread over an
+        answer.
+        """
+        average = self._drafting_average()
+        gain = average.tokens * (self.token_ms - self.rework_ms) - average.cost * self.plain_ms
+        gain -= self.token_ms - self.plain_ms  # what a plain pass gives
+        reading_ms = max(num_unread - FEW_UNREAD, 0) * self.draft_read_ms
+        return gain - reading_ms * min(average.tokens / ANSWER_TOKENS, 1.0)
+
+    def _probe_loss(self, num_unread: int) -> float:
+        """Plain passes that a try of the draft model loses where next to nothing of it is kept."""
+        work_ms = PROBE_DEPTH * self.draft_step_ms + max(num_unread - 1, 0) * self.draft_read_ms
+        return (self._pass_ms(PROBE_DEPTH) + work_ms) / self.plain_ms - 0.5
+
+    def rest(self, *, has_model: bool, num_unread: int = 0) -> int:
+        """How many plain passes may follow each other before it is time to ask the draft model again."""
+        if not has_model:
+            return LONGEST_REST
+        if self._draft_gain(num_unread) > 0.0:
+            return 0
+        missing = self._probe_loss(num_unread) - self._allowance
+        return max(0, min(int(missing / PROBE_SHARE), LONGEST_REST))
+
+    # ---- while a draft model drafts ---------------------------------------------------------------------------------
+
+    def worth_drawing(self, drawn: int, alive: float, confidence: float, room: int) -> bool:
+        """Whether to draw and submit one more token, whose distribution is known already.
+
+        Args:
+            drawn: tokens drawn so far in this pass.
+            alive: chance that all of them are kept.
+            confidence: the draft's, in its next token, before that is drawn.
+            room: at most so many more tokens in this pass.
+        """
+        alive *= self.learnt.draft.chance(draft_kind(confidence))
+        if (self.decision.is_probe and drawn < PROBE_DEPTH) or (drawn == 0 and not self._may_rest):
+            return True
+        return self._gain_of_going_on(drawn, alive, room) > 0.0
+
+    def worth_running(self, drawn: int, alive: float, room: int) -> bool:
+        """Whether to run the draft model once more, to learn the distribution of one more token."""
+        if self.decision.is_probe and drawn < PROBE_DEPTH:
+            return True
+        alive *= self.learnt.drafted.chance(0)
+        return self._gain_of_going_on(drawn, alive, room) > self.draft_step_ms
+
+    def _gain_of_going_on(self, drawn: int, alive: float, room: int) -> float:
+        """Milliseconds that the best of 1, 2, ... more tokens save; ``alive`` includes the first of them."""
+        value, step_ms, chance = self.token_ms - self.rework_ms, self.draft_step_ms, self.learnt.drafted.chance(0)
+        costs_ms, row_ms = self.curve.costs_ms, self.row_ms
+        here_ms = costs_ms[drawn] + self._risk_ms(drawn, alive)
+        best, expected, more_ms = float("-inf"), 0.0, -step_ms
+        for depth in range(drawn + 1, min(drawn + min(room, LOOK_AHEAD), MAX_DEPTH) + 1):
+            expected += alive
+            more_ms += step_ms + row_ms
+            cost_ms = costs_ms[depth] - here_ms + more_ms
+            if self.recovery is not None:
+                cost_ms += self._risk_ms(depth, alive)
+            best = max(best, expected * value - cost_ms)
+            alive *= chance
+        return best
+
+    # ---- after a pass -----------------------------------------------------------------------------------------------
+
+    def observe_pass(self, num_tokens: int, milliseconds: float) -> None:
+        """The target took so long for a pass of so many tokens."""
+        self.curve.observe(num_tokens, milliseconds)
+
+    def observe_run(self, num_passes: int, pass_ms: float, other_ms: float, *, decided: bool = True) -> None:
+        """So many plain passes took so long each. Not ``decided`` here, they correct costs and teach nothing else."""
+        self.observe_pass(1, pass_ms)
+        if decided:
+            self._observe_overhead(other_ms, num_passes)
+            self._count(1.0, 1.0, num_passes)
+
+    def observe_step(self, milliseconds: float, other_ms: float, num_proposed: int, num_kept: int) -> None:
+        """A pass of which so much was proposed and kept took so long with all around it, and so long beside the model.
+
+        ``other_ms`` counts neither drafting nor the pass.
+        """
+        if num_proposed:
+            row_ms = max(0.0, other_ms - self.overhead_ms) / num_proposed
+            self.row_ms += (min(row_ms, SLOW * self.row_ms + 0.01) - self.row_ms) * WORK_RATE
+        else:
+            self._observe_overhead(other_ms, 1)
+        self._count(1.0 + num_kept, milliseconds / self.plain_ms)
+
+    def observe_text(self, kinds: Sequence[int], num_right: int) -> None:
+        """Of tokens of text of these classes, proposed or not, the first so many were right, and no more."""
+        self.learnt.text.observe(kinds, num_right)
+
+    def observe_draft(
+        self, confidences: Sequence[float], num_kept: int, milliseconds: float, reading_ms: float = 0.0
+    ) -> None:
+        """A pass with the draft model, so sure of its tokens, took so long with drafting, without ``reading_ms``.
+
+        Reading what the draft had missed is paid once; it says nothing of what drafting on costs.
+        """
+        learnt = self.learnt
+        learnt.draft.observe([draft_kind(confidence) for confidence in confidences], num_kept)
+        learnt.drafted.observe([0] * len(confidences), num_kept)
+        tokens, cost = 1.0 + num_kept, milliseconds / self.plain_ms
+        before = self._drafting_average()
+        if learnt.here is None:
+            learnt.here = _DraftAverage(before.tokens, before.cost)
+        if learnt.average is None:
+            learnt.average = _DraftAverage(before.tokens, before.cost)
+        learnt.average.observe(tokens, cost)
+        learnt.here.observe(tokens, cost)
+        if self.decision.is_probe:  # one that gained is followed by another at once
+            self._allowance -= cost + reading_ms / self.plain_ms - tokens
+
+    def observe_drafting(self, step_ms: float) -> None:
+        """A token took the draft model so long, where it had little to read."""
+        usual = self.draft_step_ms
+        self.draft_step_ms += (min(step_ms, SLOW * usual or step_ms) - usual) * WORK_RATE
+
+    def observe_reading(self, num_tokens: int, milliseconds: float) -> None:
+        """The draft model read so many tokens in so long."""
+        self.draft_read_ms += (milliseconds / num_tokens - self.draft_read_ms) * 0.5
+
+    def observe_rework(self, milliseconds: float, num_tokens: int) -> None:
+        """So many tokens were speculated, and deciding near ties again took so long."""
+        self._rework_ms += (milliseconds - num_tokens * self._rework_ms) * REWORK_RATE
+
+    def _observe_overhead(self, milliseconds: float, num_passes: int) -> None:
+        usual = self.overhead_ms
+        self.overhead_ms += (min(milliseconds, SLOW * usual + 0.01) - usual) * (1.0 - (1.0 - WORK_RATE) ** num_passes)
+
+    def _count(self, tokens: float, cost: float, num_passes: int = 1) -> None:
+        """Passes gave so many tokens each, in so many times a plain pass."""
+        kept = RATE_FORGETS ** (num_passes * cost)
+        self.learnt.rate = self.learnt.rate * kept + tokens / max(cost, 1e-3) * (1.0 - kept)
+        self._allowance = min(self._allowance + PROBE_SHARE * cost * num_passes, _MOST)
+
+    # ---- reasons ----------------------------------------------------------------------------------------------------
+
+    def break_even(self) -> float | None:
+        """The acceptance per token from which the draft model pays here; None where it never can."""
+
+        def pays(chance: float) -> bool:
+            tokens, cost_ms = self._best_draft(chance)
+            return tokens * self.plain_ms > cost_ms
+
+        return reasons.break_even(pays)
+
+    def _explain(self, text: Sequence[int], *, has_model: bool) -> None:
+        decision, learnt = self.decision, self.learnt
+        average = self._drafting_average() if has_model else None
+        pays = average is not None and average.tokens > average.cost
+        choice = decision.choice
+        state = self.explanation.follow(
+            choice.value, is_probe=decision.is_probe, pays=pays, has_model=has_model, has_text=bool(text)
+        )
+        if state is None:  # a sentence takes longer than all the rest
+            return
+        if state == reasons.TEXT_RESTS:
+            self.explanation.tell(state, self._why_text_rests(text))
+        elif state == Choice.TEXT.value:
+            self.explanation.tell(state, reasons.TEXT)
+        else:
+            accepted, is_seen = learnt.drafted.chance(0), learnt.drafted.is_seen
+            if state == Choice.DRAFT.value and pays:
+                sentence = reasons.drafting(accepted, is_seen=is_seen)
+            else:
+                recovery = self.recovery
+                rejection_ms = recovery.rejection_ms(self.curve) if recovery and not recovery.num_snapshots else None
+                as_asked = choice is Choice.DRAFT
+                sentence = reasons.not_paying(
+                    accepted, self.break_even(), rejection_ms, as_asked=as_asked, is_seen=is_seen
+                )
+            self.explanation.tell(state, sentence)
+
+    def _why_text_rests(self, kinds: Sequence[int]) -> str:
+        accepted = self.learnt.text.chance(kinds[0])
+
+        def pays(chance: float) -> bool:
+            alive = [chance**depth for depth in range(1, len(kinds) + 1)]
+            return any(
+                sum(alive[:depth]) * self.token_ms > self._pass_ms(depth) - self._pass_ms(0)
+                for depth in range(1, len(kinds) + 1)
+            )
+
+        return reasons.text_not_paying(accepted, reasons.break_even(pays), is_seen=self.learnt.text.is_seen)

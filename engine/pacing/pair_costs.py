@@ -1,0 +1,316 @@
+"""What passes of a loaded target and its draft cost: measured in idle time, kept for the next start, corrected by use.
+
+Owns the pacer of the pair, the number of threads, and a curve for each number of threads and each fill of the cache:
+attention reads the whole cache, so a long chat must not be judged by passes on an empty one. Knows no prompt and no
+answer.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Sequence
+
+from engine.cost_store import CostStore, SavedCosts, file_facts, key_of
+from engine.errors import DecodeError
+from engine.free_cores import FreeCores
+from engine.llama import library
+from engine.llama.devices import find_gpus
+from engine.loading import LoadedModel
+from engine.pacing.constants import (
+    BUDGET_S,
+    CHECK_SIZES,
+    DOUBTFUL,
+    HURRIED_BUDGET_S,
+    POINTS,
+    STALE,
+    THREADS_SHARE,
+)
+from engine.pacing.cost_curve import CostCurve
+from engine.pacing.draft_costs import DraftCosts
+from engine.pacing.experience_store import ExperienceStore
+from engine.pacing.measuring import (
+    Interrupted,
+    OtherPrograms,
+    ShouldStop,
+    few_passes_ms,
+    measure_passes,
+    measure_recovery,
+    nobody_waits,
+)
+from engine.pacing.pacer import Pacer
+from engine.records import LoadRequest
+from engine.thread_choice import choose_threads
+from engine.threads import ThreadControl
+
+BAND_ENDS = (1024, 4096, 16384, 65536)  # tokens in the cache up to which a band goes; the last has no end
+_TARGET_SIZES = (1, 8)
+_TELLING = 8  # tokens of a pass: a curve without one so large is not kept for the next start
+
+
+def band_of(num_past: int) -> int:
+    """The band that a cache of so many tokens is in."""
+    return bisect_left(BAND_ENDS, num_past)
+
+
+class PairCosts:
+    """One for a loaded target and draft; `pacer` is there as soon as anything is known."""
+
+    def __init__(
+        self,
+        target: LoadedModel,
+        draft: LoadedModel | None,
+        request: LoadRequest,
+        store: CostStore,
+        experience: ExperienceStore | None = None,
+    ) -> None:
+        self.pacer: Pacer | None = None
+        self._target, self._store, self._asked_threads = target, store, request.threads
+        machine = (*library.machine_facts(), *(gpu.name for gpu in find_gpus()), target.info.flash_attention)
+        of_target = (*_facts(target), request.threads)
+        self._target_key = key_of("passes of target", *of_target, *POINTS, *machine)
+        self._shape_key = key_of("shape", bool(target.info.gpu_layers), *machine)
+        draft_key = key_of("drafted token", *_facts(draft), request.draft_threads, *machine) if draft else ""
+        self._draft = DraftCosts(draft, request.draft_threads, store, draft_key) if draft else None
+        self._experience = experience or ExperienceStore(None)
+        self._pair_key = key_of(key_of("pair", *of_target, *machine), draft_key)
+        self._control: ThreadControl | None = None
+        self._curves: dict[tuple[int, int], CostCurve] = {}  # by threads and band
+        self._measured: set[tuple[int, int]] = set()  # well enough to be kept
+        self._is_checked = False
+        self._reported = ""
+
+    # ---- measuring --------------------------------------------------------------------------------------------------
+
+    @property
+    def needs_measuring(self) -> bool:
+        """Whether idle time would be well spent on `measure`."""
+        if not self._target.can_rollback or (self._control and self._control.is_disturbed):
+            return False
+        return not self._is_checked or self._place not in self._measured
+
+    @property
+    def _place(self) -> tuple[int, int]:
+        """Threads and band that are in use."""
+        threads = self._control.threads if self._control is not None else 0
+        return threads, band_of(self._target.sequence.num_past)
+
+    def prepare(self, *, paced: bool, should_stop: ShouldStop = nobody_waits) -> None:
+        """Have threads, and a pacer if it is ``paced``, for an answer that somebody waits for: kept, or found quickly.
+
+        Where ``should_stop`` says that the answer is no longer wanted, what is missing is left to the next one.
+
+        Raises:
+            DecodeError: a pass failed.
+        """
+        try:
+            self._take_kept()
+            if self._control is None:
+                self._settle_threads(HURRIED_BUDGET_S, should_stop)
+            if paced and self.pacer is None and self._target.can_rollback:
+                self._take_points(measure_passes(self._target.sequence, HURRIED_BUDGET_S, should_stop))
+            if paced:
+                self._know_draft(HURRIED_BUDGET_S, should_stop)
+        except Interrupted:
+            pass
+        except DecodeError:
+            if not should_stop():  # who stops an answer may end a pass in the middle
+                raise
+        self._follow()
+
+    def measure(self, budget_s: float = BUDGET_S, should_stop: ShouldStop = nobody_waits) -> None:
+        """Measure what is not known well, within about ``budget_s`` seconds; what was kept is only checked if it holds.
+
+        Where ``should_stop``, which is asked before each pass and where one failed, says that somebody waits, it ends
+        there, and goes on in the next idle time: an answer that needs costs measures them itself, in less.
+
+        Raises:
+            DecodeError: a pass failed.
+        """
+        try:
+            self._measure_what_is_missing(budget_s, should_stop)
+        except Interrupted:
+            return
+        except DecodeError:
+            if not should_stop():  # who waits may end a pass in the middle
+                raise
+            return
+        self.save()
+
+    def _measure_what_is_missing(self, budget_s: float, should_stop: ShouldStop) -> None:
+        self._take_kept()
+        is_first = self._control is None
+        if is_first:
+            self._settle_threads(budget_s, should_stop)
+        self._follow()
+        if not self._target.can_rollback:
+            self._is_checked = True
+            return
+        fits = self._place in self._measured and (self._is_checked or self._check(STALE, should_stop))
+        if not fits:
+            if not is_first:  # they were chosen in a hurry, beside another program, or when the machine was another
+                self._settle_threads(budget_s, should_stop)
+            self._measure_here(budget_s, should_stop)
+        self._know_draft(budget_s, should_stop)
+        self._is_checked = fits or not should_stop()
+
+    def _measure_here(self, budget_s: float, should_stop: ShouldStop) -> None:
+        """Measure the curve that is in use; once more, for the least of both, where a look right after it disagrees.
+
+        One size that met another program might never be tried again.
+        """
+        self._curves = {place: curve for place, curve in self._curves.items() if place == self._place}
+        self._measured.clear()
+        others = OtherPrograms()
+        points = measure_passes(self._target.sequence, budget_s, should_stop)
+        self._take_points(points)
+        if not self._check(DOUBTFUL, should_stop):
+            again = measure_passes(self._target.sequence, budget_s, should_stop)
+            self._take_points({n: min(again.get(n, ms), ms) for n, ms in points.items()})
+        if others.are_quiet:
+            self._measured.add(self._place)
+
+    def _check(self, most_off: float, should_stop: ShouldStop) -> bool:
+        """Whether a few quick passes take what the curve in use says."""
+        known = self._curves[self._place].known_ms
+        found = few_passes_ms(self._target.sequence, [size for size in CHECK_SIZES if size in known], should_stop)
+        return all(1.0 - most_off < ms / known[size] < 1.0 + most_off for size, ms in found.items())
+
+    def _take_points(self, points_ms: dict[int, float]) -> None:
+        """Put a measurement in force, for the threads and the fill of now."""
+        place = self._place
+        if place in self._curves:
+            self._curves[place].replace(points_ms)
+        else:
+            self._curves[place] = CostCurve(points_ms, self._shape())
+        if self._control is not None:
+            self._control.expect(points_ms)
+        self._follow()
+
+    def _shape(self) -> dict[int, float] | None:
+        """How passes grow on this machine, by what was measured of another model."""
+        kept = self._store.get(self._shape_key)
+        return kept.bands[min(kept.bands)] if kept is not None else None
+
+    def _settle_threads(self, budget_s: float, should_stop: ShouldStop = nobody_waits) -> None:
+        """Choose the target's number; not anew where that would change the numbers that are in the cache."""
+        settled = self._control is not None and self._target.context.threads_change_numbers
+        share_s = budget_s * THREADS_SHARE
+        chosen = choose_threads(
+            self._target, self._asked_threads, _TARGET_SIZES, share_s, settled=settled, should_stop=should_stop
+        )
+        self._control = self._new_control(chosen)
+        self._apply_threads()
+
+    def _know_draft(self, budget_s: float, should_stop: ShouldStop = nobody_waits) -> None:
+        """Measure the draft where it is not known, and its step again where the rest is checked."""
+        if self._draft is None or self.pacer is None or (self._draft.is_known and self._is_checked):
+            return
+        if not self._draft.is_known:
+            self._draft.choose_threads(budget_s * THREADS_SHARE, should_stop)
+            self._apply_threads()
+        if not self._draft.is_known or budget_s > HURRIED_BUDGET_S:
+            times = self._draft.time_step(self._target.sequence.n_vocab, should_stop)
+            self.pacer.expect_drafting(times.step_ms, times.read_ms)
+
+    # ---- kept -------------------------------------------------------------------------------------------------------
+
+    def doubt(self) -> None:
+        """Passes were far quicker than the curve in force says: idle time has to look at it again."""
+        self._is_checked = False
+
+    def save(self) -> None:
+        """Keep what is known well for the next start."""
+        if self._control is None or self.pacer is None:
+            return
+        self._experience.put(self._pair_key, self.pacer.numbers)
+        best = self._control.best
+        bands = {band: self._curves[threads, band].known_ms for threads, band in self._measured if threads == best}
+        bands = {band: points for band, points in bands.items() if max(points) >= _TELLING}
+        if bands and not self._control.is_disturbed:
+            self._store.put(self._target_key, SavedCosts(best, bands))
+            points = bands[min(bands)]
+            self._store.put(self._shape_key, SavedCosts(best, {0: {n: ms / points[1] for n, ms in points.items()}}))
+        if self._draft is not None:
+            self._draft.save(self.pacer.draft_step_ms)
+
+    def _take_kept(self) -> None:
+        """Begin with what an earlier start kept, where nothing is known yet."""
+        kept = self._store.get(self._target_key) if self._control is None else None
+        if kept is None:
+            return
+        self._control = self._new_control(kept.threads)
+        for band, points in kept.bands.items():
+            self._curves[kept.threads, band] = CostCurve(points, self._shape())
+            self._measured.add((kept.threads, band))
+        self._apply_threads()
+        self._follow()
+        self._control.expect(kept.bands[min(kept.bands)])
+        step_ms = self._draft.take_kept() if self._draft is not None else None
+        if step_ms is not None and self.pacer is not None:
+            self.pacer.expect_drafting(step_ms)
+            self._apply_threads()
+
+    def _new_control(self, best: int) -> ThreadControl:
+        """No others are tried where a number was asked for and on a GPU; no fewer where that changes the logits.
+
+        More are: on fewer threads than cores the choice may have fallen in a disturbed moment, and would cost much.
+        """
+        fixed = self._asked_threads is not None or bool(self._target.model.gpu_layers)
+        doubts = not (fixed or self._target.context.threads_change_numbers)
+        most = best if fixed else library.physical_cores()
+        return ThreadControl(best, most, doubts=doubts, free=FreeCores(library.idle_seconds))
+
+    # ---- while answering --------------------------------------------------------------------------------------------
+
+    def passed(self, num_tokens: int, passes_ms: Sequence[float]) -> str:
+        """Passes of the target took so long. A sentence where the number of threads changed for good, else nothing."""
+        control = self._control
+        if control is None:
+            return ""
+        for milliseconds in passes_ms:
+            if control.observe(num_tokens, milliseconds):
+                self._apply_threads()
+                break  # the others ran with the threads of before, and would be taken for those of now
+        self._follow()
+        if control.reason == self._reported:
+            return self._draft.take_news() if self._draft is not None else ""
+        self._reported = control.reason
+        return control.reason
+
+    def drafted(self, step_ms: float) -> None:
+        """A token took the draft model so long."""
+        if self._draft is not None:
+            self._draft.drafted(step_ms)
+
+    def _apply_threads(self) -> None:
+        if self._control is None:
+            return
+        self._target.context.set_threads(self._control.threads)
+        if self._draft is not None:
+            # Who wants the target's cores wants the draft's as well; a target on a GPU wants none.
+            self._draft.follow(None if self._target.model.gpu_layers else self._control)
+
+    def _follow(self) -> None:
+        """Put the curve in force that belongs to the threads and to how full the cache is."""
+        if not self._curves or self._control is None:
+            return
+        place = self._place
+        if place not in self._curves:
+            self._curves[place] = CostCurve(self._nearest(place).known_ms, self._shape(), guessed=True)
+        curve = self._curves[place]
+        if self.pacer is None:
+            self.pacer = Pacer(curve, recovery=measure_recovery(self._target.sequence))
+            self.pacer.restore(self._experience.get(self._pair_key))
+        elif self.pacer.curve is not curve:
+            self.pacer.use(curve)
+
+    def _nearest(self, place: tuple[int, int]) -> CostCurve:
+        """Of the same threads before another number's, of a lower band before a higher."""
+        threads, band = place
+        key = min(self._curves, key=lambda one: (one[0] != threads, abs(one[0] - threads), abs(one[1] - band), one[1]))
+        return self._curves[key]
+
+
+def _facts(loaded: LoadedModel) -> tuple[object, ...]:
+    info = loaded.info
+    return (*file_facts(info.path), info.cache_type, info.key_type, info.gpu_layers)

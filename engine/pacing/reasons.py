@@ -1,0 +1,98 @@
+"""Why drafting goes on or rests, in words and figures, and when to say it anew. Knows no pacer."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+TEXT = "n-gram on: the text repeats"
+TEXT_RESTS = "text rests"  # a state, beside the choices of a pass
+_HALVINGS = 12
+_PATIENCE = 3  # texts in a row that were not worth proposing
+
+
+class Explanation:
+    """Follows what is chosen pass by pass; ``reason`` is the sentence of the last change."""
+
+    def __init__(self) -> None:
+        self.state = self._last_choice = ""
+        self.reason = ""
+        self._num_idle = 0
+
+    def follow(self, choice: str, *, is_probe: bool, pays: bool, has_model: bool, has_text: bool) -> str | None:
+        """What to say something about: the state that begins with this choice; None where nothing changes.
+
+        Probes and single text matches change nothing.
+
+        Args:
+            choice: of the pass that comes: plain, text or draft.
+            is_probe: a draft that does not seem to pay is only tried.
+            pays: whether drafting with the draft model does.
+            has_model: whether there is one.
+            has_text: whether there was text that could have been proposed.
+        """
+        again, self._last_choice = choice == self._last_choice, choice
+        self._num_idle = self._num_idle + has_text if choice == "plain" else 0
+        if choice == "draft":
+            state = "draft" if pays else "plain"
+            if is_probe:
+                return None
+        elif choice == "text":
+            state = choice
+        elif has_model:
+            state = "plain" if not pays else self.state
+        else:
+            state, again = TEXT_RESTS, self._num_idle >= _PATIENCE
+        return state if state != self.state and (again or choice == "draft") else None
+
+    def tell(self, state: str, reason: str) -> None:
+        """Say it."""
+        self.state, self.reason = state, reason
+
+
+def break_even(pays: Callable[[float], bool]) -> float | None:
+    """The least acceptance per token that ``pays``; None where not even 1 does."""
+    if not pays(1.0):
+        return None
+    low, high = 0.0, 1.0
+    for _ in range(_HALVINGS):
+        middle = (low + high) / 2
+        low, high = (low, middle) if pays(middle) else (middle, high)
+    return high
+
+
+def drafting(accepted: float, *, is_seen: bool) -> str:
+    """Drafting pays; of tokens at depth 1 such a share is ``accepted``, or expected to be where none was seen yet."""
+    return f"draft on: {_at_first(accepted, is_seen=is_seen)}"
+
+
+def not_paying(
+    accepted: float, needed: float | None, rejection_ms: float | None, *, as_asked: bool, is_seen: bool
+) -> str:
+    """Drafting does not pay below the acceptance ``needed``; ``rejection_ms`` where a rejection is dear."""
+    needs = _needs(needed)
+    if rejection_ms is not None:
+        needs += f", where a rejection costs {rejection_ms:.1f} ms"
+    beginning = "draft on as asked, but it does not pay" if as_asked else "draft paused"
+    return f"{beginning}: {_at_first(accepted, is_seen=is_seen)}, {needs}"
+
+
+def text_not_paying(accepted: float, needed: float | None, *, is_seen: bool) -> str:
+    """Text that came before does not pay below the acceptance ``needed``."""
+    needs = _needs(needed)
+    word = "accepted" if is_seen else "expected"
+    return f"text lookup paused: {_percent(accepted)} {word}, {needs}"
+
+
+def _at_first(share: float, *, is_seen: bool) -> str:
+    """What nobody has seen yet is not told as seen."""
+    return f"{_percent(share)} accepted at depth 1" if is_seen else f"{_percent(share)} expected at depth 1"
+
+
+def _needs(acceptance: float | None) -> str:
+    if acceptance is None:
+        return "and cannot pay here at any acceptance"
+    return f"needs {_percent(acceptance)} here"
+
+
+def _percent(share: float) -> str:
+    return f"{share * 100:.0f} %"

@@ -1,0 +1,57 @@
+"""What was decided for each pass, what that was expected to give, and what came: one line of JSON a pass."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from engine.pacing.pacer import Decision
+
+
+@dataclass(frozen=True, slots=True)
+class TracedPass:
+    """One pass of the target.
+
+    Attributes:
+        token: tokens of the answer before it.
+        decision: what it was to do; None where the depth was fixed by the request.
+        proposed: tokens that were proposed.
+        accepted: of these, the ones that were kept.
+        milliseconds: all of it, drafting included.
+        plain_ms: what a plain pass is believed to take.
+        token_ms: what one token more was worth.
+    """
+
+    token: int
+    decision: Decision | None
+    proposed: int
+    accepted: int
+    milliseconds: float
+    plain_ms: float | None = None
+    token_ms: float | None = None
+
+    def as_json(self) -> str:
+        """As one line; times are milliseconds."""
+        decision = self.decision
+        line: dict[str, object] = {"token": self.token}
+        if decision is not None:
+            line |= {
+                "choice": decision.choice.value,
+                "probe": decision.is_probe,
+                "text_gain_ms": _rounded(decision.text_gain_ms),
+                "draft_gain_ms": _rounded(decision.draft_gain_ms),
+                "expected_tokens": _rounded(decision.expected_tokens),
+                "expected_ms": _rounded(decision.expected_ms),
+                "plain_ms": _rounded(self.plain_ms),
+                "token_ms": _rounded(self.token_ms),
+            }
+        line |= {"proposed": self.proposed, "accepted": self.accepted, "tokens": self.accepted + 1}
+        return json.dumps(line | {"ms": _rounded(self.milliseconds)})
+
+
+OnTrace = Callable[[TracedPass], None]
+
+
+def _rounded(value: float | None) -> float | None:
+    return None if value is None else round(value, 3)

@@ -1,0 +1,179 @@
+"""A target and a draft whose passes take scripted time on a clock that stands still else, and answers over them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from engine import speculate
+from engine.answer import TEXT_INTERVAL_S
+from engine.drafters import draft_model
+from engine.drafters.by_mode import PACED_MIN_MATCH
+from engine.drafters.draft_model import DraftModelDrafter
+from engine.drafters.suffix import SuffixDrafter
+from engine.fake_model import MarkovModel
+from engine.interfaces import Rows, TokenIds
+from engine.pacing import drafter as paced
+from engine.pacing.constants import MAX_DEPTH
+from engine.pacing.cost_curve import CostCurve
+from engine.pacing.drafter import PacedDrafter
+from engine.pacing.pacer import Pacer
+from engine.records import Mode, SamplingParams, Source
+from engine.sampling import Sampler
+from engine.sequence import CachedSequence
+from engine.speculate import Block, Speculation
+from engine.stats import StatsRecorder
+
+GREEDY = SamplingParams(temperature=0.0)
+# A pass of n tokens in plain ones: a model of 1.5 thousand million parameters on two cores.
+CORES = {1: 1.0, 2: 1.47, 3: 1.6, 4: 1.11, 5: 1.9, 6: 1.9, 7: 1.9, 8: 1.47, 16: 2.75, 33: 5.7}
+READ_SHARE = 0.25  # of a drafted token, that reading one takes the draft
+
+
+class Clock:
+    """Stands still but for passes."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.now = 0.0
+        for module in (speculate, paced, draft_model):
+            monkeypatch.setattr(module, "perf_counter", self)
+
+    def __call__(self) -> float:
+        return self.now
+
+
+class Timed(MarkovModel):
+    """Its passes take scripted milliseconds, by their number of tokens."""
+
+    def __init__(
+        self, logits: NDArray[np.float32], clock: Clock, cost_ms: Callable[[int], float], n_ctx: int = 2048
+    ) -> None:
+        super().__init__(logits, n_ctx)
+        self._clock, self._cost_ms = clock, cost_ms
+        self.sizes: list[int] = []
+
+    def forward(self, ids: TokenIds, n_rows: int, num_padding: int = 0) -> Rows:
+        self._clock.now += self._cost_ms(len(ids)) / 1000.0
+        self.sizes.append(len(ids))
+        return super().forward(ids, n_rows, num_padding)
+
+
+class Scripted(Timed):
+    """After each token of the text comes the next one of ``path``, whatever was read before it."""
+
+    def __init__(self, path: Sequence[int], sure: float, clock: Clock, cost_ms: Callable[[int], float]) -> None:
+        """``sure`` is the share of the likeliest token."""
+        n_vocab = max(path) + 2
+        super().__init__(np.zeros((1, n_vocab), dtype=np.float32), clock, cost_ms, len(path) + 64)
+        self._path = np.asarray(path, dtype=np.int32)
+        self._height = float(np.log(sure / (1.0 - sure) * (n_vocab - 1)))
+
+    def forward(self, ids: TokenIds, n_rows: int, num_padding: int = 0) -> Rows:
+        self._logits = np.zeros((self.n_vocab, 1), dtype=np.float32)
+        super().forward(ids, 0, num_padding)
+        end = self.num_past - num_padding
+        rows = np.zeros((n_rows, self.n_vocab), dtype=np.float32)
+        following = np.arange(end - n_rows + 1, end + 1) % len(self._path)
+        rows[np.arange(n_rows), self._path[following]] = self._height
+        return rows
+
+
+@dataclass(frozen=True)
+class DraftScript:
+    """A draft whose step takes such a share of a plain pass, right so often however sure it says it is."""
+
+    step_share: float
+    right: float
+    sure: float = 0.75
+
+
+@dataclass
+class Proposal:
+    """What one pass did: the number of tokens before it, and what it proposed and kept."""
+
+    before: int
+    source: Source | None
+    num_proposed: int
+    num_kept: int
+
+
+@dataclass
+class Answering:
+    """An answer that follows ``path`` behind its first ``num_prompt`` tokens, made as `engine.answer` makes it."""
+
+    monkeypatch: pytest.MonkeyPatch
+    path: Sequence[int]
+    num_prompt: int
+    plain_ms: float
+    draft: DraftScript | None = None
+    shares: dict[int, float] = field(default_factory=lambda: CORES)
+    may_rest: bool = True
+
+    def __post_init__(self) -> None:
+        self.clock = Clock(self.monkeypatch)
+        curve = CostCurve({n: share * self.plain_ms for n, share in self.shares.items()})
+        true_ms = curve.points_ms
+        self.model = Scripted(self.path, 0.99, self.clock, lambda n: true_ms.get(n, 0.1 * self.plain_ms * n))
+        self.target = CachedSequence(self.model)
+        self.pacer = Pacer(curve)
+        self.draft_model: Scripted | None = None
+        model = self._drafter_model() if self.draft is not None else None
+        text = SuffixDrafter()
+        text.min_match = PACED_MIN_MATCH
+        self.drafter = PacedDrafter(self.pacer, text, model, may_rest=self.may_rest)
+        self.prompt = np.asarray(self.path[: self.num_prompt], dtype=np.int32)
+        self.target.forward(self.prompt[:-1], 0)
+        self.stats = StatsRecorder(Mode.AUTO, self.model.n_ctx)
+        self.speculation = Speculation(self.target, self.drafter, Sampler(GREEDY), self.stats, self.prompt, self.pacer)
+        self.began = self.clock.now
+        self.proposals: list[Proposal] = []
+        self.rests_after_waking: list[int] = []
+
+    def _drafter_model(self) -> DraftModelDrafter:
+        script = self.draft
+        assert script is not None
+        rng, step_ms = np.random.default_rng(17), script.step_share * self.plain_ms
+        wrong = max(self.path) + 1
+        drafted = [one if rng.random() < script.right else wrong for one in self.path]
+        self.draft_model = Scripted(
+            [*drafted, wrong], script.sure, self.clock, lambda n: step_ms * (1.0 + READ_SHARE * (n - 1))
+        )
+        self.pacer.expect_drafting(step_ms, READ_SHARE * step_ms)
+        return DraftModelDrafter(CachedSequence(self.draft_model), self.model.n_vocab, frozenset())
+
+    @property
+    def num_given(self) -> int:
+        """Tokens of the answer so far."""
+        return len(self.speculation.history) - self.num_prompt
+
+    @property
+    def seconds(self) -> float:
+        """That the answer has taken."""
+        return self.clock.now - self.began
+
+    def give(self, num_tokens: int) -> Answering:
+        """Go on until so many tokens were given, and check that they are the path's."""
+        while self.num_given < num_tokens:
+            before, proposed, kept = self.num_given, self.stats.proposed, self.stats.accepted
+            self._block(num_tokens - self.num_given)
+            num_proposed = self.stats.proposed - proposed
+            source = self.drafter._draft.source if num_proposed else None
+            self.proposals.append(Proposal(before, source, num_proposed, self.stats.accepted - kept))
+        assert self.speculation.history.tolist() == list(self.path[: self.num_prompt + self.num_given])
+        return self
+
+    def _block(self, wanted: int) -> Block:
+        """As `Answer._next_block`."""
+        if rest := min(self.drafter.rest(), wanted):
+            return self.speculation.run_plain(rest, TEXT_INTERVAL_S, self._wakes)
+        return self.speculation.step(MAX_DEPTH, wanted)
+
+    def _wakes(self, history: NDArray[np.int32]) -> bool:
+        wakes = self.drafter.wakes(history)
+        if wakes:
+            self.rests_after_waking.append(self.drafter.rest())
+        return wakes

@@ -1,0 +1,167 @@
+"""Estimates of acceptance: believed at first, then learnt, then forgotten."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from engine.drafters.base import Draft
+from engine.pacing.acceptance import (
+    TEXT_PRIORS,
+    AcceptanceEstimate,
+    draft_estimate,
+    draft_kind,
+    text_estimate,
+    text_kinds,
+)
+from engine.pacing.constants import (
+    CONFIDENCES,
+    DRAWN_CHANCES,
+    GREEDY_CHANCES,
+    MATCH_CHANCES,
+    MATCH_LENGTHS,
+    TORN_CHANCES,
+)
+from engine.records import Source
+
+SURE, UNSURE = draft_kind(0.93), draft_kind(0.4)
+
+
+def test_a_class_learns_its_own_chance() -> None:
+    estimate = draft_estimate(greedy=True)
+    rng = np.random.default_rng(0)
+    for _ in range(600):
+        estimate.observe([SURE], int(rng.random() < 0.6))
+        estimate.observe([UNSURE], int(rng.random() < 0.1))
+    assert estimate.chance(SURE) == pytest.approx(0.6, abs=0.15)
+    assert estimate.chance(UNSURE) == pytest.approx(0.1, abs=0.1)
+
+
+def test_until_something_was_looked_at_a_chance_is_what_others_gave() -> None:
+    for greedy, chances in ((True, GREEDY_CHANCES), (False, DRAWN_CHANCES)):
+        estimate = draft_estimate(greedy=greedy)
+        assert [estimate.chance(kind) for kind in range(len(chances))] == pytest.approx(list(chances))
+        assert not estimate.is_seen
+        estimate.observe([SURE], 1)
+        assert estimate.is_seen
+        assert estimate.chance(SURE) > chances[SURE]
+        assert estimate.chance(UNSURE) == pytest.approx(chances[UNSURE])
+
+
+def test_every_confidence_has_a_class_and_surer_ones_are_likelier() -> None:
+    kinds = [draft_kind(confidence / 1000) for confidence in range(1001)]
+    assert kinds == sorted(kinds)
+    assert set(kinds) == set(range(len(CONFIDENCES) + 1))
+    for chances in (GREEDY_CHANCES, DRAWN_CHANCES):
+        assert len(chances) == len(CONFIDENCES) + 1
+        assert list(chances) == sorted(chances)
+
+
+def test_what_changes_is_forgotten() -> None:
+    estimate = draft_estimate(greedy=True)
+    for _ in range(300):
+        estimate.observe([SURE], 1)
+    for _ in range(100):
+        estimate.observe([SURE], 0)
+    assert estimate.chance(SURE) < 0.3
+
+
+@given(st.integers(0, len(TEXT_PRIORS) - 1), st.lists(st.booleans(), max_size=50), st.booleans())
+def test_a_chance_is_a_probability(kind: int, seen: list[bool], watches: bool) -> None:
+    estimate = AcceptanceEstimate(TEXT_PRIORS, watches_answers=watches)
+    for kept in seen:
+        estimate.observe([kind], int(kept))
+    assert 0.0 <= estimate.chance(kind) <= 1.0
+
+
+def test_tokens_count_up_to_the_first_rejection() -> None:
+    estimate = AcceptanceEstimate([0.5] * 4)
+    for _ in range(200):
+        estimate.observe([0, 1, 2], 1)
+    assert estimate.chance(0) > 0.9
+    assert estimate.chance(1) < 0.1
+    assert estimate.chance(2) == estimate.chance(3) == 0.5  # nobody knows
+
+
+def test_of_what_was_kept_to_its_end_no_token_after_it_is_counted() -> None:
+    estimate = AcceptanceEstimate([0.5])
+    for _ in range(200):
+        estimate.observe([0, 0], 2)
+    assert estimate.chance(0) > 0.9
+
+
+def test_an_answer_unlike_the_others_is_noticed_and_does_not_outlive_itself() -> None:
+    estimate = text_estimate()
+    kind = text_kinds(Draft([1], Source.NGRAM, match_length=8))[0]
+    for _ in range(300):
+        estimate.observe([kind], 1)
+    estimate.begin()
+    known = estimate.chance(kind)
+    for _ in range(5):
+        estimate.observe([kind], 0)
+    assert estimate.chance(kind) < 0.5
+    estimate.begin()
+    assert estimate.chance(kind) > known - 0.1
+
+
+def test_text_of_an_answer_that_says_little_for_one_class_says_little_for_all() -> None:
+    estimate = text_estimate()
+    one, other = (text_kinds(Draft([1], Source.NGRAM, match_length=length))[0] for length in (1, 20))
+    before = estimate.chance(other)
+    for _ in range(8):
+        estimate.observe([one], 0)
+    assert estimate.chance(other) < 0.8 * before
+    estimate.begin()
+    assert estimate.chance(other) == pytest.approx(before)
+
+
+def test_what_was_learnt_goes_on_where_it_ended() -> None:
+    estimate, again = text_estimate(), text_estimate()
+    for number in range(50):
+        estimate.observe([3, 4, 5], number % 4)
+    again.restore(estimate.numbers)
+    estimate.begin()
+    assert [again.chance(kind) for kind in range(8)] == [estimate.chance(kind) for kind in range(8)]
+
+
+@pytest.mark.parametrize(
+    "numbers", [[], [0.0], [1.0, 0.0], [-1.0, 1.0], [0.0, 1e9], [float("nan"), 1.0], [0.0, float("nan")], [0.0] * 3]
+)
+def test_what_cannot_be_counts_is_refused(numbers: list[float]) -> None:
+    with pytest.raises(ValueError, match="counts"):
+        AcceptanceEstimate([0.5]).restore(numbers)
+
+
+def chances_of(draft: Draft) -> list[float]:
+    """Before anything was learnt."""
+    estimate = text_estimate()
+    return [estimate.chance(kind) for kind in text_kinds(draft)]
+
+
+@pytest.mark.parametrize("length", [1, 2, 8, 20])
+def test_the_length_of_a_match_and_the_place_behind_it_count_where_one_thing_alone_followed(length: int) -> None:
+    once = chances_of(Draft([1] * 20, Source.NGRAM, scores=[0.75] * 20, match_length=length))
+    assert once == sorted(once)
+    assert once[0] == pytest.approx(MATCH_CHANCES[bisect_left(MATCH_LENGTHS, length)][0])
+    assert once == chances_of(Draft([1] * 20, Source.NGRAM, scores=[0.95] * 20, match_length=length))
+    assert once == chances_of(Draft([1] * 20, Source.NGRAM, match_length=length))  # nothing is known of it
+
+
+def test_long_matches_are_nearly_sure_and_single_tokens_mostly_wrong() -> None:
+    for place in range(20):
+        chances = [chances_of(Draft([1] * 20, Source.NGRAM, match_length=length))[place] for length in (1, 2, 20)]
+        assert chances == sorted(chances)
+    assert chances_of(Draft([1], Source.NGRAM, match_length=40))[0] > 0.9
+    assert chances_of(Draft([1], Source.NGRAM, match_length=1))[0] < 0.5
+
+
+@pytest.mark.parametrize("share", [0.1, 0.3, 0.5, 0.65, 0.74])
+def test_where_several_things_followed_it_is_hardly_believed_however_long_the_match(share: float) -> None:
+    for length in (1, 16, 32):
+        chances = chances_of(Draft([1] * 3, Source.NGRAM, scores=[share] * 3, match_length=length))
+        assert chances == pytest.approx([TORN_CHANCES[length > 1]] * 3)
+        assert max(chances) < 0.4

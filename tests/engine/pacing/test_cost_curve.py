@@ -1,0 +1,257 @@
+"""The cost curve: shape from few points, padding where it pays, corrections by what passes really take."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from engine.drafters.base import Draft
+from engine.pacing.acceptance import text_kinds
+from engine.pacing.constants import MAX_PASS, POINTS, UNKNOWN_SHAPE
+from engine.pacing.cost_curve import CostCurve
+from engine.pacing.pacer import Pacer
+from engine.records import Source
+
+STAIRCASE = {1: 1.0, 2: 1.64, 3: 2.24, 4: 1.57, 5: 2.24, 6: 2.85, 8: 2.71, 10: 3.96, 12: 3.82, 16: 3.73, 32: 7.95}
+
+
+def test_a_pass_is_padded_up_to_a_cheaper_size() -> None:
+    curve = CostCurve(STAIRCASE)
+    assert [curve.padded(n) for n in (1, 2, 3, 4, 6)] == [1, 4, 4, 4, 8]
+    assert curve.cost_ms(3) == curve.cost_ms(4) == pytest.approx(1.57)
+
+
+def test_a_flat_curve_pads_nothing() -> None:
+    curve = CostCurve({1: 5.0, 32: 5.2})
+    assert all(curve.padded(n) == n for n in range(1, MAX_PASS + 1))
+
+
+def test_what_was_not_measured_follows_the_shape_between_and_beyond_what_was() -> None:
+    curve = CostCurve({1: 10.0, 8: 2.0 * 10.0 * UNKNOWN_SHAPE[8]})
+    assert curve.points_ms[4] == pytest.approx(10.0 * UNKNOWN_SHAPE[4] * (1.0 + 3 / 7))  # dearer step by step
+    assert curve.points_ms[16] == pytest.approx(2.0 * 10.0 * UNKNOWN_SHAPE[16])
+    assert curve.points_ms[33] == pytest.approx(2.0 * 10.0 * UNKNOWN_SHAPE[33])
+
+
+def test_what_was_measured_of_another_model_here_is_the_shape_of_this_one() -> None:
+    other = {n: ms / STAIRCASE[1] for n, ms in STAIRCASE.items()}
+    curve = CostCurve({1: 50.0}, other)
+    assert {n: curve.points_ms[n] for n in STAIRCASE} == pytest.approx({n: 50.0 * ms for n, ms in other.items()})
+    assert curve.padded(3) == 4
+    assert CostCurve({1: 50.0, 4: 120.0}, other).points_ms[4] == pytest.approx(120.0)
+
+
+@given(st.dictionaries(st.integers(2, MAX_PASS), st.floats(0.5, 50.0)), st.floats(0.1, 100.0))
+def test_what_was_measured_is_believed_as_it_is(measured: dict[int, float], plain_ms: float) -> None:
+    curve = CostCurve({1: plain_ms, **measured})
+    assert {n: curve.points_ms[n] for n in measured} == pytest.approx(measured)
+    assert curve.known_ms == {1: plain_ms, **measured}
+    assert sorted(curve.points_ms) == list(range(1, MAX_PASS + 1))
+
+
+def test_without_the_cost_of_one_token_there_is_no_curve() -> None:
+    with pytest.raises(ValueError, match="one token"):
+        CostCurve({4: 2.0})
+
+
+def test_a_slower_machine_is_learnt_everywhere_and_most_where_it_was_seen() -> None:
+    curve = CostCurve(STAIRCASE)
+    for _ in range(100):
+        curve.observe(4, 3.14)
+    assert curve.points_ms[4] == pytest.approx(3.14, rel=0.02)
+    assert curve.points_ms[16] > 3.73 * 1.1
+
+
+def test_one_disturbed_pass_changes_little() -> None:
+    curve = CostCurve(STAIRCASE)
+    curve.observe(4, 500.0)
+    assert curve.points_ms[4] < 1.57 * 1.1
+
+
+@given(st.lists(st.tuples(st.integers(1, 40), st.floats(0.001, 1000)), max_size=80))
+def test_it_stays_positive_and_pads_within_reason(seen: list[tuple[int, float]]) -> None:
+    curve = CostCurve(STAIRCASE)
+    for num_tokens, milliseconds in seen:
+        curve.observe(num_tokens, milliseconds)
+    assert all(value > 0 for value in curve.points_ms.values())
+    assert all(n <= curve.padded(n) <= min(n + 3, MAX_PASS) for n in range(1, MAX_PASS + 1))
+
+
+AMX = {n: 27.1 + 2.1 * n for n in range(2, 17)} | {n: 13.5 + 3.5 * n for n in range(17, 33)} | {1: 15.2, 33: 227.0}
+
+
+def test_the_jumps_behind_tiles_of_16_and_32_rows_are_measured_and_not_smoothed_over() -> None:
+    curve = CostCurve({n: AMX[n] for n in POINTS})
+    assert curve.points_ms == pytest.approx(AMX, rel=0.01)
+    assert [n for n in range(1, MAX_PASS + 1) if curve.padded(n) != n] == []
+
+
+def test_a_pass_before_a_jump_is_used_and_one_behind_it_is_not() -> None:
+    pacer = Pacer(CostCurve({n: AMX[n] for n in POINTS}))
+    sure = text_kinds(Draft([1] * 32, Source.NGRAM, match_length=32))
+    for _ in range(100):
+        pacer.observe_text(sure, 32)
+    assert pacer.text_gain(sure)[1] == 31
+    uncertain = sure[:14] + text_kinds(Draft([1] * 4, Source.NGRAM, [], [0.3] * 4, match_length=32))
+    assert 10 < pacer.text_gain(uncertain)[1] <= 15
+
+
+def test_a_plain_pass_is_never_padded_though_it_alone_became_slower() -> None:
+    curve = CostCurve(STAIRCASE)
+    for _ in range(200):
+        curve.observe(1, 2.0)
+    assert curve.points_ms[4] < 0.97 * curve.points_ms[1]
+    assert curve.padded(1) == 1
+    assert curve.cost_ms(1) == pytest.approx(2.0, rel=0.01)
+
+
+def test_passes_that_were_not_seen_follow_where_all_that_were_are_far_cheaper_than_measured() -> None:
+    """It was measured on a busy machine: its plain pass must not stay dear until somebody tries one."""
+    busy = {n: 6.0 * ms for n, ms in STAIRCASE.items()}
+    curve = CostCurve(busy)
+    for _ in range(100):
+        for size in (4, 8, 4, 16):
+            curve.observe(size, STAIRCASE[size])
+    assert curve.cost_ms(1) == pytest.approx(STAIRCASE[1], rel=0.25)
+    assert curve.points_ms[32] == pytest.approx(STAIRCASE[32], rel=0.25)
+
+
+def test_a_plain_pass_follows_that_became_dear_while_another_program_ran() -> None:
+    curve = CostCurve(STAIRCASE)
+    for _ in range(100):
+        curve.observe(1, 4.0 * STAIRCASE[1])
+    for _ in range(60):
+        for size in (4, 8):
+            curve.observe(size, STAIRCASE[size])
+    assert curve.cost_ms(1) == pytest.approx(STAIRCASE[1], rel=0.3)
+
+
+@pytest.mark.parametrize("sizes", [(4,), (4, 8)])
+def test_one_size_alone_that_is_cheaper_than_measured_says_little_of_the_others(sizes: tuple[int, ...]) -> None:
+    curve = CostCurve(STAIRCASE)
+    for _ in range(200):
+        for size in sizes:
+            curve.observe(size, STAIRCASE[size] / (3.0 if size == sizes[0] else 1.0))
+    assert curve.cost_ms(1) > STAIRCASE[1] / 1.5
+
+
+def test_passes_that_are_dearer_than_measured_pull_up_no_other_at_once() -> None:
+    """A graphics processor that repeats its passes of one token may take longer over all others."""
+    curve = CostCurve(STAIRCASE)
+    for _ in range(50):
+        for size in (4, 8):
+            curve.observe(size, 2.0 * STAIRCASE[size])
+    assert curve.cost_ms(1) < 1.5 * STAIRCASE[1]
+
+
+@pytest.mark.parametrize("size", [5, 6, 7])
+def test_a_size_that_takes_less_than_a_smaller_one_as_on_a_staircase_says_nothing_of_that(size: int) -> None:
+    """Three rows are dearer than four and five where kernels work on four at a time."""
+    curve = CostCurve({n: STAIRCASE[n] for n in (1, 2, 3, 4, 8)})
+    for _ in range(3):
+        curve.observe(size, 1.9)
+    assert curve.points_ms[size] == pytest.approx(1.9)
+    assert {n: curve.points_ms[n] for n in (1, 2, 3, 4, 8)} == pytest.approx({n: STAIRCASE[n] for n in (1, 2, 3, 4, 8)})
+
+
+def test_a_size_that_takes_less_than_a_plain_pass_says_that_this_was_measured_beside_another_program() -> None:
+    curve = CostCurve({1: 60.0, 2: 70.0})
+    curve.observe(4, 20.0)
+    assert curve.cost_ms(1) <= 20.0
+
+
+def test_sizes_beyond_what_was_measured_say_nothing_of_the_others() -> None:
+    """Their cost was only what the shape says."""
+    curve = CostCurve({1: 1.0, 4: 1.6})
+    for _ in range(200):
+        for size in (12, 16):
+            curve.observe(size, 2.0)
+    assert curve.cost_ms(1) > 1.0 / 1.5
+    assert curve.cost_ms(16) == pytest.approx(2.0, rel=0.1)
+
+
+def test_plain_passes_correct_a_hurried_look_at_once_and_only_a_hurried_one() -> None:
+    hurried = CostCurve({1: 60.0, 2: 100.0})
+    assert hurried.doubts_plain
+    hurried.observe(1, 15.0)
+    assert hurried.cost_ms(1) == pytest.approx(15.0)
+    assert hurried.cost_ms(2) == pytest.approx(25.0)  # as much too dear
+    hurried.observe(1, 30.0)
+    assert hurried.cost_ms(1) == pytest.approx(15.0)  # the least of the first few
+    assert not hurried.doubts_plain
+    hurried.observe(1, 5.0)  # from here on slowly
+    assert hurried.cost_ms(1) > 12.0
+    thorough = CostCurve({1: 60.0, 4: 120.0})
+    assert not thorough.doubts_plain
+    thorough.observe(1, 15.0)
+    assert thorough.cost_ms(1) > 50.0
+
+
+def test_what_larger_passes_took_stays_where_a_plain_one_turns_out_to_be_cheaper() -> None:
+    curve = CostCurve({1: 60.0})
+    for _ in range(3):
+        curve.observe(4, 96.0)
+    curve.observe(1, 15.0)
+    assert curve.cost_ms(1) == pytest.approx(15.0)
+    assert curve.cost_ms(4) == pytest.approx(96.0)
+
+
+@pytest.mark.parametrize(
+    ("measured_ms", "largest"),
+    [
+        ({1: 1.0, 8: 2.6, 16: 3.7, 17: 4.6, 32: 8.0, 33: 8.9}, {16}),  # a step behind 16, and none that pays beyond
+        ({1: 1.0, 8: 4.1, 12: 5.9, 16: 7.4, 32: 15.0, 33: 16.0}, {16}),  # one of 32 takes hardly less than two of 16
+        ({1: 1.0, 8: 4.1, 12: 5.9, 16: 7.6, 24: 10.0, 32: 12.0, 33: 14.0}, {32}),
+        ({1: 1.0, 16: 1.05, 32: 1.1, 33: 1.1}, {32, MAX_PASS}),  # a GPU
+        ({1: 1.0, 4: 1.1, 8: 9.0, 33: 80.0}, {8}),  # small passes are the pacer's to choose
+        ({1: 7.4, 8: 16.2, 12: 26.5, 16: 33.3, 24: 50.5, 29: 50.0, 32: 70.0, 33: 74.0}, {8}),  # 29 was luck
+        ({1: 1.0, 4: 1.2}, {24, 32, MAX_PASS}),  # what larger ones take has to be found out
+    ],
+)
+def test_no_pass_is_larger_than_the_cheapest_a_token(measured_ms: dict[int, float], largest: set[int]) -> None:
+    assert CostCurve(measured_ms).largest in largest
+
+
+def test_the_largest_pass_follows_what_passes_take() -> None:
+    curve = CostCurve({1: 1.0, 8: 2.6, 16: 3.7, 17: 4.6, 32: 8.0, 33: 8.9})
+    for _ in range(200):
+        curve.observe(16, 9.0)
+        curve.observe(32, 8.0)
+    assert curve.largest > 16
+
+
+@pytest.mark.parametrize("now_ms", [2.0, 30.0])
+def test_a_guessed_curve_is_soon_right_at_all_sizes(now_ms: float) -> None:
+    curve = CostCurve({1: 10.0, 4: 16.0, 8: 27.0}, guessed=True)
+    for _ in range(5):
+        curve.observe(1, now_ms)
+    assert curve.points_ms[1] == pytest.approx(now_ms, rel=0.1)
+    assert curve.points_ms[8] == pytest.approx(2.7 * now_ms, rel=0.1)
+
+
+def test_a_guessed_curve_becomes_as_steady_as_a_measured_one() -> None:
+    guessed, measured = CostCurve(STAIRCASE, guessed=True), CostCurve(STAIRCASE)
+    for _ in range(200):
+        guessed.observe(1, 1.0)
+        measured.observe(1, 1.0)
+    guessed.observe(1, 10.0)
+    measured.observe(1, 10.0)
+    assert guessed.points_ms[1] == pytest.approx(measured.points_ms[1], rel=0.01)
+
+
+def test_the_first_passes_alone_do_not_decide_about_a_guessed_curve() -> None:
+    curve = CostCurve({1: 10.0, 4: 16.0, 8: 27.0}, guessed=True)
+    curve.observe(1, 10_000.0)
+    for _ in range(60):
+        curve.observe(1, 10.0)
+    assert curve.points_ms[1] < 12.0
+
+
+def test_what_a_plain_pass_is_of_another_is_told_as_measured_and_of_no_other_size() -> None:
+    curve = CostCurve({1: 10.0, 4: 16.0})
+    for _ in range(50):
+        curve.observe(4, 40.0)
+        curve.observe(2, 12.0)
+    assert curve.plain_share(4) == pytest.approx(10.0 / 16.0)
+    assert curve.plain_share(2) is None

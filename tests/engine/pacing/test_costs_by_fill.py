@@ -1,0 +1,159 @@
+"""Curves by how full the cache is: guessed where nothing was measured, corrected fast there, kept apart."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from app.paths import builtin_target
+from engine.cost_store import CostStore
+from engine.loading import LoadedModel, LoadOptions, open_model
+from engine.pacing import pair_costs
+from engine.pacing.constants import POINTS
+from engine.pacing.cost_curve import CostCurve
+from engine.pacing.measuring import OtherPrograms
+from engine.pacing.pair_costs import BAND_ENDS, PairCosts, band_of
+from engine.records import LoadRequest
+from engine.sequence import CachedSequence
+
+REQUEST = LoadRequest(str(builtin_target()), threads=1)
+
+
+def takes_ms(sequence: CachedSequence, num_tokens: int) -> float:
+    """Attention reads what the cache holds."""
+    return (1.0 + 0.1 * num_tokens) * (1.0 + sequence.num_past / 1000.0)
+
+
+@pytest.fixture(scope="module")
+def target() -> Iterator[LoadedModel]:
+    target = open_model(builtin_target(), LoadOptions(2048, 1))
+    yield target
+    target.close()
+
+
+@pytest.fixture(autouse=True)
+def scripted(target: LoadedModel, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Passes that take what they should, whatever else runs beside these tests."""
+    target.sequence.clear()
+    monkeypatch.setattr(OtherPrograms, "are_quiet", True)
+    monkeypatch.setattr(pair_costs, "choose_threads", lambda *_, **__: 1)
+    monkeypatch.setattr(pair_costs, "measure_passes", lambda sequence, *_: {n: takes_ms(sequence, n) for n in POINTS})
+    monkeypatch.setattr(
+        pair_costs, "few_passes_ms", lambda sequence, sizes, *_: {n: takes_ms(sequence, n) for n in sizes}
+    )
+
+
+def fill(sequence: CachedSequence, num_tokens: int) -> None:
+    while sequence.num_past < num_tokens:
+        sequence.forward([1] * min(300, num_tokens - sequence.num_past), 0)
+
+
+def curve(costs: PairCosts) -> CostCurve:
+    assert costs.pacer is not None
+    return costs.pacer.curve
+
+
+def test_bands_by_fill() -> None:
+    assert [band_of(n) for n in (0, 1024, 1025, 4096, 5000, 60_000, 10**6)] == [0, 0, 1, 1, 2, 3, 4]
+    assert len(BAND_ENDS) == 4
+
+
+def test_a_filled_cache_has_a_curve_of_its_own(target: LoadedModel) -> None:
+    costs, sequence = PairCosts(target, None, REQUEST, CostStore()), target.sequence
+    costs.measure()
+    empty = curve(costs)
+    fill(sequence, 1200)
+    costs.passed(1, [2.4])
+    assert curve(costs) is not empty
+    assert costs.needs_measuring
+    costs.measure()
+    assert not costs.needs_measuring
+    assert sequence.num_past == 1200
+    sequence.clear()
+    costs.passed(1, [1.1])
+    assert curve(costs) is empty
+    assert not costs.needs_measuring
+
+
+def test_a_fill_that_was_not_measured_is_guessed_and_soon_right(target: LoadedModel) -> None:
+    costs = PairCosts(target, None, REQUEST, CostStore())
+    costs.measure()
+    fill(target.sequence, 1200)
+    costs.passed(1, [2.4])
+    assert curve(costs).cost_ms(8) == pytest.approx(1.8)
+    for _ in range(5):
+        curve(costs).observe(1, takes_ms(target.sequence, 1))
+    assert curve(costs).cost_ms(8) == pytest.approx(1.8 * 2.2, rel=0.1)
+
+
+def test_a_long_chat_is_not_judged_by_an_empty_cache_nor_the_other_way_round(target: LoadedModel) -> None:
+    costs = PairCosts(target, None, REQUEST, CostStore())
+    costs.measure()
+    fill(target.sequence, 1200)
+    costs.passed(4, [5.6])
+    for _ in range(50):
+        curve(costs).observe(4, 5.6)
+    target.sequence.clear()
+    costs.passed(1, [1.1])
+    assert curve(costs).cost_ms(4) == pytest.approx(1.4)
+    fill(target.sequence, 1200)
+    costs.passed(4, [5.6])
+    assert curve(costs).cost_ms(4) == pytest.approx(5.6, rel=0.05)
+
+
+def test_every_fill_that_was_measured_is_there_at_the_next_start(target: LoadedModel, tmp_path: Path) -> None:
+    first = PairCosts(target, None, REQUEST, CostStore(tmp_path))
+    first.measure()
+    fill(target.sequence, 1200)
+    first.passed(1, [2.4])
+    first.measure()
+    second = PairCosts(target, None, REQUEST, CostStore(tmp_path))
+    second.prepare(paced=True)
+    assert curve(second).cost_ms(8) == pytest.approx(takes_ms(target.sequence, 8), rel=0.01)
+    target.sequence.clear()
+    second.passed(1, [1.1])
+    assert curve(second).cost_ms(8) == pytest.approx(1.8, rel=0.01)
+
+
+def test_a_curve_that_was_wrong_takes_those_of_other_fills_with_it(
+    target: LoadedModel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    costs = PairCosts(target, None, REQUEST, CostStore())
+    costs.measure()
+    fill(target.sequence, 1200)
+    costs.passed(1, [2.4])
+    costs.measure()
+    target.sequence.clear()
+    costs.passed(1, [1.1])
+    monkeypatch.setattr(pair_costs, "measure_passes", lambda *_: dict.fromkeys(POINTS, 0.3))
+    monkeypatch.setattr(pair_costs, "few_passes_ms", lambda _sequence, sizes, *_: dict.fromkeys(sizes, 0.3))
+    costs.doubt()
+    costs.measure()
+    fill(target.sequence, 1200)
+    costs.passed(1, [0.3])
+    assert curve(costs).cost_ms(8) == pytest.approx(0.3, rel=0.1)
+
+
+def test_another_model_on_this_machine_gives_the_shape_of_what_was_not_measured(
+    target: LoadedModel, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    PairCosts(target, None, REQUEST, CostStore(tmp_path)).measure()
+    monkeypatch.setattr(pair_costs, "measure_passes", lambda *_: {1: 330.0})
+    other = PairCosts(target, None, LoadRequest(str(builtin_target()), threads=None), CostStore(tmp_path))
+    other.prepare(paced=True)
+    assert curve(other).points_ms[16] == pytest.approx(330.0 * 2.6 / 1.1, rel=0.01)
+
+
+def test_what_was_measured_beside_another_program_serves_now_and_not_at_the_next_start(
+    target: LoadedModel, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(OtherPrograms, "are_quiet", False)
+    first = PairCosts(target, None, REQUEST, CostStore(tmp_path))
+    first.measure()
+    assert curve(first).cost_ms(8) == pytest.approx(1.8)
+    assert first.needs_measuring
+    second = PairCosts(target, None, REQUEST, CostStore(tmp_path))
+    second.prepare(paced=False)
+    assert second.pacer is None

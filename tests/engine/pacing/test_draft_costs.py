@@ -1,0 +1,132 @@
+"""The draft's threads follow its own passes, and the target where both want the same cores; scripted times."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any, cast
+
+import numpy as np
+import pytest
+
+from engine import threads
+from engine.cost_store import CostStore, SavedCosts
+from engine.drafters.draft_model import DraftModelDrafter
+from engine.fake_model import MarkovModel
+from engine.loading import LoadedModel
+from engine.pacing.draft_costs import DraftCosts
+from engine.records import SamplingParams
+from engine.sampling import Sampler
+from engine.sequence import CachedSequence
+from engine.threads import ThreadControl
+from tests.engine.test_speculate import N_VOCAB, P_LOGITS
+
+STEP_MS = 2.0
+SLOW_MS = 20.0
+
+
+class Clock:
+    """Seconds that pass only when a test says so."""
+
+    def __init__(self) -> None:
+        self.now = 0.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+@pytest.fixture(autouse=True)
+def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
+    """The clock of every control that is made."""
+    scripted = Clock()
+    monkeypatch.setattr(threads.ThreadControl.__init__, "__defaults__", (scripted,))
+    return scripted
+
+
+class Draft:
+    """A draft with two threads whose steps take as long as its cores are free."""
+
+    def __init__(self, gpu_layers: int = 0) -> None:
+        self.threads, self.taken = 2, False
+        context: Any = SimpleNamespace(threads=2, set_threads=self._set, threads_change_numbers=False)
+        model: Any = SimpleNamespace(gpu_layers=gpu_layers)
+        loaded = cast("LoadedModel", SimpleNamespace(context=context, model=model))
+        store = CostStore()
+        store.put("draft", SavedCosts(2, {0: {1: STEP_MS}}))
+        self.costs = DraftCosts(loaded, None, store, "draft")
+        assert self.costs.take_kept() == STEP_MS
+        self.costs.follow(None)
+
+    def _set(self, count: int) -> None:
+        self.threads = count
+
+    def step(self, count: int) -> list[str]:
+        told = []
+        for _ in range(count):
+            slow = self.taken and self.threads > 1
+            self.costs.drafted(SLOW_MS if slow else STEP_MS * 2 / self.threads)
+            told.append(self.costs.take_news())
+        return [news for news in told if news]
+
+
+def test_a_draft_whose_cores_another_program_takes_computes_with_fewer_threads_and_says_so(clock: Clock) -> None:
+    draft = Draft()
+    assert draft.step(50) == []
+    draft.taken = True
+    clock.now += 1.0
+    told: list[str] = []
+    for _ in range(200):
+        clock.now += 0.1
+        told += draft.step(1)
+    assert draft.threads == 1
+    assert "draft model: 2 threads to 1: another program uses the cores" in told
+
+
+def test_its_threads_come_back_when_the_cores_do(clock: Clock) -> None:
+    draft = Draft()
+    draft.step(50)
+    draft.taken = True
+    clock.now += 1.0
+    draft.step(30)
+    assert draft.threads == 1
+    draft.taken = False
+    told: list[str] = []
+    for _ in range(300):
+        clock.now += 1.0
+        told += draft.step(1)
+    assert draft.threads == 2
+    assert any(news.endswith("the cores are free again") for news in told)
+
+
+def test_beside_a_target_that_gave_cores_up_it_follows_and_its_slow_passes_say_nothing() -> None:
+    draft, target = Draft(), ThreadControl(2, 2)
+    draft.step(10)
+    target.threads = 1
+    draft.costs.follow(target)
+    assert draft.threads == 1
+    draft.taken = True
+    assert draft.step(50) == []
+    assert draft.threads == 1
+    draft.taken, target.threads = False, 2
+    draft.costs.follow(target)
+    assert draft.threads == 2
+
+
+def test_a_draft_on_a_graphics_processor_keeps_its_threads() -> None:
+    draft = Draft(gpu_layers=9)
+    draft.taken = True
+    assert draft.step(50) == []
+    assert draft.threads == 2
+
+
+def test_a_draft_model_tells_what_its_single_passes_took() -> None:
+    drafter = DraftModelDrafter(CachedSequence(MarkovModel(P_LOGITS)), N_VOCAB, frozenset())
+    told: list[float] = []
+    drafter.on_steps = told.append
+    history = np.array([1, 2, 3, 4], dtype=np.int32)
+    drafter.begin(history, Sampler(SamplingParams(temperature=0.0)))
+    drafter.propose(history, 1)
+    assert told == []  # it read four tokens at once
+    drafter.observe(0)
+    drafter.propose(np.append(history, np.int32(7)), 4)
+    assert len(told) == 1
+    assert told[0] > 0.0

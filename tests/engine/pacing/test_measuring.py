@@ -1,0 +1,214 @@
+"""What is measured is the least of a few tries, within a budget, given up for who waits, and leaves caches alone."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from itertools import count
+
+import numpy as np
+import pytest
+
+from engine.errors import DecodeError
+from engine.fake_model import MarkovModel, RecurrentModel
+from engine.interfaces import Rows, TokenIds
+from engine.pacing import measuring
+from engine.pacing.constants import MAX_PASS, POINTS, STEADY
+from engine.pacing.measuring import (
+    Interrupted,
+    few_passes_ms,
+    measure,
+    measure_drafting,
+    measure_passes,
+    measure_recovery,
+    room_for,
+)
+from engine.sequence import CachedSequence
+from tests.engine.test_speculate import N_VOCAB, P_LOGITS
+
+READ = np.array([3, 1, 4, 1, 5, 2, 6], dtype=np.int32)
+KINDS = [MarkovModel, RecurrentModel]
+
+
+def test_measuring_takes_minima_of_all_points() -> None:
+    calls: list[int] = []
+    assert set(measure(calls.append, 1.0)) == set(POINTS)
+    assert len(calls) == 3 * (len(POINTS) + 1) + 1
+
+
+def test_the_least_of_the_tries_counts() -> None:
+    now, tries = [0.0], count()
+
+    def disturbed_at_first(num_tokens: int) -> None:
+        slow = next(tries) < len(POINTS) + 2
+        now[0] += (3.0 if slow else 1.0) * num_tokens / 1000.0
+
+    assert measure(disturbed_at_first, 10.0, clock=lambda: now[0]) == pytest.approx({n: float(n) for n in POINTS})
+
+
+def test_measuring_ends_with_its_budget_and_knows_one_token_at_least() -> None:
+    def slow(_num_tokens: int) -> None:
+        time.sleep(0.02)
+
+    points = measure(slow, 0.1)  # all would take more than a second
+    assert 1 in points
+    assert len(points) < len(POINTS)
+
+
+def test_a_big_models_steps_are_found_within_the_budget() -> None:
+    """Passes of 100 ms and more: a line from the pass of one token would leave out what is affordable."""
+    now = [0.0]
+
+    def run_pass(num_tokens: int) -> None:
+        now[0] += 0.1 + 0.01 * num_tokens if num_tokens > 1 else 0.1
+
+    points = measure(run_pass, 2.0, clock=lambda: now[0])
+    assert {1, 2, 3, 4, 5, 6, 7, 8, 16} <= set(points)
+    assert now[0] <= 2.2
+
+
+def test_measuring_ends_when_somebody_waits_with_a_whole_curve_or_as_its_passes_say() -> None:
+    calls: list[int] = []
+    assert set(measure(calls.append, 5.0, lambda: True)) == set(POINTS)
+    assert calls == [1, 1, *POINTS]
+
+    def run_pass(num_tokens: int) -> None:
+        if num_tokens == 4:
+            raise Interrupted
+
+    with pytest.raises(Interrupted):
+        measure(run_pass, 5.0, lambda: True)
+
+
+MEASUREMENTS: dict[str, Callable[[CachedSequence], object]] = {
+    "passes": lambda sequence: measure_passes(sequence, 0.02),
+    "few passes": lambda sequence: few_passes_ms(sequence, [1, 8]),
+    "drafting": lambda sequence: measure_drafting(sequence, N_VOCAB),
+    "recovery": measure_recovery,
+}
+
+
+@pytest.mark.parametrize("num_read", [0, len(READ)])
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("name", MEASUREMENTS)
+def test_the_cache_is_left_as_it_was(name: str, kind: type[MarkovModel], num_read: int) -> None:
+    """A state that can be taken back to one place only has no second one for the measurement."""
+    model = kind(P_LOGITS)
+    sequence = CachedSequence(model)
+    if num_read:
+        sequence.forward(READ[:num_read], 0)
+    MEASUREMENTS[name](sequence)
+    assert sequence.num_past == model.num_past == num_read
+    assert sequence.would_keep(np.append(READ[:num_read], np.int32(7))) == num_read
+    assert model._ids == READ[:num_read].tolist()
+
+
+class Failing(RecurrentModel):
+    """Its passes begin to fail."""
+
+    fails_from = 1 << 30
+
+    def forward(self, ids: TokenIds, n_rows: int, num_padding: int = 0) -> Rows:
+        if self.num_forwards >= self.fails_from:
+            raise DecodeError("No pass.")
+        return super().forward(ids, n_rows, num_padding)
+
+
+@pytest.mark.parametrize("name", ["passes", "few passes", "drafting"])
+def test_a_pass_that_fails_leaves_it_as_it_was_too(name: str) -> None:
+    model = Failing(P_LOGITS)
+    sequence = CachedSequence(model)
+    sequence.forward(READ, 0)
+    model.fails_from = 5
+    with pytest.raises(DecodeError):
+        MEASUREMENTS[name](sequence)
+    assert model._ids == READ.tolist()
+    assert sequence.num_past == len(READ)
+    model.fails_from = 1 << 30
+    assert MEASUREMENTS[name](sequence)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("stops_after", [0, 1, 3])
+def test_drafting_that_is_measured_ends_before_the_next_try_when_somebody_waits(
+    kind: type[MarkovModel], stops_after: int
+) -> None:
+    model, asked = kind(P_LOGITS), count()
+    sequence = CachedSequence(model)
+    sequence.forward(READ, 0)
+    with pytest.raises(Interrupted):
+        measure_drafting(sequence, N_VOCAB, lambda: next(asked) >= stops_after)
+    assert next(asked) == stops_after + 1
+    assert model._ids == READ.tolist()
+
+
+def drafting_times(
+    monkeypatch: pytest.MonkeyPatch, tries_ms: Sequence[float], read_ms: float, *, is_quiet: bool = True
+) -> object:
+    """Of a draft whose tries, but for the first, take so long, by a clock that only counts them."""
+    now = [0.0]
+    milliseconds = iter([100.0, *tries_ms])
+    propose, forward = measuring.DraftModelDrafter.propose, CachedSequence.forward
+
+    def timed(self: measuring.DraftModelDrafter, *of: object) -> object:
+        now[0] += next(milliseconds) / 1000.0
+        return propose(self, *of)  # type: ignore[arg-type]
+
+    def read(self: CachedSequence, ids: TokenIds, n_rows: int, num_padding: int = 0) -> Rows:
+        now[0] += read_ms / 1000.0 if len(ids) == MAX_PASS else 0.0
+        return forward(self, ids, n_rows, num_padding)
+
+    monkeypatch.setattr(measuring.DraftModelDrafter, "propose", timed)
+    monkeypatch.setattr(CachedSequence, "forward", read)
+    monkeypatch.setattr(measuring, "perf_counter", lambda: now[0])
+    monkeypatch.setattr(measuring.OtherPrograms, "are_quiet", is_quiet)
+    return measure_drafting(CachedSequence(MarkovModel(P_LOGITS)), N_VOCAB)
+
+
+def test_the_first_try_of_drafting_which_fetches_the_weights_does_not_count(monkeypatch: pytest.MonkeyPatch) -> None:
+    times = drafting_times(monkeypatch, [8.0, 8.4, 8.0, 9.0, 8.2], 33.0)
+    assert times == measuring.DraftingTimes(pytest.approx(2.0), pytest.approx(1.0), is_steady=True)
+
+
+def test_what_most_tries_take_far_longer_than_the_least_for_was_disturbed(monkeypatch: pytest.MonkeyPatch) -> None:
+    slow = 8.0 * STEADY * 1.1
+    times = drafting_times(monkeypatch, [slow, 8.0, slow, slow, 8.1], 33.0)
+    assert times == measuring.DraftingTimes(pytest.approx(2.0), pytest.approx(1.0), is_steady=False)
+
+
+def test_what_was_measured_beside_another_program_is_not_steady(monkeypatch: pytest.MonkeyPatch) -> None:
+    times = drafting_times(monkeypatch, [8.0, 8.0, 8.0, 8.0, 8.0], 33.0, is_quiet=False)
+    assert times == measuring.DraftingTimes(pytest.approx(2.0), pytest.approx(1.0), is_steady=False)
+
+
+@pytest.mark.parametrize(
+    ("idle_s", "own_s", "is_quiet"),
+    [
+        (40.0, 0.0, True),  # nobody works
+        (20.0, 20.0, True),  # this process alone, with two of its cores
+        (0.0, 40.0, True),  # and with all
+        (30.0, 0.0, False),  # another one, with one core
+        (0.0, 20.0, False),  # both
+        (19.5, 20.0, True),  # there is always something small
+    ],
+)
+def test_what_other_programs_took_is_what_is_neither_idle_nor_ones_own(
+    idle_s: float, own_s: float, is_quiet: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    now, idle, own = [5.0], [100.0], [7.0]
+    monkeypatch.setattr(measuring, "perf_counter", lambda: now[0])
+    monkeypatch.setattr(measuring, "process_time", lambda: own[0])
+    monkeypatch.setattr(measuring.library, "idle_seconds", lambda: idle[0])
+    monkeypatch.setattr(measuring.library, "physical_cores", lambda: 4)
+    others = measuring.OtherPrograms()
+    now[0], idle[0], own[0] = now[0] + 10.0, idle[0] + idle_s, own[0] + own_s
+    assert others.are_quiet is is_quiet
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_cache_that_is_too_full_to_measure_in_forgets_its_end(kind: type[MarkovModel]) -> None:
+    sequence = CachedSequence(kind(P_LOGITS, 64))
+    sequence.forward(np.arange(60, dtype=np.int32) % N_VOCAB, 0)
+    past = room_for(sequence, MAX_PASS)
+    assert past == sequence.num_past <= 64 - MAX_PASS
+    assert max(measure_passes(sequence, 0.05)) == MAX_PASS

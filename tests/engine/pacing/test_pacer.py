@@ -1,0 +1,309 @@
+"""The pacer against simulated drafts: it finds what pays, gives up what does not, comes back, and says why."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+import pytest
+
+from engine.drafters.base import Draft
+from engine.pacing.acceptance import draft_kind, text_kinds
+from engine.pacing.constants import LOOK_AHEAD, MAX_DEPTH
+from engine.pacing.cost_curve import CostCurve
+from engine.pacing.pacer import Choice, Pacer
+from engine.records import Source
+
+STAIRCASE = {1: 7.0, 2: 11.5, 3: 15.7, 4: 11.0, 5: 15.7, 6: 20.0, 8: 19.0, 12: 26.7, 16: 26.1, 32: 55.0}
+FLAT = {1: 20.0, 16: 21.0, 32: 22.0}
+CONFIDENCE = 0.91
+
+
+def text(count: int, match_length: int = 4) -> list[int]:
+    """The classes of so many tokens of text of which one thing alone ever followed."""
+    return text_kinds(Draft([1] * count, Source.NGRAM, match_length=match_length))
+
+
+class Simulation:
+    """Text whose tokens a draft gets right with a given chance, at a given cost, confidence saying nothing."""
+
+    def __init__(self, curve: dict[int, float], acceptance: float, step_ms: float, repeats: float = 0.0) -> None:
+        self.pacer = Pacer(CostCurve(curve), step_ms)
+        self.acceptance, self.step_ms, self.repeats = acceptance, step_ms, repeats
+        self.rng = np.random.default_rng(1)
+        self.depths: list[int] = []
+        self.choices: list[Choice] = []
+
+    def kept(self, depth: int, chance: float) -> int:
+        misses = np.flatnonzero(self.rng.random(depth) >= chance)
+        return int(misses[0]) if len(misses) else depth
+
+    def run(self, passes: int) -> float:
+        """Speed-up over plain decoding, in the curve's own milliseconds."""
+        tokens = spent_ms = 0.0
+        for _ in range(passes):
+            kinds = text(8) if self.repeats and self.rng.random() < 0.5 else []
+            depth, accepted, elapsed_ms = self.one_pass(kinds)
+            tokens += accepted + 1
+            spent_ms += elapsed_ms
+            self.depths.append(depth)
+            self.choices.append(self.pacer.decision.choice)
+        return tokens / spent_ms * self.pacer.plain_ms
+
+    def one_pass(self, kinds: list[int]) -> tuple[int, int, float]:
+        """What was proposed and kept, and what it took; told as the loop tells it."""
+        pacer = self.pacer
+        decision = pacer.choose(kinds, has_model=self.step_ms > 0, limit=MAX_DEPTH)
+        depth, accepted, draft_ms = 0, 0, 0.0
+        if decision.choice is Choice.DRAFT:
+            depth, draft_ms = self.draft(decision.depth)
+            accepted = self.kept(depth, self.acceptance)
+        elif decision.choice is Choice.TEXT:
+            depth = decision.depth
+            accepted = self.kept(depth, self.repeats)
+            pacer.observe_text(kinds[:depth], accepted)
+        elif kinds:
+            pacer.observe_text(kinds, self.kept(len(kinds), self.repeats))  # it was seen what became of it
+        other_ms = pacer.overhead_ms + depth * pacer.row_ms
+        elapsed_ms = pacer.curve.cost_ms(depth + 1) + draft_ms + other_ms
+        pacer.observe_step(elapsed_ms, other_ms, depth, accepted)
+        if decision.choice is Choice.DRAFT:
+            pacer.observe_draft([CONFIDENCE] * depth, accepted, elapsed_ms)
+        return depth, accepted, elapsed_ms
+
+    def draft(self, limit: int) -> tuple[int, float]:
+        drawn, alive, draft_ms = 0, 1.0, self.step_ms
+        while self.pacer.worth_drawing(drawn, alive, CONFIDENCE, limit - drawn):
+            alive *= self.pacer.learnt.draft.chance(draft_kind(CONFIDENCE))
+            drawn += 1
+            if drawn == limit or not self.pacer.worth_running(drawn, alive, limit - drawn):
+                break
+            draft_ms += self.step_ms
+        return drawn, draft_ms
+
+
+def best_fixed(curve: dict[int, float], acceptance: float, step_ms: float) -> float:
+    """Speed-up of the best constant depth, in expectation."""
+    costs = CostCurve(curve)
+    speeds = [1.0]
+    for depth in range(1, 32):
+        expected = sum(acceptance**i for i in range(depth + 1))
+        speeds.append(expected * (costs.cost_ms(1) + 0.05) / (costs.cost_ms(depth + 1) + 0.05 + depth * step_ms))
+    return max(speeds)
+
+
+@pytest.mark.parametrize("curve", [STAIRCASE, FLAT], ids=["staircase", "flat"])
+@pytest.mark.parametrize("acceptance", [0.0, 0.3, 0.6, 0.8, 0.95])
+@pytest.mark.parametrize("step_ms", [0.3, 3.0])
+def test_it_comes_close_to_the_best_fixed_depth_and_never_below_plain(
+    curve: dict[int, float], acceptance: float, step_ms: float
+) -> None:
+    simulation = Simulation(curve, acceptance, step_ms)
+    simulation.run(300)  # learning
+    speed = simulation.run(3000)
+    assert speed > 0.98
+    assert speed > 0.93 * best_fixed(curve, acceptance, step_ms)
+
+
+def test_learning_that_a_draft_is_useless_costs_little() -> None:
+    assert Simulation(STAIRCASE, 0.0, 0.3).run(300) > 0.95
+
+
+def test_a_useless_draft_is_paused_with_the_reason() -> None:
+    simulation = Simulation(STAIRCASE, 0.05, 1.0)
+    simulation.run(400)
+    assert simulation.choices[-50:].count(Choice.PLAIN) > 45
+    assert "draft paused" in simulation.pacer.reason
+    assert "needs" in simulation.pacer.reason
+
+
+def test_a_try_of_a_draft_that_does_not_pay_draws_a_few_tokens() -> None:
+    simulation = Simulation(STAIRCASE, 0.05, 1.0)
+    simulation.run(400)
+    simulation.choices.clear()
+    simulation.depths.clear()
+    simulation.run(2000)
+    tries = [d for d, choice in zip(simulation.depths, simulation.choices, strict=True) if choice is Choice.DRAFT]
+    assert tries
+    assert max(tries) <= 3
+
+
+def test_a_draft_that_gets_better_is_taken_up_again() -> None:
+    simulation = Simulation(STAIRCASE, 0.0, 0.3)
+    simulation.run(500)
+    simulation.acceptance = 0.9
+    simulation.run(3000)
+    assert simulation.choices[-200:].count(Choice.DRAFT) > 150
+    assert simulation.pacer.reason.startswith("draft on")
+
+
+def test_tries_lose_a_hundredth_of_the_time_at_most() -> None:
+    simulation = Simulation(STAIRCASE, 0.0, 0.3)
+    simulation.run(1000)
+    assert simulation.run(4000) > 0.985
+    tries = [i for i, choice in enumerate(simulation.choices) if choice is Choice.DRAFT]
+    assert len(tries) >= 10
+    assert (np.diff(tries[-3:]) > 50).all()
+
+
+def test_depths_follow_the_stairs() -> None:
+    simulation = Simulation(STAIRCASE, 0.8, 0.3)
+    simulation.run(1500)
+    padded = {simulation.pacer.curve.padded(depth + 1) for depth in simulation.depths[-500:] if depth}
+    assert padded <= {4, 8, 12, 16}
+
+
+def test_repeating_text_is_taken_and_other_text_left() -> None:
+    good, bad = Simulation(STAIRCASE, 0.0, 0.0, repeats=0.95), Simulation(STAIRCASE, 0.0, 0.0, repeats=0.05)
+    assert good.run(2000) > 1.5
+    assert bad.run(2000) > 0.97
+    assert Choice.TEXT in good.choices[-20:]
+    assert Choice.TEXT not in bad.choices[-200:]
+
+
+def test_what_is_worth_more_is_chosen_of_text_and_a_draft() -> None:
+    sure, unsure = Simulation(STAIRCASE, 0.95, 0.3, repeats=0.05), Simulation(STAIRCASE, 0.05, 0.3, repeats=0.95)
+    for simulation in (sure, unsure):
+        simulation.run(1000)
+    assert sure.choices[-200:].count(Choice.DRAFT) > 190
+    assert unsure.choices[-200:].count(Choice.TEXT) > 80
+    assert unsure.choices[-200:].count(Choice.DRAFT) < 10
+
+
+def test_break_even_is_where_it_pays() -> None:
+    pacer = Pacer(CostCurve({n: 10.0 + 5.0 * (n - 1) if n < 3 else 450.0 for n in range(1, 34)}), 1.0)
+    assert pacer.break_even() == pytest.approx(0.6, abs=0.02)
+    assert Pacer(CostCurve({n: 10.0 + 20.0 * (n - 1) for n in range(1, 34)}), 1.0).break_even() is None
+
+
+def test_what_one_kind_of_answer_teaches_is_kept_apart() -> None:
+    simulation = Simulation(STAIRCASE, 0.9, 0.3)
+    pacer, kind = simulation.pacer, draft_kind(CONFIDENCE)
+    pacer.begin("good")
+    simulation.run(200)
+    known = pacer.learnt.draft.chance(kind)
+    pacer.begin("bad")
+    simulation.acceptance = 0.05
+    simulation.run(200)
+    assert pacer.learnt.draft.chance(kind) < known - 0.1
+    pacer.begin("good")
+    assert pacer.learnt.draft.chance(kind) == known
+
+
+def test_an_answer_begins_with_what_those_before_it_taught_about_drafting() -> None:
+    good, bad = Simulation(STAIRCASE, 0.9, 1.0), Simulation(STAIRCASE, 0.05, 1.0)
+    for simulation in (good, bad):
+        simulation.pacer.begin("answer")
+        simulation.run(300)
+        simulation.pacer.begin("answer")
+    assert good.pacer.choose([], has_model=True, limit=32).choice is Choice.DRAFT
+    gain = bad.pacer.choose([], has_model=True, limit=32).draft_gain_ms
+    assert gain is not None
+    assert gain < 0.0
+
+
+def test_all_that_was_learnt_goes_on_with_another_curve() -> None:
+    """It was learnt in plain passes; what a drafted token takes is measured anew by what it takes."""
+    simulation = Simulation(STAIRCASE, 0.9, 0.3)
+    pacer = simulation.pacer
+    simulation.run(200)
+    before = pacer.choose([], has_model=True, limit=32)
+    pacer.use(CostCurve({size: 2.0 * ms for size, ms in STAIRCASE.items()}))
+    after = pacer.choose([], has_model=True, limit=32)
+    assert after.draft_gain_ms == pytest.approx(2.0 * (before.draft_gain_ms or 0.0), rel=0.02)
+    assert after.expected_ms == pytest.approx(2.0 * before.expected_ms, rel=0.02)
+    assert after.expected_tokens == before.expected_tokens
+
+
+def test_no_token_beyond_the_cheapest_pass_is_looked_for_whatever_is_asked() -> None:
+    pacer = Pacer(CostCurve({**STAIRCASE, 17: 32.0, 33: 57.0}), 0.3)
+    assert pacer.most == 15
+    assert pacer.choose(text(3, 32), has_model=False, limit=2).depth <= 2
+    assert pacer.choose(text(3, 32), has_model=False, limit=0).choice is Choice.PLAIN
+    assert pacer.choose([], has_model=True, limit=0).choice is Choice.PLAIN
+    assert LOOK_AHEAD <= MAX_DEPTH
+
+
+class TextOnly:
+    """Looks for text without a draft model: each time some is found that is kept with so much chance."""
+
+    def __init__(self, chance: float, curve: dict[int, float] | None = None) -> None:
+        self.pacer = Pacer(CostCurve(curve or STAIRCASE))
+        self.chance, self.rng = chance, np.random.default_rng(3)
+
+    def run(self, passes: int) -> None:
+        for _ in range(passes):
+            kinds = text(8)
+            decision = self.pacer.choose(kinds, has_model=False, limit=32)
+            kept = int(np.argmin(np.append(self.rng.random(8) < self.chance, False)))
+            depth = decision.depth if decision.choice is Choice.TEXT else 8
+            self.pacer.observe_text(kinds[:depth], min(kept, depth))
+
+
+def test_what_was_never_seen_is_told_as_expected() -> None:
+    pacer = Pacer(CostCurve(STAIRCASE), draft_step_ms=2.0 * STAIRCASE[1])
+    for _ in range(3):
+        pacer.choose([], has_model=True, limit=32)
+    assert "expected at depth 1" in pacer.reason
+    assert "accepted" not in pacer.reason
+    pacer.learnt.drafted.observe([0] * 4, 1)
+    pacer.explanation.state = ""
+    for _ in range(3):
+        pacer.choose([], has_model=True, limit=32)
+    assert "accepted at depth 1" in pacer.reason
+
+
+def test_text_that_does_not_pay_is_told_where_there_is_no_draft_model() -> None:
+    looked_up = TextOnly(0.2)
+    looked_up.run(60)
+    found = re.fullmatch(r"text lookup paused: (\d+) % accepted, needs (\d+) % here", looked_up.pacer.reason)
+    assert found is not None
+    accepted, needed = map(int, found.groups())
+    assert accepted < needed < 80
+    looked_up.chance = 0.95
+    looked_up.run(200)
+    assert looked_up.pacer.reason == "n-gram on: the text repeats"
+    looked_up.chance = 0.1
+    looked_up.run(200)
+    assert looked_up.pacer.reason.startswith("text lookup paused")
+
+
+def test_one_text_that_does_not_pay_says_nothing() -> None:
+    pacer = Pacer(CostCurve(STAIRCASE))
+    pacer.choose(text(1, 1), has_model=False, limit=32)
+    for _ in range(50):
+        pacer.choose([], has_model=False, limit=32)
+    assert pacer.reason == ""
+
+
+def test_text_that_cannot_pay_at_any_acceptance_is_told_so() -> None:
+    looked_up = TextOnly(0.9, {n: 1.0 if n == 1 else 40.0 + n for n in range(1, 34)})
+    looked_up.run(5)
+    assert looked_up.pacer.reason.endswith("and cannot pay here at any acceptance")
+
+
+def test_beside_a_draft_model_the_reason_is_the_drafts() -> None:
+    simulation = Simulation(STAIRCASE, 0.2, 3.0, repeats=0.05)
+    simulation.run(400)
+    assert "draft paused" in simulation.pacer.reason
+
+
+def test_a_draft_that_was_asked_for_is_told_not_to_pay_while_it_drafts() -> None:
+    pacer = Pacer(CostCurve(STAIRCASE), draft_step_ms=2.0 * STAIRCASE[1])
+    decision = pacer.choose([], has_model=True, limit=32, may_rest=False)
+    assert decision.choice is Choice.DRAFT
+    assert pacer.reason.startswith("draft on as asked, but it does not pay")
+
+
+def test_after_a_hurried_look_auto_begins_with_plain_passes_and_only_auto() -> None:
+    pacer = Pacer(CostCurve({1: 60.0, 2: 70.0}), draft_step_ms=1.0)
+    tried = []
+    for _ in range(3):
+        tried.append(pacer.choose(text(4), has_model=True, limit=8))
+        pacer.observe_run(1, 15.0, 0.05)
+    assert [one.choice for one in tried[:2]] == [Choice.PLAIN, Choice.PLAIN]
+    assert tried[2].choice is not Choice.PLAIN
+    assert pacer.plain_ms == pytest.approx(15.0, abs=0.2)
+    assert tried[2].expected_ms < 45.0  # what proposing is hoped to take went down with it
+    asked = Pacer(CostCurve({1: 60.0, 2: 70.0}), draft_step_ms=1.0)
+    assert asked.choose([], has_model=True, limit=8, may_rest=False).choice is Choice.DRAFT
