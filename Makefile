@@ -9,7 +9,13 @@ SETUP := sh packaging/setup/setup.sh
 CHECK := sh packaging/setup/check.sh
 
 .DEFAULT_GOAL := help
-.PHONY: help run test test-documents test-training lint format screenshots translations clean clean-all
+.PHONY: help run test test-documents test-training lint format bench-real screenshots translations clean clean-all
+
+# bench-real: folders and options come with the command, as in make bench-real MODELS=DIR PEER=PATH MINUTES=30.
+PAIR_TARGET := qwen2.5-coder-1.5b-instruct-q4_k_m.gguf
+PAIR_DRAFT := qwen2.5-coder-0.5b-instruct-q4_k_m.gguf
+ALONE := smollm2-135m-instruct-q4_1.gguf
+REAL = $(VENV)/bin/python packaging/measure/real.py $(if $(PEER),--peer "llama-server=$(PEER)") $(if $(MINUTES),--minutes $(MINUTES))
 
 help: ## print this list
 	@sed -n 's/^\([a-z-]*\):.*## /\1|/p' Makefile | while IFS='|' read -r name text; do \
@@ -38,6 +44,14 @@ lint: ## lint, format and types only
 format: ## format the code and apply the safe fixes
 	@$(SETUP) test
 	@$(VENV)/bin/ruff check --fix --quiet . ; $(VENV)/bin/ruff format .
+
+bench-real: ## auto on real models of MODELS=DIR, beside the llama-server PEER=PATH; stopped, it goes on where it was
+	@test -d "$(MODELS)" || { echo "Say where the models are: make bench-real MODELS=DIR" >&2; exit 2; }
+	@$(SETUP) run
+	@$(REAL) --target "$(MODELS)/$(PAIR_TARGET)" --draft "$(MODELS)/$(PAIR_DRAFT)" \
+		--markdown build/bench-real/pair.md --json build/bench-real/pair.json
+	@$(REAL) --target "$(MODELS)/$(ALONE)" --no-draft \
+		--markdown build/bench-real/alone.md --json build/bench-real/alone.json
 
 screenshots: ## draw the pictures of the README
 	@$(SETUP) run screenshots

@@ -30,6 +30,7 @@ def diagnostics(settings: Settings, models: tuple[ModelInfo | None, ModelInfo | 
     lines = [
         f"Paceline {app.__version__}, Python {platform.python_version()}, {platform.platform()}",
         ", ".join(f"{name} {_version(name)}" for name in PACKAGES),
+        f"llama.cpp's libraries: {_libraries()}",
         f"{platform.processor() or platform.machine()}, {psutil.cpu_count(logical=False)} cores "
         f"({os.cpu_count()} threads), {memory.total / 1e9:.1f} GB memory, {memory.available / 1e9:.1f} GB free",
         *(_model(role, info) for role, info in zip(("target", "draft"), models, strict=True)),
@@ -45,6 +46,15 @@ def _version(name: str) -> str:
         return version(name)
     except PackageNotFoundError:
         return "not installed"
+
+
+def _libraries() -> str:
+    """Which of llama.cpp's libraries are in use: a variable may have put others in the place of the package's."""
+    try:
+        from engine.llama.library import loaded_libraries  # noqa: PLC0415  (it loads them, which may fail)
+    except (ImportError, OSError, RuntimeError) as error:
+        return f"cannot be loaded: {error}"
+    return ", ".join(library.told for library in loaded_libraries()) or "not known on this system"
 
 
 def _model(role: str, info: ModelInfo | None) -> str:

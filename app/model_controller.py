@@ -6,7 +6,7 @@ Knows the window, the settings and the engine's events about models; knows no co
 from __future__ import annotations
 
 from collections import deque
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from app.padded_demo import PaddedDemo, PaddingReport
@@ -35,6 +35,13 @@ class _Pending:
     wanted: dict[str, SettingValue]
     request: LoadRequest | None = None
     is_fallback: bool = False  # nobody chose it, and why it is loaded is still to be read
+
+
+def _library_notices() -> tuple[str, ...]:
+    """What to say about llama.cpp's libraries, once the engine has loaded them."""
+    from engine.llama.library import library_notices  # noqa: PLC0415  (the start does not wait for it)
+
+    return library_notices()
 
 
 class ModelController:
@@ -223,7 +230,8 @@ class ModelController:
             self.follow_settings(draft_only=draft_only)
 
     def _on_ready(self, event: EngineReady, pending: _Pending) -> None:
-        self._ready = event
+        others = _library_notices()
+        self._ready = replace(event, notices=(*event.notices, *others))
         self._keeper.change(pending.wanted)
         self._delete_demo_if_free()
         self.show_demo()
@@ -238,7 +246,7 @@ class ModelController:
             advice = translate("ModelController", "Choose another draft, or go on without one.")
             self._say(Problem("The draft is not in use", reason, advice))
         else:
-            for notice in event.notices:
+            for notice in (*event.notices, *(others if pending.request is not None else ())):
                 self._window.show_notice(notice)
 
     def _on_failed(self, event: EngineFailed, pending: _Pending) -> None:

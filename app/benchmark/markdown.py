@@ -15,22 +15,22 @@ _NOTES = (
     "of the prompts and compared on the other.",
 )
 _COLUMNS: tuple[tuple[str, Callable[[Row], str]], ...] = (
-    ("tokens/s", lambda row: _figure(row.tokens_per_second, 1)),
+    ("tokens/s", lambda row: figure(row.tokens_per_second, 1)),
     (
         "over plain",
-        lambda row: _interval(row.speedup, row.speedup_low, row.speedup_high, row.measured_low, row.measured_high),
+        lambda row: interval(row.speedup, row.speedup_low, row.speedup_high, row.measured_low, row.measured_high),
     ),
-    ("tokens per pass", lambda row: _figure(row.tokens_per_pass, 2)),
-    ("accepted", lambda row: _percent(row.acceptance_rate)),
-    ("p50 ms", lambda row: _figure(row.inter_token_ms_p50, 1)),
-    ("p95 ms", lambda row: _figure(row.inter_token_ms_p95, 1)),
-    ("same answers", lambda row: _percent(row.same_answers)),
+    ("tokens per pass", lambda row: figure(row.tokens_per_pass, 2)),
+    ("accepted", lambda row: percent(row.acceptance_rate)),
+    ("p50 ms", lambda row: figure(row.inter_token_ms_p50, 1)),
+    ("p95 ms", lambda row: figure(row.inter_token_ms_p95, 1)),
+    ("same answers", lambda row: percent(row.same_answers)),
 )
 _SPLIT: tuple[tuple[str, Callable[[Row], str]], ...] = (
-    ("draft", lambda row: _percent(row.draft_share)),
-    ("verify", lambda row: _percent(row.verify_share)),
-    ("sample", lambda row: _percent(row.sample_share, 1)),
-    ("roll back", lambda row: _percent(row.rollback_share, 1)),
+    ("draft", lambda row: percent(row.draft_share)),
+    ("verify", lambda row: percent(row.verify_share)),
+    ("sample", lambda row: percent(row.sample_share, 1)),
+    ("roll back", lambda row: percent(row.rollback_share, 1)),
 )
 _MOST_DEPTHS = 16  # columns that a page holds
 _TITLES = {
@@ -45,7 +45,7 @@ _TITLES = {
 def tables(rows: Sequence[Row]) -> str:
     """The short form for the terminal: one table for each temperature, all workloads in it."""
     lines: list[str] = []
-    for temperature in _temperatures(rows):
+    for temperature in temperatures_of(rows):
         lines += [f"### T = {temperature:g}", ""]
         lines += _table(("workload", "mode"), [row for row in rows if row.temperature == temperature], _COLUMNS, _both)
         lines.append("")
@@ -54,8 +54,8 @@ def tables(rows: Sequence[Row]) -> str:
 
 def as_markdown(report: Report) -> str:
     """The whole report."""
-    lines = ["# Benchmark", "", *_NOTES, "", *_setting(report)]
-    for temperature in _temperatures(report.rows):
+    lines = ["# Benchmark", "", *_NOTES, "", *setting_lines(report)]
+    for temperature in temperatures_of(report.rows):
         rows = [row for row in report.rows if row.temperature == temperature]
         lines += [f"## T = {temperature:g}", "", *_at_one_temperature(rows)]
         lines += _claims([one for one in report.comparisons if one.temperature == temperature])
@@ -64,20 +64,20 @@ def as_markdown(report: Report) -> str:
 
 def _at_one_temperature(rows: Sequence[Row]) -> Iterator[str]:
     overall = [row for row in rows if row.category == ALL]
-    yield from ("### All workloads", "", *_table(("mode",), overall, _COLUMNS, _name), "")
+    yield from ("### All workloads", "", *_table(("mode",), overall, _COLUMNS, name_of), "")
     for category in dict.fromkeys(row.category for row in rows if row.category != ALL):
         own = [row for row in rows if row.category == category]
-        yield from (f"### {category}", "", *_table(("mode",), own, _COLUMNS, _name), "")
+        yield from (f"### {category}", "", *_table(("mode",), own, _COLUMNS, name_of), "")
     timed = [row for row in overall if row.verify_share is not None]
-    yield from ("### Where the time goes", "", *_table(("mode",), timed, _SPLIT, _name), "")
+    yield from ("### Where the time goes", "", *_table(("mode",), timed, _SPLIT, name_of), "")
     drafted = [row for row in overall if any(row.proposed_by_depth)]
     if drafted:
         yield from ("### Acceptance by depth", "", *_depths(drafted), "")
 
 
-def _setting(report: Report) -> Iterator[str]:
+def setting_lines(report: Report, heading: str = "## Measured with") -> Iterator[str]:
     """Machine, models and settings."""
-    yield from ("## Measured with", "", "| | |", "|---|---|")
+    yield from (heading, "", "| | |", "|---|---|")
     for key, value in report.machine.items():
         yield f"| {key.replace('_', ' ')} | {_plain(value)} |"
     for role, model in report.models.items():
@@ -104,7 +104,7 @@ def _ratios(comparisons: Sequence[Comparison]) -> Iterator[str]:
     yield from ("| workload | ratio | picked | value |", "|---|---|---|---:|")
     for one in comparisons:
         ratio = one.ratio
-        value = _interval(ratio.value, ratio.low, ratio.high, ratio.measured_low, ratio.measured_high)
+        value = interval(ratio.value, ratio.low, ratio.high, ratio.measured_low, ratio.measured_high)
         yield f"| {_strong(one.category)} | {_TITLES[one.name]} | {', '.join(one.against)} | {value} |"
 
 
@@ -118,8 +118,8 @@ def _depths(rows: Sequence[Row]) -> Iterator[str]:
         cells = []
         for depth in shown:
             tried = row.proposed_by_depth[depth] if depth < len(row.proposed_by_depth) else 0
-            cells.append(_percent(row.accepted_by_depth[depth] / tried if tried else None))
-        yield f"| {_name(row)} | {' | '.join(cells)} |"
+            cells.append(percent(row.accepted_by_depth[depth] / tried if tried else None))
+        yield f"| {name_of(row)} | {' | '.join(cells)} |"
 
 
 def _table(
@@ -134,39 +134,44 @@ def _table(
         yield f"| {' | '.join((name(row), *(cell(row) for _, cell in columns)))} |"
 
 
-def _name(row: Row) -> str:
+def name_of(row: Row) -> str:
+    """What is compared, in a few words."""
     label = Variant(row.mode, row.depth, row.engine).label
     paced = row.engine == OURS and row.depth is None and label not in ("plain", "auto")
     return f"{label} paced" if paced else label
 
 
 def _both(row: Row) -> str:
-    return f"{_strong(row.category)} | {_name(row)}"
+    return f"{_strong(row.category)} | {name_of(row)}"
 
 
 def _strong(category: str) -> str:
     return f"**{category}**" if category == ALL else category
 
 
-def _temperatures(rows: Sequence[Row]) -> list[float]:
+def temperatures_of(rows: Sequence[Row]) -> list[float]:
+    """All, in order."""
     return list(dict.fromkeys(row.temperature for row in rows))
 
 
-def _interval(
+def interval(
     value: float | None, low: float | None, high: float | None, inner_low: float | None, inner_high: float | None
 ) -> str:
+    """A ratio, in brackets its interval over prompts, behind them the one over rounds."""
     if value is None:
         return "-"
-    rounds = "" if inner_low is None else f" {_figure(inner_low, 3)}-{_figure(inner_high, 3)}"
-    prompts = "" if low is None else f" ({_figure(low, 2)}-{_figure(high, 2)})"
+    rounds = "" if inner_low is None else f" {figure(inner_low, 3)}-{figure(inner_high, 3)}"
+    prompts = "" if low is None else f" ({figure(low, 2)}-{figure(high, 2)})"
     return f"{value:.3f}{prompts}{rounds}"
 
 
-def _figure(value: float | None, digits: int) -> str:
+def figure(value: float | None, digits: int) -> str:
+    """A number; a dash for none."""
     return "-" if value is None else f"{value:.{digits}f}"
 
 
-def _percent(value: float | None, digits: int = 0) -> str:
+def percent(value: float | None, digits: int = 0) -> str:
+    """A share; a dash for none."""
     return "-" if value is None else f"{value * 100:.{digits}f} %"
 
 

@@ -6,10 +6,13 @@ Knows no protocol.
 from __future__ import annotations
 
 import contextlib
+import ctypes
 import os
+import signal
 import subprocess
+import sys
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import IO
 
@@ -20,6 +23,7 @@ END_S = 5.0  # between asking a process to end and ending it
 # How threads wait is set for our own window; a peer runs with its own defaults. Options in variables would be hidden.
 _OURS = ("GOMP_SPINCOUNT", "OMP_WAIT_POLICY")
 _HIDDEN_OPTIONS = "LLAMA_ARG_"
+_PR_SET_PDEATHSIG = 1  # of Linux's <sys/prctl.h>
 
 
 class PeerProcess:
@@ -45,6 +49,7 @@ class PeerProcess:
                 env=peer_environment(path),
                 creationflags=creation_flags(),
                 start_new_session=os.name == "posix",  # Ctrl+C is for us; we end it in good order
+                preexec_fn=_ends_with_us(),  # noqa: PLW1509  (a single call of the system)
             )
         except OSError as error:
             self._log.close()
@@ -92,6 +97,17 @@ class PeerProcess:
                 with contextlib.suppress(BrokenPipeError):  # what was not yet written is for a process that is gone
                     stream.close()
         self._log.close()
+
+
+def _ends_with_us() -> Callable[[], object] | None:
+    """What a peer does first, so that it ends even where this process is killed: it would hold its memory for ever.
+
+    Linux tells it when the thread ends that has started it.
+    """
+    if sys.platform != "linux":
+        return None
+    prctl = ctypes.CDLL(None).prctl
+    return lambda: prctl(_PR_SET_PDEATHSIG, int(signal.SIGTERM))
 
 
 def peer_environment(path: str | None = None) -> dict[str, str]:

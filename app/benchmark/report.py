@@ -49,9 +49,11 @@ def machine() -> dict[str, object]:
     return {
         "system": f"{platform.system()} {platform.machine()}",
         "python": platform.python_version(),
+        "processor": library.processor_name(),
         "cores": psutil.cpu_count(logical=False),
         "memory_bytes": psutil.virtual_memory().total,
         "llama_cpp": library.system_info().strip(),
+        "llama_cpp_libraries": [one.told for one in library.loaded_libraries()],
         "paceline": app.__version__,
     }
 

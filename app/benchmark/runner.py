@@ -6,11 +6,12 @@ Knows no report.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import zip_longest
 from typing import TypeVar
 
+from app.benchmark.journal import Journal
 from app.benchmark.prompts import Prompt
 from app.benchmark.ratios import ratio_of
 from app.benchmark.runs import AUTO, PLAIN, Contestant, Question, Reader, Run, Variant
@@ -24,7 +25,8 @@ class Plan:
     """What to run, and when it is enough.
 
     ``repeat`` rounds at least; with ``until_percent`` as many more as bring the intervals of auto over plain within
-    that; never longer than ``max_minutes``.
+    that; never longer than ``max_minutes``. Rounds are numbered from ``first_round`` on, and each has its own seed.
+    ``only`` are the variants to run at each temperature, where these are not all.
     """
 
     temperatures: tuple[float, ...]
@@ -35,10 +37,16 @@ class Plan:
     ignore_eos: bool = False
     until_percent: float | None = None
     max_minutes: float | None = None
+    first_round: int = 0
+    only: Mapping[float, Sequence[Variant]] | None = None
 
 
 class Runner:
-    """One measurement. What was measured so far is in ``runs``, also when it is interrupted."""
+    """One measurement. What was measured so far is in ``runs``, also when it is interrupted.
+
+    With a ``journal`` every answer is kept at once, those that it has are taken up in their places, and the time may be
+    over after any answer; without one it is over between two prompts, so that all have answered the same ones.
+    """
 
     def __init__(
         self,
@@ -46,16 +54,18 @@ class Runner:
         peers: Sequence[Contestant],
         prompts: Sequence[Prompt],
         plan: Plan,
-        on_run: Callable[[Run], None] = lambda _run: None,
+        *,
+        journal: Journal | None = None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._own = own
         self._contestants: tuple[Contestant, ...] = (own, *peers)
         self._prompts = interleaved(prompts)
         self._plan = plan
-        self._on_run = on_run
+        self._journal = journal
         self._clock = clock
         self._deadline: float | None = None
+        self.on_run: Callable[[Run], None] = lambda _run: None  # of those taken up, too
         self.runs: list[Run] = []
         self.rounds = 0
         self.out_of_time = False
@@ -63,7 +73,7 @@ class Runner:
     @property
     def runs_per_round(self) -> int:
         """Answers of one round."""
-        return len(self._pairs) * len(self._prompts) * len(self._plan.temperatures)
+        return sum(len(self._pairs(temperature)) for temperature in self._plan.temperatures) * len(self._prompts)
 
     def run(self) -> None:
         """Run rounds until there are enough, or the time is over.
@@ -71,6 +81,7 @@ class Runner:
         Raises:
             EngineError: a prompt does not fit the context, or a pass failed.
             PeerError: a peer failed.
+            OSError: the journal cannot be written.
         """
         if self._plan.max_minutes is not None:
             self._deadline = self._clock() + self._plan.max_minutes * 60.0
@@ -91,9 +102,10 @@ class Runner:
         known = [width for width in widths if width is not None]
         return max(known) if known and len(known) == len(widths) else None
 
-    @property
-    def _pairs(self) -> list[tuple[Contestant, Variant]]:
-        return [(contestant, variant) for contestant in self._contestants for variant in contestant.variants]
+    def _pairs(self, temperature: float) -> list[tuple[Contestant, Variant]]:
+        only = None if self._plan.only is None else self._plan.only[temperature]
+        every = [(contestant, variant) for contestant in self._contestants for variant in contestant.variants]
+        return [pair for pair in every if only is None or pair[1] in only]
 
     def _enough(self) -> bool:
         if self.rounds < self._plan.repeat:
@@ -102,36 +114,71 @@ class Runner:
         return self._plan.until_percent is None or (widest is not None and widest <= self._plan.until_percent)
 
     def _round(self, temperature: float) -> None:
-        if self.out_of_time:
-            return
-        for contestant in self._contestants:
-            contestant.begin_round()
+        """All prompts, as far as the time goes; peers begin anew only where something is still to be asked."""
+        pairs = self._pairs(temperature)
+        begun = False
         for place, prompt in enumerate(self._prompts):
-            if self._deadline is not None and self._clock() >= self._deadline:
-                self.out_of_time = True
+            if self._journal is None and self._is_over():
                 return
-            question = self._question(prompt, temperature)
-            for contestant in self._contestants:
-                contestant.prepare(question)
-            for contestant, variant in turns(self._pairs, place, self.rounds):
-                answered = contestant.answer(variant, question)
-                self.runs.append(
-                    Run(
-                        prompt.id,
-                        prompt.category,
-                        temperature,
-                        variant,
-                        answered.stats,
-                        self.rounds,
-                        answered.token_ids,
-                        answered.wall_s,
-                    )
-                )
-                self._on_run(self.runs[-1])
+            question: Question | None = None  # once everybody has read it
+            for contestant, variant in turns(pairs, place, self.rounds):
+                run = self._kept(prompt, temperature, variant)
+                if run is None:
+                    if self._journal is not None and self._is_over():
+                        return
+                    if not begun:
+                        self._begin_round(pairs)
+                        begun = True
+                    if question is None:
+                        question = self._prepared(prompt, temperature, pairs)
+                    run = self._asked(contestant, variant, question)
+                self.runs.append(run)
+                self.on_run(run)
+
+    def _is_over(self) -> bool:
+        if not self.out_of_time and self._deadline is not None:
+            self.out_of_time = self._clock() >= self._deadline
+        return self.out_of_time
+
+    @property
+    def _round_number(self) -> int:
+        return self._plan.first_round + self.rounds
+
+    def _kept(self, prompt: Prompt, temperature: float, variant: Variant) -> Run | None:
+        if self._journal is None:
+            return None
+        return self._journal.find(prompt, temperature, variant, self._round_number)
+
+    @staticmethod
+    def _begin_round(pairs: Sequence[tuple[Contestant, Variant]]) -> None:
+        for contestant in _each_once(pairs):
+            contestant.begin_round()
+
+    def _prepared(self, prompt: Prompt, temperature: float, pairs: Sequence[tuple[Contestant, Variant]]) -> Question:
+        question = self._question(prompt, temperature)
+        for contestant in _each_once(pairs):
+            contestant.prepare(question)
+        return question
+
+    def _asked(self, contestant: Contestant, variant: Variant, question: Question) -> Run:
+        answered = contestant.answer(variant, question)
+        run = Run(
+            question.prompt.id,
+            question.prompt.category,
+            question.sampling.temperature,
+            variant,
+            answered.stats,
+            self._round_number,
+            answered.token_ids,
+            answered.wall_s,
+        )
+        if self._journal is not None:
+            self._journal.keep(question.prompt, run)
+        return run
 
     def _question(self, prompt: Prompt, temperature: float) -> Question:
         plan = self._plan
-        seed = None if plan.sampling.seed is None else plan.sampling.seed + self.rounds
+        seed = None if plan.sampling.seed is None else plan.sampling.seed + self._round_number
         return Question(
             prompt=prompt,
             ids=self._own.prompt_ids(prompt, raw=plan.raw),
@@ -140,6 +187,10 @@ class Runner:
             ignore_eos=plan.ignore_eos,
             raw=plan.raw,
         )
+
+
+def _each_once(pairs: Sequence[tuple[Contestant, Variant]]) -> list[Contestant]:
+    return [contestant for i, (contestant, _) in enumerate(pairs) if all(contestant is not one for one, _ in pairs[:i])]
 
 
 def turns(items: Sequence[_Item], place: int, round_number: int) -> Iterator[_Item]:

@@ -32,6 +32,7 @@ class Variant:
 
 PLAIN = Variant(Mode.OFF.value)
 AUTO = Variant(Mode.AUTO.value)
+NO_DRAFT_AUTO = Variant(Mode.AUTO.value, None, f"{OURS} without draft")
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,9 +12,12 @@ import sys
 import threading
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from types import FrameType
 
+from app.benchmark.facts import facts_in_common, program_facts
+from app.benchmark.journal import Journal
 from app.benchmark.markdown import as_markdown, tables
 from app.benchmark.own_engine import OwnEngine, make_variants
 from app.benchmark.peers import Wish, open_peers, read_wishes
@@ -29,6 +32,7 @@ from app.errors import PeerError
 from app.hub.errors import LibraryError
 from app.paths import assets_dir
 from engine.errors import EngineError
+from engine.llama.library import library_notices
 from engine.pacing.pace import choose_pace
 from engine.records import EngineReady, Mode, Problem, SamplingParams
 from engine.session import Session
@@ -52,15 +56,18 @@ def command(options: argparse.Namespace) -> int:
         prompts = _prompts(options)
         plan = _plan(options)
         wishes = read_wishes(options.peer, options.peer_configs)
+        journal = _journal(options, plan, wishes)
     except LibraryError as error:
         return fail(error.problem)
     except (ValueError, OSError) as error:
         return fail(_refusal(error))
     try:
-        with _terminated_like_interrupted(), ExitStack() as stack:
+        with terminated_like_interrupted(), ExitStack() as stack:
+            if journal is not None:
+                stack.callback(journal.close)
             session = open_session()
             stack.callback(session.close)
-            report, status = _measure(session, options, (prompts, plan, wishes), stack)
+            report, status = _measure(session, options, _Task(prompts, plan, wishes, journal), stack)
     except EngineError as error:
         return fail_with(error)
     except PeerError as error:
@@ -70,54 +77,87 @@ def command(options: argparse.Namespace) -> int:
     return _write(report, options) or status
 
 
-def _measure(
-    session: Session,
-    options: argparse.Namespace,
-    task: tuple[list[Prompt], Plan, tuple[Wish, ...]],
-    stack: ExitStack,
-) -> tuple[Report, int]:
+@dataclass(frozen=True, slots=True)
+class _Task:
+    """What is to be measured, and where answers are kept."""
+
+    prompts: list[Prompt]
+    plan: Plan
+    wishes: tuple[Wish, ...]
+    journal: Journal | None
+
+
+def _measure(session: Session, options: argparse.Namespace, task: _Task, stack: ExitStack) -> tuple[Report, int]:
     """Load, measure, sum up; and the exit code: what was measured before an interruption or a failure is kept.
 
     Raises:
         EngineError, PeerError, KeyboardInterrupt: nothing was measured yet.
     """
-    prompts, plan, wishes = task
     load = load_request(options)
     ready = session.load(load)
-    for notice in ready.notices:
+    for notice in (*ready.notices, *library_notices()):
         notify(notice)
     session.measure()
     own = OwnEngine(session, _variants(options, ready))
-    peers = open_peers(wishes, load, ready, stack)
-    progress = _Progress()
-    runner = Runner(own, peers, prompts, plan, progress.on_run)
-    progress.total = runner.runs_per_round
+    peers = open_peers(task.wishes, load, ready, stack)
+    runner = Runner(own, peers, task.prompts, task.plan, journal=task.journal)
+    progress = Progress(runner.runs_per_round)
+    runner.on_run = progress.on_run
     status = 0
     try:
         runner.run()
-    except (KeyboardInterrupt, PeerError, EngineError) as stopped:
+    except (KeyboardInterrupt, PeerError, EngineError, OSError) as stopped:
         progress.end()
-        if not runner.runs:
+        if not runner.runs and not isinstance(stopped, OSError):
             raise
-        status = INTERRUPTED if isinstance(stopped, KeyboardInterrupt) else fail(stopped.problem)
+        status = told(stopped)
     else:
         progress.end()
-    return make_report(ready, _settings(runner, plan, prompts), runner.runs), status
+    if task.journal is not None and (status or runner.out_of_time):
+        print(f"paceline: the same command goes on after these {len(runner.runs)} answers.", file=sys.stderr)
+    return make_report(ready, settings_of(runner, task.plan, task.prompts), runner.runs), status
 
 
-class _Progress:
-    """One line on stderr that is written over, where somebody looks. ``total`` is the answers of a round."""
+def told(stopped: BaseException) -> int:
+    """Say why a measurement ended early; the exit code."""
+    if isinstance(stopped, PeerError | EngineError):
+        return fail(stopped.problem)
+    if isinstance(stopped, OSError):
+        reason = f"{stopped.strerror or stopped}."
+        return fail(Problem("The answers cannot be kept", reason, "Make some space, then start it again."))
+    return INTERRUPTED
 
-    def __init__(self) -> None:
-        self.total = 1
+
+def _journal(options: argparse.Namespace, plan: Plan, wishes: Sequence[Wish]) -> Journal | None:
+    """The file that answers are kept in, where there is to be one.
+
+    Raises:
+        ValueError, OSError: it cannot be used.
+    """
+    if options.resume is None:
+        return None
+    facts = facts_in_common(load_request(options), plan)
+    facts |= {wish.name: program_facts(wish.path) for wish in wishes if wish.path}
+    journal = Journal(Path(options.resume), facts)
+    if len(journal):
+        print(f"paceline: {options.resume} has {len(journal)} answers already.", file=sys.stderr)
+    return journal
+
+
+class Progress:
+    """One line on stderr that is written over, where somebody looks."""
+
+    def __init__(self, total: int) -> None:
+        """``total`` is the answers of a round."""
+        self._total = total
         self._done = 0
 
     def on_run(self, run: Run) -> None:
         """Count one answer."""
-        round_number, place = divmod(self._done, self.total)
+        round_number, place = divmod(self._done, self._total)
         self._done += 1
         if sys.stderr.isatty():
-            where = f"round {round_number + 1}: {place + 1} of {self.total}"
+            where = f"round {round_number + 1}: {place + 1} of {self._total}"
             print(f"\r{where}: {run.prompt_id:<30.30}", end="", file=sys.stderr, flush=True)
 
     def end(self) -> None:
@@ -127,8 +167,8 @@ class _Progress:
 
 
 @contextmanager
-def _terminated_like_interrupted() -> Iterator[None]:
-    """Let a request to end take the way of Ctrl+C, so that peers end with us."""
+def terminated_like_interrupted() -> Iterator[None]:
+    """Let a request to end, or a terminal that is closed, take the way of Ctrl+C, so that peers end with us."""
 
     def on_signal(_number: int, _frame: FrameType | None) -> None:
         raise KeyboardInterrupt
@@ -136,11 +176,15 @@ def _terminated_like_interrupted() -> Iterator[None]:
     if threading.current_thread() is not threading.main_thread():
         yield
         return
-    before = signal.signal(signal.SIGTERM, on_signal)
+    numbers = [signal.SIGTERM]
+    if hasattr(signal, "SIGHUP") and signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:  # else nohup was asked for
+        numbers.append(signal.SIGHUP)
+    before = [(number, signal.signal(number, on_signal)) for number in numbers]
     try:
         yield
     finally:
-        signal.signal(signal.SIGTERM, before)
+        for number, handler in before:
+            signal.signal(number, handler)
 
 
 def _check_reports(options: argparse.Namespace) -> None:
@@ -208,7 +252,8 @@ def _variants(options: argparse.Namespace, ready: EngineReady) -> tuple[Variant,
     return make_variants(options.modes, options.depths, set(ready.unavailable))
 
 
-def _settings(runner: Runner, plan: Plan, prompts: Sequence[Prompt]) -> dict[str, object]:
+def settings_of(runner: Runner, plan: Plan, prompts: Sequence[Prompt]) -> dict[str, object]:
+    """What was asked for, and how far it came, for a report."""
     sampling = plan.sampling
     return {
         "prompts": len(prompts),

@@ -159,7 +159,11 @@ def _add_bench(parser: argparse.ArgumentParser) -> None:
     _add_bench_extent(parser.add_argument_group("how much"))
     peers = parser.add_argument_group("peers")
     peers.add_argument(
-        "--peer", action="append", default=[], metavar="NAME=PATH", help="llama-server=PATH or llama-cpp-python"
+        "--peer",
+        action="append",
+        default=[],
+        metavar="NAME=PATH",
+        help="llama-server=PATH, llama-cpp-python, or no-draft: auto without the draft; repeatable",
     )
     peers.add_argument(
         "--peer-configs",
@@ -168,6 +172,8 @@ def _add_bench(parser: argparse.ArgumentParser) -> None:
         metavar="C,C",
         help="plain, draft-3, ngram-simple, lookup-10; default all",
     )
+    kept = "keep each answer in FILE at once, and go on after those that it has"
+    parser.add_argument("--resume", metavar="FILE", help=kept)
     parser.add_argument("--json", metavar="OUT", help="also write the report as JSON")
     parser.add_argument("--markdown", metavar="OUT", help="also write the report as Markdown")
 

@@ -25,6 +25,7 @@ from app.errors import AppError
 from app.paths import builtin_draft, builtin_target, find_paths
 from engine.errors import EngineError
 from engine.kernel_check import inspector
+from engine.llama.library import library_notices
 from engine.pacing.pace import choose_pace
 from engine.records import (
     CacheType,
@@ -61,7 +62,7 @@ def command(options: argparse.Namespace) -> int:
         ready = _loaded(session, load_request(options))
         if ready is None:
             return INTERRUPTED
-        for notice in ready.notices:
+        for notice in (*ready.notices, *library_notices()):
             notify(notice)
         if options.draft and ready.draft is None:
             return 1

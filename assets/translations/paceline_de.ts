@@ -4897,6 +4897,10 @@ Chat-Vorlage: {template_name}
         <translation>Laden Sie es bei Bedarf erneut.</translation>
     </message>
     <message>
+        <source>llama.cpp is not the one that Paceline was installed with: {names} came from another folder, by a variable such as LD_LIBRARY_PATH. Speed and answers are those of that build.</source>
+        <translation>llama.cpp ist nicht die Fassung, mit der Paceline installiert wurde: {names} kamen aus einem anderen Ordner, durch eine Variable wie LD_LIBRARY_PATH. Tempo und Antworten sind die jenes Builds.</translation>
+    </message>
+    <message>
         <source>llama.cpp refused {path}: {reason}.</source>
         <translation>llama.cpp hat {path} abgelehnt: {reason}.</translation>
     </message>

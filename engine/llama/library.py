@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import collections
 import ctypes
+import hashlib
 import logging
+import mmap
 import os
 import platform
 import re
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from functools import cache
 from importlib import metadata
 from pathlib import Path
@@ -28,6 +32,8 @@ os.environ.setdefault("GGML_NO_BACKTRACE", "1")
 
 import llama_cpp.llama_cpp as lib
 
+from engine.sentences import Sentence, said
+
 log = logging.getLogger(__name__)
 
 _FUNCTIONS = r"(?:[a-z0-9]+(?:_[a-z0-9]+)+: )*"
@@ -42,6 +48,19 @@ _recent_buffers: collections.deque[str] = collections.deque(maxlen=200)
 _started: list[Any] = []
 _interrupts: list[bool] = []  # Ctrl+C while a line was logged
 _forgone: list[str] = []  # kernels that do not work in this process
+
+# Files of llama.cpp as the platforms name them; what else is in a process has other names.
+_OUR_FILES = re.compile(r"(?:lib)?(?:llama|ggml(?:-[\w-]+)?)(?:\.\d+)*\.(?:so(?:\.\d+)*|dylib|dll)")
+_ELF_BUILD_ID = re.compile(rb"\x04\x00{3}([\x08-\x20])\x00{3}\x03\x00{3}GNU\x00", re.DOTALL)
+_NOTES_BYTES = 65536  # the linker puts its notes at the beginning
+_BUILD_DIGITS = 12
+_GONE = " (deleted)"  # behind the name of a file that was replaced or removed while it is in use
+# What each of the set-up's files of kernels calls llama.cpp's own function, which stays in the library beside ours.
+KERNEL_MARKS = {
+    "few_tokens": b"ggml_gemm_q4_0_8x8_q8_0_stock",
+    "few_tokens_sgemm": b"llamafile_sgemm_stock",
+    "few_tokens_tiled": b"ggml_compute_forward_mul_mat_tiled_stock",
+}
 
 
 @lib.llama_log_callback  # type: ignore[untyped-decorator]
@@ -125,6 +144,92 @@ def compiled_files() -> list[Path]:
     return [path for path in folder.iterdir() if path.is_file()] if folder.is_dir() else []
 
 
+@dataclass(frozen=True, slots=True)
+class LoadedLibrary:
+    """A library of llama.cpp as it is in this process, which is not always the installed package's.
+
+    ``build`` is the linker's id, or a digest of the file where there is none, shortened; empty where the file is gone.
+    ``kernels`` are the set-up's own that are in it, by the names of `KERNEL_MARKS`.
+    """
+
+    path: Path
+    is_package: bool
+    build: str
+    kernels: tuple[str, ...] = ()
+
+    @property
+    def told(self) -> str:
+        """Whose it is, its name, build and kernels, on one line and without a folder."""
+        facts = f"build {self.build or 'unknown'}"
+        if "ggml-cpu" in self.path.name:
+            missing = len(KERNEL_MARKS) - len(self.kernels)
+            own = f"of the set-up's kernels only {', '.join(self.kernels)}" if missing else "the set-up's kernels"
+            facts += f", {own if self.kernels else 'no kernels of the set-up'}"
+        return f"{'the package’s' if self.is_package else 'ANOTHER library:'} {self.path.name} ({facts})"
+
+
+def loaded_libraries() -> tuple[LoadedLibrary, ...]:
+    """Those of llama.cpp in this process, by name; none where the system does not tell.
+
+    An ``LD_LIBRARY_PATH`` that names another build takes the place of the package's without a word.
+    """
+    paths = sorted({path for path in _mapped_files() if _OUR_FILES.fullmatch(Path(path.removesuffix(_GONE)).name)})
+    return tuple(_examined(path) for path in paths)
+
+
+def library_notices() -> tuple[Sentence, ...]:
+    """What a user should know about where llama.cpp comes from: nothing where it is the package's."""
+    others = ", ".join(library.path.name for library in loaded_libraries() if not library.is_package)
+    if not others:
+        return ()
+    return (
+        said(
+            "llama.cpp is not the one that Paceline was installed with: {names} came from another folder, by a "
+            "variable such as LD_LIBRARY_PATH. Speed and answers are those of that build.",
+            names=others,
+        ),
+    )
+
+
+def _mapped_files() -> list[str]:
+    """The files that are mapped into this process, as far as the system tells."""
+    if sys.platform == "darwin":
+        dyld = ctypes.CDLL(None)
+        dyld._dyld_get_image_name.restype = ctypes.c_char_p  # noqa: SLF001  (its name)
+        names = (dyld._dyld_get_image_name(index) for index in range(dyld._dyld_image_count()))  # noqa: SLF001
+        return [os.fsdecode(name) for name in names if name]
+    try:
+        lines = Path("/proc/self/maps").read_bytes().splitlines()
+        return [os.fsdecode(fields[5]) for line in lines if len(fields := line.split(maxsplit=5)) == 6]
+    except OSError:  # not Linux
+        pass
+    try:
+        return [region.path for region in psutil.Process().memory_maps()]
+    except (psutil.Error, OSError, AttributeError):
+        return []
+
+
+@cache
+def _examined(mapped: str) -> LoadedLibrary:
+    """Look at a file, which may have hundreds of megabytes: once."""
+    path = Path(mapped.removesuffix(_GONE))
+    frozen = getattr(sys, "_MEIPASS", None)
+    homes = (Path(lib.__file__).parent, *([Path(frozen)] if frozen else ()))
+    is_package = any(path.resolve().is_relative_to(home.resolve()) for home in homes)
+    try:
+        if mapped.endswith(_GONE):
+            return LoadedLibrary(path, is_package, "")
+        with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as content:
+            found = _ELF_BUILD_ID.search(content, 0, _NOTES_BYTES)
+            build = content[found.end() : found.end() + found[1][0]].hex() if found else ""
+            build = build or hashlib.file_digest(file, "sha256").hexdigest()
+            marks = KERNEL_MARKS.items() if "ggml-cpu" in path.name else ()
+            kernels = tuple(name for name, mark in marks if content.find(mark) >= 0)
+        return LoadedLibrary(path, is_package, build[:_BUILD_DIGITS], kernels)
+    except (OSError, ValueError):  # an empty one cannot be mapped
+        return LoadedLibrary(path, is_package, "")
+
+
 def uses_repacking() -> bool:
     """Whether models are loaded with weights laid out for this processor's fastest kernels."""
     return not _forgone
@@ -178,10 +283,16 @@ def machine_facts() -> tuple[object, ...]:
         build = "unknown"
     spin = os.environ.get("GOMP_SPINCOUNT", os.environ.get("OMP_WAIT_POLICY", ""))
     files = [(path.name, path.stat().st_size, path.stat().st_mtime_ns) for path in sorted(compiled_files())]
-    return (build, files, system_info(), _processor_name(), physical_cores(), spin, *_forgone)
+    others = [(str(library.path), library.build) for library in loaded_libraries() if not library.is_package]
+    return (build, files, system_info(), _processor_line(), physical_cores(), spin, *_forgone, *others)
 
 
-def _processor_name() -> str:
+def processor_name() -> str:
+    """What the processor calls itself."""
+    return _processor_line().rpartition(":")[2].strip()
+
+
+def _processor_line() -> str:
     try:
         lines = Path("/proc/cpuinfo").read_text("utf-8", "replace").splitlines()
     except OSError:  # not Linux

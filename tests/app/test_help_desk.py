@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,7 @@ from pytestqt.qtbot import QtBot
 import app
 from app.diagnostics import diagnostics
 from app.settings import Settings
+from engine.llama import library
 from tests.app.fakes import Desk, info, open_desk
 
 
@@ -60,6 +62,27 @@ def test_private_words_tokens_and_home_are_blotted_out(tmp_path: Path, monkeypat
     assert "hf_abc" not in text
     assert "~/models/x.gguf" in text
     assert "draft: none" in text
+
+
+def test_the_libraries_in_use_are_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    other = library.LoadedLibrary(tmp_path / "libggml-cpu.so.0", False, "0123456789ab", tuple(library.KERNEL_MARKS))
+    own = library.LoadedLibrary(tmp_path / "libllama.so", True, "ba9876543210")
+    monkeypatch.setattr(library, "loaded_libraries", lambda: (other, own))
+    text = diagnostics(Settings(), (None, None), tmp_path / "none.log")
+    told = (
+        "llama.cpp's libraries: ANOTHER library: libggml-cpu.so.0 (build 0123456789ab, the set-up's kernels), "
+        "the package’s libllama.so (build ba9876543210)\n"
+    )
+    assert told in text
+    monkeypatch.setattr(library, "loaded_libraries", lambda: ())
+    assert "llama.cpp's libraries: not known on this system\n" in diagnostics(
+        Settings(), (None, None), tmp_path / "none"
+    )
+
+
+def test_a_llama_cpp_that_does_not_load_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "engine.llama.library", None)
+    assert "llama.cpp's libraries: cannot be loaded: " in diagnostics(Settings(), (None, None), tmp_path / "none.log")
 
 
 def test_a_missing_log_is_said(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import sys
@@ -9,9 +10,12 @@ from pathlib import Path
 
 import pytest
 
+from app.benchmark.journal import Journal
+from app.benchmark.prompts import Prompt
 from app.benchmark.runner import Runner
-from app.benchmark.runs import Variant
+from app.benchmark.runs import Run, Variant
 from app.command_line.parser import main
+from engine.llama import library
 from engine.records import Mode
 from tests.app.benchmark import scripted_server
 
@@ -83,6 +87,77 @@ def test_an_interrupted_measurement_is_reported_as_far_as_it_came(
     out = tmp_path / "report.json"
     assert main(["bench", *SHORT, "--categories", "maths", "--modes", "off", "--json", str(out)]) == 130
     assert [row["mode"] for row in json.loads(out.read_text(encoding="utf-8"))["rows"]] == ["off", "off"]
+
+
+def test_a_stopped_measurement_goes_on_with_the_same_command(
+    program: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    state, out = tmp_path / "state.jsonl", tmp_path / "report.json"
+    peer = ["--peer", f"llama-server={program}", "--peer-configs", "plain", "--peer", "no-draft"]
+    options = ["bench", *SHORT, "--categories", "maths", "--modes", "off,auto", *peer]
+    options += ["--resume", str(state), "--json", str(out)]
+    whole, counted = Journal.keep, []
+
+    def keep_and_interrupt(journal: Journal, prompt: Prompt, run: Run) -> None:
+        whole(journal, prompt, run)
+        counted.append(run)
+        if len(counted) == 3:
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(Journal, "keep", keep_and_interrupt)
+    assert main(options) == 130
+    assert "the same command goes on after these 2 answers" in capsys.readouterr().err
+    assert main(options) == 0
+    assert "state.jsonl has 3 answers already" in capsys.readouterr().err
+    assert len(counted) == 8  # two prompts of four each
+    assert len(state.read_text("utf-8").splitlines()) == 9
+    report = json.loads(out.read_text("utf-8"))
+    assert [one["tokens"] for one in report["answers"]][:3] == [run.stats.tokens for run in counted[:3]]
+    engines = {row["engine"] for row in report["rows"]}
+    assert engines == {"paceline", "llama-server", "paceline without draft"}
+    assert {one["engine"] for one in report["auto_vs_peer"]} == engines - {"paceline"}
+    assert any("llama" in one for one in report["machine"]["llama_cpp_libraries"])
+
+
+def test_a_file_of_another_measurement_is_one_sentence(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    options = ["bench", *SHORT, "--categories", "maths", "--modes", "off", "--resume", str(tmp_path / "state.jsonl")]
+    assert main(options) == 0
+    capsys.readouterr()
+    assert main([*options, "--max-tokens", "13"]) == 1
+    said = capsys.readouterr().err
+    assert "state.jsonl belongs to another measurement: answers, max tokens was 12 and is 13." in said
+    assert said.count("\n") == 1
+    assert main([*options[:-1], str(tmp_path / "none" / "state.jsonl")]) == 1
+    assert "cannot be read: No such file or directory" in capsys.readouterr().err
+
+
+def test_a_full_disk_ends_it_with_what_there_is(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def fail(_journal: Journal, _prompt: Prompt, _run: Run) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(Journal, "keep", fail)
+    options = ["--categories", "maths", "--modes", "off", "--resume", str(tmp_path / "state.jsonl")]
+    assert main(["bench", *SHORT, *options]) == 1
+    assert "The answers cannot be kept: No space left on device." in capsys.readouterr().err
+
+
+def test_other_libraries_than_the_package_s_are_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    other = library.LoadedLibrary(tmp_path / "libggml-cpu.so.0", is_package=False, build="0123456789ab")
+    monkeypatch.setattr(library, "loaded_libraries", lambda: (other,))
+    page = tmp_path / "report.md"
+    options = ["--categories", "maths", "--modes", "off", "--markdown", str(page)]
+    assert main(["bench", *SHORT, *options]) == 0
+    assert "libggml-cpu.so.0 came from another folder" in capsys.readouterr().err
+    text = page.read_text("utf-8")
+    assert (
+        "| llama cpp libraries | ANOTHER library: libggml-cpu.so.0 (build 0123456789ab, no kernels of the set-up) |"
+        in text
+    )
+    assert str(tmp_path) not in text
 
 
 def test_what_was_measured_before_a_peer_died_is_reported(

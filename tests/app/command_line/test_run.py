@@ -13,6 +13,7 @@ from app.command_line.output import INTERRUPTED
 from app.command_line.parser import ALL_LAYERS, CONTEXTS, MOST_THREADS, main, make_parser
 from app.command_line.run import load_request
 from app.settings_table import FIELDS
+from engine.llama import library
 from engine.pacing.constants import MAX_DEPTH
 from engine.records import CacheType, EngineReady, FlashAttention, LoadRequest, Source
 from engine.session import Progress, Session
@@ -52,6 +53,15 @@ def test_json_has_all_keys_and_they_add_up(capsys: Capture) -> None:
     assert sum(provenance.values()) == 60
     assert isinstance(result["tokens_per_pass"], float)
     assert result["tokens_per_pass"] > 2.5
+
+
+def test_libraries_from_another_folder_are_told(
+    capsys: Capture, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    other = library.LoadedLibrary(tmp_path / "libggml-cpu.so.0", is_package=False, build="")
+    monkeypatch.setattr(library, "loaded_libraries", lambda: (other,))
+    assert main([*words("--mode", "off"), "--prompt", "Once", "--max-tokens", "2"]) == 0
+    assert "libggml-cpu.so.0 came from another folder" in capsys.readouterr().err
 
 
 def test_plain_decoding_knows_no_acceptance(capsys: Capture) -> None:

@@ -1,0 +1,309 @@
+"""Measures `auto` on real models, against plain decoding, our own fixed settings and llama.cpp's server.
+
+    python packaging/measure/real.py --target T.gguf --draft D.gguf [--peer llama-server=PATH] --markdown OUT
+    python packaging/measure/real.py --target T.gguf --no-draft --minutes 30
+
+It can be stopped at any answer (Ctrl+C, kill, `--minutes`); the same command goes on where it was, since every answer
+is kept in the state file, and what the engine has learnt beside it. Two stages: `scan` tries all settings once on a few
+prompts of each kind; `final` takes plain decoding, `auto` and the best settings of each side by the scan, at each
+temperature, to more prompts in several rounds. No answer of the scan counts in the final: what was picked by luck
+loses it there. With a draft, `auto` runs without it as well: in a second session on the same target that has none,
+asked in turn with all others.
+
+Exit status: 0 when all is measured, 3 when the time was over before, 130 after Ctrl+C.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import shutil
+import sys
+import time
+from collections.abc import Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
+
+from app.benchmark import llama_server
+from app.benchmark.by_kind import by_kind
+from app.benchmark.facts import facts_in_common, program_facts
+from app.benchmark.journal import Journal
+from app.benchmark.own_engine import OwnEngine, make_variants
+from app.benchmark.peers import NO_DRAFT, OpenedLate, Wish, open_peers, read_wishes
+from app.benchmark.prompts import Prompt, distinct, read_prompts
+from app.benchmark.ratios import ratio_of
+from app.benchmark.report import Report, make_report
+from app.benchmark.runner import Plan, Runner
+from app.benchmark.runs import AUTO, NO_DRAFT_AUTO, OURS, PLAIN, Run, Variant
+from app.command_line.bench import Progress, settings_of, terminated_like_interrupted, told
+from app.command_line.output import fail, notify
+from app.command_line.run import open_session
+from app.errors import PeerError
+from app.paths import HOME_VARIABLE
+from engine.errors import EngineError
+from engine.llama.library import library_notices
+from engine.records import EngineReady, LoadRequest, Mode, Problem, SamplingParams
+
+ROOT = Path(__file__).resolve().parents[2]
+WORKLOADS = ROOT / "assets" / "workloads"
+STATES = ROOT / "build" / "bench-real"
+MODES = (Mode.AUTO, Mode.NGRAM, Mode.SUFFIX, Mode.DRAFT, Mode.HYBRID)
+DEPTHS = (None, 1, 3, 7, 15)
+TEXT_CONFIGS = ("plain", "ngram-simple", "ngram-mod", "ngram-map-k")  # of the server
+DRAFT_CONFIGS = ("draft-1", "draft-3", "draft-7", "draft-3+ngram-simple")
+SCAN, FINAL = "scan", "final"
+PER_KIND = {SCAN: 3, FINAL: 10}
+BEST = 2  # settings of each side
+TIME_OVER = 3
+SERVER_PLAIN = Variant("plain", None, llama_server.ENGINE)
+
+
+@dataclass(frozen=True)
+class Stage:
+    """What one stage asks. ``configs`` are the server's."""
+
+    name: str
+    prompts: list[Prompt]
+    plan: Plan
+    configs: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Bench:
+    """What both stages share: everything that is open."""
+
+    load: LoadRequest
+    ready: EngineReady
+    own: OwnEngine
+    server: Wish | None
+    journal: Journal
+    deadline: float  # of `time.monotonic`
+
+
+@dataclass(frozen=True)
+class Done:
+    """How far a stage came."""
+
+    report: Report
+    runs: list[Run]
+    status: int
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether all of it was measured."""
+        return self.status == 0
+
+
+def main() -> int:
+    """Open the state, run the stages, write what is known."""
+    options = read_options()
+    deadline = time.monotonic() + options.minutes * 60.0
+    state = options.state or default_state(options)
+    open_home(state)
+    plan = Plan(tuple(options.temperature), SamplingParams(seed=0), options.max_tokens)
+    load = LoadRequest(options.target, options.draft, options.ctx)
+    try:
+        server = server_of(options)
+        facts = facts_in_common(load, plan) | ({server.name: program_facts(server.path)} if server else {})
+        prompts = {name: read_workload(options, name) for name in (SCAN, FINAL)}
+        journal = Journal(state, facts)
+    except (ValueError, OSError) as error:
+        return fail(Problem("This cannot be measured", f"{str(error).rstrip('.')}.", "Change the option or the file."))
+    try:
+        with terminated_like_interrupted(), ExitStack() as stack:
+            stack.callback(journal.close)
+            session = open_session()
+            stack.callback(session.close)
+            ready = session.load(load)
+            for notice in (*ready.notices, *library_notices()):
+                notify(notice)
+            session.measure()
+            own = OwnEngine(session, make_variants(MODES, DEPTHS, set(ready.unavailable)))
+            bench = Bench(load, ready, own, server, journal, deadline)
+            done = run_stages(bench, plan, prompts, options)
+    except (EngineError, PeerError, OSError, KeyboardInterrupt) as error:
+        return told(error)
+    write(done, options)
+    return next((one.status for one in done.values() if one.status), 0)
+
+
+def run_stages(
+    bench: Bench, plan: Plan, prompts: dict[str, list[Prompt]], options: argparse.Namespace
+) -> dict[str, Done]:
+    """The stages that are wanted. The final needs the whole scan, of which it asks nothing by itself."""
+    scan = Stage(SCAN, prompts[SCAN], plan, configs_of(bench))
+    done = {SCAN: run_stage(bench if options.stage != FINAL else replace(bench, deadline=0.0), scan)}
+    if options.stage == SCAN:
+        return done
+    if not done[SCAN].is_whole:
+        if options.stage == FINAL:
+            print("The final needs a whole scan: --stage scan goes on with it.", file=sys.stderr)
+        return done
+    chosen = {temperature: choose(done[SCAN].runs, temperature) for temperature in plan.temperatures}
+    for temperature, variants in chosen.items():
+        print(f"T = {temperature:g}: {', '.join(variant.label for variant in variants)}", file=sys.stderr)
+    configs = [one.mode for variants in chosen.values() for one in variants if one.engine == llama_server.ENGINE]
+    # Other rounds than the scan's: other seeds, and nothing of it is taken up.
+    plan = replace(plan, repeat=options.rounds, first_round=1, only=chosen)
+    done[FINAL] = run_stage(bench, Stage(FINAL, prompts[FINAL], plan, tuple(dict.fromkeys(configs))))
+    return done
+
+
+def run_stage(bench: Bench, stage: Stage) -> Done:
+    """Ask what the state does not have yet, as long as there is time."""
+    minutes = max(bench.deadline - time.monotonic(), 0.0) / 60.0
+    plan = replace(stage.plan, max_minutes=minutes)
+    with ExitStack() as stack:
+        runner = Runner(bench.own, late_peers(bench, stage.configs, stack), stage.prompts, plan, journal=bench.journal)
+        total = runner.runs_per_round * plan.repeat
+        progress = Progress(runner.runs_per_round)
+        runner.on_run = progress.on_run
+        status = 0
+        try:
+            runner.run()
+        except (EngineError, PeerError, OSError, KeyboardInterrupt) as error:
+            progress.end()
+            status = told(error)
+        else:
+            progress.end()
+            status = TIME_OVER if runner.out_of_time else 0
+    print(f"{stage.name}: {len(runner.runs)} of {total} answers", file=sys.stderr)
+    settings = {**settings_of(runner, replace(plan, max_minutes=None), stage.prompts), "answers_in_all": total}
+    return Done(make_report(bench.ready, settings, runner.runs), runner.runs, status)
+
+
+def late_peers(bench: Bench, configs: tuple[str, ...], stack: ExitStack) -> list[OpenedLate]:
+    """The server with these configurations, and `auto` without the draft; started when the first of them is asked."""
+
+    def late(variants: Sequence[Variant], wish: Wish) -> OpenedLate:
+        return OpenedLate(variants, lambda: open_peers([wish], bench.load, bench.ready, stack)[0])
+
+    peers = []
+    if bench.server is not None and configs:
+        variants = [Variant(config, None, llama_server.ENGINE) for config in configs]
+        peers.append(late(variants, replace(bench.server, configs=configs)))
+    if bench.ready.draft is not None:
+        peers.append(late([NO_DRAFT_AUTO], Wish(NO_DRAFT)))
+    return peers
+
+
+def configs_of(bench: Bench) -> tuple[str, ...]:
+    """All of the server's that the scan tries."""
+    if bench.server is None:
+        return ()
+    return (*TEXT_CONFIGS, *(DRAFT_CONFIGS if bench.ready.draft is not None else ()))
+
+
+def choose(runs: Sequence[Run], temperature: float) -> tuple[Variant, ...]:
+    """Plain and `auto` with all that is like them, and the best of ours, of our fixed depths and of the server's."""
+    same = [run for run in runs if run.temperature == temperature]
+    variants = list(dict.fromkeys(run.variant for run in same))
+    ratios = {variant: ratio_of(same, variant, PLAIN) for variant in variants}
+    ranked = sorted(variants, key=lambda one: ratio.value if (ratio := ratios[one]) else 0.0, reverse=True)
+    ours = [one for one in ranked if one.engine == OURS and one not in (PLAIN, AUTO)]
+    fixed = [one for one in ours if one.depth is not None]
+    theirs = [one for one in ranked if one.engine == llama_server.ENGINE]
+    wanted = {PLAIN, AUTO, NO_DRAFT_AUTO, SERVER_PLAIN, *ours[:BEST], *fixed[:BEST], *theirs[:BEST]}
+    return tuple(variant for variant in variants if variant in wanted)
+
+
+def server_of(options: argparse.Namespace) -> Wish | None:
+    """The server that takes part.
+
+    Raises:
+        ValueError: it is something else.
+    """
+    wishes = read_wishes(options.peer, ())
+    if any(wish.name != llama_server.ENGINE for wish in wishes) or len(wishes) > 1:
+        raise ValueError(f"--peer can only be {llama_server.ENGINE}=PATH, once.")
+    return wishes[0] if wishes else None
+
+
+def read_workload(options: argparse.Namespace, stage: str) -> list[Prompt]:
+    """The first prompts of each kind.
+
+    Raises:
+        ValueError: there are none, or a kind is unknown.
+        OSError: a file cannot be read.
+    """
+    folder = options.prompts or next(
+        folder for folder in (WORKLOADS / "real", WORKLOADS) if any(folder.glob("*.jsonl"))
+    )
+    found: dict[str, list[Prompt]] = {}
+    for prompt in distinct(prompt for file in sorted(folder.glob("*.jsonl")) for prompt in read_prompts(file)):
+        found.setdefault(prompt.category, []).append(prompt)
+    kinds = options.kinds or list(found)
+    unknown = [kind for kind in kinds if kind not in found]
+    if unknown:
+        raise ValueError(f"There are no prompts of the kind {' or '.join(unknown)}; there are {', '.join(found)}.")
+    count = options.per_kind or PER_KIND[stage]
+    return [prompt for kind in kinds for prompt in found[kind][:count]]
+
+
+def default_state(options: argparse.Namespace) -> Path:
+    """A file for these models."""
+    names = [Path(name).stem for name in (options.target, options.draft) if name]
+    return STATES / f"{'+'.join(names)}.jsonl"
+
+
+def open_home(state: Path) -> None:
+    """A home of its own for the engine, kept as long as the state: what was learnt elsewhere has no part in this."""
+    home = state.with_suffix(".home")
+    if not state.exists() and home.exists():
+        shutil.rmtree(home)
+    home.mkdir(parents=True, exist_ok=True)
+    os.environ[HOME_VARIABLE] = str(home)
+
+
+def write(done: dict[str, Done], options: argparse.Namespace) -> None:
+    """The reports, the final first; what is not whole says so."""
+    parts = ["# Benchmark on real models", ""]
+    for name in (FINAL, SCAN):
+        if name in done and done[name].runs:
+            whole = "" if done[name].is_whole else " (not whole)"
+            parts += [by_kind(f"{name.capitalize()}{whole}", done[name].report)]
+    text = "\n".join(parts).rstrip() + "\n"
+    print(text)
+    for out in filter(None, (options.markdown, options.json)):
+        out.parent.mkdir(parents=True, exist_ok=True)
+    if options.markdown:
+        options.markdown.write_text(text, encoding="utf-8")
+    if options.json:
+        told_as = {name: {"whole": one.is_whole, **one.report.as_dict()} for name, one in done.items()}
+        options.json.write_text(json.dumps(told_as, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+
+
+def read_options() -> argparse.Namespace:
+    """The command line."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--target", required=True, metavar="T.gguf")
+    draft = parser.add_mutually_exclusive_group(required=True)
+    draft.add_argument("--draft", metavar="D.gguf")
+    draft.add_argument("--no-draft", action="store_true")
+    parser.add_argument("--peer", action="append", default=[], metavar="llama-server=PATH")
+    parser.add_argument("--stage", choices=(SCAN, FINAL, "all"), default="all")
+    parser.add_argument("--temperature", type=numbers, default=[0.0, 0.8], metavar="T,T")
+    parser.add_argument("--prompts", type=Path, metavar="DIR", help="of JSONL files; default assets/workloads/real")
+    parser.add_argument("--kinds", type=lambda text: text.split(","), default=[], metavar="K,K", help="default: all")
+    parser.add_argument("--per-kind", type=int, metavar="N", help="prompts of each kind; default 3 and 10")
+    parser.add_argument("--rounds", type=int, default=3, help="of the final")
+    parser.add_argument("--max-tokens", type=int, default=128)
+    parser.add_argument("--ctx", type=int, default=4096)
+    parser.add_argument("--minutes", type=float, default=float("inf"), help="stop after so many, to be continued")
+    parser.add_argument("--state", type=Path, metavar="FILE", help=f"default: a file in {STATES.relative_to(ROOT)}")
+    parser.add_argument("--markdown", type=Path, metavar="OUT")
+    parser.add_argument("--json", type=Path, metavar="OUT")
+    return parser.parse_args()
+
+
+def numbers(text: str) -> list[float]:
+    """Numbers with commas between them."""
+    return [float(word) for word in text.split(",")]
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,130 @@
+"""Which of llama.cpp's libraries are in a process: the package's, or what a variable has put in their place."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from engine.llama import library
+from engine.llama.library import KERNEL_MARKS, LoadedLibrary, library_notices, loaded_libraries
+
+ROOT = Path(__file__).resolve().parents[3]
+TELL = """
+import json
+from engine.llama import library
+print(json.dumps({
+    "told": [one.told for one in library.loaded_libraries()],
+    "package": [one.is_package for one in library.loaded_libraries()],
+    "notices": library.library_notices(),
+    "facts": library.machine_facts(),
+}))
+"""
+
+
+def told_by_a_process(**variables: str) -> dict[str, list[str]]:
+    """What a process with these variables says of its libraries."""
+    env = {**os.environ, "PYTHONPATH": str(ROOT), **variables}
+    done = subprocess.run([sys.executable, "-c", TELL], env=env, capture_output=True, text=True, check=True)
+    result: dict[str, list[str]] = json.loads(done.stdout)
+    return result
+
+
+@pytest.fixture
+def compiled() -> Path:
+    folder = Path(library.lib.__file__).parent / "lib"
+    if sys.platform != "linux" or not any(folder.glob("libggml-cpu.so*")):
+        pytest.skip("another build of the package, or a system that finds libraries otherwise")
+    return folder
+
+
+def test_the_package_is_recognised(compiled: Path) -> None:
+    found = {one.path.name.split(".")[0]: one for one in loaded_libraries()}
+    assert {"libllama", "libggml-cpu", "libggml-base"} <= set(found)
+    assert all(one.is_package for one in found.values())
+    assert all(re.fullmatch("[0-9a-f]{12}", one.build) for one in found.values())
+    assert len({one.build for one in found.values()}) == len(found)
+    assert library_notices() == ()
+
+
+def test_the_build_is_the_one_that_the_linker_noted(compiled: Path) -> None:
+    path = next(one.path for one in loaded_libraries() if "ggml-cpu" in one.path.name)
+    if shutil.which("readelf") is None:
+        pytest.skip("no readelf here")
+    said = subprocess.run(["readelf", "-n", str(path)], capture_output=True, text=True, check=True).stdout
+    noted = re.search(r"Build ID: (\w+)", said)
+    if noted is None:
+        pytest.skip("the linker noted none")
+    assert next(one.build for one in loaded_libraries() if one.path == path) == noted[1][:12]
+
+
+def test_another_folder_takes_the_place_of_the_package(compiled: Path, tmp_path: Path) -> None:
+    other = shutil.copytree(compiled, tmp_path / "lib")
+    ours, theirs = told_by_a_process(), told_by_a_process(LD_LIBRARY_PATH=str(other))
+    assert all(ours["package"])
+    assert ours["notices"] == []
+    cpu = next(line for line in theirs["told"] if "ggml-cpu" in line)
+    assert cpu.startswith("ANOTHER library: libggml-cpu.so")
+    assert str(tmp_path) not in "".join(theirs["told"])
+    assert any("the package’s libllama.so" in line for line in theirs["told"])
+    assert "libggml-cpu.so" in theirs["notices"][0]
+    assert "libllama" not in theirs["notices"][0]
+    assert ours["facts"] != theirs["facts"]  # costs that were measured with the one are not the other's
+
+
+def examined(path: Path, content: bytes) -> LoadedLibrary:
+    path.write_bytes(content)
+    return library._examined(str(path))
+
+
+def test_kernels_are_found_by_the_names_beside_them(tmp_path: Path) -> None:
+    marks = list(KERNEL_MARKS.values())
+    every = examined(tmp_path / "libggml-cpu.so", b"\0".join(marks))
+    assert every.kernels == tuple(KERNEL_MARKS)
+    assert every.told.endswith(", the set-up's kernels)")
+    one = examined(tmp_path / "libggml-cpu.so.0", b"..." + marks[1])
+    assert one.told.endswith(", of the set-up's kernels only few_tokens_sgemm)")
+    none = examined(tmp_path / "libggml-cpu.so.0.1", b"ggml_gemm_q4_0_8x8_q8_0")
+    assert none.told.endswith(", no kernels of the set-up)")
+    assert "kernels" not in examined(tmp_path / "libllama.so", marks[0]).told
+
+
+def test_without_a_note_the_bytes_are_the_build(tmp_path: Path) -> None:
+    first, second = (examined(tmp_path / f"lib{text}.so", text.encode()) for text in ("one", "two"))
+    assert len(first.build) == 12
+    assert first.build != second.build
+    assert examined(tmp_path / "libempty.so", b"").build == ""
+    assert (
+        library._examined(str(tmp_path / "libggml.so (deleted)")).told == "ANOTHER library: libggml.so (build unknown)"
+    )
+
+
+@pytest.mark.parametrize(
+    ("name", "is_one"),
+    [
+        ("libllama.so", True),
+        ("libllama.so.0.5.0", True),
+        ("libggml-cpu-haswell.so", True),
+        ("libggml-base.0.dylib", True),
+        ("libllama.dylib", True),
+        ("ggml.dll", True),
+        ("libllamafile.so", False),
+        ("libggmlx.so", False),
+        ("ggml-model.gguf", False),
+    ],
+)
+def test_files_of_llama_cpp_are_known_by_name(name: str, is_one: bool) -> None:
+    assert bool(library._OUR_FILES.fullmatch(name)) is is_one
+
+
+def test_each_mark_is_a_name_that_the_kernels_leave_in_the_library() -> None:
+    for name, mark in KERNEL_MARKS.items():
+        text = (ROOT / "packaging" / "setup" / f"{name}.h").read_text("utf-8")
+        stock = mark.decode()
+        assert f"#define {stock.removesuffix('_stock')} {stock}\n" in text
