@@ -171,7 +171,7 @@ class CostCurve:
             self._known = {n: ms * factor for n, ms in self._known.items()}
 
     def _lower_measured(self, most_ms: float) -> None:
-        """A plain pass takes no longer than this: what was measured as more was beside another program, as the rest was."""
+        """A plain pass takes no longer than this: if more was measured, another program ran, and so with the rest."""
         factor = most_ms / self._known[1]
         if factor < 1.0:
             self._known.update({n: self._known[n] * factor for n in self._measured})
@@ -234,7 +234,8 @@ def _follow_shape(known_ms: Mapping[int, float], shape: list[float]) -> list[flo
     """Cost of each size in milliseconds, from known ones (that of one token among them) and a shape in plain passes.
 
     Between known sizes: a straight line, with the steps that the shape has there. Beyond the last: as the shape goes
-    on, from there or from a plain pass, whichever is cheaper.
+    on, from there or from a plain pass, whichever is cheaper. (Two tokens may cost twice as much as one, and four no
+    more than two: of so few nothing follows.)
     """
     plain_ms, last = known_ms[1], max(known_ms)
     line, shape_line = _straight_lines(known_ms), _straight_lines({n: shape[n] for n in known_ms})
@@ -243,7 +244,10 @@ def _follow_shape(known_ms: Mapping[int, float], shape: list[float]) -> list[flo
     slope_ms = max(last_ms - plain_ms, 0.0) / grown if grown else plain_ms
     for n in range(last + 1, MAX_PASS + 1):
         more = max(shape[n] - shape[last], 0.0)
-        costs.append(min(last_ms + more * slope_ms, last_ms + more * last_ms / shape[last]))
+        cost_ms = min(last_ms + more * slope_ms, last_ms + more * last_ms / shape[last])
+        if last < _SMALLEST_TELLING <= n:
+            cost_ms = min(cost_ms, max(last_ms, plain_ms * shape[n]))
+        costs.append(cost_ms)
     return costs
 
 

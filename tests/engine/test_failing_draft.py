@@ -11,6 +11,8 @@ from engine.errors import DecodeError
 from engine.interfaces import Candidates, TokenIds
 from engine.likeliest import Row
 from engine.llama.context import LlamaContext
+from engine.pacing import measuring
+from engine.pacing.measuring import OtherPrograms
 from engine.records import ChatRequest, Finished, FinishReason, LoadRequest, Mode, SamplingParams
 from engine.session import Session
 from tests.shared_files import shared_model
@@ -23,7 +25,18 @@ REASON = "llama.cpp could not compute a pass (code -3): no room."
 def pair() -> Iterator[Session]:
     session = Session()
     session.load(LoadRequest(shared_model("babyllama-tok105-f16.gguf"), shared_model("babyllamaB-tok105-f16.gguf")))
-    session.measure(0.3)
+    with pytest.MonkeyPatch.context() as patch:  # else the draft would be measured before each answer
+        patch.setattr(OtherPrograms, "are_quiet", True)
+        patch.setattr(measuring, "STEADY", 1000.0)
+        session.measure(0.3)
+    yield session
+    session.close()
+
+
+@pytest.fixture
+def unmeasured() -> Iterator[Session]:
+    session = Session()
+    session.load(LoadRequest(shared_model("babyllama-tok105-f16.gguf"), shared_model("babyllamaB-tok105-f16.gguf")))
     yield session
     session.close()
 
@@ -93,3 +106,12 @@ def test_what_was_drawn_by_then_is_proposed(
         assert found.stats.proposed == rows[0] > 0  # each row gave one token
     if depth is not None:
         assert rows[0] == num_passes  # no row of a pass is left unused
+
+
+@pytest.mark.parametrize("num_passes", [0, 3])
+def test_one_that_fails_while_it_is_measured_for_an_answer_ends_no_answer_either(
+    unmeasured: Session, monkeypatch: pytest.MonkeyPatch, num_passes: int
+) -> None:
+    plain = answer(unmeasured, Mode.OFF, 0)
+    failing_after(monkeypatch, unmeasured, num_passes)
+    assert answer(unmeasured, Mode.AUTO, None).token_ids == plain.token_ids

@@ -174,8 +174,8 @@ def test_a_recurrent_model_speculates(capsys: Capture) -> None:
     model = shared_model("tiny-rwkv7-834K-f32.gguf")
     options = ["--prompt", "the cat and the", "--raw", "--max-tokens", "40", "--ctx", "256", "--temperature", "0"]
     answers = []
-    for mode in ("off", "ngram"):
-        assert main(["run", "--model", model, *options, "--mode", mode, "--json"]) == 0
+    for mode, depth in (("off", "0"), ("ngram", "3")):
+        assert main(["run", "--model", model, *options, "--mode", mode, "--depth", depth, "--json"]) == 0
         answers.append(json.loads(capsys.readouterr().out))
     assert answers[0]["token_ids"] == answers[1]["token_ids"]
     assert (answers[1]["mode"], answers[1]["proposed"] > 0) == ("ngram", True)

@@ -14,6 +14,7 @@ from engine.drafters.draft_model import DraftModelDrafter
 from engine.drafters.hybrid import HybridDrafter
 from engine.drafters.suffix import SuffixDrafter, SuffixRules
 from engine.fake_model import MarkovModel
+from engine.pacing.acceptance import text_kinds
 from engine.records import SamplingParams, Source
 from engine.sampling import History, Sampler
 from engine.sequence import CachedSequence
@@ -21,6 +22,7 @@ from tests.engine.test_speculate import N_VOCAB, P_LOGITS, Q_LOGITS, Run, likely
 from tests.engine.test_verifier import chi_square_p
 
 RULES = SuffixRules(min_match=1, tail_match=1)
+BEFORE = [1, 2, 3, 6, 8, 9, 0, 1, 3]  # long enough to be trusted where it comes again
 
 
 def hybrid(model: MarkovModel | None = None, rules: SuffixRules = RULES) -> HybridDrafter:
@@ -34,21 +36,29 @@ def open_sampling(seed: int) -> SamplingParams:
 
 def test_a_match_is_proposed_and_the_model_fills_the_depth() -> None:
     drafter = hybrid(rules=SuffixRules(tokens_per_match=1.0))
-    history = np.array([7, 1, 2, 3, 4, 5, 6, 1, 2, 3], dtype=np.int32)
+    history = np.array([7, *BEFORE, 4, 5, 6, *BEFORE], dtype=np.int32)
     drafter.begin(history, Sampler(open_sampling(1)))
-    draft = drafter.propose(history, 6)
-    assert draft.ids[:3] == [4, 5, 6]
-    assert draft.provenance == [Source.NGRAM] * 3 + [Source.DRAFT] * 3
+    draft = drafter.propose(history, 12)
+    assert draft.ids[:9] == [4, 5, 6, *BEFORE[:6]]
+    assert draft.provenance[:10] == [Source.NGRAM] * 9 + [Source.DRAFT]
     assert draft.q is not None
-    assert [draft.q[i].prob(token_id) for i, token_id in enumerate(draft.ids[:3])] == [1.0] * 3
-    assert len(draft.q) == len(draft.ids) == 6
+    assert [draft.q[i].prob(token_id) for i, token_id in enumerate(draft.ids[:9])] == [1.0] * 9
+    assert len(draft.q) == len(draft.ids) == 12
+
+
+def test_the_model_drafts_where_a_match_is_too_short_to_be_trusted() -> None:
+    drafter = hybrid()
+    history = np.array([7, 1, 2, 3, 4, 5, 6, 1, 2], dtype=np.int32)
+    drafter.begin(history, Sampler(open_sampling(1)))
+    assert drafter.propose(history, 1).provenance == [Source.DRAFT]
 
 
 def test_text_follows_what_the_model_has_drawn() -> None:
     drawn = int(Q_LOGITS[9].argmax())
     others = [x for x in range(N_VOCAB) if x not in (9, drawn)]
-    history = np.array([9, drawn, *others, 9], dtype=np.int32)
-    drafter = hybrid(rules=SuffixRules(min_match=2, tail_match=2))
+    before = [*BEFORE[:9], 9]
+    history = np.array([*before, drawn, *others, *before], dtype=np.int32)
+    drafter = hybrid(rules=SuffixRules(min_match=11, tail_match=11))
     drafter.begin(history, Sampler(SamplingParams(temperature=0.0)))
     draft = drafter.propose(history, 3)
     assert draft.ids == [drawn, *others[:2]]
@@ -60,7 +70,7 @@ def test_text_that_ends_an_answer_is_proposed_up_to_its_end() -> None:
     ends = frozenset({5})
     model = DraftModelDrafter(CachedSequence(MarkovModel(Q_LOGITS)), N_VOCAB, ends)
     drafter = HybridDrafter(SuffixDrafter(RULES, ends=ends), model)
-    history = np.array([7, 1, 2, 3, 4, 5, 6, 8, 9, 1, 2, 3], dtype=np.int32)
+    history = np.array([7, *BEFORE, 4, 5, 6, 8, 9, *BEFORE], dtype=np.int32)
     drafter.begin(history, Sampler(SamplingParams(temperature=0.0)))
     proposed = drafter.propose(history, 8)
     assert proposed.ids[0] == 4
@@ -69,16 +79,14 @@ def test_text_that_ends_an_answer_is_proposed_up_to_its_end() -> None:
 
 def test_what_is_kept_decides_between_text_and_model() -> None:
     drafter = hybrid()
-    history = np.array([1, 2, 3, 1, 2, 3, 1, 2], dtype=np.int32)
+    history = np.array([*([1, 2, 3] * 5), 1, 2], dtype=np.int32)
     drafter.begin(history, Sampler(SamplingParams(temperature=0.0)))
-    assert drafter.propose(history, 1).provenance == [Source.NGRAM]
-    for _ in range(20):
-        drafter.observe(0)
-        sources = drafter.propose(history, 1).provenance
-        if sources == [Source.DRAFT]:
-            drafter.observe(1)
-    drafter.observe(0)
-    assert drafter.propose(history, 1).provenance == [Source.DRAFT]
+    sources = []
+    for _ in range(40):
+        sources.append(drafter.propose(history, 1).provenance[0])
+        drafter.observe(int(sources[-1] is Source.DRAFT))
+    assert sources[0] is Source.NGRAM
+    assert set(sources[-20:]) == {Source.DRAFT}
 
 
 @settings(max_examples=60)
@@ -114,8 +122,8 @@ def test_greedy_output_is_the_argmax_path(depth: int) -> None:
 class EagerForText(HybridDrafter):
     """Takes a token of every match, so that chains are long and of all kinds."""
 
-    def good(self, text: Draft) -> list[float]:
-        return (text.scores or [])[:1]
+    def good(self, text: Draft) -> list[int]:
+        return text_kinds(text)[:1]
 
 
 def test_sampled_output_is_distributed_as_plain_decoding() -> None:

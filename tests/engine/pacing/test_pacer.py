@@ -276,6 +276,16 @@ def test_one_text_that_does_not_pay_says_nothing() -> None:
     assert pacer.reason == ""
 
 
+def test_text_that_did_not_pay_beside_a_draft_model_is_not_told_of_in_an_answer_without_any() -> None:
+    pacer = Pacer(CostCurve({n: 10.0 * n for n in range(1, 34)}), 10.0)
+    for _ in range(5):
+        pacer.choose(text(4, 1), has_model=True, limit=32)
+    pacer.begin("text alone")
+    for _ in range(5):
+        pacer.choose([], has_model=False, limit=32)
+    assert not pacer.reason.startswith("text")
+
+
 def test_text_that_cannot_pay_at_any_acceptance_is_told_so() -> None:
     looked_up = TextOnly(0.9, {n: 1.0 if n == 1 else 40.0 + n for n in range(1, 34)})
     looked_up.run(5)
