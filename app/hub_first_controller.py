@@ -17,6 +17,7 @@ from app.hub.errors import DownloadError, HubError
 from app.hub.first_model import SMALL, FirstWatch, fetch_first_model, find_here
 from app.hub.pip_download import pip_command
 from app.hub.records import DownloadStatus, LibraryModel
+from app.hub.transfer import StoppedError
 from app.hub_jobs import Jobs
 from app.hub_shelf import Shelf
 from engine.records import Problem
@@ -75,9 +76,12 @@ class HubFirstController(QObject):
         self._watch = watch = _Watch(lambda change: self._jobs.post(lambda: self._on_news(watch, change)))
         self._show(replace(_offer(), state=FirstState.COMING))
 
-        def work(_stop: object) -> LibraryModel:
+        def work(_stop: object) -> LibraryModel | None:
             shelf = self._shelf()
-            return fetch_first_model(shelf.library, watch, lambda: shelf.client, SMALL)
+            try:
+                return fetch_first_model(shelf.library, watch, lambda: shelf.client, SMALL)
+            except StoppedError:
+                return None
 
         self._jobs.run(FETCH, work, self._on_here, self._on_trouble)
 
@@ -112,7 +116,9 @@ class HubFirstController(QObject):
         elif self._view.state is FirstState.HERE:  # it was removed; what went wrong before stays to be read
             self._show(_offer())
 
-    def _on_here(self, model: LibraryModel) -> None:
+    def _on_here(self, model: LibraryModel | None) -> None:
+        if model is None:
+            return  # it was stopped, which is shown already
         self._watch = None
         self._on_found(model)
         self._begin(str(model.path), dict(SMALL.own))

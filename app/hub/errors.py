@@ -108,7 +108,7 @@ class ChecksumError(DownloadError):
 class PackageError(DownloadError):
     """A package with a model in it could not be had."""
 
-    title = "The package could not be had"
+    title = "The package could not be downloaded"
     default_advice = "Check the network and pip's own settings."
 
 

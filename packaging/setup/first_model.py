@@ -140,7 +140,7 @@ class FirstModel:
             say(f"The small model is here: {told['model']['name']}.")
         else:
             reason = told.get("error", {}).get("message", "it has not come in time.")
-            say(f"The small model could not be had: {reason} {OTHERWISE}")
+            say(f"The small model could not be downloaded: {reason} {OTHERWISE}")
 
     def _models(self, *words: str, limit_s: float, **extra: str) -> dict[str, Any]:
         """Call `paceline models`; what it says as JSON, or nothing."""

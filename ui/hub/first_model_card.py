@@ -67,14 +67,14 @@ class FirstModelCard(QFrame):
         self.setObjectName("card")
         self.name = label("", "strong", wrap=True)
         self.good_for = label(
-            translate("FirstModelCard", "Answers simple questions in its own words, on any machine. It knows little."),
+            translate("FirstModelCard", "Answers simple questions in English, on any machine. It is often wrong."),
             "muted",
             wrap=True,
         )
         self.weight = label(wrap=True)
         self.weight.setFont(theme.font(0))
         self.origin = label("", "caption", wrap=True)
-        self.deed = button("", self._begin)
+        self.deed = button(translate("FirstModelCard", "Download and chat"), self._begin)
         self.bar = bar(translate("FirstModelCard", "Download of the small model"))
         self.progress = label("", "caption", wrap=True)
         self.progress.setFont(theme.font(-1))
