@@ -22,7 +22,7 @@ help: ## print this list
 		printf '  make %-14s %s\n' "$$name" "$$text"; done
 
 run: ## set up what is missing, then open the window (in the terminal where there is no display)
-	@$(SETUP) run
+	@PACELINE_FIRST_MODEL="$${PACELINE_FIRST_MODEL:-ask}" $(SETUP) run
 	@sh packaging/setup/start.sh
 
 test: ## set up what is missing, then lint, types and the whole suite, without a display

@@ -55,6 +55,12 @@ class ChatLayers:
         self._model = self._models.values(info.path)
         self._recommended = good_values(dict(info.recommended))
 
+    def begin_model(self, target: str, values: Mapping[str, SettingValue]) -> None:
+        """Let a model that is new here begin with values of its own."""
+        self._models.begin(target, values)
+        if target == self._target:
+            self._model = self._models.values(target)
+
     # ---- chats ------------------------------------------------------------------------------------------------------
 
     def open_new(self) -> None:

@@ -115,7 +115,8 @@ class Controller(QObject):
         except HubError as error:
             self._no_hub = error.problem
             return None
-        return HubController(self._parts, self._open_shelf, self._then_show_engine(self.models.load_pair))
+        chat, begin = self._then_show_engine(self.models.load_pair), self.conversations.layers.begin_model
+        return HubController(self._parts, self._open_shelf, chat, begin)
 
     def _open_shelf(self, on_downloads: Callable[[], None]) -> Shelf:
         from app.hub_shelf import open_shelf  # noqa: PLC0415  (the start does not wait for it)

@@ -6,7 +6,7 @@ Owns the jobs, and who follows the pages of downloads, library and pairs. What i
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Qt, Signal
@@ -23,8 +23,10 @@ from ui.dialogs import link_question
 from ui.hub.doors import WELCOME, HubDoors
 from ui.language import translate
 from ui.problem_words import explanation, in_words
+from ui.records import SettingValue
 
 if TYPE_CHECKING:  # the first paint waits for none of it
+    from app.hub_first_controller import HubFirstController
     from app.hub_pairs import PairJudge
     from app.hub_pairs_controller import HubPairsController
     from app.hub_shelf import RepoAnswer, Shelf
@@ -34,11 +36,14 @@ if TYPE_CHECKING:  # the first paint waits for none of it
 log = logging.getLogger(__name__)
 
 Chat = Callable[[str, str], None]
+Begin = Callable[[str, Mapping[str, SettingValue]], None]
 JOBS_END_S = 2.0
 
 
 class HubController(QObject):
     """Owns the jobs of the place. ``chat`` loads a target and a draft (or an empty text).
+
+    ``begin`` lets a model that is new here have settings of its own.
 
     Signals:
         posted(object): a function to be called on the thread of the window; emitted by any thread.
@@ -46,11 +51,14 @@ class HubController(QObject):
 
     posted = Signal(object)
 
-    def __init__(self, parts: Parts, make_shelf: Callable[[Callable[[], None]], Shelf], chat: Chat) -> None:
+    def __init__(
+        self, parts: Parts, make_shelf: Callable[[Callable[[], None]], Shelf], chat: Chat, begin: Begin
+    ) -> None:
         super().__init__()
         self._parts = parts
         self._window = parts.window
         self._chat = chat
+        self._begin = begin
         self._closed = False
         self._loaded: ModelInfo | None = None
         self._repo: RepoAnswer | None = None  # the one that is shown
@@ -65,6 +73,7 @@ class HubController(QObject):
         for part in (self._downloads, self._library):
             part.changed.connect(self._models_changed)
         self._pairs: HubPairsController | None = None  # until there is a place
+        self._first: HubFirstController | None = None  # likewise
         self._doors.when_made(self._attach)
         parts.window.rebuilt.connect(self._on_rebuilt)
 
@@ -100,6 +109,7 @@ class HubController(QObject):
 
             self._pairs = HubPairsController(self._window, self.jobs, Late(self._make_judge), self.tell)
             self._pairs.set_target(self._loaded)
+        self._attach_first(place)
         self._downloads.attach(place)
         self._library.attach(place)
         wants = place.wants
@@ -115,6 +125,16 @@ class HubController(QObject):
         wants.link_wanted.connect(self._ask_link)
         if self._repo is not None:  # the place was there before, in another language
             self._show_repo(self._repo)
+
+    def _attach_first(self, place: HubPlace) -> None:
+        if self._first is None:
+            from app.hub_first_controller import HubFirstController  # noqa: PLC0415
+
+            self._first = HubFirstController(self._window, self.jobs, self._shelf, self._begin)
+            self._first.came.connect(self._library.show)
+            self._first.came.connect(self._models_changed)
+            self._first.complete.connect(self._chat_now)
+        self._first.attach(place)
 
     def _on_rebuilt(self) -> None:
         """Follow the place that is built anew, and fill it."""
@@ -134,6 +154,8 @@ class HubController(QObject):
     def close(self) -> None:
         """End jobs and downloads; parts stay on the disk."""
         self._closed = True
+        if self._first is not None:
+            self._first.close()
         was_open = self._close_shelf()  # first: it ends what jobs are waiting for
         if not self.jobs.close(JOBS_END_S):
             log.info("a question to the hub was left without its answer")  # it only reads, and ends with the process
@@ -165,6 +187,8 @@ class HubController(QObject):
             self._library.on_page()
         elif page == "downloads":
             self._downloads.show()
+        elif page == WELCOME and self._first is not None:
+            self._first.look()
 
     def _search(self, query: SearchQuery) -> None:
         def done(rows: list[RepoRow]) -> None:
@@ -201,6 +225,8 @@ class HubController(QObject):
     def _models_changed(self) -> None:
         """A model came, or went: what is shown of a repository and of pairs tells what is here."""
         self._refresh_repo()
+        if self._first is not None:
+            self._first.look()
         if self._pairs is not None:
             self._pairs.models_changed()
 

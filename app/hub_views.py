@@ -183,6 +183,8 @@ def library_row(model: LibraryModel, target: str, draft: str, architecture: str)
         in_place=model.origin is Origin.IN_PLACE,
         missing=model.missing,
         in_use="target" if path == target else "draft" if path == draft else "",
+        licence=model.licence,
+        source=model.source or model.repo_id,
     )
 
 

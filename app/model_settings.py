@@ -53,6 +53,11 @@ class ModelSettings:
         schema = self._document.get("schema", SCHEMA)
         self._saver.save({"schema": schema, **document, "models": self._tables})
 
+    def begin(self, model: str, values: Mapping[str, SettingValue]) -> None:
+        """Let a model that is new here have values of its own, unless somebody gave it some."""
+        if self._table(model) is None:
+            self.set_values(model, values)
+
     def _table(self, model: str) -> dict[str, Any] | None:
         whole, name = _whole(model), Path(model).name
         same = [table for table in self._tables if table["file"] == whole]

@@ -53,6 +53,16 @@ class DownloadState(StrEnum):
     DONE = "done"
 
 
+class FirstState(StrEnum):
+    """Where the small real model of the first run stands."""
+
+    ABSENT = "absent"
+    COMING = "coming"
+    CHECKING = "checking"
+    FAILED = "failed"
+    HERE = "here"
+
+
 class Match(StrEnum):
     """Whether a draft may serve a target."""
 
@@ -270,6 +280,8 @@ class LibraryRow:
     in_place: bool = False
     missing: bool = False
     in_use: str = ""  # "target", "draft" or nothing
+    licence: str = ""
+    source: str = ""  # the repository or package that it came from
 
 
 @dataclass(frozen=True, slots=True)
@@ -300,3 +312,26 @@ class Hardware:
     free_memory_bytes: int
     free_disk_bytes: int | None
     gpus: tuple[Gpu, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class FirstModelView:
+    """The small real model that the first run offers. ``words`` say why it could not be had."""
+
+    name: str
+    maker: str
+    licence: str
+    package: str  # empty where only the hub can be asked
+    size_bytes: int
+    download_bytes: int
+    state: FirstState = FirstState.ABSENT
+    from_hub: bool = False  # it is the hub that is being asked
+    done_bytes: int = 0
+    total_bytes: int = 0
+    words: str = ""
+    path: str = ""
+
+    @property
+    def fraction(self) -> float | None:
+        """How much has come; None where nothing has yet."""
+        return self.done_bytes / self.total_bytes if self.done_bytes and self.total_bytes else None

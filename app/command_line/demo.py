@@ -1,4 +1,4 @@
-"""`paceline demo`: one question to the built-in pair in each mode, with the figures, for a terminal.
+"""`paceline demo`: one question to the small real model, where it is here, and one to the built-in pair in each mode.
 
 The built-in target is so small that drafting for it cannot pay, so by default it is padded to the cost of a real model
 first: the same words at real weight. Knows no window and keeps nothing but the padded file.
@@ -10,22 +10,27 @@ import argparse
 import sys
 from pathlib import Path
 
-from app.command_line.output import fail_with, figures
+from app.command_line.output import fail_with, figures, notify
 from app.command_line.run import open_session
+from app.errors import AppError
+from app.hub.first_model import SMALL, find_here
+from app.hub.opening import open_library
 from app.paths import builtin_draft, builtin_target, find_paths
 from engine.errors import EngineError
 from engine.records import ChatRequest, Finished, LoadRequest, Message, Mode, SamplingParams, TextChunk
 from engine.session import Session
 from engine.tools.pad import make_padded
 
+REAL_QUESTION = "What is the capital of France?"
 QUESTION = "Repeat this list: green river, old stone, quiet lamp, paper boat, winter apple, silver bell."
 MAX_TOKENS = 128
 
 
 def command(options: argparse.Namespace) -> int:
-    """Ask the question in each mode; the exit code as `main` says."""
+    """Ask the questions; the exit code as `main` says."""
     session = open_session()
     try:
+        _ask_real(session)
         target = builtin_target() if options.light else padded_target(find_paths().cache)
         session.load(LoadRequest(str(target), str(builtin_draft())))
         session.measure()
@@ -38,6 +43,31 @@ def command(options: argparse.Namespace) -> int:
     for mode in (mode for mode in Mode if mode is not Mode.OFF):
         print(f"{mode.value}: {seconds[Mode.OFF] / seconds[mode]:.2f} times plain, measured just now, on one answer")
     return 0
+
+
+def _ask_real(session: Session) -> None:
+    """Let the small real model answer; where it is not here, or does not load, say so and go on."""
+    model = _real_model()
+    if model is None:
+        print("A small real model, 98 MB, comes with: paceline models pull small", file=sys.stderr)
+        return
+    try:
+        session.load(LoadRequest(str(model), None))
+    except EngineError as error:
+        notify(error.told)
+        return
+    print(f"{SMALL.name} is a small real model. The question: {REAL_QUESTION}\n")
+    words = str(dict(SMALL.own)["system_prompt"])
+    _ask(session, Mode.AUTO, (Message("system", words), Message("user", REAL_QUESTION)))
+
+
+def _real_model() -> Path | None:
+    try:
+        found = find_here(open_library(find_paths()), SMALL)
+    except (AppError, OSError) as error:
+        notify(f"The library cannot be read: {error}.")
+        return None
+    return found.path if found is not None else None
 
 
 def padded_target(cache: Path) -> Path:
@@ -54,10 +84,10 @@ def padded_target(cache: Path) -> Path:
     return padded
 
 
-def _ask(session: Session, mode: Mode) -> float:
+def _ask(session: Session, mode: Mode, messages: tuple[Message, ...] = (Message("user", QUESTION),)) -> float:
     """Print the answer in this mode and return its seconds of decoding."""
     request = ChatRequest(
-        messages=(Message("user", QUESTION),),
+        messages=messages,
         mode=mode,
         sampling=SamplingParams(temperature=0.0),
         max_tokens=MAX_TOKENS,

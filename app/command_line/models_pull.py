@@ -12,6 +12,8 @@ import time
 from collections.abc import Sequence
 
 from app.command_line.models_output import as_dict, progress_line, size_words
+from app.command_line.models_small import NAME as SMALL_NAME
+from app.command_line.models_small import pull_small
 from app.command_line.output import INTERRUPTED, fail
 from app.hub.client import HubClient
 from app.hub.downloads import Downloads
@@ -34,6 +36,8 @@ def pull(options: argparse.Namespace) -> int:
     Raises:
         AppError: something could not be found, or not be fetched.
     """
+    if options.file is None:
+        return _pull_alone(options)
     client = HubClient()
     try:
         library = open_library(find_paths())
@@ -56,6 +60,15 @@ def pull(options: argparse.Namespace) -> int:
             return fail(Problem(title, state.message, state.advice), as_json=options.json)
     _print_done(library, requests, as_json=options.json)
     return 0
+
+
+def _pull_alone(options: argparse.Namespace) -> int:
+    """What is pulled by one word."""
+    if options.repo == SMALL_NAME and options.draft is None:
+        return pull_small(options)
+    raise LibraryError(
+        f"Which model of {short(options.repo)} is not said.", f"See `paceline models show {options.repo}` and name one."
+    )
 
 
 def chosen_model(details: RepoDetails, file: str) -> RemoteModel:

@@ -97,7 +97,9 @@ def make_parser() -> argparse.ArgumentParser:
     _add_chats(commands.add_parser("chats", help="export conversations to a file, or import them from one"))
     _add_stats(commands.add_parser("stats", help="what answers cost so far, for each pair of models and mode"))
     add_models_commands(commands.add_parser("models", help="search, download and keep models and pairs"))
-    shown = commands.add_parser("demo", help="one question to the built-in pair in each mode, with the figures")
+    shown = commands.add_parser(
+        "demo", help="a question to the small real model, if it is here, and to the built-in pair in each mode"
+    )
     shown.add_argument("--light", action="store_true", help="the small target as it is, not padded to real weight")
     shown.set_defaults(module="demo")
     return parser

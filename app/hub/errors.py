@@ -12,6 +12,7 @@ AppError
 ├── DownloadError             a download could not be completed
 │   ├── DiskFullError         no space; what is here is kept
 │   ├── ChecksumError         the bytes are not those that the hub promised
+│   ├── PackageError          a package with a model in it could not be had
 │   └── DownloadBusyError     another Paceline is fetching this file
 ├── LibraryError              a model could not be added, found or removed
 │   └── UnsafeNameError       a name that would lead out of the library folder
@@ -102,6 +103,13 @@ class ChecksumError(DownloadError):
 
     title = "The file arrived damaged"
     default_advice = "Try again; if it happens again, a proxy or a mirror on the way changes the bytes."
+
+
+class PackageError(DownloadError):
+    """A package with a model in it could not be had."""
+
+    title = "The package could not be downloaded"
+    default_advice = "Check the network and pip's own settings."
 
 
 class DownloadBusyError(DownloadError):

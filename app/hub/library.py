@@ -103,8 +103,8 @@ class Library:
         entry = Entry(model_name(path.name), tuple(map(str, files)), is_downloaded=False, size_bytes=_size(files))
         return self._add(entry)
 
-    def add_downloaded(self, request: DownloadRequest) -> LibraryModel:
-        """Note that all files of a download are here.
+    def add_downloaded(self, request: DownloadRequest, source: str = "") -> LibraryModel:
+        """Note that all files of a download are here; ``source`` where it is not the repository.
 
         Raises:
             LibraryError: the index cannot be written.
@@ -118,6 +118,7 @@ class Library:
             repo_id=request.repo_id,
             licence=request.licence,
             size_bytes=_size(files),
+            source=source,
         )
         return self._add(entry)
 
@@ -205,6 +206,7 @@ class Library:
             added=_moment(entry.added),
             last_used=_moment(entry.last_used),
             missing=missing,
+            source=entry.source,
         )
 
     def _paths(self, entry: Entry) -> tuple[Path, ...]:
@@ -270,6 +272,7 @@ def _with_new(index: Index, entries: Iterable[Entry]) -> Index:
         before = next((old for old in index.entries.values() if old.files == entry.files), None)
         if before is not None:
             kept = replace(before, size_bytes=entry.size_bytes, repo_id=entry.repo_id or before.repo_id)
+            kept = replace(kept, source=entry.source or before.source)
             index = index.with_entry(replace(kept, licence=entry.licence or before.licence))
         else:
             index = index.with_entry(replace(entry, name=_free_name(entry, index)))

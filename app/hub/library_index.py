@@ -20,7 +20,7 @@ LOCK_WAIT_S = 20.0
 MAX_INDEX_BYTES = 16 << 20
 MAX_FILES = 1000
 MAX_SIZE_BYTES = 1 << 50
-_TEXTS = ("repo_id", "licence", "draft", "added", "last_used")
+_TEXTS = ("repo_id", "licence", "draft", "added", "last_used", "source")
 
 log = logging.getLogger(__name__)
 
@@ -38,6 +38,7 @@ class Entry:
     size_bytes: int = 0  # when it was last seen
     added: str = ""  # ISO 8601
     last_used: str = ""
+    source: str = ""  # where the bytes came from, where that is not the repository
 
 
 @dataclass(frozen=True, slots=True)

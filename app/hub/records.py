@@ -221,6 +221,7 @@ class LibraryModel:
     added: datetime | None = None
     last_used: datetime | None = None
     missing: bool = False
+    source: str = ""  # where the bytes came from, where that is not the repository
 
     @property
     def path(self) -> Path:

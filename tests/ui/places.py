@@ -62,6 +62,7 @@ def fill_hub(window: MainWindow, page: str) -> QWidget:
     place.set_downloads(hub.downloads())
     place.welcome.set_hardware(hub.HARDWARE)
     place.welcome.set_pairs(hub.catalog())
+    place.welcome.set_first(hub.FIRST)
     return place
 
 

@@ -22,7 +22,8 @@ class Intentions(QObject):
         draft_wanted(object): use this `ModelRef` as the draft of the target in use.
         reveal_wanted(str), remove_wanted(str), add_wanted(str), offer_taken(str), look_again: the library;
         removing has been confirmed.
-        builtin_wanted, welcome_done: the first run.
+        builtin_wanted, welcome_done: the first run. first_wanted, first_stopped: its small real model is to be
+        downloaded and chatted with; or no longer.
         link_wanted(str): an address of a README.
     """
 
@@ -48,4 +49,6 @@ class Intentions(QObject):
     look_again = Signal()
     builtin_wanted = Signal()
     welcome_done = Signal()
+    first_wanted = Signal()
+    first_stopped = Signal()
     link_wanted = Signal(str)

@@ -1,4 +1,4 @@
-"""The first run: the built-in pair, a file of one's own, or a download: three pairs for this machine."""
+"""The first run: the built-in pair, a small real model, a file of one's own, or three pairs for this machine."""
 
 from __future__ import annotations
 
@@ -10,10 +10,11 @@ from PySide6.QtWidgets import QBoxLayout, QFrame, QGridLayout, QHBoxLayout, QLab
 
 from ui.formatting import size
 from ui.header import TINY_NOTE
+from ui.hub.first_model_card import FirstModelCard
 from ui.hub.intentions import Intentions
 from ui.hub.parts import FoldingRow, Mark, button, empty_layout, label, scrolled
 from ui.hub.words import bytes_or_unknown
-from ui.hub_records import CatalogRow, Hardware, ModelRef
+from ui.hub_records import CatalogRow, FirstModelView, Hardware, ModelRef
 from ui.language import mark, translate
 from ui.setting_rows import ask_model_file
 from ui.theme import Theme
@@ -148,6 +149,9 @@ class WelcomePage(QWidget):
             kind="primary",
         )
         self.own_button = button(translate("WelcomePage", "I have a GGUF file…"), self._ask_file)
+        self.first = FirstModelCard(theme, wants)
+        self.first_title = label(translate("WelcomePage", "A small real model"), "section")
+        self.first_title.hide()
         self.skip_button = button(translate("WelcomePage", "Skip"), wants.welcome_done.emit)
         self._icons: list[tuple[QLabel, str]] = []
         self._arrange()
@@ -182,6 +186,9 @@ class WelcomePage(QWidget):
         column.addWidget(label(translate("WelcomePage", "At once, without a download"), "section"))
         column.addWidget(others)
         column.addWidget(label(translate("Header", TINY_NOTE), "caption", wrap=True))
+        column.addSpacing(16)
+        column.addWidget(self.first_title)
+        column.addWidget(self.first)
         column.addSpacing(16)
         column.addWidget(label(translate("WelcomePage", "This machine"), "section"))
         column.addWidget(frame)
@@ -218,6 +225,11 @@ class WelcomePage(QWidget):
             self.hardware.addWidget(label(name, "muted"), line, 1)
             self.hardware.addWidget(figures, line, 2)
         self._recolor()
+
+    def set_first(self, view: FirstModelView) -> None:
+        """Offer the small real model, or show how far it is."""
+        self.first_title.show()
+        self.first.set_view(view)
 
     def set_pairs(self, rows: Sequence[CatalogRow], words: str = "") -> None:
         """Suggest up to three; ``words`` say why there are fewer, or what is not known."""

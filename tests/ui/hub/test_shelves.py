@@ -281,6 +281,7 @@ def test_every_control_of_the_place_has_a_name(place: HubPlace) -> None:
     place.set_downloads(r.downloads())
     place.welcome.set_hardware(r.HARDWARE)
     place.welcome.set_pairs(r.catalog())
+    place.welcome.set_first(r.FIRST)
     assert nameless(place) == []
 
 
