@@ -16,7 +16,7 @@ from engine.overflow import Kept, without_hopeless, without_oldest, without_unan
 from engine.pacing.drafter import PacedDrafter
 from engine.pacing.pace import choose_pace
 from engine.pacing.pacer import Pacer
-from engine.pacing.trace import OnTrace
+from engine.pacing.pass_trace import OnTrace
 from engine.plain_cost import PlainCost
 from engine.prompt import PromptBuilder
 from engine.records import (

@@ -33,7 +33,7 @@ from engine.loading import (
 from engine.pacing.constants import BUDGET_S
 from engine.pacing.experience_store import ExperienceStore
 from engine.pacing.pair_costs import PairCosts
-from engine.pacing.trace import OnTrace
+from engine.pacing.pass_trace import OnTrace
 from engine.pairing import check_pair
 from engine.prompt import PromptBuilder
 from engine.records import ChatRequest, EngineReady, Event, LoadRequest, Message, Mode, Overflow

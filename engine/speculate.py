@@ -21,8 +21,8 @@ from engine.interfaces import Rows
 from engine.likeliest import Row
 from engine.pacing.drafter import PacedDrafter
 from engine.pacing.pacer import Pacer
+from engine.pacing.pass_trace import OnTrace, TracedPass
 from engine.pacing.recovery import Recovery
-from engine.pacing.trace import OnTrace, TracedPass
 from engine.records import GREEDY, PassOdds, Source
 from engine.sampling import History, Sampler
 from engine.sequence import CachedSequence
