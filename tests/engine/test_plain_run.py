@@ -87,7 +87,12 @@ def test_after_every_token_it_is_asked_whether_to_end_there_however_long_a_pass_
 def test_who_is_asked_ends_it_also_where_the_time_is_over(budget_s: float) -> None:
     run = Run(NoDrafter(), GREEDY, [3, 1])
     asked: list[int] = []
-    run.speculation.run_plain(40, budget_s, lambda history: bool(asked.append(len(history))) or len(history) == 3)
+
+    def end(history: History) -> bool:
+        asked.append(len(history))
+        return len(history) == 3
+
+    assert len(run.speculation.run_plain(40, budget_s, end).ids) == 1
     assert asked == [3]
 
 

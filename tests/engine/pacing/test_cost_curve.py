@@ -27,11 +27,17 @@ def test_a_flat_curve_pads_nothing() -> None:
     assert all(curve.padded(n) == n for n in range(1, MAX_PASS + 1))
 
 
-def test_what_was_not_measured_follows_the_shape_between_and_beyond_what_was() -> None:
-    curve = CostCurve({1: 10.0, 8: 2.0 * 10.0 * UNKNOWN_SHAPE[8]})
-    assert curve.points_ms[4] == pytest.approx(10.0 * UNKNOWN_SHAPE[4] * (1.0 + 3 / 7))  # dearer step by step
-    assert curve.points_ms[16] == pytest.approx(2.0 * 10.0 * UNKNOWN_SHAPE[16])
-    assert curve.points_ms[33] == pytest.approx(2.0 * 10.0 * UNKNOWN_SHAPE[33])
+def test_what_was_not_measured_lies_between_what_was_and_goes_on_beyond_as_the_shape_does() -> None:
+    curve = CostCurve({1: 10.0, 8: 55.0})
+    points = [curve.points_ms[n] for n in range(1, MAX_PASS + 1)]
+    assert points == sorted(points)
+    assert 55.0 < curve.points_ms[16] <= 55.0 * UNKNOWN_SHAPE[16] / UNKNOWN_SHAPE[8]
+
+
+def test_the_steps_of_a_shape_are_there_between_the_sizes_that_were_measured() -> None:
+    curve = CostCurve({1: 50.0, 8: 140.0}, STAIRCASE)
+    assert curve.points_ms[4] < 0.8 * curve.points_ms[3]
+    assert curve.padded(3) == 4
 
 
 def test_what_was_measured_of_another_model_here_is_the_shape_of_this_one() -> None:

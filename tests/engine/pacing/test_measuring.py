@@ -9,9 +9,11 @@ from itertools import count
 import numpy as np
 import pytest
 
+from engine.drafters.draft_model import DraftModelDrafter
 from engine.errors import DecodeError
 from engine.fake_model import MarkovModel, RecurrentModel
 from engine.interfaces import Rows, TokenIds
+from engine.llama import library
 from engine.pacing import measuring
 from engine.pacing.constants import MAX_PASS, POINTS, STEADY
 from engine.pacing.measuring import (
@@ -27,7 +29,7 @@ from engine.sequence import CachedSequence
 from tests.engine.test_speculate import N_VOCAB, P_LOGITS
 
 READ = np.array([3, 1, 4, 1, 5, 2, 6], dtype=np.int32)
-KINDS = [MarkovModel, RecurrentModel]
+KINDS: list[type[MarkovModel]] = [MarkovModel, RecurrentModel]
 
 
 def test_measuring_takes_minima_of_all_points() -> None:
@@ -144,13 +146,13 @@ def test_drafting_that_is_measured_ends_before_the_next_try_when_somebody_waits(
 
 def drafting_times(
     monkeypatch: pytest.MonkeyPatch, tries_ms: Sequence[float], read_ms: float, *, is_quiet: bool = True
-) -> object:
-    """Of a draft whose tries, but for the first, take so long, by a clock that only counts them."""
+) -> tuple[float, float, bool]:
+    """Step, read and steadiness of a draft whose tries but the first take so long, by a clock that counts only them."""
     now = [0.0]
     milliseconds = iter([100.0, *tries_ms])
-    propose, forward = measuring.DraftModelDrafter.propose, CachedSequence.forward
+    propose, forward = DraftModelDrafter.propose, CachedSequence.forward
 
-    def timed(self: measuring.DraftModelDrafter, *of: object) -> object:
+    def timed(self: DraftModelDrafter, *of: object) -> object:
         now[0] += next(milliseconds) / 1000.0
         return propose(self, *of)  # type: ignore[arg-type]
 
@@ -158,27 +160,28 @@ def drafting_times(
         now[0] += read_ms / 1000.0 if len(ids) == MAX_PASS else 0.0
         return forward(self, ids, n_rows, num_padding)
 
-    monkeypatch.setattr(measuring.DraftModelDrafter, "propose", timed)
+    monkeypatch.setattr(DraftModelDrafter, "propose", timed)
     monkeypatch.setattr(CachedSequence, "forward", read)
     monkeypatch.setattr(measuring, "perf_counter", lambda: now[0])
     monkeypatch.setattr(measuring.OtherPrograms, "are_quiet", is_quiet)
-    return measure_drafting(CachedSequence(MarkovModel(P_LOGITS)), N_VOCAB)
+    times = measure_drafting(CachedSequence(MarkovModel(P_LOGITS)), N_VOCAB)
+    return round(times.step_ms, 6), round(times.read_ms, 6), times.is_steady
 
 
 def test_the_first_try_of_drafting_which_fetches_the_weights_does_not_count(monkeypatch: pytest.MonkeyPatch) -> None:
     times = drafting_times(monkeypatch, [8.0, 8.4, 8.0, 9.0, 8.2], 33.0)
-    assert times == measuring.DraftingTimes(pytest.approx(2.0), pytest.approx(1.0), is_steady=True)
+    assert times == (2.0, 1.0, True)
 
 
 def test_what_most_tries_take_far_longer_than_the_least_for_was_disturbed(monkeypatch: pytest.MonkeyPatch) -> None:
     slow = 8.0 * STEADY * 1.1
     times = drafting_times(monkeypatch, [slow, 8.0, slow, slow, 8.1], 33.0)
-    assert times == measuring.DraftingTimes(pytest.approx(2.0), pytest.approx(1.0), is_steady=False)
+    assert times == (2.0, 1.0, False)
 
 
 def test_what_was_measured_beside_another_program_is_not_steady(monkeypatch: pytest.MonkeyPatch) -> None:
     times = drafting_times(monkeypatch, [8.0, 8.0, 8.0, 8.0, 8.0], 33.0, is_quiet=False)
-    assert times == measuring.DraftingTimes(pytest.approx(2.0), pytest.approx(1.0), is_steady=False)
+    assert times == (2.0, 1.0, False)
 
 
 @pytest.mark.parametrize(
@@ -198,8 +201,8 @@ def test_what_other_programs_took_is_what_is_neither_idle_nor_ones_own(
     now, idle, own = [5.0], [100.0], [7.0]
     monkeypatch.setattr(measuring, "perf_counter", lambda: now[0])
     monkeypatch.setattr(measuring, "process_time", lambda: own[0])
-    monkeypatch.setattr(measuring.library, "idle_seconds", lambda: idle[0])
-    monkeypatch.setattr(measuring.library, "physical_cores", lambda: 4)
+    monkeypatch.setattr(library, "idle_seconds", lambda: idle[0])
+    monkeypatch.setattr(library, "physical_cores", lambda: 4)
     others = measuring.OtherPrograms()
     now[0], idle[0], own[0] = now[0] + 10.0, idle[0] + idle_s, own[0] + own_s
     assert others.are_quiet is is_quiet

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from statistics import mean
 
 import numpy as np
 import pytest
@@ -98,11 +99,14 @@ def best_fixed(curve: dict[int, float], acceptance: float, step_ms: float) -> fl
 def test_it_comes_close_to_the_best_fixed_depth_and_never_below_plain(
     curve: dict[int, float], acceptance: float, step_ms: float
 ) -> None:
-    simulation = Simulation(curve, acceptance, step_ms)
-    simulation.run(300)  # learning
-    speed = simulation.run(3000)
-    assert speed > 0.98
-    assert speed > 0.93 * best_fixed(curve, acceptance, step_ms)
+    speeds = []
+    for seed in range(3):
+        simulation = Simulation(curve, acceptance, step_ms)
+        simulation.rng = np.random.default_rng(seed)
+        simulation.run(300)  # learning
+        speeds.append(simulation.run(2000))
+    assert min(speeds) > 0.98
+    assert mean(speeds) > 0.93 * best_fixed(curve, acceptance, step_ms)
 
 
 def test_learning_that_a_draft_is_useless_costs_little() -> None:
