@@ -240,7 +240,7 @@ class Answer:
         if self.tie_bound is None and not self._detokenizer.may_stop:
             if self._request.mode is Mode.OFF:
                 return speculation.run_plain(wanted, TEXT_INTERVAL_S if self._ids else 0.0, _ends_with(is_eog))
-            if isinstance(drafter, PacedDrafter) and (rest := min(drafter.rest(), wanted)):
+            if isinstance(drafter, PacedDrafter) and (rest := min(drafter.rest(speculation.history), wanted)):
                 ends = _ends_with(is_eog)
                 return speculation.run_plain(
                     rest, TEXT_INTERVAL_S, lambda history: ends(history) or drafter.wakes(history)

@@ -239,7 +239,7 @@ class Speculation:
             self.costs.observe_pass(num_pending + num_tokens, passing * 1000.0)
         if pacer is None:
             return
-        elapsed_ms, other_s = (times[-1] - times[0]) * 1000.0, sampling + rest
+        elapsed_ms, other_s = (times[-1] - times[0] - self._again_s) * 1000.0, sampling + rest
         if self._recovery is None:
             other_s += undoing
         pacer.observe_step(elapsed_ms, other_s * 1000.0, num_proposed, num_kept)

@@ -15,6 +15,7 @@ from engine.records import Source
 from engine.sampling import History, Sampler
 
 MAX_MATCH = 5
+LONGEST_TOLD = 16  # tokens of a match that are counted: the longer it is, the likelier it goes on
 MIN_MATCH = 2  # a single token matches nearly always and is nearly always wrong
 
 
@@ -62,8 +63,16 @@ class PromptLookupDrafter:
                 # A match that reaches the end repeats with this period: go on around it.
                 while len(proposed) < limit:
                     proposed += proposed[: limit - len(proposed)]
-                return Draft(proposed, self.source, match_length=size).before(self.ends)
+                length = self._matching(start, size)
+                return Draft(proposed, self.source, match_length=length).before(self.ends)
         return Draft([], self.source)
+
+    def _matching(self, start: int, size: int) -> int:
+        """How many tokens before ``start`` are those at the end of the text, of which ``size`` are known to be."""
+        ids, end = self._ids, len(self._ids)
+        while size < LONGEST_TOLD and start > size and ids[start - size - 1] == ids[end - size - 1]:
+            size += 1
+        return size
 
     def observe(self, num_accepted: int) -> None:
         """Nothing to learn: kept tokens come back in the next history."""

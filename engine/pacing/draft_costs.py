@@ -25,6 +25,7 @@ class DraftCosts:
         self._draft, self._asked, self._store, self._key = draft, asked_threads, store, key
         self._control = self._new_control(draft.context.threads)
         self._capped = False  # by the target, which gave cores up that the draft wants as well
+        self.is_measured = False
         self.is_known = False  # well enough to be kept: neither in a hurry nor beside another program
         self._news = ""
 
@@ -36,7 +37,7 @@ class DraftCosts:
         if kept is None:
             return None
         step_ms = kept.bands[min(kept.bands)][1]
-        self._control, self.is_known = self._new_control(kept.threads), True
+        self._control, self.is_known, self.is_measured = self._new_control(kept.threads), True, True
         self._control.expect({1: step_ms})
         return step_ms
 
@@ -64,7 +65,7 @@ class DraftCosts:
             Interrupted: ``should_stop`` said so.
         """
         times = measure_drafting(self._draft.sequence, n_vocab, should_stop)
-        self.is_known = times.is_steady
+        self.is_known, self.is_measured = times.is_steady, True
         self._control.expect({1: times.step_ms})
         return times
 

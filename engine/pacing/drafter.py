@@ -103,15 +103,17 @@ class PacedDrafter:
             self._pacer.observe_drafting((self._draft_ms - read_ms) / (len(draft.ids) - 1))
         return draft
 
-    def rest(self) -> int:
+    def rest(self, history: History) -> int:
         """How many plain passes may follow without `propose`, unless `wakes` says so; 0 where it wants to be asked.
 
         What surrounds a plain pass alone takes longer than what surrounds one of many.
         """
         if not self._was_plain or not (self._may_rest or self._model is None):
             return 0
+        if len(history) > self._num_history + self._num_unlooked and self.wakes(history):
+            return 0  # the last pass was a single one, after which nobody looked
         model = self._model
-        num_unread = model.num_unread(self._num_history) if model is not None else 0
+        num_unread = model.num_unread(len(history)) if model is not None else 0
         return self._pacer.rest(has_model=model is not None, num_unread=num_unread)
 
     def wakes(self, history: History) -> bool:

@@ -146,6 +146,7 @@ class Pacer:
         self.pays_rework = False
         self._rework_ms = 0.0  # of a speculated token
         self._by_kind: dict[str, Learnt] = {}
+        self._begun: set[str] = set()  # here: of other kinds nothing was learnt
         self.learnt = Learnt(greedy=True)
         self.decision = Decision(Choice.PLAIN, 0)
         self._promised: _DraftAverage | None = None  # what passes with the draft should give, by what they cost
@@ -189,13 +190,14 @@ class Pacer:
 
     def begin(self, kind: str = "", *, greedy: bool = True) -> None:
         """Another answer begins; what is learnt from answers of one ``kind`` serves those of the same kind."""
+        self._begun.add(kind)
         self.learnt, self._promised = self._by_kind.setdefault(kind, Learnt(greedy=greedy)), None
         self.learnt.begin()
 
     @property
     def numbers(self) -> dict[str, Numbers]:
-        """What was learnt, by kind of answer, for keeping it."""
-        return {kind: learnt.numbers for kind, learnt in self._by_kind.items()}
+        """What was learnt here, by kind of answer, for keeping it."""
+        return {kind: learnt.numbers for kind, learnt in self._by_kind.items() if kind in self._begun}
 
     def restore(self, kept: Mapping[str, Numbers]) -> None:
         """Begin with what `numbers` gave at an earlier start.
@@ -416,7 +418,7 @@ class Pacer:
         learnt.average.observe(tokens, cost)
         learnt.here.observe(tokens, cost)
         if self.decision.is_probe:  # one that gained is followed by another at once
-            self._allowance -= cost + reading_ms / self.plain_ms - tokens
+            self._allowance -= cost + (reading_ms + tokens * self.rework_ms) / self.plain_ms - tokens
 
     def observe_drafting(self, step_ms: float) -> None:
         """A token took the draft model so long, where it had little to read."""

@@ -7,6 +7,7 @@ answer.
 
 from __future__ import annotations
 
+import logging
 from bisect import bisect_left
 from collections.abc import Sequence
 
@@ -41,6 +42,8 @@ from engine.pacing.pacer import Pacer
 from engine.records import LoadRequest
 from engine.thread_choice import choose_threads
 from engine.threads import ThreadControl
+
+log = logging.getLogger(__name__)
 
 BAND_ENDS = (1024, 4096, 16384, 65536)  # tokens in the cache up to which a band goes; the last has no end
 _TARGET_SIZES = (1, 8)
@@ -108,7 +111,7 @@ class PairCosts:
                 self._settle_threads(HURRIED_BUDGET_S, should_stop)
             if paced and self.pacer is None and self._target.can_rollback:
                 self._take_points(measure_passes(self._target.sequence, HURRIED_BUDGET_S, should_stop))
-            if paced:
+            if paced and self._draft is not None and not self._draft.is_measured:
                 self._know_draft(HURRIED_BUDGET_S, should_stop)
         except Interrupted:
             pass
@@ -149,6 +152,9 @@ class PairCosts:
         if not fits:
             if not is_first:  # they were chosen in a hurry, beside another program, or when the machine was another
                 self._settle_threads(budget_s, should_stop)
+            if self._place in self._measured:  # found wrong, and the others with it
+                self._curves = {self._place: self._curves[self._place]}
+                self._measured.clear()
             self._measure_here(budget_s, should_stop)
         self._know_draft(budget_s, should_stop)
         self._is_checked = fits or not should_stop()
@@ -158,8 +164,6 @@ class PairCosts:
 
         One size that met another program might never be tried again.
         """
-        self._curves = {place: curve for place, curve in self._curves.items() if place == self._place}
-        self._measured.clear()
         others = OtherPrograms()
         points = measure_passes(self._target.sequence, budget_s, should_stop)
         self._take_points(points)
@@ -205,12 +209,15 @@ class PairCosts:
         """Measure the draft where it is not known, and its step again where the rest is checked."""
         if self._draft is None or self.pacer is None or (self._draft.is_known and self._is_checked):
             return
-        if not self._draft.is_known:
-            self._draft.choose_threads(budget_s * THREADS_SHARE, should_stop)
-            self._apply_threads()
-        if not self._draft.is_known or budget_s > HURRIED_BUDGET_S:
+        try:
+            if not self._draft.is_known:
+                self._draft.choose_threads(budget_s * THREADS_SHARE, should_stop)
+                self._apply_threads()
             times = self._draft.time_step(self._target.sequence.n_vocab, should_stop)
-            self.pacer.expect_drafting(times.step_ms, times.read_ms)
+        except DecodeError as error:  # the target can do without; where it drafts, the answer says why it does not
+            log.info("the draft could not be measured: %s", error.message)
+            return
+        self.pacer.expect_drafting(times.step_ms, times.read_ms)
 
     # ---- kept -------------------------------------------------------------------------------------------------------
 

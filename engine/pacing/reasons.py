@@ -41,7 +41,7 @@ class Explanation:
         elif has_model:
             state = "plain" if not pays else self.state
         else:
-            state, again = TEXT_RESTS, self._num_idle >= _PATIENCE
+            state, again = TEXT_RESTS, has_text and self._num_idle >= _PATIENCE
         return state if state != self.state and (again or choice == "draft") else None
 
     def tell(self, state: str, reason: str) -> None:

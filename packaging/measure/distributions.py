@@ -96,7 +96,7 @@ class Answers:
         if self._depth is not None:
             return speculation.step(self._depth, wanted)
         drafter = self._drafter
-        if isinstance(drafter, PacedDrafter) and (rest := min(drafter.rest(), wanted)):
+        if isinstance(drafter, PacedDrafter) and (rest := min(drafter.rest(speculation.history), wanted)):
             return speculation.run_plain(rest, 60.0, drafter.wakes)
         return speculation.step(MAX_DEPTH, MAX_DEPTH + 1)
 

@@ -167,7 +167,7 @@ class Replay:
         speculation = Speculation(target, drafter, sampler, stats, prompt, self.pacer)
         began, given = self.clock.now, 0
         while given < count:
-            rest = min(drafter.rest(), count - given)
+            rest = min(drafter.rest(speculation.history), count - given)
             if rest:
                 given += len(speculation.run_plain(rest, PLAIN_RUN_S, drafter.wakes).ids)
             else:

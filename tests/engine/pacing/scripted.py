@@ -168,12 +168,12 @@ class Answering:
 
     def _block(self, wanted: int) -> Block:
         """As `Answer._next_block`."""
-        if rest := min(self.drafter.rest(), wanted):
+        if rest := min(self.drafter.rest(self.speculation.history), wanted):
             return self.speculation.run_plain(rest, TEXT_INTERVAL_S, self._wakes)
         return self.speculation.step(MAX_DEPTH, wanted)
 
     def _wakes(self, history: NDArray[np.int32]) -> bool:
         wakes = self.drafter.wakes(history)
         if wakes:
-            self.rests_after_waking.append(self.drafter.rest())
+            self.rests_after_waking.append(self.drafter.rest(history))
         return wakes

