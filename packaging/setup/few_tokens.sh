@@ -14,7 +14,7 @@ case " $* " in
     ;;
 */llamafile/sgemm.cpp\ *)
     "$@" -include "$here/few_tokens_sgemm.h" 2>/dev/null && exit 0
-    echo "few_tokens_sgemm.h does not compile here: llama.cpp keeps its own products of IQ4_XS, Q5_K, Q6_K and Q8_0 weights." >&2
+    echo "few_tokens_sgemm.h does not compile here: llama.cpp keeps its own products of IQ4_XS, Q4_1, Q5_K, Q6_K and Q8_0 weights." >&2
     ;;
 */tiled/tiled.cpp\ *)
     "$@" -include "$here/few_tokens_tiled.h" 2>/dev/null && exit 0

@@ -179,6 +179,7 @@ struct q8_0 {
     using block = block_q8_0;
     using tokens = block_q8_0;
     static constexpr int ROWS = 4;         // at once
+    static constexpr int ALONE = 2;
     static constexpr int LARGE = 1 << 16;  // blocks of weights
 
     static inline bytes_prepared prepare(const block_q8_0 * from, int64_t step, int64_t count, int nb) {

@@ -1,4 +1,5 @@
-// llama.cpp's products of IQ4_XS, Q5_K, Q6_K and Q8_0 weights with one and with a few tokens, anew for processors with AVX-512 VNNI.
+// llama.cpp's products of IQ4_XS, Q4_1, Q5_K, Q6_K and Q8_0 weights with one and with a few tokens, anew for processors with
+// AVX-512 VNNI.
 //
 // Included before ggml/src/ggml-cpu/llamafile/sgemm.cpp by narrow.sh and ordered.sh. Its function takes the place of
 // llama.cpp's own, which stays in the library with _stock behind its name and gets all that is not for this one. Knows
@@ -6,7 +7,7 @@
 //
 // A fifth of a Q4_K_M model is Q6_K, and a Q5_K_M model is both. llama.cpp unpacks the weights of superblocks once for each
 // token of a pass of up to seven, and has tiles of 16 by 16 for more (few_tokens_tiled.h says which of them are left to it).
-// Here they are unpacked once for up to eight tokens, into registers.
+// Q4_1 it takes token by token, however many there are. Here they are unpacked once for up to eight tokens, into registers.
 //
 // Rows taken together lie apart, and what the processor fetches by itself comes late at the beginning of each. Where weights are
 // more than the caches hold that made a single token slower than llama.cpp's, by up to half; so they are fetched here.
@@ -40,7 +41,6 @@
 namespace {  // of this file alone
 namespace few_tokens {
 
-constexpr int ALONE = 2;        // up to so many tokens, rows are taken one by one: memory gives that sooner
 constexpr int MOST_TURNS = 16;  // a thread's share of the rows is taken in so many turns: another program may hold it up
 
 struct alignas(64) activations {  // of one token, 256 columns
@@ -110,6 +110,7 @@ inline float added_up(__m256 lanes) {
 }  // namespace
 
 #include "few_tokens_iq4_xs.h"
+#include "few_tokens_q4_1.h"
 #include "few_tokens_q5_k.h"
 #include "few_tokens_q6_k.h"
 #include "few_tokens_q8_0.h"
@@ -230,7 +231,8 @@ template <class W>
 struct of_superblocks {  // how W's products are made
     using block = typename W::block;
     using tokens = block_q8_K;
-    static constexpr int ROWS = 2;  // at once
+    static constexpr int ROWS = 2;   // at once
+    static constexpr int ALONE = 2;  // up to so many tokens, rows are taken one by one: memory gives that sooner
     static constexpr int LARGE = 0;
 
     static inline prepared prepare(const block_q8_K * from, int64_t step, int64_t count, int nb) {
@@ -254,7 +256,7 @@ template <class P, class A>
 inline void some_rows(int64_t first, int64_t last, int nb, float * out, int64_t ldc, const typename P::block * rows,
                       int64_t lda, const upcoming<typename P::block> & next, const A & all, int64_t n) {
     int64_t row = first;
-    for (; (n > ALONE || !next.is_wanted) && row + P::ROWS <= last; row += P::ROWS) {
+    for (; (n > P::ALONE || !next.is_wanted) && row + P::ROWS <= last; row += P::ROWS) {
         P::template some_tokens<P::ROWS>(nb, out + row, ldc, rows + row * lda, lda, next, all, n);
     }
     for (; row < last; row++) {
@@ -269,7 +271,7 @@ inline void multiply(const struct ggml_compute_params * params, int64_t m, int64
     const int nb = (int) k;
     const typename P::block * rows = (const typename P::block *) A;
     const typename P::tokens * tokens = (const typename P::tokens *) B;
-    const upcoming<typename P::block> next(m, n, nb, lda, n > ALONE ? P::ROWS : 1);
+    const upcoming<typename P::block> next(m, n, nb, lda, n > P::ALONE ? P::ROWS : 1);
     if (m * k < P::LARGE) {  // waiting for each other would take longer than what can hold one up
         const int64_t share = rounded<P>((m + params->nth - 1) / params->nth), first = params->ith * share;
         if (first < m) {
@@ -312,6 +314,8 @@ extern "C" bool llamafile_sgemm(const struct ggml_compute_params * params, int64
                                             : nullptr;
     } else if (Btype == GGML_TYPE_Q8_0 && Ctype == GGML_TYPE_F32 && Atype == GGML_TYPE_Q8_0) {
         product = multiply<q8_0>;
+    } else if (Btype == GGML_TYPE_Q8_1 && Ctype == GGML_TYPE_F32 && Atype == GGML_TYPE_Q4_1) {
+        product = multiply<q4_1>;
     }
     if (product != nullptr) {
         product(params, m, n, k, A, lda, B, ldb, C, ldc);

@@ -16,18 +16,20 @@ from numpy.typing import NDArray
 
 from tests.packaging.ggml_cpu import open_library
 
-F32, Q8_0, Q5_K, Q6_K, IQ4_XS = 0, 8, 13, 14, 23  # as ggml numbers its types
-KINDS = (IQ4_XS, Q5_K, Q6_K, Q8_0)
+F32, Q4_1, Q8_0, Q8_1, Q5_K, Q6_K, IQ4_XS = 0, 3, 8, 9, 13, 14, 23  # as ggml numbers its types
+KINDS = (IQ4_XS, Q4_1, Q5_K, Q6_K, Q8_0)
 ALONE = {
     IQ4_XS: "ggml_vec_dot_iq4_xs_q8_K",
+    Q4_1: "ggml_vec_dot_q4_1_q8_1",
     Q5_K: "ggml_vec_dot_q5_K_q8_K",
     Q6_K: "ggml_vec_dot_q6_K_q8_K",
     Q8_0: "ggml_vec_dot_q8_0_q8_0",
 }
 IQ4_VALUES = np.array([-127, -104, -83, -65, -49, -35, -22, -10, 1, 13, 25, 38, 53, 69, 89, 113], np.float64)
-COLUMNS = {IQ4_XS: 256, Q5_K: 256, Q6_K: 256, Q8_0: 32}  # in a block
+COLUMNS = {IQ4_XS: 256, Q4_1: 32, Q5_K: 256, Q6_K: 256, Q8_0: 32}  # in a block
 BLOCKS = {
     IQ4_XS: np.dtype([("scale", "<f2"), ("upper_scales", "u1", 2), ("small_scales", "u1", 4), ("lower", "u1", 128)]),
+    Q4_1: np.dtype([("scale", "<f2"), ("least", "<f2"), ("lower", "u1", 16)]),
     Q5_K: np.dtype(
         [("scale", "<f2"), ("least", "<f2"), ("small_scales", "u1", 12), ("upper", "u1", 32), ("lower", "u1", 128)]
     ),
@@ -35,8 +37,11 @@ BLOCKS = {
     Q8_0: np.dtype([("scale", "<f2"), ("lower", "u1", 32)]),  # of signed bytes
 }
 OF_SUPERBLOCKS = "quantize_row_q8_K", np.dtype([("scale", "<f4"), ("values", "i1", 256), ("sums", "<i2", 16)])
-OF_BLOCKS = "quantize_row_q8_0", np.dtype([("scale", "<f2"), ("values", "i1", 32)])
-LARGE = 1 << 16  # blocks of Q8_0 that threads take in turns, as they come
+OF_BLOCKS = {
+    Q4_1: ("quantize_row_q8_1", np.dtype([("scale", "<f2"), ("sum", "<f2"), ("values", "i1", 32)])),
+    Q8_0: ("quantize_row_q8_0", np.dtype([("scale", "<f2"), ("values", "i1", 32)])),
+}
+LARGE = 1 << 16  # blocks, not superblocks, that threads take in turns, as they come
 ROOM = 1 << 25  # bytes for a graph
 
 Blocks = NDArray[np.void]
@@ -47,6 +52,19 @@ class InitParams(ctypes.Structure):
     """ggml_init_params."""
 
     _fields_ = (("mem_size", c_size_t), ("mem_buffer", c_void_p), ("no_alloc", c_bool))
+
+
+class ComputeParams(ctypes.Structure):
+    """ggml_compute_params."""
+
+    _fields_ = (
+        ("ith", c_int),
+        ("nth", c_int),
+        ("wsize", c_size_t),
+        ("wdata", c_void_p),
+        ("threadpool", c_void_p),
+        ("use_ref", c_bool),
+    )
 
 
 class Ggml:
@@ -157,7 +175,7 @@ def alone(cpu: ctypes.CDLL, kind: int, weights: Blocks, tokens: Floats) -> Float
     """What llama.cpp's own product makes of each row and each token."""
     layers, rows, blocks = weights.shape
     num_columns = blocks * COLUMNS[kind]
-    quantize, activations = OF_BLOCKS if kind == Q8_0 else OF_SUPERBLOCKS
+    quantize, activations = OF_BLOCKS.get(kind, OF_SUPERBLOCKS)
     quantized = np.zeros((*tokens.shape[:2], blocks), activations)
     found = np.zeros((layers, tokens.shape[1], rows), np.float32)
     for layer in range(layers):
@@ -193,6 +211,15 @@ def test_each_token_gets_what_it_gets_alone(
 
 
 @pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("count", [1, 2, 3])
+def test_long_rows_are_taken_one_by_one_with_one_and_two_tokens(cpu: ctypes.CDLL, count: int, kind: int) -> None:
+    rng = np.random.default_rng(count)
+    weights = filled(rng, kind, (1, 13, 18), extreme=False)
+    tokens = some_tokens(rng, (1, count, 18 * COLUMNS[kind]), extreme=False)
+    assert Ggml(cpu).product(weights, tokens, 2).tobytes() == alone(cpu, kind, weights, tokens).tobytes()
+
+
+@pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("count", [1, 2, 3, 8, 13])
 def test_nothing_is_read_behind_the_end(ggml: Ggml, count: int, kind: int) -> None:
     rng = np.random.default_rng(0)
@@ -202,12 +229,29 @@ def test_nothing_is_read_behind_the_end(ggml: Ggml, count: int, kind: int) -> No
     assert found.tobytes() == ggml.product(weights, tokens).tobytes()
 
 
+@pytest.mark.parametrize("count", [1, 2, 8, 16])
+def test_q4_1_is_no_longer_taken_token_by_token(cpu: ctypes.CDLL, count: int) -> None:
+    weights, tokens = np.zeros((5, 3), BLOCKS[Q4_1]), np.zeros((count, 3), OF_BLOCKS[Q4_1][1])
+    weights["scale"], weights["least"], tokens["values"] = 1.0, 0.5, 1
+    weights["lower"], tokens["scale"], tokens["sum"] = 0x31, 1.0, 32.0
+    found = np.zeros((count, 5), np.float32)
+    sizes = [c_int64(size) for size in (5, count, 3)]
+    places = [pointer(weights), c_int64(3), pointer(tokens), c_int64(3), pointer(found), c_int64(5)]
+    arguments = (ctypes.byref(ComputeParams(nth=1)), *sizes, *places, Q4_1, Q8_1, F32)
+    for name, is_taken in (("llamafile_sgemm_stock", False), ("llamafile_sgemm", True)):
+        product = cpu[name]
+        product.restype = c_bool
+        assert product(*arguments) is is_taken
+    assert (found == 3 * 16 * (1 + 3 + 2 * 0.5)).all()
+
+
+@pytest.mark.parametrize("kind", OF_BLOCKS)
 @pytest.mark.parametrize("threads", [1, 2, 3])
-def test_many_rows_are_taken_in_turns(cpu: ctypes.CDLL, threads: int) -> None:
+def test_many_rows_are_taken_in_turns(cpu: ctypes.CDLL, threads: int, kind: int) -> None:
     rng = np.random.default_rng(threads)
-    weights = filled(rng, Q8_0, (1, LARGE // 128 + 7, 129), extreme=False)
-    tokens = some_tokens(rng, (1, 3, 129 * COLUMNS[Q8_0]), extreme=False)
-    assert Ggml(cpu).product(weights, tokens, threads).tobytes() == alone(cpu, Q8_0, weights, tokens).tobytes()
+    weights = filled(rng, kind, (1, LARGE // 128 + 7, 129), extreme=False)
+    tokens = some_tokens(rng, (1, 3, 129 * COLUMNS[kind]), extreme=False)
+    assert Ggml(cpu).product(weights, tokens, threads).tobytes() == alone(cpu, kind, weights, tokens).tobytes()
 
 
 def values_of_iq4_xs(weights: Blocks) -> NDArray[np.float64]:
@@ -220,6 +264,14 @@ def values_of_iq4_xs(weights: Blocks) -> NDArray[np.float64]:
     values: NDArray[np.float64] = (
         IQ4_VALUES[places] * (scales * weights["scale"].reshape(-1, 1).astype(np.float64))[..., None]
     )
+    return values.reshape(len(weights), -1)
+
+
+def values_of_q4_1(weights: Blocks) -> NDArray[np.float64]:
+    """What the blocks [rows, blocks] stand for, [rows, columns]."""
+    values = np.concatenate((weights["lower"] & 15, weights["lower"] >> 4), axis=-1).astype(np.float64)
+    values *= weights["scale"].astype(np.float64)[..., None]
+    values += weights["least"].astype(np.float64)[..., None]
     return values.reshape(len(weights), -1)
 
 
@@ -258,7 +310,13 @@ def values_of_q8_0(weights: Blocks) -> NDArray[np.float64]:
 
 @pytest.mark.parametrize(
     ("kind", "values_of"),
-    [(IQ4_XS, values_of_iq4_xs), (Q5_K, values_of_q5_k), (Q6_K, values_of_q6_k), (Q8_0, values_of_q8_0)],
+    [
+        (IQ4_XS, values_of_iq4_xs),
+        (Q4_1, values_of_q4_1),
+        (Q5_K, values_of_q5_k),
+        (Q6_K, values_of_q6_k),
+        (Q8_0, values_of_q8_0),
+    ],
 )
 def test_it_is_the_product(ggml: Ggml, kind: int, values_of: Callable[[Blocks], NDArray[np.float64]]) -> None:
     rng = np.random.default_rng(0)

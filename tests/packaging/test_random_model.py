@@ -22,7 +22,7 @@ def random_model(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
     return importlib.import_module("random_model")
 
 
-@pytest.mark.parametrize(("weights", "kind"), [("Q6_K", "Q6_K"), ("Q5_K", "Q5_K"), ("Q8_0", "Q8_0")])
+@pytest.mark.parametrize(("weights", "kind"), [("Q6_K", "Q6_K"), ("Q5_K", "Q5_K"), ("Q4_1", "Q4_1"), ("Q8_0", "Q8_0")])
 def test_it_has_the_shape_and_the_weights_that_were_asked_for(
     random_model: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, weights: str, kind: str
 ) -> None:
