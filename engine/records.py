@@ -27,7 +27,7 @@ class Mode(StrEnum):
     NGRAM = "ngram"  # prompt lookup: what followed the same few tokens last
     SUFFIX = "suffix"  # suffix decoding: what most often followed the longest match
     DRAFT = "draft"
-    HYBRID = "hybrid"  # text where it matches well, the draft model elsewhere, chained where that pays
+    HYBRID = "hybrid"  # text where it matches well, the draft model elsewhere
     AUTO = "auto"  # whatever is expected to be fastest, pass by pass, plain decoding included
 
 
