@@ -41,7 +41,8 @@ class PacedDrafter:
         self._num_history = 0
         self._was_plain = False  # the last pass that was asked for
         self._look_ms, self._num_unlooked = _FIRST_LOOK_MS, 0
-        self._draft_ms = self._reading_ms = 0.0
+        self._has_drafted = False  # the draft model, for the last pass that was asked for
+        self._reading_ms = 0.0  # what reading the conversation took it there
         self.source = Source.TARGET
 
     def begin(self, history: History, sampler: Sampler) -> None:
@@ -70,7 +71,7 @@ class PacedDrafter:
             may_rest=self._may_rest or model is None,
             num_unread=model.num_unread(len(history)) if model is not None else 0,
         )
-        self._draft, self._kinds, self._draft_ms = _NOTHING, [], 0.0
+        self._draft, self._kinds, self._has_drafted = _NOTHING, [], False
         self._was_plain = decision.choice is Choice.PLAIN
         if decision.choice is Choice.TEXT:
             self._draft, self._kinds = text.first(decision.depth), kinds[: decision.depth]
@@ -89,18 +90,18 @@ class PacedDrafter:
     def _drafted(self, model: DraftModelDrafter, history: History, limit: int) -> Draft:
         started = perf_counter()
         draft = model.propose(history, limit, _Gate(self._pacer, limit))
-        self._draft_ms = (perf_counter() - started) * 1000.0
+        draft_ms = (perf_counter() - started) * 1000.0
         num_read, read_ms = model.num_read, model.read_s * 1000.0
-        self._reading_ms = 0.0
+        self._reading_ms, self._has_drafted = 0.0, not model.was_stopped
         if model.was_stopped:
-            self._draft_ms = 0.0
-        elif num_read > _FEW_READ:
+            return draft
+        if num_read > _FEW_READ:
             reading_ms = max(read_ms - self._pacer.draft_step_ms, 0.0)
             self._pacer.observe_reading(num_read, reading_ms)
             if num_read > FEW_UNREAD:
                 self._reading_ms = reading_ms
         elif len(draft.ids) > 1:
-            self._pacer.observe_drafting((self._draft_ms - read_ms) / (len(draft.ids) - 1))
+            self._pacer.observe_drafting((draft_ms - read_ms) / (len(draft.ids) - 1))
         return draft
 
     def rest(self, history: History) -> int:
@@ -158,12 +159,12 @@ class PacedDrafter:
             self._text.observe(num_accepted if self._kinds else 0)
         if self._kinds:
             self._pacer.observe_text(self._kinds, num_accepted)
-        elif self._model is not None and self._draft_ms > 0.0:
+        elif self._model is not None and self._has_drafted:
             self._model.observe(num_accepted)
 
     def observe_pass(self, milliseconds: float, num_accepted: int) -> None:
         """The pass of the last proposal took so long, with drafting and all around it."""
-        if self._draft_ms > 0.0:
+        if self._has_drafted:
             scores = self._draft.scores or []
             spent_ms = milliseconds - self._reading_ms
             self._pacer.observe_draft(scores, num_accepted, spent_ms, self._reading_ms)
