@@ -180,8 +180,19 @@ class Pacer:
         return self._rework_ms if self.pays_rework else 0.0
 
     def use(self, curve: CostCurve) -> None:
-        """Go on with another curve: the cache has grown, or other threads compute."""
+        """Go on with another curve: the cache has grown, or other threads compute; both slow the draft down as well."""
+        before_ms = self.curve.cost_ms(1)
         self.curve, self._promised = curve, None
+        self._scale_drafting(before_ms)
+
+    def _scale_drafting(self, before_ms: float) -> None:
+        """A plain pass took so long and takes another time now: what made it so holds for the draft, too.
+
+        Else a draft that was measured while the machine was quick seems to pay where it has become slow.
+        """
+        factor = self.curve.cost_ms(1) / before_ms
+        self.draft_step_ms *= factor
+        self.draft_read_ms *= factor
 
     def expect_drafting(self, step_ms: float, read_ms: float | None = None) -> None:
         """A drafted token takes so long, as measured; one that is only read so long, else a part of it."""
@@ -374,7 +385,9 @@ class Pacer:
 
     def observe_pass(self, num_tokens: int, milliseconds: float) -> None:
         """The target took so long for a pass of so many tokens."""
+        before_ms = self.curve.cost_ms(1)
         self.curve.observe(num_tokens, milliseconds)
+        self._scale_drafting(before_ms)
 
     def observe_run(self, num_passes: int, pass_ms: float, other_ms: float, *, decided: bool = True) -> None:
         """So many plain passes took so long each. Not ``decided`` here, they correct costs and teach nothing else."""

@@ -41,10 +41,11 @@ from engine.sequence import CachedSequence
 from engine.speculate import Speculation
 from engine.stats import StatsRecorder
 
-# Passes by their tokens, in plain ones: Qwen2.5-Coder 1.5B Q4_K_M with our kernels; a processor with llama.cpp's own; a
+# Passes by their tokens, in plain ones: Qwen2.5-Coder 1.5B Q4_K_M with our kernels on two processors; one with llama.cpp's own; a
 # graphics processor; Intel's AMX.
 MACHINES = {
     "zen5": {1: 1.0, 2: 1.47, 4: 1.11, 8: 1.47, 16: 2.75, 24: 4.1, 32: 5.5, 33: 5.9},
+    "zen4": {1: 1.0, 2: 1.48, 4: 1.65, 8: 2.35, 16: 4.27, 32: 9.4, 33: 9.9},
     "generic": {1: 1.0, 2: 1.9, 3: 2.6, 4: 1.75, 8: 2.9, 12: 4.3, 16: 5.3, 24: 8.0, 32: 10.4, 33: 11.0},
     "gpu": {1: 1.0, 2: 1.02, 4: 1.03, 8: 1.06, 16: 1.1, 32: 1.3, 33: 1.31},
     "amx": {1: 1.0, 2: 1.8, 4: 2.0, 8: 2.5, 16: 3.7, 17: 5.4, 24: 6.5, 32: 7.6, 33: 11.0},
