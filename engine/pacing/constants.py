@@ -74,6 +74,7 @@ RATE_FORGETS = 0.97  # weight of the past after the time of a plain pass
 DRAFT_RATE, FIRST_DRAFTS = 0.05, 4.0  # least weight of a drafting pass in what drafting gives; passes known before
 PROBE_SHARE = 0.005  # of the time may be lost by trying a draft that does not seem to pay
 PROBE_DEPTH = 3  # tokens of such a try
+PROBE_REFUND = 0.8  # of what a try gained, for further ones: at break-even they must not go on and on
 READ_SHARE = 0.25  # of a drafted token, that one which the draft only reads takes, before any was read
 FEW_UNREAD = 16  # tokens: as many come from text now and then; reading more is paid once
 ANSWER_TOKENS = 128  # over so many tokens, what reading a prompt takes the draft must come back

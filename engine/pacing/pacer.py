@@ -27,6 +27,7 @@ from engine.pacing.constants import (
     LOOK_AHEAD,
     MAX_DEPTH,
     PROBE_DEPTH,
+    PROBE_REFUND,
     PROBE_SHARE,
     RATE_FORGETS,
     RATE_SHARE,
@@ -430,8 +431,9 @@ class Pacer:
             learnt.average = _DraftAverage(before.tokens, before.cost)
         learnt.average.observe(tokens, cost)
         learnt.here.observe(tokens, cost)
-        if self.decision.is_probe:  # one that gained is followed by another at once
-            self._allowance -= cost + (reading_ms + tokens * self.rework_ms) / self.plain_ms - tokens
+        if self.decision.is_probe:  # one that gained much is followed by another at once
+            loss = cost + (reading_ms + tokens * self.rework_ms) / self.plain_ms - tokens
+            self._allowance -= loss if loss > 0.0 else PROBE_REFUND * loss
 
     def observe_drafting(self, step_ms: float) -> None:
         """A token took the draft model so long, where it had little to read."""

@@ -41,8 +41,8 @@ from engine.sequence import CachedSequence
 from engine.speculate import Speculation
 from engine.stats import StatsRecorder
 
-# Passes by their tokens, in plain ones: Qwen2.5-Coder 1.5B Q4_K_M with our kernels on two processors; one with llama.cpp's own; a
-# graphics processor; Intel's AMX.
+# Passes by their tokens, in plain ones: Qwen2.5-Coder 1.5B Q4_K_M with our kernels on two processors; one with
+# llama.cpp's own; a graphics processor; Intel's AMX.
 MACHINES = {
     "zen5": {1: 1.0, 2: 1.47, 4: 1.11, 8: 1.47, 16: 2.75, 24: 4.1, 32: 5.5, 33: 5.9},
     "zen4": {1: 1.0, 2: 1.48, 4: 1.65, 8: 2.35, 16: 4.27, 32: 9.4, 33: 9.9},
