@@ -75,8 +75,11 @@ class CostCurve:
         self._learnt: set[int] = set()  # sizes that only passes of answers told
         self.replace(measured_ms)
 
-    def replace(self, measured_ms: Mapping[int, float]) -> None:
+    def replace(self, measured_ms: Mapping[int, float], *, doubted: bool = False) -> None:
         """Take a newer measurement; what was only learnt from passes is scaled to it.
+
+        Where it is ``doubted``, since another program ran, the larger passes are hoped to take no more than the shape
+        says until answers have tried them: what seems dear is never tried else.
 
         Raises:
             ValueError: there is no positive cost of one token.
@@ -84,9 +87,12 @@ class CostCurve:
         if measured_ms.get(1, 0.0) <= 0.0:
             raise ValueError("a cost curve needs the cost of one token")
         measured = {n: ms for n, ms in measured_ms.items() if 1 <= n <= MAX_PASS and ms > 0.0}
+        doubtful = {n: _Tried(ms) for n, ms in measured.items() if n > 1} if doubted else {}
+        measured = {n: ms for n, ms in measured.items() if n not in doubtful}
         learnt = {n: self._known[n] * measured[1] / self._known[1] for n in self._learnt - measured.keys()}
         self._known, self._learnt = measured | learnt, set(learnt)
-        self._measured, self._tried = dict(measured), dict[int, _Tried]()
+        self._measured = dict(measured)
+        self._tried = {n: tried for n, tried in doubtful.items() if n not in learnt}
         self._num_plain = 0
         self._refresh()
 

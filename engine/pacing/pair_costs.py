@@ -110,7 +110,9 @@ class PairCosts:
             if self._control is None:
                 self._settle_threads(HURRIED_BUDGET_S, should_stop)
             if paced and self.pacer is None and self._target.can_rollback:
-                self._take_points(measure_passes(self._target.sequence, HURRIED_BUDGET_S, should_stop))
+                others = OtherPrograms()
+                points = measure_passes(self._target.sequence, HURRIED_BUDGET_S, should_stop)
+                self._take_points(points, doubted=not others.are_quiet)
             if paced and self._draft is not None and not self._draft.is_measured:
                 self._know_draft(HURRIED_BUDGET_S, should_stop)
         except Interrupted:
@@ -166,10 +168,11 @@ class PairCosts:
         """
         others = OtherPrograms()
         points = measure_passes(self._target.sequence, budget_s, should_stop)
-        self._take_points(points)
+        self._take_points(points, doubted=not others.are_quiet)
         if not self._check(DOUBTFUL, should_stop):
             again = measure_passes(self._target.sequence, budget_s, should_stop)
-            self._take_points({n: min(again.get(n, ms), ms) for n, ms in points.items()})
+            points = {n: min(again.get(n, ms), ms) for n, ms in points.items()}
+            self._take_points(points, doubted=not others.are_quiet)
         if others.are_quiet:
             self._measured.add(self._place)
 
@@ -179,13 +182,12 @@ class PairCosts:
         found = few_passes_ms(self._target.sequence, [size for size in CHECK_SIZES if size in known], should_stop)
         return all(1.0 - most_off < ms / known[size] < 1.0 + most_off for size, ms in found.items())
 
-    def _take_points(self, points_ms: dict[int, float]) -> None:
+    def _take_points(self, points_ms: dict[int, float], *, doubted: bool = False) -> None:
         """Put a measurement in force, for the threads and the fill of now."""
         place = self._place
-        if place in self._curves:
-            self._curves[place].replace(points_ms)
-        else:
-            self._curves[place] = CostCurve(points_ms, self._shape())
+        if place not in self._curves:
+            self._curves[place] = CostCurve({1: points_ms[1]}, self._shape())
+        self._curves[place].replace(points_ms, doubted=doubted)
         if self._control is not None:
             self._control.expect(points_ms)
         self._follow()

@@ -261,3 +261,16 @@ def test_what_a_plain_pass_is_of_another_is_told_as_measured_and_of_no_other_siz
         curve.observe(2, 12.0)
     assert curve.plain_share(4) == pytest.approx(10.0 / 16.0)
     assert curve.plain_share(2) is None
+
+
+def test_larger_passes_that_were_measured_beside_another_program_are_hoped_to_be_cheap_until_they_are_tried() -> None:
+    curve = CostCurve({1: 10.0})
+    curve.replace({1: 10.0, 4: 200.0, 8: 300.0}, doubted=True)
+    assert curve.doubts_plain
+    assert curve.cost_ms(4) <= 10.0 * UNKNOWN_SHAPE[4]
+    assert curve.known_ms == {1: 10.0}
+    for _ in range(3):
+        curve.observe(4, 45.0)
+    assert curve.cost_ms(4) == pytest.approx(45.0)
+    curve.replace({1: 10.0, 4: 30.0, 8: 60.0})
+    assert curve.known_ms == {1: 10.0, 4: 30.0, 8: 60.0}
