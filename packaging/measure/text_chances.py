@@ -7,6 +7,7 @@ The tables of `engine.pacing.constants` come from this: what a match of so many 
 
 from __future__ import annotations
 
+import argparse
 import json
 import sys
 from collections import defaultdict
@@ -48,9 +49,11 @@ def count(record: dict[str, list[int]], counts: Counts) -> None:
 
 def main() -> int:
     """Print a line for each class: its chance in these answers, how often it was seen, and what is believed."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("answers", nargs="+", type=Path)
     counts: Counts = defaultdict(lambda: [0, 0])
-    for name in sys.argv[1:]:
-        for line in Path(name).read_text("utf-8").splitlines():
+    for file in parser.parse_args().answers:
+        for line in file.read_text("utf-8").splitlines():
             count(json.loads(line), counts)
     for kind, prior in enumerate(TEXT_PRIORS):
         right, seen = counts[kind]

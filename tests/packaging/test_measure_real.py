@@ -111,7 +111,8 @@ def test_a_killed_measurement_goes_on_and_is_told_whole(server: Path, tmp_path: 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_a_request_to_end_is_heard_and_told(number: signal.Signals, tmp_path: Path) -> None:
     state, page = tmp_path / "state.jsonl", tmp_path / "real.md"
-    process = started(state, "--markdown", str(page))
+    # Long enough that it is not over before a busy machine has sent the signal.
+    process = started(state, "--markdown", str(page), "--max-tokens", "200", "--rounds", "50")
     deadline = time.monotonic() + 120
     while len(answers(state)) < 5 and process.poll() is None and time.monotonic() < deadline:
         time.sleep(0.01)
