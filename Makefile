@@ -31,7 +31,7 @@ test: ## set up what is missing, then lint, types and the whole suite, without a
 
 test-documents: ## 2,000 random Markdown documents of each kind, cut at random places (a few minutes)
 	@$(SETUP) test
-	@PACELINE_DOCUMENTS=2000 $(VENV)/bin/python -m pytest -q --timeout 1800 tests/ui/test_random_documents.py
+	@PACELINE_DOCUMENTS=2000 $(VENV)/bin/python -m pytest -q --timeout 1800 tests/ui/markdown/test_random_documents.py
 
 test-training: ## the tests of the built-in pair's training (installs PyTorch)
 	@$(SETUP) test train

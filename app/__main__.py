@@ -6,8 +6,8 @@ import sys
 from collections.abc import Sequence
 
 from app.attachments import READER_FLAG
-from engine.child_process import CHILD_FLAG
-from engine.child_process import main as be_a_child
+from engine.sandbox.process import CHILD_FLAG
+from engine.sandbox.process import main as be_a_child
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -20,10 +20,10 @@ def main(argv: Sequence[str] | None = None) -> int:
 
         return read_a_pdf(words[1:])
     if not words:
-        from app.command_line.window import command as show_window  # noqa: PLC0415  (it waits for no parser)
+        from app.cli.window import command as show_window  # noqa: PLC0415  (it waits for no parser)
 
         return show_window()
-    from app.command_line.parser import main as run_command  # noqa: PLC0415  (a helper needs none of it)
+    from app.cli.parser import main as run_command  # noqa: PLC0415  (a helper needs none of it)
 
     return run_command(words)
 

@@ -19,7 +19,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import TextIO
 
-from app.errors import AppError
+from app.domain.errors import AppError
 
 MAX_BYTES = 1_000_000
 NUM_OLD_FILES = 5

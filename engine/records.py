@@ -19,6 +19,8 @@ from engine.provenance import PassOdds as PassOdds
 from engine.provenance import Source as Source
 from engine.provenance import TokenSpan as TokenSpan
 
+JOINT = "\n\n"  # between questions that are asked as one
+
 
 class Mode(StrEnum):
     """How tokens are proposed. ``OFF`` is plain decoding, the baseline of every comparison."""

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from engine.errors import DecodeError
 from engine.interfaces import Candidates, LanguageModel, Rows, TokenIds
-from engine.sampling import History
+from engine.sampling.sampler import History
 
 FIRST_CHUNK = 32  # tokens of the first prefill pass: small, because nothing is known yet of this machine's speed
 LARGEST_CHUNK = 512

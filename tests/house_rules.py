@@ -18,12 +18,27 @@ CODE = (*ROOMS, "packaging", "tests")
 MAX_FILE_LINES = 600
 MAX_FUNCTION_LINES = 60
 
+MAX_FOLDER_MODULES = 25  # beside __init__.py
+MIN_SHARED_PREFIX = 3  # modules of one folder
+SMALL_LINES = 60
+
 # What each room may import of the others, of Qt and of the window's three text libraries; a name stands for all below.
-QT_IN_APP = re.compile(
-    r"app/(\w*controller\w*|engine_bridge|window|help_desk|keep_soon|qt_logs|reports|single_instance)\.py"
-)
+QT_IN_APP = ("app/controllers/", "app/startup/")
+APP_MAY = {
+    "app.domain": {"app.domain"},
+    "app.storage": {"app.domain", "app.storage"},
+    "app.hub": {"app.domain", "app.storage", "app.hub"},
+    "app.attachments": {"app.domain", "app.storage", "app.attachments"},
+    "app.benchmark": {"app.domain", "app.storage", "app.benchmark"},
+    "app.controllers": {"app.domain", "app.storage", "app.hub", "app.attachments", "app.controllers"},
+    "app.cli": {"app.domain", "app.storage", "app.hub", "app.attachments", "app.benchmark", "app.cli", "app.startup"},
+}
+APP_ROOT = {"app.paths", "app.logs", "app.__version__"}  # for every room of app but the domain
+DOMAIN_MAY = {"app.domain", "engine.records", "engine.sentences", "engine.errors"} | set(sys.stdlib_module_names)
+NO_WINDOW = ("app/domain/", "app/storage/", "app/hub/", "app/benchmark/", "app/cli/")  # neither ui nor Qt
 UI_MAY = {
     "ui",
+    "app.domain",
     "engine.records",
     "engine.sentences",
     "PySide6",
@@ -35,7 +50,7 @@ UI_MAY = {
 ENGINE_MAY_NOT = {"app", "ui", "PySide6", "shiboken6"}
 LLAMA_DOOR = "engine/llama/"
 KEYRING_DOOR = "app/hub/tokens.py"
-FORMULA_DOOR = "ui/formula.py"
+FORMULA_DOOR = "ui/formulas/formula.py"
 LITERAL_IMPORTS = {"import_module", "__import__"}
 
 # Written in two parts, so that this file does not break its own rule.
@@ -60,8 +75,8 @@ INDEX_ADDRESSES = tuple(
         (rb"--find-", rb"links[= ]"),
     )
 )
-LISTED = re.compile(r"^- `((?:app|ui|engine)/[\w/]+\.py)`: (\S.{8,})$", re.MULTILINE)
-MENTIONED = re.compile(r"`((?:app|ui|engine)/[\w/]+\.py)`")
+LISTED = re.compile(r"^- `((?:app|ui|engine)/[\w/]*)`: (\S.{8,})$", re.MULTILINE)
+MENTIONED = re.compile(r"`((?:app|ui|engine)/[\w/]*(?:\.py)?)`")
 
 
 def python_files(root: Path, folders: tuple[str, ...] = CODE) -> list[Path]:
@@ -107,7 +122,43 @@ def wrong_directions(root: Path) -> list[str]:
                 found.append(f"{place}:{line} ui may not import {name}")
             if place.startswith("engine/") and within(name, ENGINE_MAY_NOT):
                 found.append(f"{place}:{line} engine may not import {name}")
+            if place.startswith("app/"):
+                found += _wrong_in_app(place, line, name)
     return found
+
+
+def _wrong_in_app(place: str, line: int, name: str) -> Iterator[str]:
+    """Imports against the directions between the rooms of app: domain <- storage, hub <- controllers <- startup."""
+    room = ".".join(place.split("/")[:2])
+    if place.startswith(NO_WINDOW) and within(name, {"ui", "PySide6", "shiboken6"}):
+        yield f"{place}:{line} {room} may not import {name}"
+    elif room == "app.domain" and not within(name, DOMAIN_MAY):
+        yield f"{place}:{line} app.domain may not import {name}"
+    elif room in APP_MAY and within(name, {"app"}) and not within(name, APP_MAY[room] | APP_ROOT) and name != "app":
+        yield f"{place}:{line} {room} may not import {name}"
+
+
+def mutual_imports(root: Path) -> list[str]:
+    """Pairs of folders that import each other. A folder and one inside it are one room with an alcove."""
+    modules = {_dotted(root, path): path for path in python_files(root, ROOMS)}
+    places: dict[tuple[str, str], str] = {}
+    for module, path in modules.items():
+        if path.name == "__init__.py":
+            continue
+        for line, name in imports(path):
+            other = name if name in modules else name.rpartition(".")[0]
+            if other in modules and modules[other].name != "__init__.py":
+                here, there = module.rpartition(".")[0], other.rpartition(".")[0]
+                places.setdefault((here, there), f"{path.relative_to(root).as_posix()}:{line}")
+    return [
+        f"{here} and {there} import each other: {place}, {places[there, here]}"
+        for (here, there), place in sorted(places.items())
+        if here < there and (there, here) in places and not there.startswith(f"{here}.")
+    ]
+
+
+def _dotted(root: Path, path: Path) -> str:
+    return ".".join(path.relative_to(root).with_suffix("").parts).removesuffix(".__init__")
 
 
 def wrong_doors(root: Path) -> list[str]:
@@ -119,8 +170,8 @@ def wrong_doors(root: Path) -> list[str]:
         for line, name in imports(path):
             if within(name, {"llama_cpp"}) and not place.startswith(LLAMA_DOOR):
                 found.append(f"{place}:{line} llama_cpp is imported in {LLAMA_DOOR} only")
-            if within(name, {"PySide6"}) and place.startswith("app/") and not QT_IN_APP.fullmatch(place):
-                found.append(f"{place}:{line} this file of app is not among those that wire Qt")
+            if within(name, {"PySide6"}) and place.startswith("app/") and not place.startswith(QT_IN_APP):
+                found.append(f"{place}:{line} Qt is imported in app/controllers/ and app/startup/ only")
             if within(name, {"keyring"}) and place != KEYRING_DOOR:
                 found.append(f"{place}:{line} keyring is imported in {KEYRING_DOOR} only")
             if within(name, {"ziamath"}) and place != FORMULA_DOOR:
@@ -175,18 +226,53 @@ def oversized(root: Path) -> list[str]:
     return found
 
 
+def crowded_folders(root: Path) -> list[str]:
+    """Folders with too many modules, and prefixes that ask for a folder of their own."""
+    found = []
+    for folder in sorted({path.parent for path in python_files(root)}):
+        place = folder.relative_to(root).as_posix()
+        stems = [path.stem for path in folder.glob("*.py") if path.name != "__init__.py"]
+        if len(stems) > MAX_FOLDER_MODULES:
+            found.append(f"{place} has {len(stems)} modules of {MAX_FOLDER_MODULES}")
+        prefixes = [stem.partition("_")[0] for stem in stems]
+        found += [
+            f"{place} has {prefixes.count(prefix)} modules that begin with {prefix}: make it a folder"
+            for prefix in sorted(set(prefixes) - {"test"})
+            if prefixes.count(prefix) >= MIN_SHARED_PREFIX
+        ]
+    return found
+
+
+def satellites(root: Path) -> list[str]:
+    """Small modules that one other imports and no test knows: they are a part of that one."""
+    users: dict[str, set[str]] = {}
+    for path in python_files(root):
+        for _, name in imports(path):
+            for module in (name, name.rpartition(".")[0]):
+                users.setdefault(module, set()).add(path.relative_to(root).as_posix())
+    tests = {path.stem for path in python_files(root, ("tests",))}
+    found = []
+    for path in python_files(root, ROOMS):
+        place = path.relative_to(root).as_posix()
+        by = users.get(_dotted(root, path), set())
+        own = sorted(user for user in by if user.startswith(tuple(f"{room}/" for room in ROOMS)))
+        is_tested = f"test_{path.stem}" in tests or any(user.startswith("tests/") for user in by)
+        if path.name != "__init__.py" and len(own) == 1 and not is_tested:
+            num_lines = len(path.read_text("utf-8").splitlines())
+            if num_lines < SMALL_LINES:
+                found.append(f"{place} has {num_lines} lines and serves {own[0]} alone: merge them, or test it")
+    return found
+
+
 def missing_docstrings(root: Path) -> list[str]:
-    """Modules that do not say what they are, and rooms that do not say what they know or do not know."""
+    """Modules and packages that do not say what they are."""
     found = []
     for path in python_files(root):
         place = path.relative_to(root).as_posix()
         text = ast.get_docstring(syntax(path)) or ""
-        is_room = path.name == "__init__.py" and place.startswith(tuple(f"{room}/" for room in ROOMS))
         is_test_folder = path.name == "__init__.py" and place.startswith("tests/")
         if len(text) < 20 and not is_test_folder:
             found.append(f"{place} has no docstring")
-        elif is_room and not re.search(r"\bknows?\b|\bonly door\b", text, re.IGNORECASE):
-            found.append(f"{place} does not say what the room knows and does not know")
     return found
 
 
@@ -214,13 +300,13 @@ def machine_traces(root: Path) -> list[str]:
 
 
 def map_differences(root: Path) -> list[str]:
-    """Differences between ARCHITECTURE.md and the tree: one line for each file of the rooms, and none for others."""
+    """Differences between ARCHITECTURE.md and the tree: one line for each package, and none for others."""
     if not (root / "ARCHITECTURE.md").exists():
         return ["ARCHITECTURE.md is missing"]
     text = (root / "ARCHITECTURE.md").read_text("utf-8")
-    files = {path.relative_to(root).as_posix() for path in python_files(root, ROOMS) if path.name != "__init__.py"}
+    packages = {f"{path.parent.relative_to(root).as_posix()}/" for path in python_files(root, ROOMS)}
     listed = [place for place, _ in LISTED.findall(text)]
-    found = [f"ARCHITECTURE.md has no line for {place}" for place in sorted(files - set(listed))]
+    found = [f"ARCHITECTURE.md has no line for {place}" for place in sorted(packages - set(listed))]
     found += [f"ARCHITECTURE.md lists {place} twice" for place in sorted({p for p in listed if listed.count(p) > 1})]
     absent = {place for place in MENTIONED.findall(text) if not (root / place).exists()}
     return found + [f"ARCHITECTURE.md names {place}, which does not exist" for place in sorted(absent)]

@@ -13,7 +13,7 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 import app
-from app.command_line.parser import make_parser
+from app.cli.parser import make_parser
 
 ROOT = Path(__file__).resolve().parents[1]
 DOCUMENTS = sorted([*ROOT.glob("*.md"), *(ROOT / "assets").rglob("*.md"), *(ROOT / "docs").rglob("*.md")])

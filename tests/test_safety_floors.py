@@ -18,7 +18,7 @@ import pytest
 ROOT = Path(__file__).resolve().parents[1]
 FLOORS = {"jinja2": (3, 1, 6), "huggingface-hub": (1, 26), "PySide6-Essentials": (6, 10, 1)}
 # One local socket of the person's own: a second start asks the first window to come forward.
-LISTENERS = {"app/single_instance.py"}
+LISTENERS = {"app/startup/single_instance.py"}
 
 
 def numbers(version: str) -> tuple[int, ...]:

@@ -15,7 +15,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from app.attachments import READER_FLAG
-from app.attachments.errors import (
+from app.domain.attachment_errors import (
     AttachmentError,
     FileTooLargeError,
     FileUnreadableError,
@@ -23,7 +23,7 @@ from app.attachments.errors import (
     PdfDamagedError,
     PdfLockedError,
 )
-from engine.child_process import child_environment, creation_flags
+from engine.sandbox.process import child_environment, creation_flags
 from engine.sentences import said
 
 log = logging.getLogger(__name__)

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pypdf
 
-from engine.child_limits import end_with_parent, limit_memory, limit_time, quiet_crashes, write_no_files
+from engine.sandbox.limits import end_with_parent, limit_memory, limit_time, quiet_crashes, write_no_files
 
 _MEMORY_BYTES = 1_000_000_000  # beyond three times the file
 

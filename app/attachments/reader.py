@@ -9,12 +9,12 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from app.attachments.kinds import shown_name
-from app.chats.store import ChatStore
-from app.errors import AppError
+from app.domain.attachments import Attachment
+from app.domain.errors import AppError
+from app.domain.file_kinds import shown_name
+from app.storage.chats.store import ChatStore
 from engine.records import Problem
 from engine.sentences import said
-from ui.records import Attachment
 
 log = logging.getLogger(__name__)
 
@@ -95,7 +95,7 @@ class AttachmentReader:
     def _read(self, wanted: Wanted) -> Outcome:
         # What reads every kind of file and of export is loaded on this thread, with the first of them.
         from app.attachments.reading import read_attachment, text_attachment  # noqa: PLC0415
-        from app.chats.exchange.reading import may_be_export  # noqa: PLC0415
+        from app.storage.exchange.reading import may_be_export  # noqa: PLC0415
 
         notice = ""
         if wanted.path is None:

@@ -10,13 +10,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 
-from app.attachments.decoding import decode
-from app.attachments.errors import FileTooLargeError, FileUnreadableError, NoTextError
-from app.attachments.kinds import kind_of, shown_name
 from app.attachments.pdf import MAX_PDF_BYTES, read_pdf
+from app.domain.attachment_errors import FileTooLargeError, FileUnreadableError, NoTextError
+from app.domain.attachments import Attachment, AttachmentKind
+from app.domain.file_kinds import kind_of, shown_name
+from app.domain.text_decoding import decode
 from engine.sentences import said
-from ui.formatting import size
-from ui.records import Attachment, AttachmentKind
+from ui.text.formatting import size
 
 MAX_TEXT_BYTES = 16_000_000
 MAX_CHARS = 4_000_000  # about a million tokens; as long as a message of an export may be

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from app.benchmark.comparisons import BEST_PEER, EACH_PEER, FIXED, PLAIN_PEER, Comparison
-from app.benchmark.llama_server import ENGINE as SERVER
 from app.benchmark.markdown import figure, interval, name_of, percent, setting_lines, temperatures_of
+from app.benchmark.peers.llama_server import ENGINE as SERVER
 from app.benchmark.report import Report
 from app.benchmark.runs import AUTO, NO_DRAFT_AUTO, OURS, PLAIN, Variant
 from app.benchmark.summary import ALL, Row

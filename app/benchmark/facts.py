@@ -10,7 +10,7 @@ from pathlib import Path
 import engine
 from app.benchmark.report import machine
 from app.benchmark.runner import Plan
-from engine.model_parts import all_parts
+from engine.gguf.model_parts import all_parts
 from engine.records import LoadRequest
 
 _ENDS_BYTES = 1 << 20  # of a model file: where its description and its last weights are

@@ -15,7 +15,7 @@ from typing import Any, BinaryIO
 
 from app.benchmark.prompts import Prompt
 from app.benchmark.runs import Run, Variant
-from app.chats.codec import stats_from_text, stats_to_text
+from app.storage.chats.codec import stats_from_text, stats_to_text
 
 _HEAD, _FORMAT = "paceline_benchmark", 1
 _BEGINNING = f'{{"{_HEAD}"'.encode()

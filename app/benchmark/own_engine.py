@@ -9,7 +9,7 @@ from dataclasses import replace
 from app.benchmark.prompts import Prompt
 from app.benchmark.runs import PLAIN, Answered, Question, Variant
 from engine.records import ChatRequest, Finished, Mode
-from engine.session import Session
+from engine.session.session import Session
 
 
 class OwnEngine:

@@ -23,7 +23,7 @@ Knows no network: who raises them says what happened.
 
 from __future__ import annotations
 
-from app.errors import AppError
+from app.domain.errors import AppError
 
 
 class HubError(AppError):

@@ -9,7 +9,9 @@ import re
 from collections.abc import Iterable, Sequence
 from pathlib import Path, PurePosixPath
 
-from app.hub.errors import UnsafeNameError
+from app.hub.errors import (
+    UnsafeNameError,
+)
 from app.hub.records import FileKind, RemoteFile, RemoteModel
 from engine.sentences import said
 
@@ -184,3 +186,6 @@ def short(text: str) -> str:
     """Quote a text of a stranger for a sentence: bounded, without control characters."""
     shown = "".join(char if char.isprintable() else "\N{REPLACEMENT CHARACTER}" for char in text[:80])
     return f"\N{LEFT DOUBLE QUOTATION MARK}{shown}{'…' if len(text) > 80 else ''}\N{RIGHT DOUBLE QUOTATION MARK}"
+
+
+LOCKS = ".locks"  # in the library folder; empty files, never deleted: deleting one could let two in

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from app.hub.library import Library
+from app.domain.settings.values import Settings
+from app.hub.library.library import Library
 from app.paths import Paths
-from app.settings import Settings, read_settings
+from app.storage.settings_file import read_settings
 
 
 def open_library(paths: Paths, settings: Settings | None = None) -> Library:

@@ -15,11 +15,11 @@ from app.hub.errors import HubAnswerError, HubUnreachableError
 from app.hub.file_names import all_shards, model_name
 from app.hub.records import RemoteLocation, RemoteModel
 from engine.errors import ModelHeaderError, ModelNotFoundError
-from engine.gguf_header import GgufHeader, parse_header
-from engine.gguf_ranges import FetchRange, RangeSource
-from engine.gguf_source import ReadAt, named, open_ordinary
-from engine.hyperparameters import check_header, check_tokens
-from engine.model_kind import check_writes_text
+from engine.gguf.header import GgufHeader, parse_header
+from engine.gguf.hyperparameters import check_header, check_tokens
+from engine.gguf.model_kind import check_writes_text
+from engine.gguf.ranges import FetchRange, RangeSource
+from engine.gguf.source import ReadAt, named, open_ordinary
 from engine.sentences import said
 
 MAX_FETCHED_BYTES = 32 * 2**20

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Protocol
 
-from engine.distribution import Distribution
 from engine.records import Source
-from engine.sampling import History, Sampler
+from engine.sampling.distribution import Distribution
+from engine.sampling.sampler import History, Sampler
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,3 +68,22 @@ class Drafter(Protocol):
 
     def observe(self, num_accepted: int) -> None:
         """The first ``num_accepted`` tokens of the last proposal were kept."""
+
+
+_EMPTY = Draft([], Source.TARGET)
+
+
+class NoDrafter:
+    """Implements `Drafter` by proposing nothing."""
+
+    source = Source.TARGET
+
+    def begin(self, history: History, sampler: Sampler) -> None:
+        """Nothing to prepare."""
+
+    def propose(self, history: History, limit: int) -> Draft:  # noqa: ARG002  (the protocol's signature)
+        """An empty draft."""
+        return _EMPTY
+
+    def observe(self, num_accepted: int) -> None:
+        """Nothing to learn."""

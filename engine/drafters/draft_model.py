@@ -8,15 +8,15 @@ from typing import Protocol
 
 import numpy as np
 
-from engine.distribution import Distribution
 from engine.drafters.base import Draft
 from engine.errors import DecodeError
 from engine.interfaces import Candidates, TokenIds
-from engine.likeliest import Row
 from engine.records import Source
-from engine.sampling import History, Sampler, argmax, top_probability
+from engine.sampling.distribution import Distribution
+from engine.sampling.sampler import History, Sampler, argmax, top_probability
+from engine.sampling.sharpness import Sharpness
+from engine.sampling.top_k import Row
 from engine.sequence import FIRST_CHUNK, CachedSequence
-from engine.sharpness import Sharpness
 
 _EMPTY = Draft([], Source.DRAFT)
 _STAND_IN = 0

@@ -18,7 +18,7 @@ from pathlib import Path
 
 import numpy as np
 
-from engine.drafters.suffix_index import BOUNDARY, DEPTH, SuffixIndex
+from engine.drafters.suffix.index import BOUNDARY, DEPTH, SuffixIndex
 from engine.interfaces import Tokenizer
 
 log = logging.getLogger(__name__)

@@ -12,7 +12,7 @@ import numpy as np
 
 from engine.drafters.base import Draft
 from engine.records import Source
-from engine.sampling import History, Sampler
+from engine.sampling.sampler import History, Sampler
 
 MAX_MATCH = 5
 LONGEST_TOLD = 16  # tokens of a match that are counted: the longer it is, the likelier it goes on

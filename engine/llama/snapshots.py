@@ -5,7 +5,7 @@ Knows headers' figures only. llama.cpp gives none where the architecture cannot 
 
 from __future__ import annotations
 
-from engine import cache_size
+from engine.fit import cache_size
 from engine.llama.model import LlamaModel
 
 _BYTES = 4  # states are kept as 32-bit floats

@@ -8,7 +8,7 @@ from typing import Any
 
 from engine.errors import PromptError
 from engine.llama import library
-from engine.long_runs import MAX_RUN, without_long_runs
+from engine.llama.long_runs import MAX_RUN, without_long_runs
 
 _SPM, _BPE = 1, 2
 _SPM_SPACE = "\u2581"

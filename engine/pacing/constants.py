@@ -48,7 +48,7 @@ STEADY = 1.25  # times the least of a few tries, that most of them may take on a
 
 # Chance that a token of text is right where only one thing ever followed, by how many tokens before the proposal match
 # (up to 1, 2, 8 and more) and by its place in the proposal (1st, 2nd, 3rd, later); counted on 3,300 greedy tokens of
-# answers of Qwen2.5-Coder 1.5B and SmolLM2 135M to prompts of all kinds (packaging/measure/text_chances.py).
+# answers of Qwen2.5-Coder 1.5B and SmolLM2 135M to prompts of all kinds (packaging/measure/recorded/text_chances.py).
 MATCH_LENGTHS = (1, 2, 8)
 MATCH_CHANCES = ((0.28, 0.64, 0.74, 0.87), (0.53, 0.77, 0.83, 0.89), (0.51, 0.7, 0.85, 0.9), (0.97, 0.98, 0.98, 0.985))
 # The same where several things followed, of one matching token and of more.

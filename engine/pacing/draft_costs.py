@@ -6,13 +6,13 @@ processor keeps its threads, which do nothing there.
 
 from __future__ import annotations
 
-from engine.cost_store import CostStore, SavedCosts
-from engine.free_cores import FreeCores
 from engine.llama import library
-from engine.loading import LoadedModel
+from engine.loading.loading import LoadedModel
 from engine.pacing.measuring import DraftingTimes, ShouldStop, measure_drafting, nobody_waits
-from engine.thread_choice import choose_threads
-from engine.threads import ThreadControl
+from engine.pacing.thread_choice import choose_threads
+from engine.storage.cost_store import CostStore, SavedCosts
+from engine.tuning.free_cores import FreeCores
+from engine.tuning.threads import ThreadControl
 
 _SIZES = (1,)
 

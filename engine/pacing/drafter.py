@@ -14,7 +14,7 @@ from engine.pacing.acceptance import draft_kind, text_kinds
 from engine.pacing.constants import FEW_UNREAD, LOOK_SHARE, MOST_UNLOOKED, SLOW
 from engine.pacing.pacer import Choice, Pacer
 from engine.records import Source
-from engine.sampling import History, Sampler
+from engine.sampling.sampler import History, Sampler
 
 _NOTHING = Draft([], Source.TARGET)
 _FEW_READ = 2  # tokens that a draft model reads before it drafts; more is reading, no price of drafting

@@ -9,8 +9,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from engine.kept_file import KeptFile, with_latest
 from engine.pacing.pacer import Learnt, Numbers
+from engine.storage.kept_file import KeptFile, with_latest
 
 FILE_NAME = "experience.json"
 _FORMAT = 2

@@ -19,7 +19,7 @@ from engine.llama import library
 from engine.pacing.constants import BUDGET_S, MAX_PASS, POINTS, QUIET_CORES, STEADY
 from engine.pacing.recovery import Recovery
 from engine.records import SamplingParams
-from engine.sampling import Sampler
+from engine.sampling.sampler import Sampler
 from engine.sequence import CachedSequence
 
 _TRIES = 3

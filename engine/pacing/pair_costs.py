@@ -11,12 +11,10 @@ import logging
 from bisect import bisect_left
 from collections.abc import Sequence
 
-from engine.cost_store import CostStore, SavedCosts, file_facts, key_of
 from engine.errors import DecodeError
-from engine.free_cores import FreeCores
 from engine.llama import library
 from engine.llama.devices import find_gpus
-from engine.loading import LoadedModel
+from engine.loading.loading import LoadedModel
 from engine.pacing.constants import (
     BUDGET_S,
     CHECK_SIZES,
@@ -39,9 +37,11 @@ from engine.pacing.measuring import (
     nobody_waits,
 )
 from engine.pacing.pacer import Pacer
+from engine.pacing.thread_choice import choose_threads
 from engine.records import LoadRequest
-from engine.thread_choice import choose_threads
-from engine.threads import ThreadControl
+from engine.storage.cost_store import CostStore, SavedCosts, file_facts, key_of
+from engine.tuning.free_cores import FreeCores
+from engine.tuning.threads import ThreadControl
 
 log = logging.getLogger(__name__)
 

@@ -74,7 +74,7 @@ def measure(options: argparse.Namespace) -> int:
         RunStats,
         SamplingParams,
     )
-    from engine.session import Session  # noqa: PLC0415  (OpenMP reads its settings when the engine is imported)
+    from engine.session.session import Session  # noqa: PLC0415  (OpenMP reads its settings when the engine is imported)
 
     def answer(mode: Mode, prompt: str, tokens: int = options.tokens) -> RunStats:
         sampling = SamplingParams(temperature=options.temperature, seed=1)

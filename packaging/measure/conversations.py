@@ -27,17 +27,17 @@ os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 from PySide6.QtTest import QTest  # noqa: E402
 from PySide6.QtWidgets import QApplication  # noqa: E402
 
-from app.assembly import assemble  # noqa: E402
-from app.chats.index import rebuild  # noqa: E402
-from app.chats.opening import Place  # noqa: E402
-from app.chats.store import ChatStore  # noqa: E402
-from app.controller import Controller  # noqa: E402
+from app.controllers.controller import Controller  # noqa: E402
+from app.controllers.reports import Reports  # noqa: E402
+from app.domain.conversations import SearchHit  # noqa: E402
+from app.domain.settings.table import FIELDS  # noqa: E402
 from app.paths import assets_dir, find_paths  # noqa: E402
-from app.reports import Reports  # noqa: E402
-from app.settings_table import FIELDS  # noqa: E402
-from engine.fake_model import ScriptedWorker  # noqa: E402
-from ui.main_window import MainWindow  # noqa: E402
-from ui.records import SearchHit  # noqa: E402
+from app.startup.assembly import assemble  # noqa: E402
+from app.storage.chats.index import rebuild  # noqa: E402
+from app.storage.chats.opening import Place  # noqa: E402
+from app.storage.chats.store import ChatStore  # noqa: E402
+from tests.fake_model import ScriptedWorker  # noqa: E402
+from ui.window.main_window import MainWindow  # noqa: E402
 
 NUM_WORDS = 30_000
 SYLLABLES = (

@@ -18,15 +18,15 @@ from numpy.typing import NDArray
 from pair import Pair, open_pair
 from scipy import stats
 
+from engine.decoding.loop import Block, Speculation
+from engine.decoding.stats import StatsRecorder
 from engine.drafters.base import Draft, Drafter
 from engine.pacing.constants import MAX_DEPTH
 from engine.pacing.drafter import PacedDrafter
 from engine.pacing.pacer import Pacer
 from engine.records import Mode, SamplingParams
-from engine.sampling import History, Sampler
-from engine.sharpness import Sharpness
-from engine.speculate import Block, Speculation
-from engine.stats import StatsRecorder
+from engine.sampling.sampler import History, Sampler
+from engine.sampling.sharpness import Sharpness
 
 NUM_POSITIONS = 3
 SEEDS_APART = 10**7
@@ -266,7 +266,10 @@ def mutants(options: argparse.Namespace) -> int:
     """Break it on purpose; 1 where the test does not notice."""
     print("residual replaced by p:")
     broken = mock.Mock(side_effect=lambda p, *_others: p)
-    with mock.patch("engine.verifier.residual", broken), mock.patch("engine.block_verifier.residual", broken):
+    with (
+        mock.patch("engine.decoding.verifier.residual", broken),
+        mock.patch("engine.decoding.block_verifier.residual", broken),
+    ):
         first = sampling_report(options, [(Mode.NGRAM, DEPTH), (Mode.DRAFT, DEPTH)])
     print("drawn tail dropped for its low confidence:")
     second = sampling_report(options, [(Mode.DRAFT, DEPTH)], DropsUnsureTail)

@@ -33,12 +33,12 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT))
 
-from app.errors import AppError  # noqa: E402 (found through the line above)
+from app.domain.errors import AppError  # noqa: E402 (found through the line above)
 from app.hub.client import HubClient  # noqa: E402
-from app.hub.downloads import Downloads  # noqa: E402
-from app.hub.library import Library  # noqa: E402
+from app.hub.downloads.download_queue import Downloads  # noqa: E402
+from app.hub.downloads.transfer import Patience  # noqa: E402
+from app.hub.library.library import Library  # noqa: E402
 from app.hub.records import DownloadRequest, DownloadStatus  # noqa: E402
-from app.hub.transfer import Patience  # noqa: E402
 from tests.app.hub.loopback import Content, Fault, LoopbackHub  # noqa: E402
 
 REPO, NAME = "test/file", "m.gguf"

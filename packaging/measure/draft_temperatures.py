@@ -27,11 +27,11 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 from app.benchmark.prompts import read_prompts
 from app.paths import builtin_draft, builtin_target
-from engine.distribution import Distribution, excess
-from engine.loading import LoadedModel, LoadOptions, open_model
-from engine.prompt import PromptBuilder
+from engine.loading.loading import LoadedModel, LoadOptions, open_model
+from engine.prompt.chat_prompt import PromptBuilder
 from engine.records import SamplingParams
-from engine.sampling import History, Sampler
+from engine.sampling.distribution import Distribution, excess
+from engine.sampling.sampler import History, Sampler
 from engine.sequence import CachedSequence
 
 WORKLOADS = Path(__file__).resolve().parents[2] / "assets" / "workloads"
@@ -120,7 +120,7 @@ def after(prompt: History, ids: list[int]) -> History:
 
 
 def kept(pair: Pair, text: Text, ways: list[SamplingParams], options: argparse.Namespace) -> NDArray[np.float64]:
-    """How many of a block's tokens are kept on average, [places, ways]: the sum of w_i, see `engine.block_verifier`."""
+    """How many of a block's tokens are kept on average, [places, ways]: the sum of w_i, see `block_verifier`."""
     rng, found, target = np.random.default_rng(options.seed), [], Sampler(ways[options.factors.index(1.0)])
     for place in range(0, len(text.ids), options.stride):
         history = after(text.prompt, text.ids[:place])

@@ -29,8 +29,8 @@ from distributions import mutants, sampling
 from pair import Pair, open_pair
 
 from engine.records import ChatRequest, Finished, LoadRequest, Message, Mode, SamplingParams
-from engine.sampling import History
-from engine.session import Session
+from engine.sampling.sampler import History
+from engine.session.session import Session
 
 WORDS = ("river", "stone", "lamp", "boat", "apple", "bell", "cloud", "garden", "needle", "pocket", "ribbon", "wagon")
 

@@ -20,7 +20,7 @@ from busy import BusyCores
 
 from app.benchmark.prompts import Prompt, read_prompts
 from engine.records import ChatRequest, Finished, LoadRequest, Mode, RunStats, SamplingParams
-from engine.session import Session
+from engine.session.session import Session
 
 PROMPTS = Path(__file__).resolve().parents[2] / "assets" / "workloads" / "real"
 KINDS = ("editing", "completion", "chat")

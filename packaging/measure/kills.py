@@ -21,11 +21,11 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT))
 
-from app.chats.answers import Ending  # noqa: E402
-from app.chats.opening import Place  # noqa: E402
-from app.chats.store import ChatStore  # noqa: E402
+from app.domain.messages import MessageState  # noqa: E402
+from app.storage.chats.answers import Ending  # noqa: E402
+from app.storage.chats.opening import Place  # noqa: E402
+from app.storage.chats.store import ChatStore  # noqa: E402
 from engine.records import Mode  # noqa: E402
-from ui.records import MessageState  # noqa: E402
 
 LONGEST_S = 1.0
 

@@ -25,14 +25,14 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 import psutil
 
-from engine.cache_size import CacheSetup
-from engine.estimate import ModelMemory, estimate_memory
-from engine.gguf_header import read_header
+from engine.fit.cache_size import CacheSetup
+from engine.fit.estimate import ModelMemory, estimate_memory
+from engine.gguf.header import read_header
+from engine.gguf.pad import make_padded
 from engine.llama import library
 from engine.llama.context import MAX_ROWS, ContextParams, LlamaContext
 from engine.llama.model import LlamaModel
 from engine.records import CacheType
-from engine.tools.pad import make_padded
 
 MODELS = Path(__file__).resolve().parents[2] / "assets" / "models"
 TARGET, DRAFT = MODELS / "paceline-tiny-target.gguf", MODELS / "paceline-tiny-draft.gguf"

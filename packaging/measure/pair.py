@@ -8,14 +8,14 @@ from dataclasses import dataclass
 import numpy as np
 
 from engine.drafters.base import Drafter
-from engine.drafters.by_mode import DraftersByMode
 from engine.drafters.draft_model import DraftModelDrafter
-from engine.loading import LoadedModel, LoadOptions, open_model
+from engine.loading.loading import LoadedModel, LoadOptions, open_model
 from engine.pacing.pacer import Pacer
-from engine.prompt import PromptBuilder
+from engine.prompt.chat_prompt import PromptBuilder
 from engine.records import Message, Mode
-from engine.sampling import History
-from engine.sharpness import Sharpness
+from engine.sampling.sampler import History
+from engine.sampling.sharpness import Sharpness
+from engine.session.drafter_choice import DraftersByMode
 
 
 @dataclass(frozen=True)

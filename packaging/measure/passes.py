@@ -16,7 +16,7 @@ from time import perf_counter
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 from engine.llama import library
-from engine.loading import LoadOptions, open_model
+from engine.loading.loading import LoadOptions, open_model
 from engine.pacing.measuring import measurable
 
 SIZES = (*range(1, 19), 20, 24, 28, 31, 32, 33, 36, 48, 64)

@@ -28,21 +28,21 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
-from app.benchmark import llama_server
 from app.benchmark.by_kind import by_kind
 from app.benchmark.facts import facts_in_common, program_facts
 from app.benchmark.journal import Journal
 from app.benchmark.own_engine import OwnEngine, make_variants
-from app.benchmark.peers import NO_DRAFT, OpenedLate, Wish, open_peers, read_wishes
+from app.benchmark.peers import llama_server
+from app.benchmark.peers.opening import NO_DRAFT, OpenedLate, Wish, open_peers, read_wishes
 from app.benchmark.prompts import Prompt, distinct, read_prompts
 from app.benchmark.ratios import ratio_of
 from app.benchmark.report import Report, make_report
 from app.benchmark.runner import Plan, Runner
 from app.benchmark.runs import AUTO, NO_DRAFT_AUTO, OURS, PLAIN, Run, Variant
-from app.command_line.bench import Progress, settings_of, terminated_like_interrupted, told
-from app.command_line.output import fail, notify
-from app.command_line.run import open_session
-from app.errors import PeerError
+from app.cli.bench import Progress, settings_of, terminated_like_interrupted, told
+from app.cli.output import fail, notify
+from app.cli.run import open_session
+from app.domain.errors import PeerError
 from app.paths import HOME_VARIABLE
 from engine.errors import EngineError
 from engine.llama.library import library_notices

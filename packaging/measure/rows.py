@@ -24,7 +24,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 from random_model import make_model
 
-from engine.block_verifier import verify_block
+from engine.decoding.block_verifier import verify_block
+from engine.decoding.verifier import verify_greedy
 from engine.drafters.base import Draft
 from engine.drafters.draft_model import DraftModelDrafter
 from engine.interfaces import Rows
@@ -32,10 +33,9 @@ from engine.llama.context import ContextParams, LlamaContext
 from engine.llama.model import LlamaModel
 from engine.llama.top_chain import NUM_CANDIDATES
 from engine.records import ChatRequest, Finished, LoadRequest, SamplingParams, Source
-from engine.sampling import Sampler, top_probability
+from engine.sampling.sampler import Sampler, top_probability
 from engine.sequence import CachedSequence
-from engine.session import Session
-from engine.verifier import verify_greedy
+from engine.session.session import Session
 
 NO_HISTORY = np.zeros(1, dtype=np.int32)
 DEPTH = 7

@@ -26,20 +26,20 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 from curves import InjectedCurve, random_curve
 
-from engine import speculate
+from engine.decoding import loop as speculate
+from engine.decoding.stats import StatsRecorder
 from engine.drafters import draft_model
 from engine.drafters.draft_model import DraftModelDrafter
-from engine.fake_model import MarkovModel
 from engine.pacing import drafter as paced
 from engine.pacing.constants import MAX_DEPTH
 from engine.pacing.drafter import PacedDrafter
 from engine.records import Mode, SamplingParams
-from engine.sampling import Sampler
+from engine.sampling.sampler import Sampler
 from engine.sequence import CachedSequence
-from engine.stats import StatsRecorder
+from tests.engine.decoding.test_loop import N_VOCAB, Q_LOGITS, likely_path, plain_distribution
+from tests.engine.decoding.test_verifier import chi_square_p
 from tests.engine.pacing.test_drafter import Answering, Clock
-from tests.engine.test_speculate import N_VOCAB, Q_LOGITS, likely_path, plain_distribution
-from tests.engine.test_verifier import chi_square_p
+from tests.fake_model import MarkovModel
 
 POSITIONS = 3
 LENGTH = 100  # tokens of an answer that are counted

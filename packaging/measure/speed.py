@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 from engine.records import ChatRequest, Finished, LoadRequest, Message, Mode, RunStats, SamplingParams
-from engine.session import Session
+from engine.session.session import Session
 
 PIECE_TOKENS, PIECES = 32, 250
 MODE_TOKENS, MODE_REPEAT = 128, 20

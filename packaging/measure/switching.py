@@ -18,7 +18,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 from engine.records import ChatRequest, Finished, LoadRequest, Mode, SamplingParams
-from engine.session import Session
+from engine.session.session import Session
 
 WORDS = ("river", "hill", "fox", "bear", "road", "house", "bird", "tree", "night", "song")
 DISK_BYTES = 8 << 30

@@ -27,11 +27,11 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 from engine.drafters.base import Drafter
 from engine.drafters.prompt_lookup import PromptLookupDrafter
-from engine.drafters.suffix import SuffixDrafter
-from engine.drafters.suffix_index import SuffixIndex
+from engine.drafters.suffix.drafter import SuffixDrafter
+from engine.drafters.suffix.index import SuffixIndex
 from engine.llama.model import LlamaModel
 from engine.records import SamplingParams
-from engine.sampling import History, Sampler
+from engine.sampling.sampler import History, Sampler
 
 SHARED = Path(__file__).resolve().parents[3] / "shared"
 SIZES = (1_000, 10_000, 100_000)

@@ -24,7 +24,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 from speed import QUESTIONS, answer, interval
 
 from engine.records import ChatRequest, LoadRequest, Message, Mode, SamplingParams
-from engine.session import Session
+from engine.session.session import Session
 
 
 def shuffled(draft: Path, destination: Path, seed: int = 0) -> Path:

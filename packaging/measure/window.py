@@ -27,16 +27,16 @@ import numpy as np
 from PySide6.QtCore import QEventLoop, QTimer
 from PySide6.QtWidgets import QApplication
 
-from app.assembly import assemble
+from app.controllers.reports import Reports
+from app.domain.engine_view import EngineState, EngineView
+from app.domain.settings.table import FIELDS
 from app.paths import assets_dir, find_paths
-from app.reports import Reports
-from app.settings import read_settings, write_settings
-from app.settings_table import FIELDS
+from app.startup.assembly import assemble
+from app.storage.settings_file import read_settings, write_settings
 from engine.records import ChatRequest, EngineFailed, Event, Finished, Message, Mode, SamplingParams
-from engine.session import Session
-from engine.worker import EngineWorker
-from ui.main_window import MainWindow
-from ui.records import EngineState, EngineView
+from engine.session.session import Session
+from engine.session.worker import EngineWorker
+from ui.window.main_window import MainWindow
 
 QUESTION = "Tell me a short story about a fox and a river."
 PATIENCE_S = 600.0

@@ -24,8 +24,11 @@ from pathlib import Path
 from typing import Any
 
 from first_model import FirstModel
-from kernels import TILES, stamped, wanted_kernels, with_kernels
 from progress import CompileProgress
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
+
+from engine.kernels.build_options import TILES, stamped, wanted_kernels, with_kernels
 
 ROOT = Path(__file__).resolve().parents[2]
 RECORD_NAME = "paceline-setup.json"

@@ -10,7 +10,7 @@ import pytest
 from pytestqt.qtbot import QtBot
 
 from app.paths import builtin_draft, builtin_target
-from engine.kernel_check import inspector
+from engine.sandbox.kernel_check import inspector
 from tests.app.fakes import Desk, keep_settings, open_desk
 from tests.shared_files import SHARED
 

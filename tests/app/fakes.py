@@ -9,13 +9,17 @@ from typing import Any
 
 from PySide6.QtWidgets import QApplication
 
-from app.assembly import assemble
-from app.chats.store import ChatStore
-from app.controller import Controller
+from app.controllers.controller import Controller
+from app.controllers.reports import Reports
+from app.domain.engine_view import EngineView
+from app.domain.messages import MessageView
+from app.domain.settings.fields import SettingValue
+from app.domain.settings.table import FIELDS
+from app.domain.settings.values import Settings
 from app.paths import Paths, assets_dir, find_paths
-from app.reports import Reports
-from app.settings import Settings, write_settings
-from app.settings_table import FIELDS
+from app.startup.assembly import assemble
+from app.storage.chats.store import ChatStore
+from app.storage.settings_file import write_settings
 from engine.records import (
     ChatRequest,
     CountRequest,
@@ -33,8 +37,7 @@ from engine.records import (
     TokensCounted,
     TokenSpan,
 )
-from ui.main_window import MainWindow
-from ui.records import EngineView, MessageView, SettingValue
+from ui.window.main_window import MainWindow
 
 TARGET = "models/target.gguf"
 DRAFT = "models/draft.gguf"
@@ -224,7 +227,7 @@ def keep_settings(values: Mapping[str, SettingValue]) -> Paths:
 
 
 def open_desk(make_worker: Callable[[Callable[[Event], None]], Any] = PuppetWorker) -> Desk:
-    """Put the app together as `app.window` does, without running its loop."""
+    """Put the app together as `app.startup.window` does, without running its loop."""
     assert QApplication.instance() is not None
     window, paths, reports = SpyWindow(), find_paths(), Reports()
     controller = assemble(window, paths, reports, make_worker)

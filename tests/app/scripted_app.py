@@ -14,11 +14,11 @@ from collections.abc import Callable
 from PySide6.QtCore import QTimer
 from PySide6.QtWidgets import QApplication
 
-from app.window import open_window
-from engine.fake_model import Script, ScriptedWorker
+from app.startup.window import open_window
 from engine.records import Event, TextChunk
 from tests.app.fakes import keep_settings
-from ui.main_window import MainWindow
+from tests.fake_model import Script, ScriptedWorker
+from ui.window.main_window import MainWindow
 
 QUESTION = "Tell me a long story."
 ANSWER = "".join(f"word{number} " for number in range(100_000))

@@ -14,7 +14,7 @@ import pytest
 from PySide6.QtCore import qWarning
 
 from app.logs import LOG_NAME, MAX_BYTES, NUM_OLD_FILES, Logs, describe, redact
-from app.qt_logs import log_qt_messages, stop_logging_qt_messages
+from app.startup.window import log_qt_messages, stop_logging_qt_messages
 
 CANARY = "my secret diary entry"
 TOKEN = "hf_" + "AbCdEf" * 6

@@ -8,8 +8,8 @@ import struct
 from collections.abc import Iterator
 from dataclasses import replace
 
-from engine.gguf_header import parse_header
-from engine.gguf_source import prefix_reader
+from engine.gguf.header import parse_header
+from engine.gguf.source import prefix_reader
 from tests.engine.gguf_factory import F16, F32, GgufFile, Kind, Tensor, tiny_llama
 
 NUM_TOKENS = 263

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from engine.gguf_types import BLOCK_SIZES
+from engine.gguf.value_types import BLOCK_SIZES
 from engine.llama import library
 from engine.llama.context import CPU_UBATCH, MAX_ROWS, N_BATCH
 from tests.engine.gguf_factory import F32, Q4_0, GgufFile, Kind, Tensor

@@ -10,11 +10,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.chats.codec import stats_from_text, stats_to_text
-from app.stats_sum import summed
+from app.domain.sums import summed
+from app.storage.chats.codec import stats_from_text, stats_to_text
+from engine.decoding.stats import _interval_counts
 from engine.intervals import ERROR, LAST_BUCKET, bucket_of, checked_counts, percentile_ms, upper_ms
 from engine.records import RunStats
-from engine.stats import _interval_counts
 
 MICROSECONDS = st.floats(1.0, 1e10)
 TIMES = st.lists(MICROSECONDS, min_size=1, max_size=200)

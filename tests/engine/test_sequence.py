@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from engine.errors import DecodeError
-from engine.fake_model import MarkovModel, RecurrentModel
 from engine.sequence import MOST_PENDING, CachedSequence
+from tests.fake_model import MarkovModel, RecurrentModel
 
 LOGITS = np.random.default_rng(3).normal(0, 1, (10, 10)).astype(np.float32)
 

@@ -14,12 +14,14 @@ import pytest
 from PySide6.QtWidgets import QWidget
 from pytestqt.qtbot import QtBot
 
+from app.domain.conversations import ConversationRow
+from app.domain.engine_view import EngineState, EngineView
+from app.domain.settings.fields import FieldKind, SettingField
 from engine.records import Mode, ModelInfo
 from tests.run_stats import DRAFTED
-from ui import clock
-from ui.main_window import MainWindow
-from ui.records import ConversationRow, EngineState, EngineView, FieldKind, SettingField
-from ui.theme import Theme
+from ui.text import clock
+from ui.theme.theme import Theme
+from ui.window.main_window import MainWindow
 
 NOW = datetime.now(UTC)
 ASSETS = Path(__file__).parents[2] / "assets"

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from PySide6.QtWidgets import QWidget
 
+from app.domain.messages import MessageView
 from engine.records import Source, TokenSpan
-from ui.records import MessageView
 
 CHARS_A_TOKEN = 4
 _SOURCES = (Source.DRAFT, Source.DRAFT, Source.RECOVERED, Source.NGRAM, Source.DRAFT, Source.BONUS, Source.TARGET)

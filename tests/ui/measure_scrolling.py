@@ -16,11 +16,11 @@ from PySide6.QtCore import QPoint, QPointF, Qt, QTimer
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 
-from app.garbage_controller import GarbageController
+from app.controllers.window.garbage import GarbageController
 from engine.records import Source
 from tests.ui.long_chats import history_of
 from tests.ui.measure_stalls import HISTORY_TOKENS, Heartbeat, make_window, memory, open_chat, wait_until
-from ui.main_window import MainWindow
+from ui.window.main_window import MainWindow
 
 NOTCH_MS = 16
 NOTCH_PX = 60  # a notch of three lines, as Qt has it

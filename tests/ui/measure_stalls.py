@@ -24,12 +24,13 @@ os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 from PySide6.QtCore import QAbstractEventDispatcher, QEvent, QEventLoop, QObject, QTimer
 from PySide6.QtWidgets import QApplication, QScrollBar, QWidget
 
-from app.garbage_controller import GarbageController
-from engine.answer import STATS_INTERVAL_S
+from app.controllers.window.garbage import GarbageController
+from app.domain.engine_view import EngineState, EngineView
+from app.domain.messages import MessageState, MessageView
 from engine.records import Mode, ModelInfo, RunStats, Source
+from engine.session.answer import STATS_INTERVAL_S
 from tests.ui.long_chats import CHARS_A_TOKEN, KINDS, answer_of, history_of, spans_of
-from ui.main_window import MainWindow
-from ui.records import EngineState, EngineView, MessageState, MessageView
+from ui.window.main_window import MainWindow
 
 PIECE_MS = 25
 IDLE_MS = 0.2  # a turn of the event loop without any work is shorter

@@ -7,17 +7,18 @@ from collections.abc import Callable
 from PySide6.QtWidgets import QDialog, QWidget
 from pytestqt.qtbot import QtBot
 
-from app.settings_table import FIELDS
+from app.domain.attachments import Attachment, AttachmentKind
+from app.domain.messages import MessageView
+from app.domain.settings.layers import EDITABLE, Layer, LayeredValue, LayersView
+from app.domain.settings.table import FIELDS
 from tests.ui.conftest import ASSETS, READY, STATS, rows
-from tests.ui.hub import records as hub
-from ui.attachment_reader import AttachmentReader
-from ui.dialogs import Question, link_question
-from ui.layer_records import EDITABLE, Layer, LayeredValue, LayersView
-from ui.main_window import MainWindow
-from ui.records import Attachment, AttachmentKind, MessageView
-from ui.settings_dialog import SettingsDialog
-from ui.shortcuts_dialog import ShortcutsDialog
-from ui.stats_dialogs import ExplanationsDialog, TotalsTable
+from tests.ui.models import records as hub
+from ui.composer.attachments.reader import AttachmentReader
+from ui.settings.dialog import SettingsDialog
+from ui.statistics.dialogs import ExplanationsDialog, TotalsTable
+from ui.widgets.dialogs import Question, link_question
+from ui.window.main_window import MainWindow
+from ui.window.shortcuts_dialog import ShortcutsDialog
 
 ANSWER = "Prose with a [link](https://example.org).\n\n```python\nprint(1)\n```\n\n| a |\n|---|\n| b |\n"
 DIALOGS = ("chat_settings", "shortcuts", "link", "question", "explanations", "totals", "attachment")

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from PySide6.QtGui import QTextCharFormat
 from PySide6.QtWidgets import QPlainTextEdit, QTextEdit
 
-from ui.marks import TINT_ALPHA, mark_format
-from ui.prose_view import ProseView
+from ui.transcript.cards.prose_view import ProseView
+from ui.transcript.marks.marks import TINT_ALPHA, mark_format
 
 
 @dataclass(frozen=True)

@@ -14,8 +14,8 @@ import psutil
 import pytest
 
 from app.attachments import pdf
-from app.attachments.errors import AttachmentError, PdfDamagedError, PdfLockedError
 from app.attachments.reading import MAX_CHARS, read_attachment
+from app.domain.attachment_errors import AttachmentError, PdfDamagedError, PdfLockedError
 
 CATALOG = "<< /Type /Catalog /Pages 2 0 R >>"
 ONE_PAGE = "<< /Type /Pages /Kids [4 0 R] /Count 1 >>"

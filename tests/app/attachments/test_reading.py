@@ -12,8 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from app.attachments import pdf, reading
-from app.attachments.decoding import decode
-from app.attachments.errors import (
+from app.attachments.reading import MAX_CHARS, MAX_TEXT_BYTES, read_attachment, text_attachment
+from app.domain.attachment_errors import (
     AttachmentError,
     FileTooLargeError,
     FileUnreadableError,
@@ -22,10 +22,10 @@ from app.attachments.errors import (
     PdfDamagedError,
     PdfLockedError,
 )
-from app.attachments.kinds import kind_of, shown_name
-from app.attachments.reading import MAX_CHARS, MAX_TEXT_BYTES, read_attachment, text_attachment
+from app.domain.attachments import AttachmentKind
+from app.domain.file_kinds import kind_of, shown_name
+from app.domain.text_decoding import decode
 from tests.app.attachments import pdfs
-from ui.records import AttachmentKind
 
 WORDS = "Größe: naïve café, 10 €\nsecond line\n"
 

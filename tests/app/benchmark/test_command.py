@@ -14,7 +14,7 @@ from app.benchmark.journal import Journal
 from app.benchmark.prompts import Prompt
 from app.benchmark.runner import Runner
 from app.benchmark.runs import Run, Variant
-from app.command_line.parser import main
+from app.cli.parser import main
 from engine.llama import library
 from engine.records import Mode
 from tests.app.benchmark import scripted_server

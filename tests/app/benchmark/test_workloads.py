@@ -12,7 +12,7 @@ import pytest
 from app.benchmark.prompts import read_prompts
 from app.paths import assets_dir, builtin_target
 from engine.records import ChatRequest, Finished, FinishReason, LoadRequest, Message, SamplingParams, TextChunk
-from engine.session import Session
+from engine.session.session import Session
 
 FILES = sorted((assets_dir() / "workloads").glob("*.jsonl"))
 CATEGORIES = {"chat", "copying", "summarising", "code", "maths", "free"}

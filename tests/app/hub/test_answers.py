@@ -16,11 +16,11 @@ from hypothesis import strategies as st
 
 from app.hub.answers import MAX_FILES, details_of, parse, readme_text, summaries_of, summary_of
 from app.hub.client import HubClient
+from app.hub.downloads.transfer import Patience, StoppedError, Wanted, Watch, fetch
 from app.hub.errors import HubAnswerError, HubError, UnsafeNameError
 from app.hub.file_names import safe_parts
-from app.hub.library import Library
+from app.hub.library.library import Library
 from app.hub.records import DownloadRequest, Gated, RemoteFile, RepoDetails, RepoSummary
-from app.hub.transfer import Patience, StoppedError, Wanted, Watch, fetch
 from tests.app.hub.loopback import Fault, LoopbackHub
 
 REPO = "tiny/pair-GGUF"

@@ -271,7 +271,7 @@ def test_a_token_does_not_cross_a_network_in_the_clear() -> None:
 
 def test_starting_the_app_does_not_import_the_hub() -> None:
     code = (
-        "import sys, app.hub.client, app.hub.downloads, app.hub.library, app.hub.tokens\n"
+        "import sys, app.hub.client, app.hub.downloads.download_queue, app.hub.library.library, app.hub.tokens\n"
         "app.hub.client.HubClient('http://127.0.0.1:9')\n"
         "print([n for n in ('huggingface_hub', 'httpx2', 'httpx', 'keyring', 'filelock') if n in sys.modules])"
     )

@@ -14,16 +14,16 @@ from app.hub import remote_header
 from app.hub.client import HubClient
 from app.hub.errors import HubAnswerError, HubError, HubUnreachableError
 from app.hub.file_names import group_models
-from app.hub.proof import LoadPlan, pair_plan, prove, this_room
+from app.hub.pairs.proof import LoadPlan, pair_plan, prove, this_room
 from app.hub.records import RemoteFile, RemoteLocation, RemoteModel
 from app.hub.remote_header import KnownModel, read_local_header, read_remote_header
 from engine.errors import ModelFileError, ModelHeaderError
-from engine.fit import Verdict
-from engine.fit_table import Room
+from engine.fit.fit import Verdict
+from engine.fit.table import Room
 from tests.app.hub.loopback import Fault, LoopbackHub
 from tests.engine.geometries import GEOMETRIES
+from tests.engine.gguf.test_ranges import STRANGE
 from tests.engine.gguf_factory import GgufFile, Kind, tiny_llama
-from tests.engine.test_gguf_ranges import STRANGE
 from tests.shared_files import shared_file
 
 GB = 10**9

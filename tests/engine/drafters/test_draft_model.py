@@ -8,11 +8,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engine.drafters.draft_model import DraftModelDrafter
-from engine.fake_model import MarkovModel
 from engine.interfaces import Rows, TokenIds
 from engine.records import SamplingParams
-from engine.sampling import Sampler
+from engine.sampling.sampler import Sampler
 from engine.sequence import CachedSequence
+from tests.fake_model import MarkovModel
 
 N_VOCAB = 10
 LOGITS = np.random.default_rng(5).normal(0, 2, (N_VOCAB, N_VOCAB)).astype(np.float32)

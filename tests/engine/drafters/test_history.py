@@ -13,10 +13,10 @@ import pytest
 
 from engine.drafters import history
 from engine.drafters.history import PastText, VocabularyIdentity
-from engine.drafters.suffix import SuffixDrafter
-from engine.drafters.suffix_index import BOUNDARY
+from engine.drafters.suffix.drafter import SuffixDrafter
+from engine.drafters.suffix.index import BOUNDARY
 from engine.records import SamplingParams
-from engine.sampling import Sampler
+from engine.sampling.sampler import Sampler
 from tests.engine.tiny_tokenizer import TinyTokenizer
 
 VOCABULARY, OTHER = (VocabularyIdentity(TinyTokenizer([word])) for word in (b"one", b"other"))

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from engine.drafters.prompt_lookup import PromptLookupDrafter
 from engine.records import SamplingParams
-from engine.sampling import History, Sampler
+from engine.sampling.sampler import History, Sampler
 
 SAMPLER = Sampler(SamplingParams())
 

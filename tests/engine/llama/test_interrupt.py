@@ -14,7 +14,7 @@ from engine.llama.context import ContextParams, LlamaContext
 from engine.llama.interrupt import Interrupt
 from engine.llama.model import LlamaModel
 from engine.records import ChatRequest, Event, Finished, FinishReason, LoadRequest, Mode, SamplingParams
-from engine.session import Session
+from engine.session.session import Session
 from tests.engine.gguf_factory import tiny_llama
 from tests.engine.hybrid_factory import tiny_lfm2
 

@@ -17,7 +17,7 @@ from engine.llama.context import ContextParams, LlamaContext
 from engine.llama.model import LlamaModel
 from engine.llama.top_chain import TopChain, candidates_pay
 from engine.records import SamplingParams
-from engine.sampling import Sampler
+from engine.sampling.sampler import Sampler
 from engine.sequence import CachedSequence
 from tests.shared_files import shared_model
 

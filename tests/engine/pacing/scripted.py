@@ -9,13 +9,12 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from engine import speculate
-from engine.answer import TEXT_INTERVAL_S
+from engine.decoding import loop as speculate
+from engine.decoding.loop import Block, Speculation
+from engine.decoding.stats import StatsRecorder
 from engine.drafters import draft_model
-from engine.drafters.by_mode import PACED_MIN_MATCH
 from engine.drafters.draft_model import DraftModelDrafter
-from engine.drafters.suffix import SuffixDrafter
-from engine.fake_model import MarkovModel
+from engine.drafters.suffix.drafter import SuffixDrafter
 from engine.interfaces import Rows, TokenIds
 from engine.pacing import drafter as paced
 from engine.pacing.constants import MAX_DEPTH
@@ -23,10 +22,11 @@ from engine.pacing.cost_curve import CostCurve
 from engine.pacing.drafter import PacedDrafter
 from engine.pacing.pacer import Pacer
 from engine.records import Mode, SamplingParams, Source
-from engine.sampling import Sampler
+from engine.sampling.sampler import Sampler
 from engine.sequence import CachedSequence
-from engine.speculate import Block, Speculation
-from engine.stats import StatsRecorder
+from engine.session.answer import TEXT_INTERVAL_S
+from engine.session.drafter_choice import PACED_MIN_MATCH
+from tests.fake_model import MarkovModel
 
 GREEDY = SamplingParams(temperature=0.0)
 # A pass of n tokens in plain ones: a model of 1.5 thousand million parameters on two cores.
@@ -103,7 +103,7 @@ class Proposal:
 
 @dataclass
 class Answering:
-    """An answer that follows ``path`` behind its first ``num_prompt`` tokens, made as `engine.answer` makes it."""
+    """An answer that follows ``path`` behind its first ``num_prompt`` tokens, made as an `Answer` makes it."""
 
     monkeypatch: pytest.MonkeyPatch
     path: Sequence[int]

@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 
 from app.paths import builtin_target
-from engine.cost_store import CostStore
-from engine.loading import LoadedModel, LoadOptions, open_model
+from engine.loading.loading import LoadedModel, LoadOptions, open_model
 from engine.pacing import pair_costs
 from engine.pacing.constants import POINTS
 from engine.pacing.cost_curve import CostCurve
@@ -17,6 +16,7 @@ from engine.pacing.measuring import OtherPrograms
 from engine.pacing.pair_costs import BAND_ENDS, PairCosts, band_of
 from engine.records import LoadRequest
 from engine.sequence import CachedSequence
+from engine.storage.cost_store import CostStore
 
 REQUEST = LoadRequest(str(builtin_target()), threads=1)
 

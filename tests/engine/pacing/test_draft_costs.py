@@ -8,17 +8,17 @@ from typing import Any, cast
 import numpy as np
 import pytest
 
-from engine import threads
-from engine.cost_store import CostStore, SavedCosts
 from engine.drafters.draft_model import DraftModelDrafter
-from engine.fake_model import MarkovModel
-from engine.loading import LoadedModel
+from engine.loading.loading import LoadedModel
 from engine.pacing.draft_costs import DraftCosts
 from engine.records import SamplingParams
-from engine.sampling import Sampler
+from engine.sampling.sampler import Sampler
 from engine.sequence import CachedSequence
-from engine.threads import ThreadControl
-from tests.engine.test_speculate import N_VOCAB, P_LOGITS
+from engine.storage.cost_store import CostStore, SavedCosts
+from engine.tuning import threads
+from engine.tuning.threads import ThreadControl
+from tests.engine.decoding.test_loop import N_VOCAB, P_LOGITS
+from tests.fake_model import MarkovModel
 
 STEP_MS = 2.0
 SLOW_MS = 20.0

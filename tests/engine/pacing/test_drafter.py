@@ -7,13 +7,14 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from engine import speculate
+from engine.decoding import loop as speculate
+from engine.decoding.loop import Speculation
+from engine.decoding.stats import StatsRecorder
 from engine.drafters import draft_model
 from engine.drafters.draft_model import DraftModelDrafter
 from engine.drafters.prompt_lookup import PromptLookupDrafter
-from engine.drafters.suffix import SuffixDrafter, SuffixRules
+from engine.drafters.suffix.drafter import SuffixDrafter, SuffixRules
 from engine.errors import DecodeError
-from engine.fake_model import MarkovModel, RecurrentModel
 from engine.interfaces import Rows, TokenIds
 from engine.pacing import drafter as paced
 from engine.pacing.acceptance import text_kinds
@@ -22,12 +23,11 @@ from engine.pacing.cost_curve import CostCurve
 from engine.pacing.drafter import PacedDrafter
 from engine.pacing.pacer import Choice, Pacer
 from engine.records import Mode, SamplingParams, Source
-from engine.sampling import Sampler
+from engine.sampling.sampler import Sampler
 from engine.sequence import CachedSequence
-from engine.speculate import Speculation
-from engine.stats import StatsRecorder
-from tests.engine.test_speculate import N_VOCAB, P_LOGITS, Q_LOGITS, likely_path, plain_distribution
-from tests.engine.test_verifier import chi_square_p
+from tests.engine.decoding.test_loop import N_VOCAB, P_LOGITS, Q_LOGITS, likely_path, plain_distribution
+from tests.engine.decoding.test_verifier import chi_square_p
+from tests.fake_model import MarkovModel, RecurrentModel
 
 STAIRCASE = {1: 1.0, 2: 1.6, 3: 2.2, 4: 1.5, 5: 2.2, 6: 2.8, 7: 2.8, 8: 2.6, 16: 3.7, 32: 8.0}
 FLAT = {1: 1.0, 2: 1.02, 4: 1.03, 8: 1.04, 16: 1.05, 32: 1.1}

@@ -10,18 +10,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from engine.decoding.loop import Speculation
+from engine.decoding.stats import StatsRecorder
 from engine.drafters.draft_model import DraftModelDrafter
-from engine.drafters.suffix import SuffixDrafter
+from engine.drafters.suffix.drafter import SuffixDrafter
 from engine.pacing.constants import HURRIED_BUDGET_S, MAX_PASS, UNKNOWN_SHAPE
 from engine.pacing.cost_curve import CostCurve
 from engine.pacing.drafter import PacedDrafter
 from engine.pacing.measuring import measure
 from engine.pacing.pacer import Pacer
 from engine.records import Mode, SamplingParams
-from engine.sampling import Sampler
+from engine.sampling.sampler import Sampler
 from engine.sequence import CachedSequence
-from engine.speculate import Speculation
-from engine.stats import StatsRecorder
 from tests.engine.pacing.scripted import Clock, Timed
 
 N_VOCAB = 24

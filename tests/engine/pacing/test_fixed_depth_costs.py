@@ -9,20 +9,19 @@ import numpy as np
 import pytest
 
 from app.paths import builtin_target
-from engine import speculate
-from engine.drafters.base import Drafter
-from engine.drafters.none import NoDrafter
-from engine.fake_model import MarkovModel
+from engine.decoding import loop as speculate
+from engine.decoding.loop import Speculation
+from engine.decoding.stats import StatsRecorder
+from engine.drafters.base import Drafter, NoDrafter
 from engine.interfaces import Rows, TokenIds
 from engine.pacing.cost_curve import CostCurve
 from engine.pacing.pacer import Pacer
 from engine.records import ChatRequest, Finished, LoadRequest, Mode, SamplingParams
-from engine.sampling import Sampler
+from engine.sampling.sampler import Sampler
 from engine.sequence import CachedSequence
-from engine.session import Session
-from engine.speculate import Speculation
-from engine.stats import StatsRecorder
-from tests.engine.test_speculate import OPEN, P_LOGITS, draft_model
+from engine.session.session import Session
+from tests.engine.decoding.test_loop import OPEN, P_LOGITS, draft_model
+from tests.fake_model import MarkovModel
 
 STAIRCASE = {1: 1.0, 2: 1.6, 3: 2.2, 4: 1.5, 5: 2.2, 6: 2.8, 7: 2.8, 8: 2.6, 16: 3.7, 32: 8.0}
 GREEDY = SamplingParams(temperature=0.0)

@@ -11,7 +11,6 @@ import pytest
 
 from engine.drafters.draft_model import DraftModelDrafter
 from engine.errors import DecodeError
-from engine.fake_model import MarkovModel, RecurrentModel
 from engine.interfaces import Rows, TokenIds
 from engine.llama import library
 from engine.pacing import measuring
@@ -26,7 +25,8 @@ from engine.pacing.measuring import (
     room_for,
 )
 from engine.sequence import CachedSequence
-from tests.engine.test_speculate import N_VOCAB, P_LOGITS
+from tests.engine.decoding.test_loop import N_VOCAB, P_LOGITS
+from tests.fake_model import MarkovModel, RecurrentModel
 
 READ = np.array([3, 1, 4, 1, 5, 2, 6], dtype=np.int32)
 KINDS: list[type[MarkovModel]] = [MarkovModel, RecurrentModel]

@@ -11,9 +11,8 @@ from pathlib import Path
 import pytest
 
 from app.paths import builtin_draft, builtin_target
-from engine.cost_store import FILE_NAME, CostStore
 from engine.llama.devices import GpuDevice
-from engine.loading import LoadedModel, LoadOptions, open_model
+from engine.loading.loading import LoadedModel, LoadOptions, open_model
 from engine.pacing import pair_costs
 from engine.pacing.constants import POINTS
 from engine.pacing.experience_store import ExperienceStore
@@ -21,8 +20,9 @@ from engine.pacing.measuring import DraftingTimes, OtherPrograms
 from engine.pacing.pair_costs import PairCosts
 from engine.records import ChatRequest, Finished, FinishReason, LoadRequest, Mode, SamplingParams
 from engine.sequence import CachedSequence
-from engine.session import Session
-from engine.threads import PATIENCE
+from engine.session.session import Session
+from engine.storage.cost_store import FILE_NAME, CostStore
+from engine.tuning.threads import PATIENCE
 
 TRUE_MS = {n: 1.0 + 0.1 * n for n in POINTS}
 REQUEST = LoadRequest(str(builtin_target()), str(builtin_draft()), threads=2, draft_threads=1)
@@ -366,7 +366,7 @@ def test_more_threads_than_were_found_best_are_tried_unless_a_number_was_asked_f
     asked: int | None, most: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(pair_costs.library, "physical_cores", lambda: 4)
-    monkeypatch.setattr("engine.threads.choose", lambda _costs: 1)
+    monkeypatch.setattr("engine.tuning.threads.choose", lambda _costs: 1)
     target = open_model(builtin_target(), LoadOptions(512, 1))
     costs = PairCosts(target, None, LoadRequest(str(builtin_target()), threads=asked), CostStore(tmp_path))
     costs.measure(0.1)

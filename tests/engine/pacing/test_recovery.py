@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from engine.fake_model import MarkovModel, RecurrentModel
 from engine.pacing.cost_curve import CostCurve
 from engine.pacing.measuring import measure_recovery
 from engine.pacing.pacer import Choice, Pacer
@@ -13,6 +12,7 @@ from engine.pacing.recovery import Recovery
 from engine.sequence import CachedSequence
 from tests.engine.pacing.test_pacer import text
 from tests.engine.test_sequence import LOGITS
+from tests.fake_model import MarkovModel, RecurrentModel
 
 
 def flat_curve() -> CostCurve:

@@ -12,7 +12,7 @@ import pytest
 from engine.pacing.constants import MAX_PASS
 from engine.pacing.drafter import PacedDrafter
 from engine.records import Source
-from engine.sampling import History
+from engine.sampling.sampler import History
 from tests.engine.pacing.scripted import Answering, DraftScript
 
 PLAIN_MS = [1.0, 7.0, 30.0, 200.0]

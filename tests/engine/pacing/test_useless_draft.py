@@ -11,7 +11,7 @@ import pytest
 from app.paths import builtin_draft, builtin_target
 from engine.pacing.pacer import Choice
 from engine.records import ChatRequest, Finished, LoadRequest, Message, Mode, SamplingParams
-from engine.session import Session
+from engine.session.session import Session
 from tests.engine.pacing.test_pacer import FLAT, STAIRCASE, Simulation, best_fixed
 
 STEEP = {1: 7.0, 2: 13.0, 4: 26.0, 8: 52.0, 32: 200.0}  # every token of a pass costs as much as the first

@@ -1,1 +1,0 @@
-"""The stored conversations: one SQLite file, one connection, one thread that owns it. Knows no widget."""

@@ -1,0 +1,1 @@
+"""The command line: the same engine for scripts, measurements and machines without a display."""

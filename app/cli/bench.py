@@ -1,0 +1,286 @@
+"""`paceline bench`: every mode, and peers, against plain decoding on the same prompts, as tables and as JSON.
+
+Knows no window and keeps nothing but the reports it is asked to write.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import signal
+import sys
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from types import FrameType
+
+from app.benchmark.facts import facts_in_common, program_facts
+from app.benchmark.journal import Journal
+from app.benchmark.markdown import as_markdown, tables
+from app.benchmark.own_engine import OwnEngine, make_variants
+from app.benchmark.peers.opening import Wish, open_peers, read_wishes
+from app.benchmark.prompts import Prompt, distinct, prompt_files, read_prompts
+from app.benchmark.report import Report, make_report
+from app.benchmark.runner import Plan, Runner
+from app.benchmark.runs import Run, Variant
+from app.cli.models.names import resolve_names
+from app.cli.output import INTERRUPTED, fail, fail_with, notify, stream_beside
+from app.cli.run import load_request, open_session
+from app.domain.errors import PeerError
+from app.hub.errors import LibraryError
+from app.paths import assets_dir
+from engine.errors import EngineError
+from engine.llama.library import library_notices
+from engine.pacing.pace import choose_pace
+from engine.records import EngineReady, Mode, Problem, SamplingParams
+from engine.session.session import Session
+
+UNTIL_MINUTES = 30.0  # sampled answers differ so much that being sure may take hours
+
+
+def _refusal(error: ValueError | OSError) -> Problem:
+    title = "This cannot be measured"
+    if isinstance(error, OSError):
+        reason = error.strerror or error
+        return Problem(title, f"{error.filename or 'A file'} cannot be read: {reason}.", "Check the path.")
+    return Problem(title, str(error), "Change the option or the file.")
+
+
+def command(options: argparse.Namespace) -> int:
+    """Measure and report; the exit code as `main` says. What was measured before Ctrl+C or a failure is reported."""
+    try:
+        resolve_names(options)
+        _check_reports(options)
+        prompts = _prompts(options)
+        plan = _plan(options)
+        wishes = read_wishes(options.peer, options.peer_configs)
+        journal = _journal(options, plan, wishes)
+    except LibraryError as error:
+        return fail(error.problem)
+    except (ValueError, OSError) as error:
+        return fail(_refusal(error))
+    try:
+        with terminated_like_interrupted(), ExitStack() as stack:
+            if journal is not None:
+                stack.callback(journal.close)
+            session = open_session()
+            stack.callback(session.close)
+            report, status = _measure(session, options, _Task(prompts, plan, wishes, journal), stack)
+    except EngineError as error:
+        return fail_with(error)
+    except PeerError as error:
+        return fail(error.problem)
+    except KeyboardInterrupt:
+        return INTERRUPTED
+    return _write(report, options) or status
+
+
+@dataclass(frozen=True, slots=True)
+class _Task:
+    """What is to be measured, and where answers are kept."""
+
+    prompts: list[Prompt]
+    plan: Plan
+    wishes: tuple[Wish, ...]
+    journal: Journal | None
+
+
+def _measure(session: Session, options: argparse.Namespace, task: _Task, stack: ExitStack) -> tuple[Report, int]:
+    """Load, measure, sum up; and the exit code: what was measured before an interruption or a failure is kept.
+
+    Raises:
+        EngineError, PeerError, KeyboardInterrupt: nothing was measured yet.
+    """
+    load = load_request(options)
+    ready = session.load(load)
+    for notice in (*ready.notices, *library_notices()):
+        notify(notice)
+    session.measure()
+    own = OwnEngine(session, _variants(options, ready))
+    peers = open_peers(task.wishes, load, ready, stack)
+    runner = Runner(own, peers, task.prompts, task.plan, journal=task.journal)
+    progress = Progress(runner.runs_per_round)
+    runner.on_run = progress.on_run
+    status = 0
+    try:
+        runner.run()
+    except (KeyboardInterrupt, PeerError, EngineError, OSError) as stopped:
+        progress.end()
+        if not runner.runs and not isinstance(stopped, OSError):
+            raise
+        status = told(stopped)
+    else:
+        progress.end()
+    if task.journal is not None and (status or runner.out_of_time):
+        print(f"paceline: the same command goes on after these {len(runner.runs)} answers.", file=sys.stderr)
+    return make_report(ready, settings_of(runner, task.plan, task.prompts), runner.runs), status
+
+
+def told(stopped: BaseException) -> int:
+    """Say why a measurement ended early; the exit code."""
+    if isinstance(stopped, PeerError | EngineError):
+        return fail(stopped.problem)
+    if isinstance(stopped, OSError):
+        reason = f"{stopped.strerror or stopped}."
+        return fail(Problem("The answers cannot be kept", reason, "Make some space, then start it again."))
+    return INTERRUPTED
+
+
+def _journal(options: argparse.Namespace, plan: Plan, wishes: Sequence[Wish]) -> Journal | None:
+    """The file that answers are kept in, where there is to be one.
+
+    Raises:
+        ValueError, OSError: it cannot be used.
+    """
+    if options.resume is None:
+        return None
+    facts = facts_in_common(load_request(options), plan)
+    facts |= {wish.name: program_facts(wish.path) for wish in wishes if wish.path}
+    journal = Journal(Path(options.resume), facts)
+    if len(journal):
+        print(f"paceline: {options.resume} has {len(journal)} answers already.", file=sys.stderr)
+    return journal
+
+
+class Progress:
+    """One line on stderr that is written over, where somebody looks."""
+
+    def __init__(self, total: int) -> None:
+        """``total`` is the answers of a round."""
+        self._total = total
+        self._done = 0
+
+    def on_run(self, run: Run) -> None:
+        """Count one answer."""
+        round_number, place = divmod(self._done, self._total)
+        self._done += 1
+        if sys.stderr.isatty():
+            where = f"round {round_number + 1}: {place + 1} of {self._total}"
+            print(f"\r{where}: {run.prompt_id:<30.30}", end="", file=sys.stderr, flush=True)
+
+    def end(self) -> None:
+        """Leave the line."""
+        if self._done and sys.stderr.isatty():
+            print(file=sys.stderr)
+
+
+@contextmanager
+def terminated_like_interrupted() -> Iterator[None]:
+    """Let a request to end, or a terminal that is closed, take the way of Ctrl+C, so that peers end with us."""
+
+    def on_signal(_number: int, _frame: FrameType | None) -> None:
+        raise KeyboardInterrupt
+
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    numbers = [signal.SIGTERM]
+    if hasattr(signal, "SIGHUP") and signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:  # else nohup was asked for
+        numbers.append(signal.SIGHUP)
+    before = [(number, signal.signal(number, on_signal)) for number in numbers]
+    try:
+        yield
+    finally:
+        for number, handler in before:
+            signal.signal(number, handler)
+
+
+def _check_reports(options: argparse.Namespace) -> None:
+    """Measuring may take hours: that a report cannot be written should be known before.
+
+    Raises:
+        ValueError: there is no folder for one.
+    """
+    for name in (options.json, options.markdown):
+        if name is not None and (Path(name).is_dir() or not Path(name).absolute().parent.is_dir()):
+            raise ValueError(f"The report cannot be written to {name}: that is no file in a folder that exists.")
+
+
+def _prompts(options: argparse.Namespace) -> list[Prompt]:
+    places = [Path(name) for name in options.prompts] or [assets_dir() / "workloads"]
+    files = [file for place in places for file in prompt_files(place)]
+    prompts = distinct(prompt for file in files for prompt in read_prompts(file))
+    known = dict.fromkeys(prompt.category for prompt in prompts)
+    unknown = [category for category in options.categories if category not in known]
+    if unknown:
+        raise ValueError(f"No prompt is of the category {' or '.join(unknown)}; there are {', '.join(known)}.")
+    counts: dict[str, int] = {}
+    chosen = []
+    for prompt in prompts:
+        counts[prompt.category] = counts.get(prompt.category, 0) + 1
+        wanted = not options.categories or prompt.category in options.categories
+        if wanted and counts[prompt.category] <= (options.per_category or counts[prompt.category]):
+            chosen.append(prompt)
+    return chosen
+
+
+def _plan(options: argparse.Namespace) -> Plan:
+    for depth in options.depths:
+        choose_pace(Mode.NGRAM, depth, can_pace=True)
+    counts = {"--max-tokens": options.max_tokens, "--repeat": options.repeat, "--per-category": options.per_category}
+    for name, count in counts.items():
+        if count is not None and count < 1:
+            raise ValueError(f"{name} must be 1 or more.")
+    for name, number in (("--until", options.until), ("--max-minutes", options.max_minutes)):
+        if number is not None and not number > 0:  # nan is not
+            raise ValueError(f"{name} must be more than 0.")
+    if options.until is not None and Mode.AUTO not in options.modes:
+        raise ValueError("--until looks at the mode auto: add it to --modes.")
+    samplings = [
+        SamplingParams(temperature, options.top_k, options.top_p, options.min_p, seed=options.seed)
+        for temperature in options.temperature
+    ]
+    return Plan(
+        temperatures=tuple(sampling.temperature for sampling in samplings),
+        sampling=samplings[0],
+        max_tokens=options.max_tokens,
+        repeat=options.repeat,
+        raw=options.raw,
+        ignore_eos=options.ignore_eos,
+        until_percent=options.until,
+        max_minutes=options.max_minutes or (UNTIL_MINUTES if options.until else None),
+    )
+
+
+def _variants(options: argparse.Namespace, ready: EngineReady) -> tuple[Variant, ...]:
+    """What can run; what cannot is said."""
+    for mode, reason in ready.unavailable.items():
+        if mode in options.modes:
+            print(f"paceline: {mode.value} is left out: {reason}", file=sys.stderr)
+    return make_variants(options.modes, options.depths, set(ready.unavailable))
+
+
+def settings_of(runner: Runner, plan: Plan, prompts: Sequence[Prompt]) -> dict[str, object]:
+    """What was asked for, and how far it came, for a report."""
+    sampling = plan.sampling
+    return {
+        "prompts": len(prompts),
+        "temperatures": list(plan.temperatures),
+        "top_k": sampling.top_k,
+        "top_p": sampling.top_p,
+        "min_p": sampling.min_p,
+        "seed": sampling.seed,
+        "max_tokens": plan.max_tokens,
+        "repeat": plan.repeat,
+        "raw": plan.raw,
+        "ignore_eos": plan.ignore_eos,
+        "until_percent": plan.until_percent,
+        "max_minutes": plan.max_minutes,
+        "complete_rounds": runner.rounds,
+        "widest_interval_percent": runner.widest_percent,
+        "compared": list(dict.fromkeys(run.variant.label for run in runner.runs)),
+    }
+
+
+def _write(report: Report, options: argparse.Namespace) -> int:
+    print(tables(report.rows), file=stream_beside(options.json, options.markdown))
+    as_json = json.dumps(report.as_dict(), indent=1, ensure_ascii=False) + "\n"
+    for name, text in ((options.json, as_json), (options.markdown, as_markdown(report))):
+        if name is not None:
+            try:
+                Path(name).write_text(text, encoding="utf-8")
+            except OSError as error:
+                return fail(Problem("The report was not written", str(error), "Choose another file."))
+    return 0

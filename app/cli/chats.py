@@ -1,0 +1,70 @@
+"""`paceline chats export|import`: conversations to a file and back, without a window. Knows no file format itself."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import tempfile
+from dataclasses import replace
+from pathlib import Path
+
+from app.cli.output import counted, fail, stream_beside
+from app.domain.errors import AppError, ChatsImportError, StorageFullError
+from app.paths import find_paths
+from app.storage.chats.opening import Place
+from app.storage.chats.store import ChatStore
+from app.storage.exchange.transfer import export_chats, import_chats
+
+STDOUT = "-"
+MAKE_SPACE = "Make some space and do it again; what is here already is not imported twice."
+
+
+def command(options: argparse.Namespace) -> int:
+    """Do it; exit code 0, or 1 with one sentence where it could not be done."""
+    paths = find_paths()
+    store = ChatStore(Place(paths.chats_file, paths.backups), lambda _trouble: None)
+    problem = store.open()
+    try:
+        if problem is not None and not (options.deed == "export" and store.has_stored):
+            # Chats that were set aside or cannot be saved: nothing may be written to what stands in for them.
+            return fail(problem)
+        return _export(store, options) if options.deed == "export" else _import(store, options.files)
+    except StorageFullError as error:
+        return fail(replace(error.problem, advice=MAKE_SPACE))
+    except AppError as error:
+        return fail(error.problem)
+    finally:
+        store.close()
+
+
+def _export(store: ChatStore, options: argparse.Namespace) -> int:
+    if options.file == STDOUT:
+        return _export_to_stdout(store, options)
+    talk = stream_beside(options.file)
+    number = export_chats(store, Path(options.file), options.format, options.chat)
+    talk.write(f"{counted(number, 'chat', 'chats')} exported to {options.file}.\n")
+    return 0
+
+
+def _export_to_stdout(store: ChatStore, options: argparse.Namespace) -> int:
+    """By way of a file: nothing is written where something cannot be."""
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / "chats"
+        number = export_chats(store, file, options.format, options.chat)
+        sys.stdout.buffer.write(file.read_bytes())
+    sys.stdout.flush()
+    sys.stderr.write(f"{counted(number, 'chat', 'chats')} exported.\n")
+    return 0
+
+
+def _import(store: ChatStore, files: list[str]) -> int:
+    """Take in what the files hold; as in the window, one that cannot be used keeps out none of the others."""
+    code = 0
+    for name in files:
+        try:
+            sentence = import_chats(store, Path(name)).sentence
+        except ChatsImportError as error:
+            code = fail(error.problem)
+        else:
+            sys.stdout.write(f"{name}: {sentence}\n")
+    return code

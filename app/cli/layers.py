@@ -1,0 +1,65 @@
+"""What an option of `paceline run` is where it is not given: the preset's, else the model's own, else the usual value.
+
+The window's settings for all chats are not asked: a script means the same for everybody who has the same model file.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+
+from app.domain.errors import PresetError
+from app.domain.settings.fields import SettingValue
+from app.domain.settings.layers import LAYERED_KEYS
+from app.paths import builtin_target, find_paths
+from app.storage.model_settings import ModelSettings, model_settings_file
+from app.storage.presets import Presets, presets_file
+from engine.records import Mode, Problem, SamplingParams
+
+_OPTIONS = {key: key for key in LAYERED_KEYS if key not in ("learn_past", "overflow")} | {"system_prompt": "system"}
+
+
+def apply_layers(options: argparse.Namespace) -> None:
+    """Fill the options that were not given.
+
+    Raises:
+        PresetError: there is no preset of the asked name.
+    """
+    held = {**_usual(), **_model_values(options), **_preset_values(options.preset)}
+    if held["mode"] in (Mode.DRAFT, Mode.HYBRID) and options.model is not None and options.draft is None:
+        held["mode"] = Mode.AUTO.value  # remembered for a draft that is not there now
+    if (options.mode or held["mode"]) == Mode.OFF:
+        held["depth"] = None
+    for key, name in _OPTIONS.items():
+        if getattr(options, name) is None:
+            setattr(options, name, held.get(key))
+
+
+def _usual() -> dict[str, SettingValue]:
+    default = SamplingParams()
+    names = (key for key in LAYERED_KEYS if hasattr(default, key))
+    return {**{key: getattr(default, key) for key in names}, "mode": Mode.AUTO.value, "tie_safe": False}
+
+
+def _model_values(options: argparse.Namespace) -> dict[str, SettingValue]:
+    models = ModelSettings(model_settings_file(find_paths().model_settings_file), _tell)
+    if models.problem is not None:
+        _tell(models.problem)
+    return models.values(options.model or str(builtin_target()))
+
+
+def _preset_values(name: str | None) -> dict[str, SettingValue]:
+    if name is None:
+        return {}
+    presets = Presets(presets_file(find_paths().presets_file), _tell)
+    if presets.problem is not None:
+        _tell(presets.problem)
+    preset = presets.find(name)
+    if preset is None:
+        known = ", ".join(each.name for each in presets.all)
+        raise PresetError(f"There is no preset {name}.", f"Choose one of: {known}.")
+    return dict(preset.values)
+
+
+def _tell(problem: Problem) -> None:
+    print(f"paceline: {problem.title}. {problem.message} {problem.advice}", file=sys.stderr)

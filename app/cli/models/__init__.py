@@ -1,0 +1,1 @@
+"""`paceline models ...`: search, download, list and remove."""

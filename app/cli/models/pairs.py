@@ -1,0 +1,131 @@
+"""`paceline models pairs`: the drafts for a target, or the recommended pairs; for people and as JSON."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+from app.cli.output import fail
+from app.domain.errors import AppError
+from app.hub.client import HubClient
+from app.hub.library.library import Library
+from app.hub.opening import open_library
+from app.hub.pairs.catalog import CatalogModel, CatalogPair, read_catalog
+from app.hub.pairs.draft_finder import Candidate, DraftSearch, Sources, find_drafts
+from app.hub.remote_header import KnownModel, read_local_header
+from app.paths import assets_dir, find_paths
+from engine.errors import EngineError
+
+CATALOG_FILE = "catalog.toml"
+
+
+def command(options: argparse.Namespace) -> int:
+    """Print what can draft for a target, or the recommended pairs; exit code 0 when done, 1 with one sentence."""
+    catalog = read_catalog(assets_dir() / CATALOG_FILE)
+    if options.target is None:
+        _print_catalog(catalog, as_json=options.json)
+        return 0
+    try:
+        library = open_library(find_paths())
+        target = _target(options.target, library)
+        with closing(HubClient()) as client:
+            sources = Sources(library.models(), catalog, None if options.offline else client)
+            search = find_drafts(target, sources)
+    except (AppError, EngineError) as error:
+        return fail(error.problem, as_json=options.json)
+    if options.json:
+        print(json.dumps(_as_dict(target, search), ensure_ascii=False))
+    else:
+        _print_search(search)
+    return 0
+
+
+def _target(name: str, library: Library) -> KnownModel:
+    """A file of this disk, or a model of the library by its name."""
+    path = Path(name).expanduser()
+    return read_local_header(path if path.is_file() else library.find(name).path)
+
+
+def _print_search(search: DraftSearch) -> None:
+    for candidate in search.matching:
+        share = "" if candidate.cost_share is None else f", {candidate.cost_share:.0%} of the target's cost"
+        print(f"{candidate.name}  ({_where(candidate)}, {_size(candidate.size_bytes)}{share})")
+    if search.matching and search.rejected:
+        print()
+    for candidate in search.rejected:
+        print(f"not {candidate.name} ({_where(candidate)}): {candidate.reason}")
+    if search.matching or search.rejected:
+        print()
+    print(search.words)
+
+
+def _print_catalog(catalog: tuple[CatalogPair, ...], *, as_json: bool) -> None:
+    if as_json:
+        print(json.dumps({"pairs": [_pair(pair) for pair in catalog]}, ensure_ascii=False))
+        return
+    for pair in catalog:
+        size = _size(pair.target.size_bytes + pair.draft.size_bytes)
+        print(f"{pair.name}  ({pair.machine}, {size})")
+        print(f"  good for {pair.good_for}")
+        print(f"  target {pair.target.repo} {pair.target.file}, licence {pair.target.licence}")
+        print(f"  draft  {pair.draft.repo} {pair.draft.file}, licence {pair.draft.licence}")
+        if pair.speedup:
+            low, high = pair.speedup.low, pair.speedup.high
+            times = f"{low:g}" if low == high else f"{low:g} to {high:g}"
+            print(f"  {times} times as fast elsewhere: {pair.speedup.measured_on} ({pair.speedup.source})")
+    sys.stdout.write("\nSizes are approximate. `paceline models pairs TARGET` looks for drafts for one model.\n")
+
+
+def _where(candidate: Candidate) -> str:
+    place = str(candidate.place)
+    return f"{place}: {candidate.repo_id}" if candidate.repo_id else place
+
+
+def _size(num_bytes: int | None) -> str:
+    return "size not known" if num_bytes is None else f"{num_bytes / 1e9:.2f} GB"
+
+
+def _as_dict(target: KnownModel, search: DraftSearch) -> dict[str, Any]:
+    return {
+        "target": str(target.path),
+        "matching": [_candidate(candidate) for candidate in search.matching],
+        "rejected": [_candidate(candidate) for candidate in search.rejected],
+        "words": search.words,
+    }
+
+
+def _candidate(candidate: Candidate) -> dict[str, Any]:
+    return {
+        "name": candidate.name,
+        "place": candidate.place.value,
+        "repo": candidate.repo_id or None,
+        "file": candidate.file or None,
+        "path": str(candidate.path) if candidate.path else None,
+        "quantization": candidate.quantization or None,
+        "size_bytes": candidate.size_bytes,
+        "cost_share": candidate.cost_share,
+        "reason": candidate.reason or None,
+    }
+
+
+def _pair(pair: CatalogPair) -> dict[str, Any]:
+    def model(half: CatalogModel) -> dict[str, Any]:
+        names = ("repo", "file", "quantization", "licence", "size_bytes")
+        return {name: getattr(half, name) for name in names}
+
+    speedup = pair.speedup
+    return {
+        "key": pair.key,
+        "name": pair.name,
+        "machine": pair.machine.value,
+        "good_for": pair.good_for,
+        "target": model(pair.target),
+        "draft": model(pair.draft),
+        "speedup": [speedup.low, speedup.high] if speedup else None,
+        "speedup_source": speedup.source if speedup else None,
+        "verified": pair.verified,
+    }

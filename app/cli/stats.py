@@ -1,0 +1,98 @@
+"""`paceline stats`: what answers cost so far, as a table, JSON or CSV, without a window. Knows no engine."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from app.cli.output import fail, stream_beside
+from app.domain.errors import AppError, StatisticsExportError
+from app.domain.sums import PairSums, Sums, total
+from app.paths import find_paths
+from app.storage.chats.opening import Place
+from app.storage.chats.store import ChatStore
+from app.storage.statistics_export import Scope, Wish, pieces, totals_in, write_file
+
+TIMES = ("p50 ms", "p95 ms", "p99 ms")  # between tokens
+HEAD = ("target", "draft", "mode", "answers", "tokens", "tok/s", "per pass", "accepted", "x plain", *TIMES)
+_NUMBERS_FROM = 3  # columns from here on stand at the right
+UNKNOWN = "-"
+NOTHING = "Nothing was counted yet: ask something in the window first."
+
+
+def command(options: argparse.Namespace) -> int:
+    """Do it; exit code 0, or 1 with one sentence where it could not be done."""
+    paths = find_paths()
+    store = ChatStore(Place(paths.chats_file, paths.backups), lambda _trouble: None)
+    problem = store.open()
+    try:
+        # Chats that were set aside: what stands in for them has no figures.
+        return fail(problem) if problem is not None and not store.has_stored else _tell(store, options)
+    except AppError as error:
+        return fail(error.problem)
+    finally:
+        store.close()
+
+
+def _tell(store: ChatStore, options: argparse.Namespace) -> int:
+    wish = Wish(Scope.TOTALS)
+    if options.conversation is not None:
+        wish = Wish(Scope.CHAT, options.conversation)
+        if store.conversation(options.conversation) is None:
+            raise StatisticsExportError(
+                f"There is no chat {options.conversation}.", "`paceline stats --answers --json` names those there are."
+            )
+    elif options.answers:
+        wish = Wish(Scope.EVERYTHING)
+    if options.json:
+        for piece in pieces(store, wish, "json"):
+            sys.stdout.write(piece)
+    elif options.csv:
+        talk = stream_beside(options.csv)
+        write_file(Path(options.csv), pieces(store, wish, "csv"), for_spreadsheets=True)
+        talk.write(f"Statistics exported to {options.csv}.\n")
+    else:
+        sys.stdout.write(table(totals_in(store, wish)) + "\n")
+    return 0
+
+
+def table(rows: Sequence[PairSums]) -> str:
+    """The sums of each pair and mode, and of all, for a terminal."""
+    if not rows:
+        return NOTHING
+    lines = [HEAD, *(_cells(row.target, row.draft, row.mode, row.sums) for row in rows)]
+    if len(rows) > 1:
+        lines.append(_cells("all", "", "", total(rows)))
+    widths = [max(len(line[i]) for line in lines) for i in range(len(HEAD))]
+    return "\n".join("  ".join(_placed(cell, i, widths[i]) for i, cell in enumerate(line)).rstrip() for line in lines)
+
+
+def _cells(target: str, draft: str, mode: str, sums: Sums) -> tuple[str, ...]:
+    stats = sums.stats
+    return (
+        _printable(target) or UNKNOWN,
+        _printable(draft) or UNKNOWN,
+        _printable(mode) or UNKNOWN,
+        f"{sums.num_answers:,}",
+        f"{stats.tokens:,}",
+        _number(stats.tokens_per_second, 1),
+        _number(stats.tokens_per_pass, 2),
+        UNKNOWN if stats.acceptance_rate is None else f"{stats.acceptance_rate * 100:.0f} %",
+        _number(sums.speedup, 2),
+        *(_number(stats.interval_ms(percent), 1) for percent in (50, 95, 99)),
+    )
+
+
+def _number(value: float | None, digits: int) -> str:
+    return UNKNOWN if value is None else f"{value:,.{digits}f}"
+
+
+def _placed(cell: str, column: int, width: int) -> str:
+    return cell.rjust(width) if column >= _NUMBERS_FROM else cell.ljust(width)
+
+
+def _printable(name: str) -> str:
+    """A file's name may hold what steers a terminal."""
+    return "".join(char if char.isprintable() else "?" for char in name)

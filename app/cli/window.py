@@ -1,0 +1,28 @@
+"""`paceline` without a command: the window, or one line where there is no display. Knows no widget itself."""
+
+from __future__ import annotations
+
+import gc
+from typing import TYPE_CHECKING
+
+from app.cli.output import fail, prepare_streams
+from app.startup.display import has_display
+from engine.records import Problem
+
+if TYPE_CHECKING:
+    import argparse
+
+NO_DISPLAY = Problem(
+    "There is no display", "The window needs one.", 'In a terminal, use: paceline run --prompt "..." or paceline demo.'
+)
+
+
+def command(_options: argparse.Namespace | None = None) -> int:
+    """Open the window and stay until it closes."""
+    prepare_streams()
+    if not has_display():
+        return fail(NO_DISPLAY)
+    gc.disable()  # nothing of what is imported now is garbage; the window says when it is looked for
+    from app.startup.window import open_window  # noqa: PLC0415  (Qt is loaded only where a window opens)
+
+    return open_window([])

@@ -1,1 +1,0 @@
-"""The command line: the same engine for scripts, measurements and machines without a display. Knows no widget."""

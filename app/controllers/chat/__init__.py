@@ -1,0 +1,1 @@
+"""Conversations: answers, branches, attachments, the context, unsent text."""

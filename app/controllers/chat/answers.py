@@ -1,0 +1,347 @@
+"""One answer at a time: from a submitted text to the stored, finished answer.
+
+Knows the window, the store and the engine's events about answers; knows no model file.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+
+from app.controllers.chat.conversations import ConversationController
+from app.controllers.models.models import ModelController
+from app.controllers.parts import Parts
+from app.domain.engine_view import EngineState
+from app.domain.messages import MessageState, MessageView
+from app.domain.requests import chat_request
+from app.domain.sums import draft_in, summed
+from app.domain.thinking import ThinkingTime
+from app.storage.chats.answers import Ending, Run
+from app.storage.chats.store import Turn
+from engine.records import (
+    ChatRequest,
+    EngineFailed,
+    Finished,
+    FinishReason,
+    Message,
+    Mode,
+    Overflow,
+    PrefillProgress,
+    Problem,
+    RunStats,
+    Source,
+    StatsUpdate,
+    TextChunk,
+    TokenSpan,
+)
+from ui.text.language import mark, translate
+from ui.text.problem_words import in_language
+
+log = logging.getLogger(__name__)
+
+
+AnswerEvent = PrefillProgress | TextChunk | StatsUpdate | Finished | EngineFailed
+
+ONE_AT_A_TIME = mark("AnswerController", "One answer at a time: wait for the other one, or stop it.")
+NOT_KEPT = mark("AnswerController", "The chats cannot be saved: this is kept only until Paceline is closed.")
+LENGTH = mark("AnswerController", "Ended at the longest answer that the settings allow.")
+# What continuing takes where the context is full, by what is to happen then.
+FULL = {
+    Overflow.DROP: mark("AnswerController", "Ended because the context is full: Continue leaves the oldest turns out."),
+    Overflow.SUMMARISE: mark(
+        "AnswerController", "Ended because the context is full: Continue has the oldest turns summarised first."
+    ),
+    Overflow.STOP: mark(
+        "AnswerController",
+        "Ended because the context is full: to continue, choose at the context meter to leave the oldest turns out or "
+        "to summarise them, or choose a larger context in the settings.",
+    ),
+}
+FULL_OF_ONE_TURN = mark(
+    "AnswerController",
+    "Ended because the context is full with this turn alone: to continue, choose a larger context in the settings.",
+)
+
+
+@dataclass(slots=True)
+class _Growing:
+    """The answer in the making. ``abandoned``: its conversation is deleted, only its end is awaited.
+
+    ``instead_of``: the version that it stands beside. ``before``: the answer as it was, where one goes on.
+    """
+
+    request_id: int
+    conversation_id: int
+    answer_id: int
+    instead_of: int | None = None
+    before: MessageView | None = None
+    mode: Mode = Mode.OFF
+    state: EngineState = EngineState.READING
+    stats: RunStats | None = None
+    has_text: bool = False
+    abandoned: bool = False
+    thinking: ThinkingTime = field(default_factory=ThinkingTime)
+    full: str = ""  # what to say where the context is full at its end
+
+
+class AnswerController:
+    """Owns the answer in the making, which goes on in the background when another conversation is opened."""
+
+    def __init__(self, parts: Parts, conversations: ConversationController, models: ModelController) -> None:
+        self._models = models
+        self._window = parts.window
+        self._tell = parts.tell
+        self._worker = parts.worker
+        self._store = parts.store
+        self._conversations = conversations
+        self._growing: _Growing | None = None
+        self._num_requests = 0
+        self.prepare: Callable[[ChatRequest, Turn], ChatRequest] = lambda request, _turn: request
+        self.on_ended: Callable[[int], None] = lambda _conversation_id: None  # with words, or with what went wrong
+        self._left_out: dict[int, frozenset[int]] = {}  # attachments that the next edit of a message goes without
+        self._attach()
+        parts.window.rebuilt.connect(self._attach)
+
+    def _attach(self) -> None:
+        self._window.transcript.attachments_left_out.connect(self._left_out.__setitem__)
+
+    @property
+    def state(self) -> EngineState | None:
+        """What the engine does for the answer in the making; None where there is none."""
+        return self._growing.state if self._growing else None
+
+    @property
+    def growing_in(self) -> int | None:
+        """The conversation of the answer in the making; None where there is none, or where its chat is deleted."""
+        growing = self._growing
+        return None if growing is None or growing.abandoned else growing.conversation_id
+
+    def is_growing_in(self, conversation_id: int | None) -> bool:
+        """Whether an answer is in the making in this conversation."""
+        return self._growing is not None and self._growing.conversation_id == conversation_id
+
+    def show_again(self) -> None:
+        """Give a window that was built anew the counters of the answer in the making."""
+        growing = self._growing
+        if growing is not None and growing.stats is not None and self._is_shown(growing):
+            self._window.show_stats(growing.stats)
+
+    def submit(self, text: str) -> None:
+        """Store the question and ask for its answer; where that cannot be, the text goes back to the composer."""
+        chat = self._conversations
+        turn = self._begin(lambda: self._store.begin_turn(chat.current_id, text, chat.mode, chat.depth))
+        if turn is None:
+            self._window.restore_composer(text)
+            return
+        if chat.current_id is None:
+            chat.opened(turn)
+        else:
+            self._window.add_message(turn.question)
+            chat.unsent.sent(turn.conversation_id)
+        self._window.begin_answer(turn.answer)
+        self._ask(_Growing(self._next_id(), turn.conversation_id, turn.answer.id), turn, chat.mode)
+        chat.refresh()
+
+    def edit(self, message_id: int, text: str) -> None:
+        """Ask an edited question: it becomes another version beside the one that was edited."""
+        chat, without = self._conversations, self._left_out.pop(message_id, frozenset())
+        turn = self._begin(
+            lambda: self._store.begin_turn(chat.current_id, text, chat.mode, chat.depth, message_id, without)
+        )
+        if turn is not None:
+            chat.edits.sent(message_id)
+            chat.show()
+            self._ask(_Growing(self._next_id(), turn.conversation_id, turn.answer.id), turn, chat.mode)
+            chat.refresh()
+
+    def regenerate(self, answer_id: int, mode: Mode | None = None) -> None:
+        """Ask again for an answer of the open conversation, in another mode if one is given; the old one stays."""
+        chat = self._conversations
+        conversation_id = chat.current_id
+        if conversation_id is None:
+            return
+        turn = self._begin(lambda: self._store.begin_answer(conversation_id, answer_id))
+        if turn is not None:
+            chat.show()
+            growing = _Growing(self._next_id(), conversation_id, turn.answer.id, instead_of=answer_id)
+            self._ask(growing, turn, chat.mode if mode is None else chat.runnable(mode))
+
+    def go_on(self, answer_id: int) -> None:
+        """Let an answer that was cut short go on in the same message."""
+        chat = self._conversations
+        conversation_id = chat.current_id
+        if conversation_id is None:
+            return
+        views = self._tell(lambda: self._store.messages(conversation_id)) or ()
+        before = views[-1] if views and views[-1].id == answer_id else None
+        if before is None or not before.can_go_on:
+            self._window.show_notice(translate("AnswerController", "Only a last answer that was cut short can go on."))
+            return
+        turn = self._begin(lambda: self._store.continue_answer(conversation_id, answer_id))
+        if turn is not None:
+            chat.show()
+            self._ask(_Growing(self._next_id(), conversation_id, answer_id, before=before), turn, chat.mode)
+
+    def stop(self) -> None:
+        """Stop the answer in the making; what is there stays."""
+        if self._growing is not None:
+            self._worker.stop()
+
+    def abandon(self, conversation_id: int) -> None:
+        """Stop the answer in the making if it belongs to this conversation, which is about to be gone for good."""
+        if self._growing is not None and self._growing.conversation_id == conversation_id:
+            self._growing.abandoned = True
+            self._worker.stop()
+
+    def close(self) -> None:
+        """Store the answer in the making as interrupted: the app is closing."""
+        growing = self._growing
+        if growing is not None and not growing.abandoned:
+            ending = self._counted(growing, Ending(MessageState.INTERRUPTED, growing.stats))
+            self._store.finish_answer(growing.answer_id, ending)
+        self._growing = None
+
+    def on_event(self, event: AnswerEvent) -> None:
+        """Take what the engine says about an answer."""
+        growing = self._growing
+        if growing is None or event.request_id != growing.request_id:
+            log.info("%s of an answer that is no longer awaited", type(event).__name__)
+            return
+        if isinstance(event, PrefillProgress):
+            if self._is_shown(growing):
+                self._window.show_prefill(event.done, event.total)
+        elif isinstance(event, TextChunk):
+            self._on_text(growing, event)
+        elif isinstance(event, StatsUpdate):
+            growing.stats = event.stats
+            if self._is_shown(growing):
+                self._window.show_stats(event.stats)
+        else:
+            self._on_end(growing, event)
+
+    def _begin(self, store_it: Callable[[], Turn]) -> Turn | None:
+        """Store what an answer needs; None where another is in the making or nothing could be stored."""
+        if self._growing is not None:
+            self._window.show_notice(translate("AnswerController", ONE_AT_A_TIME))
+            return None
+        return self._tell(store_it)
+
+    def _ask(self, growing: _Growing, turn: Turn, mode: Mode) -> None:
+        self._growing = growing
+        growing.mode = mode
+        growing.thinking = ThinkingTime(turn.answer.text, growing.before.thinking_ms if growing.before else None)
+        depth = self._conversations.depth
+        request = chat_request(self._conversations.settings, turn.history, mode, depth, growing.request_id)
+        if turn.answer.text:
+            begun = Message("assistant", turn.answer.text)
+            request = replace(request, messages=(*request.messages, begun))
+        request = self.prepare(request, turn)
+        growing.full = _when_full(request)
+        self._worker.generate(request)
+        if not self._store.lasting:  # what was said of it at the start is out of sight now
+            self._window.show_notice(translate("AnswerController", NOT_KEPT))
+
+    def _on_text(self, growing: _Growing, event: TextChunk) -> None:
+        growing.state = EngineState.ANSWERING
+        if growing.abandoned:
+            return
+        text, spans = event.text, event.spans
+        if not growing.has_text:
+            growing.has_text = True
+            self._store.note_models(growing.answer_id, *self._models_in(growing.mode))
+            tag = self._models.opened_tag
+            if tag and growing.before is None and not text.lstrip().startswith(tag.strip()):
+                text, spans = tag + text, (TokenSpan(len(tag), Source.TARGET), *spans)
+        growing.thinking.feed(text)
+        self._store.append(growing.answer_id, text, spans, growing.thinking.thinking_ms)
+        if self._is_shown(growing):
+            self._window.append_text(text, spans)
+
+    def _on_end(self, growing: _Growing, event: Finished | EngineFailed) -> None:
+        self._growing = None
+        if growing.abandoned:
+            self._store.discard_answer(growing.answer_id)
+        elif isinstance(event, EngineFailed):
+            self._fail(growing, event.problem)
+        elif growing.has_text or (growing.instead_of is None and growing.before is None):
+            state = MessageState.STOPPED if event.reason is FinishReason.CANCELLED else MessageState.COMPLETE
+            cut = event.reason in (FinishReason.LENGTH, FinishReason.CONTEXT)
+            self._end(growing, Ending(state, event.stats, _notice(event, growing.full), cut=cut))
+        else:
+            self._give_back(growing)
+
+    def _end(self, growing: _Growing, ending: Ending) -> None:
+        view = self._store.finish_answer(growing.answer_id, self._counted(growing, ending))
+        if self._is_shown(growing):
+            self._window.finish_answer(view)
+        self.on_ended(growing.conversation_id)
+
+    def _fail(self, growing: _Growing, problem: Problem) -> None:
+        if growing.has_text or (growing.instead_of is None and growing.before is None):
+            self._end(growing, Ending(MessageState.FAILED, growing.stats, in_language(problem.message)))
+        else:
+            self._give_back(growing)
+        self._window.show_problem(problem, of_chat=True)
+
+    def _give_back(self, growing: _Growing) -> None:
+        """Leave everything as it was before an answer that brought no word."""
+        before = growing.before
+        if before is None:
+            self._store.discard_answer(growing.answer_id)
+        else:
+            ending = Ending(before.state, before.stats, before.notice, cut=before.cut, thinking_ms=before.thinking_ms)
+            self._store.finish_answer(growing.answer_id, ending)
+        if self._is_shown(growing):
+            self._conversations.show()
+
+    def _counted(self, growing: _Growing, ending: Ending) -> Ending:
+        """An ending with the counters of its run: they are added to the totals, and to those of the runs before it."""
+        stats, before = ending.stats, growing.before
+        ending = replace(ending, thinking_ms=growing.thinking.thinking_ms)
+        if stats is None:
+            return ending if before is None else replace(ending, stats=before.stats)
+        run = Run(*self._models_in(stats.mode), stats, goes_on=before is not None)
+        return replace(ending, stats=stats if before is None else summed(before.stats, stats), run=run)
+
+    def _models_in(self, mode: Mode) -> tuple[str, str]:
+        target, draft = self._models.names
+        return target, draft_in(mode, draft)
+
+    def _is_shown(self, growing: _Growing) -> bool:
+        return growing.conversation_id == self._conversations.current_id and not growing.abandoned
+
+    def _next_id(self) -> int:
+        self._num_requests += 1
+        return self._num_requests
+
+
+def _when_full(request: ChatRequest) -> str:
+    """Why an answer to this ends where the context is full, and what continuing it takes."""
+    num_turns = sum(message.role == "user" for message in request.messages)
+    return FULL_OF_ONE_TURN if num_turns < 2 else FULL[request.overflow]
+
+
+def _notice(event: Finished, full: str) -> str:
+    """What a person should know of how an answer came about: what the model did not see, why it ended."""
+    count = event.stats.left_out
+    parts = []
+    if count:
+        parts.append(
+            translate("AnswerController", "The context is full: the %n oldest messages were left out.", None, count)
+        )
+    waiting = event.stats.unanswered
+    if waiting:
+        parts.append(
+            translate(
+                "AnswerController",
+                "The context is full: %n earlier questions without an answer were left out.",
+                None,
+                waiting,
+            )
+        )
+    if event.reason is FinishReason.LENGTH:
+        parts.append(translate("AnswerController", LENGTH))
+    elif event.reason is FinishReason.CONTEXT:
+        parts.append(translate("AnswerController", full))
+    return " ".join(parts)

@@ -1,0 +1,217 @@
+"""The files that go along with the unsent message: read, kept, shown, counted, removed; and the shown ones opened.
+
+Knows the window and the store; how a file is read is `app.attachments`'.
+"""
+
+from __future__ import annotations
+
+import itertools
+import logging
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from PySide6.QtCore import QObject, Signal
+
+from app.attachments.reader import AttachmentReader, Outcome, Wanted
+from app.controllers.chat.conversations import ConversationController
+from app.controllers.chat.token_sum import TokenSumController
+from app.controllers.parts import Parts
+from app.domain.attachment_errors import TooManyFilesError
+from app.domain.attachments import Attachment
+from app.domain.errors import StorageError
+from app.domain.file_kinds import kind_of, shown_name
+from engine.records import Problem
+from engine.sentences import joined, said
+from ui.composer.message_edit import fits_box
+from ui.text.language import translate
+
+log = logging.getLogger(__name__)
+
+MOST = 12  # attachments of one message
+SHOWN_REFUSALS = 3
+
+
+class AttachmentController(QObject):
+    """Follows the open conversation, as `UnsentController` does for the text.
+
+    Signals:
+        told(object): an `Outcome`, from the thread that reads.
+    """
+
+    told = Signal(object)
+
+    def __init__(
+        self, parts: Parts, conversations: ConversationController, import_file: Callable[[Path], None]
+    ) -> None:
+        """``import_file`` takes in a file that holds chats."""
+        super().__init__()
+        self._window = parts.window
+        self._store = parts.store
+        self._conversations = conversations
+        self._import = import_file
+        self._attached: list[Attachment] = []
+        self._reading: dict[int, Wanted] = {}
+        self._refused: list[Problem] = []
+        self._num_wanted = 0
+        self.sums = TokenSumController(parts, conversations)
+        self._reader = AttachmentReader(parts.store, self.told.emit)
+        self.told.connect(self._on_outcome)
+        self.sums.counted.connect(self._show)
+        conversations.unsent.opened.connect(self._open)
+        self._attach()
+        parts.window.rebuilt.connect(self._attach)
+
+    def _attach(self) -> None:
+        """Follow the window's parts as they are now, and fill them."""
+        composer, window = self._window.composer, self._window
+        composer.files_offered.connect(self.offer)
+        composer.text_offered.connect(self.attach_text)
+        composer.attachment_removed.connect(self.remove)
+        composer.attachment_opened.connect(self.show_text)
+        window.transcript.attachment_opened.connect(self.show_text)
+        window.drop_zone.files_dropped.connect(self._on_dropped)
+        self._changed()
+
+    def offer(self, paths: Sequence[str], *, may_import: bool = False) -> None:
+        """Read files and attach them to the unsent message; with ``may_import`` an export is imported instead."""
+        files = [(Path(path).name or path, Path(path), "") for path in paths]
+        self._want(files, may_import=may_import)
+
+    def attach_text(self, text: str) -> None:
+        """Attach a pasted text."""
+        self._want([(self._pasted_name(), None, text)])
+
+    def remove(self, attachment_id: int) -> None:
+        """Let go of one; a file that is being read is not waited for."""
+        wanted = self._reading.pop(-attachment_id, None)
+        if wanted is not None:
+            self._reader.cancel(wanted.key)
+        elif any(each.id == attachment_id for each in self._attached):
+            self._attached = [each for each in self._attached if each.id != attachment_id]
+            try:
+                self._store.attachments.remove(attachment_id)
+            except StorageError as error:
+                log.warning("An attachment could not be removed: %s", error.message)
+        self._changed()
+
+    def show_text(self, attachment_id: int) -> None:
+        """Show the text of an attachment, sent or not."""
+        try:
+            found = self._store.attachments.read(attachment_id)
+        except StorageError as error:
+            self._window.show_problem(error.problem)
+            return
+        if found is not None:
+            shown = replace(found, num_tokens=self.sums.count_of(attachment_id))
+            from ui.composer.attachments.reader import AttachmentReader as ReaderDialog  # noqa: PLC0415  (opened by a click)
+
+            ReaderDialog(self._window.theme, shown, self._window).open()
+
+    def close(self, timeout_s: float) -> bool:
+        """Stop reading; False where that takes longer."""
+        self.sums.stop()
+        return self._reader.close(timeout_s)
+
+    # ---- what is there ----------------------------------------------------------------------------------------------
+
+    def _open(self, conversation_id: int | None) -> None:
+        try:
+            self._attached = list(self._store.attachments.unsent(conversation_id))
+        except StorageError as error:
+            log.warning("The unsent attachments could not be read: %s", error.message)
+            self._attached = []
+        self.sums.conversation_changed()
+        self._changed()
+
+    def _changed(self) -> None:
+        self.sums.set_attachments(self._attached)
+        self._show()
+
+    def _show(self) -> None:
+        counting = translate("Attachments", "counting tokens")
+        note = (
+            counting if self.sums.can_count else translate("Attachments", "tokens are counted once a model is loaded")
+        )
+        shown = [replace(each, text="", num_tokens=self.sums.count_of(each.id)) for each in self._attached]
+        notes = ["" if each.num_tokens is not None else note for each in shown]
+        reading = [wanted for wanted in self._reading.values() if self._is_here(wanted)]
+        shown += [Attachment(-wanted.key, shown_name(wanted.name), kind_of(wanted.name), 0) for wanted in reading]
+        notes += [translate("Attachments", "reading")] * len(reading)
+        self._window.composer.show_attachments(shown, notes, reading=bool(reading))
+
+    def _is_here(self, wanted: Wanted) -> bool:
+        return wanted.conversation_id == self._conversations.current_id
+
+    # ---- what comes -------------------------------------------------------------------------------------------------
+
+    def _on_dropped(self, paths: Sequence[str]) -> None:
+        self._window.hub.leave()
+        self.offer(paths, may_import=True)
+        self._window.composer.setFocus()
+
+    def _want(self, files: Sequence[tuple[str, Path | None, str]], *, may_import: bool = False) -> None:
+        here = self._conversations.current_id
+        room = MOST - len(self._attached) - sum(self._is_here(each) for each in self._reading.values())
+        for name, path, text in files[: max(room, 0)]:
+            self._num_wanted += 1
+            wanted = Wanted(self._num_wanted, here, name, path, text, may_import)
+            self._reading[wanted.key] = wanted
+            self._reader.read(wanted)
+        if len(files) > room:
+            self._refused.append(TooManyFilesError(_too_many(len(files) - max(room, 0))).problem)
+            self._tell_refusals()
+        self._show()
+
+    def _pasted_name(self) -> str:
+        reading = (wanted.name for wanted in self._reading.values() if self._is_here(wanted))
+        taken = {*(each.name for each in self._attached), *reading}
+        first = translate("Attachments", "Pasted text")
+        names = (f"{first}{f' {number}' if number > 1 else ''}.txt" for number in itertools.count(1))
+        return next(name for name in names if name not in taken)
+
+    def _on_outcome(self, outcome: Outcome) -> None:
+        wanted = self._reading.pop(outcome.wanted.key, None)
+        if wanted is None:  # removed in the last moment
+            if outcome.attachment is not None:
+                self._store.attachments.remove(outcome.attachment.id)
+            return
+        if outcome.problem is not None:
+            self._refused.append(outcome.problem)
+            # What was pasted goes back to where it was; a longer text is in the clipboard still.
+            if wanted.path is None and fits_box(wanted.text):
+                self._window.composer.edit.insertPlainText(wanted.text)
+        elif outcome.is_export and wanted.path is not None:
+            self._import(wanted.path)
+        elif outcome.attachment is not None and self._is_here(wanted):
+            known = {each.id for each in self._attached}  # the chat may have been opened since it was kept
+            self._attached += [outcome.attachment] if outcome.attachment.id not in known else []
+        if outcome.notice:
+            self._window.show_notice(outcome.notice)
+        self._tell_refusals()
+        self._changed()
+
+    def _tell_refusals(self) -> None:
+        """Say why files were not attached, several in one problem: the window shows one at a time."""
+        if self._reading or not self._refused:
+            return
+        refused, self._refused = self._refused, []
+        if len(refused) == 1:
+            self._window.show_problem(refused[0])
+            return
+        sentences = [problem.message for problem in refused[:SHOWN_REFUSALS]]
+        if len(refused) > SHOWN_REFUSALS:
+            sentences.append(
+                said("{num_more} more could not be attached either.", num_more=len(refused) - SHOWN_REFUSALS)
+            )
+        title = said("{num_files} files could not be attached", num_files=len(refused))
+        self._window.show_problem(Problem(title, joined(sentences), refused[0].advice))
+
+
+def _too_many(num_files: int) -> str:
+    """So many were chosen beside those that a message can have."""
+    if num_files == 1:
+        return said("A message can have {limit} attachments; 1 more was chosen.", limit=MOST)
+    return said(
+        "A message can have {limit} attachments; {num_files} more were chosen.", limit=MOST, num_files=num_files
+    )

@@ -1,0 +1,36 @@
+"""Which chat has an answer in the making, and which have one that was not looked at yet: the signs in the list.
+
+Knows the answers, the open conversation and the list. Kept for as long as the app runs.
+"""
+
+from __future__ import annotations
+
+from app.controllers.chat.answers import AnswerController
+from app.controllers.chat.conversations import ConversationController
+from app.controllers.parts import Parts
+
+
+class BackgroundController:
+    """Told whenever something may have changed; tells the list only what did."""
+
+    def __init__(self, parts: Parts, conversations: ConversationController, answers: AnswerController) -> None:
+        self._window = parts.window
+        self._conversations = conversations
+        self._answers = answers
+        self._shown: tuple[int | None, frozenset[int]] = (None, frozenset())
+        self._unseen: set[int] = set()
+        answers.on_ended = self._unseen.add
+        parts.window.rebuilt.connect(self._show)
+
+    def look(self) -> None:
+        """See what the answers are at, and which chat is open."""
+        is_open = self._conversations.current_id
+        if is_open is not None:
+            self._unseen.discard(is_open)
+        signs = self._answers.growing_in, frozenset(self._unseen)
+        if signs != self._shown:
+            self._shown = signs
+            self._show()
+
+    def _show(self) -> None:
+        self._window.sidebar.list.set_signs(*self._shown)

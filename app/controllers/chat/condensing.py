@@ -1,0 +1,38 @@
+"""What the model is sent of a conversation of which summaries stand for the oldest messages. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from app.domain.messages import MessageView
+from app.domain.requests import prompt_parts
+from engine.records import Message
+from engine.session.summarising import with_summary
+
+
+@dataclass(frozen=True, slots=True)
+class Condensed:
+    """Messages without a system prompt, and for each the id of the last stored message that is in it.
+
+    ``summary_at`` is the last stored message that a summary stands for; None where none does.
+    """
+
+    messages: tuple[Message, ...]
+    last_ids: tuple[int, ...]
+    summary_at: int | None = None
+    summary: str = ""
+
+
+def condensed(views: Sequence[MessageView], summaries: Mapping[int, str]) -> Condensed:
+    """Put the latest summary on the path of ``views`` in the place of what it stands for.
+
+    ``summaries`` may hold those of other branches: they end with messages that are not on this path.
+    """
+    parts = prompt_parts(views)
+    messages, ids = tuple(message for message, _ in parts), tuple(number for _, number in parts)
+    for place in range(len(parts) - 2, -1, -1):
+        if ids[place] in summaries and messages[place + 1].role == "user":
+            text = summaries[ids[place]]
+            return Condensed(with_summary(messages, place + 1, text), ids[place + 1 :], ids[place], text)
+    return Condensed(messages, ids)

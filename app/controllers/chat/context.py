@@ -1,0 +1,239 @@
+"""The context as the window shows it: what takes it up, what happens when it is full, the summaries, the kept caches.
+
+Knows the window, the store, the settings and the engine's counting; how an answer comes about is another's affair.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Collection
+from dataclasses import dataclass, replace
+
+from app.controllers.chat.condensing import Condensed, condensed
+from app.controllers.chat.conversations import ConversationController
+from app.controllers.parts import Parts
+from app.domain.context import ContextParts, SummaryView
+from app.domain.messages import MessageState, MessageView
+from app.domain.model_name import model_name
+from app.domain.settings.context_fields import KEPT_CACHES, MIB
+from app.domain.settings.layers import Layer
+from app.storage.chats import summaries
+from app.storage.chats.store import Turn
+from engine.records import (
+    ChatRequest,
+    CountRequest,
+    EngineFailed,
+    Finished,
+    ModelInfo,
+    StatsUpdate,
+    SummaryUpdate,
+    TokensCounted,
+)
+from ui.composer.context_meter import ContextMeter
+from ui.composer.context_sum import LEAST_ROOM
+from ui.text.language import translate
+from ui.text.problem_words import in_language
+
+log = logging.getLogger(__name__)
+
+
+MESSAGE_TOKENS = 8  # about what a chat template writes around a message
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """An answer that was asked for: which stored messages its messages end with, and where it goes."""
+
+    request_id: int
+    conversation_id: int
+    last_ids: tuple[int, ...]
+    answer_id: int
+
+
+class ContextController:
+    """Makes the meter of the header, and the lines of the transcript true."""
+
+    def __init__(self, parts: Parts, conversations: ConversationController) -> None:
+        self._window = parts.window
+        self._tell = parts.tell
+        self._worker = parts.worker
+        self._store = parts.store
+        self._keeper = parts.keeper
+        self._conversations = conversations
+        self._asked: _Asked | None = None
+        self._writing: tuple[int, int, SummaryView] | None = None  # conversation, last message, what there is
+        self._size, self._target = 0, ""
+        self._system_prompt = ""
+        self._num_counts = 0
+        self._overhead = 0
+        self._refused: dict[int, int] = {}  # tokens that were too many, by the answer that could not be made
+        self._failed: MessageView | None = None  # the end of the open conversation, where it has no answer
+        self.meter = self._make_meter()
+        self._attach()
+        parts.window.rebuilt.connect(self._on_rebuilt)
+        conversations.on_shown = self.show
+        conversations.on_settings = self._follow_settings
+
+    def _make_meter(self) -> ContextMeter:
+        meter = ContextMeter(self._window.theme)
+        self._window.header.add_indicator(meter)
+        meter.policy_chosen.connect(lambda policy: self._conversations.change(Layer.CHAT, {"overflow": policy}))
+        return meter
+
+    def _attach(self) -> None:
+        lines = self._window.transcript.summaries
+        lines.undo_requested.connect(self.undo)
+        lines.skip_requested.connect(self._worker.skip_summary)
+
+    def _on_rebuilt(self) -> None:
+        parts = self.meter.parts
+        self.meter = self._make_meter()
+        self.meter.set_parts(parts)
+        self._attach()
+
+    # ---- settings and models ----------------------------------------------------------------------------------------
+
+    def start(self) -> None:
+        """Say how many caches may be kept."""
+        self._worker.keep_states((self._keeper.current.whole(KEPT_CACHES) or 0) * MIB)
+
+    def settings_changed(self, changed: Collection[str]) -> None:
+        """Follow the settings."""
+        if KEPT_CACHES in changed:
+            self.start()
+
+    def model_changed(self, target: ModelInfo) -> None:
+        """Count anew for a model that may see other tokens, and hold another number of them."""
+        self._size, self._target = target.n_ctx, model_name(target)
+        self.show()
+
+    def _follow_settings(self) -> None:
+        held = self._conversations.settings
+        self.meter.set_policy(held.text("overflow"))
+        if held.text("system_prompt") != self._system_prompt:
+            self.show()
+
+    # ---- summaries --------------------------------------------------------------------------------------------------
+
+    def prepare(self, request: ChatRequest, turn: Turn) -> ChatRequest:
+        """Put a stored summary in the place of what it stands for, and name the conversation."""
+        conversation_id = turn.conversation_id
+        stored = self._tell(lambda: self._store.read(lambda db: summaries.of_conversation(db, conversation_id)))
+        short = condensed(turn.history, stored or {})
+        num_before = len(condensed(turn.history, {}).messages)
+        first = 1 if request.messages and request.messages[0].role == "system" else 0
+        messages = (*request.messages[:first], *short.messages, *request.messages[first + num_before :])
+        self._asked = _Asked(request.request_id, conversation_id, short.last_ids, turn.answer.id)
+        self._failed = None  # another question is the last now, whatever is still being counted
+        self.meter.set_parts(replace(self.meter.parts, refused=0))
+        return replace(request, messages=messages, conversation_id=conversation_id)
+
+    def on_summary(self, event: SummaryUpdate) -> None:
+        """Show a summary in the making; keep one that is there."""
+        asked = self._asked
+        if asked is None or asked.request_id != event.request_id:
+            return
+        self._writing = None
+        if event.failure:
+            sentence = translate("ContextController", "The oldest turns could not be summarised: {why}")
+            self._window.show_notice(sentence.format(why=in_language(event.failure)))
+        elif 0 < event.num_messages <= len(asked.last_ids):
+            message_id = asked.last_ids[event.num_messages - 1]
+            if event.complete:
+                self._tell(lambda: self._store.write(lambda db: summaries.put(db, message_id, event.text)))
+            else:
+                view = SummaryView(event.text, True, event.num_messages, event.done, event.total)
+                self._writing = asked.conversation_id, message_id, view
+        if asked.conversation_id == self._conversations.current_id:
+            self._show_lines(self._path())
+
+    def undo(self, message_id: int) -> None:
+        """Send the messages themselves again."""
+        self._tell(lambda: self._store.write(lambda db: summaries.remove(db, message_id)))
+        self.show()
+
+    # ---- what is shown ----------------------------------------------------------------------------------------------
+
+    def show(self) -> None:
+        """Show the open conversation's summaries, and count what it takes."""
+        views = self._path()
+        short = self._show_lines(views)
+        system = self._system_prompt = self._conversations.settings.text("system_prompt")
+        last = views[-1] if views else None
+        answer = last.text if last is not None and last.role == "assistant" else ""
+        self._failed = last if last is not None and last.state is MessageState.FAILED and not answer else None
+        if not self._size:
+            self.meter.set_parts(ContextParts())
+            return
+        shown = self._window.transcript.last_answer()
+        if shown is not None and shown.view.stats is not None and shown.view.target not in ("", self._target):
+            self._window.composer.set_context(0, self._size)  # what another model told of its tokens
+        self._num_counts += 1
+        self._overhead = MESSAGE_TOKENS * (len(short.messages) + bool(system) + bool(answer))
+        told = "\n".join(message.content for message in short.messages)
+        told_already = self._needed(0)
+        self.meter.set_parts(replace(self.meter.parts, size=self._size, counted=False, refused=told_already))
+        self._worker.count(CountRequest(-self._num_counts, (system, told, answer)))
+
+    def on_counted(self, event: TokensCounted) -> bool:
+        """Take what the engine counted; False where somebody else had asked."""
+        if event.request_id >= 0:
+            return False
+        if event.request_id == -self._num_counts and event.counts is not None:
+            system, told, answer = event.counts
+            parts = ContextParts(system, told + self._overhead if told or answer else 0, answer, self._size)
+            needed = self._needed(parts.used)
+            parts = self._as_used(parts, self._window.composer.context_used)
+            self.meter.set_parts(replace(parts, refused=needed))
+        return True
+
+    def on_failed(self, event: EngineFailed) -> None:
+        """Say what a question would have taken that was too long."""
+        asked = self._asked
+        if asked is not None and asked.request_id == event.request_id and event.tokens_needed:
+            self._refused[asked.answer_id] = event.tokens_needed
+            if asked.conversation_id == self._conversations.current_id:
+                self.show()
+
+    def _needed(self, num_counted: int) -> int:
+        """Tokens that the last question was too long with; as counted where nobody told since the start. 0: it fits."""
+        if self._failed is None:
+            return 0
+        needed = self._refused.get(self._failed.id, num_counted)
+        return needed if needed > self._size - LEAST_ROOM else 0
+
+    def on_stats(self, event: StatsUpdate | Finished) -> None:
+        """Follow the answer in the making, where its conversation is the open one."""
+        asked, stats = self._asked, event.stats
+        if asked is None or asked.request_id != event.request_id or not stats.context_size:
+            return
+        if asked.conversation_id == self._conversations.current_id:
+            parts = replace(self.meter.parts, last_answer=stats.tokens, size=stats.context_size, counted=True)
+            self.meter.set_parts(self._as_used(parts, stats.context_used), settled=isinstance(event, Finished))
+
+    @staticmethod
+    def _as_used(parts: ContextParts, used: int) -> ContextParts:
+        """With the sum that the engine told, where it did: the conversation is what the other parts leave of it."""
+        if used <= parts.system + parts.last_answer:
+            return parts
+        return replace(parts, conversation=used - parts.system - parts.last_answer)
+
+    def _path(self) -> tuple[MessageView, ...]:
+        conversation_id = self._conversations.current_id
+        if conversation_id is None:
+            return ()
+        views = self._tell(lambda: self._store.history(conversation_id)) or ()
+        return tuple(view for view in views if view.state is not MessageState.STREAMING)
+
+    def _show_lines(self, views: tuple[MessageView, ...]) -> Condensed:
+        conversation_id = self._conversations.current_id
+        stored: dict[int, str] = {}
+        if conversation_id is not None:
+            read = self._tell(lambda: self._store.read(lambda db: summaries.of_conversation(db, conversation_id)))
+            stored = read or {}
+        short = condensed(views, stored)
+        lines = {} if short.summary_at is None else {short.summary_at: SummaryView(short.summary)}
+        if self._writing is not None and self._writing[0] == conversation_id:
+            lines[self._writing[1]] = self._writing[2]
+        self._window.transcript.summaries.set_views(lines)
+        return short

@@ -1,0 +1,173 @@
+"""Deletes chats, messages and folders so that it can be taken back for some seconds; then they are gone for good.
+
+Knows the window, the store, and what the engine keeps of a chat. One deletion can be taken back at a time: the last.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+
+from app.controllers.chat.answers import ONE_AT_A_TIME, AnswerController
+from app.controllers.chat.conversations import ConversationController
+from app.controllers.parts import Parts
+from app.domain.errors import StorageError
+from engine.sentences import one_stop
+from ui.text.language import translate
+
+
+@dataclass(frozen=True, slots=True)
+class _Deleted:
+    """``kept_in`` is the marked chat that is wiped in the end; ``of`` the chat that it was or came from.
+
+    Both are None for a folder: nothing that was said goes with it.
+    """
+
+    kept_in: int | None
+    of: int | None
+    take_back: Callable[[], None]
+    words: Callable[[], str]
+
+
+class DeletionController:
+    """Follows the list's and the messages' wish to delete, and the bar that offers to take it back."""
+
+    def __init__(self, parts: Parts, conversations: ConversationController, answers: AnswerController) -> None:
+        self._window = parts.window
+        self._tell = parts.tell
+        self._store = parts.store
+        self._worker = parts.worker
+        self._conversations = conversations
+        self._answers = answers
+        self._last: _Deleted | None = None
+        parts.window.conversation_delete_requested.connect(self.delete_chat)
+        self._attach()
+        parts.window.rebuilt.connect(self._attach)
+
+    def _attach(self) -> None:
+        """Follow the window's parts as they are now; what can still be taken back is offered there."""
+        bar = self._window.undo_bar
+        self._window.transcript.delete_requested.connect(self.delete_messages)
+        self._window.sidebar.wishes.folder_deleted.connect(self.delete_folder)
+        bar.undone.connect(self.take_back)
+        bar.expired.connect(self.wipe)
+        if self._last is not None:
+            bar.show_deleted(self._last.words())
+
+    def start(self) -> None:
+        """Have the engine forget what was deleted last time and is wiped now."""
+        self._forget(self._store.wiped)
+
+    def delete_chat(self, conversation_id: int) -> None:
+        """Take a chat out of sight; an answer in the making ends as it is."""
+        if self._answers.is_growing_in(conversation_id):
+            self._answers.stop()
+        conversation = self._tell(lambda: self._store.conversation(conversation_id))
+        was_open = conversation_id == self._conversations.current_id
+        deletions = self._store.deletions
+        if conversation is None or not self._do(lambda: deletions.mark(conversation_id, datetime.now(UTC))):
+            return
+
+        def take_back() -> None:
+            if self._do(lambda: deletions.take_back(conversation_id)):
+                self._show(conversation_id, was_open=was_open)
+
+        def words() -> str:
+            told = translate("DeletionController", "Deleted “{title}”.")
+            return one_stop(told, {"title": conversation.title}).format(title=conversation.title)
+
+        self._offer(_Deleted(conversation_id, conversation_id, take_back, words))
+        if was_open:
+            self._conversations.new_chat()
+        else:
+            self._conversations.refresh()
+
+    def delete_messages(self, message_id: int) -> None:
+        """Take a message and all that follows it out of sight, in all branches."""
+        if self._answers.is_growing_in(self._conversations.current_id):
+            self._window.show_notice(translate("AnswerController", ONE_AT_A_TIME))
+            return
+        deletions = self._store.deletions
+        branch = self._tell(lambda: deletions.mark_branch(message_id, datetime.now(UTC)))
+        if branch is None:
+            return
+
+        def take_back() -> None:
+            # An answer in the making stays in sight, with the button that stops it; what comes back is a version of it.
+            answered = self._answers.is_growing_in(branch.conversation_id)
+            back = replace(branch, shown=branch.shown and not answered)
+            if self._do(lambda: deletions.take_back_branch(back)):
+                self._show(branch.conversation_id, was_open=True)
+
+        num_messages = len(branch.message_ids)
+
+        def words() -> str:
+            return translate("DeletionController", "Deleted %n messages.", None, num_messages)
+
+        self._offer(_Deleted(branch.kept_in, branch.conversation_id, take_back, words))
+        self._conversations.show()
+
+    def delete_folder(self, folder_id: int) -> None:
+        """Take a folder away; its chats stay in the list."""
+        library = self._store.library
+        folder = self._tell(lambda: library.delete_folder(folder_id))
+        self._conversations.refresh()
+        if folder is None:
+            return
+        name, num_chats = folder.row.name, folder.num_listed
+
+        def take_back() -> None:
+            self._do(lambda: library.take_back_folder(folder))
+            self._conversations.refresh()
+
+        def words() -> str:
+            if not num_chats:
+                told = translate("DeletionController", "Deleted the empty folder “{name}”.")
+                return one_stop(told, {"name": name}).format(name=name)
+            told = translate("DeletionController", "Deleted the folder “{name}”; its %n chats stay.", None, num_chats)
+            return told.format(name=name)
+
+        self._offer(_Deleted(None, None, take_back, words))
+
+    def take_back(self) -> None:
+        """Show again what was deleted last."""
+        last, self._last = self._last, None
+        if last is not None:
+            last.take_back()
+
+    def wipe(self) -> None:
+        """Let what was deleted last be gone for good."""
+        last, self._last = self._last, None
+        if last is not None and last.kept_in is not None and last.of is not None:
+            kept_in = last.kept_in
+            self._answers.abandon(kept_in)
+            self._do(lambda: self._store.deletions.wipe([kept_in]))
+            self._forget([last.of])
+
+    def _offer(self, deleted: _Deleted) -> None:
+        self._window.undo_bar.show_deleted(deleted.words())  # which lets go of what was deleted before
+        self._last = deleted
+
+    def _show(self, conversation_id: int, *, was_open: bool) -> None:
+        if was_open and conversation_id == self._conversations.current_id:
+            self._conversations.show()
+        elif was_open:
+            self._conversations.select(conversation_id)
+        self._conversations.refresh()
+
+    def _forget(self, conversation_ids: Sequence[int]) -> None:
+        """Have the engine lose what it keeps of these chats."""
+        for conversation_id in conversation_ids:
+            self._worker.forget_state(conversation_id)
+        if conversation_ids:
+            self._worker.forget_past()  # of these and of all others: they are not told apart there
+
+    def _do(self, deed: Callable[[], object]) -> bool:
+        """Do it; False where it could not be done, which is told."""
+        try:
+            deed()
+        except StorageError as error:
+            self._window.show_problem(error.problem)
+            return False
+        return True

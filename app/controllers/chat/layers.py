@@ -1,0 +1,136 @@
+"""The layers of the open chat: what it has of its own, what its model remembers, and the settings. Knows no widget.
+
+What a chat without a message has of its own waits here until the chat is stored; another chat never sees it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from pathlib import Path
+
+from app.controllers.settings_keeper import SettingsKeeper
+from app.domain.model_name import model_name
+from app.domain.settings.fields import SettingValue
+from app.domain.settings.layers import EDITABLE, LAYERED_FIELDS, Layer, Layers, LayersView, good_values
+from app.domain.settings.values import Settings
+from app.storage.chats.store import ChatStore
+from app.storage.model_settings import ModelSettings
+from engine.records import Mode, ModelInfo
+
+
+class ChatLayers:
+    """Changes one layer at a time and keeps each where it belongs."""
+
+    def __init__(self, keeper: SettingsKeeper, models: ModelSettings, store: ChatStore, target: str) -> None:
+        self._keeper = keeper
+        self._models = models
+        self._store = store
+        self._conversation_id: int | None = None
+        self._target = target
+        self._target_name = Path(target).stem
+        self._recommended: dict[str, SettingValue] = {}
+        self._chat: Mapping[str, SettingValue] = {}
+        self._model: Mapping[str, SettingValue] = models.values(target)
+
+    @property
+    def now(self) -> Layers:
+        """All layers as they are."""
+        return Layers(self._keeper.current, self._model, self._chat)
+
+    def effective(self) -> Settings:
+        """The settings as they hold for the open chat."""
+        return self.now.effective()
+
+    def view(self) -> LayersView:
+        """What the window shows."""
+        now = self.now
+        return LayersView(
+            LAYERED_FIELDS, {layer: now.values(layer) for layer in EDITABLE}, self._target_name, self._recommended
+        )
+
+    def use_target(self, info: ModelInfo) -> None:
+        """Take what another model remembers."""
+        self._target, self._target_name = info.path, model_name(info)
+        self._model = self._models.values(info.path)
+        self._recommended = good_values(dict(info.recommended))
+
+    def begin_model(self, target: str, values: Mapping[str, SettingValue]) -> None:
+        """Let a model that is new here begin with values of its own."""
+        self._models.begin(target, values)
+        if target == self._target:
+            self._model = self._models.values(target)
+
+    # ---- chats ------------------------------------------------------------------------------------------------------
+
+    def open_new(self) -> None:
+        """Begin with a chat that has nothing of its own."""
+        self._conversation_id, self._chat = None, {}
+
+    def open(self, conversation_id: int) -> None:
+        """Take what a stored chat has of its own; nothing of the one before stays, even where this fails.
+
+        Raises:
+            StorageError: the chats cannot be read.
+        """
+        self._conversation_id, self._chat = conversation_id, {}
+        options = self._store.options.read(conversation_id)
+        self._chat = good_values(options) if options is not None else self._last_mode(conversation_id)
+
+    def stored_as(self, conversation_id: int) -> None:
+        """Keep what the new chat has of its own, now that it is stored.
+
+        Raises:
+            StorageError: it could not be kept.
+        """
+        self._conversation_id = conversation_id
+        self._write_chat()
+
+    def _last_mode(self, conversation_id: int) -> dict[str, SettingValue]:
+        """Read a chat of a version that knew no options: it stays in the mode and depth that it was last in."""
+        stored = self._store.conversation(conversation_id)
+        if stored is None:
+            return {}
+        now = Layers(self._keeper.current, self._model)
+        last = good_values({"mode": stored.mode.value, "depth": stored.depth})
+        return {key: value for key, value in last.items() if value != now.value(key).value}
+
+    # ---- changes ----------------------------------------------------------------------------------------------------
+
+    def change(self, layer: Layer, values: Mapping[str, SettingValue]) -> None:
+        """Give the chat or the model values of its own.
+
+        Raises:
+            StorageError: the chat's could not be kept; they hold until another chat is opened.
+        """
+        self._take(self.now.with_own(layer, values), layer)
+
+    def reset(self, layer: Layer, keys: Collection[str]) -> None:
+        """Take values of the chat's or the model's own away.
+
+        Raises:
+            StorageError: as with `change`.
+        """
+        self._take(self.now.without_own(layer, keys), layer)
+
+    def remember_for_model(self) -> None:
+        """Let the model have what the chat has of its own, so that every chat with it begins there.
+
+        Raises:
+            StorageError: as with `change`.
+        """
+        own = self._chat
+        self.change(Layer.MODEL, own)
+        self.reset(Layer.CHAT, tuple(own))
+
+    def _take(self, layers: Layers, layer: Layer) -> None:
+        self._chat, self._model = layers.chat, layers.model
+        if layer is Layer.MODEL:
+            self._models.set_values(self._target, self._model)
+        elif self._conversation_id is not None:
+            self._write_chat()
+
+    def _write_chat(self) -> None:
+        if self._conversation_id is None:
+            return
+        held = self.effective()
+        self._store.options.write(self._conversation_id, self._chat, Mode(held.text("mode")), held.whole("depth"))

@@ -1,0 +1,124 @@
+"""Search, folders, pins, archive, order and copies: from the sidebar to the store and back.
+
+Knows the window and the store; knows no engine.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future
+
+from PySide6.QtCore import QObject, Signal
+
+from app.controllers.chat.branches import BranchController
+from app.controllers.chat.conversations import ConversationController
+from app.controllers.parts import Parts
+from app.domain.conversations import SearchHit
+from app.domain.errors import StorageError
+from ui.text.language import mark, translate
+
+log = logging.getLogger(__name__)
+
+NEW_FOLDER = mark("LibraryController", "New folder")
+Hits = tuple[SearchHit, ...]
+
+
+class LibraryController(QObject):
+    """Connects the sidebar's wishes.
+
+    Signals:
+        found(str, object): what a search found, from the store's thread.
+    """
+
+    found = Signal(str, object)
+
+    def __init__(self, parts: Parts, conversations: ConversationController, branches: BranchController) -> None:
+        super().__init__()
+        self._window = parts.window
+        self._store = parts.store
+        self._library = parts.store.library
+        self._conversations = conversations
+        self._branches = branches
+        self.found.connect(self._on_found)
+        conversations.on_listed = self._search_again
+        self._attach()
+        parts.window.rebuilt.connect(self._attach)
+
+    def _attach(self) -> None:
+        sidebar, library = self._window.sidebar, self._library
+        wishes = sidebar.wishes
+        sidebar.search_wanted.connect(self.search)
+        sidebar.result_chosen.connect(self._branches.open_at)
+        wishes.pinned.connect(self._then_refresh(library.set_pinned))
+        wishes.archived.connect(self._then_refresh(library.set_archived))
+        wishes.foldered.connect(self._then_refresh(library.move_to_folder))
+        wishes.arranged.connect(self._then_refresh(self._arrange))
+        wishes.duplicated.connect(self.duplicate)
+        wishes.folder_made.connect(self.make_folder)
+        wishes.folder_renamed.connect(self._then_refresh(library.rename_folder))
+        wishes.folder_folded.connect(self._then_refresh(library.fold))
+        wishes.folders_arranged.connect(self._then_refresh(library.arrange_folders))
+
+    def search(self, typed: str) -> None:
+        """Look for words on the store's thread; what is found comes back as a signal."""
+        if not typed.strip():
+            return
+        try:
+            future = self._library.search(typed)
+        except StorageError as error:
+            self._window.show_problem(error.problem)
+            return
+        future.add_done_callback(lambda done: self._tell_found(typed, done))
+
+    def _search_again(self) -> None:
+        """What was found may be gone, or be called otherwise."""
+        if self._window.sidebar.is_searching:
+            self.search(self._window.sidebar.search.text())
+
+    def duplicate(self, conversation_id: int) -> None:
+        """Copy a conversation with all its branches, and open the copy."""
+        try:
+            copy = self._library.duplicate(conversation_id)
+        except StorageError as error:
+            self._window.show_problem(error.problem)
+            return
+        self._conversations.select(copy)
+
+    def make_folder(self, conversation_id: int | None) -> None:
+        """Add a folder, put a conversation into it if one is given, and let it be named."""
+        try:
+            folder_id = self._library.create_folder(translate("LibraryController", NEW_FOLDER))
+            if conversation_id is not None:
+                self._library.move_to_folder(conversation_id, folder_id)
+        except StorageError as error:
+            self._window.show_problem(error.problem)
+            return
+        self._conversations.refresh()
+        self._window.sidebar.list.name_folder(folder_id)
+
+    def _tell_found(self, typed: str, done: Future[Hits | None]) -> None:
+        """Run on the store's thread: only the signal leaves it."""
+        error = done.exception()
+        if error is not None:
+            log.warning("A search failed: %s", type(error).__name__)
+            self.found.emit(typed, ())
+        elif done.result() is not None:
+            self.found.emit(typed, done.result())
+
+    def _on_found(self, typed: str, hits: Hits) -> None:
+        if typed == self._window.sidebar.search.text():
+            self._window.sidebar.show_results(hits)
+
+    def _arrange(self, conversation_ids: Sequence[int], folder_id: int | None) -> None:
+        self._library.arrange(conversation_ids, folder_id=folder_id)
+
+    def _then_refresh(self, change: Callable[..., object]) -> Callable[..., None]:
+        def act(*arguments: object) -> None:
+            try:
+                change(*arguments)
+            except StorageError as error:
+                self._window.show_problem(error.problem)
+            self._conversations.refresh()
+
+        return act

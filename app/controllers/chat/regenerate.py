@@ -1,0 +1,90 @@
+"""Giving an answer again from another model of the library: that one is loaded first, and only then asked.
+
+Knows the window, the models and the answers; the library is asked for names and paths by a function.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from app.controllers.chat.answers import ONE_AT_A_TIME, AnswerController
+from app.controllers.chat.conversations import ConversationController
+from app.controllers.models.models import ModelController
+from app.controllers.parts import Parts
+from app.domain.engine_view import TargetChoice
+from app.storage.chats.messages import conversation_of
+from engine.records import EngineReady
+from ui.text.language import translate
+
+
+@dataclass(frozen=True, slots=True)
+class _Wanted:
+    """An answer that waits for its model."""
+
+    conversation_id: int | None
+    answer_id: int
+    path: str
+
+
+class RegenerateController:
+    """``targets`` lists the models that can be loaded; ``show_engine`` has the window say what is loading."""
+
+    def __init__(
+        self,
+        parts: Parts,
+        conversations: ConversationController,
+        answers: AnswerController,
+        models: ModelController,
+        targets: Callable[[], Sequence[tuple[str, str]]],
+    ) -> None:
+        self._window = parts.window
+        self._tell = parts.tell
+        self._store = parts.store
+        self._conversations = conversations
+        self._answers = answers
+        self._models = models
+        self._targets = targets
+        self._wanted: _Wanted | None = None
+        self._attach()
+        parts.window.rebuilt.connect(self._attach)
+
+    def _attach(self) -> None:
+        self._window.transcript.menus.ask_targets_of(self.choices)
+
+    def choices(self) -> tuple[TargetChoice, ...]:
+        """The models of the library, with path, name, and whether it is the loaded one."""
+        loaded = self._models.target_path
+        return tuple(TargetChoice(path, name, path == loaded) for path, name in self._targets())
+
+    def again_with(self, answer_id: int, path: str) -> None:
+        """Give an answer again from the target of this path, as a further version."""
+        if self._answers.state is not None:
+            self._window.show_notice(translate("AnswerController", ONE_AT_A_TIME))
+        elif path == self._models.target_path:
+            self._answers.regenerate(answer_id)
+        else:
+            self._wanted = _Wanted(self._conversations.current_id, answer_id, path)
+            self._models.choose_file(path, "target")
+
+    def on_ready(self, event: EngineReady) -> None:
+        """A model is loaded: if an answer waits for it, is still there and its conversation still open, ask."""
+        wanted = self._wanted
+        if wanted is not None and event.target.path != wanted.path and self._models.is_loading:
+            return  # that one was on its way before
+        self._wanted = None
+        if wanted is None or self._answers.state is not None:
+            return
+        is_here = self._conversations.current_id == wanted.conversation_id and self._is_there(wanted)
+        if is_here and event.target.path == wanted.path:
+            self._answers.regenerate(wanted.answer_id)
+
+    def _is_there(self, wanted: _Wanted) -> bool:
+        """Whether the answer was not deleted meanwhile."""
+        found = self._tell(lambda: self._store.read(lambda db: conversation_of(db, wanted.answer_id)))
+        return found == wanted.conversation_id
+
+    def on_failed(self) -> None:
+        """It could not be loaded; the answer stays as it is. Where it was another model, that one may still come."""
+        if not self._models.is_loading:
+            self._wanted = None

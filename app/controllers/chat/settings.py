@@ -1,0 +1,78 @@
+"""Connects what the window wants of layered settings, presets and prompts with those who keep them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Mapping
+
+from app.controllers.chat.conversations import ConversationController
+from app.controllers.parts import Parts
+from app.domain.errors import PresetError
+from app.domain.settings.fields import SettingValue
+from app.domain.settings.layers import Layer, Prompt
+from app.domain.settings.table import DEFAULTS
+from app.storage.presets import Presets, presets_file
+from app.storage.prompts import Prompts, prompts_file
+from engine.records import Problem
+from ui.settings.builtin_prompts import builtin_prompts
+
+
+class ChatSettingsController:
+    """``change_settings`` takes changes of the settings themselves."""
+
+    def __init__(
+        self,
+        parts: Parts,
+        conversations: ConversationController,
+        change_settings: Callable[[Mapping[str, SettingValue]], object],
+    ) -> None:
+        self._conversations = conversations
+        self._change_settings = change_settings
+        self._worker = parts.worker
+        self._window = parts.window
+        self.presets = Presets(presets_file(parts.paths.presets_file), parts.window.show_problem)
+        self.prompts = Prompts(prompts_file(parts.paths.prompts_file), builtin_prompts(), parts.window.show_problem)
+        self._attach()
+        parts.window.rebuilt.connect(self._attach)
+
+    @property
+    def problems(self) -> tuple[Problem, ...]:
+        """What a person should know of the files that were read at the start."""
+        found = (*self._conversations.problems, self.presets.problem, self.prompts.problem)
+        return tuple(problem for problem in found if problem is not None)
+
+    def _attach(self) -> None:
+        wants = self._window.chat_settings
+        wants.set_presets(self.presets.all)
+        wants.set_prompts(self.prompts.all)
+        wants.changed.connect(self._on_changed)
+        wants.reset.connect(self._on_reset)
+        wants.kept_for_model.connect(self._conversations.remember_for_model)
+        wants.preset_saved.connect(lambda name, values: self._with_presets(lambda: self.presets.save(name, values)))
+        wants.preset_renamed.connect(lambda old, new: self._with_presets(lambda: self.presets.rename(old, new)))
+        wants.preset_deleted.connect(lambda name: self._with_presets(lambda: self.presets.delete(name)))
+        wants.prompts_changed.connect(self._on_prompts)
+
+    def _on_changed(self, layer: Layer, values: Mapping[str, SettingValue]) -> None:
+        if layer is Layer.GLOBAL:
+            self._change_settings(values)
+            return
+        self._conversations.change(layer, values)
+        if values.get("learn_past") is False:
+            self._worker.forget_past()  # chats are not told apart there
+
+    def _on_reset(self, layer: Layer, keys: Collection[str]) -> None:
+        if layer is Layer.GLOBAL:
+            self._change_settings({key: DEFAULTS[key] for key in keys})
+        else:
+            self._conversations.reset(layer, keys)
+
+    def _on_prompts(self, prompts: Iterable[Prompt]) -> None:
+        self.prompts.replace(prompts)
+        self._window.chat_settings.set_prompts(self.prompts.all)
+
+    def _with_presets(self, deed: Callable[[], object]) -> None:
+        try:
+            deed()
+        except PresetError as error:
+            self._window.show_problem(error.problem)
+        self._window.chat_settings.set_presets(self.presets.all)

@@ -1,0 +1,186 @@
+"""Counts what the next message would take of the context, by the loaded vocabulary, and has the composer show it.
+
+Knows the composer, the engine's counting and the store; knows no file.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Sequence
+
+from PySide6.QtCore import QObject, QTimer, Signal
+
+from app.controllers.chat.conversations import ConversationController
+from app.controllers.parts import Parts
+from app.domain.attachments import Attachment
+from app.domain.errors import StorageError
+from app.domain.framing import framed
+from app.domain.requests import prompt_messages
+from engine.records import CountRequest, TokensCounted
+from ui.composer.context_sum import LEAST_ROOM, ContextSum
+
+log = logging.getLogger(__name__)
+
+TYPING_MS = 250  # after the last key
+MESSAGE_TOKENS = 8  # about what a chat template writes around a message
+
+Key = tuple[str, int | str]
+
+
+class TokenSumController(QObject):
+    """Asks for each text once, and again for another model.
+
+    Signals:
+        counted: another attachment has been counted, or can be no more.
+    """
+
+    counted = Signal()
+
+    def __init__(self, parts: Parts, conversations: ConversationController) -> None:
+        super().__init__()
+        self._worker = parts.worker
+        self._window = parts.window
+        self._store = parts.store
+        self._keeper = parts.keeper
+        self._conversations = conversations
+        self._attachments: tuple[Attachment, ...] = ()
+        self._size: int | None = None  # None: no model
+        self._counts: dict[Key, int] = {}
+        self._unanswered: tuple[str, ...] = ()  # the questions at the conversation's end, once it was read
+        self._waiting: dict[int, tuple[Key, ...]] = {}
+        self._num_requests = 0
+        self._timer = QTimer(self, singleShot=True, interval=TYPING_MS)
+        self._timer.timeout.connect(self.update)
+        parts.window.draft_text_changed.connect(self._on_text)
+
+    @property
+    def can_count(self) -> bool:
+        """Whether there is a vocabulary to count with."""
+        return self._size is not None
+
+    def count_of(self, attachment_id: int) -> int | None:
+        """Tokens of an attachment, None while nobody has counted them."""
+        return self._counts.get(("attachment", attachment_id))
+
+    def set_attachments(self, attachments: Sequence[Attachment]) -> None:
+        """Note what goes along with the message."""
+        self._attachments = tuple(attachments)
+        self.update()
+
+    def model_changed(self, num_tokens: int) -> None:
+        """Count everything anew for a model whose context holds so many tokens."""
+        self._size = num_tokens
+        self._counts.clear()
+        self._waiting.clear()
+        self.update()
+        self.counted.emit()
+
+    def conversation_changed(self) -> None:
+        """Count another conversation."""
+        self._counts = {key: count for key, count in self._counts.items() if key[0] == "attachment"}
+        self.update()
+
+    def on_counted(self, event: TokensCounted) -> None:
+        """Take what the engine counted."""
+        keys = self._waiting.pop(event.request_id, ())
+        if event.counts is None or not keys:
+            return
+        self._counts = {key: count for key, count in self._counts.items() if key[0] != "typed" or key in self._typed()}
+        self._counts.update(zip(keys, event.counts, strict=True))
+        self._show()
+        if any(name == "attachment" for name, _ in keys):
+            self.counted.emit()
+
+    def update(self) -> None:
+        """Ask for what is not counted yet, and show what is."""
+        self._timer.stop()
+        if self._size is None or self._is_empty:
+            self._show()
+            return
+        asked = {key for keys in self._waiting.values() for key in keys}
+        missing = {key: text for key, text in self._texts().items() if key not in self._counts and key not in asked}
+        if missing:
+            self._num_requests += 1
+            self._waiting[self._num_requests] = tuple(missing)
+            self._worker.count(CountRequest(self._num_requests, tuple(missing.values())))
+        self._show()
+
+    def stop(self) -> None:
+        """Ask for nothing any more: the window is closing."""
+        self._timer.stop()
+        self._size = None
+
+    @property
+    def _is_empty(self) -> bool:
+        return not self._attachments and not self._window.composer.text.strip()
+
+    def _typed(self) -> dict[Key, str]:
+        text = self._window.composer.text
+        return {("typed", text): text}
+
+    def _texts(self) -> dict[Key, str]:
+        """What the sum is made of, each with its key; what is counted already is not made again."""
+        texts = self._typed()
+        for attachment in self._attachments:
+            texts[("attachment", attachment.id)] = framed(attachment)
+        key = self._conversation_key
+        if key is not None:
+            texts[key] = "" if key in self._counts else self._history()
+            texts |= {("question", question): question for question in self._unanswered}
+        return texts
+
+    @property
+    def _conversation_key(self) -> Key | None:
+        """None where the engine has told what the conversation takes."""
+        return None if self._window.composer.context_used else ("conversation", self._conversations.current_id or 0)
+
+    def _history(self) -> str:
+        """All that was said, but for the questions at its end that have no answer: those are counted by themselves."""
+        conversation_id = self._conversations.current_id
+        try:
+            views = self._store.history(conversation_id) if conversation_id is not None else ()
+        except StorageError as error:
+            log.warning("A conversation could not be counted: %s", error.message)
+            views = ()
+        messages = prompt_messages("", views)
+        told = [message.content for message in messages]
+        self._unanswered = ()
+        if views and views[-1].role == "assistant" and views[-1].text:
+            told.append(views[-1].text)
+        elif messages:
+            self._unanswered = messages[-1].questions or (messages[-1].content,)
+            told.pop()
+        return "\n".join((self._keeper.current.text("system_prompt"), *told))
+
+    def _show(self) -> None:
+        if self._size is None or self._is_empty:
+            self._window.composer.show_sum(None)
+            return
+        key = self._conversation_key
+        conversation = self._window.composer.context_used if key is None else self._with_unanswered(key)
+        typed = self._counts.get(("typed", self._window.composer.text))
+        attached = [self.count_of(attachment.id) for attachment in self._attachments]
+        parts = (conversation, typed, *attached)
+        self._window.composer.show_sum(
+            ContextSum(
+                conversation=conversation or 0,
+                attached=sum(count or 0 for count in attached),
+                typed=(typed or 0) + MESSAGE_TOKENS,
+                size=self._size,
+                complete=all(part is not None for part in parts),
+            )
+        )
+
+    def _with_unanswered(self, key: Key) -> int | None:
+        """Tokens of the conversation, without the questions that alone are too long for the context: they stay out."""
+        counts = [self._counts.get(("question", question)) for question in self._unanswered]
+        conversation = self._counts.get(key)
+        if conversation is None or None in counts:
+            return None
+        return conversation + sum(count for count in counts if count and count <= (self._size or 0) - LEAST_ROOM)
+
+    def _on_text(self, _text: str) -> None:
+        if self._is_empty:
+            self.update()
+        else:
+            self._timer.start()

@@ -1,0 +1,153 @@
+"""Export and import from the window: asks for the file, works on a thread of its own, says how it ended.
+
+Knows the window and the store; knows no file format.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from PySide6.QtCore import QObject, Signal
+
+from app.controllers.chat.conversations import ConversationController
+from app.controllers.parts import Parts
+from app.domain.errors import AppError, ChatsExportError, ChatsImportError
+from app.storage.exchange.file_names import JSON, file_name
+from engine.records import Problem
+from engine.sentences import said
+from ui.text.language import mark, translate
+from ui.text.problem_words import in_language
+from ui.widgets.file_dialogs import ask_export_file, ask_import_files
+
+log = logging.getLogger(__name__)
+
+ALL_NAME = mark("TransferController", "Paceline chats")
+BUSY = mark("TransferController", "Another import or export is still at work.")
+
+
+class TransferController(QObject):
+    """One transfer at a time; files that are to be read wait for the ones before.
+
+    Signals:
+        ended(object): a sentence, or a `Problem`; from the thread that worked.
+    """
+
+    ended = Signal(object)
+
+    def __init__(self, parts: Parts, conversations: ConversationController) -> None:
+        super().__init__()
+        self._window = parts.window
+        self._store = parts.store
+        self._conversations = conversations
+        self._thread: threading.Thread | None = None
+        self._waiting: list[Path] = []
+        self.ended.connect(self._on_ended)
+        self._attach()
+        parts.window.rebuilt.connect(self._attach)
+
+    def _attach(self) -> None:
+        wishes = self._window.sidebar.wishes
+        wishes.exported.connect(self.ask_export)
+        wishes.imported.connect(self.ask_import)
+
+    def ask_export(self, conversation_id: int | None, form: str) -> None:
+        """Ask where to write one conversation, or all."""
+        ending = "json" if form == JSON else "zip" if conversation_id is None else "md"
+        name = file_name(self._title(conversation_id), ending)
+        ask_export_file(self._window, name, lambda path: self.export(Path(path), form, conversation_id))
+
+    def ask_import(self) -> None:
+        """Ask which files to read."""
+        ask_import_files(self._window, lambda paths: self.import_files([Path(path) for path in paths]))
+
+    def export(self, file: Path, form: str, conversation_id: int | None) -> None:
+        """Write one conversation, or all."""
+
+        def work() -> str:
+            from app.storage.exchange.markdown import OTHER_VERSIONS, ExportWords  # noqa: PLC0415
+            from app.storage.exchange.transfer import export_chats  # noqa: PLC0415  (the first paint waits for no format)
+            from ui.text.formatting import footer  # noqa: PLC0415
+
+            in_our_words = ExportWords(in_language(OTHER_VERSIONS), footer)
+            number = export_chats(self._store, file, form, conversation_id, in_our_words)
+            words = translate("TransferController", "%Ln chats exported to {name}.", None, number)
+            return words.format(name=file.name)
+
+        def failed(kind: str) -> AppError:
+            return ChatsExportError(said("{file} cannot be written ({reason}).", file=file, reason=kind))
+
+        self._start(work, failed)
+
+    def import_file(self, file: Path) -> None:
+        """Take in what a file holds, now or after what is at work."""
+        self.import_files([file])
+
+    def import_files(self, files: Sequence[Path]) -> None:
+        """Take in what several files hold, now or after what is at work, and tell of them in one sentence."""
+        if not files:
+            return
+        if self._is_busy():
+            self._waiting += files
+            return
+
+        def failed(kind: str) -> AppError:
+            return ChatsImportError(said("{file} cannot be read ({error}).", file=files[0].name, error=kind))
+
+        self._start(lambda: self._take_in(files), failed)
+
+    def _take_in(self, files: Sequence[Path]) -> str:
+        from app.storage.exchange.transfer import import_files  # noqa: PLC0415
+
+        return import_files(self._store, files).sentence
+
+    def close(self, timeout_s: float) -> bool:
+        """Wait for what is at work, and begin nothing more; False where it takes longer."""
+        self._waiting.clear()
+        if self._thread is not None:
+            self._thread.join(timeout_s)
+        return self._thread is None or not self._thread.is_alive()
+
+    def _title(self, conversation_id: int | None) -> str:
+        try:
+            chat = self._store.conversation(conversation_id) if conversation_id is not None else None
+        except AppError:
+            log.warning("The title of a chat could not be read for its export.")
+            return translate("TransferController", ALL_NAME)
+        return chat.title if chat else translate("TransferController", ALL_NAME)
+
+    def _is_busy(self) -> bool:
+        return self._thread is not None
+
+    def _start(self, work: Callable[[], str], failed: Callable[[str], AppError]) -> None:
+        """Do it on a thread; ``failed`` says what nobody had thought of, by the kind of the error."""
+        if self._is_busy():
+            self._window.show_notice(translate("TransferController", BUSY))
+            return
+
+        def run() -> None:
+            try:
+                result: str | Problem = work()
+            except AppError as error:
+                result = error.problem
+            except Exception as error:  # noqa: BLE001 (whatever a strange file brings about, it is told)
+                kind = type(error).__name__
+                log.error("a transfer failed: %s", kind)  # noqa: TRY400 (no contents)
+                result = failed(kind).problem
+            self.ended.emit(result)
+
+        self._thread = threading.Thread(target=run, name="transfer", daemon=True)
+        self._thread.start()
+
+    def _on_ended(self, result: str | Problem) -> None:
+        self._thread = None
+        if isinstance(result, Problem):
+            self._window.show_problem(result)
+        else:
+            self._window.show_notice(result)
+        self._conversations.refresh()
+        if self._waiting:
+            waiting, self._waiting = self._waiting, []
+            self.import_files(waiting)

@@ -1,0 +1,333 @@
+"""Connects the window's intentions and the engine's events with the controllers. Decides nothing itself."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QCoreApplication, QLocale, QObject, QTimer, Signal
+
+from app.controllers.chat.answers import AnswerController
+from app.controllers.chat.attachments import AttachmentController
+from app.controllers.chat.background import BackgroundController
+from app.controllers.chat.branches import BranchController
+from app.controllers.chat.context import ContextController
+from app.controllers.chat.conversations import ConversationController
+from app.controllers.chat.deletion import DeletionController
+from app.controllers.chat.library import LibraryController
+from app.controllers.chat.regenerate import RegenerateController
+from app.controllers.chat.settings import ChatSettingsController
+from app.controllers.chat.transfer import TransferController
+from app.controllers.engine_bridge import EngineBridge
+from app.controllers.models.hub import HubController
+from app.controllers.models.models import NO_BUILTIN, ModelController
+from app.controllers.models.padded_demo import PaddedDemo
+from app.controllers.parts import Parts
+from app.controllers.window.disk_space import SpaceController
+from app.controllers.window.help_desk import HelpDesk
+from app.controllers.window.layout import LayoutController
+from app.controllers.window.notifications import NotificationController
+from app.controllers.window.statistics_pane import StatisticsController
+from app.domain.engine_view import EngineView
+from app.domain.settings.fields import SettingValue
+from app.domain.settings.layers import Layer
+from app.domain.settings.table import RELOAD_KEYS
+from app.hub.addresses import find_endpoint
+from app.hub.errors import HubError
+from app.paths import assets_dir, builtin_target
+from engine.records import (
+    EngineFailed,
+    EngineReady,
+    Event,
+    Finished,
+    LoadProgress,
+    Problem,
+    StatsUpdate,
+    SummaryUpdate,
+    TokensCounted,
+)
+from ui.text.catalogues import speak
+from ui.text.language import locale, mark, translate
+from ui.widgets.first_paint import UNSEEN_MS, FirstPaint
+
+if TYPE_CHECKING:
+    from app.controllers.models.hub_service import Shelf
+    from ui.models.place import HubPlace
+
+log = logging.getLogger(__name__)
+
+SHUTDOWN_S = 5.0
+NO_MODEL = Problem(
+    "No model is loaded", "Without a model nobody can answer.", "Open a GGUF file, or the built-in pair."
+)
+
+AFTER_THE_ANSWER = mark("Controller", "This is done when the answer is finished; stop it to have it now.")
+
+
+class Controller(QObject):
+    """Owns the controllers from the first paint to the last.
+
+    Signals:
+        padding_told(object): a `PaddingReport`, from any thread.
+    """
+
+    padding_told = Signal(object)
+
+    def __init__(self, parts: Parts, bridge: EngineBridge) -> None:
+        super().__init__()
+        self._parts = parts
+        self._bridge = bridge
+        self._window = parts.window
+        self._closed_well: bool | None = None
+        self._shown_view: EngineView | None = None
+        self._no_hub: Problem | None = None  # why there is none
+        self._demo = PaddedDemo(builtin_target(), parts.paths.padded_demo_file, self.padding_told.emit)
+        self.models = ModelController(parts, self._demo)
+        self.conversations = ConversationController(parts, self.models.runnable)
+        self.answers = AnswerController(parts, self.conversations, self.models)
+        self._background = BackgroundController(parts, self.conversations, self.answers)
+        self.context = ContextController(parts, self.conversations)
+        self.conversations.on_shown = self._on_shown
+        self.answers.prepare = self.context.prepare
+        self.chat_settings = ChatSettingsController(parts, self.conversations, self._on_settings)
+        self.branches = BranchController(parts, self.conversations, self.answers)
+        self.deletions = DeletionController(parts, self.conversations, self.answers)
+        self.transfer = TransferController(parts, self.conversations)
+        self.statistics = StatisticsController(parts, self.conversations)
+        self.attachments = AttachmentController(parts, self.conversations, self.transfer.import_file)
+        self.library = LibraryController(parts, self.conversations, self.branches)
+        self.help = HelpDesk(parts, lambda: self.models.view(self.answers.state))
+        self._notifications = NotificationController(parts)
+        self.space = SpaceController(parts)
+        self.layout = LayoutController(parts)
+        self.hub = self._make_hub()
+        self.regenerating = RegenerateController(
+            parts, self.conversations, self.answers, self.models, self._targets_on_disk
+        )
+        self._connect()
+        self._attach()
+        self._window.rebuilt.connect(self._on_rebuilt)
+
+    def _make_hub(self) -> HubController | None:
+        """None where HF_ENDPOINT is no address; then the Models place says so, and all else works."""
+        try:
+            find_endpoint()
+        except HubError as error:
+            self._no_hub = error.problem
+            return None
+        chat, begin = self._then_show_engine(self.models.load_pair), self.conversations.layers.begin_model
+        return HubController(self._parts, self._open_shelf, chat, begin)
+
+    def _open_shelf(self, on_downloads: Callable[[], None]) -> Shelf:
+        from app.controllers.models.hub_service import open_shelf  # noqa: PLC0415  (the start does not wait for it)
+
+        return open_shelf(self._parts.paths, self._parts.keeper.current, on_downloads)
+
+    def start(self) -> None:
+        """Show what is stored, and have the models loaded."""
+        window, settings = self._window, self._parts.keeper.current
+        window.set_settings(settings.values)
+        window.set_theme(settings.text("theme"))
+        window.set_text_size(settings.text("text_size"))
+        window.set_density(settings.text("density"))
+        self.layout.start()
+        self.context.start()
+        self.conversations.start()
+        FirstPaint(window, self.conversations.list_rest, after_ms=UNSEEN_MS)
+        self.deletions.start()
+        self.space.start()
+        self.models.show_demo()
+        self.models.load_chosen()
+        self._show_engine()
+        if self.hub is not None:
+            self.hub.greet()
+            FirstPaint(window, self.hub.start)
+
+    @property
+    def is_answering(self) -> bool:
+        """Whether an answer is in the making."""
+        return self.answers.state is not None
+
+    def close(self) -> bool:
+        """Keep the layout and the answer in the making, end the threads; False if something did not end well."""
+        if self._closed_well is not None:
+            return self._closed_well
+        self._closed_well = True
+        self.layout.close()
+        self.answers.close()
+        self.conversations.unsent.keep()
+        self.conversations.edits.keep()
+        self.space.close()
+        if self.hub is not None:
+            self.hub.close()
+        results = {
+            "padding ended": self._demo.cancel(SHUTDOWN_S),
+            "engine ended": self._bridge.shutdown(SHUTDOWN_S),
+            "reading ended": self.attachments.close(SHUTDOWN_S),
+            "transfer ended": self.transfer.close(SHUTDOWN_S),
+            "statistics written": self.statistics.close(SHUTDOWN_S),
+            "everything saved": self._parts.store.close(SHUTDOWN_S),
+        }
+        for what, good in results.items():
+            if not good:
+                log.error("at closing, not: %s", what)
+        self._closed_well = all(results.values())
+        return self._closed_well
+
+    def _connect(self) -> None:
+        window, conversations, models = self._window, self.conversations, self.models
+        window.message_submitted.connect(self._on_submitted)
+        window.stop_requested.connect(self._on_stop)
+        window.regenerate_requested.connect(self._then_show_engine(self.answers.regenerate, of_models=False))
+        window.mode_changed.connect(lambda mode: conversations.change(Layer.CHAT, {"mode": mode.value}))
+        window.depth_changed.connect(lambda depth: conversations.change(Layer.CHAT, {"depth": depth}))
+        window.new_chat_requested.connect(conversations.new_chat)
+        window.conversation_selected.connect(conversations.select)
+        window.conversation_rename_requested.connect(conversations.rename)
+        window.settings_changed.connect(self._on_settings)
+        window.language_wanted.connect(self._speak_soon)
+        window.model_file_chosen.connect(self._then_show_engine(models.choose_file))
+        window.draft_removed.connect(self._then_show_engine(models.remove_draft))
+        window.builtin_pair_requested.connect(self._then_show_engine(lambda padded: models.use_builtin(padded=padded)))
+        window.padded_demo_cancelled.connect(models.stop_demo)
+        window.padded_demo_deleted.connect(self._then_show_engine(models.delete_demo))
+        window.closing.connect(self.close)
+        self._bridge.event_arrived.connect(self._on_event)
+        self.padding_told.connect(self._then_show_engine(models.on_padding, of_models=False))
+
+    def _attach(self) -> None:
+        """Follow the window's parts as they are now."""
+        page, problem = self._window.transcript, self._no_hub
+        page.edited.connect(self._then_show_engine(self.answers.edit, of_models=False))
+        page.regenerate_in_mode.connect(self._then_show_engine(self.answers.regenerate, of_models=False))
+        page.regenerate_with.connect(self._then_show_engine(self.regenerating.again_with, of_models=False))
+        page.continue_requested.connect(self._then_show_engine(self.answers.go_on, of_models=False))
+        if problem is not None:
+
+            def follow(place: HubPlace) -> None:
+                place.wants.page_shown.connect(lambda _page: place.show_problem(problem))
+
+            self._window.hub.when_made(follow)
+
+    def _on_shown(self) -> None:
+        """Another conversation is open, or another path through it."""
+        self.context.show()
+        self._background.look()
+
+    def _on_rebuilt(self) -> None:
+        """Fill a window that was built anew; the other controllers have attached themselves before."""
+        self._attach()
+        self._window.set_settings(self._parts.keeper.current.values)
+        self._shown_view = None
+        self._show_engine()
+        self.models.show_again()
+        self.conversations.show_again()
+        self.answers.show_again()
+
+    def _speak_soon(self, language: str) -> None:
+        """Have the window speak a language, once what has asked for it is done with its click."""
+        QTimer.singleShot(0, self, lambda: self._speak(language))
+
+    def _speak(self, language: str) -> None:
+        application = QCoreApplication.instance()
+        before = QLocale.languageToCode(locale().language())
+        if application is not None and before != speak(application, assets_dir() / "translations", language):
+            self._window.rebuild()
+
+    def _then_show_engine(self, intention: Callable[..., object], *, of_models: bool = True) -> Callable[..., None]:
+        def act(*arguments: object) -> None:
+            if of_models and self.answers.state is not None:
+                self._window.show_notice(translate("Controller", AFTER_THE_ANSWER))
+            intention(*arguments)
+            self._show_engine()
+
+        return act
+
+    # ---- intentions that concern several ----------------------------------------------------------------------------
+
+    def _on_submitted(self, text: str) -> None:
+        if not self.models.usable:
+            self._window.show_problem(NO_MODEL if builtin_target().exists() else NO_BUILTIN)
+            self._window.restore_composer(text)
+            return
+        self.answers.submit(text)
+        self._show_engine()
+
+    def _on_stop(self) -> None:
+        if self.is_answering:
+            self.answers.stop()
+        else:
+            self.models.stop_loading()
+
+    def _targets_on_disk(self) -> list[tuple[str, str]]:
+        """Path and name of every model that can be loaded: those of the library, and the built-in one."""
+        found = [] if self.hub is None else self.hub.shelf.targets()
+        builtin = builtin_target()
+        return [*found, (str(builtin), translate("Controller", "Built-in model"))] if builtin.exists() else found
+
+    def _on_settings(self, changes: Mapping[str, SettingValue]) -> None:
+        keeper = self._parts.keeper
+        changed = keeper.change(changes)
+        self._window.set_settings(keeper.current.values)
+        if "theme" in changed:
+            self._window.set_theme(keeper.current.text("theme"))
+        if "text_size" in changed:
+            self._window.set_text_size(keeper.current.text("text_size"))
+        if "density" in changed:
+            self._window.set_density(keeper.current.text("density"))
+        if "language" in changed:
+            self._speak_soon(keeper.current.text("language"))
+        self.conversations.show_settings()
+        self.context.settings_changed(changed)
+        if "learn_past" in changed and not keeper.current.values["learn_past"]:
+            self._parts.worker.forget_past()
+        if changed & {*RELOAD_KEYS, "draft_path"}:
+            self.models.follow_settings(draft_only=not changed & RELOAD_KEYS)
+            self._show_engine()
+
+    # ---- reports ----------------------------------------------------------------------------------------------------
+
+    def _on_event(self, event: Event) -> None:
+        if isinstance(event, LoadProgress | EngineReady):
+            self.models.on_event(event)
+            if isinstance(event, EngineReady):
+                self.conversations.models_changed(event.target)
+                self.context.model_changed(event.target)
+                self.attachments.sums.model_changed(event.target.n_ctx)
+                if self.hub is not None:
+                    self.hub.models_loaded(event.target, event.draft)
+                self.regenerating.on_ready(event)
+        elif isinstance(event, SummaryUpdate):
+            self.context.on_summary(event)
+        elif isinstance(event, TokensCounted) and self.context.on_counted(event):
+            pass
+        elif isinstance(event, TokensCounted):
+            self.attachments.sums.on_counted(event)
+        elif isinstance(event, EngineFailed) and event.request_id == 0:
+            self.models.on_event(event)
+            self.regenerating.on_failed()
+        else:
+            self.answers.on_event(event)
+            if isinstance(event, StatsUpdate | Finished):
+                self.context.on_stats(event)
+            elif isinstance(event, EngineFailed):
+                self.context.on_failed(event)
+                self.attachments.sums.conversation_changed()
+            self._notifications.on_event(event)
+        self._show_engine()
+
+    def on_trouble(self, problem: Problem | None) -> None:
+        """Take what the store says about saving: a problem, or None when everything is saved again."""
+        self.space.on_trouble(problem)
+        if problem is None:
+            self._window.show_notice(translate("Controller", "Everything is saved again."))
+        else:
+            self._window.show_problem(problem)
+
+    def _show_engine(self) -> None:
+        view = self.models.view(self.answers.state)
+        if view != self._shown_view:
+            self._shown_view = view
+            self._window.set_engine(view)
+        self._background.look()

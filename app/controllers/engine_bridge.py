@@ -1,0 +1,175 @@
+"""Brings the engine's events to the GUI thread: many events, one wake-up, at most one delivery every 25 to 250 ms.
+
+Knows neither window nor chats. While the engine is quiet, no timer runs.
+"""
+
+from __future__ import annotations
+
+import sys
+import threading
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+from itertools import groupby
+from typing import Protocol
+
+from PySide6.QtCore import QElapsedTimer, QObject, Qt, QTimer, Signal
+
+from app.controllers.delivery_pace import DeliveryPace
+from engine.records import (
+    ChatRequest,
+    CountRequest,
+    Event,
+    LoadProgress,
+    LoadRequest,
+    PrefillProgress,
+    StatsUpdate,
+    SummaryUpdate,
+    TextChunk,
+)
+
+# The engine's thread asks for the interpreter several times a pass. As Python comes, it waits up to 5 ms for it each
+# time while the window computes, where a drafted token takes half of one.
+SWITCH_S = 0.0005
+
+
+class Worker(Protocol):
+    """The engine thread as the app uses it; every method may be called from any thread and returns at once."""
+
+    def start(self) -> None:
+        """Start the thread."""
+
+    def load(self, request: LoadRequest) -> None:
+        """Load models in place of those that are being loaded; answers with `EngineReady` or `EngineFailed`."""
+
+    def set_draft(self, path: str | None) -> None:
+        """Use another draft or none; answers with `EngineReady` or `EngineFailed`."""
+
+    def stop_loading(self) -> None:
+        """End every load asked for so far."""
+
+    def generate(self, request: ChatRequest) -> None:
+        """Make an answer; ends with `Finished` or `EngineFailed`."""
+
+    def forget_past(self) -> None:
+        """Lose what was learnt from past conversations; answers nothing."""
+
+    def keep_states(self, disk_bytes: int) -> None:
+        """Keep the caches of conversations, with so many bytes on the disk; 0: none, and what there is goes."""
+
+    def forget_state(self, conversation_id: int) -> None:
+        """Lose what is kept of the cache of a conversation; answers nothing."""
+
+    def count(self, request: CountRequest) -> None:
+        """Count tokens; answers with `TokensCounted`."""
+
+    def stop(self) -> None:
+        """Stop every answer asked for so far."""
+
+    def skip_summary(self) -> None:
+        """Give up the summary that an answer is waiting for, not the answer."""
+
+    def shutdown(self, timeout_s: float) -> bool:
+        """End the thread; False if it did not end in time."""
+
+
+MakeWorker = Callable[[Callable[[Event], None]], Worker]
+
+
+class EngineBridge(QObject):
+    """Owns the worker and the queue of its events.
+
+    Signals:
+        event_arrived(object): one event, on the GUI thread, in the engine's order, neighbours merged.
+    """
+
+    event_arrived = Signal(object)
+    _woken = Signal()
+
+    def __init__(self, make_worker: MakeWorker, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        sys.setswitchinterval(min(SWITCH_S, sys.getswitchinterval()))
+        self._lock = threading.Lock()
+        self._waiting: list[Event] = []
+        self._wake_sent = False
+        self._since_drain = QElapsedTimer()
+        self._pace = DeliveryPace()
+        self._timer = QTimer(self, singleShot=True, timerType=Qt.TimerType.PreciseTimer)
+        self._timer.timeout.connect(self._drain)
+        self._woken.connect(self._on_woken, Qt.ConnectionType.QueuedConnection)
+        self._closed = False
+        self.num_wake_ups = 0
+        self.worker = make_worker(self.post)
+
+    def post(self, event: Event) -> None:
+        """Take an event, from any thread."""
+        with self._lock:
+            if self._closed:
+                return
+            self._waiting.append(event)
+            if self._wake_sent:
+                return
+            self._wake_sent = True
+        self._woken.emit()
+
+    def shutdown(self, timeout_s: float) -> bool:
+        """End the worker; deliver nothing any more. False if its thread did not end in time."""
+        ended = self.worker.shutdown(timeout_s)
+        with self._lock:
+            self._closed = True
+            self._waiting.clear()
+        self._timer.stop()
+        return ended
+
+    def _on_woken(self) -> None:
+        self.num_wake_ups += 1
+        wait_ms = self._pace.pause_ms - self._since_drain.elapsed() if self._since_drain.isValid() else 0.0
+        if wait_ms > 0.0:
+            self._timer.start(round(wait_ms))
+        else:
+            self._drain()
+
+    def _drain(self) -> None:
+        with self._lock:
+            events, self._waiting = self._waiting, []
+            self._wake_sent = False
+        if self._since_drain.isValid():
+            num_tokens = sum(len(event.spans) for event in events if isinstance(event, TextChunk))
+            self._pace.delivered(self._since_drain.restart(), num_tokens)
+        else:
+            self._since_drain.start()
+        for event in merged(events):
+            self.event_arrived.emit(event)
+
+
+def merged(events: Iterable[Event]) -> list[Event]:
+    """Join what follows each other: pieces of text into one, progress and counters to the newest.
+
+    Text and counters of one answer alternate; between them only the order of the text matters.
+    """
+    kept: list[Event] = []
+    for _, run in groupby(events, key=_run_of):
+        by_kind: dict[type, list[Event]] = {}
+        for event in run:
+            by_kind.setdefault(type(event), []).append(event)
+        kept += [_joined(alike) for alike in by_kind.values()]
+    return kept
+
+
+def _run_of(event: Event) -> tuple[object, ...]:
+    """Events that follow each other and have the same key are of one run; what cannot be joined is one by itself."""
+    if isinstance(event, TextChunk | StatsUpdate):
+        return TextChunk, event.request_id
+    if isinstance(event, PrefillProgress | SummaryUpdate):
+        return type(event), event.request_id
+    if isinstance(event, LoadProgress):
+        return LoadProgress, event.path
+    return (id(event),)
+
+
+def _joined(alike: list[Event]) -> Event:
+    last = alike[-1]
+    if isinstance(last, TextChunk):
+        chunks = [event for event in alike if isinstance(event, TextChunk)]
+        spans = tuple(span for chunk in chunks for span in chunk.spans)
+        return replace(last, text="".join(chunk.text for chunk in chunks), spans=spans)
+    return last

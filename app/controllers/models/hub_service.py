@@ -1,0 +1,257 @@
+"""What the Models place can ask of hub, library and downloads, as calls that block and give what is shown.
+
+Runs on the threads of `app.controllers.models.jobs`. Knows no widget and no thread of its own.
+"""
+
+from __future__ import annotations
+
+import fnmatch
+import logging
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from pathlib import Path
+
+import psutil
+
+from app.controllers.models.views import download_row, library_row, offer_row, repo_details, repo_row, sorted_rows
+from app.domain import models as views
+from app.domain.models import DownloadRow, LibraryRow, ModelRef, OfferRow, Presence, RepoRow, SearchQuery
+from app.domain.settings.values import Settings
+from app.hub.client import HubClient
+from app.hub.downloads.download_queue import Downloads
+from app.hub.errors import HubError, HubNotFoundError
+from app.hub.library.library import Library
+from app.hub.opening import open_library
+from app.hub.records import DownloadRequest, DownloadStatus, FileKind, RemoteModel, RepoDetails, SortBy
+from app.paths import Paths
+from engine.errors import EngineError
+from engine.records import Problem
+from engine.sentences import said
+
+log = logging.getLogger(__name__)
+
+NUM_RESULTS = 60
+_SORTS = {"downloads": SortBy.DOWNLOADS, "updated": SortBy.UPDATED, "name": SortBy.DOWNLOADS}
+
+
+@dataclass(frozen=True, slots=True)
+class RepoAnswer:
+    """A repository with the address of its page; ``problem`` where its README could not be had."""
+
+    details: views.RepoDetails
+    page_url: str
+    problem: Problem | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class LibraryAnswer:
+    """The library as it is shown."""
+
+    rows: tuple[LibraryRow, ...]
+    offers: tuple[OfferRow, ...]
+
+
+class Shelf:
+    """Safe to use from several threads."""
+
+    def __init__(self, client: HubClient, library: Library, downloads: Downloads) -> None:
+        self.client = client
+        self.library = library
+        self.downloads = downloads
+        self._lock = threading.Lock()
+        self._repos: dict[str, RepoDetails] = {}
+        self._architectures: dict[tuple[str, int], str] = {}
+
+    # ---- the hub ----------------------------------------------------------------------------------------------------
+
+    def search(self, query: SearchQuery) -> list[RepoRow]:
+        """Repositories for a query.
+
+        Raises:
+            HubError: the hub gave no answer.
+        """
+        found = self.client.search(query.text, _SORTS.get(query.sort, SortBy.DOWNLOADS), NUM_RESULTS)
+        free = free_memory()
+        rows = [repo_row(summary, free) for summary in found]
+        return sorted_rows(rows, query.sort, only_fitting=query.only_fitting)
+
+    def repo(self, repo_id: str) -> RepoAnswer:
+        """All of one repository.
+
+        Raises:
+            HubError: the hub gave no answer; a missing README is not that.
+        """
+        details = self._fresh(repo_id)
+        readme, problem = "", None
+        if details.has_readme:
+            try:
+                readme = self.client.readme(repo_id)
+            except HubError as error:
+                problem = error.problem
+        shown = repo_details(details, readme, bool(self.client.tokens.find()), self._presences(repo_id), free_memory())
+        page = self.client.page_url(repo_id)
+        return RepoAnswer(shown, page.removesuffix(repo_id), problem)
+
+    def again(self, answer: RepoAnswer) -> RepoAnswer:
+        """The same repository, with what is here by now."""
+        presences = self._presences(answer.details.row.repo)
+        files = tuple(
+            replace(file, presence=presences.get(file.ref.file, Presence.ABSENT)) for file in answer.details.files
+        )
+        return replace(answer, details=replace(answer.details, files=files))
+
+    def model(self, ref: ModelRef) -> RemoteModel:
+        """The model that a file of the hub belongs to.
+
+        Raises:
+            HubError: the hub gave no answer, or there is no such file.
+        """
+        with self._lock:
+            details = self._repos.get(ref.repo)
+        for known in (details, None):
+            models = (known or self._fresh(ref.repo)).models
+            found = next((model for model in models if any(_names(ref, file.path) for file in model.files)), None)
+            if found is not None:
+                return found
+        raise HubNotFoundError(said("{repo} holds no file {file}.", repo=ref.repo, file=ref.file))
+
+    def licence(self, repo_id: str) -> str:
+        """What the hub said of the licence, as far as it was asked."""
+        with self._lock:
+            details = self._repos.get(repo_id)
+        return details.summary.licence if details else ""
+
+    def _fresh(self, repo_id: str) -> RepoDetails:
+        details = self.client.details(repo_id)
+        with self._lock:
+            self._repos[repo_id] = details
+        return details
+
+    # ---- downloads --------------------------------------------------------------------------------------------------
+
+    def pull(self, refs: tuple[ModelRef, ...]) -> None:
+        """Queue what is not here yet; the second is the draft of the first.
+
+        Raises:
+            HubError: the hub gave no answer. UnsafeNameError: a name is refused.
+        """
+        target = refs[0]
+        for ref in refs:
+            if ref.path or self.path_of(ref):
+                continue
+            draft_of = "" if ref is target else target.path or f"{target.repo}/{target.file}"
+            model = self.model(ref)
+            self.downloads.add(DownloadRequest(ref.repo, model, draft_of=draft_of, licence=self.licence(ref.repo)))
+
+    def download_rows(self) -> tuple[DownloadRow, ...]:
+        """All downloads; quick enough for the thread that shows things, but for those just done."""
+        states = self.downloads.snapshot()
+        paths: dict[str, str] = {}
+        for state in states:
+            if state.status is DownloadStatus.DONE:
+                ref = ModelRef(state.request.repo_id, state.request.model.files[0].path)
+                paths[f"{ref.repo}/{ref.file}"] = self.path_of(ref)
+        return tuple(download_row(state, paths) for state in states)
+
+    # ---- library ----------------------------------------------------------------------------------------------------
+
+    def path_of(self, ref: ModelRef) -> str:
+        """The file of a model that is here; empty where it is not."""
+        if ref.path:
+            return ref.path
+        for model in self.library.models():
+            if model.repo_id == ref.repo and not model.missing and any(_names(ref, file.name) for file in model.files):
+                return str(model.path)
+        return ""
+
+    def draft_of(self, target: str) -> str:
+        """The file of the draft that a target of the library is paired with; empty where there is none."""
+        by_name = {model.name: model for model in self.library.models()}
+        chosen = next((model for model in by_name.values() if str(model.path) == target), None)
+        draft = by_name.get(chosen.draft) if chosen and chosen.draft else None
+        return str(draft.path) if draft is not None and not draft.missing else ""
+
+    def library_views(self, target: str, draft: str, *, offers: bool) -> LibraryAnswer:
+        """The library, and where asked what other apps have."""
+        models = self.library.models()
+        rows = tuple(library_row(model, target, draft, self._architecture(model.path)) for model in models)
+        found = tuple(offer_row(offer) for offer in self.library.offers()) if offers else ()
+        return LibraryAnswer(rows, found)
+
+    def targets(self) -> list[tuple[str, str]]:
+        """Path and name of the library's models that can answer."""
+        models = self.library.models()
+        return [(str(each.path), each.name) for each in models if each.kind is FileKind.MODEL and not each.missing]
+
+    def note_use(self, target: str, draft: str) -> None:
+        """Remember that these files were loaded, and that they go together."""
+        now = datetime.now(UTC)
+        names = {str(model.path): model.name for model in self.library.models()}
+        for path in (target, draft):
+            if path in names:
+                self.library.mark_used(Path(path), now)
+        if target in names and draft in names:
+            self.library.set_draft(names[target], names[draft])
+
+    def add(self, path: str) -> str:
+        """Add a file where it lies; its name in the library.
+
+        Raises:
+            LibraryError: it cannot be added.
+        """
+        return self.library.add(Path(path)).name
+
+    def _presences(self, repo_id: str) -> dict[str, Presence]:
+        """By file: what of a repository is here, or on its way."""
+        with self._lock:
+            details = self._repos.get(repo_id)
+        firsts = {Path(model.files[0].path).name: model.files[0].path for model in details.models} if details else {}
+        found: dict[str, Presence] = {}
+        for state in self.downloads.snapshot():
+            if state.request.repo_id == repo_id and state.status is not DownloadStatus.DONE:
+                found[state.request.model.files[0].path] = Presence.DOWNLOADING
+        for model in self.library.models():
+            if model.repo_id == repo_id and not model.missing and model.path.name in firsts:
+                found[firsts[model.path.name]] = Presence.HERE
+        return found
+
+    def _architecture(self, path: Path) -> str:
+        try:
+            key = (str(path), path.stat().st_mtime_ns)
+        except OSError:
+            return ""
+        if key not in self._architectures:
+            from engine.gguf.header import read_header  # noqa: PLC0415  (NumPy: the start does not wait for it)
+
+            try:
+                self._architectures[key] = read_header(path).architecture
+            except EngineError as error:
+                log.info("no header of %s: %s", path.name, error)
+                self._architectures[key] = ""
+        return self._architectures[key]
+
+
+def _names(ref: ModelRef, file: str) -> bool:
+    """Whether a file is the one that is meant; recommendations name files by a pattern as in `fnmatch`."""
+    wanted, name = Path(ref.file).name.lower(), Path(file).name.lower()
+    return wanted == name or ("*" in wanted and fnmatch.fnmatchcase(name, wanted))
+
+
+def free_memory() -> int:
+    """Main memory that is free now, in bytes."""
+    return int(psutil.virtual_memory().available)
+
+
+def open_shelf(paths: Paths, settings: Settings, on_downloads: Callable[[], None]) -> Shelf:
+    """The real hub, or the mirror that HF_ENDPOINT names, with the library of these folders; nothing is fetched yet.
+
+    ``on_downloads`` is called from a thread of the downloads when they changed.
+
+    Raises:
+        HubError: HF_ENDPOINT is no address.
+    """
+    client = HubClient()
+    library = open_library(paths, settings)
+    return Shelf(client, library, Downloads(client, library, paths.downloads_file, on_downloads))

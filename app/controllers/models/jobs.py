@@ -1,0 +1,125 @@
+"""Runs the slow work of the Models place on threads of its own, one at a time under each name. Knows no widget.
+
+A newer job takes the place of an older one of the same name: that one is asked to stop, and its result is dropped.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from collections.abc import Callable
+from typing import TypeVar
+
+from app.domain.errors import AppError
+from engine.errors import EngineError
+from engine.records import Problem
+from engine.sentences import said
+
+log = logging.getLogger(__name__)
+
+Result = TypeVar("Result")
+ShouldStop = Callable[[], bool]
+Deliver = Callable[[Callable[[], None]], None]
+UNEXPECTED = Problem(
+    "This could not be done", "Something went wrong inside Paceline; it was written to the log.", "Try again."
+)
+
+
+class Jobs:
+    """``deliver`` takes a function to be called on the thread that shows things; it may be called from any thread."""
+
+    def __init__(self, deliver: Deliver) -> None:
+        self._deliver = deliver
+        self._lock = threading.Lock()
+        self._stops: dict[str, threading.Event] = {}
+        self._threads: set[threading.Thread] = set()
+        self._closed = False
+
+    def run(
+        self,
+        name: str,
+        work: Callable[[ShouldStop], Result],
+        done: Callable[[Result], None],
+        failed: Callable[[Problem], None],
+    ) -> None:
+        """Begin ``work``; then ``done`` with its result or ``failed`` with its problem, unless it was replaced."""
+        stop = threading.Event()
+        with self._lock:
+            older = self._stops.get(name)
+            if older is not None:
+                older.set()
+            self._stops[name] = stop
+        thread = threading.Thread(
+            target=self._work,
+            args=(stop, work, done, failed),
+            name=f"hub {name}",
+            daemon=True,
+        )
+        with self._lock:
+            self._threads.add(thread)
+        thread.start()
+
+    def post(self, function: Callable[[], None]) -> None:
+        """Have something called where things are shown; for what a job has to tell before it is done."""
+        if not self._closed:  # else whoever would take it may be gone
+            self._deliver(function)
+
+    def cancel(self, name: str) -> None:
+        """Ask the job of this name to stop; its result is dropped."""
+        with self._lock:
+            stop = self._stops.pop(name, None)
+        if stop is not None:
+            stop.set()
+
+    def close(self, timeout_s: float) -> bool:
+        """Ask all to stop; False where one is still at work after that time: it ends with the process."""
+        self._closed = True
+        with self._lock:
+            for stop in self._stops.values():
+                stop.set()
+            threads = list(self._threads)
+        ends = time.monotonic() + timeout_s
+        for thread in threads:
+            thread.join(max(ends - time.monotonic(), 0.0))
+        return not any(thread.is_alive() for thread in threads)
+
+    def _work(
+        self,
+        stop: threading.Event,
+        work: Callable[[ShouldStop], Result],
+        done: Callable[[Result], None],
+        failed: Callable[[Problem], None],
+    ) -> None:
+        problem = UNEXPECTED
+        results: list[Result] = []
+        try:
+            results.append(work(stop.is_set))
+        except (AppError, EngineError) as error:
+            problem = error.problem
+        except OSError as error:
+            log.warning("a job of the Models place failed: %s", error)
+            problem = Problem(
+                "This could not be done",
+                said("{error}.", error=error),
+                "Check the disk and the network, then try again.",
+            )
+        finally:
+            # Whatever else it raised goes on to the log; what waits for it must not wait for ever.
+            self.post(lambda: self._tell(stop, results, done, lambda: failed(problem)))
+            with self._lock:
+                self._threads.discard(threading.current_thread())
+
+    def _tell(
+        self,
+        stop: threading.Event,
+        results: list[Result],
+        done: Callable[[Result], None],
+        failed: Callable[[], None],
+    ) -> None:
+        if stop.is_set():
+            return
+        if results:
+            done(results[0])
+        else:
+            failed()

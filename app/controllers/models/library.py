@@ -1,0 +1,107 @@
+"""Connects the library page of the Models place with the library: shown, added to, removed from, revealed.
+
+Owns which models are in use and whether the folders of other apps were looked at. Knows no hub and no download.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QObject, QUrl, Signal
+from PySide6.QtGui import QDesktopServices
+
+from app.controllers.models.jobs import Jobs
+from app.controllers.models.views import freed
+from engine.records import Problem
+from ui.text.language import translate
+from ui.window.main_window import MainWindow
+from ui.window.navigation import HubDoors
+
+if TYPE_CHECKING:  # the first paint waits for none of it
+    from app.controllers.models.hub_service import LibraryAnswer, Shelf
+    from ui.models.place import HubPlace
+
+Tell = Callable[[Problem], None]
+
+
+class HubLibraryController(QObject):
+    """Lives on the window's thread; its work is done by ``jobs``. ``tell`` shows a problem, ``log`` only notes it.
+
+    Signals:
+        changed(): a model was added or removed by hand.
+    """
+
+    changed = Signal()
+
+    def __init__(self, window: MainWindow, jobs: Jobs, shelf: Callable[[], Shelf], tell: Tell, log: Tell) -> None:
+        super().__init__()
+        self._window = window
+        self._jobs = jobs
+        self._shelf = shelf
+        self._tell = tell
+        self._log = log
+        self._used = ("", "")  # the files of target and draft
+        self._looked_elsewhere = False
+
+    @property
+    def _doors(self) -> HubDoors:
+        return self._window.hub
+
+    def attach(self, place: HubPlace) -> None:
+        """Follow what is wanted of the library in a place that was made."""
+        wants = place.wants
+        wants.reveal_wanted.connect(self._reveal)
+        wants.remove_wanted.connect(self._remove)
+        wants.add_wanted.connect(self._add)
+        wants.offer_taken.connect(self._add)
+        wants.look_again.connect(lambda: self.show(look_elsewhere=True))
+
+    def use(self, target: str, draft: str) -> None:
+        """Note which files are loaded; empty where there is none."""
+        self._used = used = (target, draft)
+        self._jobs.run("use", lambda _stop: self._shelf().note_use(*used), lambda _none: None, self._log)
+        if self._doors.is_open:
+            self.show()
+
+    def on_page(self) -> None:
+        """The page is shown: at the first time the folders of other apps are looked at as well."""
+        self.show(look_elsewhere=not self._looked_elsewhere)
+
+    def show(self, *, look_elsewhere: bool = False) -> None:
+        """Read the library again where there is a place to show it; the folders of other apps when asked for."""
+        if not self._doors.is_made:
+            return
+        self._looked_elsewhere = self._looked_elsewhere or look_elsewhere
+        used, offers = self._used, self._looked_elsewhere
+
+        def done(answer: LibraryAnswer) -> None:
+            self._doors.place.library.set_library(answer.rows, answer.offers)
+
+        self._jobs.run("library", lambda _stop: self._shelf().library_views(*used, offers=offers), done, self._tell)
+
+    def _add(self, path: str) -> None:
+        self._jobs.run(f"add {path}", lambda _stop: self._shelf().add(path), lambda _name: self._changed(), self._tell)
+
+    def _remove(self, name: str) -> None:
+        def done(num_bytes: int) -> None:
+            self._doors.place.show_notice(freed(num_bytes))
+            self._changed()
+
+        self._jobs.run(f"remove {name}", lambda _stop: self._shelf().library.remove(name), done, self._tell)
+
+    def _changed(self) -> None:
+        self.show()
+        self.changed.emit()
+
+    def _reveal(self, path: str) -> None:
+        folder = Path(path).parent
+        if not QDesktopServices.openUrl(QUrl.fromLocalFile(str(folder))):
+            self._tell(
+                Problem(
+                    "The folder could not be opened",
+                    translate("Problems", "It is {parent}.").format(parent=folder),
+                    translate("HubController", "Open the folder with your file manager."),
+                )
+            )

@@ -1,0 +1,293 @@
+"""The models: loading, replacing and removing them, the padded demo, and the engine's state as the window shows it.
+
+Knows the window, the settings and the engine's events about models; knows no conversation.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from app.controllers.load_requests import load_request
+from app.controllers.models.padded_demo import PaddedDemo, PaddingReport
+from app.controllers.parts import Parts
+from app.domain.engine_view import EngineState, EngineView
+from app.domain.model_name import model_name
+from app.domain.settings.fields import SettingValue
+from app.paths import builtin_draft, builtin_target
+from engine.records import EngineFailed, EngineReady, LoadProgress, LoadRequest, Mode, Problem
+from engine.sentences import joined
+from ui.text.language import translate
+
+ModelEvent = LoadProgress | EngineReady | EngineFailed
+
+NO_BUILTIN = Problem(
+    "The built-in models are missing",
+    "This copy of Paceline came without its small built-in pair.",
+    "Open a GGUF file of your own as the target.",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class _Pending:
+    """A command that the engine has not answered yet, and the settings to keep once it has succeeded."""
+
+    wanted: dict[str, SettingValue]
+    request: LoadRequest | None = None
+    is_fallback: bool = False  # nobody chose it, and why it is loaded is still to be read
+
+
+def _library_notices() -> tuple[str, ...]:
+    """What to say about llama.cpp's libraries, once the engine has loaded them."""
+    from engine.llama.library import library_notices  # noqa: PLC0415  (the start does not wait for it)
+
+    return library_notices()
+
+
+class ModelController:
+    """Owns what is loaded. Settings follow what was loaded: a file that fails does not become the chosen one."""
+
+    def __init__(self, parts: Parts, demo: PaddedDemo) -> None:
+        self._window = parts.window
+        self._worker = parts.worker
+        self._keeper = parts.keeper
+        self._paths = parts.paths
+        self._demo = demo
+        self._ready: EngineReady | None = None
+        self._progress: float | None = None
+        # The engine answers each command exactly once and in order.
+        self._pending: deque[_Pending] = deque()
+        self._follow: bool | None = None  # settings that are to be followed once it has: of the draft only?
+        self._told: Problem | None = None  # of the last model that could not be used
+        self._deleting_demo = False
+        self._padded = 0.0
+
+    @property
+    def usable(self) -> bool:
+        """Whether a question can be answered, now or when the loading is done."""
+        return self._ready is not None or bool(self._pending)
+
+    @property
+    def is_loading(self) -> bool:
+        """Whether the engine has not answered yet what was asked of it about models."""
+        return bool(self._pending)
+
+    @property
+    def opened_tag(self) -> str:
+        """The tag of reasoning that the loaded target's template leaves open where an answer begins."""
+        return self._ready.target.opened_tag if self._ready else ""
+
+    @property
+    def target_path(self) -> str:
+        """The file of the loaded target; empty while there is none, or another one is on its way."""
+        return self._ready.target.path if self._ready and not self._pending else ""
+
+    @property
+    def names(self) -> tuple[str, str]:
+        """The names of the loaded target and draft, as figures are kept under; empty where there is none."""
+        ready = self._ready
+        return (model_name(ready.target), model_name(ready.draft)) if ready else ("", "")
+
+    def runnable(self, mode: Mode) -> tuple[Mode, str]:
+        """Give the mode itself where it can run, else the next best, and why."""
+        unavailable = self._unavailable
+        best = next(choice for choice in (mode, Mode.NGRAM, Mode.OFF) if choice not in unavailable)
+        return best, unavailable.get(mode, "")
+
+    @property
+    def _unavailable(self) -> dict[Mode, str]:
+        return dict(self._ready.unavailable) if self._ready else {}
+
+    def view(self, answering: EngineState | None) -> EngineView:
+        """Give the state of the engine, which may be answering."""
+        ready = self._ready
+        state = EngineState.READY if ready else EngineState.EMPTY
+        if self._pending:
+            state = EngineState.LOADING
+        return EngineView(
+            state=answering or state,
+            target=ready.target if ready else None,
+            draft=ready.draft if ready else None,
+            unavailable=self._unavailable,
+            notices=ready.notices if ready else (),
+            progress=self._progress,
+        )
+
+    # ---- intentions -------------------------------------------------------------------------------------------------
+
+    def load_chosen(self) -> None:
+        """Load what the settings name."""
+        self._load({})
+
+    def choose_file(self, path: str, role: str) -> None:
+        """Use a file as target or as draft."""
+        if role == "target":
+            self._load({"target_path": path})
+        else:
+            self._set_draft(path, {"draft_path": path})
+
+    def load_pair(self, target: str, draft: str) -> None:
+        """Use two files together; an empty ``draft`` is none."""
+        self._load({"target_path": target, "draft_path": draft})
+
+    def stop_loading(self) -> None:
+        """End what is being loaded; what was loaded before it stays in use."""
+        if self._pending:
+            self._worker.stop_loading()
+
+    def remove_draft(self) -> None:
+        """Go on without a draft."""
+        self._set_draft(None, {"draft_path": ""})
+
+    def follow_settings(self, *, draft_only: bool) -> None:
+        """Load again what changed in the settings; after what is being loaded, which may change them, too."""
+        if any(each.wanted for each in self._pending):
+            self._follow = draft_only and self._follow is not False
+        elif draft_only and self._ready is not None:
+            self._set_draft(load_request(self._keeper.current, self._paths).draft, {})
+        else:
+            self._load({})
+
+    def use_builtin(self, *, padded: bool) -> None:
+        """Use the built-in pair, with its target padded to real weight if asked; that one is made first."""
+        if not builtin_target().exists():
+            self._window.show_problem(NO_BUILTIN)
+        elif not padded:
+            self._load({"target_path": "", "draft_path": ""})
+        elif self._demo.exists:
+            self._load_padded()
+        else:
+            self._window.set_padded_demo("making", 0.0)
+            self._demo.make()
+
+    def stop_demo(self) -> None:
+        """Stop making the padded file."""
+        self._demo.stop()
+
+    def delete_demo(self) -> None:
+        """Remove the padded file; one that is in use gives way to the built-in pair as it is first."""
+        self._deleting_demo = True
+        if self._demo_is_loaded:
+            self.use_builtin(padded=False)
+        else:
+            self._delete_demo_if_free()
+
+    @property
+    def _demo_is_loaded(self) -> bool:
+        return self._ready is not None and Path(self._ready.target.path) == self._demo.file
+
+    def _delete_demo_if_free(self) -> None:
+        if not self._deleting_demo or self._demo_is_loaded:
+            return
+        self._deleting_demo = False
+        problem = self._demo.delete()
+        if problem is not None:
+            self._window.show_problem(problem)
+        self.show_demo()
+
+    # ---- reports ----------------------------------------------------------------------------------------------------
+
+    def show_demo(self) -> None:
+        """Show whether the padded file is there, being made, or in use."""
+        if self._demo.making:
+            return
+        self._window.set_padded_demo(
+            "active" if self._demo_is_loaded else "ready" if self._demo.exists else "absent", None
+        )
+
+    def show_again(self) -> None:
+        """Fill a window that was built anew."""
+        if self._demo.making:
+            self._window.set_padded_demo("making", self._padded)
+        else:
+            self.show_demo()
+
+    def on_padding(self, report: PaddingReport) -> None:
+        """Take what the thread that pads says."""
+        self._padded = report.fraction
+        if not report.ended:
+            self._window.set_padded_demo("making", report.fraction)
+            return
+        self._window.set_padded_demo("ready" if report.done else "absent", None)
+        if report.done:
+            self._load_padded()
+        elif report.problem is not None:
+            self._window.show_problem(report.problem)
+
+    def on_event(self, event: ModelEvent) -> None:
+        """Take what the engine says about models."""
+        if isinstance(event, LoadProgress):
+            self._progress = event.fraction
+            return
+        self._progress = None
+        pending = self._pending.popleft() if self._pending else _Pending({})
+        if isinstance(event, EngineReady):
+            self._on_ready(event, pending)
+        else:
+            self._on_failed(event, pending)
+        if self._follow is not None and not self._pending:
+            draft_only, self._follow = self._follow, None
+            self.follow_settings(draft_only=draft_only)
+
+    def _on_ready(self, event: EngineReady, pending: _Pending) -> None:
+        others = _library_notices()
+        self._ready = replace(event, notices=(*event.notices, *others))
+        self._keeper.change(pending.wanted)
+        self._delete_demo_if_free()
+        self.show_demo()
+        self._window.set_settings(self._keeper.current.values)
+        if any(each.request for each in self._pending):
+            return  # another one follows, and what there is to say will be said of that
+        if self._told is not None and not pending.is_fallback:
+            self._window.withdraw_problem(self._told)
+            self._told = None
+        if pending.request is not None and pending.request.draft and event.draft is None:
+            reason = joined(event.notices) or translate("ModelController", "It could not be loaded.")
+            advice = translate("ModelController", "Choose another draft, or go on without one.")
+            self._say(Problem("The draft is not in use", reason, advice))
+        else:
+            for notice in (*event.notices, *(others if pending.request is not None else ())):
+                self._window.show_notice(notice)
+
+    def _on_failed(self, event: EngineFailed, pending: _Pending) -> None:
+        if not event.was_cancelled:  # else it is what somebody wanted
+            self._say(event.problem)
+        if self._ready is not None or self._pending or pending.request is None:
+            return
+        if pending.request.target != str(builtin_target()) and builtin_target().exists():
+            self._window.show_notice(
+                translate("ModelController", "The built-in pair is used until another model is chosen.")
+            )
+            self._send(LoadRequest(str(builtin_target()), str(builtin_draft())), {}, is_fallback=True)
+
+    def _say(self, problem: Problem) -> None:
+        """Say what went wrong with a model; the next one that is in use takes it back."""
+        self._told = problem
+        self._window.show_problem(problem)
+
+    # ---- to the engine ----------------------------------------------------------------------------------------------
+
+    def _load_padded(self) -> None:
+        self._load({"target_path": str(self._demo.file), "draft_path": ""})
+
+    def _load(self, changes: dict[str, SettingValue]) -> None:
+        for before in reversed(self._pending):  # the settings will have what is being loaded now
+            changes = {**before.wanted, **changes}
+        wanted, _complaints = self._keeper.current.changed(changes)
+        request = load_request(wanted, self._paths)
+        if request.target == str(builtin_target()) and not builtin_target().exists():
+            self._window.show_problem(NO_BUILTIN)
+            return
+        self._send(request, changes)
+
+    def _send(self, request: LoadRequest, wanted: dict[str, SettingValue], *, is_fallback: bool = False) -> None:
+        self._pending.append(_Pending(wanted, request, is_fallback))
+        self._worker.load(request)
+
+    def _set_draft(self, path: str | None, changes: dict[str, SettingValue]) -> None:
+        if not self.usable:
+            self._say(Problem("No target is loaded", "A draft needs a target.", "Open a target first."))
+            return
+        self._pending.append(_Pending(changes))
+        self._worker.set_draft(path)

@@ -1,0 +1,249 @@
+"""Judges pairs for the Models place: headers from the hub or the disk, verdicts and fit as they are shown.
+
+Calls block. Owns the memory of headers that were read; how a verdict is reached is `app.hub.pairs.proof`'s.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import psutil
+
+from app.controllers.models.hub_service import Shelf
+from app.controllers.models.views import fit_view
+from app.domain.models import DraftList, DraftRow, Gpu, Hardware, Match, ModelRef, PairSide, PairView, Presence
+from app.domain.settings.values import Settings
+from app.hub.pairs.catalog import CatalogPair
+from app.hub.pairs.draft_finder import Candidate, DraftSearch, Sources, find_drafts
+from app.hub.pairs.proof import LoadPlan, pair_plan, prove, this_room
+from app.hub.records import FileKind, LibraryModel, Origin
+from app.hub.remote_header import KnownModel, read_local_header, read_remote_header
+from engine.fit.fit import Verdict
+from engine.fit.table import Room, fit_table
+from engine.llama.devices import find_gpus
+from engine.llama.library import physical_cores
+from engine.records import LoadRequest
+from engine.sandbox.pair_probe import PairVerdict
+from ui.text.formatting import parameters, percent
+from ui.text.language import mark, translate
+from ui.text.problem_words import in_language
+
+ShouldStop = Callable[[], bool]
+Tell = Callable[[DraftList], None]
+IsFasterBeside = Callable[[str], bool | None]
+DEFAULT_N_CTX = 8192
+MAX_HEADER_BYTES = 128 << 20  # of all headers that are remembered; one has up to 20 MB
+DIFFER = mark("HubPairs", "The vocabularies differ.")
+# Where a draft was found, as the search names it.
+PLACES = (
+    mark("HubPairs", "on this computer"),
+    mark("HubPairs", "recommended"),
+    mark("HubPairs", "on the hub"),
+)
+AGREE = mark("HubPairs", "The tokens and the settings of both vocabularies agree.")
+
+
+def verdict_words(verdict: PairVerdict) -> str:
+    """The reason, or that all agrees."""
+    if verdict.reason:
+        return in_language(verdict.reason)
+    return translate("HubPairs", AGREE if verdict.matches else DIFFER)
+
+
+class PairJudge:
+    """Safe to use from several threads."""
+
+    def __init__(
+        self,
+        shelf: Shelf,
+        settings: Callable[[], Settings],
+        is_faster_beside: IsFasterBeside = lambda _path: None,
+        in_use: Callable[[], LoadRequest | None] = lambda: None,
+    ) -> None:
+        """``is_faster_beside`` says of a draft's file whether the processor was found faster than the GPU for it.
+
+        ``in_use`` is what the settings load: its draft may lie outside of the library, as the built-in one does.
+        """
+        self.shelf = shelf
+        self._settings = settings
+        self._is_faster_beside = is_faster_beside
+        self._in_use = in_use
+        self._lock = threading.Lock()
+        self._known: dict[ModelRef, KnownModel] = {}
+
+    def known(self, ref: ModelRef, should_stop: ShouldStop) -> KnownModel:
+        """The header of a model, read once.
+
+        Raises:
+            HubError, ModelFileError: it cannot be read.
+        """
+        path = self.shelf.path_of(ref)
+        key = ModelRef(path=path) if path else ref
+        with self._lock:
+            found = self._known.get(key)
+        if found is None:
+            if path:
+                found = read_local_header(Path(path))
+            else:
+                model = self.shelf.model(ref)
+                found = read_remote_header(self.shelf.client, ref.repo, model, should_stop=should_stop)
+            with self._lock:
+                self._known[key] = found
+                while len(self._known) > 1 and self._num_bytes() > MAX_HEADER_BYTES:
+                    del self._known[next(iter(self._known))]
+        return found
+
+    def _num_bytes(self) -> int:
+        return sum(known.header.data_offset for known in self._known.values())
+
+    def judge(self, target: ModelRef, draft: ModelRef | None, should_stop: ShouldStop) -> PairView:
+        """Both verdicts on a pair, or the fit of a target alone; of a refused pair what its target takes alone.
+
+        Raises:
+            HubError, ModelFileError: the target's header cannot be used, or it was asked to stop.
+        """
+        first = self.known(target, should_stop)
+        second = self.known(draft, should_stop) if draft else None
+        room = self.room()
+        plan = self.placed(first, second, room)
+        proof = prove(first, second, plan, room, should_stop)
+        match, words, used, fit = Match.UNCHECKED, "", second, proof.fit
+        if proof.match is not None:
+            match = Match.YES if proof.match.matches else Match.NO
+            words = verdict_words(proof.match)
+            if match is Match.NO:  # only the target can be had: what it takes alone is of interest
+                used, fit = None, prove(first, None, plan, room).fit
+        return PairView(
+            target=self.side(target, first),
+            draft=self.side(draft, second) if draft else None,
+            match=match,
+            match_words=words,
+            fit=fit_view(fit, pair_plan(first, used, plan)),
+            note=_cost(first, used),
+        )
+
+    def drafts(
+        self, target: ModelRef, catalog: Sequence[CatalogPair], tell: Tell, should_stop: ShouldStop
+    ) -> DraftList:
+        """Look everywhere for drafts; ``tell`` gets what is known meanwhile, on this thread.
+
+        Raises:
+            HubError, ModelFileError: the target's header cannot be used, or it was asked to stop.
+        """
+        known = self.known(target, should_stop)
+        side = self.side(target, known)
+        tell(DraftList(side, busy=True))
+        models = self.shelf.library.models()
+        sources = Sources((*models, *self._others_here(known, models)), catalog, self.shelf.client)
+
+        def on_progress(search: DraftSearch) -> None:
+            tell(_draft_list(side, search, busy=True))
+
+        return _draft_list(side, find_drafts(known, sources, should_stop, on_progress), busy=False)
+
+    def _others_here(self, target: KnownModel, library: Sequence[LibraryModel]) -> tuple[LibraryModel, ...]:
+        """The draft in use with this target, where the library does not have it."""
+        request = self._in_use()
+        if request is None or request.draft is None or target.path is None:
+            return ()
+        draft = Path(request.draft)
+        is_listed = any(model.path.resolve() == draft.resolve() for model in library)
+        if is_listed or Path(request.target).resolve() != target.path.resolve() or not draft.is_file():
+            return ()
+        kind, size_bytes = FileKind.DRAFT, draft.stat().st_size
+        return (LibraryModel(draft.stem, (draft,), kind, Origin.IN_PLACE, size_bytes=size_bytes),)
+
+    def side(self, ref: ModelRef, known: KnownModel | None = None) -> PairSide:
+        """One half of a pair, named by its file."""
+        path = self.shelf.path_of(ref)
+        name = known.name if known else ref.name.removesuffix(".gguf")
+        facts = [known.header.architecture, parameters(known.header.num_params)] if known else []
+        facts.append(ref.repo)
+        return PairSide(
+            ref=ModelRef(ref.repo, ref.file, path),
+            name=name,
+            detail=" · ".join(fact for fact in facts if fact),
+            size_bytes=known.size_bytes if known else None,
+            presence=Presence.HERE if path else Presence.ABSENT,
+        )
+
+    def plan(self) -> LoadPlan:
+        """How the settings would load a pair; GPU layers that are left to the app are all."""
+        settings = self._settings()
+        layers = settings.whole("gpu_layers")
+        draft_layers = settings.whole("draft_gpu_layers")
+        everything = 10_000 if find_gpus() else 0
+        chosen = everything if layers is None else layers
+        return LoadPlan(
+            n_ctx=settings.whole("n_ctx") or DEFAULT_N_CTX,
+            cache_type=settings.text("cache_type"),
+            draft_cache_type=settings.text("draft_cache_type"),
+            gpu_layers=chosen if everything else 0,
+            draft_gpu_layers=(chosen if draft_layers is None else draft_layers) if everything else 0,
+        )
+
+    def placed(self, target: KnownModel, draft: KnownModel | None, room: Room) -> LoadPlan:
+        """`plan` with the draft where it would be opened, if that is left to the app.
+
+        That is the processor where it was found faster, and where a draft beside its target is too large for the GPU.
+        """
+        plan = self.plan()
+        if draft is None or not plan.draft_gpu_layers or self._settings().whole("draft_gpu_layers") is not None:
+            return plan
+        beside = replace(plan, draft_gpu_layers=0)
+        if draft.path is not None and self._is_faster_beside(str(draft.path)):
+            return beside
+        if self._settings().whole("gpu_layers") is not None:  # a number that was asked for holds for both
+            return plan
+        fits, fits_beside = (fit_table(pair_plan(target, draft, one), room).verdict for one in (plan, beside))
+        return beside if fits is Verdict.TOO_LARGE and fits_beside is not Verdict.TOO_LARGE else plan
+
+    def room(self) -> Room:
+        """What is free here."""
+        return this_room(self.shelf.library.folder, sum(gpu.free_bytes or 0 for gpu in find_gpus()))
+
+    def hardware(self) -> Hardware:
+        """What this machine has."""
+        memory = psutil.virtual_memory()
+        gpus = tuple(Gpu(gpu.name, gpu.total_bytes, gpu.free_bytes) for gpu in find_gpus())
+        disk = this_room(self.shelf.library.folder).disk_bytes
+        return Hardware(physical_cores(), memory.total, memory.available, disk, gpus)
+
+
+def _draft_list(target: PairSide, search: DraftSearch, *, busy: bool) -> DraftList:
+    rows = tuple(_draft_row(candidate) for candidate in (*search.matching, *search.rejected))
+    return DraftList(target, rows, busy=busy, words=in_language(search.words))
+
+
+def _draft_row(candidate: Candidate) -> DraftRow:
+    path = str(candidate.path) if candidate.path else ""
+    side = PairSide(
+        ref=ModelRef(candidate.repo_id, candidate.file, path),
+        name=Path(candidate.name).name,
+        detail=candidate.quantization,
+        size_bytes=candidate.size_bytes,
+        presence=Presence.HERE if path else Presence.ABSENT,
+    )
+    return DraftRow(
+        side,
+        translate("HubPairs", candidate.place.value),
+        Match.YES if candidate.matches else Match.NO,
+        in_language(candidate.reason),
+    )
+
+
+def _cost(target: KnownModel, draft: KnownModel | None) -> str:
+    """What drafting costs beside a pass of the target, in words."""
+    if draft is None or not target.bytes_per_token:
+        return ""
+    share = draft.bytes_per_token / target.bytes_per_token
+    if share > 0.2:
+        return translate(
+            "HubPairs", "Drafting a token costs about {share} of the target's own pass: expect little gain."
+        ).format(share=percent(share))
+    return translate("HubPairs", "Drafting a token costs about {share} of the target's own pass.").format(
+        share=percent(share)
+    )

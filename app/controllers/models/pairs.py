@@ -1,0 +1,173 @@
+"""Connects recommended pairs, drafts and verdicts of the Models place with those who judge them.
+
+Knows which verdict is wanted now; who reaches it is `app.controllers.models.pair_judge`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from app.controllers.models.jobs import Jobs
+from app.domain.lazy import Late
+from app.domain.models import CatalogRow, DraftList, Hardware, Match, ModelRef, PairSide, PairView
+from app.paths import assets_dir
+from engine.records import ModelInfo, Problem
+from ui.models.intentions import WELCOME
+from ui.models.place import HubPlace
+from ui.models.welcome_page import NONE_FITS
+from ui.text.language import translate
+from ui.text.problem_words import explanation, in_words
+from ui.window.main_window import MainWindow
+
+if TYPE_CHECKING:  # they bring NumPy and the reader of headers, which a start does not wait for
+    from app.controllers.models.pair_judge import PairJudge, ShouldStop
+    from app.controllers.models.recommendations import Opened, Recommendations
+
+CATALOG_FILE = "catalog.toml"
+Tell = Callable[[Problem], None]
+
+
+class HubPairsController:
+    """Lives on the window's thread; its work is done by ``jobs``, and what judges is made by the first of them."""
+
+    def __init__(self, window: MainWindow, jobs: Jobs, judge: Late[PairJudge], tell: Tell) -> None:
+        self._window = window
+        self._jobs = jobs
+        self._judge = judge
+        self._tell = tell
+        self._pairs = Late(lambda: _recommendations(judge()))
+        self._rows: dict[str, CatalogRow] = {}
+        self._opened: dict[str, CatalogRow] = {}
+        self._target: ModelRef | None = None  # in use
+        self._chosen: ModelRef | None = None  # drafts are looked for
+        self._pair: tuple[ModelRef, ModelRef | None] | None = None
+        self._follow()
+        window.rebuilt.connect(self._follow)
+
+    @property
+    def _place(self) -> HubPlace:
+        return self._window.hub.place
+
+    def _follow(self) -> None:
+        self._window.hub.when_made(self._attach)
+
+    def _attach(self, place: HubPlace) -> None:
+        wants = place.wants
+        wants.page_shown.connect(self._on_page)
+        wants.all_wanted.connect(self._show_all)
+        wants.catalog_wanted.connect(self._open)
+        wants.pair_wanted.connect(self._show_pair)
+        wants.drafts_wanted.connect(self._find_drafts)
+
+    def set_target(self, target: ModelInfo | None) -> None:
+        """The engine has another target; the finder follows unless one was chosen by hand."""
+        before, self._target = self._target, ModelRef(path=target.path) if target else None
+        if self._chosen == before and before != self._target and self._window.hub.page == "drafts":
+            self._find_drafts(self._target)
+
+    def models_changed(self) -> None:
+        """Something came or went: what is shown says where it is."""
+        self._opened.clear()
+        if self._window.hub.page == "recommended":
+            self._show_all()
+        if self._pair is not None and self._window.hub.page == "drafts":
+            self._show_pair(*self._pair)
+
+    def _on_page(self, page: str) -> None:
+        if page == WELCOME:
+            self._jobs.run("hardware", lambda _stop: self._judge().hardware(), self._show_hardware, self._tell)
+            self._jobs.run("suggested", lambda _stop: self._pairs().suggested(), self._suggest, self._tell)
+        elif page == "recommended":
+            self._show_all()
+
+    # ---- recommendations --------------------------------------------------------------------------------------------
+
+    def _show_hardware(self, hardware: Hardware) -> None:
+        self._place.welcome.set_hardware(hardware)
+
+    def _suggest(self, rows: tuple[CatalogRow, ...]) -> None:
+        self._place.welcome.set_pairs(rows, "" if rows else translate("WelcomePage", NONE_FITS))
+
+    def _show_all(self) -> None:
+        def failed(problem: Problem) -> None:
+            self._place.recommended.set_problem(problem)
+
+        self._jobs.run("recommended", lambda _stop: self._pairs().rows(), self._show_rows, failed)
+
+    def _show_rows(self, rows: tuple[CatalogRow, ...]) -> None:
+        # What the hub and the headers said of a pair is not forgotten for another look at the list.
+        self._rows = {row.key: self._opened.get(row.key, row) for row in rows}
+        self._place.recommended.set_rows(list(self._rows.values()))
+
+    def _open(self, key: str) -> None:
+        def done(opened: Opened) -> None:
+            self._opened[key] = opened.row
+            self._rows[key] = opened.row
+            self._place.recommended.set_rows(list(self._rows.values()))
+
+        def failed(problem: Problem) -> None:
+            row = self._rows[key]
+            words = f"{in_words(problem).title}: {explanation(problem)}"
+            self._place.recommended.set_pair(key, replace(row.pair, match_words=words))
+
+        self._place.recommended.set_pair(key, replace(self._rows[key].pair, match=Match.CHECKING, match_words=""))
+        self._jobs.run("catalog", lambda stop: self._pairs().open(key, stop), done, failed)
+
+    # ---- a pair -----------------------------------------------------------------------------------------------------
+
+    def _show_pair(self, target: ModelRef, draft: ModelRef | None) -> None:
+        self._pair = (target, draft)
+
+        def failed(problem: Problem) -> None:
+            judge = self._judge()
+            sides = judge.side(target), judge.side(draft) if draft else None
+            words = f"{in_words(problem).title}: {explanation(problem)}"
+            self._place.drafts.set_pair(PairView(*sides, match=Match.UNCHECKED, match_words=words))
+
+        def done(pair: PairView) -> None:
+            self._place.drafts.set_pair(pair)
+
+        self._jobs.run("pair", lambda stop: self._judge().judge(target, draft, stop), done, failed)
+
+    # ---- drafts -----------------------------------------------------------------------------------------------------
+
+    def _find_drafts(self, target: ModelRef | None) -> None:
+        chosen = target or self._target
+        if chosen is not None and self._place.page != "drafts":
+            self._place.show_page("drafts")  # which may ask for the target in use first
+        self._chosen = chosen
+        if chosen is None:
+            self._place.drafts.set_drafts(DraftList())
+            return
+        shown = self._place.drafts.found_drafts.target
+        if shown is None or not _is_same(chosen, shown.ref):
+            # It may take long until even the header of the target has come.
+            self._place.drafts.set_drafts(DraftList(PairSide(chosen, chosen.name.removesuffix(".gguf")), busy=True))
+
+        def tell(found: DraftList) -> None:
+            self._jobs.post(lambda: self._show_drafts(chosen, found))
+
+        def work(stop: ShouldStop) -> DraftList:
+            return self._judge().drafts(chosen, self._pairs().pairs(), tell, stop)
+
+        def failed(problem: Problem) -> None:
+            self._place.drafts.set_problem(problem)
+
+        self._jobs.run("drafts", work, lambda found: self._show_drafts(chosen, found), failed)
+
+    def _show_drafts(self, chosen: ModelRef, found: DraftList) -> None:
+        if chosen == self._chosen:
+            self._place.drafts.set_drafts(found)
+
+
+def _is_same(wanted: ModelRef, shown: ModelRef) -> bool:
+    """Whether a side, which also knows where its file is, is that of the model that is wanted."""
+    return (wanted.repo, wanted.file) == (shown.repo, shown.file) and wanted.path in ("", shown.path)
+
+
+def _recommendations(judge: PairJudge) -> Recommendations:
+    from app.controllers.models.recommendations import Recommendations  # noqa: PLC0415  (as above)
+
+    return Recommendations(assets_dir() / CATALOG_FILE, judge)

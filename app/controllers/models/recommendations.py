@@ -1,0 +1,192 @@
+"""The recommended pairs as they are shown: judged by size at once, by the hub and the headers when one is opened.
+
+Calls block. Knows no widget; what the catalog is, is `app.hub.pairs.catalog`'s.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from app.controllers.models.pair_judge import PairJudge, ShouldStop
+from app.controllers.models.views import guess_fit
+from app.domain.errors import AppError
+from app.domain.models import CatalogRow, FitLevel, Hardware, Match, ModelRef, PairSide, PairView, Presence
+from app.hub.downloads.part_file import RESERVE_BYTES
+from app.hub.errors import HubError
+from app.hub.pairs.catalog import (
+    CatalogError,
+    CatalogModel,
+    CatalogPair,
+    EntryCheck,
+    EntryStatus,
+    Machine,
+    check,
+    read_catalog,
+)
+from app.hub.records import RemoteModel
+from engine.errors import EngineError
+from engine.sentences import said
+from ui.text.formatting import figure
+from ui.text.language import mark, translate
+from ui.text.problem_words import in_language, in_words
+from ui.text.setting_words import sentence
+
+NUM_SUGGESTED = 3
+LARGEST_DRAFT_SHARE = 0.2  # of the target's size: with a larger draft little is to be gained
+NOT_ASKED = mark("HubRecommendations", "Not checked against the hub yet.")
+
+
+class BrokenCatalogError(AppError):
+    """The list that came with the app cannot be read."""
+
+    title = "The recommendations cannot be shown"
+    default_advice = "Install Paceline again; searching the hub works without them."
+
+
+@dataclass(frozen=True, slots=True)
+class Opened:
+    """A pair that was asked for: its row with what the hub said, and its verdicts."""
+
+    row: CatalogRow
+    pair: PairView
+
+
+class Recommendations:
+    """Safe to use from several threads."""
+
+    def __init__(self, file: Path, judge: PairJudge) -> None:
+        self._file = file
+        self._judge = judge
+
+    def rows(self) -> tuple[CatalogRow, ...]:
+        """All pairs, judged by their listed sizes.
+
+        Raises:
+            BrokenCatalogError: the list cannot be read.
+        """
+        hardware = self._judge.hardware()
+        return tuple(self._row(pair, hardware) for pair in self.pairs())
+
+    def suggested(self) -> tuple[CatalogRow, ...]:
+        """Up to three that fit: the largest first, of different families where there are.
+
+        Raises:
+            BrokenCatalogError: the list cannot be read.
+        """
+        hardware = self._judge.hardware()
+        usual = {Machine.LAPTOP, Machine.DESKTOP} if hardware.gpus else {Machine.LAPTOP}
+        fitting = [
+            (pair, row)
+            for pair in self.pairs()
+            if pair.draft.size_bytes <= LARGEST_DRAFT_SHARE * pair.target.size_bytes
+            and (row := self._row(pair, hardware)).fit is FitLevel.FITS
+            and (pair.machine in usual or row.pair.is_here)
+        ]
+        fitting.sort(key=lambda found: -(found[0].target.size_bytes + found[0].draft.size_bytes))
+        chosen: list[tuple[CatalogPair, CatalogRow]] = []
+        for found in fitting:
+            if all(found[0].family != other.family for other, _row in chosen):
+                chosen.append(found)
+        chosen += [found for found in fitting if found not in chosen]
+        return tuple(row for _pair, row in chosen[:NUM_SUGGESTED])
+
+    def open(self, key: str, should_stop: ShouldStop) -> Opened:
+        """Ask the hub about a pair, and judge it by its headers.
+
+        Raises:
+            BrokenCatalogError: the list cannot be read.
+        """
+        pair = next(one for one in self.pairs() if one.key == key)
+        checked = check(pair, self._judge.shelf.client)
+        found = in_language(checked.sentence)
+        row = replace(self._row(pair, self._judge.hardware()), checked=found)
+        here = row.pair.is_here
+        if checked.target is None and not here:
+            unknown = checked.status is EntryStatus.UNKNOWN
+            words = found if unknown else translate("Recommendations", "It cannot be downloaded as it is listed here.")
+            view = replace(row.pair, match_words=words, can_have=unknown)
+            return Opened(replace(row, pair=view, checked="" if unknown else found), view)
+        refs = _refs(pair, checked)
+        try:
+            view = self._judge.judge(*refs, should_stop)
+        except (HubError, EngineError) as error:
+            view = replace(row.pair, match_words=f"{in_words(error.problem).title}: {in_words(error.problem).message}")
+            return Opened(replace(row, pair=view), view)
+        level = view.fit.level if view.fit else row.fit
+        return Opened(replace(row, fit=level, pair=view), view)
+
+    def pairs(self) -> Sequence[CatalogPair]:
+        """The list as it came with the app.
+
+        Raises:
+            BrokenCatalogError: it cannot be read.
+        """
+        try:
+            return read_catalog(self._file)
+        except CatalogError as error:
+            raise BrokenCatalogError(said("{error}.", error=error)) from error
+
+    def _row(self, pair: CatalogPair, hardware: Hardware) -> CatalogRow:
+        speedup = pair.speedup
+        view = PairView(
+            self._side(pair.target),
+            self._side(pair.draft),
+            Match.UNCHECKED,
+            translate("HubRecommendations", NOT_ASKED),
+        )
+        return CatalogRow(
+            key=pair.key,
+            name=pair.name,
+            good_for=sentence(translate("Catalog", pair.good_for)),
+            pair=view,
+            licence=_licences(pair),
+            speedup=translate("Recommendations", "{low} to {high} times, {measured_on}").format(
+                low=figure(speedup.low), high=figure(speedup.high), measured_on=speedup.measured_on
+            )
+            if speedup
+            else "",
+            source=speedup.source if speedup else "",
+            checked="" if pair.verified else _not_asked(),
+            fit=_fit(view, pair.target.size_bytes + pair.draft.size_bytes, hardware),
+        )
+
+    def _side(self, model: CatalogModel) -> PairSide:
+        ref = ModelRef(model.repo, model.file)
+        path = self._judge.shelf.path_of(ref)
+        return PairSide(
+            ref=ModelRef(model.repo, model.file, path),
+            name=model.repo.partition("/")[2].removesuffix("-GGUF"),
+            detail=f"{model.quantization} · {model.repo}",
+            size_bytes=model.size_bytes,
+            presence=Presence.HERE if path else Presence.ABSENT,
+        )
+
+
+def _fit(pair: PairView, weights_bytes: int, hardware: Hardware) -> FitLevel:
+    """By the listed sizes: the memory for the weights, and the disk for what is still to be downloaded."""
+    missing, free_disk = pair.missing_bytes, hardware.free_disk_bytes
+    if missing and free_disk is not None and missing + RESERVE_BYTES > free_disk:
+        return FitLevel.TOO_LARGE
+    free = hardware.free_memory_bytes + sum(gpu.free_bytes or 0 for gpu in hardware.gpus)
+    return guess_fit(weights_bytes, free)
+
+
+def _refs(pair: CatalogPair, checked: EntryCheck) -> tuple[ModelRef, ModelRef]:
+    def ref(listed: CatalogModel, found: RemoteModel | None) -> ModelRef:
+        return ModelRef(listed.repo, found.files[0].path if found else listed.file)
+
+    return ref(pair.target, checked.target), ref(pair.draft, checked.draft)
+
+
+def _licences(pair: CatalogPair) -> str:
+    if pair.target.licence == pair.draft.licence:
+        return pair.target.licence
+    return translate("Recommendations", "{first} and {second}").format(
+        first=pair.target.licence, second=pair.draft.licence
+    )
+
+
+def _not_asked() -> str:
+    return translate("HubRecommendations", NOT_ASKED)

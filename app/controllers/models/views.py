@@ -1,0 +1,277 @@
+"""From the records of hub, downloads and library to those that the Models place shows. Pure: no file, no network."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from app.domain import models as views
+from app.domain.models import (
+    DownloadRow,
+    FileRow,
+    FitLevel,
+    FitPart,
+    FitPlace,
+    LibraryRow,
+    ModelRef,
+    OfferRow,
+    Presence,
+    RepoRow,
+)
+from app.hub.records import (
+    DownloadState,
+    DownloadStatus,
+    FileKind,
+    Gated,
+    LibraryModel,
+    Offer,
+    Origin,
+    RemoteModel,
+    RepoDetails,
+    RepoSummary,
+)
+from engine.fit.fit import Verdict
+from engine.fit.table import FitTable, ModelPlan, PairPlan
+from engine.sentences import joined
+from ui.text.formatting import count, parameters, size
+from ui.text.language import mark, translate
+from ui.text.problem_words import in_language
+
+_KINDS = {
+    FileKind.MODEL: views.FileKind.MODEL,
+    FileKind.DRAFT: views.FileKind.DRAFTER,
+    FileKind.MMPROJ: views.FileKind.MMPROJ,
+    FileKind.MTP: views.FileKind.MTP,
+    FileKind.EAGLE: views.FileKind.EAGLE,
+    FileKind.DFLASH: views.FileKind.DFLASH,
+    FileKind.IMATRIX: views.FileKind.IMATRIX,
+    FileKind.VOCAB: views.FileKind.VOCAB,
+    FileKind.ADAPTER: views.FileKind.ADAPTER,
+}
+_STATES = {
+    DownloadStatus.QUEUED: views.DownloadState.WAITING,
+    DownloadStatus.RUNNING: views.DownloadState.RUNNING,
+    DownloadStatus.WAITING: views.DownloadState.WAITING,
+    DownloadStatus.VERIFYING: views.DownloadState.CHECKING,
+    DownloadStatus.PAUSED: views.DownloadState.PAUSED,
+    DownloadStatus.FAILED: views.DownloadState.FAILED,
+    DownloadStatus.DONE: views.DownloadState.DONE,
+}
+_GATED_WORDS = {
+    Gated.NO: "",
+    Gated.AUTOMATIC: mark(
+        "HubViews",
+        "Its publisher asks you to accept terms before the files can be fetched. Accept them on the "
+        "model's page while signed in, then give Paceline an access token of your account.",
+    ),
+    Gated.MANUAL: mark(
+        "HubViews",
+        "Its publisher decides by hand who may have the files. Ask for access on the model's page; once you "
+        "have it, give Paceline an access token of your account.",
+    ),
+}
+# A model of n parameters at about 4.8 bits each, the usual choice on the hub: what a search can be judged by.
+_USUAL_BYTES_PER_PARAMETER = 0.6
+_TIGHT_SHARE = 0.85
+# Beyond the weights: caches at the usual context, compute buffers, tables. Only until the header was read.
+_BEYOND_SHARE, _BEYOND_BYTES = 1.08, 500 * 10**6
+
+
+def guess_fit(weights_bytes: float | None, free_bytes: int) -> FitLevel:
+    """A first verdict from the size of the weights alone."""
+    if weights_bytes is None or weights_bytes <= 0:
+        return FitLevel.UNKNOWN
+    needed = weights_bytes * _BEYOND_SHARE + _BEYOND_BYTES
+    if needed > free_bytes:
+        return FitLevel.TOO_LARGE
+    return FitLevel.TIGHT if needed > _TIGHT_SHARE * free_bytes else FitLevel.FITS
+
+
+def repo_row(summary: RepoSummary, free_bytes: int) -> RepoRow:
+    """A result of a search."""
+    author, _, name = summary.repo_id.partition("/")
+    weights = summary.num_parameters * _USUAL_BYTES_PER_PARAMETER if summary.num_parameters else None
+    return RepoRow(
+        repo=summary.repo_id,
+        author=author if name else "",
+        name=name or author,
+        downloads=summary.downloads,
+        updated=summary.updated.date() if summary.updated else None,
+        licence=summary.licence,
+        gated=summary.gated is not Gated.NO,
+        fit=guess_fit(weights, free_bytes),
+    )
+
+
+def sorted_rows(rows: Sequence[RepoRow], order: str, *, only_fitting: bool) -> list[RepoRow]:
+    """In the order asked for, and without what is known not to fit where only fitting ones are wanted."""
+    kept = [row for row in rows if not only_fitting or row.fit in (FitLevel.FITS, FitLevel.TIGHT)]
+    return sorted(kept, key=lambda row: row.name.casefold()) if order == "name" else kept
+
+
+def file_row(repo: str, model: RemoteModel, presence: Presence, free_bytes: int) -> FileRow:
+    """A model of a repository, judged by its size."""
+    fit = guess_fit(model.size_bytes, free_bytes)
+    words = translate(
+        "HubViews", "Judged by its size; “Find a draft…” reads its header and shows what exactly it takes."
+    )
+    if model.size_bytes is not None:
+        words = translate("HubViews", "{weights} of weights; {free} of memory are free. {words}").format(
+            weights=size(model.size_bytes), free=size(free_bytes), words=words
+        )
+    return FileRow(
+        ref=ModelRef(repo, model.files[0].path),
+        kind=_KINDS[model.kind],
+        label=model.quantization if model.kind.runs_alone else "",
+        size_bytes=model.size_bytes,
+        num_parts=len(model.files),
+        fit=fit,
+        fit_words=words,
+        presence=presence,
+    )
+
+
+def repo_details(
+    details: RepoDetails, readme: str, has_token: bool, presences: Mapping[str, Presence], free_bytes: int
+) -> views.RepoDetails:
+    """A repository with its files; ``presences`` tells by file path what is here already."""
+    summary = details.summary
+    facts = [summary.architecture]
+    if summary.num_parameters:
+        facts.append(parameters(summary.num_parameters))
+    if summary.context_length:
+        facts.append(translate("HubViews", "context of {number} tokens").format(number=count(summary.context_length)))
+    repo = summary.repo_id
+    rows = [
+        file_row(repo, model, presences.get(model.files[0].path, Presence.ABSENT), free_bytes)
+        for model in details.models
+    ]
+    labels = Counter(row.label for row in rows)
+    names = {model.files[0].path: model.name for model in details.models}
+    # Where a repository holds several models, the quantization alone does not tell them apart.
+    rows = [replace(row, label=names[row.ref.file]) if row.label and labels[row.label] > 1 else row for row in rows]
+    rows.sort(key=lambda row: (row.kind is not views.FileKind.MODEL, row.size_bytes or 0))
+    return views.RepoDetails(
+        row=repo_row(summary, free_bytes),
+        summary=" · ".join(fact for fact in facts if fact),
+        readme=readme,
+        files=tuple(rows),
+        gated_words=translate("HubViews", _GATED_WORDS[summary.gated]) if summary.gated is not Gated.NO else "",
+        has_token=has_token,
+    )
+
+
+def download_row(state: DownloadState, paths: Mapping[str, str]) -> DownloadRow:
+    """A download; ``paths`` gives the file of a model of the library by repository and file."""
+    request = state.request
+    first = request.model.files[0].path
+    return DownloadRow(
+        key=state.download_id,
+        name=request.model.name,
+        repo=request.repo_id,
+        state=_STATES[state.status],
+        done_bytes=state.done_bytes,
+        total_bytes=state.size_bytes,
+        bytes_per_s=state.bytes_per_s,
+        left_s=state.seconds_left,
+        error=in_language(joined([state.message, state.advice])) if state.status is not DownloadStatus.DONE else "",
+        path=paths.get(f"{request.repo_id}/{first}", "") if state.status is DownloadStatus.DONE else "",
+    )
+
+
+def library_row(model: LibraryModel, target: str, draft: str, architecture: str) -> LibraryRow:
+    """A model of the library; ``target`` and ``draft`` are the files in use."""
+    path = str(model.path)
+    return LibraryRow(
+        key=model.name,
+        path=path,
+        name=Path(model.name).name,
+        size_bytes=model.size_bytes,
+        architecture=architecture,
+        quantization=model.quantization,
+        last_used=model.last_used.astimezone() if model.last_used else None,
+        paired_with=Path(model.draft).name if model.draft else "",
+        in_place=model.origin is Origin.IN_PLACE,
+        missing=model.missing,
+        in_use="target" if path == target else "draft" if path == draft else "",
+        licence=model.licence,
+        source=model.source or model.repo_id,
+    )
+
+
+def offer_row(offer: Offer) -> OfferRow:
+    """A model of another app."""
+    return OfferRow(str(offer.files[0]), offer.name, offer.size_bytes, offer.found_in)
+
+
+LEVELS = {Verdict.FITS: FitLevel.FITS, Verdict.TIGHT: FitLevel.TIGHT, Verdict.TOO_LARGE: FitLevel.TOO_LARGE}
+
+# What the engine's estimate names, as it is shown.
+FIT_PARTS = (
+    mark("FitParts", "Weights"),
+    mark("FitParts", "Context"),
+    mark("FitParts", "Compute buffers"),
+    mark("FitParts", "Tokenizer and the rest"),
+)
+
+
+def fit_view(table: FitTable, pair: PairPlan) -> views.FitTable:
+    """Rows of target and draft side by side, and each room with its verdict."""
+    needed, room = table.needed, table.room
+    places = [_memory(translate("HubFitViews", "Memory"), needed.main_bytes, room.main_bytes)]
+    if room.gpu_bytes:
+        places.append(_memory(translate("HubFitViews", "GPU memory"), needed.gpu_bytes, room.gpu_bytes))
+    if needed.disk_bytes and room.disk_bytes is not None:
+        level = FitLevel.TOO_LARGE if needed.disk_bytes > room.disk_bytes else FitLevel.FITS
+        places.append(FitPlace(translate("HubFitViews", "Disk"), needed.disk_bytes, room.disk_bytes, level))
+    return views.FitTable(
+        n_ctx=pair.target.setup.n_ctx,
+        parts=_parts(table, pair.draft),
+        places=tuple(places),
+        level=LEVELS[table.verdict],
+        advice=tuple(in_language(change.sentence) for change in table.changes),
+    )
+
+
+def _parts(table: FitTable, draft: ModelPlan | None) -> tuple[FitPart, ...]:
+    sizes: dict[str, dict[str, int]] = {}
+    for row in table.rows:
+        who, _, what = row.name.partition(": ")
+        sizes.setdefault(what, {})[who] = row.main_bytes + row.gpu_bytes
+    return tuple(
+        FitPart(
+            translate("FitParts", what[:1].upper() + what[1:]),
+            by_side.get("Target"),
+            by_side.get("Draft") if draft else None,
+        )
+        for what, by_side in sizes.items()
+    )
+
+
+def _memory(label: str, needed: int, free: int) -> FitPlace:
+    level = FitLevel.TOO_LARGE if needed > free else FitLevel.FITS
+    if level is FitLevel.FITS and needed > _TIGHT_SHARE * free:
+        level = FitLevel.TIGHT
+    return FitPlace(label, needed, free, level)
+
+
+if TYPE_CHECKING:
+    from app.domain.models import DownloadRow
+
+
+def arrived(rows: Sequence[DownloadRow]) -> str:
+    """Which downloads are complete."""
+    names = ", ".join(row.name for row in rows)
+    return translate("HubController", "Downloaded and checked: {names}.").format(names=names)
+
+
+def freed(num_bytes: int) -> str:
+    """What taking a model off the list has freed, in bytes."""
+    return (
+        translate("HubController", "{size} of disk space are free again.").format(size=size(num_bytes))
+        if num_bytes
+        else translate("HubController", "Taken off the list.")
+    )

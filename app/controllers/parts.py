@@ -1,0 +1,35 @@
+"""What the controllers share: one window, one engine, one store, one set of settings."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TypeVar
+
+from app.controllers.engine_bridge import Worker
+from app.controllers.settings_keeper import SettingsKeeper
+from app.domain.errors import StorageError
+from app.paths import Paths
+from app.storage.chats.store import ChatStore
+from ui.window.main_window import MainWindow
+
+Result = TypeVar("Result")
+
+
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """The parts that `app.startup.window` puts together."""
+
+    window: MainWindow
+    worker: Worker
+    store: ChatStore
+    keeper: SettingsKeeper
+    paths: Paths
+
+    def tell(self, job: Callable[[], Result]) -> Result | None:
+        """Do what reads or writes the chats; None where it could not be done, which the window says."""
+        try:
+            return job()
+        except StorageError as error:
+            self.window.show_problem(error.problem)
+            return None

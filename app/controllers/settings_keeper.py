@@ -1,0 +1,32 @@
+"""The settings in use: changed in one place, saved at once, the trouble told. Knows no widget."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+from app.domain.settings.fields import SettingValue
+from app.domain.settings.values import Settings
+from app.storage.settings_file import settings_document, settings_file
+from app.storage.toml_file import Saver
+from engine.records import Problem
+
+
+class SettingsKeeper:
+    """Holds the current settings and their file."""
+
+    def __init__(self, path: Path, settings: Settings, on_problem: Callable[[Problem], None]) -> None:
+        self._on_problem = on_problem
+        self._saver = Saver(settings_file(path), on_problem)
+        self.current = settings
+
+    def change(self, changes: Mapping[str, SettingValue]) -> frozenset[str]:
+        """Take and save ``changes``; return the keys whose value is now another."""
+        before = self.current.values
+        self.current, complaints = self.current.changed(changes)
+        for sentence in complaints:
+            self._on_problem(Problem("This setting was not taken", sentence, "Give a value in its range."))
+        changed = frozenset(key for key, value in self.current.values.items() if value != before[key])
+        if changed:
+            self._saver.save(settings_document(self.current))
+        return changed

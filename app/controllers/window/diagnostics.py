@@ -1,0 +1,87 @@
+"""What somebody who helps would ask for: versions, machine, models, settings, the last log lines; never what was said.
+
+Pure but for reading the log file. Home folders are written as ``~``, tokens are blotted out.
+"""
+
+from __future__ import annotations
+
+import os
+import platform
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+
+import psutil
+
+import app
+from app.domain.settings.values import Settings
+from app.logs import redact
+from engine.records import ModelInfo
+
+PACKAGES = ("llama-cpp-python", "PySide6-Essentials", "numpy", "huggingface-hub")
+# These hold words of the user's own.
+PRIVATE_KEYS = frozenset({"system_prompt"})
+NUM_LOG_LINES = 60
+LOG_TAIL_BYTES = 64_000
+
+
+def diagnostics(settings: Settings, models: tuple[ModelInfo | None, ModelInfo | None], log_file: Path) -> str:
+    """Make the text for the clipboard; ``models`` are target and draft."""
+    memory = psutil.virtual_memory()
+    lines = [
+        f"Paceline {app.__version__}, Python {platform.python_version()}, {platform.platform()}",
+        ", ".join(f"{name} {_version(name)}" for name in PACKAGES),
+        f"llama.cpp's libraries: {_libraries()}",
+        f"{platform.processor() or platform.machine()}, {psutil.cpu_count(logical=False)} cores "
+        f"({os.cpu_count()} threads), {memory.total / 1e9:.1f} GB memory, {memory.available / 1e9:.1f} GB free",
+        *(_model(role, info) for role, info in zip(("target", "draft"), models, strict=True)),
+        "settings: " + ", ".join(_setting(key, value) for key, value in sorted(settings.values.items())),
+        f"last lines of {log_file.name}:",
+        *_tail(log_file),
+    ]
+    return redact(_without_home("\n".join(lines))) + "\n"
+
+
+def _version(name: str) -> str:
+    try:
+        return version(name)
+    except PackageNotFoundError:
+        return "not installed"
+
+
+def _libraries() -> str:
+    """Which of llama.cpp's libraries are in use: a variable may have put others in the place of the package's."""
+    try:
+        from engine.llama.library import loaded_libraries  # noqa: PLC0415  (it loads them, which may fail)
+    except (ImportError, OSError, RuntimeError) as error:
+        return f"cannot be loaded: {error}"
+    return ", ".join(library.told for library in loaded_libraries()) or "not known on this system"
+
+
+def _model(role: str, info: ModelInfo | None) -> str:
+    if info is None:
+        return f"{role}: none"
+    return (
+        f"{role}: {Path(info.path).name}, {info.architecture}, {info.num_params:,} parameters, "
+        f"{info.size_bytes:,} bytes, context {info.n_ctx:,}, {info.threads} threads, {info.gpu_layers} GPU layers"
+    )
+
+
+def _setting(key: str, value: object) -> str:
+    if key in PRIVATE_KEYS:
+        return f"{key}=({len(str(value))} characters)"
+    return f"{key}={'automatic' if value is None else value}"
+
+
+def _tail(file: Path) -> list[str]:
+    try:
+        with file.open("rb") as stream:
+            stream.seek(max(0, file.stat().st_size - LOG_TAIL_BYTES))
+            text = stream.read().decode("utf-8", "replace")
+    except OSError as error:
+        return [f"(not readable: {error.strerror or error})"]
+    return text.splitlines()[-NUM_LOG_LINES:]
+
+
+def _without_home(text: str) -> str:
+    home = str(Path.home())
+    return text.replace(home, "~") if len(home) > 1 else text

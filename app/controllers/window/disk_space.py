@@ -1,0 +1,129 @@
+"""Says in the window that the disk of the chats is nearly full, before something cannot be saved, until it is not.
+
+Looks at the start, after every write and, while it is full, every few seconds: on the thread of the chats' file, so
+that a slow disk keeps nobody waiting.
+"""
+
+from __future__ import annotations
+
+import logging
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+from PySide6.QtCore import QObject, QTimer, Signal
+
+from app.controllers.parts import Parts
+from engine.records import Problem
+from ui.text.language import translate
+
+AGAIN_MS = 5_000
+
+
+class SpaceController(QObject):
+    """Lives on the window's thread.
+
+    Signals:
+        changed(bool): whether the disk is nearly full, from the thread of the chats' file.
+    """
+
+    changed = Signal(bool)
+
+    def __init__(self, parts: Parts) -> None:
+        super().__init__()
+        self._parts = parts
+        self._is_low = self._in_trouble = self._dismissed = False
+        self._space = FreeSpace(parts.paths.data, self.changed.emit)
+        self._timer = QTimer(self)
+        self._timer.setInterval(AGAIN_MS)
+        self._timer.timeout.connect(self.look)
+        self.changed.connect(self._on_changed)
+        parts.window.rebuilt.connect(self._show)
+
+    def start(self) -> None:
+        """Look now and after every write."""
+        self._parts.store.on_written = self._space.look
+        self._parts.window.rebuilt.connect(self._follow_window)
+        self._follow_window()
+        self.look()
+
+    def close(self) -> None:
+        """Look no more."""
+        self._timer.stop()
+        self._parts.store.on_written = _nothing
+
+    def look(self) -> None:
+        """Look soon, without waiting."""
+        self._parts.store.in_turn(self._space.look)
+
+    def on_trouble(self, problem: Problem | None) -> None:
+        """Saving fails, or works again: what says so stands alone."""
+        self._in_trouble = problem is not None
+        self._show()
+
+    def _on_changed(self, is_low: bool) -> None:
+        self._is_low, self._dismissed = is_low, False
+        if is_low:
+            self._timer.start()
+        else:
+            self._timer.stop()
+        self._show()
+
+    def _follow_window(self) -> None:
+        """The banner is a new one: at the start, and in another language."""
+        self._parts.window.space_banner.close_button.clicked.connect(self._dismiss)
+        self._show()
+
+    def _dismiss(self) -> None:
+        self._dismissed = True
+
+    def _show(self) -> None:
+        banner = self._parts.window.space_banner
+        if self._is_low and not self._in_trouble and not self._dismissed:
+            words = translate(
+                "SpaceController", "The disk of {folder} is nearly full: make some space, or soon nothing can be saved."
+            )
+            banner.show_warning(words.format(folder=self._parts.paths.data))
+        else:
+            banner.hide()
+
+
+def _nothing() -> None:
+    return
+
+
+log = logging.getLogger(__name__)
+
+LOW_BYTES = 50_000_000  # below this it is nearly full
+ENOUGH_BYTES = 60_000_000  # from this on it is not any more: between the two nothing changes
+
+
+def free_bytes(folder: Path) -> int:
+    """Bytes that are free for this user where ``folder`` lies; some microseconds on a disk of this computer.
+
+    Raises:
+        OSError: nobody can tell.
+    """
+    return shutil.disk_usage(folder).free
+
+
+class FreeSpace:
+    """Looks when it is told to; ``on_change`` is called on the same thread, with whether the disk is nearly full."""
+
+    def __init__(self, folder: Path, on_change: Callable[[bool], None]) -> None:
+        self._folder = folder
+        self._on_change = on_change
+        self._is_low = False
+
+    def look(self) -> None:
+        """Ask for the free bytes. What nobody can tell changes nothing: then other words say what is wrong."""
+        try:
+            free = free_bytes(self._folder)
+        except OSError as error:
+            log.info("The free space of the data folder is not known: %s", error)
+            return
+        is_low = free < (ENOUGH_BYTES if self._is_low else LOW_BYTES)
+        if is_low is not self._is_low:
+            self._is_low = is_low
+            log.info("The data folder's disk has %d bytes free.", free)
+            self._on_change(is_low)

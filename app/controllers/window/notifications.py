@@ -1,0 +1,90 @@
+"""Tells somebody who looks elsewhere that a long answer has ended: by the taskbar, and by a tray message if wanted.
+
+Knows no chat: what was said never leaves the window.
+"""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QObject, Qt
+from PySide6.QtGui import QGuiApplication, QWindow
+from PySide6.QtWidgets import QApplication, QSystemTrayIcon
+
+from app.controllers.parts import Parts
+from engine.records import EngineFailed, Event, Finished, FinishReason, RunStats
+from ui.text.formatting import speed as speed_text
+from ui.text.language import translate
+from ui.text.problem_words import in_language
+
+LONG_ANSWER_S = 10.0
+SHOWN_MS = 8_000
+
+
+class NotificationController(QObject):
+    """Lives as long as the window; the tray icon is there only while a message stands."""
+
+    def __init__(self, parts: Parts) -> None:
+        super().__init__(parts.window)
+        self._parts = parts
+        self.tray: QSystemTrayIcon | None = None
+
+    def on_event(self, event: Event) -> None:
+        """Look whether an answer has ended unseen."""
+        if isinstance(event, EngineFailed) and event.request_id:
+            self._tell(
+                translate("NotificationController", "The answer could not be finished"),
+                in_language(event.problem.message),
+            )
+        elif (
+            isinstance(event, Finished)
+            and event.reason is not FinishReason.CANCELLED
+            and _seconds(event.stats) > LONG_ANSWER_S
+        ):
+            speed = event.stats.tokens_per_second
+            tokens = event.stats.tokens
+            words = translate("NotificationController", "%Ln tokens", None, tokens)
+            if speed:
+                fast = translate("NotificationController", "{tokens} at {speed}")
+                words = fast.format(tokens=words, speed=speed_text(speed))
+            self._tell(translate("NotificationController", "The answer is there"), words)
+
+    def _tell(self, title: str, words: str) -> None:
+        window = self._parts.window
+        if window.isActiveWindow():
+            return
+        QApplication.alert(window)
+        if self._parts.keeper.current.values["notify"] and QSystemTrayIcon.isSystemTrayAvailable():
+            self._show_tray(title, words)
+
+    def _show_tray(self, title: str, words: str) -> None:
+        window = self._parts.window
+        if self.tray is None:
+            self.tray = QSystemTrayIcon(window.windowIcon(), self)
+            self.tray.setToolTip("Paceline")
+            self.tray.messageClicked.connect(self._come_forward)
+            self.tray.activated.connect(self._come_forward)
+            application = QGuiApplication.instance()
+            if isinstance(application, QGuiApplication):
+                application.focusWindowChanged.connect(self._on_focus)
+        self.tray.show()
+        self.tray.showMessage(title, words, window.windowIcon(), SHOWN_MS)
+
+    def _come_forward(self) -> None:
+        window = self._parts.window
+        window.setWindowState(window.windowState() & ~Qt.WindowState.WindowMinimized)
+        window.show()
+        window.raise_()
+        window.activateWindow()
+        self._hide_tray()
+
+    def _hide_tray(self) -> None:
+        if self.tray is not None:
+            self.tray.hide()
+
+    def _on_focus(self, focused: QWindow | None) -> None:
+        """Whoever comes back by another way needs no icon in the tray any more."""
+        if focused is not None:
+            self._hide_tray()
+
+
+def _seconds(stats: RunStats) -> float:
+    return stats.prompt_s + stats.decode_s

@@ -1,0 +1,145 @@
+"""Fills the statistics of chats and of all time, writes them to files, resets them. Knows the store and the window.
+
+Nothing here waits: what must be read is asked of the store's thread, and files are written on a thread of their own.
+"""
+
+from __future__ import annotations
+
+import logging
+import sqlite3
+import threading
+from collections.abc import Callable
+from concurrent.futures import Future
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QObject, Signal
+
+from app.controllers.chat.conversations import ConversationController
+from app.controllers.parts import Parts
+from app.domain.errors import AppError
+from app.domain.sums import PairSums, by_pair, total
+from app.storage.chats.given import answers_of_chat
+from app.storage.chats.totals import read_totals, reset_totals
+from engine.records import Problem
+from ui.text.language import translate
+from ui.widgets.file_dialogs import ask_statistics_file
+
+if TYPE_CHECKING:
+    from app.storage.statistics_export import Wish
+
+log = logging.getLogger(__name__)
+
+Rows = tuple[PairSums, ...]
+
+
+class StatisticsController(QObject):
+    """Answers what the statistics pane asks for.
+
+    Signals:
+        read(int, str, object): the number of a question, the page, and its rows; from the store's thread.
+        ended(object): a sentence, or a `Problem`; from the thread that wrote a file.
+    """
+
+    read = Signal(int, str, object)
+    ended = Signal(object)
+
+    def __init__(self, parts: Parts, conversations: ConversationController) -> None:
+        super().__init__()
+        self._window = parts.window
+        self._store = parts.store
+        self._tell = parts.tell
+        self._conversations = conversations
+        self._thread: threading.Thread | None = None
+        self._num_asked = 0
+        self.read.connect(self._show)
+        self.ended.connect(self._on_ended)
+        self._attach()
+        parts.window.rebuilt.connect(self._attach)
+
+    def _attach(self) -> None:
+        panel = self._window.stats
+        panel.sums_wanted.connect(self.refresh)
+        panel.export_wanted.connect(self.ask_export)
+        panel.reset_wanted.connect(self.reset)
+
+    def refresh(self, page: str) -> None:
+        """Have the sums of a page read: "chat" is the open one, "all" is all time."""
+        chat = self._conversations.current_id
+
+        def of_chat(db: sqlite3.Connection) -> Rows:
+            answers = answers_of_chat(db, chat) if chat is not None else ()
+            return by_pair((each.target, each.draft, each.stats) for each in answers)
+
+        self._ask(page, of_chat if page == "chat" else read_totals)
+
+    def reset(self) -> None:
+        """Begin the totals of all time anew."""
+        self._tell(lambda: self._store.write(reset_totals))
+        self.refresh("all")
+
+    def ask_export(self, scope: str) -> None:
+        """Ask where to write statistics, then write them."""
+        ask_statistics_file(self._window, scope, lambda path, form: self.export(scope, Path(path), form))
+
+    def export(self, scope: str, file: Path, form: str) -> None:
+        """Write statistics of "answer", "chat", "everything" or "totals" as "json" or "csv"."""
+        if self._thread is not None and self._thread.is_alive():
+            self._window.show_notice(translate("Statistics", "Another export is still at work."))
+            return
+        chat = self._conversations.current_id
+        done = translate("Statistics", "Statistics exported to {name}.").format(name=file.name)
+
+        def run() -> None:
+            from app.storage.statistics_export import pieces, write_file  # noqa: PLC0415  (few starts export anything)
+
+            try:
+                write_file(file, pieces(self._store, self._wish(scope, chat), form), for_spreadsheets=form == "csv")
+                result: str | Problem = done
+            except AppError as error:
+                result = error.problem
+            self.ended.emit(result)
+
+        self._thread = threading.Thread(target=run, name="statistics", daemon=True)
+        self._thread.start()
+
+    def close(self, timeout_s: float) -> bool:
+        """Wait for a file that is being written; False where it takes longer."""
+        if self._thread is not None:
+            self._thread.join(timeout_s)
+        return self._thread is None or not self._thread.is_alive()
+
+    def _wish(self, scope: str, chat: int | None) -> Wish:
+        """What is meant: of the open chat, its last answer with figures is "this" one."""
+        from app.storage.statistics_export import Scope, Wish  # noqa: PLC0415  (as above)
+
+        if scope != Scope.ANSWER or chat is None:
+            return Wish(Scope(scope), chat)
+        views = self._store.messages(chat)
+        return Wish(Scope.ANSWER, next((view.id for view in reversed(views) if view.stats is not None), None))
+
+    def _ask(self, page: str, job: Callable[[sqlite3.Connection], Rows]) -> None:
+        self._num_asked += 1
+        number = self._num_asked
+
+        def tell(future: Future[Rows]) -> None:
+            error = future.exception()
+            if error is not None:
+                log.warning("The statistics could not be read: %s", error)
+            else:
+                self.read.emit(number, page, future.result())
+
+        self._store.post(job).add_done_callback(tell)
+
+    def _show(self, number: int, page: str, rows: Rows) -> None:
+        if number != self._num_asked:
+            return  # another chat was opened meanwhile, or another answer ended: newer figures are on their way
+        panel = self._window.stats
+        show = panel.show_chat if page == "chat" else panel.show_all
+        show(rows, total(rows))
+
+    def _on_ended(self, result: str | Problem) -> None:
+        if isinstance(result, Problem):
+            self._window.show_problem(result)
+        else:
+            self._window.show_notice(result)

@@ -1,0 +1,39 @@
+"""The engine's state, as the window shows it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from engine.records import Mode, ModelInfo
+
+
+@dataclass(frozen=True, slots=True)
+class TargetChoice:
+    """A model that an answer can be given by. ``loaded``: it is the one in use."""
+
+    path: str
+    name: str
+    loaded: bool = False
+
+
+class EngineState(StrEnum):
+    """What the engine is doing."""
+
+    EMPTY = "empty"  # no model
+    LOADING = "loading"
+    READY = "ready"
+    READING = "reading"  # the prompt
+    ANSWERING = "answering"
+
+
+@dataclass(frozen=True, slots=True)
+class EngineView:
+    """The engine's state for the status line and the mode switch. ``progress`` is 0 to 1, or None where unknown."""
+
+    state: EngineState = EngineState.EMPTY
+    target: ModelInfo | None = None
+    draft: ModelInfo | None = None
+    unavailable: dict[Mode, str] = field(default_factory=dict)
+    notices: tuple[str, ...] = ()
+    progress: float | None = None

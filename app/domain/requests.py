@@ -1,0 +1,85 @@
+"""From settings and stored messages to what the engine is asked. Pure: knows no thread, no widget, no file."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from app.domain.framing import with_attachments
+from app.domain.messages import MessageState, MessageView
+from app.domain.settings.values import Settings
+from app.domain.thinking import without_thinking
+from engine.records import (
+    JOINT,
+    ChatRequest,
+    Message,
+    Mode,
+    Overflow,
+    SamplingParams,
+)
+
+
+def chat_request(
+    settings: Settings, views: Iterable[MessageView], mode: Mode, depth: int | None, request_id: int
+) -> ChatRequest:
+    """Ask for the answer to the last question among ``views``."""
+    return ChatRequest(
+        messages=prompt_messages(settings.text("system_prompt"), views),
+        mode=mode,
+        depth=depth,
+        sampling=sampling_params(settings),
+        max_tokens=settings.whole("max_tokens"),
+        tie_safe=bool(settings.values["tie_safe"]),
+        overflow=Overflow(settings.text("overflow")),
+        request_id=request_id,
+        use_past=bool(settings.values["learn_past"]),
+    )
+
+
+def sampling_params(settings: Settings) -> SamplingParams:
+    """Take the sampling chain from the settings."""
+    return SamplingParams(
+        temperature=settings.number("temperature"),
+        top_k=settings.whole("top_k") or 0,
+        top_p=settings.number("top_p"),
+        min_p=settings.number("min_p"),
+        repeat_penalty=settings.number("repeat_penalty"),
+        frequency_penalty=settings.number("frequency_penalty"),
+        presence_penalty=settings.number("presence_penalty"),
+        seed=settings.whole("seed"),
+    )
+
+
+def prompt_messages(system_prompt: str, views: Iterable[MessageView]) -> tuple[Message, ...]:
+    """Give the conversation as the model should see it: a system prompt if there is one, then `prompt_parts`."""
+    system = (Message("system", system_prompt),) if system_prompt.strip() else ()
+    return (*system, *(message for message, _ in prompt_parts(views)))
+
+
+def prompt_parts(views: Iterable[MessageView]) -> list[tuple[Message, int]]:
+    """Give question and answer in turns, a question last, each with the id of the last view that is in it.
+
+    Attached files stand in front of the words of their message. Reasoning of earlier answers is left out, as chat
+    templates have it.
+
+    Many chat templates refuse two messages of one role in a row. Where a question had no answer, it is joined with the
+    next one; of two answers to one question, the later counts.
+    """
+    parts: list[tuple[Message, int]] = []
+    for view in views:
+        words = without_thinking(view.text) if view.role == "assistant" else view.text
+        content = with_attachments(words, view.attachments)
+        if not content or view.state is MessageState.STREAMING:
+            continue
+        last = parts[-1][0] if parts else None
+        if last is None or last.role != view.role:
+            parts.append((Message(view.role, content), view.id))
+        elif view.role == "user":
+            questions = (*(last.questions or (last.content,)), content)
+            parts[-1] = (Message("user", JOINT.join(questions), questions), view.id)
+        else:
+            parts[-1] = (Message(view.role, content), view.id)
+    while parts and parts[-1][0].role != "user":
+        parts.pop()
+    while parts and parts[0][0].role == "assistant":
+        parts.pop(0)
+    return parts

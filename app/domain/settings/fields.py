@@ -1,0 +1,43 @@
+"""What a setting is: a row of the settings dialog and a key of the settings file."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+
+class FieldKind(StrEnum):
+    """How a setting is edited."""
+
+    INTEGER = "integer"
+    NUMBER = "number"
+    TEXT = "text"
+    CHOICE = "choice"
+    MODE = "mode"  # a choice whose values are modes, each explained
+    SWITCH = "switch"
+    MODEL_FILE = "model_file"
+    FOLDER = "folder"
+
+
+@dataclass(frozen=True, slots=True)
+class SettingField:
+    """One setting: a row of the settings dialog and a key of the settings file.
+
+    ``default`` None together with ``automatic`` means that the app chooses; the dialog offers ``automatic`` as a word.
+    """
+
+    key: str
+    section: str
+    label: str
+    kind: FieldKind
+    default: bool | int | float | str | None
+    help: str
+    minimum: float | None = None
+    maximum: float | None = None
+    step: float | None = None
+    choices: tuple[tuple[str, str], ...] = ()  # (value, label)
+    automatic: str = ""
+    unit: str = ""
+
+
+SettingValue = bool | int | float | str | None

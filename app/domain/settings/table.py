@@ -1,0 +1,311 @@
+"""The settings as one table: the settings file, the dialog and the checks all come from these rows.
+
+Knows no file and no widget. A row whose default is None is chosen by the app until the user gives a value.
+"""
+
+from __future__ import annotations
+
+import math
+from types import MappingProxyType
+
+from app.domain.settings.context_fields import context_fields
+from app.domain.settings.engine_fields import ENGINE_FIELDS
+from app.domain.settings.fields import FieldKind, SettingField, SettingValue
+from engine.records import Mode
+from engine.sentences import Sentence, phrase, said
+
+MODELS, SPECULATION, SAMPLING, CHAT, LOOK = "Models", "Speculation", "Sampling", "Chat", "Appearance"
+MAX_TEXT_CHARS = 100_000
+
+_MODE_LABELS = {
+    "off": "Off (plain)",
+    "ngram": "N-gram (prompt lookup)",
+    "suffix": "Suffix decoding",
+    "draft": "Draft model",
+    "hybrid": "Hybrid (text and draft model)",
+    "auto": "Automatic",
+}
+
+FIELDS: tuple[SettingField, ...] = (
+    SettingField(
+        "target_path",
+        MODELS,
+        "Target",
+        FieldKind.MODEL_FILE,
+        "",
+        "The model that answers, a GGUF file; empty takes the small built-in one.",
+        automatic="built-in",
+    ),
+    SettingField(
+        "draft_path",
+        MODELS,
+        "Draft",
+        FieldKind.MODEL_FILE,
+        "",
+        "The model that drafts for it, a GGUF file; empty takes the built-in one for the built-in target.",
+        automatic="built-in or none",
+    ),
+    SettingField(
+        "models_dir",
+        MODELS,
+        "Library folder",
+        FieldKind.FOLDER,
+        "",
+        "Where downloaded models are kept; a change moves no file.",
+        maximum=4096,
+        automatic="in the app's own data",
+    ),
+    SettingField(
+        "mode",
+        SPECULATION,
+        "Mode",
+        FieldKind.MODE,
+        Mode.AUTO.value,
+        "How tokens are proposed; the answers' distribution is the target's own in every mode.",
+        choices=tuple((mode.value, _MODE_LABELS.get(mode.value, mode.value)) for mode in Mode),
+    ),
+    SettingField(
+        "depth",
+        SPECULATION,
+        "Draft length",
+        FieldKind.INTEGER,
+        None,
+        "Tokens proposed per pass; 0 is plain decoding.",
+        minimum=0,
+        maximum=32,  # what a pass can carry
+        step=1,
+        automatic="automatic",
+        unit="tokens",
+    ),
+    SettingField(
+        "learn_past",
+        SPECULATION,
+        "Past chats",
+        FieldKind.SWITCH,
+        True,
+        "Text is drafted from past chats, too. What is kept of them stays on this machine; switching off deletes it.",
+    ),
+    SettingField(
+        "tie_safe",
+        SPECULATION,
+        "Tie-safe",
+        FieldKind.SWITCH,
+        False,
+        "At temperature 0, near ties are decided as plain decoding decides them; the time it takes is shown.",
+    ),
+    SettingField(
+        "temperature",
+        SAMPLING,
+        "Temperature",
+        FieldKind.NUMBER,
+        0.8,
+        "Higher is more varied; 0 always takes the likeliest token.",
+        minimum=0.0,
+        maximum=5.0,
+        step=0.05,
+    ),
+    SettingField(
+        "top_k",
+        SAMPLING,
+        "Top-k",
+        FieldKind.INTEGER,
+        40,
+        "Only the k likeliest tokens are drawn from; 0 switches it off.",
+        minimum=0,
+        maximum=1000,
+        step=1,
+    ),
+    SettingField(
+        "top_p",
+        SAMPLING,
+        "Top-p",
+        FieldKind.NUMBER,
+        0.95,
+        "Only the likeliest tokens that together reach this probability; 1 switches it off.",
+        minimum=0.01,
+        maximum=1.0,
+        step=0.01,
+    ),
+    SettingField(
+        "min_p",
+        SAMPLING,
+        "Min-p",
+        FieldKind.NUMBER,
+        0.05,
+        "Drops tokens less likely than this share of the likeliest; 0 switches it off.",
+        minimum=0.0,
+        maximum=1.0,
+        step=0.01,
+    ),
+    SettingField(
+        "repeat_penalty",
+        SAMPLING,
+        "Repeat penalty",
+        FieldKind.NUMBER,
+        1.0,
+        "Divides the scores of recent tokens; 1 switches it off.",
+        minimum=0.1,
+        maximum=5.0,
+        step=0.05,
+    ),
+    SettingField(
+        "frequency_penalty",
+        SAMPLING,
+        "Frequency penalty",
+        FieldKind.NUMBER,
+        0.0,
+        "Lowers a token's score each time it recently appeared; 0 switches it off.",
+        minimum=-2.0,
+        maximum=2.0,
+        step=0.05,
+    ),
+    SettingField(
+        "presence_penalty",
+        SAMPLING,
+        "Presence penalty",
+        FieldKind.NUMBER,
+        0.0,
+        "Lowers a token's score once if it recently appeared; 0 switches it off.",
+        minimum=-2.0,
+        maximum=2.0,
+        step=0.05,
+    ),
+    SettingField(
+        "seed",
+        SAMPLING,
+        "Seed",
+        FieldKind.INTEGER,
+        None,
+        "The same seed gives the same answer at a fixed mode and draft length.",
+        minimum=0,
+        maximum=2**31 - 1,
+        step=1,
+        automatic="random",
+    ),
+    SettingField(
+        "max_tokens",
+        SAMPLING,
+        "Longest answer",
+        FieldKind.INTEGER,
+        None,
+        "An answer ends after so many tokens.",
+        minimum=1,
+        maximum=1_000_000,
+        step=1,
+        automatic="until it is done",
+        unit="tokens",
+    ),
+    SettingField(
+        "system_prompt",
+        CHAT,
+        "System prompt",
+        FieldKind.TEXT,
+        "",
+        "Told to the model before the conversation; empty leaves it out.",
+        maximum=MAX_TEXT_CHARS,
+    ),
+    *ENGINE_FIELDS,
+    *context_fields(CHAT),
+    SettingField(
+        "theme",
+        LOOK,
+        "Theme",
+        FieldKind.CHOICE,
+        "system",
+        "Light, dark, or as the system is set.",
+        choices=(("system", "As the system"), ("light", "Light"), ("dark", "Dark")),
+    ),
+    SettingField(
+        "text_size",
+        LOOK,
+        "Text size",
+        FieldKind.CHOICE,
+        "normal",
+        "Of everything in the window, around the size of the system's own text.",
+        choices=(("small", "Small"), ("normal", "As the system"), ("large", "Large"), ("larger", "Larger")),
+    ),
+    SettingField(
+        "density",
+        LOOK,
+        "Density",
+        FieldKind.CHOICE,
+        "comfortable",
+        "How much room is left between things.",
+        choices=(("comfortable", "Comfortable"), ("compact", "Compact")),
+    ),
+    SettingField(
+        "language",
+        LOOK,
+        "Language",
+        FieldKind.CHOICE,
+        "system",
+        "Of the window. Nothing is interrupted when it changes.",
+        choices=(("system", "As the system"), ("en", "English"), ("de", "Deutsch")),
+    ),
+    SettingField(
+        "notify",
+        LOOK,
+        "Tray message",
+        FieldKind.SWITCH,
+        True,
+        "Says in the tray that a long answer has ended while another window is in front; never what it says.",
+    ),
+)
+
+FIELD_BY_KEY = MappingProxyType({field.key: field for field in FIELDS})
+DEFAULTS = MappingProxyType({field.key: field.default for field in FIELDS})
+RELOAD_KEYS = frozenset({"target_path", *(field.key for field in ENGINE_FIELDS)})
+
+
+def complaint(field: SettingField, value: object) -> str:
+    """One sentence on why ``value`` cannot be taken, or an empty text where it can."""
+    if value is None and field.default is None:
+        return ""
+    if field.kind in (FieldKind.INTEGER, FieldKind.NUMBER):
+        return _number_complaint(field, value)
+    if field.kind is FieldKind.SWITCH:
+        return "" if isinstance(value, bool) else said("{label} must be true or false.", label=_label(field))
+    return _text_complaint(field, value)
+
+
+def _text_complaint(field: SettingField, value: object) -> str:
+    if not isinstance(value, str):
+        return said("{label} must be text.", label=_label(field))
+    if field.kind in (FieldKind.CHOICE, FieldKind.MODE) and value not in {choice for choice, _ in field.choices}:
+        known = ", ".join(choice for choice, _ in field.choices)
+        return said("{label} must be one of: {choices}.", label=_label(field), choices=known)
+    if field.maximum is not None and len(value) > field.maximum:
+        return said("{label} may have at most {limit:,.0f} characters.", label=_label(field), limit=field.maximum)
+    if any("\ud800" <= char <= "\udfff" for char in value):
+        return said("{label} holds half a character.", label=_label(field))
+    return ""
+
+
+def _number_complaint(field: SettingField, value: object) -> str:
+    kinds = (int,) if field.kind is FieldKind.INTEGER else (int, float)
+    endless = isinstance(value, float) and not math.isfinite(value)
+    if isinstance(value, bool) or not isinstance(value, kinds) or endless:
+        if field.kind is FieldKind.INTEGER:
+            return said("{label} must be a whole number.", label=_label(field))
+        return said("{label} must be a number.", label=_label(field))
+    too_low = field.minimum is not None and value < field.minimum
+    too_high = field.maximum is not None and value > field.maximum
+    if too_low or too_high:
+        low, high = _bound(field.minimum), _bound(field.maximum)
+        return said("{label} must be from {low} to {high}.", label=_label(field), low=low, high=high)
+    return ""
+
+
+def _bound(number: float | None) -> str:
+    return said("anything") if number is None else said("{number:,.15g}", number=number)
+
+
+def _label(field: SettingField) -> Sentence:
+    return phrase("Settings", field.label)
+
+
+def normal(field: SettingField, value: SettingValue) -> SettingValue:
+    """Put a good value in its field's own type: 1 becomes 1.0 in a field of numbers."""
+    if field.kind is FieldKind.NUMBER and isinstance(value, int):
+        return float(value)
+    return value

@@ -1,0 +1,140 @@
+"""Figures of several answers together, as the window shows them. Plain data; every rate is a quotient of sums."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from itertools import zip_longest
+from typing import Any
+
+from engine.records import Mode, RunStats
+
+
+@dataclass(frozen=True, slots=True)
+class Sums:
+    """Counters of ``num_answers`` answers added up; the percentiles of ``stats`` are those of its counted intervals.
+
+    ``compared_s`` are the seconds of those answers for which the cost of plain decoding was measured, ``plain_s`` what
+    their tokens would have taken at that cost. So a long answer weighs more than a short one, in every rate.
+    """
+
+    num_answers: int = 0
+    stats: RunStats = field(default_factory=RunStats)
+    plain_s: float = 0.0
+    compared_s: float = 0.0
+
+    @property
+    def speedup(self) -> float | None:
+        """Speed over that of plain decoding; None where its cost was not measured."""
+        return self.plain_s / self.compared_s if self.plain_s > 0 and self.compared_s > 0 else None
+
+    @property
+    def saved_s(self) -> float | None:
+        """Seconds less than plain decoding would have taken; negative where speculation cost time."""
+        return self.plain_s - self.compared_s if self.plain_s > 0 and self.compared_s > 0 else None
+
+
+@dataclass(frozen=True, slots=True)
+class PairSums:
+    """The sums of one target with one draft ("" is none) in one mode; a mode of another version is only its name."""
+
+    target: str
+    draft: str
+    mode: str
+    sums: Sums
+
+
+ADDED = (
+    "prompt_tokens", "prompt_cached_tokens", "prompt_s", "tokens", "passes", "proposed", "accepted", "rolled_back",
+    "replayed", "tie_checks", "tie_tokens", "tie_s", "decode_s", "draft_s", "verify_s", "sample_s", "rollback_s",
+)  # fmt: skip
+BY_DEPTH = ("proposed_by_depth", "accepted_by_depth")
+COUNTED = ("provenance", "interval_counts")
+_OF_ONE_PROMPT = ("prompt_tokens", "prompt_cached_tokens")  # of an answer that goes on, the last prompt holds all
+_WITH_A_DRAFT = (Mode.DRAFT, Mode.HYBRID, Mode.AUTO)
+
+
+def summed(first: RunStats | None, second: RunStats | None) -> RunStats | None:
+    """Add two runs of one answer.
+
+    The time to the first token is the first run's; mode, depth, prompt and context the second's. Percentiles are of
+    both where both counted their times, to within what the counts are good for.
+    """
+    if first is None or second is None:
+        return second or first
+    changes = {name: value for name, value in _added(first, second).items() if name not in _OF_ONE_PROMPT}
+    both = replace(second, **changes, time_to_first_token_s=first.time_to_first_token_s)
+    if not first.interval_counts or not second.interval_counts:
+        return both
+    told: dict[str, Any] = {f"inter_token_ms_p{percent}": both.interval_ms(percent) for percent in (50, 95, 99)}
+    return replace(both, **told)
+
+
+def counters(run: RunStats) -> RunStats:
+    """What of one run can be added to others'."""
+    return RunStats(mode=run.mode, **{name: getattr(run, name) for name in ADDED + BY_DEPTH + COUNTED})
+
+
+def sums_of(run: RunStats, num_answers: int = 1) -> Sums:
+    """One run as sums; one that goes on with an answer counts as no answer more."""
+    compared = run.plain_ms is not None and run.tokens > 0 and run.decode_s > 0
+    plain_s = run.tokens * run.plain_ms / 1000.0 if compared and run.plain_ms is not None else 0.0
+    return Sums(num_answers, counters(run), plain_s, run.decode_s if compared else 0.0)
+
+
+def plus(first: Sums, second: Sums) -> Sums:
+    """Add sums up."""
+    return Sums(
+        first.num_answers + second.num_answers,
+        RunStats(mode=second.stats.mode, **_added(first.stats, second.stats)),
+        first.plain_s + second.plain_s,
+        first.compared_s + second.compared_s,
+    )
+
+
+def total(rows: Iterable[PairSums]) -> Sums:
+    """All rows together."""
+    result = Sums()
+    for row in rows:
+        result = plus(result, row.sums)
+    return result
+
+
+def by_pair(runs: Iterable[tuple[str, str, RunStats]]) -> tuple[PairSums, ...]:
+    """Sum whole answers, each with the names of its target and draft, for each pair and mode; the busiest first."""
+    found: dict[tuple[str, str, Mode], Sums] = {}
+    for target, draft, run in runs:
+        key = (target, draft, run.mode)
+        found[key] = plus(found.get(key, Sums()), sums_of(run))
+    return sorted_rows(PairSums(target, draft, mode.value, sums) for (target, draft, mode), sums in found.items())
+
+
+def sorted_rows(rows: Iterable[PairSums]) -> tuple[PairSums, ...]:
+    """Pairs with the most tokens first, and of a pair the modes with the most tokens first."""
+    rows = tuple(rows)
+    of_pair: Counter[tuple[str, str]] = Counter()
+    for row in rows:
+        of_pair[row.target, row.draft] += row.sums.stats.tokens
+    order = {pair: -tokens for pair, tokens in of_pair.items()}
+    return tuple(
+        sorted(
+            rows,
+            key=lambda row: (order[row.target, row.draft], row.target, row.draft, -row.sums.stats.tokens, row.mode),
+        )
+    )
+
+
+def draft_in(mode: Mode, draft: str) -> str:
+    """The draft's name where this mode may use it."""
+    return draft if mode in _WITH_A_DRAFT else ""
+
+
+def _added(first: RunStats, second: RunStats) -> Mapping[str, Any]:
+    result: dict[str, Any] = {name: getattr(first, name) + getattr(second, name) for name in ADDED}
+    for name in BY_DEPTH:
+        pairs = zip_longest(getattr(first, name), getattr(second, name), fillvalue=0)
+        result[name] = tuple(one + other for one, other in pairs)
+    for name in COUNTED:
+        result[name] = dict(Counter(getattr(first, name)) + Counter(getattr(second, name)))
+    return result

@@ -1,0 +1,1 @@
+"""Downloads: a queue, resumed after a crash, each file checked."""

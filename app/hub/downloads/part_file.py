@@ -1,0 +1,251 @@
+"""The file in the making: NAME.part, and NAME.part.json beside it that says of which bytes it is the beginning.
+
+Every byte written is on the file at once (no buffer of ours), so its length is what a next attempt can go on from.
+Knows no network.
+"""
+
+from __future__ import annotations
+
+import errno
+import hashlib
+import json
+import os
+import shutil
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from app.hub.errors import ChecksumError, DiskFullError, DownloadError
+from app.hub.file_names import short
+from app.storage.atomic import write_atomically
+from engine.sentences import said
+
+RESERVE_BYTES = 64 << 20  # left free for everybody else: chats, logs, the system
+HASH_BLOCK_BYTES = 1 << 20
+MAX_LABEL_BYTES = 4096
+
+_FULL = {errno.ENOSPC, errno.EDQUOT}
+
+
+@dataclass(frozen=True, slots=True)
+class Label:
+    """Of which bytes a part is the beginning. ``source_etag`` is the sending server's own name for them."""
+
+    etag: str
+    size_bytes: int
+    source_etag: str = ""
+
+
+class PartFile:
+    """The part of one destination. Whoever uses it holds the destination's lock."""
+
+    def __init__(self, destination: Path) -> None:
+        self.destination = destination
+        self.path = destination.with_name(destination.name + ".part")
+        self._label_path = destination.with_name(destination.name + ".part.json")
+        self._file: int | None = None
+        self.size_bytes = 0
+        self.label: Label | None = None
+
+    def open(self, etag: str, size_bytes: int) -> bool:
+        """Open for appending; False where a part of other bytes had to be thrown away.
+
+        Raises:
+            DownloadError: the folder cannot be written.
+        """
+        with _told(self.path):
+            self.destination.parent.mkdir(parents=True, exist_ok=True)
+            label = self._read_label()
+            had = self.path.is_symlink() or self.path.exists()
+            fits = label is not None and (label.etag, label.size_bytes) == (etag, size_bytes) and _is_own(self.path)
+            if had and not (fits and self.path.stat().st_size <= size_bytes):
+                fits = False
+                self.path.unlink()
+            self.label = label if fits and label is not None else Label(etag, size_bytes)
+            if not fits:
+                self._write_label(self.label)
+            flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | getattr(os, "O_BINARY", 0) | getattr(os, "O_NOFOLLOW", 0)
+            self._file = os.open(self.path, flags, 0o644)
+            self.size_bytes = os.fstat(self._file).st_size
+            return fits or not had
+
+    def start_over(self) -> None:
+        """Throw away what is here; a file that is open stays so."""
+        if self._file is None:
+            self.discard()
+            return
+        with _told(self.path):
+            os.ftruncate(self._file, 0)
+            self.size_bytes = 0
+
+    def name_source(self, source_etag: str) -> None:
+        """Remember how the sending server calls these bytes, before any of them is here."""
+        if self.label is not None and self.label.source_etag != source_etag:
+            self.label = Label(self.label.etag, self.label.size_bytes, source_etag)
+            with _told(self.path):
+                self._write_label(self.label)
+
+    def append(self, data: bytes) -> None:
+        """Write all of ``data``.
+
+        Raises:
+            DiskFullError: no space; what could be written is kept.
+        """
+        view = memoryview(data)
+        with _told(self.path):
+            while view:
+                written = os.write(self._descriptor, view)
+                self.size_bytes += written
+                view = view[written:]
+
+    def close(self) -> None:
+        """Bring what is here to the disk, and close."""
+        if self._file is not None:
+            descriptor, self._file = self._file, None
+            try:
+                with _told(self.path):
+                    os.fsync(descriptor)
+            finally:
+                os.close(descriptor)
+
+    def finish(self, checksum: str, on_checked: Callable[[int], None]) -> None:
+        """Check the bytes and give the file its final name. ``checksum`` as `matches` takes it.
+
+        ``on_checked`` may raise to stop.
+
+        Raises:
+            ChecksumError: they are others; the part is gone then.
+        """
+        self.close()
+        if self.label is None:
+            raise DownloadError(said("{path} was never begun.", path=short(self.path.name)))
+        if not matches(self.path, checksum, self.label.size_bytes, on_checked):
+            self.discard()
+            name = short(self.destination.name)
+            raise ChecksumError(
+                said("The bytes of {name} are not those that the hub promised; they were thrown away.", name=name)
+            )
+        with _told(self.path):
+            self.path.replace(self.destination)
+            self._label_path.unlink(missing_ok=True)
+            _sync_folder(self.destination.parent)
+
+    def discard(self) -> None:
+        """Delete the part and its label."""
+        if self._file is not None:
+            os.close(self._file)
+            self._file = None
+        self.size_bytes = 0
+        with _told(self.path):
+            self.path.unlink(missing_ok=True)
+            self._label_path.unlink(missing_ok=True)
+
+    @property
+    def _descriptor(self) -> int:
+        if self._file is None:
+            raise DownloadError(said("{path} is not open.", path=short(self.path.name)))
+        return self._file
+
+    def _read_label(self) -> Label | None:
+        try:
+            with self._label_path.open("rb") as file:
+                facts = json.loads(file.read(MAX_LABEL_BYTES))
+        except (OSError, ValueError, RecursionError):
+            return None  # no label, no part
+        if not isinstance(facts, dict):
+            return None
+        etag, size, source = facts.get("etag"), facts.get("size_bytes"), facts.get("source_etag")
+        if isinstance(etag, str) and isinstance(size, int) and isinstance(source, str) and source.isprintable():
+            return Label(etag, size, source)
+        return None
+
+    def _write_label(self, label: Label) -> None:
+        write_atomically(self._label_path, json.dumps(asdict(label)).encode())
+
+
+def length_here(destination: Path) -> int:
+    """How many bytes of a file are on the disk, finished or not."""
+    part = PartFile(destination).path
+    found = destination if destination.is_file() else part
+    return found.stat().st_size if found.is_file() else 0
+
+
+def check_space(folder: Path, needed_bytes: int) -> None:
+    """Stop before the disk is full.
+
+    Raises:
+        DiskFullError: fewer than ``needed_bytes`` and a reserve are free.
+    """
+    free = shutil.disk_usage(folder).free
+    if free < needed_bytes + RESERVE_BYTES:
+        raise DiskFullError(
+            said(
+                "{needed_bytes} are still to come, and {free} are free in {folder}, of which "
+                "{reserve_bytes} are left to the system.",
+                needed_bytes=_megabytes(needed_bytes),
+                free=_megabytes(free),
+                folder=folder,
+                reserve_bytes=_megabytes(RESERVE_BYTES),
+            )
+        )
+
+
+def matches(path: Path, checksum: str, size_bytes: int, on_checked: Callable[[int], None]) -> bool:
+    """Whether a file holds the bytes of a checksum: SHA-256 (64 hex digits), or git's own hash (40).
+
+    ``on_checked`` is told after each block how many bytes were looked at, and may raise to stop.
+    """
+    if len(checksum) == 64:
+        digest = hashlib.sha256()
+    else:
+        digest = hashlib.sha1(f"blob {size_bytes}\0".encode(), usedforsecurity=False)
+    seen = 0
+    with _told(path), path.open("rb", buffering=0) as file:
+        while block := file.read(HASH_BLOCK_BYTES):
+            digest.update(block)
+            seen += len(block)
+            on_checked(seen)
+    return seen == size_bytes and digest.hexdigest() == checksum
+
+
+def _is_own(path: Path) -> bool:
+    return path.is_file() and not path.is_symlink()
+
+
+def _sync_folder(folder: Path) -> None:
+    """Make a new name last over a power loss. Only POSIX systems can be asked that."""
+    if os.name == "posix":
+        descriptor = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
+
+
+def _megabytes(size_bytes: int) -> str:
+    if size_bytes >= 1e9:
+        return said("{number:.1f} GB", number=size_bytes / 1e9)
+    return said("{number:.0f} MB", number=size_bytes / 1e6)
+
+
+class _told:  # noqa: N801 (reads as a word in a with statement)
+    """Turns what the disk throws into sentences."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+
+    def __enter__(self) -> None:
+        return
+
+    def __exit__(self, kind: object, error: BaseException | None, at: object) -> None:
+        if not isinstance(error, OSError):
+            return
+        if error.errno in _FULL:
+            raise DiskFullError(said("The disk of {folder} is full.", folder=self._path.parent)) from error
+        if error.errno == errno.EFBIG:
+            message = said("The disk of {folder} cannot hold a file this big.", folder=self._path.parent)
+            raise DiskFullError(message, "Choose a library folder on another disk.") from error
+        raise DownloadError(
+            said("{path} could not be written: {reason}.", path=self._path, reason=error.strerror or error),
+            "Check the folder's permissions.",
+        ) from error

@@ -1,0 +1,371 @@
+"""Finds drafts for a target: those on this machine first, then recommended ones, then a search of the hub.
+
+Whoever is rejected is told with its reason, and an empty list never comes without words. Calls block (network, disk).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from enum import StrEnum
+from pathlib import Path
+from typing import Protocol
+
+from app.hub.errors import HubError
+from app.hub.pairs.catalog import CatalogPair, pick
+from app.hub.pairs.proof import prove_matches
+from app.hub.records import FileKind, Gated, LibraryModel, RemoteModel, RepoDetails, RepoSummary, SortBy
+from app.hub.remote_header import FileDoor, KnownModel, read_local_header, read_remote_header
+from engine.errors import EngineError
+from engine.sandbox.pair_probe import PairVerdict
+from engine.sentences import Sentence, joined, said
+
+LARGEST_SHARE = 0.5  # of the target's cost: a draft beyond can gain nothing
+LARGEST_HUB_SHARE = 0.12  # about a tenth is looked for
+MAX_FOUND = 30  # repositories of the search
+MAX_ASKED = 5  # of these, whose headers are read
+_PREFERRED = ("Q8_0", "Q6_K", "Q5_K_M", "Q4_K_M", "Q4_0", "Q4_K_S")
+_SIZE_WORD = re.compile(r"[-_ .]?\d+(?:\.\d+)?[xe]?\d*[bm]\b.*", re.IGNORECASE)
+_LETTERS = re.compile(r"[^a-z0-9]")
+_NO_DRAFT_NEEDED = said("The n-gram mode needs no draft.")
+_KINDS = {
+    FileKind.MMPROJ: said("the image or sound part of another model"),
+    FileKind.MTP: said("the next-token heads of another model"),
+    FileKind.EAGLE: said("a draft head (EAGLE) that works only inside its own target"),
+    FileKind.DFLASH: said("a draft head (DFlash) that works only inside its own target"),
+    FileKind.IMATRIX: said("a table for quantizing another model"),
+    FileKind.VOCAB: said("a vocabulary without weights"),
+    FileKind.ADAPTER: said("an adapter (LoRA) for another model"),
+}
+
+
+class Place(StrEnum):
+    """Where a candidate was found."""
+
+    HERE = "on this computer"
+    RECOMMENDED = "recommended"
+    HUB = "on the hub"
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """One possible draft. ``reason`` says why not; ``cost_share`` is its cost of a token beside the target's."""
+
+    name: str
+    place: Place
+    matches: bool = False
+    reason: str = ""
+    repo_id: str = ""
+    file: str = ""
+    path: Path | None = None
+    quantization: str = ""
+    size_bytes: int | None = None
+    cost_share: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class DraftSearch:
+    """What was found so far: drafts that match, in order; the others; and a sentence or more, never empty."""
+
+    matching: tuple[Candidate, ...]
+    rejected: tuple[Candidate, ...]
+    words: str
+
+
+class Hub(FileDoor, Protocol):
+    """What is used of `app.hub.client.HubClient`."""
+
+    def search(self, query: str, sort: SortBy = SortBy.DOWNLOADS, limit: int = 50) -> tuple[RepoSummary, ...]:
+        """Find repositories."""
+        ...
+
+    def details(self, repo_id: str, revision: str = "main") -> RepoDetails:
+        """Describe one."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Sources:
+    """Where to look. Without ``hub`` (offline) only this machine is searched."""
+
+    library: Sequence[LibraryModel]
+    catalog: Sequence[CatalogPair] = ()
+    hub: Hub | None = None
+
+
+@dataclass(slots=True)
+class _Found:
+    """Candidates as they come in."""
+
+    judged: list[Candidate] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+
+    def reject(self, candidate: Candidate, reason: str) -> None:
+        self.judged.append(replace(candidate, reason=reason))
+
+
+Progress = Callable[[DraftSearch], None]
+
+
+def find_drafts(
+    target: KnownModel,
+    sources: Sources,
+    should_stop: Callable[[], bool] = lambda: False,
+    on_progress: Progress = lambda _search: None,
+) -> DraftSearch:
+    """Look for drafts in every source, in order; ``on_progress`` gets what is known after each.
+
+    Raises:
+        ModelFileError: the target's vocabulary cannot be used, or it was asked to stop.
+    """
+    found = _Found()
+    _look_here(target, sources.library, found, should_stop)
+    on_progress(_result(target, found, said("Still looking.")))
+    if sources.hub is None:
+        found.notes.append(said("The hub was not asked."))
+    else:
+        _look_at_catalog(target, sources, found, should_stop)
+        on_progress(_result(target, found, said("Still looking.")))
+        _search_hub(target, sources.hub, found, should_stop)
+    return _result(target, found)
+
+
+def family_of(target: KnownModel) -> str:
+    """How the names of the target's family begin, for a search: "Qwen2.5"."""
+    for key in ("general.basename", "general.name"):
+        value = target.header.metadata.get(key)
+        if isinstance(value, str) and value.strip():
+            short = _SIZE_WORD.sub("", value.strip()).strip(" -_")
+            return (short or value.strip())[:60]
+    return _SIZE_WORD.sub("", target.name).strip(" -_")[:60] or target.header.architecture
+
+
+# ---- the three places --------------------------------------------------------------------------------------------
+
+
+def _look_here(
+    target: KnownModel, library: Iterable[LibraryModel], found: _Found, should_stop: Callable[[], bool]
+) -> None:
+    known: list[tuple[Candidate, KnownModel]] = []
+    for model in library:
+        if target.path is not None and model.path.resolve() == target.path.resolve():
+            continue
+        candidate = Candidate(
+            model.name, Place.HERE, path=model.path, quantization=model.quantization, size_bytes=model.size_bytes
+        )
+        if model.missing:
+            found.reject(candidate, said("Its file is no longer where it was."))
+        elif not model.kind.runs_alone:
+            found.reject(candidate, said("It is {kind}.", kind=_KINDS[model.kind]))
+        else:
+            try:
+                known.append((candidate, read_local_header(model.path)))
+            except EngineError as error:
+                found.reject(candidate, error.message)
+    _judge(target, known, found, should_stop)
+
+
+def _look_at_catalog(target: KnownModel, sources: Sources, found: _Found, should_stop: Callable[[], bool]) -> None:
+    hub = sources.hub
+    listed = {(pair.draft.repo, pair.draft.file): pair.draft for pair in sources.catalog if _is_family(target, pair)}
+    known: list[tuple[Candidate, KnownModel]] = []
+    for draft in listed.values() if hub else ():
+        candidate = Candidate(
+            draft.repo.partition("/")[2], Place.RECOMMENDED, repo_id=draft.repo, file=draft.file,
+            quantization=draft.quantization, size_bytes=draft.size_bytes,
+        )  # fmt: skip
+        try:
+            model = pick(hub.details(draft.repo), draft.file) if hub else None
+        except HubError as error:
+            found.reject(candidate, error.message)
+            continue
+        if model is None:
+            found.reject(candidate, said("The hub no longer has {file} in {repo}.", file=draft.file, repo=draft.repo))
+        elif hub is not None:
+            _read(hub, candidate, model, known, found, should_stop)
+    _judge(target, known, found, should_stop)
+
+
+def _search_hub(target: KnownModel, hub: Hub, found: _Found, should_stop: Callable[[], bool]) -> None:
+    family = family_of(target)
+    try:
+        summaries = hub.search(family, limit=MAX_FOUND)
+    except HubError as error:
+        found.notes.append(said("The hub could not be searched: {reason}", reason=error.message))
+        return
+    seen = {candidate.repo_id for candidate in found.judged}
+    known: list[tuple[Candidate, KnownModel]] = []
+    asked = 0
+    for summary in summaries:
+        if summary.repo_id in seen:
+            continue
+        candidate = Candidate(summary.repo_id.partition("/")[2], Place.HUB, repo_id=summary.repo_id)
+        reason = _why_not(target, summary)
+        if reason:
+            found.reject(candidate, reason)
+        elif asked < MAX_ASKED:
+            asked += 1
+            _choose(target, hub, candidate, known, found, should_stop)
+    found.notes.append(_looked_at(family, len(summaries), asked))
+    _judge(target, known, found, should_stop)
+
+
+def _looked_at(family: str, number: int, asked: int) -> str:
+    if number == 1:
+        return said(
+            "The hub was searched for “{family}”: 1 repository, {asked} read closely.", family=family, asked=asked
+        )
+    return said(
+        "The hub was searched for “{family}”: {number:,} repositories, {asked} read closely.",
+        family=family,
+        number=number,
+        asked=asked,
+    )
+
+
+def _why_not(target: KnownModel, summary: RepoSummary) -> str:
+    """Why a repository need not be read, from what the search says of it; empty where it may serve."""
+    if summary.gated is not Gated.NO:
+        return said("Its publisher asks for permission first: accept the terms on its page at the hub.")
+    if summary.architecture and summary.architecture != target.header.architecture:
+        return said(
+            "Its architecture is {own}, the target's is {other}.",
+            own=summary.architecture,
+            other=target.header.architecture,
+        )
+    number, limit = summary.num_parameters, round(LARGEST_HUB_SHARE * _num_params(target))
+    if number is not None and number > limit:
+        return said(
+            "It has {number:.1f} billion weights; a draft for this target should have {limit:.1f} at most.",
+            number=number / 1e9,
+            limit=limit / 1e9,
+        )
+    return ""
+
+
+def _choose(
+    target: KnownModel,
+    hub: Hub,
+    candidate: Candidate,
+    known: list[tuple[Candidate, KnownModel]],
+    found: _Found,
+    should_stop: Callable[[], bool],
+) -> None:
+    """Read the header of a repository's most fitting file."""
+    try:
+        details = hub.details(candidate.repo_id)
+    except HubError as error:
+        found.reject(candidate, error.message)
+        return
+    models = [model for model in details.models if model.kind.runs_alone and not model.missing_shards]
+    small = [model for model in models if (model.size_bytes or 0) <= LARGEST_HUB_SHARE * 2 * target.size_bytes]
+    if not small:
+        found.reject(
+            candidate, said("It holds no model that is small enough.") if models else said("It holds no model.")
+        )
+        return
+    rank = {name: number for number, name in enumerate(_PREFERRED)}
+    best = min(small, key=lambda model: (rank.get(model.quantization, len(rank)), model.size_bytes or 0))
+    _read(hub, candidate, best, known, found, should_stop)
+
+
+def _read(
+    hub: Hub,
+    candidate: Candidate,
+    model: RemoteModel,
+    known: list[tuple[Candidate, KnownModel]],
+    found: _Found,
+    should_stop: Callable[[], bool],
+) -> None:
+    candidate = replace(
+        candidate,
+        name=model.name,
+        file=model.files[0].path,
+        quantization=model.quantization or candidate.quantization,
+        size_bytes=model.size_bytes or candidate.size_bytes,
+    )
+    try:
+        known.append((candidate, read_remote_header(hub, candidate.repo_id, model, should_stop=should_stop)))
+    except (EngineError, HubError) as error:
+        found.reject(candidate, error.message)
+
+
+# ---- verdicts ----------------------------------------------------------------------------------------------------
+
+
+def _judge(
+    target: KnownModel,
+    known: Sequence[tuple[Candidate, KnownModel]],
+    found: _Found,
+    should_stop: Callable[[], bool],
+) -> None:
+    if not known:
+        return
+    verdicts = prove_matches(target, [model for _, model in known], should_stop)
+    for (candidate, model), verdict in zip(known, verdicts, strict=True):
+        share = model.bytes_per_token / target.bytes_per_token if target.bytes_per_token else None
+        found.judged.append(_verdict(replace(candidate, cost_share=share), verdict))
+
+
+def _verdict(candidate: Candidate, verdict: PairVerdict) -> Candidate:
+    share = candidate.cost_share
+    if not verdict.matches:
+        return replace(candidate, reason=verdict.reason)
+    if share is not None and share > LARGEST_SHARE:
+        if share >= 1:
+            reason = said(
+                "It matches, but a token costs it as much as the target itself or more: nothing can be gained."
+            )
+        else:
+            reason = said(
+                "It matches, but a token costs it {share:.0%} of the target's own pass: nothing can be gained.",
+                share=share,
+            )
+        return replace(candidate, reason=reason)
+    return replace(candidate, matches=True)
+
+
+def _result(target: KnownModel, found: _Found, more: str = "") -> DraftSearch:
+    order = list(Place)
+    matching = sorted(
+        (one for one in found.judged if one.matches), key=lambda one: (order.index(one.place), one.cost_share or 0.0)
+    )
+    rejected = sorted((one for one in found.judged if not one.matches), key=lambda one: order.index(one.place))
+    if matching:
+        head = [
+            said(
+                "{number} of {all} can draft for {target}.",
+                number=len(matching),
+                all=len(found.judged),
+                target=target.name,
+            )
+        ]
+    elif rejected:
+        none = _none_of(len(rejected), target.name)
+        head = [none, _NO_DRAFT_NEEDED]
+    else:
+        none = said("There is no other model on this computer that could draft for {target}.", target=target.name)
+        head = [none, _NO_DRAFT_NEEDED]
+    return DraftSearch(tuple(matching), tuple(rejected), joined([*head, *found.notes, more]))
+
+
+def _is_family(target: KnownModel, pair: CatalogPair) -> bool:
+    """Whether the target's name begins or goes on as the family's do: "Qwen2.5-7B-Instruct" for "Qwen2.5"."""
+    names = [target.name, *(target.header.metadata.get(key) for key in ("general.basename", "general.name"))]
+    wanted = _LETTERS.sub("", pair.family.lower())
+    return any(wanted in _LETTERS.sub("", name.lower()) for name in names if isinstance(name, str))
+
+
+def _num_params(target: KnownModel) -> float:
+    """The target's weights in all parts that a token meets."""
+    if not target.header.weights_bytes:
+        return float(target.size_bytes)
+    per_byte = target.header.num_params / target.header.weights_bytes
+    return per_byte * target.bytes_per_token
+
+
+def _none_of(number: int, target: str) -> Sentence:
+    if number == 1:
+        return said("The only one that was found cannot draft for {target}; it says why.", target=target)
+    return said("None of {number} can draft for {target}; each says why.", number=number, target=target)

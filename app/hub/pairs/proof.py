@@ -1,0 +1,102 @@
+"""Proves a pair before a download: do the vocabularies match, and does it fit, from headers alone.
+
+The verdict on vocabularies is llama.cpp's own, on stubs in a temporary folder; the figures are the engine's.
+"""
+
+from __future__ import annotations
+
+import re
+import shutil
+import tempfile
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import psutil
+
+from app.hub.remote_header import KnownModel
+from engine.fit.cache_size import CacheSetup
+from engine.fit.table import FitTable, ModelPlan, PairPlan, Room, fit_table
+from engine.gguf.stub import write_stub
+from engine.sandbox.pair_probe import PairVerdict, judge_pairs
+
+_UNSAFE = re.compile(r"[^\w.-]+")
+
+
+@dataclass(frozen=True, slots=True)
+class LoadPlan:
+    """How a pair would be loaded: contexts, cache types, layers on the GPU."""
+
+    n_ctx: int = 8192
+    cache_type: str = "f16"
+    draft_cache_type: str = "f16"
+    gpu_layers: int = 0
+    draft_gpu_layers: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class PairProof:
+    """Both answers. ``match`` is None where there is no draft."""
+
+    match: PairVerdict | None
+    fit: FitTable
+
+
+def prove(
+    target: KnownModel,
+    draft: KnownModel | None,
+    plan: LoadPlan,
+    room: Room,
+    should_stop: Callable[[], bool] = lambda: False,
+) -> PairProof:
+    """Judge one pair, or a target alone.
+
+    Raises:
+        ModelFileError: the target's vocabulary cannot be used, or it was asked to stop.
+    """
+    match = prove_matches(target, [draft], should_stop)[0] if draft else None
+    return PairProof(match, fit_table(pair_plan(target, draft, plan), room))
+
+
+def prove_matches(
+    target: KnownModel, drafts: Sequence[KnownModel], should_stop: Callable[[], bool] = lambda: False
+) -> tuple[PairVerdict, ...]:
+    """Judge the vocabularies of ``drafts``; one verdict each, in order.
+
+    Raises:
+        ModelFileError: the target's vocabulary cannot be used, or it was asked to stop.
+    """
+    with tempfile.TemporaryDirectory(prefix="paceline-") as name:
+        folder = Path(name)
+        stubs = [_stub(model, folder / str(number)) for number, model in enumerate((target, *drafts))]
+        return judge_pairs(stubs[0], stubs[1:], should_stop)
+
+
+def pair_plan(target: KnownModel, draft: KnownModel | None, plan: LoadPlan) -> PairPlan:
+    """What the table needs to know; the context is no longer than the target was trained for."""
+    trained = target.header.own("context_length")
+    n_ctx = min(plan.n_ctx, trained) if isinstance(trained, int) and trained > 0 else plan.n_ctx
+    first = _model_plan(target, CacheSetup(n_ctx, plan.cache_type, plan.cache_type), plan.gpu_layers)
+    if draft is None:
+        return PairPlan(first)
+    setup = CacheSetup(n_ctx, plan.draft_cache_type, plan.draft_cache_type)
+    return PairPlan(first, _model_plan(draft, setup, plan.draft_gpu_layers))
+
+
+def this_room(models_folder: Path, gpu_bytes: int = 0) -> Room:
+    """What is free here: main memory now, and the disk of ``models_folder`` (which may not exist yet)."""
+    folder = models_folder.resolve()
+    while not folder.exists():
+        folder = folder.parent
+    return Room(psutil.virtual_memory().available, gpu_bytes, shutil.disk_usage(folder).free)
+
+
+def _model_plan(model: KnownModel, setup: CacheSetup, gpu_layers: int) -> ModelPlan:
+    download_bytes = 0 if model.path is not None else model.size_bytes
+    return ModelPlan(model.header, setup, gpu_layers, model.weights_bytes, download_bytes)
+
+
+def _stub(model: KnownModel, folder: Path) -> Path:
+    """A stub under the model's own name, as far as a file may have it: sentences name it."""
+    folder.mkdir()
+    return write_stub(model.header, model.read_at, folder / f"{_UNSAFE.sub('_', model.name)[:80]}.gguf")

@@ -1,0 +1,68 @@
+"""Puts window, engine, store and settings together. Imported late: it brings all of the window's code with it."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Sequence
+
+from app.controllers.controller import Controller
+from app.controllers.engine_bridge import EngineBridge, MakeWorker
+from app.controllers.parts import Parts
+from app.controllers.reports import Reports
+from app.controllers.settings_keeper import SettingsKeeper
+from app.paths import Paths, builtin_target
+from app.startup.tasks import TASKS, Startup, run_tasks
+from engine.records import Problem
+from engine.session.worker import EngineWorker, probing_session
+from ui.text.language import translate
+from ui.text.problem_words import in_words
+from ui.widgets.first_paint import FirstPaint
+from ui.window.main_window import MainWindow
+
+
+def assemble(
+    window: MainWindow, paths: Paths, reports: Reports, make_worker: MakeWorker, startup: Startup | None = None
+) -> Controller:
+    """Connect everything; the models are loading when this returns. ``startup`` where its tasks ran already."""
+    if startup is None:
+        startup = Startup(paths, reports.trouble.emit)
+        run_tasks(startup, TASKS)
+    bridge = EngineBridge(make_worker)
+    keeper = SettingsKeeper(paths.settings_file, startup.settings, window.show_problem)
+    store = startup.opened_store()
+    controller = Controller(Parts(window, bridge.worker, store, keeper, paths), bridge)
+    reports.trouble.connect(controller.on_trouble)
+    reports.crashed.connect(lambda name: window.show_problem(_crash_problem(name, paths)))
+    bridge.worker.start()
+    controller.start()
+    FirstPaint(window, store.back_up_daily, even_if_closed=True)
+    for notice in startup.notices:
+        window.show_notice(notice)
+    problems = (*startup.problems, *controller.chat_settings.problems)
+    if problems:
+        window.show_problem(_together(problems))
+        window.hub.leave()  # it is told in the chat; a greeting waits for the next start
+    return controller
+
+
+def real_engine(paths: Paths, painted: threading.Event | None = None) -> MakeWorker:
+    """Give what makes the real engine; its libraries are loaded on its own thread, once ``painted`` is set."""
+    return lambda on_event: EngineWorker(on_event, lambda: probing_session(paths.cache, builtin_target()), painted)
+
+
+def _together(problems: Sequence[Problem]) -> Problem:
+    """Make one problem of several: the window shows one at a time."""
+    if len(problems) == 1:
+        return problems[0]
+    told = " ".join(f"{problem.title}: {problem.message}" for problem in map(in_words, problems))
+    return Problem("Not everything is as it should be", told, problems[0].advice)
+
+
+def _crash_problem(name: str, paths: Paths) -> Problem:
+    return Problem(
+        "Something went wrong inside Paceline",
+        translate("Problems", "An error that should not happen ({name}) was written to the log in {logs}.").format(
+            name=name, logs=paths.logs
+        ),
+        "Your chats are saved. If something looks odd, restart Paceline.",
+    )

@@ -1,0 +1,130 @@
+"""Opens the window: puts the parts together, runs until it closes, takes them apart. The only place that does so."""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import signal
+import sys
+import threading
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QMessageLogContext, Qt, QtMsgType, qInstallMessageHandler
+from PySide6.QtWidgets import QApplication
+
+from app.controllers.reports import Reports
+from app.controllers.window.garbage import GarbageController
+from app.logs import Logs
+from app.paths import assets_dir, find_paths
+from app.startup.single_instance import SingleInstance
+from app.startup.tasks import TASKS, Startup, run_tasks
+from ui.widgets.first_paint import UNSEEN_MS, FirstPaint
+from ui.widgets.known_viewport import know_all_widgets
+
+if TYPE_CHECKING:
+    from app.controllers.engine_bridge import MakeWorker
+    from ui.window.main_window import MainWindow
+
+_qt = logging.getLogger("qt")
+
+ALREADY_OPEN = "Paceline is already open; its window was asked to come forward.\n"
+HELD = "Another Paceline holds {lock}, but does not answer. End it, then start this one again.\n"
+
+
+def open_window(argv: Sequence[str], make_worker: MakeWorker | None = None) -> int:
+    """Open the window on this user's folders and stay until it closes; return the exit status.
+
+    ``make_worker`` puts another engine in the place of the real one.
+    """
+    application = QApplication.instance() or QApplication(["paceline", *argv])
+    if not isinstance(application, QApplication):
+        raise TypeError("a window needs a QApplication")
+    application.setApplicationName("paceline")
+    application.setApplicationDisplayName("Paceline")
+    application.setDesktopFileName("paceline")
+    paths = find_paths()
+    with contextlib.suppress(OSError):  # a folder that cannot be made is told by the start-up tasks
+        paths.data.mkdir(parents=True, exist_ok=True)
+    instance = SingleInstance(paths.lock_file)
+    if not instance.take():
+        sys.stderr.write(ALREADY_OPEN if instance.other_answered else HELD.format(lock=paths.lock_file))
+        return 0 if instance.other_answered else 1
+    reports = Reports()
+    logs = Logs(paths.logs, reports.crashed.emit)
+    logs.start()
+    log_qt_messages()
+    # Ctrl+C ends it at once, as kill does: all that was acknowledged is on the disk.
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+    try:
+        startup = Startup(paths, reports.trouble.emit)
+        run_tasks(startup, TASKS)
+        return _run(application, startup, instance, reports, make_worker)
+    finally:
+        instance.release()
+        stop_logging_qt_messages()
+        logs.stop()
+
+
+def _run(
+    application: QApplication,
+    startup: Startup,
+    instance: SingleInstance,
+    reports: Reports,
+    make_worker: MakeWorker | None,
+) -> int:
+    # Imported while the chats are being opened on their own thread: reading and checking the file takes no Python.
+    from app.domain.settings.table import FIELDS  # noqa: PLC0415
+    from app.startup.assembly import assemble, real_engine  # noqa: PLC0415
+    from ui.text.catalogues import speak  # noqa: PLC0415
+    from ui.window.main_window import MainWindow  # noqa: PLC0415
+
+    speak(application, assets_dir() / "translations", startup.settings.text("language"))
+    painted = threading.Event()
+    window = MainWindow(assets_dir(), FIELDS)
+    make_engine = make_worker or real_engine(startup.paths, painted)
+    controller = assemble(window, startup.paths, reports, make_engine, startup)
+    instance.raise_requested.connect(lambda: _bring_forward(window))
+    # Now, not in the middle of an answer.
+    FirstPaint(window, know_all_widgets, after_ms=UNSEEN_MS)
+    FirstPaint(window, instance.answer_others)
+    FirstPaint(window, painted.set)
+    window.layout_state.fit_screen()
+    window.show()
+    window.transcript.fill_sight()
+    garbage = GarbageController(lambda: controller.is_answering, application)
+    for happened in (window.message_submitted, window.conversation_selected, window.new_chat_requested):
+        happened.connect(garbage.something_happened)
+    status = application.exec()
+    garbage.close()
+    return status if controller.close() else 1
+
+
+def _bring_forward(window: MainWindow) -> None:
+    window.setVisible(True)
+    window.setWindowState(window.windowState() & ~Qt.WindowState.WindowMinimized)
+    window.raise_()
+    window.activateWindow()
+
+
+_QT_LEVELS = {
+    QtMsgType.QtDebugMsg: logging.DEBUG,
+    QtMsgType.QtInfoMsg: logging.INFO,
+    QtMsgType.QtWarningMsg: logging.WARNING,
+    QtMsgType.QtCriticalMsg: logging.ERROR,
+    QtMsgType.QtFatalMsg: logging.CRITICAL,
+}
+
+
+def log_qt_messages() -> None:
+    """Send what Qt says to the log from now on."""
+    qInstallMessageHandler(_log_qt)
+
+
+def stop_logging_qt_messages() -> None:
+    """Give Qt its own handler back."""
+    qInstallMessageHandler(None)
+
+
+def _log_qt(kind: QtMsgType, context: QMessageLogContext, message: str) -> None:
+    _qt.log(_QT_LEVELS.get(kind, logging.WARNING), "%s (%s)", message, context.category or "default")

@@ -1,0 +1,1 @@
+"""What is kept on the disk: chats, settings, presets, the window's state."""

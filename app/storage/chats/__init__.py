@@ -1,0 +1,1 @@
+"""The stored conversations: one SQLite file, one connection, one thread that owns it."""

@@ -1,0 +1,158 @@
+"""Figures and provenance of an answer as compact JSON, and back; what cannot be read is left out and logged.
+
+Spans: ``["target",5,3,"draft",4,"recovered",[2," cat"]]`` means tokens of 5 and 3 characters from the target, one of 4
+from the draft, and a recovered one of 2 characters in the place of a rejected " cat". A list may go on with the odds of
+the pass that the token ended: the characters of each rejected token (0 where there is one at most), the token's own
+chance in percent, then p and q of each proposed token that was looked at. ``[0,"","greedy"]`` says that from here on
+passes chose the most likely token, which needs no numbers, ``[0,"","drawn"]`` that they did so no longer.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import json
+import logging
+from collections.abc import Iterable
+from typing import Any
+
+from app.domain.messages import MessageView
+from engine.intervals import checked_counts
+from engine.records import GREEDY, Mode, PassOdds, RunStats, Source, TokenSpan
+
+log = logging.getLogger(__name__)
+
+_AFTER_OTHERS = frozenset({Source.RECOVERED, Source.BONUS})  # something was proposed in their pass
+_GREEDY, _DRAWN = "greedy", "drawn"
+_LEAST, _MOST = 0.4, 99.6
+# A long chat has tens of thousands: looked up, not computed.
+_SHARES: dict[float | None, float | None] = {None: None} | {each: each / 100 for each in (*range(101), _LEAST, _MOST)}
+MAX_REJECTED_CHARS = 200  # more of what was not said is not worth keeping
+_STATS_FIELDS = {field.name for field in dataclasses.fields(RunStats)}
+# Few different ones occur thousands of times.
+_span = functools.lru_cache(maxsize=4096)(TokenSpan)
+_TUPLES = ("proposed_by_depth", "accepted_by_depth", "decisions")
+
+
+def spans_to_text(spans: Iterable[TokenSpan]) -> str:
+    """Encode provenance; the source is written only where it changes. Chances are rounded to a percent."""
+    items: list[str | int | list[Any]] = []
+    source, greedy = None, False
+    for span in spans:
+        odds = span.odds
+        if (odds is not None and odds.greedy) is not greedy and (odds is not None or span.source in _AFTER_OTHERS):
+            greedy = not greedy
+            items.append([0, "", _GREEDY if greedy else _DRAWN])
+        if span.source is not source:
+            source = span.source
+            items.append(source.value)
+        rejected = span.rejected[:MAX_REJECTED_CHARS]
+        if odds is not None and (not odds.greedy or odds.refused_chars or span.source not in _AFTER_OTHERS):
+            items.append([span.num_chars, rejected, *_odds_to_list(odds)])
+        else:
+            items.append([span.num_chars, rejected] if rejected else span.num_chars)
+    return json.dumps(items, separators=(",", ":"))
+
+
+def spans_from_text(text: str | None) -> tuple[TokenSpan, ...]:
+    """Decode provenance; empty where there is none or it cannot be read."""
+    if not text:
+        return ()
+    spans: list[TokenSpan] = []
+    source, every = Source.TARGET, None  # the odds of every pass, where they are the same
+    try:
+        for item in json.loads(text):
+            if isinstance(item, str):
+                source = Source(item)
+            elif not isinstance(item, list):
+                spans.append(_span(int(item), source, "", every if source in _AFTER_OTHERS else None))
+            elif item[2:] in ([_GREEDY], [_DRAWN]):
+                every = GREEDY if item[2] == _GREEDY else None
+            else:
+                same = every if source in _AFTER_OTHERS else None
+                odds = _odds_from_list(item[2:], greedy=every is not None) if len(item) > 2 else same
+                spans.append(TokenSpan(int(item[0]), source, str(item[1])[:MAX_REJECTED_CHARS], odds))
+    except (ValueError, TypeError, LookupError, ArithmeticError, RecursionError):
+        log.warning("The provenance of a stored answer cannot be read and is left out.")
+        return ()
+    return tuple(spans)
+
+
+def _odds_to_list(odds: PassOdds) -> list[Any]:
+    lengths, room = [], MAX_REJECTED_CHARS
+    for length in odds.refused_chars:
+        room -= length
+        if room < 0:
+            break
+        lengths.append(length)
+    if odds.greedy:
+        return [lengths or 0]
+    chances = [_percent(chance) for look in odds.looks for chance in look]
+    return [lengths or 0, _percent(odds.last), *chances]
+
+
+def _odds_from_list(values: list[Any], *, greedy: bool) -> PassOdds:
+    lengths = tuple(int(length) for length in values[0]) if values[0] else ()
+    if any(length < 0 for length in lengths):
+        raise ValueError("no length")
+    if len(values) == 1:
+        return PassOdds(greedy=greedy, refused_chars=lengths)
+    chances = [_SHARES[value] for value in values[1:]]
+    if None in chances[1::2] or len(chances) % 2 == 0:
+        raise ValueError("no chance")
+    looks: Any = tuple(zip(chances[1::2], chances[2::2], strict=True))  # no p is None any more
+    return PassOdds(looks, chances[0], refused_chars=lengths)
+
+
+def _percent(share: float | None) -> float | None:
+    """Whole percents, but for what is neither nothing nor certain: those words are told apart."""
+    if share is None:
+        return None
+    value = share * 100
+    if 0 < value < 1:
+        return _LEAST
+    return _MOST if 99 < value < 100 else round(value)
+
+
+def stats_to_text(stats: RunStats | None) -> str | None:
+    """Encode the counters of an answer."""
+    if stats is None:
+        return None
+    # Not asdict: it would deep-copy the mapping's keys for nothing.
+    values: dict[str, Any] = {name: getattr(stats, name) for name in sorted(_STATS_FIELDS)}
+    values["provenance"] = {source.value: count for source, count in stats.provenance.items()}
+    return json.dumps(values, separators=(",", ":"))
+
+
+def stats_from_text(text: str | None) -> RunStats | None:
+    """Decode the counters; keys of another version are passed over."""
+    if not text:
+        return None
+    try:
+        values = {key: value for key, value in json.loads(text).items() if key in _STATS_FIELDS}
+        for name in _TUPLES:
+            if name in values:
+                values[name] = tuple(values[name])
+        if "mode" in values:
+            values["mode"] = Mode(values["mode"])
+        values["interval_counts"] = checked_counts(values.get("interval_counts", {}))
+        counts = values.get("provenance", {})
+        values["provenance"] = {Source(key): int(count) for key, count in counts.items()}
+        return RunStats(**values)
+    except (ValueError, TypeError, AttributeError, ArithmeticError, RecursionError):
+        log.warning("The figures of a stored answer cannot be read and are left out.")
+        return None
+
+
+def without_trailing_space(view: MessageView) -> MessageView:
+    """Cut spaces and line breaks off the end of a message's text and out of its spans."""
+    text = view.text.rstrip()
+    spans = list(view.spans)
+    excess = sum(span.num_chars for span in spans) - len(text)
+    while spans and excess > 0:
+        last = spans.pop()
+        kept = last.num_chars - excess
+        excess -= last.num_chars
+        if kept > 0:
+            spans.append(dataclasses.replace(last, num_chars=kept))
+    return dataclasses.replace(view, text=text, spans=tuple(spans))

@@ -1,0 +1,103 @@
+"""Deleting that can be taken back: a chat is marked, a branch of messages is moved into a marked chat of its own.
+
+What is marked is in no list, no search and no export. It is wiped a moment later, or when the file is opened next.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from app.storage.chats import messages, rows
+from app.storage.chats.writer import Access
+from engine.records import Mode
+
+
+@dataclass(frozen=True, slots=True)
+class DeletedBranch:
+    """A message and all that followed it, in the marked chat ``kept_in``; ``shown``: it was the version shown there."""
+
+    kept_in: int
+    conversation_id: int
+    message_id: int
+    parent_id: int | None
+    message_ids: tuple[int, ...]
+    shown: bool
+
+
+class Deletions:
+    """What the window asks for; every method raises `StorageError` where it could not be done."""
+
+    def __init__(self, access: Access) -> None:
+        self._access = access
+
+    def mark(self, conversation_id: int, now: datetime) -> None:
+        """Take a chat out of sight."""
+        self._access.write(lambda db: _mark(db, conversation_id, now))
+
+    def take_back(self, conversation_id: int) -> None:
+        """Show a marked chat again, where it was."""
+        sql = "UPDATE conversations SET deleted_at = NULL WHERE id = ?"
+        self._access.write(lambda db: db.execute(sql, (conversation_id,)))
+
+    def mark_branch(self, message_id: int, now: datetime) -> DeletedBranch | None:
+        """Take a message and all that follows it out of sight; None where it is gone."""
+        return self._access.write(lambda db: _set_aside(db, message_id, now))
+
+    def take_back_branch(self, branch: DeletedBranch) -> None:
+        """Put messages back where they were, and show them where they were shown."""
+        self._access.write(lambda db: _put_back(db, branch))
+
+    def wipe(self, conversation_ids: Sequence[int]) -> None:
+        """Remove chats for good, with all their messages."""
+
+        def job(db: sqlite3.Connection) -> None:
+            for conversation_id in conversation_ids:
+                rows.delete_conversation(db, conversation_id)
+
+        self._access.write(job)
+
+
+def wipe_marked(db: sqlite3.Connection) -> tuple[int, ...]:
+    """Remove for good what was marked before; return the ids of the chats."""
+    marked = tuple(row[0] for row in db.execute("SELECT id FROM conversations WHERE deleted_at IS NOT NULL"))
+    for conversation_id in marked:
+        rows.delete_conversation(db, conversation_id)
+    return marked
+
+
+def _mark(db: sqlite3.Connection, conversation_id: int, now: datetime) -> None:
+    db.execute("UPDATE conversations SET deleted_at = ? WHERE id = ?", (rows.to_us(now), conversation_id))
+
+
+def _set_aside(db: sqlite3.Connection, message_id: int, now: datetime) -> DeletedBranch | None:
+    conversation_id = messages.conversation_of(db, message_id)
+    if conversation_id is None:
+        return None
+    tree = messages.read_tree(db, conversation_id)
+    moved = tree.below(message_id)
+    kept_in = rows.insert_conversation(db, "", Mode.OFF, None, now)
+    _mark(db, kept_in, now)
+    _move(db, moved, kept_in)
+    messages.show_instead(db, conversation_id, tree, message_id)
+    parent_id = tree.parents[message_id]
+    shown = tree.shown.get(parent_id) in (message_id, None)
+    return DeletedBranch(kept_in, conversation_id, message_id, parent_id, moved, shown)
+
+
+def _put_back(db: sqlite3.Connection, branch: DeletedBranch) -> None:
+    _move(db, branch.message_ids, branch.conversation_id)
+    if branch.shown:
+        messages.show_below(db, branch.conversation_id, branch.parent_id, branch.message_id)
+    rows.delete_conversation(db, branch.kept_in)
+
+
+def _move(db: sqlite3.Connection, message_ids: Sequence[int], conversation_id: int) -> None:
+    """Give messages to another chat, behind what it has: their places may be taken by now."""
+    sql = (
+        "UPDATE messages SET conversation_id = ?1, position = "
+        "(SELECT coalesce(max(position), -1) + 1 FROM messages WHERE conversation_id = ?1) WHERE id = ?2"
+    )
+    db.executemany(sql, ((conversation_id, message_id) for message_id in sorted(message_ids)))

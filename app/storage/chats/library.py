@@ -1,0 +1,215 @@
+"""What keeps many conversations in order: folders, pins, the archive, places by hand, unsent texts, and the search.
+
+Knows the statements; on which thread they run is the store's affair.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Sequence
+from concurrent.futures import Future
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from app.domain.conversations import FolderRow, SearchHit
+from app.domain.errors import StorageError
+from app.domain.titles import one_line
+from app.storage.chats import attachments, index, rows, summaries
+from app.storage.chats.writer import Access
+
+NEW_CHAT = 0  # the key of what is typed before there is a conversation
+
+
+@dataclass(frozen=True, slots=True)
+class DeletedFolder:
+    """A folder that is gone, its ``place`` among the others, what was in it, and how many of these are in the list."""
+
+    row: FolderRow
+    place: int
+    conversation_ids: tuple[int, ...]
+    num_listed: int
+
+
+class Library:
+    """The order that the user gives to the conversations."""
+
+    def __init__(self, access: Access) -> None:
+        self._access = access
+        self._num_searches = 0
+
+    # ---- folders ----------------------------------------------------------------------------------------------------
+
+    def folders(self) -> tuple[FolderRow, ...]:
+        """List the folders in their order."""
+
+        def job(db: sqlite3.Connection) -> tuple[FolderRow, ...]:
+            rows = db.execute("SELECT id, name, folded FROM folders ORDER BY place, id")
+            return tuple(FolderRow(number, name, bool(folded)) for number, name, folded in rows)
+
+        return self._access.read(job)
+
+    def create_folder(self, name: str) -> int:
+        """Add a folder at the end and return its id; its name becomes one line."""
+        sql = "INSERT INTO folders (name, place) SELECT ?, coalesce(max(place), 0) + 1 FROM folders"
+        return self._access.write(lambda db: int(db.execute(sql, (one_line(name),)).lastrowid or 0))
+
+    def rename_folder(self, folder_id: int, name: str) -> None:
+        """Give a folder another name, as one line; one of which nothing is seen is not taken."""
+        if good := one_line(name):
+            self._change("UPDATE folders SET name = ? WHERE id = ?", good, folder_id)
+
+    def fold(self, folder_id: int, folded: bool) -> None:
+        """Remember whether a folder's conversations are out of sight."""
+        self._change("UPDATE folders SET folded = ? WHERE id = ?", folded, folder_id)
+
+    def delete_folder(self, folder_id: int) -> DeletedFolder | None:
+        """Remove a folder; its conversations stay, outside of any. None where there was none."""
+
+        def job(db: sqlite3.Connection) -> DeletedFolder | None:
+            found = db.execute("SELECT name, folded, place FROM folders WHERE id = ?", (folder_id,)).fetchone()
+            inside = db.execute("SELECT id, deleted_at FROM conversations WHERE folder_id = ?", (folder_id,)).fetchall()
+            db.execute("DELETE FROM folders WHERE id = ?", (folder_id,))
+            if found is None:
+                return None
+            row = FolderRow(folder_id, found[0], bool(found[1]))
+            return DeletedFolder(row, found[2], tuple(one for one, _ in inside), sum(not gone for _, gone in inside))
+
+        return self._access.write(job)
+
+    def take_back_folder(self, folder: DeletedFolder) -> None:
+        """Undo `delete_folder`; what was put into another folder meanwhile stays there."""
+        row = folder.row
+
+        def job(db: sqlite3.Connection) -> None:
+            sql = "INSERT INTO folders (id, name, place, folded) VALUES (?, ?, ?, ?)"
+            db.execute(sql, (row.id, row.name, folder.place, row.folded))
+            inside = [(row.id, conversation_id) for conversation_id in folder.conversation_ids]
+            db.executemany("UPDATE conversations SET folder_id = ? WHERE id = ? AND folder_id IS NULL", inside)
+
+        self._access.write(job)
+
+    def arrange_folders(self, folder_ids: Sequence[int]) -> None:
+        """Put the folders in this order."""
+        values = [(place, folder_id) for place, folder_id in enumerate(folder_ids)]
+        self._access.write(lambda db: db.executemany("UPDATE folders SET place = ? WHERE id = ?", values))
+
+    # ---- places -----------------------------------------------------------------------------------------------------
+
+    def set_pinned(self, conversation_id: int, pinned: bool) -> None:
+        """Pin a conversation, after the other pinned ones, or let it go."""
+        sql = """
+            UPDATE conversations SET pinned = ?1, archived = CASE WHEN ?1 THEN 0 ELSE archived END,
+                place = (SELECT coalesce(max(place), 0) + 1 FROM conversations WHERE pinned) WHERE id = ?2
+        """
+        self._change(sql, pinned, conversation_id)
+
+    def set_archived(self, conversation_id: int, archived: bool) -> None:
+        """Put a conversation into the archive, or take it back."""
+        sql = "UPDATE conversations SET archived = ?1, pinned = CASE WHEN ?1 THEN 0 ELSE pinned END WHERE id = ?2"
+        self._change(sql, archived, conversation_id)
+
+    def move_to_folder(self, conversation_id: int, folder_id: int | None) -> None:
+        """Put a conversation at the end of a folder, or outside of any."""
+        sql = """
+            UPDATE conversations SET folder_id = ?1, pinned = 0, archived = 0,
+                place = (SELECT coalesce(max(place), 0) + 1 FROM conversations WHERE folder_id = ?1) WHERE id = ?2
+        """
+        self._change(sql, folder_id, conversation_id)
+
+    def arrange(self, conversation_ids: Sequence[int], *, folder_id: int | None = None) -> None:
+        """Put these conversations into a folder, or among the pinned ones, in this order."""
+        sql = "UPDATE conversations SET place = ?, archived = 0, pinned = 1 WHERE id = ?"
+        values: list[tuple[int | None, ...]] = [(place, number) for place, number in enumerate(conversation_ids)]
+        if folder_id is not None:
+            sql = "UPDATE conversations SET place = ?, archived = 0, pinned = 0, folder_id = ? WHERE id = ?"
+            values = [(place, folder_id, number) for place, number in enumerate(conversation_ids)]
+        self._access.write(lambda db: db.executemany(sql, values))
+
+    def duplicate(self, conversation_id: int) -> int:
+        """Copy a conversation with all its branches and return the copy's id.
+
+        Raises:
+            StorageError: it is gone.
+        """
+        copy = self._access.write(lambda db: duplicate(db, conversation_id, datetime.now(UTC)))
+        if copy is None:
+            raise StorageError("This chat is not there any more.", "Choose another one.")
+        return copy
+
+    # ---- unsent texts -----------------------------------------------------------------------------------------------
+
+    def keep_unsent(self, conversation_id: int | None, text: str) -> Future[None]:
+        """Remember what stands in the composer, without waiting; empty forgets it."""
+        return self._access.post(lambda db: write_unsent(db, conversation_id, text))
+
+    def unsent(self, conversation_id: int | None) -> str:
+        """Give back what stood in the composer; empty where nothing did."""
+        sql = "SELECT text FROM unsent WHERE conversation_id = ?"
+        key = conversation_id or NEW_CHAT
+        return self._access.read(lambda db: str((db.execute(sql, (key,)).fetchone() or ("",))[0]))
+
+    # ---- search -----------------------------------------------------------------------------------------------------
+
+    def search(self, typed: str) -> Future[tuple[SearchHit, ...] | None]:
+        """Look for words in titles, messages and attachments without waiting; None where a later one came instead."""
+        self._num_searches += 1
+        number = self._num_searches
+
+        def job(db: sqlite3.Connection) -> tuple[SearchHit, ...] | None:
+            from app.storage.chats.search import find  # noqa: PLC0415  (nothing is looked for at the start)
+
+            return find(db, typed) if number == self._num_searches else None
+
+        return self._access.post(job)
+
+    def _change(self, sql: str, *values: int | str | None) -> None:
+        self._access.write(lambda db: db.execute(sql, values))
+
+
+def write_unsent(db: sqlite3.Connection, conversation_id: int | None, text: str) -> None:
+    """Remember or forget an unsent text."""
+    key = conversation_id or NEW_CHAT
+    if not text:
+        db.execute("DELETE FROM unsent WHERE conversation_id = ?", (key,))
+    elif key == NEW_CHAT or db.execute("SELECT 1 FROM conversations WHERE id = ?", (key,)).fetchone():
+        db.execute("INSERT OR REPLACE INTO unsent (conversation_id, text) VALUES (?, ?)", (key, text))
+
+
+_COPY = """
+    INSERT INTO messages
+        (conversation_id, parent_id, position, role, text, state, created_at, stats, spans, notice, cut,
+        target, draft, thinking_ms)
+    SELECT ?, ?, position, role, text, CASE state WHEN 'streaming' THEN 'interrupted' ELSE state END,
+        created_at, stats, spans, notice, cut, target, draft, thinking_ms
+    FROM messages WHERE id = ?
+"""
+
+
+def duplicate(db: sqlite3.Connection, conversation_id: int, now: datetime) -> int | None:
+    """Copy a conversation; return the copy's id, None where there is nothing to copy.
+
+    An answer in the making is copied as far as it is written, as one that was interrupted.
+    """
+    source = rows.read_conversation(db, conversation_id)
+    if source is None:
+        return None
+    copy = rows.insert_conversation(db, f"{source.title} (copy)", source.mode, source.depth, now)
+    db.execute(
+        "UPDATE conversations SET title_by_user = 1, (folder_id, place, options) = "
+        "(SELECT folder_id, place, options FROM conversations WHERE id = ?) WHERE id = ?",
+        (conversation_id, copy),
+    )
+    links = db.execute(
+        "SELECT id, parent_id, shown_child FROM messages WHERE conversation_id = ? ORDER BY id", (conversation_id,)
+    ).fetchall()
+    new_ids: dict[int | None, int] = {}
+    for message_id, parent_id, _ in links:
+        new_ids[message_id] = int(db.execute(_COPY, (copy, new_ids.get(parent_id), message_id)).lastrowid or 0)
+        index.add_message(db, new_ids[message_id])
+        attachments.copy(db, message_id, new_ids[message_id])
+        summaries.copy(db, message_id, new_ids[message_id])
+    for message_id, _, shown_child in links:
+        db.execute("UPDATE messages SET shown_child = ? WHERE id = ?", (new_ids.get(shown_child), new_ids[message_id]))
+    root = db.execute("SELECT shown_root FROM conversations WHERE id = ?", (conversation_id,)).fetchone()[0]
+    db.execute("UPDATE conversations SET shown_root = ? WHERE id = ?", (new_ids.get(root), copy))
+    return copy

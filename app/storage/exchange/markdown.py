@@ -1,0 +1,188 @@
+"""A conversation as Markdown and back: the shown path, for people to read, with marks that bring it back whole.
+
+Owns what the parts of an export are; how they are told apart is `markdown_marks`', transcripts without marks are
+`transcript`'s. Pure text; knows no file.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from app.domain.attachments import Attachment
+from app.domain.errors import ChatsImportError
+from app.domain.framing import framed
+from app.domain.thinking import split_thinking
+from app.storage.exchange.markdown_marks import Part, fits, free_number, parts_of, to_text
+from app.storage.exchange.own_format import MAX_ATTACHMENTS, check_version, time_from, to_attachment
+from app.storage.exchange.records import MAX_MESSAGES, OutsideChat, OutsideMessage, clean_text, clean_title
+from engine.records import RunStats
+from engine.sentences import said
+
+VERSION = 1
+AUTHORS = {"user": "You", "assistant": "Paceline"}
+_MAX_MS = 2**53
+OTHER_VERSIONS = said(
+    "This chat has other versions of some messages. Here are the ones that were shown; an export as JSON has them all."
+)
+
+
+def plain_figures(stats: RunStats | None) -> str:
+    """The figures below an answer, in English; empty where there are none."""
+    if stats is None or not stats.tokens or stats.tokens_per_second is None or stats.tokens_per_pass is None:
+        return ""
+    return f"{stats.tokens_per_second:.1f} tok/s · {stats.tokens_per_pass:.1f} tokens per pass · {stats.mode.value}"
+
+
+@dataclass(frozen=True, slots=True)
+class ExportWords:
+    """What an export says by itself, in somebody's language."""
+
+    other_versions: str = OTHER_VERSIONS
+    figures: Callable[[RunStats | None], str] = plain_figures
+
+
+ENGLISH = ExportWords()
+
+
+def to_markdown(chat: OutsideChat, words: ExportWords = ENGLISH) -> str:
+    """Write the shown path down: a heading for each message, the figures below answers; it says that there is more."""
+    parts = list(_parts(chat, words))
+    return to_text(parts, free_number(part.text for part in parts))
+
+
+def from_markdown(text: str) -> OutsideChat:
+    """Read an export with marks back: the same messages, to the letter; figures are left out.
+
+    Raises:
+        ChatsImportError: it is of a newer version, or too large.
+    """
+    chat = OutsideChat("", ())
+    messages: list[OutsideMessage] = []
+    for part in parts_of(text):
+        if "chat" in part.says:
+            chat = _head(part, text)
+        elif part.says.get("role") in tuple(AUTHORS):  # whatever it is, a list for example
+            if len(messages) >= MAX_MESSAGES:
+                raise ChatsImportError("A conversation of this file has more messages than any real one.")
+            messages.append(_message(part, len(messages) + 1))
+        elif messages and "file" in part.says and len(messages[-1].attachments) < MAX_ATTACHMENTS:
+            messages[-1] = replace(messages[-1], attachments=(*messages[-1].attachments, _attachment(part)))
+        elif messages and "words" in part.says:
+            messages[-1] = replace(messages[-1], text=clean_text(part.text))
+    return chat_of(messages, chat)
+
+
+def chat_of(messages: list[OutsideMessage], like: OutsideChat) -> OutsideChat:
+    """Return a conversation of messages that follow each other, with the title and the times of another."""
+    return OutsideChat(
+        like.title, tuple(messages), like.created_at, like.updated_at, shown=frozenset(each.key for each in messages)
+    )
+
+
+def shown_path(chat: OutsideChat) -> list[OutsideMessage]:
+    """Follow what is shown; where nothing says so, the last branch."""
+    children: dict[int | None, list[OutsideMessage]] = {}
+    for message in chat.messages:
+        children.setdefault(message.parent, []).append(message)
+    path: list[OutsideMessage] = []
+    below = children.get(None, [])
+    while below:
+        path.append(next((each for each in below if each.key in chat.shown), below[-1]))
+        below = children.get(path[-1].key, [])
+    return path
+
+
+# ---- out ------------------------------------------------------------------------------------------------------------
+
+
+def _parts(chat: OutsideChat, export: ExportWords) -> Iterator[Part]:
+    yield Part({}, f"# {' '.join(chat.title.split())}")
+    yield Part({"chat": VERSION, "created": chat.created_at.isoformat(), "updated": chat.updated_at.isoformat()}, "")
+    shown = shown_path(chat)
+    if len(shown) < len(chat.messages):
+        yield Part({"other_versions": True}, f"*{export.other_versions}*")
+    for message in shown:
+        heading = f"## {AUTHORS.get(message.role, message.role)}"
+        says, words = _words(message)
+        if not message.attachments:
+            yield Part(says, f"{heading}\n\n{words}")
+        else:
+            yield Part(says, heading)
+            yield from map(_file_part, message.attachments)
+            yield Part({"words": True}, words)
+        figures = export.figures(message.stats)
+        if figures:
+            yield Part({"figures": True}, f"*{figures}*")
+
+
+def _words(message: OutsideMessage) -> tuple[dict[str, Any], str]:
+    """What the mark of a message says, and its words; before those of an answer its reasoning, as a quotation.
+
+    The mark has what stands around both in the text as it is stored: the tags, which models write in many ways.
+    """
+    text, says = message.text, {"role": message.role}
+    split = split_thinking(text)
+    if message.role != "assistant" or not split.opened or message.attachments:
+        return says, text
+    glue = (text[: split.thought_start], text[split.thought_end : split.answer_start], text[split.answer_end :])
+    told = {**says, "thought": glue, "thought_ms": message.thinking_ms}
+    if not fits(told):
+        return says, text
+    span = "" if message.thinking_ms is None else f" for {message.thinking_ms / 1000:.1f} s"
+    lines = (f"**Thought{span}**", "", *split.thought(text).split("\n"))
+    quoted = "\n".join(f"> {line}" if line else ">" for line in lines)
+    return told, f"{quoted}\n\n{split.answer(text)}"
+
+
+def _file_part(attachment: Attachment) -> Part:
+    says = {"file": attachment.name, "kind": attachment.kind.value, "num_bytes": attachment.num_bytes}
+    cut = {} if not attachment.text or attachment.text.endswith("\n") else {"no_line_end": True}
+    return Part({**says, **cut}, framed(attachment))
+
+
+# ---- in -------------------------------------------------------------------------------------------------------------
+
+
+def _head(part: Part, text: str) -> OutsideChat:
+    check_version(part.says.get("chat"), VERSION)
+    line = text.lstrip().split("\n", 1)[0]
+    title = clean_title(line.removeprefix("#")) if line.startswith("#") else ""
+    return OutsideChat(title, (), time_from(part.says.get("created")), time_from(part.says.get("updated")))
+
+
+def _message(part: Part, key: int) -> OutsideMessage:
+    heading, _, words = part.text.partition("\n\n")
+    if not heading.startswith("## ") or "\n" in heading:
+        words = part.text  # somebody took the heading away
+    spent = part.says.get("thought_ms")
+    is_span = isinstance(spent, int) and not isinstance(spent, bool) and 0 <= spent <= _MAX_MS
+    return OutsideMessage(
+        key,
+        key - 1 or None,
+        part.says["role"],
+        clean_text(_with_thought(words, part.says)),
+        thinking_ms=spent if is_span else None,
+    )
+
+
+def _with_thought(words: str, says: Mapping[str, Any]) -> str:
+    """Put reasoning back between the tags that it stood in."""
+    glue = says.get("thought")
+    if not isinstance(glue, list) or len(glue) != 3 or not all(isinstance(each, str) for each in glue):
+        return words
+    quoted, _, answer = words.partition("\n\n")  # a quotation has no empty line
+    thought = "\n".join(line.removeprefix(">").removeprefix(" ") for line in quoted.split("\n")[2:])
+    return f"{glue[0]}{thought}{glue[1]}{answer}{glue[2]}"
+
+
+def _attachment(part: Part) -> Attachment:
+    """Take what stands within the fence; the line end before its end is the fence's, where the mark says so."""
+    _, _, block = part.text.partition("\n\n")
+    opening, _, text = block.partition("\n")
+    fence = opening[: len(opening) - len(opening.lstrip("`"))]
+    text = text.removesuffix(fence)
+    if part.says.get("no_line_end") is True:
+        text = text.removesuffix("\n")
+    return to_attachment({**part.says, "name": part.says["file"], "text": text})

@@ -1,0 +1,291 @@
+"""Keeps the caches of conversations that were left, and brings them back where that is quicker than decoding again.
+
+In memory at once, on the disk when there is time; both bounded. Whether it pays is decided by measured speeds. Knows
+sequences and whose conversation they hold; knows no prompt, no template and no thread.
+"""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+
+import psutil
+
+from engine.cache.files import StateFiles, StateKey
+from engine.cache.speeds import DISK, MEMORY, PROMPT, SAVE, StateSpeeds
+from engine.decoding.stats import StatsRecorder
+from engine.errors import DecodeError
+from engine.sampling.sampler import History
+from engine.sequence import CachedSequence, SequenceState, shared_tokens
+
+log = logging.getLogger(__name__)
+
+NOBODY = 0  # an answer that belongs to no conversation
+LEAST_TOKENS = 32  # fewer are not worth the trouble
+MOST_MEMORY_BYTES = 2 << 30
+_MEMORY_SHARE = 4  # at most this part of the free memory
+_CLOSING_S = 2.0  # for writing when the app ends
+
+
+@dataclass(slots=True)
+class _Slot:
+    """A loaded sequence, and whose conversation it holds."""
+
+    role: str
+    sequence: CachedSequence
+    identity: Callable[[], str]
+    owner: int = NOBODY
+
+
+@dataclass(slots=True)
+class _Kept:
+    state: SequenceState
+    dirty: bool  # not on the disk yet
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    key: StateKey
+    state: SequenceState | None  # None: it is on the disk
+    num_usable: int
+    num_bytes: int
+
+    @property
+    def place(self) -> str:
+        return DISK if self.state is None else MEMORY
+
+
+class StateCache:
+    """One for a session. Keeps nothing until `set_limit` allows it."""
+
+    def __init__(self, folder: Path | None = None) -> None:
+        self._folder = folder
+        self._files: StateFiles | None = None
+        self._speeds = StateSpeeds(None)
+        self._disk_bytes = 0
+        self._slots: dict[str, _Slot] = {}
+        self._kept: dict[StateKey, _Kept] = {}  # the longest unused first
+        self._writing: tuple[StateKey, Iterator[None]] | None = None
+        self._owner = NOBODY
+        self._stats: StatsRecorder | None = None
+
+    # ---- what is allowed ----------------------------------------------------------------------------------------
+
+    def set_limit(self, disk_bytes: int) -> None:
+        """Keep caches, with so many bytes on the disk; 0 keeps none and removes all there are."""
+        self._disk_bytes = disk_bytes
+        if self._files is None and self._folder is not None:
+            self._files = StateFiles(self._folder)
+            self._files.open()
+            self._speeds = StateSpeeds(self._folder)
+        if disk_bytes == 0:
+            self.forget(None)
+        elif self._files is not None:
+            self._stop_writing()  # it began under another limit
+            self._files.shrink(disk_bytes)
+
+    def forget(self, owner: int | None) -> None:
+        """Lose what is kept of one conversation, or of all: also what would be kept of it when it is left."""
+        if self._writing is not None and owner in (None, self._writing[0].owner):
+            self._stop_writing()
+        for key in list(self._kept):
+            if owner in (None, key.owner):
+                del self._kept[key]
+        for slot in self._slots.values():
+            if owner in (None, slot.owner):
+                slot.owner = NOBODY
+        if self._files is not None:
+            self._files.forget(owner)
+
+    def drop_memory(self) -> None:
+        """Free what is on the disk as well."""
+        self._kept = {key: kept for key, kept in self._kept.items() if kept.dirty}
+
+    @property
+    def num_disk_bytes(self) -> int:
+        """What is on the disk."""
+        return self._files.num_bytes if self._files is not None else 0
+
+    # ---- sequences ----------------------------------------------------------------------------------------------
+
+    def attach(self, role: str, sequence: CachedSequence, identity: Callable[[], str]) -> None:
+        """Look after a sequence that was just loaded as "target" or "draft"."""
+        slot = self._slots[role] = _Slot(role, sequence, identity)
+        sequence.before_reuse = partial(self._before_reuse, slot)
+
+    def detach(self, role: str) -> None:
+        """Keep what a sequence holds that is about to be closed."""
+        slot = self._slots.pop(role, None)
+        if slot is not None and slot.owner != NOBODY and self._disk_bytes:
+            self._keep(slot, slot.owner)
+
+    def begin(self, owner: int, stats: StatsRecorder) -> None:
+        """An answer begins; ``stats`` is told what was brought back for it."""
+        self._owner = owner if self._disk_bytes else NOBODY
+        self._stats = stats
+
+    # ---- idle time ----------------------------------------------------------------------------------------------
+
+    @property
+    def has_work(self) -> bool:
+        """Whether something waits to be written."""
+        return self._writing is not None or (self._files is not None and self._next_dirty() is not None)
+
+    def work(self, budget_s: float) -> None:
+        """Write for about so many seconds."""
+        until = time.perf_counter() + budget_s
+        while self.has_work and time.perf_counter() < until:
+            self._write_a_little()
+
+    def flush(self) -> None:
+        """Write what can be written in a moment: the app ends."""
+        if self._writing is not None:
+            self._stop_writing()
+        until = time.perf_counter() + _CLOSING_S
+        while self.has_work and time.perf_counter() < until:
+            self._write_a_little()
+        if self._writing is not None:
+            self._stop_writing()
+        self._speeds.save()
+
+    def _write_a_little(self) -> None:
+        if self._writing is None:
+            key = self._next_dirty()
+            if key is None or self._files is None:
+                return
+            kept = self._kept[key]
+            kept.dirty = False
+            self._writing = key, self._files.write(key, kept.state, self._disk_bytes)
+        if next(self._writing[1], self) is self:
+            self._writing = None
+            self._speeds.save()
+
+    def _stop_writing(self) -> None:
+        if self._writing is not None:
+            key, steps = self._writing
+            self._writing = None
+            steps.close()  # type: ignore[attr-defined]  # a generator: it removes its unfinished file
+            if key in self._kept:
+                self._kept[key].dirty = True
+
+    def _next_dirty(self) -> StateKey | None:
+        return next((key for key, kept in reversed(self._kept.items()) if kept.dirty), None)
+
+    # ---- leaving and coming back ----------------------------------------------------------------------------------
+
+    def _before_reuse(self, slot: _Slot, ids: History, canonical: bool) -> None:
+        if not self._disk_bytes:
+            return
+        left, slot.owner = slot.owner, self._owner
+        identity = slot.identity()
+        keeps = slot.sequence.would_keep(ids, canonical=canonical)
+        if slot.sequence.prompt_speed is not None:
+            self._speeds.note(identity, PROMPT, slot.sequence.prompt_speed, 1.0)
+            slot.sequence.prompt_speed = None
+        found = self._best(slot, identity, ids, canonical=canonical)
+        if left not in (NOBODY, self._owner):
+            self._keep(slot, left)
+        if found is not None and found.num_usable >= keeps + LEAST_TOKENS and self._pays(found, keeps):
+            self._restore(slot, found)
+
+    def _best(self, slot: _Slot, identity: str, ids: History, *, canonical: bool) -> _Found | None:
+        """What would spare the most tokens; memory before disk."""
+        found = [
+            _Found(key, kept.state, self._usable(slot, kept.state.ids, kept.state.num_canonical, ids, canonical), size)
+            for key, kept in self._kept.items()
+            if key.identity == identity and (size := kept.state.num_bytes)
+        ]
+        for stored in self._files.stored if self._files is not None else ():
+            if stored.key.identity == identity:
+                usable = self._usable(slot, stored.ids, stored.num_canonical, ids, canonical)
+                found.append(_Found(stored.key, None, usable, stored.num_bytes))
+        return max(found, key=lambda one: (one.num_usable, one.state is not None), default=None)
+
+    @staticmethod
+    def _usable(slot: _Slot, held: History, num_canonical: int, ids: History, canonical: bool) -> int:
+        shared = shared_tokens(held, num_canonical, ids, canonical=canonical)
+        whole = slot.sequence.num_snapshots is not None  # a memory that cannot drop what follows
+        return 0 if whole and shared < len(held) else shared
+
+    def _pays(self, found: _Found, keeps: int) -> bool:
+        identity, spared = found.key.identity, found.num_usable - keeps
+        decoding = self._speeds.seconds(identity, PROMPT, spared)
+        restoring = self._speeds.seconds(identity, found.place, found.num_bytes)
+        if decoding is None or restoring is None or restoring < decoding:
+            return True  # also where one is not known yet: trying it is how it becomes known
+        self._speeds.doubt(identity, found.place)
+        self._tell(
+            f"{spared:,} tokens are decoded again (about {_ms(decoding)}): bringing them back from {found.place} "
+            f"would take about {_ms(restoring)}"
+        )
+        return False
+
+    def _keep(self, slot: _Slot, owner: int) -> None:
+        """Copy what is about to be lost into memory, where coming back to it would be slower without."""
+        num_past, identity = slot.sequence.num_past, slot.identity()
+        if num_past < LEAST_TOKENS:
+            return
+        started = time.perf_counter()
+        try:
+            state = slot.sequence.export(_memory_limit())  # more would be copied, if there is room, and thrown away
+        except DecodeError as error:
+            log.info("a cache could not be kept: %s", error)
+            return
+        if state is None:
+            return
+        took = time.perf_counter() - started
+        self._speeds.note(identity, SAVE, state.num_bytes, took)
+        self._tell(f"kept {num_past:,} tokens of the {slot.role} for the chat before in {_ms(took)}")
+        self._put(StateKey(identity, owner), state)
+
+    def _put(self, key: StateKey, state: SequenceState) -> None:
+        if self._writing is not None and self._writing[0] == key:
+            self._stop_writing()
+        self._kept.pop(key, None)
+        limit = _memory_limit()
+        total = sum(kept.state.num_bytes for kept in self._kept.values())
+        while self._kept and total + state.num_bytes > limit:
+            oldest = next(iter(self._kept))
+            total -= self._kept.pop(oldest).state.num_bytes
+        if state.num_bytes <= limit:
+            self._kept[key] = _Kept(state, dirty=True)
+
+    def _restore(self, slot: _Slot, found: _Found) -> None:
+        started = time.perf_counter()
+        state = found.state
+        if state is None and self._files is not None:
+            state = self._files.read(found.key)
+        if state is None or not slot.sequence.adopt(state):
+            self._drop(found.key)
+            self._tell("a kept cache could not be brought back; its tokens are decoded again")
+            return
+        took = time.perf_counter() - started
+        self._speeds.note(found.key.identity, found.place, found.num_bytes, took)
+        if found.key in self._kept:
+            self._kept[found.key] = self._kept.pop(found.key)
+        if self._stats is not None:
+            self._stats.restore_s += took
+            if slot.role == "target":
+                self._stats.restored_tokens = found.num_usable
+        self._tell(f"brought back {found.num_usable:,} tokens of the {slot.role} from {found.place} in {_ms(took)}")
+
+    def _drop(self, key: StateKey) -> None:
+        self._kept.pop(key, None)
+        if self._files is not None:
+            self._files.remove(key)
+
+    def _tell(self, sentence: str) -> None:
+        if self._stats is not None:
+            self._stats.decisions.append(sentence)
+
+
+def _memory_limit() -> int:
+    return min(MOST_MEMORY_BYTES, psutil.virtual_memory().available // _MEMORY_SHARE)
+
+
+def _ms(seconds: float) -> str:
+    return f"{seconds * 1000.0:,.1f} ms" if seconds < 0.1 else f"{seconds:,.2f} s"

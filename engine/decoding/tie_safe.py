@@ -1,0 +1,179 @@
+"""Near ties at temperature 0, decided where plain decoding would decide them: on a cache in the plain shape.
+
+The shape of a pass changes the last bits of its sums, and the cache keeps them: where the two best logits are nearly
+equal, a pass of eight tokens may prefer another one than eight passes of one. So what was decoded since the last safe
+point is then decoded again one token at a time, and the last row decides. Knows no drafts and no text.
+"""
+
+from __future__ import annotations
+
+import itertools
+from bisect import bisect_right
+from time import perf_counter
+
+import numpy as np
+
+from engine.decoding.stats import StatsRecorder
+from engine.decoding.verifier import Verdict
+from engine.drafters.base import Draft
+from engine.errors import DecodeError
+from engine.interfaces import Rows
+from engine.records import Source
+from engine.sampling.sampler import History, Sampler
+from engine.sampling.top_k import Row
+from engine.sequence import CachedSequence
+
+SAFETY = 2.5  # times the largest difference that was seen
+FLOOR = 1e-3  # of the logits' spread: a model that showed no difference in a short look is still looked at
+_SAMPLE = 48  # tokens that are decoded both ways for a first look
+_SHAPES = (4, 8, 2, 16, 3, 5)  # tokens of the passes of that look, in turn
+BUDGET_S = 2.0
+# Kernels change with the fill of the cache: on a CPU with several threads a single token's attention is split among
+# them from 256 tokens on, which made differences of 0.2 where there had been none. So each of these gets a look.
+_FILLS = tuple(256 * 2**i for i in range(12))
+
+
+class TieBound:
+    """The margin of the two best logits under which a token is decided in the plain shape; one for a loaded target."""
+
+    def __init__(self) -> None:
+        self._largest = self._floor = 0.0
+        self._looked_up_to = -1
+
+    @property
+    def margin(self) -> float:
+        """In logits."""
+        return max(self._floor, SAFETY * self._largest)
+
+    def look(self, sequence: CachedSequence, num_past: int) -> None:
+        """Measure at this fill of the cache, if nothing is known of it yet; the cache ends as it was.
+
+        Raises:
+            DecodeError: a pass failed.
+        """
+        fill = bisect_right(_FILLS, num_past)
+        if fill <= self._looked_up_to:
+            return
+        end, largest, spread = measure_shapes(sequence, BUDGET_S)
+        self._looked_up_to = max(fill, bisect_right(_FILLS, end))
+        self._floor = max(self._floor, FLOOR * spread)
+        self.observe(largest)
+
+    def observe(self, difference: float) -> None:
+        """Logits or a margin that were computed in both shapes differed by so much; the bound only grows."""
+        self._largest = max(self._largest, difference)
+
+
+class TieSafe:
+    """The decisions of one answer. ``plain_past``: so many tokens of the cache are in the plain shape."""
+
+    def __init__(self, target: CachedSequence, sampler: Sampler, bound: TieBound, stats: StatsRecorder) -> None:
+        """The cache holds the prompt, as any mode would have read it."""
+        self._target = target
+        self._sampler = sampler
+        self._bound = bound
+        self._stats = stats
+        self._margins: dict[int, tuple[int, int, float]] = {}
+        self.plain_past = target.num_past
+
+    def begin_pass(self, num_tokens: int) -> None:
+        """A pass of so many tokens follows what the cache holds.
+
+        Raises:
+            DecodeError: a pass of a look at the shapes failed.
+        """
+        self._bound.look(self._target, self._target.num_past + num_tokens)
+        if num_tokens == 1 and self.plain_past == self._target.num_past:
+            self.plain_past += 1  # this is what plain decoding does
+
+    def verify(self, draft: Draft, rows: Rows, history: History) -> Verdict:
+        """Like `verify_greedy`, up to the first near tie: what the target says there itself is the pass's last token.
+
+        Args:
+            draft: what was proposed after ``history``.
+            rows: of the pass over the last token and the draft; gone after a near tie, when the cache ends there.
+            history: prompt and answer so far.
+
+        Raises:
+            DecodeError: a pass failed, or the model computes no numbers.
+        """
+        for i in range(len(draft.ids) + 1):
+            best, second, margin = self._look(rows[i], history, draft.ids[:i])
+            end = len(history) + i
+            if end > self.plain_past:
+                self._margins[end] = (best, second, margin)
+                if margin < self._bound.margin:
+                    tokens = np.append(history, np.asarray(draft.ids[:i], dtype=np.int32))
+                    return Verdict(i, self._decide_again(tokens), Source.TARGET)
+            if i == len(draft.ids):
+                return Verdict(i, best, Source.BONUS if i else Source.TARGET)
+            if best != draft.ids[i]:
+                return Verdict(i, best, Source.RECOVERED)
+        raise AssertionError("the last row always decides")
+
+    def _decide_again(self, tokens: History) -> int:
+        """Decode what is not in the plain shape of ``tokens`` one by one; the token that follows all of them."""
+        started, first = perf_counter(), self.plain_past
+        if not self._target.rollback(first):
+            raise DecodeError("The model's memory could not go back to a near tie.", "Switch tie-safe off.")
+        best = 0
+        for end in range(first + 1, len(tokens) + 1):
+            row = self._target.forward(tokens[end - 1 : end], 1)[0]
+            if end in self._margins or end == len(tokens):
+                best = self._compare(row, tokens[:end])
+        self.plain_past = len(tokens)
+        self._margins.clear()
+        self._stats.tie_checks += 1
+        self._stats.tie_tokens += len(tokens) - first
+        self._stats.tie_s += perf_counter() - started
+        return best
+
+    def _compare(self, row: Row, tokens: History) -> int:
+        """The best token of a row in the plain shape; its difference to the row before corrects the bound."""
+        best = self._sampler.argmax(row, tokens, [])
+        first, second, margin = self._margins.get(len(tokens), (best, best, 0.0))
+        difference = abs(float(row[first] - row[second]) - margin)
+        if np.isfinite(difference):
+            self._bound.observe(difference)
+        return best
+
+    def _look(self, row: Row, history: History, ids: list[int]) -> tuple[int, int, float]:
+        """The best and the second token, and how far apart they are."""
+        best = self._sampler.argmax(row, history, ids)
+        value = row[best]
+        row[best] = -np.inf
+        second = int(row.argmax())
+        row[best] = value
+        return best, second, float(value - row[second])
+
+
+def measure_shapes(sequence: CachedSequence, budget_s: float) -> tuple[int, float, float]:
+    """How far logits differ between the shapes, within about ``budget_s``; the cache ends as it was.
+
+    The model's own greedy tokens, decoded one by one and then in passes of several.
+
+    Returns:
+        The fill of the cache that was reached, the largest difference of any logit, and the logits' usual deviation.
+
+    Raises:
+        DecodeError: a pass failed.
+    """
+    past = sequence.num_past
+    most = min(_SAMPLE, sequence.n_ctx - past)
+    ends = perf_counter() + budget_s / 2
+    ids, rows = [1 % sequence.n_vocab], list[Row]()
+    while len(rows) < most and (len(rows) < max(_SHAPES) or perf_counter() < ends):
+        rows.append(sequence.forward(ids[-1:], 1)[0].copy())
+        ids.append(int(rows[-1].argmax()))
+    sequence.rollback(past)
+    largest, done = 0.0, 0
+    for shape in itertools.cycle(_SHAPES):
+        chunk = ids[done : min(done + shape, len(rows))]
+        if not chunk:
+            break
+        differences = sequence.forward(chunk, len(chunk)) - np.stack(rows[done : done + len(chunk)])
+        largest = max(largest, float(np.abs(differences).max()))
+        done += len(chunk)
+    sequence.rollback(past)
+    spread = float(np.mean([row.std() for row in rows])) if rows else 0.0
+    return past + len(rows), largest, spread

@@ -1,0 +1,118 @@
+"""Suffix decoding: propose what most often followed the longest match of the conversation's end. Knows token ids only.
+
+Oliaro et al. 2024, arXiv 2411.04975: frequencies decide what follows and how far. The paper's trees are suffix automata
+here, one for the conversation and, if given, one for what came before it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from engine.drafters.base import Draft
+from engine.drafters.suffix.index import NO_MATCH, SuffixIndex
+from engine.records import Source
+from engine.sampling.sampler import History, Sampler
+
+_NOTHING = Draft([], Source.NGRAM)
+
+
+@dataclass(frozen=True, slots=True)
+class SuffixRules:
+    """When to propose and how far. ``max_match`` is at most `suffix_index.DEPTH`."""
+
+    min_match: int = 2  # a single token matches nearly always; what follows it is right in one case of four
+    tail_match: int = 8  # the same after tokens that a draft model has drawn: its own next one is good, too
+    max_match: int = 32
+    tokens_per_match: float = 4.0  # the paper's alpha: how many tokens a matched one is good for
+    min_probability: float = 0.1  # of the whole proposal, as the frequencies have it
+
+
+class SuffixDrafter:
+    """Implements `Drafter`: the longest match first; of two equally long the conversation's own before the past one.
+
+    Example:
+        After [1, 2, 3, 1, 2, 4, 1, 2, 4, 1, 2] it proposes 4, which followed (1, 2) twice, not 3, which did once.
+    """
+
+    source = Source.NGRAM
+
+    def __init__(
+        self, rules: SuffixRules | None = None, past: SuffixIndex | None = None, ends: frozenset[int] = frozenset()
+    ) -> None:
+        """``past`` is looked into and never written; it may grow or be another one after an answer, before `begin`.
+
+        A token of ``ends`` ends an answer: neither it nor what followed it in the text is proposed.
+        """
+        self._rules = rules or SuffixRules()
+        self._index = SuffixIndex()
+        self.past, self.ends = past, ends
+        self.min_match = self._rules.min_match
+        self.num_read = 0  # tokens of the history that the last `begin` had to index
+        self._past_match = NO_MATCH
+        self._ahead = self._past_ahead = NO_MATCH  # the same, some tokens ahead of the history
+        self._waiting: list[int] = []  # the tokens after these, not looked for yet: they would not be enough
+
+    def begin(self, history: History, sampler: Sampler) -> None:  # noqa: ARG002  (q = 1 whatever the sampling)
+        """Keep the index where ``history`` continues what is indexed, else start over."""
+        known = len(self._index)
+        if known > len(history) or not np.array_equal(history[:known], self._index.ids):
+            self._index = SuffixIndex()
+        self.num_read = len(history) - len(self._index)
+        self._past_match = NO_MATCH
+        self._follow_past(history[: len(self._index)][-self._rules.max_match :].tolist())
+        self.follow(history[len(self._index) :].tolist())
+
+    def propose(self, history: History, limit: int) -> Draft:
+        """The most frequent continuation of the longest match, token by token, for as long as the rules allow."""
+        self.follow(history[len(self._index) :].tolist())
+        self._ahead = self._index.suffix(self._rules.max_match)
+        self._past_ahead, self._waiting = self._past_match, []
+        return self._proposal(limit, self.min_match)
+
+    def follow(self, ids: Sequence[int]) -> None:
+        """The known history goes on with ``ids``."""
+        self._index.extend(ids)
+        self._follow_past(ids[-self._rules.max_match :])
+
+    def propose_after(self, ids: Iterable[int], limit: int) -> Draft:
+        """What would follow if ``ids`` came after the history of the last `propose` and the ids of calls since then."""
+        self._waiting += ids
+        reached = max(self._ahead.length, self._past_ahead.length) + len(self._waiting)
+        if reached < self._rules.tail_match:
+            return _NOTHING  # however well they match; asked after every token that a draft model looks at
+        max_match = self._rules.max_match
+        for token_id in self._waiting:
+            self._ahead = self._index.follow(self._ahead, token_id, max_match)
+            if self.past is not None:
+                self._past_ahead = self.past.follow(self._past_ahead, token_id, max_match)
+        self._waiting = []
+        return self._proposal(limit, self._rules.tail_match)
+
+    def _proposal(self, limit: int, min_match: int) -> Draft:
+        rules = self._rules
+        if self._ahead.length < min_match and self._past_ahead.length < min_match:
+            return _NOTHING
+        index, match = self._index, self._index.matched(self._ahead)
+        if self.past is not None:
+            past_match = self.past.matched(self._past_ahead)
+            if past_match.length > match.length:
+                index, match = self.past, past_match
+        if match.length < min_match:
+            return _NOTHING
+        limit = min(limit, int(rules.tokens_per_match * match.length))
+        least = min(min_match, rules.min_match)
+        ids, scores = index.continuation(match, limit, least, rules.min_probability)
+        return Draft(ids, self.source, None, scores, match.length).before(self.ends)
+
+    def observe(self, num_accepted: int) -> None:
+        """Nothing to learn: kept tokens come back in the next history."""
+
+    def _follow_past(self, ids: Sequence[int]) -> None:
+        """Match ``ids`` in the past index; of many tokens the last are enough."""
+        past = self.past
+        if past is not None:
+            for token_id in ids:
+                self._past_match = past.follow(self._past_match, token_id, self._rules.max_match)

@@ -1,0 +1,192 @@
+"""How many bytes a context takes in each layer, from a header's figures: keys and values, or a recurrent state.
+
+The rules are llama.cpp's own (`llama_kv_cache`, `llama_hparams::n_embd_r` and `n_embd_s`): grouped heads, heads of
+different sizes in sliding-window layers, one shared latent (MLA), layers that borrow another's cache, and states of
+Mamba, RWKV, short convolutions and delta networks. Knows headers only.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from engine.gguf.header import GgufHeader, Value
+from engine.gguf.value_types import BLOCK_SIZES, BlockSize
+
+CACHE_TYPES = {block.name.lower(): block for block in BLOCK_SIZES.values() if block.name in ("F16", "Q8_0", "Q4_0")}
+_STEP = 256  # llama.cpp rounds a context up to this
+_STATE_BYTES = 4  # recurrent states are F32
+# A recurrent memory can forget tokens only by states that were kept, where llama.cpp can keep them at all.
+MOST_SNAPSHOTS = 15  # a pass of 16 tokens is the largest that often pays
+UNKNOWN_SNAPSHOTS = 3  # where a header does not say how large a state is
+SNAPSHOTS_BYTES = 256 * 2**20
+_KEEPS_SNAPSHOTS = (
+    "bailingmoe3",
+    "lfm2",
+    "lfm2moe",
+    "nemotron_h",
+    "nemotron_h_moe",
+    "qwen35",
+    "qwen35moe",
+)
+_INTERVAL = 4  # of layers with attention where a hybrid does not tell
+
+
+@dataclass(frozen=True, slots=True)
+class CacheSetup:
+    """A context of ``n_ctx`` tokens and how its keys and values are stored: a name in `CACHE_TYPES`.
+
+    Without ``fused`` (flash) attention the scores of all heads are held at once; a quantized cache has it always.
+    """
+
+    n_ctx: int
+    cache_type_k: str = "f16"
+    cache_type_v: str = "f16"
+    fused: bool = True
+
+    @property
+    def num_cells(self) -> int:
+        """Tokens that llama.cpp really makes room for."""
+        return -(-self.n_ctx // _STEP) * _STEP
+
+
+@dataclass(frozen=True, slots=True)
+class _Heads:
+    """Heads of keys and values in each layer, and their sizes: in usual layers, and in sliding-window ones."""
+
+    per_layer: tuple[int, ...]
+    usual: tuple[int, int]
+    sliding: tuple[int, int]
+
+
+def layer_cache_bytes(header: GgufHeader, setup: CacheSetup) -> list[int]:
+    """Bytes of each layer's cache; sliding-window layers keep the whole context, so that a rollback finds it.
+
+    Raises:
+        KeyError: a cache type that is not in `CACHE_TYPES`.
+    """
+    num_layers, heads = num_cached_layers(header), _heads(header)
+    key_type, value_type = CACHE_TYPES[setup.cache_type_k], CACHE_TYPES[setup.cache_type_v]
+    latent = _is_latent(header)
+    recurrent, sliding = _recurrent_layers(header, num_layers), _sliding_layers(header, num_layers)
+    num_states = 1 + _num_snapshots(header)
+    borrowing = num_layers - first(header.own("attention.shared_kv_layers"))
+    sizes = []
+    for i in range(num_layers):
+        key_dim, value_dim = heads.sliding if sliding[i] else heads.usual
+        size = num_states * _state_bytes(header) if recurrent[i] else 0
+        if i < borrowing and (not recurrent[i] or header.architecture == "falcon-h1"):
+            size += setup.num_cells * _row_bytes(key_type, heads.per_layer[i] * key_dim)
+            size += 0 if latent else setup.num_cells * _row_bytes(value_type, heads.per_layer[i] * value_dim)
+        sizes.append(size)
+    return sizes
+
+
+def affordable_snapshots(state_bytes: int, *, is_small: bool) -> int:
+    """States to keep beside the present one, where all layers' states take ``state_bytes`` (0: not known).
+
+    ``is_small``: a state of a few rows only, as of short convolutions.
+    """
+    if is_small:
+        return MOST_SNAPSHOTS
+    return min(MOST_SNAPSHOTS, SNAPSHOTS_BYTES // state_bytes) if state_bytes else UNKNOWN_SNAPSHOTS
+
+
+def num_cached_layers(header: GgufHeader) -> int:
+    """Layers that an ordinary pass runs: all but those that predict several tokens ahead."""
+    return max(0, first(header.own("block_count")) - first(header.own("nextn_predict_layers")))
+
+
+def per_layer(value: Value | None, num_layers: int) -> list[int]:
+    """One number a layer, from one number for all or a list."""
+    if isinstance(value, tuple):
+        numbers = [int(number) for number in value[:num_layers]]
+        return numbers + [0] * (num_layers - len(numbers))
+    return [int(value)] * num_layers if isinstance(value, int) else []
+
+
+def first(value: Value | None) -> int:
+    """A number, or the first of a list; 0 where there is none."""
+    if isinstance(value, tuple):
+        return int(value[0]) if value else 0
+    return int(value) if isinstance(value, int) else 0
+
+
+def _heads(header: GgufHeader) -> _Heads:
+    num_layers = num_cached_layers(header)
+    heads = per_layer(header.own("attention.head_count"), num_layers)
+    kv_heads = per_layer(header.own("attention.head_count_kv"), num_layers) or heads or [0] * num_layers
+    most = max(heads, default=0)
+    head_dim = first(header.own("embedding_length")) // most if most else 0
+    usual = tuple(first(header.own(f"attention.{what}_length")) or head_dim for what in ("key", "value"))
+    sliding = tuple(
+        first(header.own(f"attention.{what}_length_swa")) or usual[i] for i, what in enumerate(("key", "value"))
+    )
+    latent = first(header.own("attention.kv_lora_rank"))
+    if _is_latent(header) and first(header.own("attention.key_length_mla")) == 0:  # as in the first files of the kind
+        usual = sliding = (latent + first(header.own("rope.dimension_count")), 0)
+        kv_heads = [1] * num_layers
+    return _Heads(tuple(kv_heads), (usual[0], usual[1]), (sliding[0], sliding[1]))
+
+
+def _is_latent(header: GgufHeader) -> bool:
+    """One shared latent and one rotated key a layer, as in DeepSeek's models."""
+    one_head = first(header.own("attention.head_count_kv")) <= 1
+    told = first(header.own("attention.key_length_mla")) > 0
+    return told or (first(header.own("attention.kv_lora_rank")) > 0 and one_head)
+
+
+def _recurrent_layers(header: GgufHeader, num_layers: int) -> list[bool]:
+    """Which layers keep a state instead of keys and values (in Falcon's hybrids: beside them)."""
+    if not _state_bytes(header):
+        return [False] * num_layers
+    named = header.own("attention.recurrent_layers")
+    if isinstance(named, tuple):
+        return [bool(flag) for flag in per_layer(named, num_layers)]
+    if header.architecture == "falcon-h1":
+        return [True] * num_layers
+    kv_heads = header.own("attention.head_count_kv")
+    if isinstance(kv_heads, tuple):
+        return [number == 0 for number in per_layer(kv_heads, num_layers)]
+    if not first(header.own("attention.head_count")) or header.own("wkv.head_size") is not None:
+        return [True] * num_layers
+    interval = first(header.own("full_attention_interval")) or _INTERVAL
+    return [(i + 1) % interval != 0 for i in range(num_layers)]
+
+
+def _sliding_layers(header: GgufHeader, num_layers: int) -> list[bool]:
+    pattern = header.own("attention.sliding_window_pattern")
+    listed = isinstance(pattern, tuple)
+    return [bool(flag) for flag in per_layer(pattern, num_layers)] if listed else [False] * num_layers
+
+
+def _state_bytes(header: GgufHeader) -> int:
+    """A layer's state for one sequence."""
+
+    def own(key: str) -> int:
+        return first(header.own(key))
+
+    n_embd, heads = own("embedding_length"), max(per_layer(header.own("attention.head_count"), 4096), default=0)
+    kernel = own("ssm.conv_kernel")
+    if own("wkv.head_size"):
+        shifted, state = (own("token_shift_count") or 2) * n_embd, n_embd * own("wkv.head_size")
+    elif own("shortconv.l_cache"):
+        shifted, state = n_embd * (own("shortconv.l_cache") - 1), 0
+    elif own("kda.head_dim"):
+        width = heads * own("kda.head_dim")
+        shifted, state = 3 * (kernel - 1 if kernel else 3) * width, own("kda.head_dim") * width
+    else:
+        channels = own("ssm.inner_size") + 2 * own("ssm.group_count") * own("ssm.state_size")
+        shifted, state = max(0, kernel - 1) * channels, own("ssm.state_size") * own("ssm.inner_size")
+    return (shifted + state) * _STATE_BYTES
+
+
+def _num_snapshots(header: GgufHeader) -> int:
+    if header.architecture not in _KEEPS_SNAPSHOTS:
+        return 0
+    inner, state, layers = (first(header.own(key)) for key in ("ssm.inner_size", "ssm.state_size", "block_count"))
+    has_rows_only = header.own("shortconv.l_cache") is not None
+    return affordable_snapshots(inner * state * _STATE_BYTES * layers, is_small=has_rows_only)
+
+
+def _row_bytes(kind: BlockSize, num_values: int) -> int:
+    return -(-num_values // kind.num_values) * kind.num_bytes

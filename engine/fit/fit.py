@@ -1,0 +1,127 @@
+"""Says before anything is loaded whether weights, caches and buffers fit the free main memory.
+
+Guards every load with the figures of `engine.fit.estimate`. What a GPU takes over is not subtracted here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+
+import psutil
+
+from engine.errors import NotEnoughMemoryError
+from engine.fit.cache_size import CacheSetup
+from engine.fit.estimate import estimate_memory
+from engine.gguf.header import GgufHeader
+from engine.gguf.model_parts import all_parts
+from engine.records import CacheType
+from engine.sentences import said
+
+_TIGHT = 0.85  # above this share of the free memory, other programs will feel it
+
+
+class Verdict(StrEnum):
+    """What the estimate says."""
+
+    FITS = "fits"
+    TIGHT = "tight"
+    TOO_LARGE = "too large"
+
+
+@dataclass(frozen=True, slots=True)
+class CacheShape:
+    """Tokens of a context and how it keeps them. Without ``fused`` (flash) attention all scores are held at once."""
+
+    n_ctx: int
+    cache_type: CacheType = CacheType.F16
+    fused: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class FitReport:
+    """What loading takes, in bytes, against what is free."""
+
+    weights_bytes: int
+    cache_bytes: int
+    compute_bytes: int
+    available_bytes: int
+
+    @property
+    def needed_bytes(self) -> int:
+        """All of it."""
+        return self.weights_bytes + self.cache_bytes + self.compute_bytes
+
+    @property
+    def verdict(self) -> Verdict:
+        """Whether it fits."""
+        if self.needed_bytes > self.available_bytes:
+            return Verdict.TOO_LARGE
+        return Verdict.TIGHT if self.needed_bytes > _TIGHT * self.available_bytes else Verdict.FITS
+
+    @property
+    def sentence(self) -> str:
+        """The figures, for a person."""
+        return said(
+            "It needs about {needed} ({weights} of weights and {cache} for the context); {free} are free.",
+            needed=_gb(self.needed_bytes),
+            weights=_gb(self.weights_bytes),
+            cache=_gb(self.cache_bytes),
+            free=_gb(self.available_bytes),
+        )
+
+
+def estimate(
+    headers: Sequence[GgufHeader],
+    shape: CacheShape | int,
+    available_bytes: int | None = None,
+    weights_bytes: Sequence[int | None] = (),
+) -> FitReport:
+    """Estimate for a target, and a draft where there is one, with contexts of ``shape``; a number is its tokens.
+
+    ``weights_bytes`` is what all parts of each model hold, where a header is that of the first of several.
+    """
+    shape = CacheShape(shape) if isinstance(shape, int) else shape
+    free = psutil.virtual_memory().available if available_bytes is None else available_bytes
+    setup = CacheSetup(shape.n_ctx, shape.cache_type.value, shape.cache_type.value, shape.fused)
+    wholes = tuple(weights_bytes) or (None,) * len(headers)
+    models = [estimate_memory(one, setup, 0, whole) for one, whole in zip(headers, wholes, strict=True)]
+    return FitReport(
+        weights_bytes=sum(model.weights.all_bytes for model in models),
+        cache_bytes=sum(model.cache.all_bytes for model in models),
+        compute_bytes=sum((model.compute + model.other).all_bytes for model in models),
+        available_bytes=free,
+    )
+
+
+def check_fit(
+    headers: Sequence[GgufHeader],
+    shape: CacheShape | int,
+    available_bytes: int | None = None,
+    weights_bytes: Sequence[int | None] = (),
+) -> FitReport:
+    """Estimate, and refuse what cannot fit.
+
+    Raises:
+        NotEnoughMemoryError: it needs more than is free.
+    """
+    report = estimate(headers, shape, available_bytes, weights_bytes)
+    if report.verdict is Verdict.TOO_LARGE:
+        raise NotEnoughMemoryError(report.sentence)
+    return report
+
+
+def all_parts_bytes(path: Path, header: GgufHeader) -> int | None:
+    """Bytes of the weights in all parts of a model; None where ``header`` is that of the whole."""
+    parts = all_parts(path)
+    if len(parts) == 1 or header.metadata.get("split.count", 1) in (0, 1):
+        return None
+    return sum(part.stat().st_size for part in parts) - header.data_offset
+
+
+def _gb(num_bytes: int) -> str:
+    if num_bytes >= 1e8:
+        return said("{number:.1f} GB", number=num_bytes / 1e9)
+    return said("{number:.0f} MB", number=num_bytes / 1e6)

@@ -1,0 +1,242 @@
+"""Will a pair fit this machine: a table of what it takes against what is free, a verdict, and what to change.
+
+Knows headers and figures only; asks no machine and loads nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from enum import StrEnum
+
+from engine.fit.cache_size import CacheSetup, num_cached_layers
+from engine.fit.estimate import Share, estimate_memory
+from engine.fit.fit import Verdict
+from engine.gguf.header import GgufHeader
+from engine.sentences import said
+
+SMALLEST_N_CTX = 2048
+_TIGHT = 0.85  # above this share of what is free, other programs will feel it
+
+
+@dataclass(frozen=True, slots=True)
+class Room:
+    """Free bytes; no GPU where ``gpu_bytes`` is 0, and None where the disk does not matter."""
+
+    main_bytes: int
+    gpu_bytes: int = 0
+    disk_bytes: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ModelPlan:
+    """A model as it would be loaded; ``weights_bytes`` and ``download_bytes`` count all its parts."""
+
+    header: GgufHeader
+    setup: CacheSetup
+    gpu_layers: int = 0
+    weights_bytes: int | None = None
+    download_bytes: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class PairPlan:
+    """A target with or without a draft."""
+
+    target: ModelPlan
+    draft: ModelPlan | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class FitRow:
+    """One line of the table; ``name`` such as "Target: weights"."""
+
+    name: str
+    main_bytes: int
+    gpu_bytes: int
+    disk_bytes: int = 0
+
+
+class ChangeKind(StrEnum):
+    """What could be done differently."""
+
+    CACHE_TYPE = "cache type"
+    CONTEXT = "context"
+    DRAFT_ON_CPU = "draft on the CPU"
+    GPU_LAYERS = "GPU layers"
+    NO_DRAFT = "no draft"
+    DISK = "disk"
+    OTHER_MODEL = "other model"
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """A change after which it fits; ``value`` is what to set (cache type, tokens, layers), empty where nothing is."""
+
+    kind: ChangeKind
+    value: str
+    sentence: str
+
+
+@dataclass(frozen=True, slots=True)
+class FitTable:
+    """The table. ``changes`` is empty unless it does not fit or is tight."""
+
+    rows: tuple[FitRow, ...]
+    room: Room
+    changes: tuple[Change, ...] = ()
+
+    @property
+    def needed(self) -> FitRow:
+        """The sum of all rows."""
+        return FitRow(
+            "Together",
+            sum(row.main_bytes for row in self.rows),
+            sum(row.gpu_bytes for row in self.rows),
+            sum(row.disk_bytes for row in self.rows),
+        )
+
+    @property
+    def verdict(self) -> Verdict:
+        """The worst of main memory, GPU memory and disk."""
+        needed = self.needed
+        verdicts = [_judge(needed.main_bytes, self.room.main_bytes), _judge(needed.gpu_bytes, self.room.gpu_bytes)]
+        if self.room.disk_bytes is not None and needed.disk_bytes > self.room.disk_bytes:
+            verdicts.append(Verdict.TOO_LARGE)
+        return max(verdicts, key=list(Verdict).index)
+
+    @property
+    def sentence(self) -> str:
+        """Needs and room, for a person."""
+        needed, room = self.needed, self.room
+        parts = [f"{gigabytes(needed.main_bytes)} of main memory ({gigabytes(room.main_bytes)} free)"]
+        if needed.gpu_bytes:
+            parts.append(f"{gigabytes(needed.gpu_bytes)} of GPU memory ({gigabytes(room.gpu_bytes)} free)")
+        if needed.disk_bytes and room.disk_bytes is not None:
+            parts.append(f"{gigabytes(needed.disk_bytes)} of disk space ({gigabytes(room.disk_bytes)} free)")
+        return f"It takes about {', '.join(parts)}."
+
+
+def fit_table(pair: PairPlan, room: Room) -> FitTable:
+    """Compare what ``pair`` takes with ``room``; where that is short, find what to change."""
+    table = _table(pair, room)
+    return table if table.verdict is Verdict.FITS else replace(table, changes=tuple(_changes(pair, room)))
+
+
+def gigabytes(num_bytes: int) -> str:
+    """Bytes for a person."""
+    if num_bytes >= 1e8:
+        return said("{number:.1f} GB", number=num_bytes / 1e9)
+    return said("{number:.0f} MB", number=num_bytes / 1e6)
+
+
+def _table(pair: PairPlan, room: Room) -> FitTable:
+    rows = [*_rows("Target", pair.target), *(_rows("Draft", pair.draft) if pair.draft else ())]
+    return FitTable(tuple(rows), room)
+
+
+def _rows(who: str, plan: ModelPlan) -> Iterator[FitRow]:
+    memory = estimate_memory(plan.header, plan.setup, plan.gpu_layers, plan.weights_bytes)
+
+    def row(what: str, share: Share, disk_bytes: int = 0) -> FitRow:
+        return FitRow(f"{who}: {what}", share.main_bytes, share.gpu_bytes, disk_bytes)
+
+    yield row("weights", memory.weights, plan.download_bytes)
+    yield row("context", memory.cache)
+    yield row("compute buffers", memory.compute)
+    yield row("tokenizer and the rest", memory.other)
+
+
+def _judge(needed: int, free: int) -> Verdict:
+    if needed > free:
+        return Verdict.TOO_LARGE
+    return Verdict.TIGHT if needed > _TIGHT * free else Verdict.FITS
+
+
+def _changes(pair: PairPlan, room: Room) -> Iterator[Change]:
+    """What helps by itself, gentlest first; where the disk is short, or nothing helps, that."""
+    table = _table(pair, room)
+    if room.disk_bytes is not None and table.needed.disk_bytes > room.disk_bytes:
+        missing = gigabytes(table.needed.disk_bytes - room.disk_bytes)
+        yield Change(
+            ChangeKind.DISK,
+            "",
+            said("Free {missing} of disk space, or choose another folder for the models.", missing=missing),
+        )
+        room = replace(room, disk_bytes=None)
+        table = _table(pair, room)
+    if table.verdict is Verdict.FITS:
+        return
+    wanted = table.verdict
+    found = False
+    for kind in (_quantized, _smaller_context, _draft_on_cpu, _fewer_layers, _without_draft):
+        change = kind(pair, room, wanted)
+        if change is not None:
+            found = True
+            yield change
+    if not found and wanted is Verdict.TOO_LARGE:
+        yield Change(ChangeKind.OTHER_MODEL, "", said("Choose a smaller model, or a quantization with fewer bits."))
+
+
+def _helps(pair: PairPlan, room: Room, before: Verdict) -> bool:
+    order = list(Verdict)
+    return order.index(_table(pair, room).verdict) < order.index(before)
+
+
+def _with_cache(pair: PairPlan, n_ctx: int, cache_type: str | None = None) -> PairPlan:
+    """The same with shorter contexts, or ones stored otherwise."""
+
+    def changed(plan: ModelPlan) -> ModelPlan:
+        setup = replace(plan.setup, n_ctx=min(plan.setup.n_ctx, n_ctx))
+        if cache_type is not None:
+            setup = replace(setup, cache_type_k=cache_type, cache_type_v=cache_type)
+        return replace(plan, setup=setup)
+
+    return PairPlan(changed(pair.target), changed(pair.draft) if pair.draft else None)
+
+
+def _quantized(pair: PairPlan, room: Room, before: Verdict) -> Change | None:
+    for cache_type in ("q8_0", "q4_0"):
+        changed = _with_cache(pair, pair.target.setup.n_ctx, cache_type)
+        if pair.target.setup.cache_type_k != cache_type and _helps(changed, room, before):
+            return Change(
+                ChangeKind.CACHE_TYPE,
+                cache_type,
+                said("Keep the context as {kind}: it takes less memory.", kind=cache_type),
+            )
+    return None
+
+
+def _smaller_context(pair: PairPlan, room: Room, before: Verdict) -> Change | None:
+    n_ctx = pair.target.setup.n_ctx // 2
+    while n_ctx >= SMALLEST_N_CTX:
+        if _helps(_with_cache(pair, n_ctx), room, before):
+            return Change(ChangeKind.CONTEXT, str(n_ctx), said("Choose a context of {n_ctx:,} tokens.", n_ctx=n_ctx))
+        n_ctx //= 2
+    return None
+
+
+def _draft_on_cpu(pair: PairPlan, room: Room, before: Verdict) -> Change | None:
+    if pair.draft is None or not pair.draft.gpu_layers:
+        return None
+    if not _helps(replace(pair, draft=replace(pair.draft, gpu_layers=0)), room, before):
+        return None
+    return Change(ChangeKind.DRAFT_ON_CPU, "0", said("Run the draft on the CPU: then the GPU has room for the target."))
+
+
+def _fewer_layers(pair: PairPlan, room: Room, before: Verdict) -> Change | None:
+    most = min(pair.target.gpu_layers, num_cached_layers(pair.target.header) + 1)
+    for layers in range(most - 1, -1, -1):
+        if _helps(replace(pair, target=replace(pair.target, gpu_layers=layers)), room, before):
+            return Change(
+                ChangeKind.GPU_LAYERS,
+                str(layers),
+                said("Put {layers} of {most} layers on the GPU.", layers=layers, most=most),
+            )
+    return None
+
+
+def _without_draft(pair: PairPlan, room: Room, before: Verdict) -> Change | None:
+    if pair.draft is None or not _helps(replace(pair, draft=None), room, before):
+        return None
+    return Change(ChangeKind.NO_DRAFT, "", said("Go without the draft: the n-gram mode takes no memory."))

@@ -1,0 +1,1 @@
+"""GGUF files, read without trust and without llama.cpp."""

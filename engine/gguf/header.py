@@ -1,0 +1,261 @@
+"""Reads the header of a GGUF file, trusting nothing: every count, length, type and offset is checked before use.
+
+Works on any source of bytes, a local file or the first part of a remote one. Memory stays small: long arrays
+(token texts, merges) are walked over and left where they are. Knows the format, not what the entries mean;
+whether those are sane is `engine.gguf.hyperparameters`' question.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from engine.gguf.source import MAX_STRING_BYTES, Cursor, ReadAt, check, open_for_reading
+from engine.gguf.value_types import BLOCK_SIZES, FORMATS, ValueType
+from engine.sentences import said
+
+MAX_ENTRIES = 65_536  # real files have 20 to 200
+MAX_TENSORS = 262_144  # the largest mixtures, before their experts were merged, had about 60,000
+MAX_KEY_BYTES = 65_535  # the format's own limit
+MAX_NAME_BYTES = 63  # ggml keeps a tensor's name in 64 bytes, the last of them zero
+MAX_ARRAY_ITEMS = 2**24  # the largest vocabularies have about 300,000 tokens and 600,000 merges
+MAX_DIMS = 4  # ggml's own limit
+MAX_NUM_VALUES = 2**53  # in one tensor; keeps every product below 64 bits, whatever the type
+MAX_ALIGNMENT = 65_536  # real files use 32
+SMALL_ARRAY_ITEMS = 4096  # arrays of numbers up to this are kept: one number a layer, rope sections
+MAX_KEPT_ITEMS = 2**18  # of all those arrays together; real files have some hundreds
+_MAGIC = b"GGUF"
+
+Value = int | float | bool | str | tuple[int | float, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ArrayRef:
+    """An array that was left in the file: its items begin at ``offset``."""
+
+    item_type: ValueType
+    length: int
+    offset: int
+    num_bytes: int
+
+
+@dataclass(frozen=True, slots=True)
+class TensorInfo:
+    """One tensor; ``dims`` fastest first, ``offset`` from the beginning of the data."""
+
+    name: str
+    dims: tuple[int, ...]
+    type_name: str
+    offset: int
+    num_bytes: int
+
+    @property
+    def num_values(self) -> int:
+        """Number of weights."""
+        return _product(self.dims)
+
+
+@dataclass(frozen=True, slots=True)
+class GgufHeader:
+    """What a GGUF file says about itself; consistent in itself and with the file's size.
+
+    ``arrays`` tells where every array lies; the short ones of numbers are in ``metadata``, too. ``entries`` tells from
+    where to where each metadata entry reaches, its key included.
+    """
+
+    version: int
+    metadata: Mapping[str, Value]
+    arrays: Mapping[str, ArrayRef]
+    tensors: tuple[TensorInfo, ...]
+    data_offset: int
+    file_size: int
+    entries: Mapping[str, tuple[int, int]] = field(default_factory=dict)
+
+    @property
+    def architecture(self) -> str:
+        """``general.architecture``, or empty."""
+        value = self.metadata.get("general.architecture")
+        return value if isinstance(value, str) else ""
+
+    @property
+    def num_params(self) -> int:
+        """Number of weights in this file."""
+        return sum(tensor.num_values for tensor in self.tensors)
+
+    @property
+    def weights_bytes(self) -> int:
+        """Bytes of all tensors in this file."""
+        return sum(tensor.num_bytes for tensor in self.tensors)
+
+    def own(self, key: str) -> Value | None:
+        """Return the architecture's entry, such as ``block_count`` for ``llama.block_count``."""
+        return self.metadata.get(f"{self.architecture}.{key}")
+
+
+def read_header(path: Path) -> GgufHeader:
+    """Read the header of a local file.
+
+    Raises:
+        ModelNotFoundError: no such file, or not readable.
+        ModelHeaderError: not a GGUF file, damaged, or not one that this program reads.
+    """
+    with open_for_reading(path) as (read_at, file_size):
+        return parse_header(read_at, file_size)
+
+
+def parse_header(read_at: ReadAt, file_size: int) -> GgufHeader:
+    """Parse and check the header of a file of ``file_size`` bytes.
+
+    Raises:
+        ModelHeaderError: not a GGUF file, or wrong in one of the ways that are checked.
+        MoreBytesNeededError: ``read_at`` has too few bytes.
+    """
+    cursor = Cursor(read_at, file_size)
+    version = _read_version(cursor)
+    num_tensors, num_entries = cursor.number("Q"), cursor.number("Q")
+    check(num_tensors <= MAX_TENSORS, "it claims {num_tensors:,} tensors", num_tensors=num_tensors)
+    check(num_entries <= MAX_ENTRIES, "it claims {num_entries:,} metadata entries", num_entries=num_entries)
+    metadata: dict[str, Value] = {}
+    arrays: dict[str, ArrayRef] = {}
+    entries: dict[str, tuple[int, int]] = {}
+    num_kept = 0
+    for _ in range(num_entries):
+        begin = cursor.position
+        key = cursor.text(MAX_KEY_BYTES, said("a metadata key"))
+        check(key not in entries, "the entry {key!r} appears twice", key=key[:80])
+        value = _read_value(cursor, key)
+        if not isinstance(value, ArrayRef):
+            metadata[key] = value
+        else:
+            arrays[key] = value
+            if (numbers := _small_array(cursor, value, MAX_KEPT_ITEMS - num_kept)) is not None:
+                metadata[key] = numbers
+                num_kept += len(numbers)
+        entries[key] = (begin, cursor.position)
+    alignment = _alignment(metadata)
+    tensors = tuple(_read_tensor(cursor, alignment) for _ in range(num_tensors))
+    data_offset = cursor.position + -cursor.position % alignment
+    _check_layout(tensors, file_size - data_offset)
+    return GgufHeader(version, metadata, arrays, tensors, data_offset, file_size, entries)
+
+
+def read_numbers(read_at: ReadAt, array: ArrayRef) -> NDArray[Any]:
+    """Fetch a long array of numbers."""
+    data = Cursor(read_at, array.offset + array.num_bytes, array.offset).take(array.num_bytes)
+    return np.frombuffer(data, dtype="<" + np.dtype(FORMATS[array.item_type]).str[1:])
+
+
+def read_strings(read_at: ReadAt, array: ArrayRef) -> list[bytes]:
+    """Fetch a long array of strings, as the bytes they are."""
+    data = Cursor(read_at, array.offset + array.num_bytes, array.offset).take(array.num_bytes)
+    strings, position = [], 0
+    for _ in range(array.length):
+        begin = position + 8
+        position = begin + int.from_bytes(data[position:begin], "little")
+        strings.append(data[begin:position])
+    return strings
+
+
+def _read_version(cursor: Cursor) -> int:
+    magic = cursor.take(4)
+    check(magic == _MAGIC, "it does not begin with GGUF but with {magic}", magic=magic)
+    version: int = cursor.number("I")
+    check(version not in (2 << 24, 3 << 24), "it was written for big-endian machines")
+    check(version in (2, 3), "it has the GGUF version {version}, and only 2 and 3 are known", version=version)
+    return version
+
+
+def _read_value(cursor: Cursor, key: str) -> Value | ArrayRef:
+    kind = _value_type(cursor.number("I"), key)
+    if kind is ValueType.STRING:
+        return cursor.text(MAX_STRING_BYTES, said("the entry {key!r}", key=key[:80]))
+    if kind is ValueType.ARRAY:
+        return _read_array(cursor, key)
+    value: int | float = cursor.number(FORMATS[kind])
+    if kind is not ValueType.BOOL:
+        return value
+    check(value in (0, 1), "the entry {key!r} is neither true nor false", key=key[:80])
+    return bool(value)
+
+
+def _read_array(cursor: Cursor, key: str) -> ArrayRef:
+    kind, length = _value_type(cursor.number("I"), key), cursor.number("Q")
+    check(kind is not ValueType.ARRAY, "the entry {key!r} is a list of lists, which no model needs", key=key[:80])
+    check(length <= MAX_ARRAY_ITEMS, "the entry {key!r} claims {length:,} items", key=key[:80], length=length)
+    begin = cursor.position
+    if kind is ValueType.STRING:
+        cursor.skip_strings(length)
+        return ArrayRef(kind, length, begin, cursor.position - begin)
+    return ArrayRef(kind, length, begin, length * struct.calcsize("<" + FORMATS[kind]))
+
+
+def _small_array(cursor: Cursor, array: ArrayRef, max_items: int) -> tuple[int | float, ...] | None:
+    """Read an array of numbers if it is short, pass over it if not; the cursor is already behind one of strings."""
+    if array.item_type is ValueType.STRING:
+        return None
+    if array.length > min(SMALL_ARRAY_ITEMS, max_items):
+        cursor.skip(array.num_bytes)
+        return None
+    return struct.unpack(f"<{array.length}{FORMATS[array.item_type]}", cursor.take(array.num_bytes))
+
+
+def _value_type(number: int, key: str) -> ValueType:
+    check(number <= max(ValueType), "the entry {key!r} has the unknown type {number}", key=key[:80], number=number)
+    return ValueType(number)
+
+
+def _alignment(metadata: Mapping[str, Value]) -> int:
+    value = metadata.get("general.alignment", 32)
+    good = isinstance(value, int) and 8 <= value <= MAX_ALIGNMENT and value & (value - 1) == 0
+    check(good, "its alignment is not a power of two from 8 on")
+    return int(value) if isinstance(value, int) else 0
+
+
+def _read_tensor(cursor: Cursor, alignment: int) -> TensorInfo:
+    name = cursor.text(MAX_NAME_BYTES, said("a tensor's name"))
+    num_dims = cursor.number("I")
+    check(1 <= num_dims <= MAX_DIMS, "the tensor {name!r} has {num_dims:,} dimensions", name=name, num_dims=num_dims)
+    dims = struct.unpack(f"<{num_dims}Q", cursor.take(8 * num_dims))
+    kind, offset = cursor.number("I"), cursor.number("Q")
+    check(kind in BLOCK_SIZES, "the tensor {name!r} has the unknown type {kind}", name=name, kind=kind)
+    block = BLOCK_SIZES[kind]
+    check(min(dims) > 0, "the tensor {name!r} has a dimension of 0", name=name)
+    check(
+        _product(dims) <= MAX_NUM_VALUES,
+        "the tensor {name!r} claims {number:,} values",
+        name=name,
+        number=_product(dims),
+    )
+    check(
+        dims[0] % block.num_values == 0,
+        "the rows of {name!r} are no whole blocks of {block}",
+        name=name,
+        block=block.name,
+    )
+    check(offset % alignment == 0, "the tensor {name!r} is not aligned", name=name)
+    return TensorInfo(name, dims, block.name, offset, _product(dims) // block.num_values * block.num_bytes)
+
+
+def _check_layout(tensors: tuple[TensorInfo, ...], num_data_bytes: int) -> None:
+    """No tensor twice, none beyond the file's end, no two in one place."""
+    check(len({tensor.name for tensor in tensors}) == len(tensors), "two of its tensors have one name")
+    end = 0
+    for tensor in sorted(tensors, key=lambda tensor: tensor.offset):
+        check(tensor.offset >= end, "the tensor {tensor!r} overlaps another", tensor=tensor.name)
+        end = tensor.offset + tensor.num_bytes
+    missing = end - max(0, num_data_bytes)  # a file without tensors may end before the alignment
+    check(missing != 1, "1 byte of its weights is missing (an incomplete download?)")
+    check(missing <= 0, "{missing:,} bytes of its weights are missing (an incomplete download?)", missing=missing)
+
+
+def _product(dims: tuple[int, ...]) -> int:
+    product = 1
+    for dim in dims:
+        product *= dim
+    return product

@@ -1,0 +1,204 @@
+"""Whether what a GGUF header claims can be a model: hyper-parameters, token lists, special values.
+
+llama.cpp believes these numbers; an absurd one can end the process in an assertion, read beyond an array or ask for
+all the memory. Only what no real model has is refused here; whether the rest fits together, llama.cpp decides.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from pathlib import Path
+
+from engine.gguf.header import ArrayRef, GgufHeader, Value, parse_header, read_numbers, read_strings
+from engine.gguf.source import ReadAt, check, open_for_reading
+from engine.gguf.value_types import ValueType
+
+MAX_TOKENS = 4_000_000  # the largest vocabularies have about 300,000
+MAX_TOKEN_BYTES = 65_536  # the longest real tokens, runs of spaces, have about 1,000
+# (smallest, largest) of the architecture's own entries, per layer where they are lists. The largest are ten times
+# or more beyond any known model, and small enough that llama.cpp's products of them stay inside 64 bits. The smallest
+# context known is 128; in one of a few tokens not even the passes that measure a model have room.
+_RANGES = {
+    "attention.head_count": (0, 16_384),
+    "attention.head_count_kv": (0, 16_384),
+    "attention.key_length": (1, 65_536),
+    "attention.value_length": (1, 65_536),
+    "attention.sliding_window": (0, 2**31 - 1),
+    "block_count": (1, 4_096),
+    "context_length": (16, 2**31 - 1),
+    "embedding_length": (1, 1_048_576),
+    "expert_count": (0, 4_096),
+    "expert_used_count": (0, 4_096),
+    "feed_forward_length": (0, 16_777_216),
+    "rope.dimension_count": (0, 65_536),
+    "vocab_size": (1, MAX_TOKENS),
+}
+_POSITIVE = ("rope.freq_base", "rope.freq_base_swa")
+_NOT_NEGATIVE = ("attention.layer_norm_rms_epsilon", "attention.layer_norm_epsilon", "rope.scaling.factor")
+_NEEDED = ("block_count", "context_length", "embedding_length")
+# Layers without attention have no heads; these entries belong to such layers.
+_RECURRENT_MARKS = (".ssm.", ".wkv.", ".shortconv.", ".linear_attention.")
+_ARCHITECTURE = re.compile(r"[a-z0-9][a-z0-9_.-]{0,63}", re.IGNORECASE)
+_BLOCK = re.compile(r"blk\.(\d+)\.")
+_BYTE_TOKEN = re.compile(rb"<0x[0-9A-Fa-f]{2}>")
+_BYTE_TYPE = 6  # llama.cpp's LLAMA_TOKEN_TYPE_BYTE
+_TOKENS, _SCORES, _TYPES = ("tokenizer.ggml." + name for name in ("tokens", "scores", "token_type"))
+# llama.cpp reads these arrays as one fixed type each, without looking.
+_LIST_TYPES = {
+    _TOKENS: (ValueType.STRING,),
+    "tokenizer.ggml.merges": (ValueType.STRING,),
+    _SCORES: (ValueType.FLOAT32,),
+    _TYPES: (ValueType.INT32, ValueType.UINT32),
+}
+
+
+def read_checked_header(path: Path) -> GgufHeader:
+    """Read a local file's header and check it whole: format, hyper-parameters, tokens.
+
+    Raises:
+        ModelNotFoundError: no such file, or not readable.
+        ModelHeaderError: the sentence says what is wrong.
+    """
+    with open_for_reading(path) as (read_at, file_size):
+        header = parse_header(read_at, file_size)
+        check_header(header)
+        check_tokens(header, read_at)
+    return header
+
+
+def check_header(header: GgufHeader) -> None:
+    """Check the hyper-parameters of a whole model.
+
+    Raises:
+        ModelHeaderError: the sentence says what is wrong.
+    """
+    check(bool(header.architecture), "it does not say which architecture it has")
+    good = _ARCHITECTURE.fullmatch(header.architecture) is not None
+    check(good, "its architecture is called {architecture!r}", architecture=header.architecture[:80])
+    check(bool(header.tensors) or _is_part(header), "it holds no weights, only a vocabulary or metadata")
+    for key in _NEEDED:
+        check(
+            header.own(key) is not None,
+            "it does not say its {architecture}.{key}",
+            architecture=header.architecture,
+            key=key,
+        )
+    for key, (smallest, largest) in _RANGES.items():
+        for number in _numbers(header.own(key), key):
+            check(smallest <= number <= largest, "its {key} is {number:,}", key=key, number=number)
+    _check_floats(header)
+    _check_heads(header)
+    _check_experts(header)
+    _check_blocks(header)
+
+
+def check_tokens(header: GgufHeader, read_at: ReadAt) -> None:
+    """Check the vocabulary: lists of one length and of the right types, byte tokens that name a byte.
+
+    Raises:
+        ModelHeaderError: the sentence says what is wrong.
+    """
+    if header.metadata.get("tokenizer.ggml.model") in ("no_vocab", "none"):
+        return
+    present = header.arrays.keys() | header.metadata.keys()
+    lists = {key: _list(header, key, types) for key, types in _LIST_TYPES.items() if key in present}
+    check(_TOKENS in lists, "it has no vocabulary")
+    num_tokens = lists[_TOKENS].length
+    check(0 < num_tokens <= MAX_TOKENS, "its vocabulary has {num_tokens:,} tokens", num_tokens=num_tokens)
+    for key in (_SCORES, _TYPES):
+        length = lists[key].length if key in lists else num_tokens
+        check(
+            length == num_tokens,
+            "the number of its tokens is {num_tokens:,}, but that of the entries in {key} is {length:,}",
+            num_tokens=num_tokens,
+            length=length,
+            key=key,
+        )
+    texts = read_strings(read_at, lists[_TOKENS])
+    longest = max(map(len, texts))
+    check(longest <= MAX_TOKEN_BYTES, "one of its tokens is {longest:,} bytes long", longest=longest)
+    if _TYPES in lists:
+        for token_id in (read_numbers(read_at, lists[_TYPES]) == _BYTE_TYPE).nonzero()[0]:
+            good = _BYTE_TOKEN.fullmatch(texts[token_id]) is not None
+            check(
+                good,
+                "token {token_id} should name a byte, but is {texts!r}",
+                token_id=token_id,
+                texts=texts[token_id][:40],
+            )
+
+
+def _numbers(value: Value | None, key: str) -> tuple[int, ...]:
+    """One number, or one a layer; none where the entry is absent."""
+    if value is None:
+        return ()
+    numbers = value if isinstance(value, tuple) else (value,)
+    good = all(isinstance(number, int) and not isinstance(number, bool) for number in numbers)
+    check(good and len(numbers) > 0, "its {key} is no whole number", key=key)
+    return tuple(number for number in numbers if isinstance(number, int))
+
+
+def _check_floats(header: GgufHeader) -> None:
+    for name, value in header.metadata.items():
+        numbers = value if isinstance(value, tuple) else (value,)
+        finite = all(math.isfinite(number) for number in numbers if isinstance(number, float))
+        check(finite or name.startswith("tokenizer."), "its {name} is not a finite number", name=name)
+    for keys, smallest in ((_POSITIVE, 1e-9), (_NOT_NEGATIVE, 0.0)):
+        for key in keys:
+            own = header.own(key)
+            if own is not None:
+                check(isinstance(own, int | float) and own >= smallest, "its {key} is {own}", key=key, own=own)
+
+
+def _check_heads(header: GgufHeader) -> None:
+    heads, kv_heads = (_numbers(header.own(f"attention.head_count{end}"), "head_count") for end in ("", "_kv"))
+    recurrent = any(mark in key for key in header.metadata for mark in _RECURRENT_MARKS)
+    check(recurrent or not heads or max(heads) > 0, "it has no attention heads")
+    if len(heads) == len(kv_heads) == 1 and heads[0] and kv_heads[0]:
+        shared = heads[0] % kv_heads[0] == 0
+        check(
+            shared,
+            "the number of its attention heads, {heads}, is no multiple of that of its key and value heads, {kv_heads}",
+            heads=heads[0],
+            kv_heads=kv_heads[0],
+        )
+    for number in _numbers(header.own("rope.dimension_count"), "rope.dimension_count"):
+        check(number % 2 == 0, "its rope.dimension_count is {number}, an odd number", number=number)
+
+
+def _check_experts(header: GgufHeader) -> None:
+    all_of_them = max(_numbers(header.own("expert_count"), "expert_count"), default=0)
+    used = max(_numbers(header.own("expert_used_count"), "expert_used_count"), default=0)
+    check(used <= all_of_them, "it uses {used} of {all_of_them} experts", used=used, all_of_them=all_of_them)
+    check(used > 0 or all_of_them == 0, "it uses none of its experts ({all_of_them})", all_of_them=all_of_them)
+
+
+def _check_blocks(header: GgufHeader) -> None:
+    """As many blocks as it claims; a file of a split model has only some, extra prediction layers may count or not."""
+    blocks = [int(match[1]) for tensor in header.tensors if (match := _BLOCK.match(tensor.name))]
+    if not blocks or _is_part(header):
+        return
+    (claimed, *_), found = _numbers(header.own("block_count"), "block_count"), max(blocks) + 1
+    extra = sum(_numbers(header.own("nextn_predict_layers"), "nextn_predict_layers"))
+    check(
+        abs(claimed - found) <= extra,
+        "the number of its blocks should be {claimed:,} and is {found:,}",
+        claimed=claimed,
+        found=found,
+    )
+
+
+def _is_part(header: GgufHeader) -> bool:
+    """Whether the model goes on in other files; the first may hold none of its weights."""
+    parts = header.metadata.get("split.count", 1)
+    return isinstance(parts, int) and parts > 1
+
+
+def _list(header: GgufHeader, key: str, types: tuple[ValueType, ...]) -> ArrayRef:
+    """Return where the list under ``key`` lies."""
+    value = header.arrays.get(key)
+    check(
+        value is not None and (value.item_type in types or value.length == 0), "its {key} has the wrong type", key=key
+    )
+    return value if value is not None else ArrayRef(types[0], 0, 0, 0)

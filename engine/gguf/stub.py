@@ -1,0 +1,24 @@
+"""Writes a stub of a model: its header without any tensor, from which llama.cpp makes the vocabulary and nothing else.
+
+So a file that is not here can be judged by llama.cpp's own tokenizer rules. Knows the format, not what is judged.
+"""
+
+from __future__ import annotations
+
+import struct
+from pathlib import Path
+
+from engine.gguf.header import GgufHeader
+from engine.gguf.source import ReadAt
+
+_SPLIT = "split."  # llama.cpp would look for the other parts beside the stub
+
+
+def write_stub(header: GgufHeader, read_at: ReadAt, path: Path) -> Path:
+    """Write the metadata of ``header``, as it was parsed from ``read_at``, as a GGUF of no tensors; return ``path``."""
+    kept = [span for key, span in header.entries.items() if not key.startswith(_SPLIT)]
+    with path.open("wb") as file:
+        file.write(b"GGUF" + struct.pack("<IQQ", header.version, 0, len(kept)))
+        for begin, end in kept:
+            file.write(read_at(begin, end - begin))
+    return path

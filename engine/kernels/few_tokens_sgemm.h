@@ -1,0 +1,334 @@
+// llama.cpp's products of IQ4_XS, Q4_1, Q5_K, Q6_K and Q8_0 weights with one and with a few tokens, anew for processors with
+// AVX-512 VNNI.
+//
+// Included before ggml/src/ggml-cpu/llamafile/sgemm.cpp by narrow.sh and ordered.sh. Its function takes the place of
+// llama.cpp's own, which stays in the library with _stock behind its name and gets all that is not for this one. Knows
+// nothing of how weights are laid out: few_tokens_iq4_xs.h and the like do.
+//
+// A fifth of a Q4_K_M model is Q6_K, and a Q5_K_M model is both. llama.cpp unpacks the weights of superblocks once for each
+// token of a pass of up to seven, and has tiles of 16 by 16 for more (few_tokens_tiled.h says which of them are left to it).
+// Q4_1 it takes token by token, however many there are. Here they are unpacked once for up to eight tokens, into registers.
+//
+// Rows taken together lie apart, and what the processor fetches by itself comes late at the beginning of each. Where weights are
+// more than the caches hold that made a single token slower than llama.cpp's, by up to half; so they are fetched here.
+//
+// Sums are whole numbers, and the few operations on floats are those of llama.cpp's product with a single token in the same
+// order, so each token of a pass of several gets every bit that a pass of its own would give it
+// (tests/engine/kernels/test_few_tokens_sgemm.py).
+#pragma once
+
+#if defined(__AVX512F__) && defined(__AVX512BW__) && defined(__AVX512DQ__) && \
+    defined(__AVX512VL__) && defined(__AVX512VNNI__) && defined(__BMI2__) && defined(__FMA__) && defined(__F16C__)
+
+#define GGML_COMMON_IMPL_CPP
+#define GGML_COMMON_DECL_CPP
+#include "ggml-common.h"
+#include "ggml-impl.h"
+#include "ggml-cpu-impl.h"
+#include "llamafile/sgemm.h"
+
+#include <immintrin.h>
+
+#include <cstdint>
+#include <cstring>
+#include <vector>
+
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC push_options
+#pragma GCC optimize("no-schedule-insns")
+#endif
+
+namespace {  // of this file alone
+namespace few_tokens {
+
+constexpr int MOST_TURNS = 16;  // a thread's share of the rows is taken in so many turns: another program may hold it up
+
+struct alignas(64) activations {  // of one token, 256 columns
+    int8_t values[256];
+    int16_t sums[16];  // of 16 columns each
+    float scale;
+};
+
+struct alignas(32) eight {  // the same 256 columns of eight tokens, or of fewer and nothing
+    __m256i sums[4];        // of 32 columns, 0 to 7: in each 32 bits, a token's, two that follow each other
+    __m256 scales_off;      // less than zero, as sums are taken off
+};
+
+// Adds to `all` the products of 256 columns, unsigned and below 64, with one token; `scales` are of two `values` each.
+inline __m256i weigh_superblock(__m512i all, const __m512i * values, const __m512i * scales, const activations & token) {
+    const __m512i both = _mm512_set_epi16(62, 30, 60, 28, 58, 26, 56, 24, 54, 22, 52, 20, 50, 18, 48, 16,
+                                          46, 14, 44, 12, 42, 10, 40, 8, 38, 6, 36, 4, 34, 2, 32, 0);
+    __m512i four[4];  // sums of four columns, at most 4 * 63 * 128, so that the lower 16 bits are all
+#pragma GCC unroll 4
+    for (int i = 0; i < 4; i++) {
+        four[i] = _mm512_dpbusd_epi32(_mm512_setzero_si512(), values[i], _mm512_load_si512(token.values + 64 * i));
+    }
+#pragma GCC unroll 2
+    for (int i = 0; i < 2; i++) {
+        const __m512i pairs = _mm512_permutex2var_epi16(four[2 * i], both, four[2 * i + 1]);
+        all = _mm512_dpwssd_epi32(all, pairs, scales[i]);
+    }
+    return _mm256_add_epi32(_mm512_castsi512_si256(all), _mm512_extracti64x4_epi64(all, 1));
+}
+
+// What of the weights is read some blocks later, where rows are taken `at_once`: the processor alone is late at the beginning
+// of each row. Beyond the last row fetching harms nothing. Few tokens get there sooner.
+template <class B>
+struct upcoming {
+    int64_t far = 0, near = 0;  // blocks from the one at hand, where what comes is of the same turn, and where it is of the next
+    int rest = 0, nb;
+    bool is_wanted;
+
+    upcoming(int64_t m, int64_t n, int nb, int64_t row_step, int64_t at_once) : nb(nb) {
+        const int64_t row = (int64_t) sizeof(B) * nb, steps = (n > 4 ? 4608 : 9216) / (int64_t) sizeof(B) / at_once;
+        is_wanted = row >= 256 || row * m >= 1 << 19;  // else it is a draft of a few weights, which are in the caches
+        if (is_wanted) {  // so a row has a block, at least
+            far = steps / nb * at_once * row_step + steps % nb;
+            near = far + at_once * row_step - nb;
+            rest = (int) (steps % nb);
+        }
+    }
+
+    // Always inline: GCC leaves a call out whose function does nothing but fetch.
+    __attribute__((always_inline)) inline void fetch(const B * row, int k) const {
+        const char * place = (const char *) (row + (k + rest < nb ? far : near) + k);
+#pragma GCC unroll 4
+        for (size_t line = 0; line < sizeof(B); line += 64) {
+            _mm_prefetch(place + line, _MM_HINT_T0);
+        }
+    }
+};
+
+// As llama.cpp's product with a single token does it.
+inline float added_up(__m256 lanes) {
+    __m128 four = _mm_add_ps(_mm256_extractf128_ps(lanes, 1), _mm256_castps256_ps128(lanes));
+    four = _mm_add_ps(four, _mm_movehl_ps(four, four));
+    return _mm_cvtss_f32(_mm_add_ss(four, _mm_movehdup_ps(four)));
+}
+
+}  // namespace few_tokens
+}  // namespace
+
+#include "few_tokens_iq4_xs.h"
+#include "few_tokens_q4_1.h"
+#include "few_tokens_q5_k.h"
+#include "few_tokens_q6_k.h"
+#include "few_tokens_q8_0.h"
+
+namespace {
+namespace few_tokens {
+
+struct prepared {  // `nb` superblocks of each of some tokens, aligned as the products want them
+    const activations * tokens;
+    const eight * eights;  // null where nobody asks
+};
+
+// ROWS rows, `row_step` superblocks apart, with TOKENS tokens, `nb` apart; their results are `out_step` apart.
+template <class W, int ROWS, int TOKENS>
+inline void tile(int nb, float * out, int64_t out_step, const typename W::block * rows, int64_t row_step,
+                 const upcoming<typename W::block> & next, const prepared & all) {
+    __m256 sums[ROWS][TOKENS], least[ROWS];
+    for (int r = 0; r < ROWS; r++) {
+        least[r] = _mm256_setzero_ps();
+        for (int t = 0; t < TOKENS; t++) {
+            sums[r][t] = _mm256_setzero_ps();
+        }
+    }
+    for (int k = 0; k < nb; k++) {
+        typename W::superblock unpacked[ROWS];
+#pragma GCC unroll 2
+        for (int r = 0; r < ROWS; r++) {
+            next.fetch(rows + r * row_step, k);
+            unpacked[r] = W::unpack(rows + r * row_step + k);
+            if constexpr (W::HAS_LEAST) {
+                least[r] = W::add_least(least[r], unpacked[r], all.eights[k]);
+            }
+        }
+#pragma GCC unroll 8
+        for (int t = 0; t < TOKENS; t++) {
+            const activations & token = all.tokens[(int64_t) t * nb + k];
+            const __m256 scale = _mm256_set1_ps(token.scale);
+#pragma GCC unroll 2
+            for (int r = 0; r < ROWS; r++) {
+                const __m256 whole = _mm256_cvtepi32_ps(W::weigh(unpacked[r], token));
+                sums[r][t] = _mm256_fmadd_ps(_mm256_mul_ps(scale, unpacked[r].scale), whole, sums[r][t]);
+            }
+        }
+    }
+    for (int r = 0; r < ROWS; r++) {
+        alignas(32) float off[8];
+        _mm256_store_ps(off, least[r]);
+        for (int t = 0; t < TOKENS; t++) {
+            out[t * out_step + r] = W::HAS_LEAST ? added_up(sums[r][t]) + off[t] : added_up(sums[r][t]);
+        }
+    }
+}
+
+template <class W, int ROWS>
+inline void some_tokens(int nb, float * out, int64_t out_step, const typename W::block * rows, int64_t row_step,
+                        const upcoming<typename W::block> & next, prepared all, int64_t count) {
+    for (; count >= 8; count -= 8, out += 8 * out_step) {
+        tile<W, ROWS, 8>(nb, out, out_step, rows, row_step, next, all);
+        all.tokens += (int64_t) 8 * nb;
+        all.eights += W::HAS_LEAST ? nb : 0;
+    }
+    switch (count) {
+        case 7: tile<W, ROWS, 7>(nb, out, out_step, rows, row_step, next, all); break;
+        case 6: tile<W, ROWS, 6>(nb, out, out_step, rows, row_step, next, all); break;
+        case 5: tile<W, ROWS, 5>(nb, out, out_step, rows, row_step, next, all); break;
+        case 4: tile<W, ROWS, 4>(nb, out, out_step, rows, row_step, next, all); break;
+        case 3: tile<W, ROWS, 3>(nb, out, out_step, rows, row_step, next, all); break;
+        case 2: tile<W, ROWS, 2>(nb, out, out_step, rows, row_step, next, all); break;
+        case 1: tile<W, ROWS, 1>(nb, out, out_step, rows, row_step, next, all); break;
+    }
+}
+
+// Where this thread finds `count` tokens, `step` superblocks apart.
+inline const activations * aligned(const block_q8_K * tokens, int64_t step, int64_t count, int nb) {
+    static thread_local std::vector<activations> room;
+    if (room.size() < (size_t) count * nb) {
+        room.resize((size_t) count * nb);
+    }
+    for (int64_t t = 0; t < count; t++) {
+        for (int k = 0; k < nb; k++) {
+            const block_q8_K & from = tokens[t * step + k];
+            activations & to = room[(size_t) t * nb + k];
+            memcpy(to.values, from.qs, sizeof(to.values));
+            memcpy(to.sums, from.bsums, sizeof(to.sums));
+            to.scale = from.d;
+        }
+    }
+    return room.data();
+}
+
+// The same tokens by eights.
+inline const eight * in_eights(const activations * tokens, int64_t count, int nb) {
+    static thread_local std::vector<eight> room;
+    const int64_t num_eights = (count + 7) / 8;
+    if (room.size() < (size_t) num_eights * nb) {
+        room.resize((size_t) num_eights * nb);
+    }
+    for (int64_t e = 0; e < num_eights; e++) {
+        for (int k = 0; k < nb; k++) {
+            alignas(32) int16_t sums[4][8][2] = {};
+            alignas(32) float scales[8] = {};
+            for (int64_t t = 0; t < 8 && 8 * e + t < count; t++) {
+                const activations & token = tokens[(8 * e + t) * nb + k];
+                for (int i = 0; i < 8; i++) {
+                    sums[i / 2][t][i % 2] = (int16_t) (token.sums[2 * i] + token.sums[2 * i + 1]);
+                }
+                scales[t] = -token.scale;
+            }
+            eight & to = room[(size_t) e * nb + k];
+            memcpy(to.sums, sums, sizeof(sums));
+            to.scales_off = _mm256_load_ps(scales);
+        }
+    }
+    return room.data();
+}
+
+template <class W>
+struct of_superblocks {  // how W's products are made
+    using block = typename W::block;
+    using tokens = block_q8_K;
+    static constexpr int ROWS = 2;   // at once
+    static constexpr int ALONE = 2;  // up to so many tokens, rows are taken one by one: memory gives that sooner
+    static constexpr int LARGE = 0;
+
+    static inline prepared prepare(const block_q8_K * from, int64_t step, int64_t count, int nb) {
+        const activations * all = aligned(from, step, count, nb);
+        return {all, W::HAS_LEAST ? in_eights(all, count, nb) : nullptr};
+    }
+
+    template <int ROWS>
+    static inline void some_tokens(int nb, float * out, int64_t out_step, const block * rows, int64_t row_step,
+                                   const upcoming<block> & next, const prepared & all, int64_t count) {
+        few_tokens::some_tokens<W, ROWS>(nb, out, out_step, rows, row_step, next, all, count);
+    }
+};
+
+template <class P>
+inline int64_t rounded(int64_t rows) {
+    return (rows + P::ROWS - 1) / P::ROWS * P::ROWS;
+}
+
+template <class P, class A>
+inline void some_rows(int64_t first, int64_t last, int nb, float * out, int64_t ldc, const typename P::block * rows,
+                      int64_t lda, const upcoming<typename P::block> & next, const A & all, int64_t n) {
+    int64_t row = first;
+    for (; (n > P::ALONE || !next.is_wanted) && row + P::ROWS <= last; row += P::ROWS) {
+        P::template some_tokens<P::ROWS>(nb, out + row, ldc, rows + row * lda, lda, next, all, n);
+    }
+    for (; row < last; row++) {
+        P::template some_tokens<1>(nb, out + row, ldc, rows + row * lda, lda, next, all, n);
+    }
+}
+
+// C, n tokens of m results, `ldc` floats apart, from A, m rows of k blocks, and B, n tokens, `lda` and `ldb` apart.
+template <class P>
+inline void multiply(const struct ggml_compute_params * params, int64_t m, int64_t n, int64_t k, const void * A,
+                     int64_t lda, const void * B, int64_t ldb, void * C, int64_t ldc) {
+    const int nb = (int) k;
+    const typename P::block * rows = (const typename P::block *) A;
+    const typename P::tokens * tokens = (const typename P::tokens *) B;
+    const upcoming<typename P::block> next(m, n, nb, lda, n > P::ALONE ? P::ROWS : 1);
+    if (m * k < P::LARGE) {  // waiting for each other would take longer than what can hold one up
+        const int64_t share = rounded<P>((m + params->nth - 1) / params->nth), first = params->ith * share;
+        if (first < m) {
+            const auto all = P::prepare(tokens, ldb, n, nb);
+            some_rows<P>(first, first + share < m ? first + share : m, nb, (float *) C, ldc, rows, lda, next, all, n);
+        }
+        return;
+    }
+    if (params->ith == 0) {  // each thread begins with the turn of its own number
+        ggml_threadpool_chunk_set(params->threadpool, params->nth);
+    }
+    ggml_barrier(params->threadpool);
+    const auto all = P::prepare(tokens, ldb, n, nb);
+    const int64_t turns = (int64_t) params->nth * MOST_TURNS;
+    const int64_t rows_a_turn = rounded<P>((m + turns - 1) / turns);
+    for (int64_t turn = params->ith; turn * rows_a_turn < m; turn = ggml_threadpool_chunk_add(params->threadpool, 1)) {
+        const int64_t first = turn * rows_a_turn, last = first + rows_a_turn < m ? first + rows_a_turn : m;
+        some_rows<P>(first, last, nb, (float *) C, ldc, rows, lda, next, all, n);
+    }
+    ggml_barrier(params->threadpool);  // the next product counts its turns anew
+}
+
+}  // namespace few_tokens
+}  // namespace
+
+extern "C" bool llamafile_sgemm_stock(const struct ggml_compute_params * params, int64_t m, int64_t n, int64_t k,
+                                      const void * A, int64_t lda, const void * B, int64_t ldb, void * C, int64_t ldc,
+                                      int Atype, int Btype, int Ctype);
+
+extern "C" bool llamafile_sgemm(const struct ggml_compute_params * params, int64_t m, int64_t n, int64_t k,
+                                const void * A, int64_t lda, const void * B, int64_t ldb, void * C, int64_t ldc,
+                                int Atype, int Btype, int Ctype) {
+    using namespace few_tokens;
+    void (*product)(const struct ggml_compute_params *, int64_t, int64_t, int64_t, const void *, int64_t, const void *,
+                    int64_t, void *, int64_t) = nullptr;
+    if (Btype == GGML_TYPE_Q8_K && Ctype == GGML_TYPE_F32) {
+        product = Atype == GGML_TYPE_IQ4_XS ? multiply<of_superblocks<iq4_xs>>
+                  : Atype == GGML_TYPE_Q5_K ? multiply<of_superblocks<q5_K>>
+                  : Atype == GGML_TYPE_Q6_K ? multiply<of_superblocks<q6_K>>
+                                            : nullptr;
+    } else if (Btype == GGML_TYPE_Q8_0 && Ctype == GGML_TYPE_F32 && Atype == GGML_TYPE_Q8_0) {
+        product = multiply<q8_0>;
+    } else if (Btype == GGML_TYPE_Q8_1 && Ctype == GGML_TYPE_F32 && Atype == GGML_TYPE_Q4_1) {
+        product = multiply<q4_1>;
+    }
+    if (product != nullptr) {
+        product(params, m, n, k, A, lda, B, ldb, C, ldc);
+        return true;
+    }
+    return llamafile_sgemm_stock(params, m, n, k, A, lda, B, ldb, C, ldc, Atype, Btype, Ctype);
+}
+
+// llama.cpp's own definition, which follows, gets this name.
+#define llamafile_sgemm llamafile_sgemm_stock
+
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC pop_options
+#endif
+
+#endif

@@ -1,0 +1,1 @@
+"""Models in memory: opened, with a context, and what they take."""

@@ -1,0 +1,265 @@
+"""Brings a GGUF into memory, ready to run: weights, context, cached sequence, and what to show of it.
+
+Knows nothing of pairs, prompts or answers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from engine.errors import ContextError, DecodeError, LoadCancelledError, ModelFileError, ModelLoadError
+from engine.fit.fit import CacheShape, Verdict, all_parts_bytes, check_fit, estimate
+from engine.gguf.header import read_header
+from engine.llama import library
+from engine.llama.context import ContextParams, LlamaContext
+from engine.llama.model import LlamaModel
+from engine.llama.snapshots import affordable_snapshots
+from engine.llama.top_chain import NUM_CANDIDATES, candidates_pay
+from engine.loading.memory_use import estimated_memory, reported_memory
+from engine.records import CacheType, FlashAttention, LoadRequest, ModelInfo, SamplingParams
+from engine.sentences import said
+from engine.sequence import CachedSequence
+
+SMALLEST_AUTOMATIC_N_CTX = 2048
+AUTOMATIC_N_CTX = 8192  # tokens, where the model was trained for at least as many
+ALL_LAYERS = 999
+
+
+@dataclass(frozen=True, slots=True)
+class LoadOptions:
+    """How to load one model; ``None`` means a sensible automatic value."""
+
+    n_ctx: int | None = None
+    threads: int | None = None
+    gpu_layers: int | None = None
+    cache_type: CacheType = CacheType.F16
+    flash_attention: FlashAttention = FlashAttention.AUTO
+    key_type: CacheType | None = None  # of keys alone, with attention in separate steps; see `draft_cache`
+    narrows: bool = False  # on a GPU, passes may give a row's likeliest tokens only: enough for a draft
+
+
+def target_options(request: LoadRequest) -> LoadOptions:
+    """What a request asks for the target."""
+    return LoadOptions(request.n_ctx, request.threads, request.gpu_layers, request.cache_type, request.flash_attention)
+
+
+def draft_options(request: LoadRequest, n_ctx: int) -> LoadOptions:
+    """What a request asks for the draft: as long a context as the target's, on the same device unless it says so.
+
+    (Where nobody asked, `draft_place` measures whether the processor is faster.)
+    """
+    gpu_layers = request.gpu_layers if request.draft_gpu_layers is None else request.draft_gpu_layers
+    kind = request.draft_cache_type
+    return LoadOptions(n_ctx, request.draft_threads, gpu_layers, kind, request.flash_attention, narrows=True)
+
+
+def placement_notices(request: LoadRequest) -> tuple[str, ...]:
+    """What of a request cannot be followed as it is, in one sentence."""
+    kinds = (request.cache_type, request.draft_cache_type if request.draft else CacheType.F16)
+    quantized = [kind.value for kind in dict.fromkeys(kinds) if kind is not CacheType.F16]
+    if request.flash_attention is not FlashAttention.OFF or not quantized:
+        return ()
+    kinds_named = " / ".join(quantized)
+    return (said("Flash attention is on, since a cache of type {kinds} needs it.", kinds=kinds_named),)
+
+
+@dataclass(frozen=True, slots=True)
+class LoadedModel:
+    """A model that can run. ``can_rollback`` was tried, not assumed; without it the model decodes plain."""
+
+    model: LlamaModel
+    context: LlamaContext
+    sequence: CachedSequence
+    info: ModelInfo
+    can_rollback: bool
+
+    def close(self) -> None:
+        """Free everything."""
+        self.context.close()
+        self.model.close()
+
+
+def fitting(paths: Sequence[str], options: LoadOptions) -> LoadOptions:
+    """Settle the context before anything is loaded: the asked one, or the largest automatic one that fits.
+
+    With a GPU the main memory is not the limit, and llama.cpp tells what does not fit there.
+
+    Raises:
+        ModelFileError: a header cannot be read.
+        NotEnoughMemoryError: it cannot fit the free main memory.
+    """
+    headers = [read_header(Path(path)) for path in paths]
+    wholes = [all_parts_bytes(Path(path), header) for path, header in zip(paths, headers, strict=True)]
+    trained = headers[0].own("context_length")
+    largest = trained if isinstance(trained, int) and trained > 0 else AUTOMATIC_N_CTX
+    n_ctx = min(options.n_ctx or AUTOMATIC_N_CTX, largest)
+    if library.supports_gpu() and options.gpu_layers != 0:
+        return replace(options, n_ctx=n_ctx)
+    while options.n_ctx is None and n_ctx > SMALLEST_AUTOMATIC_N_CTX:
+        report = estimate(headers, _fit_options(options, n_ctx), weights_bytes=wholes)
+        if report.verdict is not Verdict.TOO_LARGE:
+            break
+        n_ctx //= 2
+    check_fit(headers, _fit_options(options, n_ctx), weights_bytes=wholes)
+    return replace(options, n_ctx=n_ctx)
+
+
+def has_room(path: str, options: LoadOptions) -> bool:
+    """Whether a model with a settled context fits with room to spare.
+
+    Raises:
+        ModelFileError: its header cannot be read.
+    """
+    header = read_header(Path(path))
+    shape = _fit_options(options, options.n_ctx or AUTOMATIC_N_CTX)
+    report = estimate([header], shape, weights_bytes=[all_parts_bytes(Path(path), header)])
+    return report.verdict is Verdict.FITS
+
+
+def _fit_options(options: LoadOptions, n_ctx: int) -> CacheShape:
+    fused = options.flash_attention is not FlashAttention.OFF and options.key_type is None
+    return CacheShape(n_ctx, options.cache_type, fused=fused)
+
+
+def open_model(path: str | Path, options: LoadOptions, progress: Callable[[float], bool] | None = None) -> LoadedModel:
+    """Load ``path``; with automatic GPU layers, fewer of them are tried where all do not fit.
+
+    Raises:
+        ModelFileError: the file is missing, broken, or no text model.
+        ContextError: no context of this size can be made.
+        DecodeError: not even a few tokens can be computed.
+    """
+    for gpu_layers in _layer_choices(options.gpu_layers):
+        last_choice = gpu_layers == 0 or options.gpu_layers is not None
+        try:
+            return _open_with(Path(path), options, gpu_layers, progress)
+        except LoadCancelledError:
+            raise
+        except (ModelLoadError, ContextError, DecodeError):  # the last: no room for what a pass needs
+            if last_choice:
+                raise
+    raise ModelLoadError(said("{path} fits neither GPU nor main memory.", path=Path(path).name))
+
+
+def _layer_choices(asked: int | None) -> tuple[int, ...]:
+    if not library.supports_gpu():
+        return (0,)
+    return (asked,) if asked is not None else (ALL_LAYERS, 32, 16, 8, 0)
+
+
+def _open_with(
+    path: Path, options: LoadOptions, gpu_layers: int, progress: Callable[[float], bool] | None
+) -> LoadedModel:
+    with library.buffers() as told:
+        model = LlamaModel(path, gpu_layers=gpu_layers, progress=progress)
+        try:
+            _check_kind(model)
+            _go_on(path, progress)
+            context = _make_context(model, options)
+        except Exception:
+            model.close()
+            raise
+    try:
+        _go_on(path, progress)  # what follows reads all weights, from a disk perhaps
+        info = _describe(model, context, options)
+        info = replace(info, memory=reported_memory(told, info.size_bytes) or estimated_memory(info))
+        sequence = CachedSequence(context)
+        return LoadedModel(model, context, sequence, info, _try_rollback(sequence))
+    except Exception:
+        context.close()
+        model.close()
+        raise
+
+
+def _go_on(path: Path, progress: Callable[[float], bool] | None) -> None:
+    if progress is not None and not progress(1.0):
+        raise LoadCancelledError(said("Loading {path} was cancelled.", path=path.name))
+
+
+def _check_kind(model: LlamaModel) -> None:
+    if not model.generates_text:
+        raise ModelFileError(
+            said(
+                "{path} is a {architecture} model, which does not write text.",
+                path=model.path.name,
+                architecture=model.architecture,
+            )
+        )
+
+
+def _make_context(model: LlamaModel, options: LoadOptions) -> LlamaContext:
+    trained = model.n_ctx_train or AUTOMATIC_N_CTX
+    n_ctx = min(options.n_ctx or AUTOMATIC_N_CTX, trained)
+    threads = options.threads or library.default_threads(model.num_params)
+    snapshots = affordable_snapshots(model)
+    candidates = NUM_CANDIDATES if options.narrows and candidates_pay(model) else 0
+    kinds = (options.cache_type, options.key_type, options.flash_attention)
+    return LlamaContext(model, ContextParams(n_ctx, threads, snapshots, *kinds, candidates))
+
+
+@contextmanager
+def other_context(loaded: LoadedModel, options: LoadOptions) -> Iterator[LlamaContext]:
+    """Give another context on a model that is loaded, for as long as it is needed, with as many threads.
+
+    Raises:
+        ContextError: it cannot be made.
+    """
+    with _make_context(loaded.model, replace(options, threads=loaded.context.threads)) as context:
+        yield context
+
+
+def _try_rollback(sequence: CachedSequence) -> bool:
+    """Whether the memory can forget a tail, or be taken back: tried on three tokens, which also wakes buffers up."""
+    sequence.forward((0,), 0)
+    sequence.checkpoint()
+    sequence.forward((0, 0), 1)
+    possible = sequence.rollback(1)
+    sequence.clear()
+    return possible
+
+
+def _describe(model: LlamaModel, context: LlamaContext, options: LoadOptions) -> ModelInfo:
+    return ModelInfo(
+        path=str(model.path),
+        name=model.name,
+        architecture=model.architecture,
+        num_params=model.num_params,
+        size_bytes=model.size_bytes,
+        n_vocab=model.vocab.n_vocab,
+        n_ctx=context.n_ctx,
+        n_ctx_train=model.n_ctx_train,
+        threads=context.threads,
+        gpu_layers=min(model.gpu_layers, model.n_layer + 1),
+        template_name="from the model" if model.chat_template else "fallback",
+        cache_type=options.cache_type,
+        key_type=options.key_type,
+        flash_attention=options.flash_attention,
+        recommended=recommended_sampling(model.metadata),
+    )
+
+
+_WHOLE = {"top_k": "top_k"}
+_REAL = {"temperature": "temp", "top_p": "top_p", "min_p": "min_p", "repeat_penalty": "penalty_repeat"}
+
+
+def recommended_sampling(metadata: Callable[[str], str | None]) -> tuple[tuple[str, int | float], ...]:
+    """Give name and value of each link of the chain that has one, in the names of `SamplingParams`.
+
+    ``metadata`` gives an entry as text, None where there is none. What is no number or out of its range is left out.
+    """
+    kinds: tuple[tuple[type[int] | type[float], dict[str, str]], ...] = ((int, _WHOLE), (float, _REAL))
+    given = ((name, kind, metadata(f"general.sampling.{key}")) for kind, keys in kinds for name, key in keys.items())
+    read = ((name, None if text is None else _number(name, kind, text)) for name, kind, text in given)
+    return tuple((name, value) for name, value in read if value is not None)
+
+
+def _number(name: str, kind: type[int] | type[float], text: str) -> int | float | None:
+    try:
+        value = kind(text)
+        SamplingParams(**{name: value})  # type: ignore[arg-type]
+    except ValueError:
+        return None
+    return value

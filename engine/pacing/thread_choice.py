@@ -1,0 +1,48 @@
+"""The number of threads of a loaded model, found by measurement. Knows no pair."""
+
+from __future__ import annotations
+
+from engine.errors import DecodeError
+from engine.llama import library
+from engine.loading.loading import LoadedModel
+from engine.pacing.measuring import Interrupted, ShouldStop, measurable, nobody_waits
+from engine.tuning import threads
+
+
+def choose_threads(
+    loaded: LoadedModel,
+    asked: int | None,
+    sizes: tuple[int, ...],
+    budget_s: float,
+    *,
+    settled: bool = False,
+    should_stop: ShouldStop = nobody_waits,
+) -> int:
+    """Put the fastest number in force and give it: the one ``asked`` for; on a GPU the default; else what is measured.
+
+    Args:
+        loaded: its cache is left as it was.
+        asked: by a person.
+        sizes: tokens of the passes that are compared.
+        budget_s: seconds that it may take, about.
+        settled: the number in force is to stay.
+        should_stop: asked before each pass.
+
+    Raises:
+        DecodeError: a pass failed; the number in force stayed.
+        Interrupted: ``should_stop`` said so; the same.
+    """
+    now = loaded.context.threads
+    others = [count for count in threads.candidates(library.physical_cores()) if count != now]
+    counts = [now, *others]
+    if asked is not None or settled or loaded.model.gpu_layers or len(counts) == 1 or not loaded.can_rollback:
+        return asked or now
+    try:
+        with measurable(loaded.sequence, should_stop) as run_pass:
+            costs_ms = threads.measure(run_pass, loaded.context.set_threads, counts, sizes, budget_s)
+    except (DecodeError, Interrupted):
+        loaded.context.set_threads(now)
+        raise
+    chosen = threads.choose(costs_ms)
+    loaded.context.set_threads(chosen)
+    return chosen

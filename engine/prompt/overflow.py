@@ -1,0 +1,92 @@
+"""Which messages still fit where a conversation has outgrown the context. Pure: counts come as a function.
+
+A question that got no answer is joined with the next one; one that was too long would stand in the way of all to come.
+
+Whole turns go, oldest first, and several at once: if every answer dropped one more turn, no answer could use the cache
+of the one before. The system prompt and the last question always stay.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+from engine.records import JOINT, Message
+
+_PARTS = 4  # the context is given up in so many parts
+
+_Place = tuple[int, int]  # of a question: its message, and which of those that are joined there
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """What is left of a conversation, and how many messages were left out in front of it."""
+
+    messages: tuple[Message, ...]
+    num_left_out: int
+
+
+def without_oldest(messages: Sequence[Message], count: Callable[[str], int], n_ctx: int) -> list[Kept]:
+    """Shorter and shorter conversations, a quarter of the context less each time, down to the last question alone.
+
+    Args:
+        messages: at most one system prompt in front, then questions and answers in turns.
+        count: tokens of a text; the template's own tokens need not be in it.
+        n_ctx: tokens that the context holds.
+    """
+    first = 1 if messages and messages[0].role == "system" else 0
+    head = tuple(messages[:first])
+    starts = [i for i in range(first, len(messages)) if messages[i].role == "user"]
+    result: list[Kept] = []
+    seen, part = 0, max(n_ctx // _PARTS, 1)
+    threshold, done = part, first
+    for start in starts[1:]:
+        seen += sum(count(message.content) for message in messages[done:start])
+        done = start
+        if seen >= threshold:
+            result.append(Kept((*head, *messages[start:]), start - first))
+            threshold = (seen // part + 1) * part
+    if len(starts) > 1 and (not result or result[-1].num_left_out != starts[-1] - first):
+        result.append(Kept((*head, *messages[starts[-1] :]), starts[-1] - first))
+    return result
+
+
+def without_hopeless(messages: Sequence[Message], count: Callable[[str], int], room: int) -> Kept:
+    """The conversation without the questions that got no answer and never can: no prompt of ``room`` tokens holds one.
+
+    ``num_left_out`` counts those questions. The last question always stays.
+    """
+    return _without(messages, {place for place in _unanswered(messages) if count(_question(messages, place)) > room})
+
+
+def without_unanswered(messages: Sequence[Message]) -> list[Kept]:
+    """The conversation without one more each time, oldest first, of the questions that got no answer.
+
+    They were joined with the next one. ``num_left_out`` counts them; no turn that was answered goes.
+    """
+    places = _unanswered(messages)
+    return [_without(messages, set(places[:end])) for end in range(1, len(places) + 1)]
+
+
+def _unanswered(messages: Sequence[Message]) -> list[_Place]:
+    """Of the questions that a message joins, the last one is answered, or to be answered."""
+    return [
+        (i, k)
+        for i, message in enumerate(messages)
+        if message.content.endswith(JOINT.join(message.questions))
+        for k in range(len(message.questions) - 1)
+    ]
+
+
+def _question(messages: Sequence[Message], place: _Place) -> str:
+    return messages[place[0]].questions[place[1]]
+
+
+def _without(messages: Sequence[Message], gone: set[_Place]) -> Kept:
+    result = list(messages)
+    for i in {i for i, _ in gone}:
+        asked = messages[i].questions
+        front = messages[i].content.removesuffix(JOINT.join(asked))  # a summary may stand before them
+        rest = tuple(question for k, question in enumerate(asked) if (i, k) not in gone)
+        result[i] = replace(messages[i], content=front + JOINT.join(rest), questions=rest)
+    return Kept(tuple(result), len(gone))

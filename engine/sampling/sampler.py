@@ -1,0 +1,297 @@
+"""Logits to distributions: the sampling chain. Knows neither models nor drafts.
+
+The chain, in this order: penalties over the last tokens, temperature, top-k, top-p, min-p. Target and draft go
+through the same chain: p and q are what the *whole* chain gives, which is what makes verification exact.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from math import exp, inf, log
+
+import numpy as np
+from numpy.typing import NDArray
+
+from engine.interfaces import Candidates
+from engine.records import SamplingParams
+from engine.sampling.distribution import Distribution, point_mass
+from engine.sampling.top_k import MOST_NEAR, Row, candidates, near, not_numbers
+
+History = NDArray[np.int32]  # [num_tokens] ids, oldest first
+
+# Below this share of the most likely token a float64 sum does not change any more: exp(-40) is 4e-18.
+_NEGLIGIBLE_LOG = 40.0
+# To know how sure a draft is, a large row is reduced to the maxima of blocks of so many tokens.
+_BLOCK = 128
+_FEW_BLOCKS = 256
+# Below so many tokens to look for those that matter takes longer than to take all, also right after a pass.
+_ALL_AT_ONCE = 49_152
+# A dot product with ones takes nearly half of the time of NumPy's sum with the greatest brought to 0; of more tokens
+# OpenBLAS makes it in threads of its own. Exponentials of logits up to here can be summed in single precision.
+_MOST_SUMMED, _SUMMABLE = 8192, 60.0
+_NUMBERS = 256  # random ones made at once
+_FEW = 192  # up to so many candidates are lists rather than arrays
+_LEAST = 5e-324  # what is above 0
+# From here on what min-p leaves is looked at alone first: with less of it, top-p mostly needs more than that.
+_TELLING_MIN_P = 0.02
+# Without top-k, tokens of this share of the best are looked at first, then those of its square, down to the last share.
+_FIRST_LEAST, _LAST_LEAST, _AND_MORE = 1e-2, 1e-17, 1.0 + 1e-9
+_NEAR = 12.0  # the rest adds less than a 150,000th of the best each
+_SAMPLED = 8  # of a flat row one in so many tokens is looked at: a draft that is so unsure need not be known exactly
+
+
+class Sampler:
+    """The chain for one answer. Rows given to it may be written into."""
+
+    def __init__(self, params: SamplingParams, banned_ids: frozenset[int] = frozenset()) -> None:
+        self.params = params
+        self._rng = np.random.Generator(np.random.PCG64(params.seed))
+        self._numbers: list[float] = []
+        self._banned = np.array(sorted(banned_ids), dtype=np.int64)
+        self._penalties = params.penalty_last_n > 0 and (
+            params.repeat_penalty != 1.0 or params.frequency_penalty != 0.0 or params.presence_penalty != 0.0
+        )
+        self._greedy = params.greedy
+        self._edits = self._penalties or len(self._banned) > 0
+        self._alone, self._near = _alone(params), _near(params)
+
+    @property
+    def greedy(self) -> bool:
+        """Whether every choice is the argmax."""
+        return self._greedy
+
+    def uniform(self) -> float:
+        """One number of the answer's own random stream, in [0, 1)."""
+        if not self._numbers:  # right after a pass the first call of the generator takes 20 microseconds
+            self._numbers = self._rng.random(_NUMBERS)[::-1].tolist()
+        return self._numbers.pop()
+
+    def argmax(self, row: Row, history: History, pending: list[int]) -> int:
+        """The most likely token after penalties; of equal ones the lowest id.
+
+        Raises:
+            DecodeError: the row holds no numbers (a damaged model).
+        """
+        if self._edits:
+            self._edit(row, history, pending)
+        return argmax(row)
+
+    def distribution(self, row: Row, history: History, pending: list[int]) -> Distribution:
+        """What the chain gives for ``row``, after ``history`` followed by the ``pending`` tokens of a draft.
+
+        Raises:
+            DecodeError: the row holds no numbers (a damaged model).
+        """
+        if self._edits:
+            self._edit(row, history, pending)
+        if self._greedy:
+            return point_mass(argmax(row))
+        return _chain(row, self.params, self._near, self._alone)
+
+    def allowed(self, candidates: Candidates, n_vocab: int, history: History, pending: list[int]) -> Candidates:
+        """Those of the ``candidates`` that are below ``n_vocab`` and not banned, penalties applied; maybe none."""
+        ids, logits = candidates.ids, candidates.logits
+        if ids[-1] >= n_vocab or len(self._banned):
+            kept = (ids < n_vocab) & ~np.isin(ids, self._banned)
+            ids, logits = ids[kept], logits[kept]
+        if self._penalties and len(ids):
+            self._penalize(logits, history, pending, ids)
+        return Candidates(ids, logits)
+
+    def narrow_distribution(self, allowed: Candidates) -> Distribution:
+        """What the chain after the penalties gives, above temperature 0, where only what `allowed` gave can be drawn.
+
+        Raises:
+            DecodeError: the logits are no numbers (a damaged model).
+        """
+        found = _chain(allowed.logits, self.params, self._near)
+        if found.few is not None:
+            return Distribution.of_few(found.few[0], allowed.ids[found.few[1]].tolist())
+        return Distribution(found.probs, allowed.ids if found.ids is None else allowed.ids[found.ids])
+
+    def _edit(self, row: Row, history: History, pending: list[int]) -> None:
+        if len(self._banned):
+            row[self._banned[self._banned < len(row)]] = -np.inf
+        if self._penalties:
+            self._penalize(row, history, pending)
+
+    def _penalize(
+        self, row: Row, history: History, pending: list[int], of_ids: NDArray[np.int64] | None = None
+    ) -> None:
+        """Repetition, frequency and presence penalties, as llama.cpp's `llama_sampler_penalties` applies them.
+
+        ``row`` [n] is of the tokens ``of_ids`` [n], ascending; without them of all tokens.
+        """
+        params = self.params
+        window = params.penalty_last_n
+        tail = history[-window:]
+        if pending:
+            tail = np.concatenate((tail, np.asarray(pending, dtype=np.int32)))[-window:]
+        ids, counts = np.unique(tail, return_counts=True)
+        if of_ids is None:
+            inside = ids < len(row)
+            places = ids[inside]
+        else:
+            places = np.minimum(of_ids.searchsorted(ids), len(of_ids) - 1)
+            inside = of_ids[places] == ids
+            places = places[inside]
+        counts = counts[inside]
+        values = row[places]
+        values = np.where(values > 0, values / params.repeat_penalty, values * params.repeat_penalty)
+        row[places] = values - counts * params.frequency_penalty - params.presence_penalty
+
+
+def argmax(row: Row) -> int:
+    """Where the greatest value of ``row`` is; of equal ones the first.
+
+    Raises:
+        DecodeError: the row holds no numbers (a damaged model).
+    """
+    best = int(row.argmax())
+    if row[best] != row[best]:  # NaN is the only value that differs from itself, and argmax finds it
+        raise not_numbers()
+    return best
+
+
+def top_probability(row: Row, best: int) -> float:
+    """The softmax probability of ``best``, the argmax of ``row``, which it may write into: how sure a draft is."""
+    highest = row[best]
+    if len(row) <= _MOST_SUMMED and -_SUMMABLE < highest < _SUMMABLE:
+        np.exp(row, row)  # in place: memory of its own would be one more thing to fetch right after a pass
+        return min(1.0, float(row.item(best) / row.dot(_ones(len(row))).item()))
+    if len(row) < _ALL_AT_ONCE:
+        row -= highest
+        return 1.0 / float(np.add.reduce(np.exp(row, row)))
+    width = len(row) // _BLOCK
+    blocks, tail = row[: _BLOCK * width].reshape(_BLOCK, width), row[_BLOCK * width :]
+    columns = np.flatnonzero(np.maximum.reduce(blocks, axis=0) > highest - np.float32(_NEAR))
+    if len(columns) <= _FEW_BLOCKS:
+        total = float(np.exp(blocks[:, columns] - highest).sum()) + float(np.exp(tail - highest).sum())
+        return min(1.0, 1.0 / total)
+    sampled = float(np.exp(row[::_SAMPLED] - highest).sum()) - (best % _SAMPLED == 0)
+    return 1.0 / (1.0 + _SAMPLED * sampled)
+
+
+@cache
+def _ones(count: int) -> Row:
+    return np.ones(count, dtype=np.float32)
+
+
+def _chain(row: Row, params: SamplingParams, reach: float = inf, alone: float = inf) -> Distribution:
+    """Temperature, top-k, top-p, min-p over a row whose penalties are already applied.
+
+    ``reach`` is of `_near`, ``alone`` of `_alone`.
+    """
+    if reach < inf and len(row) < MOST_NEAR:
+        few, ids = near(row, reach)
+        if len(ids) == 1:
+            return point_mass(ids[0])
+        if len(ids) <= _FEW and (left := _left(few, params, is_all=False)) is not None:
+            return Distribution.of_few(left[0], [ids[i] for i in left[1]])
+    found = candidates(row, _NEGLIGIBLE_LOG * params.temperature, params.top_k, alone)
+    logits = found.logits
+    if params.top_p < 1.0 or 0 < params.top_k < len(row):
+        if len(logits) <= _FEW and (left := _left(logits.tolist(), params)) is not None:
+            return Distribution.of_few(left[0], found.ids_at(left[1]))
+        places, weights = _likeliest(logits, found.highest, params)
+        return Distribution(weights / np.add.reduce(weights), found.ids_of(places))
+    weights = np.exp((logits.astype(np.float64) - found.highest) / params.temperature)
+    if params.min_p > 0.0:
+        weights[weights < params.min_p] = 0.0  # the best weighs exactly 1
+    if found.is_row:
+        return Distribution(weights / weights.sum())
+    places = weights.nonzero()[0]
+    weights = weights[places]
+    return Distribution(weights / weights.sum(), found.ids_of(places))
+
+
+def _near(params: SamplingParams) -> float:
+    """How far below the greatest logit min-p leaves others; infinite where looking at these alone hardly ever tells."""
+    if params.greedy or params.min_p < _TELLING_MIN_P:
+        return inf
+    return _AND_MORE * -params.temperature * log(params.min_p)
+
+
+def _alone(params: SamplingParams) -> float:
+    """How much greater than every other logit the greatest must be for the chain to leave nothing else.
+
+    Min-p drops what weighs less; or all that top-k leaves weighs so little that the best alone has top-p's share.
+    """
+    if params.greedy or params.top_k < 2:
+        return inf
+    share = max(params.min_p, (1.0 / params.top_p - 1.0) / (params.top_k - 1))
+    return _AND_MORE * -params.temperature * log(min(share, 1.0)) if share > 0.0 else inf
+
+
+def _left(logits: list[float], params: SamplingParams, *, is_all: bool = True) -> tuple[list[float], list[int]] | None:
+    """Probabilities and places of what top-k, top-p and min-p leave of few candidates; of equal logits the first stay.
+
+    In lists: right after a pass, what a first call of each of NumPy's functions must fetch takes longer than this.
+    Where these are not all that top-k leaves, but all that min-p can leave: None where what is missing could matter,
+    because top-p might end before the last of them. The share of all of them is at least theirs.
+    """
+    ranked = sorted(logits, reverse=True)
+    highest, temperature = ranked[0], params.temperature
+    if params.top_k > 0:
+        del ranked[params.top_k :]
+    weights = [exp((logit - highest) / temperature) for logit in ranked]
+    wanted = params.top_p * sum(weights) if is_all and params.top_p < 1.0 else inf
+    least = params.min_p or _LEAST
+    share, count = 0.0, 0
+    for weight in weights:
+        if weight < least:
+            break
+        share += weight
+        count += 1
+        if share >= wanted:  # the smallest set of the likeliest whose share reaches it
+            break
+    if not is_all and _AND_MORE * (share - weights[count - 1]) >= params.top_p * share:
+        return None
+    last = ranked[count - 1]
+    kept = [i for i, logit in enumerate(logits) if logit >= last]
+    if len(kept) > count:
+        ties = [i for i in kept if logits[i] == last]
+        dropped = set(ties[count - len(kept) :])
+        kept = [i for i in kept if i not in dropped]
+    return [exp((logits[i] - highest) / temperature) / share for i in kept], kept
+
+
+def _likeliest(logits: Row, highest: float, params: SamplingParams) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+    """Places (ascending) and weights of what top-k, top-p and min-p leave; of equal logits the first stay."""
+    if params.top_k == 0:
+        return _nucleus(logits, highest, params)
+    order = (-logits).argsort(kind="stable")[: params.top_k]
+    weights = _weights(logits[order], highest, params)
+    if params.min_p > 0.0:
+        count = int((-weights).searchsorted(-params.min_p, side="right"))
+    else:
+        count = int(np.count_nonzero(weights))
+    if params.top_p < 1.0:  # the smallest set of the likeliest whose share reaches it
+        cumulated = weights.cumsum()
+        count = min(count, int(cumulated.searchsorted(params.top_p * cumulated[-1])) + 1)
+    order = order[:count]
+    ascending = order.argsort()
+    return order[ascending], weights[ascending]
+
+
+def _weights(logits: Row, highest: float, params: SamplingParams) -> NDArray[np.float64]:
+    """Shares of the greatest one's."""
+    weights: NDArray[np.float64] = np.subtract(logits, highest, dtype=np.float64)
+    weights /= params.temperature
+    return np.exp(weights, out=weights)
+
+
+def _nucleus(logits: Row, highest: float, params: SamplingParams) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+    """`_likeliest` without top-k: no more are sorted than top-p can leave; sorting 152k takes tens of milliseconds."""
+    weights = _weights(logits, highest, params)
+    wanted, least = params.top_p * float(np.add.reduce(weights)), _FIRST_LEAST
+    while True:
+        places = (weights >= max(least, params.min_p)).nonzero()[0]
+        found = weights[places]
+        if least < params.min_p or least < _LAST_LEAST or np.add.reduce(found) > _AND_MORE * wanted:
+            break
+        least *= least
+    order = (-logits[places]).argsort(kind="stable")
+    order = order[: int(found[order].cumsum().searchsorted(wanted)) + 1]
+    order.sort()
+    return places[order], found[order]

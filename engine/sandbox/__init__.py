@@ -1,0 +1,1 @@
+"""Child processes that do first what a crash must not take the app with."""

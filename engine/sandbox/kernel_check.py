@@ -1,0 +1,89 @@
+"""Tries, once for a build of llama.cpp and a processor, whether its kernels for that processor run and calculate right.
+
+A compiler may get them wrong: several versions of GCC spoil an instruction of AMX, and the first pass of several tokens
+ends the process. Where they fail, weights stay as they are in the file, which is slower but works. Owns the kept
+verdict; what is tried is `engine.sandbox.kernel_child`'s.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import logging
+from collections.abc import Callable
+from pathlib import Path
+
+from engine.errors import EngineError, NotEnoughMemoryError, TooSlowError
+from engine.llama import library
+from engine.sandbox.probe import ProbeReport, ask_child, probe
+from engine.sentences import Sentence, said
+from engine.storage.kept_file import KeptFile
+
+log = logging.getLogger(__name__)
+
+CACHE_FILE = "kernels.json"
+_FORMAT = 1
+_LIMIT_S = 60.0
+_FALLBACK = said(
+    "The fast kernels of this build of llama.cpp fail on this processor, so slower ones are used. "
+    "“make run” compiles it anew; README says how else."
+)
+
+
+def check_kernels(sample: Path, cache_dir: Path | None = None, should_stop: Callable[[], bool] = lambda: False) -> bool:
+    """Have ``sample``, a small model, run in a child process; where that fails, load no model with those kernels.
+
+    Whether they work. A verdict is kept in ``cache_dir`` until the build or the processor changes. Where there is no
+    sample, or no memory to try it, all stays as it is. An answer that did not come in time is no verdict: they are
+    done without, and tried again at the next start. Stopped, it is no verdict either.
+    """
+    if not library.uses_repacking() or not sample.is_file():
+        return library.uses_repacking()
+    file = KeptFile(cache_dir / CACHE_FILE, "works", _FORMAT) if cache_dir is not None else None
+    key = _key()
+    works = file.read(bool).get(key) if file is not None else None
+    if works is None:
+        try:
+            ask_child("kernels", [sample], _LIMIT_S, should_stop)
+            works = True
+        except NotEnoughMemoryError as error:
+            log.info("the kernels could not be tried: %s", error.message)
+            return True
+        except TooSlowError as error:
+            log.warning("the kernels for this processor are left out until the next start: %s", error.message)
+            library.forgo_repacking()  # they may hang
+            return False
+        except EngineError as error:
+            if should_stop():
+                return True
+            log.warning("the kernels for this processor do not work: %s", error.message)
+            works = False
+        if file is not None:
+            file.write({key: works})
+    if not works:
+        library.forgo_repacking()
+    return works
+
+
+def inspector(cache_dir: Path | None, sample: Path | None) -> Callable[[Path, Callable[[], bool]], ProbeReport]:
+    """A look at a file before it is opened in this process: the kernels first, once, then the file itself."""
+    unchecked = [sample] if sample is not None else []
+
+    def inspect(path: Path, should_stop: Callable[[], bool]) -> ProbeReport:
+        while unchecked:
+            check_kernels(unchecked[-1], cache_dir, should_stop)
+            if should_stop():  # without a verdict: before the next file
+                break
+            unchecked.pop()
+        return probe(path, cache_dir, should_stop=should_stop)
+
+    return inspect
+
+
+def kernel_notices() -> tuple[Sentence, ...]:
+    """What a user should know about the kernels in use: nothing where they are the right ones."""
+    return () if library.uses_repacking() else (_FALLBACK,)
+
+
+def _key() -> str:
+    """What changes the verdict: the compiled files, and the processor."""
+    return hashlib.sha256("\n".join(map(str, library.machine_facts())).encode()).hexdigest()[:32]

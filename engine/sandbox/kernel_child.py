@@ -1,0 +1,59 @@
+"""The helper process that tries the kernels for this processor on a small model: what crashes here harms nobody.
+
+Runs passes of several sizes on weights laid out anew and on weights as they are in the file, and compares.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from engine.errors import ModelLoadError
+from engine.llama import library
+from engine.llama.context import ContextParams, LlamaContext
+from engine.llama.model import LlamaModel
+from engine.sandbox.limits import limit_memory
+from engine.sandbox.probe_child import answer_as_json
+from engine.sentences import said
+
+N_CTX = 64  # tokens
+SIZES = (1, 2, 5, 16, 33)  # tokens in a pass: kernels work on 4, 8, 16 or 32 of them at a time, and on what is left
+_LEAST_LIKENESS = 0.98  # of two rows, as a correlation: they round differently; what is wrong is nowhere near
+
+
+def main(arguments: list[str]) -> int:
+    """Try the model that ``arguments`` name; an answer without an error says that the kernels work."""
+    path = Path(arguments[0])
+    return answer_as_json(lambda: try_kernels(path), path.name)
+
+
+def try_kernels(path: Path) -> dict[str, Any]:
+    """Run the passes.
+
+    Raises:
+        EngineError: the numbers are wrong, or the model cannot be used.
+    """
+    limit_memory(3 * path.stat().st_size)
+    expected, found = _rows(path, repack=False), _rows(path, repack=True)
+    if not all(map(_alike, expected, found)):
+        raise ModelLoadError(said("The kernels for this processor give wrong numbers."))
+    return {"works": True}
+
+
+def _rows(path: Path, *, repack: bool) -> list[NDArray[np.float32]]:
+    with LlamaModel(path, repack=repack) as model:
+        params = ContextParams(N_CTX, library.default_threads(model.num_params))
+        with LlamaContext(model, params) as context:
+            ids = [model.vocab.bos_id or 0, *(7 * i % model.vocab.n_vocab for i in range(1, max(SIZES)))]
+            rows = []
+            for size in SIZES:
+                context.clear()
+                rows.append(np.array(context.forward(ids[:size], 1)[0]))
+    return rows
+
+
+def _alike(expected: NDArray[np.float32], found: NDArray[np.float32]) -> bool:
+    return bool(np.isfinite(found).all() and np.corrcoef(expected, found)[0, 1] > _LEAST_LIKENESS)

@@ -1,0 +1,255 @@
+"""Opens a new or changed model file in a short-lived child process first: a crash there is a sentence here.
+
+Owns the child and the memory of good verdicts. What is tried is `engine.sandbox.probe_child`'s; knows no loaded model.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+import re
+import signal
+import subprocess
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass, fields
+from importlib import metadata
+from pathlib import Path
+from typing import Any
+
+from engine import errors
+from engine.errors import (
+    EngineError,
+    LoadCancelledError,
+    ModelLoadError,
+    ModelNotFoundError,
+    NotEnoughMemoryError,
+    TooSlowError,
+)
+from engine.gguf.model_parts import all_parts
+from engine.gguf.source import open_ordinary
+from engine.sandbox.process import child_command, child_environment, creation_flags
+from engine.sentences import from_json, said
+
+log = logging.getLogger(__name__)
+
+CACHE_FILE = "probed-models.json"
+_FORMAT = 1  # of the reports in it; another number forgets them
+_MAX_CACHED = 200
+_MAX_CACHE_BYTES = 2_000_000
+_START_LIMIT_S = 60.0
+_SLOWEST_BYTES_PER_S = 30e6  # a network drive; the file is read once
+_POLL_S = 0.1
+_ABORT = re.compile(r"([\w-]+\.(?:c|cpp|cu|h|hpp|m):\d+: .+)")  # how ggml says where and why it gave up
+_WHAT = re.compile(r"what\(\):\s*(.+)")
+# The child must not take graphics memory, and a crash must not start a debugger.
+_CHILD_ENVIRONMENT = {
+    "CUDA_VISIBLE_DEVICES": "-1",
+    "HIP_VISIBLE_DEVICES": "-1",
+    "GGML_VK_VISIBLE_DEVICES": "",
+    "GGML_NO_BACKTRACE": "1",
+}
+_OTHER_PROGRAM = said("Choose another file of this model, or a newer version of Paceline.")
+
+
+@dataclass(frozen=True, slots=True)
+class ProbeReport:
+    """A file that was loaded and ran one token."""
+
+    architecture: str
+    name: str
+    num_params: int
+    size_bytes: int
+    n_ctx_train: int
+    n_vocab: int
+    has_template: bool
+    is_recurrent: bool
+
+
+def probe(
+    path: Path,
+    cache_dir: Path | None = None,
+    timeout_s: float | None = None,
+    should_stop: Callable[[], bool] = lambda: False,
+) -> ProbeReport:
+    """Try ``path`` in a child process, unless this very file was good before.
+
+    ``cache_dir`` keeps good verdicts; bad ones are found again, since they may be due to little memory or an old
+    program. ``timeout_s`` None allows for the time to read a file of this size.
+
+    Raises:
+        ModelNotFoundError: no such file, or not readable.
+        ModelFileError: it cannot be used; the sentence says what happened: refused, crashed, too slow.
+        NotEnoughMemoryError: it does not fit the free memory.
+    """
+    key, size = _identity(path)
+    known = _read_cache(cache_dir)
+    if key in known:
+        return known[key]
+    limit_s = _START_LIMIT_S + size / _SLOWEST_BYTES_PER_S if timeout_s is None else timeout_s
+    report = ProbeReport(**ask_child("probe", [path], limit_s, should_stop)["report"])
+    if _identity(path)[0] == key:
+        _write_cache(cache_dir, {**known, key: report})
+    return report
+
+
+def _identity(path: Path) -> tuple[str, int]:
+    """What makes a model this very model: place, size, time, inode of its files; who judged it. And all its bytes."""
+    try:
+        whole = path.resolve()
+        open_ordinary(whole).close()
+        facts = [part.stat() for part in all_parts(path.absolute())]
+    except (OSError, ValueError) as error:  # the latter for a name that no file can have
+        reason = getattr(error, "strerror", None) or error
+        raise ModelNotFoundError(said("{path} cannot be read: {reason}.", path=path, reason=reason)) from error
+    try:
+        version = metadata.version("llama-cpp-python")
+    except metadata.PackageNotFoundError:  # a frozen program may carry no package metadata
+        version = "unknown"
+    told = "|".join(f"{fact.st_size}|{fact.st_mtime_ns}|{fact.st_ino}" for fact in facts)
+    return f"{whole}|{told}|{version}", sum(fact.st_size for fact in facts)
+
+
+def ask_child(
+    helper: str, paths: Sequence[Path], limit_s: float, should_stop: Callable[[], bool] = lambda: False
+) -> dict[str, Any]:
+    """Let a child process open ``paths``; return its answer. Sentences about what went wrong name the first.
+
+    Raises:
+        ModelFileError: the child refused one of them, crashed, or was too slow; or it was asked to stop.
+        NotEnoughMemoryError: it asked for more memory than it may.
+    """
+    name = paths[0].name
+    its_end, our_end = os.pipe()  # the child ends when ours closes, so it does not outlive us
+    child = subprocess.Popen(  # noqa: S603  (our own interpreter and module)
+        child_command(helper, *(str(path.absolute()) for path in paths)),  # parts are found by their links' names
+        stdin=its_end,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        env=child_environment(bare=False) | _CHILD_ENVIRONMENT,
+        creationflags=creation_flags(),
+    )
+    os.close(its_end)
+    try:
+        output, complaints = _wait(child, name, limit_s, should_stop)
+    finally:
+        child.kill()
+        child.communicate()
+        os.close(our_end)
+    if child.returncode != 0:
+        log.info("the probe of %s ended with %s: %s", name, child.returncode, complaints.strip()[-2000:])
+        raise _crash(name, child.returncode, complaints)
+    try:
+        answer: dict[str, Any] = json.loads(output.strip().splitlines()[-1])
+    except (ValueError, IndexError) as error:
+        raise ModelLoadError(said("The process that opened {name} ended without an answer.", name=name)) from error
+    if "error" in answer:
+        raise _retell(answer["error"])
+    return answer
+
+
+def _wait(
+    child: subprocess.Popen[bytes], name: str, limit_s: float, should_stop: Callable[[], bool]
+) -> tuple[str, str]:
+    """Return the child's output and error lines."""
+    end = time.monotonic() + limit_s
+    while True:
+        try:
+            output, complaints = child.communicate(timeout=_POLL_S)
+        except subprocess.TimeoutExpired:
+            if time.monotonic() > end:
+                raise TooSlowError(
+                    said("{name} could not be opened within {limit_s:.0f} seconds.", name=name, limit_s=limit_s),
+                    "If it lies on a slow drive, copy it to this computer; otherwise choose another file.",
+                ) from None
+            if should_stop():
+                raise LoadCancelledError(
+                    said("Opening {name} was cancelled.", name=name), "Open it again when you want it."
+                ) from None
+        else:
+            return output.decode("utf-8", "replace"), complaints.decode("utf-8", "replace")
+
+
+def _crash(name: str, status: int, complaints: str) -> EngineError:
+    """One sentence for a child that died."""
+    if status == -getattr(signal, "SIGKILL", 9):
+        return NotEnoughMemoryError(
+            said("The system ended the process that opened {name}, most likely for want of memory.", name=name)
+        )
+    if status == -getattr(signal, "SIGILL", 4):
+        return ModelLoadError(
+            said("{name} could not be opened: llama.cpp was built for another processor.", name=name),
+            "Install llama-cpp-python again on this machine.",
+        )
+    if status == 1:  # Python's own way to end after an error that nobody expected
+        last_line = (complaints.strip().splitlines() or [""])[-1][:200].rstrip(".")
+        return ModelLoadError(
+            said(
+                "{name} could not be opened: {last_line}.",
+                name=name,
+                last_line=last_line or said("no reason was given"),
+            ),
+            _OTHER_PROGRAM,
+        )
+    reason = _WHAT.search(complaints) or _ABORT.search(complaints)
+    if reason and "bad_alloc" in complaints:
+        return NotEnoughMemoryError(said("{name} asks for more memory than a file of its size can need.", name=name))
+    detail = reason[1].strip()[:200] if reason else _signal_name(status)
+    return ModelLoadError(
+        said("llama.cpp crashed when it opened {name} ({detail}).", name=name, detail=detail), _OTHER_PROGRAM
+    )
+
+
+def _signal_name(status: int) -> str:
+    try:
+        return signal.Signals(-status).name
+    except ValueError:
+        return f"status {status:#x}" if status > 255 else f"status {status}"
+
+
+def _retell(error: dict[str, Any]) -> EngineError:
+    """Make the child's error ours; what a context or a pass could not do, a load could not do."""
+    kind = getattr(errors, error["kind"], ModelLoadError)
+    if not issubclass(kind, errors.ModelFileError | NotEnoughMemoryError):
+        kind = ModelLoadError
+    told: EngineError = kind(from_json(error["message"]), from_json(error["advice"]))
+    return told
+
+
+def _read_cache(cache_dir: Path | None) -> dict[str, ProbeReport]:
+    """Good verdicts of before; a damaged or foreign file is as good as none."""
+    if cache_dir is None:
+        return {}
+    try:
+        with (cache_dir / CACHE_FILE).open("rb") as file:
+            saved = json.loads(file.read(_MAX_CACHE_BYTES))
+        if saved["format"] != _FORMAT:
+            return {}
+        return {key: _report(values) for key, values in saved["reports"].items()}
+    except FileNotFoundError:
+        return {}
+    except (OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
+        log.info("%s is not used: %r", CACHE_FILE, error)
+        return {}
+
+
+def _report(values: dict[str, Any]) -> ProbeReport:
+    report = ProbeReport(**values)
+    if any(type(getattr(report, field.name)).__name__ != field.type for field in fields(report)):
+        raise TypeError("a value has another type")
+    return report
+
+
+def _write_cache(cache_dir: Path | None, reports: dict[str, ProbeReport]) -> None:
+    if cache_dir is None:
+        return
+    kept = dict(list(reports.items())[-_MAX_CACHED:])
+    text = json.dumps({"format": _FORMAT, "reports": {key: asdict(report) for key, report in kept.items()}})
+    part = cache_dir / f"{CACHE_FILE}.{os.getpid()}.part"
+    try:
+        cache_dir.mkdir(parents=True, exist_ok=True)
+        part.write_text(text, "utf-8")
+        part.replace(cache_dir / CACHE_FILE)
+    except OSError as error:  # the verdict stands; it will be found again next time
+        log.info("%s could not be written: %s", CACHE_FILE, error)

@@ -1,0 +1,116 @@
+"""The helper process that opens a model file for the first time: what crashes here harms nobody.
+
+Checks the header, loads the weights, runs one token, and prints one JSON line: a report or an error.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from engine.errors import EngineError, ModelLoadError, NotEnoughMemoryError
+from engine.fit.fit import all_parts_bytes, check_fit, estimate
+from engine.gguf.hyperparameters import read_checked_header
+from engine.gguf.model_kind import check_writes_text
+from engine.gguf.model_parts import all_parts
+from engine.llama import library
+from engine.llama.context import ContextParams, LlamaContext
+from engine.llama.model import LlamaModel
+from engine.sandbox.limits import end_with_parent, limit_memory, quiet_crashes
+from engine.sentences import said, to_json
+
+N_CTX = 64  # tokens; enough to run one
+_ONE_FOR_EACH_FIRST_BYTE = (
+    *range(1, 0x80),
+    *range(0x80, 0x800, 0x40),
+    0x800,
+    *range(0x1000, 0x10000, 0x1000),
+    0x10000,
+    *range(0x40000, 0x110000, 0x40000),
+)
+
+
+def main(arguments: list[str]) -> int:
+    """Open the file that ``arguments`` name; the status is 0 also where the answer is an error."""
+    path = Path(arguments[0])
+    return answer_as_json(lambda: {"report": examine(path)}, path.name)
+
+
+def answer_as_json(work: Callable[[], dict[str, Any]], name: str) -> int:
+    """Do the ``work`` of a helper process and print its answer, or its error, as one line."""
+    end_with_parent()
+    quiet_crashes()
+    try:
+        answer = work()
+    except EngineError as error:
+        answer = _as_told(error)
+    except MemoryError:
+        answer = _as_told(NotEnoughMemoryError(said("{name} needs more memory than it may.", name=name)))
+    sys.stdout.write("\n" + json.dumps(answer) + "\n")
+    sys.stdout.flush()
+    return 0
+
+
+def _as_told(error: EngineError) -> dict[str, Any]:
+    told = {"message": to_json(error.message), "advice": to_json(error.advice)}
+    return {"error": {"kind": type(error).__name__, **told}}
+
+
+def examine(path: Path) -> dict[str, Any]:
+    """Open ``path`` and run one token; return the facts of a report.
+
+    Raises:
+        EngineError: it cannot be used; the message says why.
+    """
+    header = read_checked_header(path)
+    check_writes_text(header, path.name)
+    whole = [all_parts_bytes(path, header)]
+    if not library.supports_gpu():  # with one, the weights may lie there
+        check_fit([header], N_CTX, weights_bytes=whole)
+    num_bytes = sum(part.stat().st_size for part in all_parts(path))
+    limit_memory(estimate([header], N_CTX, weights_bytes=whole).needed_bytes + 2 * num_bytes)
+    with LlamaModel(path, repack=False) as model:
+        facts = {
+            "architecture": model.architecture,
+            "name": model.name,
+            "num_params": model.num_params,
+            "size_bytes": model.size_bytes,
+            "n_ctx_train": model.n_ctx_train,
+            "n_vocab": model.vocab.n_vocab,
+            "has_template": model.chat_template is not None,
+            "is_recurrent": model.is_recurrent,
+        }
+        _try_vocabulary(model)
+        if model.generates_text:
+            _run_one_token(model)
+    return facts
+
+
+def _run_one_token(model: LlamaModel) -> None:
+    params = ContextParams(N_CTX, library.default_threads(model.num_params))
+    with LlamaContext(model, params) as context:
+        row = context.forward([model.vocab.bos_id or 0], 1)
+        if not np.isfinite(row).all():
+            raise ModelLoadError(
+                said("{path} is damaged: its first pass gave numbers that are not finite.", path=model.path.name)
+            )
+
+
+def _try_vocabulary(model: LlamaModel) -> None:
+    """Use every function of the vocabulary that the program uses later: each reads lists of the file.
+
+    Every first byte that a text can have is tried by itself: a tokenizer that knows no token of it, but longer ones
+    that begin with it, may never come to an end.
+    """
+    vocab = model.vocab
+    ids = vocab.tokenize("Hello, 世界! <|im_start|>\n\t 123", special=True, add_bos=True)
+    for code in _ONE_FOR_EACH_FIRST_BYTE:
+        ids += vocab.tokenize(chr(code), special=False)
+    for token_id in {*ids, *range(min(vocab.n_vocab, 300)), vocab.n_vocab - 1}:
+        vocab.piece(token_id)
+        vocab.token_text(token_id)

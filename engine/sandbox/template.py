@@ -1,0 +1,151 @@
+"""Renders chat templates in a helper process that is ended when it takes too long or too much memory.
+
+Owns that process: it starts with the first template (about a tenth of a second), stays, and is replaced when
+it died. Knows neither messages nor tokens; what a template may do is decided in `engine.sandbox.template_child`.
+"""
+
+from __future__ import annotations
+
+import atexit
+import json
+import subprocess
+import threading
+import time
+from typing import IO, Any, cast
+
+import psutil
+
+from engine.errors import TemplateError
+from engine.sandbox.process import child_command, child_environment, creation_flags
+from engine.sentences import said
+
+MAX_OUTPUT_CHARS = 8_000_000  # a context of a million tokens is about half of it
+MEMORY_LIMIT_BYTES = 512 * 2**20  # Python and Jinja take about 30 MB, long conversations a few more
+TIME_LIMIT_S = 2.0
+# A machine that is busy elsewhere may starve a harmless template: then its processor time counts, up to this.
+STARVED_TIME_LIMIT_S = 6.0
+START_LIMIT_S = 30.0
+_WATCH_EVERY_S = 0.02
+_MAX_LINE_BYTES = 12 * MAX_OUTPUT_CHARS + 1000  # JSON spells a character outside Unicode's first plane with 12
+_READY = b"ready\n"
+
+
+class TemplateRefusedError(TemplateError):
+    """The template itself refused the messages, or is wrong; the process is well and may be asked again."""
+
+
+class TemplateRenderer:
+    """One helper process for any number of templates. Safe to call from several threads; they wait in line."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._process: subprocess.Popen[bytes] | None = None
+
+    def render(self, source: str, variables: dict[str, Any]) -> str:
+        """Render the template ``source``.
+
+        Raises:
+            TemplateRefusedError: the template raised an error, or is no template.
+            TemplateError: it was stopped for its time or memory, brought the helper down, or is asked for too much.
+        """
+        request = json.dumps({"source": source, "variables": variables}).encode() + b"\n"
+        if len(request) > _MAX_LINE_BYTES:
+            raise TemplateError("The conversation is longer than any context holds.", "Begin a new chat.")
+        with self._lock:
+            process = self._start()
+            line, reason = _exchange(process, request, TIME_LIMIT_S)
+            if not line.endswith(b"\n"):
+                self._stop()
+                raise TemplateError(
+                    said("The model's chat template was stopped: {reason}.", reason=reason or said("it crashed"))
+                )
+        answer = json.loads(line)
+        if "refused" in answer:
+            raise TemplateRefusedError(
+                said("The model's chat template failed: {refused}.", refused=answer["refused"].rstrip("."))
+            )
+        text: str = answer["text"]
+        return text
+
+    def close(self) -> None:
+        """End the helper; the next call starts another."""
+        with self._lock:
+            self._stop()
+
+    def _start(self) -> subprocess.Popen[bytes]:
+        if self._process is not None and self._process.poll() is None:
+            return self._process
+        self._stop()
+        self._process = process = subprocess.Popen(  # noqa: S603  (our own interpreter and module)
+            child_command("template", str(MAX_OUTPUT_CHARS), str(MEMORY_LIMIT_BYTES)),
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            env=child_environment(bare=True),
+            creationflags=creation_flags(),
+        )
+        line, reason = _exchange(process, b"", START_LIMIT_S)
+        if line != _READY:
+            self._stop()
+            raise TemplateError(
+                said(
+                    "The helper that renders chat templates did not start: {reason}.",
+                    reason=reason or said("it ended at once"),
+                ),
+                "Try again; if it happens again, reinstall Paceline.",
+            )
+        return process
+
+    def _stop(self) -> None:
+        if self._process is None:
+            return
+        self._process.kill()
+        for pipe in (self._process.stdin, self._process.stdout):
+            if pipe is not None:
+                pipe.close()
+        self._process.wait()
+        self._process = None
+
+
+def _exchange(process: subprocess.Popen[bytes], request: bytes, limit_s: float) -> tuple[bytes, str]:
+    """Send ``request``, read one line; the line is empty or cut where the helper died, with the reason if known."""
+    stdin, stdout = cast("IO[bytes]", process.stdin), cast("IO[bytes]", process.stdout)
+    done, reasons = threading.Event(), list[str]()
+    watch = threading.Thread(target=_watch, args=(process, done, limit_s, reasons), name="template-watch")
+    watch.start()
+    try:
+        stdin.write(request)
+        stdin.flush()
+        line = stdout.readline(_MAX_LINE_BYTES)
+    except OSError:  # a broken pipe: it died while it was written to
+        line = b""
+    finally:
+        done.set()
+        watch.join()
+    return line, next(iter(reasons), "")
+
+
+def _watch(process: subprocess.Popen[bytes], done: threading.Event, limit_s: float, reasons: list[str]) -> None:
+    """End the helper when it exceeds its time or memory. Most templates are done before the first look."""
+    began = time.monotonic()
+    cpu_before: float | None = None
+    while not done.wait(_WATCH_EVERY_S):
+        try:
+            helper = psutil.Process(process.pid)
+            cpu_s, memory_bytes = sum(helper.cpu_times()[:2]), helper.memory_info().rss
+        except psutil.Error:  # it is gone: the reader notices
+            return
+        cpu_before = cpu_s if cpu_before is None else cpu_before
+        elapsed_s = time.monotonic() - began
+        starved = cpu_s - cpu_before < limit_s / 2 and elapsed_s < STARVED_TIME_LIMIT_S
+        if memory_bytes > MEMORY_LIMIT_BYTES:
+            reasons.append(said("it needed too much memory"))
+        elif elapsed_s > limit_s and not starved:
+            reasons.append(said("it did not finish within {limit_s:.0f} seconds", limit_s=limit_s))
+        if reasons:
+            process.kill()
+            return
+
+
+shared_renderer = TemplateRenderer()
+atexit.register(shared_renderer.close)

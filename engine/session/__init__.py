@@ -1,0 +1,1 @@
+"""One target, with what may draft for it: from a request to a stream of events."""

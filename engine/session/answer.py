@@ -1,0 +1,287 @@
+"""One answer: prompt, prefill, the loop, and the events that leave the engine. Knows no loading and no thread."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Generator, Iterator, Sequence
+
+import numpy as np
+
+from engine.decoding.detokenizer import Detokenizer, Piece
+from engine.decoding.loop import Block, Speculation
+from engine.decoding.stats import StatsRecorder
+from engine.decoding.tie_safe import TieBound, TieSafe
+from engine.drafters.base import Drafter
+from engine.errors import DecodeError, PromptError, PromptTooLongError
+from engine.interfaces import Tokenizer
+from engine.pacing.drafter import PacedDrafter
+from engine.pacing.pace import choose_pace
+from engine.pacing.pacer import Pacer
+from engine.pacing.pass_trace import OnTrace
+from engine.pacing.plain_cost import PlainCost
+from engine.prompt.chat_prompt import PromptBuilder
+from engine.prompt.overflow import Kept, without_hopeless, without_oldest, without_unanswered
+from engine.records import (
+    ChatRequest,
+    Event,
+    Finished,
+    FinishReason,
+    Mode,
+    Overflow,
+    PrefillProgress,
+    RunStats,
+    StatsUpdate,
+    TextChunk,
+)
+from engine.sampling.distribution import Distribution
+from engine.sampling.sampler import History, Sampler
+from engine.sentences import said
+from engine.sequence import CachedSequence
+
+TEXT_INTERVAL_S = 0.03  # text of plain passes leaves this often: letters seem to flow, and a pass has little beside it
+STATS_INTERVAL_S = 0.5  # between two updates of the counters: live, and time to read them; they take the window 4 ms
+# Hears of passes of the target that ran alike: the tokens of each, and the milliseconds; a sentence where that changes
+# how the model runs.
+OnPass = Callable[[int, Sequence[float]], str]
+LEAST_ROOM = 16  # tokens that a prompt must leave for the answer
+ROOM_SHARE = 8  # where turns are left out, this part of the context is free for the answer
+
+
+class Answer:
+    """The making of one answer, as a stream of events."""
+
+    def __init__(
+        self,
+        target: CachedSequence,
+        tokenizer: Tokenizer,
+        drafter: Drafter,
+        request: ChatRequest,
+        prompt: PromptBuilder,
+        pacer: Pacer | None = None,
+    ) -> None:
+        """``pacer`` is there where the costs are measured; it decides where the request leaves the depth to it."""
+        self._target = target
+        self._tokenizer = tokenizer
+        self._drafter = drafter
+        self._request = request
+        self._prompt = prompt
+        needed = prompt.stop_texts if request.raw_prompt is None else ()
+        self._detokenizer = Detokenizer(tokenizer, (*request.stop, *needed))
+        self._ids: list[int] = []
+        self._prompt_tokens: History = np.empty(0, dtype=np.int32)
+        self._piece = Piece("", (), stopped=False, num_tokens=0)
+        self._pacer = pacer
+        # What plain decoding would cost is known at a fixed depth, too.
+        self.plain_cost = PlainCost(pacer) if pacer is not None else None
+        self._pace = choose_pace(request.mode, request.depth, can_pace=pacer is not None)
+        self.on_pass: OnPass | None = None
+        self.on_first_look: Callable[[Distribution, Distribution], None] | None = None  # see `Speculation`
+        self.on_trace: OnTrace | None = None
+        self.tie_bound: TieBound | None = None  # where near ties are to be decided in the plain shape
+        self._canonical = request.tie_safe and request.sampling.greedy
+        self.stats = StatsRecorder(request.mode, target.n_ctx)
+        self.stats.depth = 0 if self._pace.paced else self._pace.depth
+        self.stats.decisions.append(self._pace.reason)
+
+    def events(self, should_stop: Callable[[], bool]) -> Iterator[Event]:
+        """Run it. `Finished` comes last, unless an `EngineError` is raised."""
+        prompt = self._prompt_ids()
+        self._prompt_tokens = prompt
+        cancelled = yield from self._prefill(prompt, should_stop)
+        self.stats.prefill_ended()
+        reason = FinishReason.CANCELLED if cancelled else (yield from self._decode(prompt, should_stop))
+        rest = self._detokenizer.flush()
+        if rest.text:
+            yield self._chunk(rest)
+        if self.tie_bound is not None:
+            self.stats.decisions.append(self._tie_summary(self.tie_bound))
+        yield Finished(self._request.request_id, reason, self._snapshot(), tuple(self._ids))
+
+    @property
+    def conversation_ids(self) -> list[int]:
+        """The ids of the prompt and of the answer so far."""
+        return [*self._prompt_tokens.tolist(), *self._ids]
+
+    def _prompt_ids(self) -> History:
+        request = self._request
+        if request.raw_prompt is not None:
+            ids = self._prompt.raw(request.raw_prompt)
+        else:
+            ids = self._prompt.build(request.messages)
+        if not ids:
+            raise PromptError("The prompt is empty.", "Type a message.")
+        size = self._target.n_ctx
+        if len(ids) > size - LEAST_ROOM:
+            shorter = self._shortened(request) if request.messages and request.raw_prompt is None else None
+            if shorter is None:
+                error = PromptTooLongError(
+                    said(
+                        "The conversation has {num_ids:,} tokens, but the context holds {size:,} and the answer "
+                        "needs room.",
+                        num_ids=len(ids),
+                        size=size,
+                    )
+                )
+                error.num_tokens = len(ids)
+                raise error
+            ids = shorter
+        return np.asarray(ids, dtype=np.int32)
+
+    def _shortened(self, request: ChatRequest) -> list[int] | None:
+        """The prompt without what has no room, as the request wants it; None where even the last question is too long.
+
+        Questions that got no answer may go whatever is wanted: they are what `PromptTooLongError` was raised for.
+        """
+        size = self._target.n_ctx
+        room, free_room = size - LEAST_ROOM, size - max(LEAST_ROOM, size // ROOM_SHARE)
+        hopeful = without_hopeless(request.messages, self._count, room)
+        if hopeful.num_left_out and (ids := self._fitting(hopeful, room)) is not None:
+            return self._note_left_out(ids, 0, hopeful.num_left_out)
+        first = 1 if request.messages[0].role == "system" else 0
+        waiting, num_before = hopeful.messages, 0
+        if request.overflow is Overflow.DROP:
+            for kept in without_oldest(hopeful.messages, self._count, size):
+                if (ids := self._fitting(kept, free_room)) is not None:
+                    return self._note_left_out(ids, kept.num_left_out, hopeful.num_left_out)
+            waiting, num_before = (*waiting[:first], waiting[-1]), len(waiting) - first - 1
+        for kept in without_unanswered(waiting):
+            if (ids := self._fitting(kept, room)) is not None:
+                return self._note_left_out(ids, num_before, hopeful.num_left_out + kept.num_left_out)
+        return None
+
+    def _count(self, text: str) -> int:
+        return len(self._tokenizer.tokenize(text, special=False))
+
+    def _fitting(self, kept: Kept, room: int) -> list[int] | None:
+        ids = self._prompt.build(kept.messages)
+        return ids if len(ids) <= room else None
+
+    def _note_left_out(self, ids: list[int], num_messages: int, num_questions: int) -> list[int]:
+        self.stats.left_out, self.stats.unanswered = num_messages, num_questions
+        decisions, size = self.stats.decisions, self._target.n_ctx
+        if num_messages:
+            decisions.append(f"the {num_messages} oldest messages are left out: the context holds {size:,} tokens")
+        if num_questions:
+            decisions.append(
+                f"{num_questions} questions without an answer are left out: the context holds {size:,} tokens"
+            )
+        return ids
+
+    def _prefill(self, prompt: History, should_stop: Callable[[], bool]) -> Generator[Event, None, bool]:
+        """Decode what the cache does not hold yet, all but the last token. True if it was cancelled."""
+        cached = self._target.reuse(prompt, canonical=self._canonical)
+        self.stats.prompt_tokens, self.stats.prompt_cached_tokens = len(prompt), cached
+        if should_stop():
+            return True
+        try:
+            for done in self._target.prefill(prompt[cached:-1], canonical=self._canonical):
+                yield PrefillProgress(self._request.request_id, cached + done, len(prompt))
+                if should_stop():
+                    return True
+        except DecodeError:
+            if not should_stop():  # who stops an answer may end a pass in the middle
+                raise
+            return True
+        return False
+
+    def _decode(self, prompt: History, should_stop: Callable[[], bool]) -> Generator[Event, None, FinishReason]:
+        request, stats = self._request, self.stats
+        banned = self._tokenizer.eog_ids if request.ignore_eos else frozenset()
+        sampler = Sampler(request.sampling, banned)
+        pacer = self._pacer if self._pace.paced else None
+        speculation = Speculation(self._target, self._drafter, sampler, stats, prompt, pacer)
+        speculation.costs = self._pacer
+        # A seed repeats an answer at a fixed depth: the sizes of its passes must not follow what was measured.
+        speculation.pads = pacer is not None or sampler.greedy or request.sampling.seed is None
+        speculation.on_pass = self._passed
+        speculation.on_first_look, speculation.on_trace = self.on_first_look, self.on_trace
+        if self.tie_bound is not None:
+            speculation.tie_safe = TieSafe(self._target, sampler, self.tie_bound, stats)
+        if pacer is not None:
+            pacer.pays_rework = self.tie_bound is not None
+        wanted = request.max_tokens if request.max_tokens is not None else self._target.n_ctx
+        next_stats = 0.0
+        while wanted > 0:
+            if speculation.room <= 0:
+                return FinishReason.CONTEXT
+            block = None if should_stop() else self._block(speculation, wanted, should_stop)
+            if block is None:
+                return FinishReason.CANCELLED
+            ended = self._take(block)
+            if pacer is not None:
+                stats.follow(pacer)
+            wanted -= len(block.ids)
+            if self._piece.spans:
+                yield self._chunk(self._piece)
+            if ended is not None:
+                return ended
+            now = time.perf_counter()
+            if now >= next_stats:
+                next_stats = now + STATS_INTERVAL_S
+                yield StatsUpdate(request.request_id, self._snapshot())
+        return FinishReason.LENGTH
+
+    def _snapshot(self) -> RunStats:
+        self.stats.plain_ms = self.plain_cost.told_ms if self.plain_cost is not None else None
+        return self.stats.snapshot()
+
+    def _block(self, speculation: Speculation, wanted: int, should_stop: Callable[[], bool]) -> Block | None:
+        """The next tokens; None where a stop ended the pass in the middle."""
+        try:
+            return self._next_block(speculation, wanted)
+        except DecodeError:
+            if not should_stop():
+                raise
+            return None
+
+    def _next_block(self, speculation: Speculation, wanted: int) -> Block:
+        """One pass; where nothing is proposed, about `TEXT_INTERVAL_S` seconds of passes, after the first token."""
+        is_eog, drafter = self._tokenizer.is_eog, self._drafter
+        if self.tie_bound is None and not self._detokenizer.may_stop:
+            if self._request.mode is Mode.OFF:
+                return speculation.run_plain(wanted, TEXT_INTERVAL_S if self._ids else 0.0, _ends_with(is_eog))
+            if isinstance(drafter, PacedDrafter) and (rest := min(drafter.rest(speculation.history), wanted)):
+                ends = _ends_with(is_eog)
+                return speculation.run_plain(
+                    rest, TEXT_INTERVAL_S, lambda history: ends(history) or drafter.wakes(history)
+                )
+        return speculation.step(self._pace.depth, wanted)
+
+    def _tie_summary(self, bound: TieBound) -> str:
+        stats = self.stats
+        return (
+            f"tie-safe: {stats.tie_checks} near ties (margins under {bound.margin:.4f}) decided as in plain decoding, "
+            f"{stats.tie_tokens} tokens decoded again in {stats.tie_s * 1000.0:.0f} ms"
+        )
+
+    def _passed(self, num_tokens: int, passes_ms: Sequence[float]) -> None:
+        if self.plain_cost is not None:  # before another curve is in force
+            self.plain_cost.passed(num_tokens, passes_ms)
+        if self.on_pass is not None and (news := self.on_pass(num_tokens, passes_ms)):
+            self.stats.tell(news)
+
+    def _take(self, block: Block) -> FinishReason | None:
+        """Count the block and turn it into text, up to an end inside it; return what ended the answer, if any."""
+        ids, sources = block.ids, block.sources
+        ended: FinishReason | None = None
+        for i, token_id in enumerate(ids):
+            if self._tokenizer.is_eog(token_id):
+                ids, sources, ended = ids[: i + 1], sources[: i + 1], FinishReason.END
+                break
+        shown = len(ids) - (ended is not None)
+        rejected = block.rejected if ended is None else ()
+        self._piece = self._detokenizer.feed(ids[:shown], sources[:shown], rejected, block.odds)
+        if self._piece.stopped:
+            ended = FinishReason.STOP
+            ids, sources = ids[: self._piece.num_tokens], sources[: self._piece.num_tokens]
+        self._ids += ids
+        self.stats.count_tokens(sources, block.num_passes)
+        return ended
+
+    def _chunk(self, piece: Piece) -> TextChunk:
+        return TextChunk(self._request.request_id, piece.text, piece.spans)
+
+
+def _ends_with(is_eog: Callable[[int], bool]) -> Callable[[History], bool]:
+    """Whether the last token of a history ends an answer."""
+    return lambda history: is_eog(int(history[-1]))

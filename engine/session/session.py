@@ -1,0 +1,395 @@
+"""One target with its cache kept across turns, and what may draft for it: from a request to a stream of events.
+
+Owns the loaded models and the choice of the drafter. Knows no thread and no window: whoever iterates decides.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
+
+from engine.cache.states import StateCache
+from engine.decoding.tie_safe import TieBound
+from engine.drafters.draft_model import DraftModelDrafter
+from engine.drafters.history import PastText, VocabularyIdentity, forget_files
+from engine.drafters.pairing import check_pair
+from engine.errors import DraftRefusedError, EngineError, ModeUnavailableError, TemplateError
+from engine.llama import library
+from engine.llama.context import LlamaContext
+from engine.llama.interrupt import Interrupt
+from engine.loading.loading import (
+    LoadedModel,
+    LoadOptions,
+    draft_options,
+    fitting,
+    open_model,
+    placement_notices,
+    target_options,
+)
+from engine.pacing.constants import BUDGET_S
+from engine.pacing.experience_store import ExperienceStore
+from engine.pacing.pair_costs import PairCosts
+from engine.pacing.pass_trace import OnTrace
+from engine.prompt.chat_prompt import PromptBuilder
+from engine.records import ChatRequest, EngineReady, Event, LoadRequest, Message, Mode, Overflow
+from engine.sampling.sharpness import Sharpness
+from engine.sandbox.kernel_check import kernel_notices
+from engine.sentences import said
+from engine.session.answer import LEAST_ROOM, Answer
+from engine.session.draft_place import DraftPlace
+from engine.session.drafter_choice import DraftersByMode
+from engine.session.summarising import Summarising
+from engine.storage.cost_store import CostStore, file_facts, key_of
+from engine.tuning.draft_cache import DraftCache
+from engine.tuning.target_attention import TargetAttention
+
+Progress = Callable[[str, float], bool]  # path, fraction -> go on?
+Inspect = Callable[[Path, Callable[[], bool]], object]  # raises where a file must not be opened here; may be stopped
+_NO_DRAFT = said("No draft model is chosen.")
+
+
+class Session:
+    """Loads, answers, switches drafts. Not thread-safe: one thread owns it.
+
+    ``inspect`` looks at every file before it is opened here; the probe in a child process is such a look. What passes
+    cost is kept in ``cost_folder`` for the next start, what conversations said in ``past_folder``, and their caches in
+    ``state_folder``, once ``states`` has a limit.
+    """
+
+    def __init__(
+        self,
+        inspect: Inspect | None = None,
+        cost_folder: Path | None = None,
+        past_folder: Path | None = None,
+        state_folder: Path | None = None,
+    ) -> None:
+        self._inspect: Inspect = inspect or (lambda _path, _should_stop: None)
+        self.is_given_up: Callable[[], bool] = lambda: False  # what is loaded; a look at a file ends without a verdict
+        self._request = LoadRequest("")
+        self._target: LoadedModel | None = None
+        self._draft: LoadedModel | None = None
+        self._prompt: PromptBuilder | None = None
+        self._drafters = DraftersByMode()
+        self._past_folder = past_folder
+        self._past: PastText | None = None
+        self._costs: PairCosts | None = None
+        self._store = CostStore(cost_folder)
+        self._experience = ExperienceStore(cost_folder)
+        self._draft_reason: str = _NO_DRAFT
+        self._sharpness = Sharpness()
+        self._tie_bound: TieBound | None = None
+        self.states = StateCache(state_folder)
+        self.on_trace: OnTrace | None = None  # hears of every pass of the answers that follow
+        self.interrupt = Interrupt()  # for whoever knows that `should_stop` says yes now, and does not want to wait
+
+    # ---- loading ------------------------------------------------------------------------------------------------
+
+    def load(self, request: LoadRequest, progress: Progress = lambda _path, _fraction: True) -> EngineReady:
+        """Load a target, and a draft where one is asked for; a refused draft leaves the target without one.
+
+        Raises:
+            EngineError: the target cannot be loaded; what was loaded before still answers.
+        """
+        self._inspect(Path(request.target), self.is_given_up)
+        options = fitting([request.target], target_options(request))
+        options = TargetAttention(self._store).settled(request.target, options)
+        target = open_model(request.target, options, lambda fraction: progress(request.target, fraction))
+        try:
+            prompt = PromptBuilder(target.model.vocab, target.model.chat_template)
+            notices = (*_try_template(prompt), *placement_notices(request), *kernel_notices())
+            info = replace(target.info, template_name=prompt.template_name, opened_tag=prompt.opened_tag())
+        except Exception:
+            target.close()
+            raise
+        self._close_models()
+        self._request, self._prompt = request, prompt
+        self._target = replace(target, info=info)
+        self.states.attach("target", target.sequence, _identity(target))
+        if request.draft:
+            try:
+                self.set_draft(request.draft, progress)
+            except EngineError as error:
+                self._draft_reason = error.message
+                notices = (*notices, error.told)
+        return replace(self.ready(), notices=notices)
+
+    def set_draft(self, path: str | None, progress: Progress = lambda _path, _fraction: True) -> EngineReady:
+        """Use another draft model, or none; the target and its cache stay as they are.
+
+        Raises:
+            DraftRefusedError: it does not fit the target.
+            EngineError: it cannot be loaded. The draft before it stays in use.
+        """
+        target = self._loaded()
+        if path is None:
+            self._close_draft(_NO_DRAFT)
+            return self.ready()
+        self._inspect(Path(path), self.is_given_up)
+        draft = self._open_draft(path, target, lambda fraction: progress(path, fraction))
+        self._close_draft("")
+        self._draft, self._sharpness = draft, Sharpness()
+        self.states.attach("draft", draft.sequence, _identity(draft))
+        return self.ready()
+
+    def _open_draft(self, path: str, target: LoadedModel, progress: Callable[[float], bool]) -> LoadedModel:
+        """Open a draft that fits the target: where it was asked to be, or where it is faster."""
+        goes_on, cache = True, DraftCache(self._store)
+
+        def go_on(fraction: float) -> bool:
+            nonlocal goes_on
+            goes_on = progress(fraction)
+            return goes_on
+
+        def open_with(options: LoadOptions) -> LoadedModel:
+            draft = open_model(path, fitting([path], cache.wanted(path, options)), go_on)
+            try:
+                check_pair(target.model.vocab, draft.model.vocab)
+                _check_memory(draft)
+            except Exception:
+                draft.close()
+                raise
+            return draft
+
+        options, place = draft_options(self._request, target.context.n_ctx), DraftPlace(self._store)
+        if place.has_choice(self._request, target):
+            draft = place.open(path, options, open_with, lambda: not goes_on)
+        else:
+            draft = open_with(options)
+        return cache.settled(path, draft, options, open_with)
+
+    def ready(self) -> EngineReady:
+        """What is loaded, and why which mode cannot run."""
+        target = self._loaded()
+        draft = self._draft.info if self._draft else None
+        return EngineReady(target.info, draft, self._unavailable(target))
+
+    def close(self) -> None:
+        """Free all models, and write what is kept for the next start."""
+        self._close_models()
+        self.states.flush()
+
+    def _close_models(self) -> None:
+        self._close_draft(_NO_DRAFT)
+        self.states.detach("target")
+        if self._past:
+            self._past.save()  # which may have to look at the vocabulary
+        self._past = None
+        if self._target:
+            self._target.close()
+        self._target = self._prompt = self._tie_bound = None
+
+    # ---- answering ----------------------------------------------------------------------------------------------
+
+    def generate(
+        self,
+        request: ChatRequest,
+        should_stop: Callable[[], bool] = lambda: False,
+        should_skip: Callable[[], bool] = lambda: False,
+    ) -> Iterator[Event]:
+        """Answer ``request``: progress, text and counters as they come, `Finished` last.
+
+        A mode that cannot run is answered plain, and the decisions of the statistics say why. Where the request wants
+        it and must, its oldest turns are summarised first; ``should_skip`` gives up the summary only.
+
+        Raises:
+            EngineError: the prompt is too long or not possible, or a pass failed; the session stays usable.
+        """
+        target = self._loaded()
+        if self._prompt is None:
+            raise ModeUnavailableError("No model is loaded.", "Open a model first.")
+        note = ""
+        if request.overflow is Overflow.SUMMARISE and request.raw_prompt is None:
+            vocab = target.model.vocab
+            summarising = Summarising(
+                self._prompt.build,
+                lambda text: len(vocab.tokenize(text, special=False)),
+                target.context.n_ctx,
+                LEAST_ROOM,
+            )
+            request = yield from summarising.fitted(
+                request, lambda inner: self._answer(inner, lambda: should_stop() or should_skip()), should_stop
+            )
+            note = summarising.note
+        yield from self._answer(request, should_stop, note)
+
+    def _answer(self, request: ChatRequest, should_stop: Callable[[], bool], note: str = "") -> Iterator[Event]:
+        target = self._loaded()
+        if self._prompt is None:
+            raise ModeUnavailableError("No model is loaded.", "Open a model first.")
+        tie_safe = request.tie_safe and request.sampling.greedy
+        reason = self._unavailable(target).get(request.mode, "")
+        if tie_safe and request.mode is not Mode.OFF and target.sequence.num_snapshots is not None:
+            reason = "tie-safe needs a memory that can go back any distance, and this model's cannot."
+        mode = Mode.OFF if reason else request.mode
+        costs = self._pair_costs()
+        paced = mode is not Mode.OFF and request.depth is None
+        with self.interrupt.ends_passes_of(self._contexts()):
+            costs.prepare(paced=paced, should_stop=should_stop)
+        pacer = costs.pacer if paced else None
+        # A seed repeats an answer only where the drafts are the same, so what was said elsewhere is left out then.
+        use_past = request.use_past and request.sampling.seed is None
+        sharpness = self._sharpness if paced or request.sampling.seed is None else None
+        index = self._past.index if self._past is not None and use_past else None
+        model = self._draft_model(should_stop)
+        if model is not None:
+            model.on_steps = costs.drafted
+            model.sharpness = sharpness
+        drafter = self._drafters.drafter(mode, model, pacer, index, target.model.vocab.eog_ids)
+        request = replace(request, mode=mode)
+        answer = Answer(target.sequence, target.model.vocab, drafter, request, self._prompt, costs.pacer)
+        answer.on_pass = None if tie_safe else costs.passed  # another number of threads would change the last bits
+        answer.on_first_look = sharpness.observe if sharpness is not None else None
+        answer.on_trace = self.on_trace
+        answer.tie_bound = self._tie_bound_in_use() if tie_safe and mode is not Mode.OFF else None
+        if model is not None:
+            model.on_failure = lambda why: answer.stats.tell(f"draft left out: {why}")
+        if reason:
+            answer.stats.decisions.append(said("plain decoding instead: {reason}", reason=reason))
+        if note:
+            answer.stats.decisions.append(note)
+        self.states.begin(request.conversation_id, answer.stats)
+        with self.interrupt.ends_passes_of(self._contexts()):
+            yield from answer.events(should_stop)
+        if answer.plain_cost is not None and answer.plain_cost.is_too_high:
+            costs.doubt()
+        if request.use_past:
+            self._past_text().learn(answer.conversation_ids)
+
+    def prompt_ids(self, request: ChatRequest) -> list[int]:
+        """The ids that ``request`` would be answered from, for whoever asks another engine the same.
+
+        Raises:
+            EngineError: no model is loaded, or the template refuses the messages.
+        """
+        if self._prompt is None:
+            raise ModeUnavailableError("No model is loaded.", "Open a model first.")
+        if request.raw_prompt is not None:
+            return self._prompt.raw(request.raw_prompt)
+        return self._prompt.build(request.messages)
+
+    def count_tokens(self, text: str) -> int | None:
+        """How many tokens a text has for the loaded model; None where none is loaded."""
+        return None if self._target is None else len(self._target.model.vocab.tokenize(text, special=False))
+
+    def _draft_model(self, should_stop: Callable[[], bool]) -> DraftModelDrafter | None:
+        if self._draft is None:
+            return None
+        vocab = self._loaded().model.vocab
+        return DraftModelDrafter(self._draft.sequence, vocab.n_vocab, vocab.eog_ids, should_stop)
+
+    # ---- past conversations -------------------------------------------------------------------------------------
+
+    @property
+    def has_idle_work(self) -> bool:
+        """Whether `use_idle_time` has something to do."""
+        if self._target is None:
+            return False
+        return self.states.has_work or (self._past.has_work if self._past else self._past_folder is not None)
+
+    def use_idle_time(self, budget_s: float) -> None:
+        """Keep caches; read, index and keep what past conversations said; for about so many seconds."""
+        if self.states.has_work:
+            self.states.work(budget_s)
+        else:
+            self._past_text().work(budget_s)
+
+    def forget_past(self) -> None:
+        """Lose what past conversations said, of every model; what is said from now on may be learnt again.
+
+        Raises:
+            OSError: a file cannot be deleted.
+        """
+        if self._past:
+            self._past.forget()
+        elif self._past_folder:
+            forget_files(self._past_folder)
+
+    def _past_text(self) -> PastText:
+        if self._past is None:
+            self._past = PastText(self._past_folder, VocabularyIdentity(self._loaded().model.vocab))
+        return self._past
+
+    # ---- costs --------------------------------------------------------------------------------------------------
+
+    def measure(self, budget_s: float = BUDGET_S, should_stop: Callable[[], bool] = lambda: False) -> None:
+        """Measure what passes cost here, once for a loaded pair, within about ``budget_s`` seconds.
+
+        Raises:
+            EngineError: no model is loaded, or a pass failed.
+        """
+        with self.interrupt.ends_passes_of(self._contexts()):
+            self._pair_costs().measure(budget_s, should_stop)
+
+    @property
+    def needs_measuring(self) -> bool:
+        """Whether `measure` has something to do."""
+        return self._target is not None and self._pair_costs().needs_measuring
+
+    def _contexts(self) -> list[LlamaContext]:
+        return [each.context for each in (self._loaded(), self._draft) if each is not None]
+
+    def _pair_costs(self) -> PairCosts:
+        if self._costs is None:
+            self._costs = PairCosts(self._loaded(), self._draft, self._request, self._store, self._experience)
+        return self._costs
+
+    def _tie_bound_in_use(self) -> TieBound:
+        if self._tie_bound is None:
+            self._tie_bound = TieBound()
+        return self._tie_bound
+
+    def _unavailable(self, target: LoadedModel) -> dict[Mode, str]:
+        if not target.can_rollback:
+            reason = said(
+                "The memory of this model ({architecture}) can neither forget rejected tokens nor be taken back to "
+                "before them, so it runs plain.",
+                architecture=target.info.architecture,
+            )
+            return {mode: reason for mode in Mode if mode is not Mode.OFF}
+        return {} if self._draft else dict.fromkeys((Mode.DRAFT, Mode.HYBRID), self._draft_reason)
+
+    def _loaded(self) -> LoadedModel:
+        if self._target is None:
+            raise ModeUnavailableError("No model is loaded.", "Open a model first.")
+        return self._target
+
+    def _close_draft(self, reason: str) -> None:
+        self._draft_reason = reason
+        if self._costs:
+            self._costs.save()
+        self._costs = None
+        self.states.detach("draft")
+        if self._draft:
+            self._draft.close()
+            self._draft = None
+
+
+def _identity(loaded: LoadedModel) -> Callable[[], str]:
+    """Name all that a cache's bytes depend on; the number of threads belongs to it only where it changes numbers."""
+    info, context = loaded.info, loaded.context
+    kinds = (info.cache_type, info.key_type, info.flash_attention)
+    facts = (*file_facts(info.path), *kinds, info.gpu_layers, info.n_ctx)
+    key = key_of(*facts, *library.machine_facts())
+    return lambda: f"{key}-{context.threads}" if context.threads_change_numbers else key
+
+
+def _try_template(prompt: PromptBuilder) -> tuple[str, ...]:
+    """Render once while loading, which also starts the helper that does it; a broken template is told at once."""
+    try:
+        prompt.build((Message("user", "Hello"),))
+    except TemplateError as error:
+        return (error.told,)
+    return ()
+
+
+def _check_memory(draft: LoadedModel) -> None:
+    if not draft.can_rollback:
+        raise DraftRefusedError(
+            said(
+                "The memory of {name} ({architecture}) can neither forget rejected tokens nor be taken "
+                "back to before them.",
+                name=draft.info.name,
+                architecture=draft.info.architecture,
+            )
+        )

@@ -1,0 +1,154 @@
+"""A conversation that has outgrown the context: the model itself summarises its oldest turns, and goes on from that.
+
+Decides which turns, asks for the summary, and puts it in their place. Where that cannot be, the caller leaves turns out
+as `engine.prompt.overflow` does. Knows no cache; whoever calls runs the answers.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Generator, Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from engine.errors import EngineError
+from engine.prompt.overflow import without_hopeless, without_oldest
+from engine.records import (
+    ChatRequest,
+    Event,
+    Finished,
+    FinishReason,
+    Message,
+    Overflow,
+    PrefillProgress,
+    SamplingParams,
+    SummaryUpdate,
+    TextChunk,
+)
+from engine.sentences import said
+
+ROOM_SHARE = 8  # this part of the context is for the answer, and as much for the summary
+_LEAST_TOKENS, _MOST_TOKENS = 48, 512  # of a summary
+_INSTRUCTION = (
+    "Summarise our conversation so far, so that you can go on with it without reading it again: names, facts, figures, "
+    "decisions, and what is still open. Use the language of the conversation and at most {words} words. "
+    "Write only the summary."
+)
+_HEADING = "Summary of our conversation so far:"
+_THOUGHT = re.compile(r"\A.*</think>", re.DOTALL)  # a model that reasons first means what follows
+_SENTENCE_END = re.compile(r"[.!?。！？](?=\s|\Z)|\n")
+
+Build = Callable[[Sequence[Message]], list[int]]  # a prompt's ids
+Run = Callable[[ChatRequest], Iterator[Event]]  # makes an answer
+
+
+def in_front(summary: str, question: str) -> str:
+    """A question with the summary of what came before it: what the model is sent in place of those turns."""
+    return f"{_HEADING}\n{summary}\n\n{question}"
+
+
+def with_summary(messages: Sequence[Message], num_messages: int, summary: str) -> tuple[Message, ...]:
+    """Put a summary in the place of the oldest messages; a system prompt stays in front and does not count.
+
+    The first message that stays is a question, as `without_oldest` cuts.
+    """
+    first = 1 if messages and messages[0].role == "system" else 0
+    question = messages[first + num_messages]
+    rest = messages[first + num_messages + 1 :]
+    return (*messages[:first], replace(question, content=in_front(summary, question.content)), *rest)
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """So many of the oldest messages are to be summarised, by this request."""
+
+    num_messages: int
+    request: ChatRequest
+
+
+class Summarising:
+    """Makes a request fit. ``count`` gives the tokens of a text, ``n_ctx`` is what the context holds."""
+
+    def __init__(self, build: Build, count: Callable[[str], int], n_ctx: int, least_room: int) -> None:
+        self._build = build
+        self._count = count
+        self._n_ctx = n_ctx
+        self._least_room = least_room
+        self.note = ""  # for the decisions of the answer
+
+    def fitted(
+        self, request: ChatRequest, run: Run, should_stop: Callable[[], bool]
+    ) -> Generator[Event, None, ChatRequest]:
+        """Yield how the summary comes along; return the request to answer, which leaves turns out if it must.
+
+        ``should_stop`` says that the whole answer is not wanted any more; then nothing is said of a failure.
+        """
+        dropping = replace(request, overflow=Overflow.DROP)
+        if len(self._build(request.messages)) <= self._n_ctx - self._least_room:
+            return dropping
+        hopeful = without_hopeless(request.messages, self._count, self._n_ctx - self._least_room)
+        if hopeful.num_left_out and len(self._build(hopeful.messages)) <= self._n_ctx - self._least_room:
+            return dropping  # it is enough to leave questions out that had no answer, and so the answer will
+        plan = self._plan(replace(request, messages=hopeful.messages))
+        if plan is None:
+            yield self._failed(request, 0, said("The oldest turns are too long to be summarised."))
+            return dropping
+        try:
+            summary, why = yield from self._written(plan, run)
+        except EngineError as error:
+            summary, why = "", error.message
+        if not summary:
+            if not should_stop():
+                yield self._failed(request, plan.num_messages, why)
+            return dropping
+        self.note = f"the {plan.num_messages} oldest messages are sent as a summary"
+        yield SummaryUpdate(request.request_id, plan.num_messages, summary, complete=True)
+        return replace(dropping, messages=with_summary(request.messages, plan.num_messages, summary))
+
+    @staticmethod
+    def _failed(request: ChatRequest, num_messages: int, why: str) -> SummaryUpdate:
+        return SummaryUpdate(request.request_id, num_messages, failure=why)
+
+    def _plan(self, request: ChatRequest) -> Plan | None:
+        """As few of the oldest turns as leave room for summary and answer; None where that cannot be."""
+        length = max(_LEAST_TOKENS, min(_MOST_TOKENS, self._n_ctx // ROOM_SHARE))
+        room = max(self._least_room, self._n_ctx // ROOM_SHARE)
+        first = 1 if request.messages[0].role == "system" else 0
+        for kept in without_oldest(request.messages, self._count, self._n_ctx):
+            if len(self._build(kept.messages)) > self._n_ctx - room - length:
+                continue
+            oldest = request.messages[: first + kept.num_left_out]
+            asked = (*oldest, Message("user", _INSTRUCTION.format(words=length // 2)))
+            if len(self._build(asked)) > self._n_ctx - length:
+                return None
+            plain = SamplingParams(temperature=0.0)
+            inner = replace(request, messages=asked, sampling=plain, max_tokens=length, use_past=False, stop=())
+            return Plan(kept.num_left_out, replace(inner, overflow=Overflow.STOP, tie_safe=False, ignore_eos=False))
+        return None
+
+    @staticmethod
+    def _written(plan: Plan, run: Run) -> Generator[Event, None, tuple[str, str]]:
+        """Have it written; return it, or nothing and why."""
+        text, number, request_id = "", plan.num_messages, plan.request.request_id
+        yield SummaryUpdate(request_id, number)
+        reason = FinishReason.END
+        for event in run(plan.request):
+            if isinstance(event, PrefillProgress):
+                yield SummaryUpdate(request_id, number, done=event.done, total=event.total)
+            elif isinstance(event, TextChunk):
+                text += event.text
+                yield SummaryUpdate(request_id, number, text)
+            elif isinstance(event, Finished):
+                reason = event.reason
+        if reason is FinishReason.CANCELLED:
+            return "", said("The summary was cancelled.")
+        summary = _tidied(text, cut=reason is FinishReason.LENGTH)
+        return summary, "" if summary else said("The model wrote no summary.")
+
+
+def _tidied(text: str, *, cut: bool) -> str:
+    """The summary without what was thought before it; one that was cut ends with its last whole sentence."""
+    text = _THOUGHT.sub("", text).strip()
+    if cut:
+        ends = [match.end() for match in _SENTENCE_END.finditer(text)]
+        text = text[: ends[-1]].strip() if ends else text
+    return text

@@ -1,0 +1,398 @@
+"""The engine thread: commands in by a queue, events out by a callback on this thread. Knows no window.
+
+The only call that reaches into a running answer is `stop`; everything else waits its turn.
+"""
+
+from __future__ import annotations
+
+import logging
+import queue
+import threading
+from collections import deque
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from engine.errors import EngineError, LoadCancelledError, PromptTooLongError
+from engine.records import ChatRequest, CountRequest, EngineFailed, Event, LoadProgress, LoadRequest, Problem
+from engine.sentences import said
+from engine.session.token_counts import TokenCounts
+
+if TYPE_CHECKING:
+    from engine.llama.interrupt import Interrupt
+    from engine.session.session import Session
+
+log = logging.getLogger(__name__)
+
+STATES = "states"  # the folder of kept caches
+BEGIN_S = 10.0  # the engine does not wait longer for what may never come
+IDLE_S = 0.3  # nothing asked for this long: there is time to measure
+IDLE_SLICE_S = 0.02  # of work, and of rest after it: nobody waits longer than this, and the window has the processor
+OnEvent = Callable[[Event], None]
+UNEXPECTED = Problem(
+    "Something went wrong in the engine",
+    "An error that should not happen stopped this step; the log has the details.",
+    "Try again; if it happens again, restart Paceline.",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class _Load:
+    """Loads and drafts are numbered together; ``num_answers`` were asked for before it."""
+
+    request: LoadRequest
+    serial: int
+    num_answers: int
+
+
+@dataclass(frozen=True, slots=True)
+class _SetDraft:
+    path: str | None
+    serial: int
+    num_answers: int
+
+
+@dataclass(frozen=True, slots=True)
+class _Generate:
+    request: ChatRequest
+    serial: int
+
+
+@dataclass(frozen=True, slots=True)
+class _ForgetPast:
+    pass
+
+
+@dataclass(frozen=True, slots=True)
+class _KeepStates:
+    disk_bytes: int
+
+
+@dataclass(frozen=True, slots=True)
+class _ForgetState:
+    conversation_id: int
+
+
+@dataclass(frozen=True, slots=True)
+class _Count:
+    """There is something to count; what, the counter knows."""
+
+
+_Work = _Load | _SetDraft | _Generate | _ForgetPast | _KeepStates | _ForgetState | _Count
+_Command = _Work | None  # None ends the thread
+_FORGETTING = (_ForgetPast, _ForgetState, _KeepStates)  # done though the app ends: it would stay on the disk for good
+
+
+class EngineWorker:
+    """Runs one `Session` on a thread of its own. All methods may be called from any thread and return at once."""
+
+    def __init__(
+        self, on_event: OnEvent, make_session: Callable[[], Session], begins: threading.Event | None = None
+    ) -> None:
+        """``make_session`` is called on the engine thread, which alone touches the session, once ``begins`` is set."""
+        self._on_event = on_event
+        self._make_session = make_session
+        self._begins = begins
+        self._commands: queue.SimpleQueue[_Command] = queue.SimpleQueue()
+        self._thread = threading.Thread(target=self._run, name="engine", daemon=True)
+        # Answers are numbered as they are queued; a stop covers those queued before it, begun or not, and no later one.
+        self._lock = threading.Lock()
+        self._num_queued = 0
+        self._stopped_through = self._skipped_through = 0
+        self._num_loads = self._ended_through = 0  # loads and drafts; those that `stop_loading` ended
+        self._loads: list[_Load] = []  # of targets, waiting or under way
+        self._interrupt: Interrupt | None = None  # ends the pass of an answer that is stopped, or one that is measured
+        self._measures = False  # in idle time
+        self._closing = threading.Event()
+        self._counts = TokenCounts()
+        self._taken: deque[_Command] = deque()  # out of the queue, to see what they are; theirs is the next turn
+
+    def start(self) -> None:
+        """Start the thread."""
+        self._thread.start()
+
+    def load(self, request: LoadRequest) -> None:
+        """Load models; answers with `LoadProgress` and `EngineReady`, or `EngineFailed`.
+
+        Loads before it that no answer waits for are ended, each with an `EngineFailed` that ``was_cancelled``.
+        """
+        with self._lock:
+            self._num_loads += 1
+            self._loads.append(_Load(request, self._num_loads, self._num_queued))
+            self._ask(self._loads[-1])
+
+    def set_draft(self, path: str | None) -> None:
+        """Use another draft or none; answers with `EngineReady` or `EngineFailed`."""
+        with self._lock:
+            self._num_loads += 1
+            self._ask(_SetDraft(path, self._num_loads, self._num_queued))
+
+    def stop_loading(self) -> None:
+        """End every load asked for so far, as another one would: what was loaded before it stays usable."""
+        with self._lock:
+            self._ended_through = self._num_loads
+
+    def generate(self, request: ChatRequest) -> None:
+        """Make an answer; ends with `Finished` or `EngineFailed` of this request."""
+        with self._lock:
+            self._num_queued += 1
+            self._ask(_Generate(request, self._num_queued))
+
+    def forget_past(self) -> None:
+        """Lose what was learnt from past conversations; answers nothing."""
+        self._commands.put(_ForgetPast())
+
+    def keep_states(self, disk_bytes: int) -> None:
+        """Keep the caches of conversations, with so many bytes on the disk; 0: none, and what there is goes."""
+        self._commands.put(_KeepStates(disk_bytes))
+
+    def forget_state(self, conversation_id: int) -> None:
+        """Lose what is kept of the cache of a conversation; answers nothing."""
+        self._commands.put(_ForgetState(conversation_id))
+
+    def count(self, request: CountRequest) -> None:
+        """Count tokens, also between the steps of an answer; answers with `TokensCounted`."""
+        self._counts.ask(request)
+        self._commands.put(_Count())
+
+    def stop(self) -> None:
+        """Stop every answer asked for so far, between two passes or in one, and the loads that they wait for."""
+        with self._lock:
+            self._stopped_through = self._num_queued
+            if self._interrupt is not None and not self._measures:  # then there is no answer yet
+                self._interrupt.set()
+
+    def skip_summary(self) -> None:
+        """Give up the summary that an answer asked for so far is waiting for, not the answer."""
+        with self._lock:
+            self._skipped_through = self._num_queued
+
+    def shutdown(self, timeout_s: float) -> bool:
+        """Stop, free the models, end the thread; False if it did not end within ``timeout_s`` seconds."""
+        self._closing.set()
+        self.stop()
+        with self._lock:
+            self._ask(None)
+        if self._begins is not None:
+            self._begins.set()
+        if self._thread.is_alive():
+            self._thread.join(timeout_s)
+        return not self._thread.is_alive()
+
+    def _ask(self, command: _Command) -> None:
+        """Queue what somebody waits for, with the lock held: a pass that is only measured ends for it."""
+        self._commands.put(command)
+        if self._interrupt is not None and self._measures:
+            self._interrupt.set()
+
+    # ---- on the engine thread -----------------------------------------------------------------------------------
+
+    def _run(self) -> None:
+        if self._begins is not None:
+            self._begins.wait(BEGIN_S)
+        if self._is_over():
+            return
+        try:
+            session = self._make_session()
+            self._interrupt = session.interrupt
+        except Exception:  # a library of llama.cpp's is missing: who asks for something must not wait for ever
+            log.exception("the engine could not be started")
+            self._refuse_all()
+            return
+        while (command := self._next_command(session)) is not None:
+            if self._closing.is_set() and not isinstance(command, _FORGETTING):
+                continue
+            try:
+                self._do(session, command)
+            except EngineError as error:
+                needed = error.num_tokens if isinstance(error, PromptTooLongError) else 0
+                self._tell_failure(command, error.problem, needed, isinstance(error, LoadCancelledError))
+            except Exception:  # the thread must outlive every surprise, and the user must hear of it
+                log.exception("unexpected error in the engine")
+                self._tell_failure(command, UNEXPECTED)
+        session.close()
+
+    def _is_over(self) -> bool:
+        """Whether the app closes before there is an engine, and nothing is left to do that needs one.
+
+        Its libraries take seconds to load on a busy machine, and nothing can stop that.
+        """
+        if not self._closing.is_set():
+            return False
+        self._others_wait()
+        forgetting = [command for command in self._taken if isinstance(command, _FORGETTING)]
+        # How much may be kept is said at every start; said once more, it was changed.
+        return not forgetting or (len(forgetting) == 1 and isinstance(forgetting[0], _KeepStates))
+
+    def _refuse_all(self) -> None:
+        while (command := self._commands.get()) is not None:
+            if not self._closing.is_set():
+                self._tell_failure(command, UNEXPECTED)
+
+    def _tell_failure(self, command: _Work, problem: Problem, needed: int = 0, was_cancelled: bool = False) -> None:
+        """Answer a command that waits for an answer; what nobody waits for would be taken for another's."""
+        if isinstance(command, _Load | _SetDraft | _Generate):
+            self._on_event(EngineFailed(problem, _request_id(command), needed, was_cancelled))
+        else:
+            log.error("%s failed: %s", type(command).__name__, problem.message)
+
+    def _next_command(self, session: Session) -> _Command:
+        """Wait for a command; while there is none, measure what passes cost here, once for each loaded pair."""
+        if session.needs_measuring and not self._closing.is_set():
+            try:
+                return self._take(IDLE_S)
+            except queue.Empty:
+                self._measure(session)
+        return self._after_idle_work(session)
+
+    def _measure(self, session: Session) -> None:
+        with self._lock:
+            if not self._commands.empty():
+                return
+            session.interrupt.clear()
+            self._measures = True
+        try:
+            session.measure(should_stop=lambda: self._is_wanted(session))
+        except Exception:  # nobody asked for it, so nobody is told; what is asked for is still answered
+            log.exception("the costs could not be measured; depths stay fixed")
+        finally:
+            with self._lock:
+                self._measures = False
+
+    def _after_idle_work(self, session: Session) -> _Command:
+        """Wait for a command; while there is none, learn from past conversations, a little at a time."""
+        wait_s = IDLE_S
+        while session.has_idle_work and not self._closing.is_set():
+            try:
+                return self._take(wait_s)
+            except queue.Empty:
+                wait_s = IDLE_SLICE_S
+            try:
+                session.use_idle_time(IDLE_SLICE_S)
+            except Exception:  # again after the next command: at once it would fail as before
+                log.exception("idle time could not be used")
+                break
+        return self._take(None)
+
+    def _take(self, timeout_s: float | None) -> _Command:
+        """The next command; None for the time: however long that takes.
+
+        Raises:
+            queue.Empty: there was none in so many seconds.
+        """
+        return self._taken.popleft() if self._taken else self._commands.get(timeout=timeout_s)
+
+    def _is_wanted(self, session: Session) -> bool:
+        """Whether something waits for measuring to end; what is only to be counted is counted between its passes."""
+        self._count_all(session)
+        return bool(self._taken)
+
+    def _count_all(self, session: Session) -> None:
+        """Count what there is to count, unless something else comes."""
+        while not (others_wait := self._others_wait()) and self._counts.has_work:
+            self._count_a_little(session)
+        if others_wait and self._counts.has_work:  # behind them; what was asked for only now brings its own command
+            self._taken.append(_Count())
+
+    def _others_wait(self) -> bool:
+        """Whether anything waits that is not to be counted. One `_Count` stands for all that is, so none is kept."""
+        while not self._commands.empty():
+            self._taken.append(self._commands.get())
+        self._taken = deque(command for command in self._taken if not isinstance(command, _Count))
+        return bool(self._taken)
+
+    def _do(self, session: Session, command: _Work) -> None:
+        if isinstance(command, _Load | _SetDraft):
+            self._load(session, command)
+        elif isinstance(command, _ForgetPast):
+            self._forget_past(session)
+        elif isinstance(command, _KeepStates):
+            session.states.set_limit(command.disk_bytes)
+        elif isinstance(command, _ForgetState):
+            session.states.forget(command.conversation_id)
+        elif isinstance(command, _Count):
+            self._count_all(session)
+        else:
+            serial = command.serial
+            with self._lock:
+                if serial > self._stopped_through:
+                    session.interrupt.clear()
+            stopped, skipped = lambda: serial <= self._stopped_through, lambda: serial <= self._skipped_through
+            for event in session.generate(command.request, stopped, skipped):
+                self._on_event(event)
+                self._count_a_little(session)
+
+    def _count_a_little(self, session: Session) -> None:
+        try:
+            counted = self._counts.work(session.count_tokens)
+        except Exception:  # an answer in the making must not end because of it
+            log.exception("a text could not be counted")
+            counted = self._counts.give_up()
+        if counted is not None:
+            self._on_event(counted)
+
+    def _forget_past(self, session: Session) -> None:
+        try:
+            session.forget_past()
+        except OSError:  # the memory is clean; the next start would read the file, so the log must say where it is
+            log.exception("a file of what past conversations said could not be deleted")
+
+    def _load(self, session: Session, command: _Load | _SetDraft) -> None:
+        """Load, for as long as it is wanted.
+
+        Raises:
+            EngineError: it failed, or was given up.
+        """
+
+        def is_given_up() -> bool:
+            return self._is_given_up(command)
+
+        def on_progress(path: str, fraction: float) -> bool:
+            self._on_event(LoadProgress(path, fraction))
+            return not is_given_up()
+
+        session.is_given_up = is_given_up
+        path = command.request.target if isinstance(command, _Load) else command.path
+        try:
+            if is_given_up():
+                raise LoadCancelledError(said("Loading {path} was cancelled.", path=Path(path or "").name))
+            if isinstance(command, _Load):
+                self._on_event(session.load(command.request, on_progress))
+            else:
+                self._on_event(session.set_draft(command.path, on_progress))
+        finally:
+            with self._lock:
+                self._loads = [load for load in self._loads if load is not command]
+
+    def _is_given_up(self, command: _Load | _SetDraft) -> bool:
+        """Whether nobody wants a load any more.
+
+        The app closes, it was ended, an answer that waited for it was stopped, or another target is to be loaded and no
+        answer between the two needs this one.
+        """
+        if self._closing.is_set():
+            return True
+        with self._lock:
+            if command.serial <= self._ended_through or command.num_answers < self._stopped_through:
+                return True
+            return any(load.serial > command.serial and load.num_answers == command.num_answers for load in self._loads)
+
+
+def _request_id(command: _Work) -> int:
+    return command.request.request_id if isinstance(command, _Generate) else 0
+
+
+def probing_session(cache_dir: Path | None, sample: Path | None = None) -> Session:
+    """Make a session that has every new or changed file opened by a short-lived child process first.
+
+    Before that, a new build of llama.cpp has to run ``sample``, a small model, in one.
+
+    What was found of files and of costs, what conversations said and their caches are kept in ``cache_dir``.
+    """
+    # Imported on the engine's thread: llama.cpp and NumPy take longer than a window may to appear.
+    from engine.sandbox.kernel_check import inspector  # noqa: PLC0415
+    from engine.session.session import Session  # noqa: PLC0415
+
+    states = cache_dir / STATES if cache_dir is not None else None
+    return Session(inspector(cache_dir, sample), cache_dir, cache_dir, states)

@@ -1,0 +1,1 @@
+"""Small files that are kept between starts."""

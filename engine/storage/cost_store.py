@@ -1,0 +1,100 @@
+"""Keeps measured costs for the next start: a small JSON file in a folder that the caller names.
+
+A damaged or foreign file is as good as none. Knows no model: whoever measures says under which key.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from engine.gguf.model_parts import all_parts
+from engine.storage.kept_file import KeptFile, with_latest
+
+FILE_NAME = "pass-costs.json"
+_FORMAT = 1  # of what is in it; another number forgets it all
+MAX_KEPT = 64
+_FASTEST_MS, _SLOWEST_MS = 1e-4, 3_600_000.0
+_MOST_THREADS = 512  # llama.cpp ends the process where there are more
+_MOST = 1 << 31  # tokens
+
+
+@dataclass(frozen=True, slots=True)
+class SavedCosts:
+    """Costs with so many threads, by band of the cache's fill: milliseconds by tokens of a pass."""
+
+    threads: int
+    bands: dict[int, dict[int, float]]
+
+
+def key_of(*facts: object) -> str:
+    """A key from everything that changes the costs."""
+    told = "\n".join(map(str, facts))
+    return hashlib.sha256(told.encode("utf-8", "surrogatepass")).hexdigest()[:32]  # a name of a file may be no text
+
+
+def file_facts(path: str) -> tuple[object, ...]:
+    """What makes a model this very model: name, size and time of its files; nothing of it where one cannot be read."""
+    try:
+        facts = [(part.name, part.stat()) for part in all_parts(Path(path))]
+    except OSError:
+        return (path,)
+    return tuple(fact for name, stat in facts for fact in (name, stat.st_size, stat.st_mtime_ns))
+
+
+class CostStore:
+    """Costs by key: in memory, and in ``folder`` where one is given."""
+
+    def __init__(self, folder: Path | None = None) -> None:
+        self._file = KeptFile(folder / FILE_NAME, "costs", _FORMAT) if folder is not None else None
+        kept = self._file.read(_costs) if self._file is not None else {}
+        self._kept = dict(list(kept.items())[-MAX_KEPT:])
+
+    def get(self, key: str) -> SavedCosts | None:
+        """What was kept under ``key``."""
+        return self._kept.get(key)
+
+    def put(self, key: str, costs: SavedCosts) -> None:
+        """Keep ``costs``, and what other processes have put since; of more than `MAX_KEPT` the oldest goes.
+
+        A folder that cannot be written is only logged.
+        """
+        costs = SavedCosts(costs.threads, {band: _rounded(points) for band, points in costs.bands.items()})
+        if self._file is None:
+            self._kept = with_latest(self._kept, {}, key, costs, MAX_KEPT)
+            return
+        with self._file.locked():
+            there = self._file.read(_costs)
+            latest = _merged(self._kept.get(key), there.get(key), costs)
+            self._kept = with_latest(self._kept, there, key, latest, MAX_KEPT)
+            self._file.write({key: asdict(costs) for key, costs in self._kept.items()})
+
+
+def _costs(entry: dict[str, Any]) -> SavedCosts:
+    threads = entry["threads"]
+    bands = {
+        int(band): {int(num_tokens): float(ms) for num_tokens, ms in points.items()}
+        for band, points in entry["bands"].items()
+    }
+    points = [point for points in bands.values() for point in points.items()]
+    good = all(_FASTEST_MS < ms < _SLOWEST_MS and 0 < num_tokens < _MOST for num_tokens, ms in points)
+    good = good and all(0 <= band < _MOST for band in bands) and all(1 in points for points in bands.values())
+    if not (type(threads) is int and 1 <= threads <= _MOST_THREADS and good and bands):
+        raise ValueError("a figure is outside its range")
+    return SavedCosts(threads, bands)
+
+
+def _merged(before: SavedCosts | None, there: SavedCosts | None, ours: SavedCosts) -> SavedCosts:
+    """Ours, and the bands that another process has put since ``before`` and that were not in use here."""
+    if there is None or there.threads != ours.threads:
+        return ours
+    known = before.bands if before is not None else {}
+    theirs = {band: points for band, points in there.bands.items() if points != known.get(band)}
+    used = {band: points for band, points in ours.bands.items() if points != known.get(band) or band not in theirs}
+    return SavedCosts(ours.threads, theirs | used)
+
+
+def _rounded(points: dict[int, float]) -> dict[int, float]:
+    return {num_tokens: float(f"{ms:.4g}") for num_tokens, ms in points.items()}

@@ -1,0 +1,1 @@
+"""Threads, caches and attention: what is fastest on this machine, by measurement."""

@@ -1,0 +1,231 @@
+"""How many threads compute: chosen by measurement, fewer while other programs want the cores, more again after.
+
+OpenMP's threads wait for each other at every operation; when another program takes one of their cores, passes suddenly
+take several times as long, and fewer threads are faster. Knows passes by size and time only.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+
+from engine.tuning.free_cores import FreeCores
+
+COLLAPSED = 2.5  # times what a pass of this size usually takes
+PATIENCE = 4  # such passes in a row
+_TRIAL_PASSES = 3  # passes that a trial of another number is judged by
+_BETTER = 0.9  # a trial must take at most this share of what passes take now
+_FIRST_WAIT_S, _LAST_WAIT_S = 1.0, 64.0  # between trials of more threads, doubling while they fail
+_LOSS_SHARE = 0.005  # of the time may be lost by trials while another program has the cores: no need to wait longer
+_FALLS, _RISES, _RECENT = 0.3, 0.05, 0.4  # weights of one pass in what is usual, and in what passes take now
+_TRIES = 4  # passes of which the least counts
+_FIRST_DOUBT_S = 4.0  # until fewer threads are tried without a collapse; doubling
+_ENOUGH = 1.03  # fewer threads that are slower by less than this are taken: they leave room to others
+
+
+def candidates(most: int) -> list[int]:
+    """Numbers of threads that are worth measuring, the most first: halves down to one."""
+    counts = [most]
+    while counts[-1] > 1:
+        counts.append(counts[-1] // 2)
+    return counts
+
+
+def choose(costs_ms: Mapping[int, tuple[float, ...]]) -> int:
+    """The number of threads whose passes (the same sizes for each number) cost least, each size weighing the same."""
+    best = tuple(min(costs) for costs in zip(*costs_ms.values(), strict=True))
+    scores = {
+        count: sum(ms / least for ms, least in zip(costs, best, strict=True)) for count, costs in costs_ms.items()
+    }
+    least_score = min(scores.values())
+    return min(count for count, score in scores.items() if score <= _ENOUGH * least_score)
+
+
+class ThreadControl:
+    """The number of threads in force; hears of every pass and changes it."""
+
+    def __init__(
+        self,
+        best: int,
+        most: int,
+        clock: Callable[[], float] = time.monotonic,
+        *,
+        doubts: bool = False,
+        free: FreeCores | None = None,
+    ) -> None:
+        """``best`` was found fastest; up to ``most`` are tried now and then. ``clock`` counts seconds.
+
+        With ``doubts`` fewer are tried now and then as well: the best may have been found in a disturbed moment.
+        ``free`` says when a disturbance seems to be over, so that it need not be found out by trials.
+        """
+        self.best = self.threads = best
+        self.most = max(best, most)
+        self.reason = ""
+        self._clock, self._free = clock, free
+        self._believing = False  # that the cores are free again: the trial is because of that
+        self._usual: dict[int, dict[int, float]] = {}  # by threads and size of a pass, with nobody in the way
+        self._recent: dict[int, float] = {}  # with the threads in force, whatever happens
+        self._strikes = 0
+        self._before: int | None = None  # on trial: go back to this where it is not better
+        self._shares: list[float] = []
+        self._lost_ms = 0.0  # by the trial, against what passes took before
+        self._patient = False
+        self._fewer: dict[int, float] = {}  # what passes took before threads were added, and what that has won
+        self._won_ms = float("inf")
+        self._wait_s = _FIRST_WAIT_S
+        self._try_at = clock() + (_FIRST_WAIT_S if self.best < self.most else 0.0)
+        self._doubt_wait_s = _FIRST_DOUBT_S
+        self._doubt_at = clock() + _FIRST_DOUBT_S if doubts else float("inf")
+
+    @property
+    def is_disturbed(self) -> bool:
+        """Whether fewer threads than the best compute, or another number is on trial."""
+        return self.threads < self.best or self._before is not None
+
+    def expect(self, usual_ms: Mapping[int, float]) -> None:
+        """Passes of these sizes usually take so long with the threads in force: a collapse is then seen at once."""
+        self._usual[self.threads] = dict(usual_ms)
+
+    def observe(self, num_tokens: int, milliseconds: float) -> bool:
+        """A pass of so many tokens took so long. True where `threads` is another number from now on."""
+        if self._before is not None:
+            return self._judge(num_tokens, milliseconds)
+        recent = self._recent.get(num_tokens, milliseconds)
+        self._recent[num_tokens] = recent + (milliseconds - recent) * _RECENT
+        if self._fewer:
+            self._won_ms += _nearest(self._fewer, num_tokens) - milliseconds
+        collapsed = self._collapsed(num_tokens, milliseconds) and self.threads > 1
+        more = min(2 * self.threads, self.most)
+        if not collapsed and self.threads < more and self._free is not None:
+            self._believing = self._free.are_back(more, self.threads)
+            if self._believing:
+                return self._begin(more)
+        if self._clock() < self._try_at:
+            return False
+        if collapsed:
+            self._patient = True
+            return self._begin(self.threads // 2)
+        if self.threads > 1 and self._clock() >= self._doubt_at:
+            self._doubt_at = self._clock() + self._doubt_wait_s
+            self._doubt_wait_s = min(_LAST_WAIT_S, 2.0 * self._doubt_wait_s)
+            return self._begin(self.threads // 2)
+        return self.threads < more and self._begin(more)
+
+    def _collapsed(self, num_tokens: int, milliseconds: float) -> bool:
+        known = self._usual.setdefault(self.threads, {})
+        usual = known.setdefault(num_tokens, milliseconds)
+        if milliseconds > COLLAPSED * usual:
+            self._strikes += 1
+            return self._strikes >= PATIENCE
+        self._strikes = 0
+        known[num_tokens] = usual + (milliseconds - usual) * (_FALLS if milliseconds < usual else _RISES)
+        return False
+
+    def _begin(self, threads: int) -> bool:
+        self._before, self.threads, self._shares, self._strikes = self.threads, threads, [], 0
+        self._lost_ms = 0.0
+        return True
+
+    def _judge(self, num_tokens: int, milliseconds: float) -> bool:
+        """Compare a pass on trial with what passes of its size took before; decide when enough were seen."""
+        before = self._before
+        assert before is not None  # noqa: S101  (the caller has looked)
+        usual = _nearest(self._recent, num_tokens)
+        share = milliseconds / usual
+        self._shares.append(share)
+        self._lost_ms += milliseconds - usual
+        # Except in a collapse one pass that is slower is enough to know: another might cost dearly.
+        hopeless = share > 1.0 and not self._patient
+        if len(self._shares) < _TRIAL_PASSES and not hopeless:
+            return False
+        was_collapse = self._patient
+        self._before, self._patient = None, False
+        if not hopeless and sorted(self._shares)[len(self._shares) // 2] <= _BETTER:
+            self._settle(before)
+            return False
+        rises, self.threads = self.threads > before, before
+        if was_collapse:
+            self._usual.pop(before, None)  # it is not the threads: passes have become dearer
+        if was_collapse or rises:
+            self._postpone(self._lost_ms)
+        if self._believing and self._free is not None:
+            self._believing = False
+            self._free.learn(were_back=False)
+        return True
+
+    def _settle(self, before: int) -> None:
+        slower, self._recent = self._recent, {}
+        if self.threads < before:
+            paid = self._won_ms > 0.0
+            if paid:
+                self._wait_s = _FIRST_WAIT_S
+            self._postpone(-self._won_ms)
+            if self._free is not None:
+                self._free.learn(were_back=paid)
+                self._free.begin(taken=True)
+            self._fewer = {}
+            self.reason = f"{_counted(before)} to {self.threads}: another program uses the cores"
+            return
+        self._try_at, self._believing = self._clock(), False
+        self._fewer, self._won_ms = slower, 0.0
+        why = "the cores are free again" if self.threads <= self.best else "that is faster here"
+        self.best = max(self.best, self.threads)
+        self.reason = f"{_counted(before)} to {self.threads}: {why}"
+
+    def _postpone(self, lost_ms: float) -> None:
+        """Wait before the next trial; where threads were taken away, no longer than makes such losses small."""
+        self._try_at = self._clock() + self._wait_s
+        longest_s = _LAST_WAIT_S
+        if self.threads < self.best:
+            longest_s = min(longest_s, max(_FIRST_WAIT_S, lost_ms / 1000.0 / _LOSS_SHARE))
+        self._wait_s = min(longest_s, 2.0 * self._wait_s)
+
+
+def measure(
+    run_pass: Callable[[int], None],
+    set_threads: Callable[[int], None],
+    counts: Sequence[int],
+    sizes: tuple[int, ...],
+    budget_s: float,
+) -> dict[int, tuple[float, ...]]:
+    """Milliseconds of passes for each number of threads: at least one of one token for the first two of ``counts``.
+
+    Where ``budget_s`` seconds allow, all of ``counts`` are tried so, and the best two on passes of all ``sizes``.
+    """
+    ends = time.perf_counter() + budget_s
+    first: dict[int, tuple[float, ...]] = {}
+    for i, count in enumerate(counts):
+        if i > 1 and time.perf_counter() > ends:
+            break
+        set_threads(count)
+        run_pass(1)  # the threads of a new number have to start
+        first[count] = (_least_ms(run_pass, 1, budget_s / 4),)
+    both: dict[int, tuple[float, ...]] = {}
+    for count in sorted(first, key=first.__getitem__)[:2]:
+        if time.perf_counter() > ends:
+            return first
+        set_threads(count)
+        run_pass(1)
+        both[count] = tuple(_least_ms(run_pass, size, budget_s / 8) for size in sizes)
+    return both
+
+
+def _least_ms(run_pass: Callable[[int], None], num_tokens: int, budget_s: float) -> float:
+    """The least of a few passes: one alone may have met another program."""
+    begun = time.perf_counter()
+    best_ms = float("inf")
+    for _ in range(_TRIES):
+        started = time.perf_counter()
+        if started > begun + budget_s and best_ms < float("inf"):
+            break
+        run_pass(num_tokens)
+        best_ms = min(best_ms, (time.perf_counter() - started) * 1000.0)
+    return best_ms
+
+
+def _nearest(passes_ms: Mapping[int, float], num_tokens: int) -> float:
+    return passes_ms[min(passes_ms, key=lambda size: abs(size - num_tokens))]
+
+
+def _counted(threads: int) -> str:
+    return "1 thread" if threads == 1 else f"{threads} threads"

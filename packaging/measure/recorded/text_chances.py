@@ -1,0 +1,65 @@
+"""Counts how often text that suffix decoding proposes is right, by the length of the match and the place of the token.
+
+    python packaging/measure/recorded/text_chances.py ANSWERS.jsonl ...      (recorded by answers.py)
+
+The tables of `engine.pacing.constants` come from this: what a match of so many tokens was worth on real answers.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections import defaultdict
+from pathlib import Path
+
+import numpy as np
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[3]))
+
+from engine.drafters.suffix.drafter import SuffixDrafter
+from engine.pacing.acceptance import TEXT_PRIORS, text_kinds
+from engine.records import SamplingParams
+from engine.sampling.sampler import Sampler
+
+DEPTH = 24
+Counts = dict[int, list[int]]  # right and all, by class
+
+
+def count(record: dict[str, list[int]], counts: Counts) -> None:
+    """Go through one answer as text drafting would, a match of one token costing one pass only."""
+    ids = np.array(record["prompt_ids"] + record["ids"], dtype=np.int32)
+    drafter, place = SuffixDrafter(), len(record["prompt_ids"])
+    drafter.min_match = 1
+    drafter.begin(ids[:place], Sampler(SamplingParams(temperature=0.0)))
+    while place < len(ids):
+        draft = drafter.propose(ids[:place], DEPTH)
+        right = 0
+        for token_id, kind in zip(draft.ids, text_kinds(draft), strict=True):
+            if place + right >= len(ids):
+                break
+            is_right = token_id == int(ids[place + right])
+            counts[kind][0] += is_right
+            counts[kind][1] += 1
+            if not is_right:
+                break
+            right += 1
+        place += 1 if draft.match_length < 2 else right + 1
+
+
+def main() -> int:
+    """Print a line for each class: its chance in these answers, how often it was seen, and what is believed."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("answers", nargs="+", type=Path)
+    counts: Counts = defaultdict(lambda: [0, 0])
+    for file in parser.parse_args().answers:
+        for line in file.read_text("utf-8").splitlines():
+            count(json.loads(line), counts)
+    for kind, prior in enumerate(TEXT_PRIORS):
+        right, seen = counts[kind]
+        print(f"class {kind:2d}: {right / seen if seen else float('nan'):.2f} of {seen:6d}, believed {prior:.2f}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

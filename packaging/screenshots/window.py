@@ -1,0 +1,147 @@
+"""Draws the pictures of the README: the real window, the real engine, the built-in pair at real weight.
+
+    python packaging/screenshots/window.py [--out docs/screenshots] [--light-weight]
+
+Everything is kept in a folder of its own that is removed afterwards. The figures in the pictures are this machine's.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
+
+from PySide6.QtGui import QFontDatabase
+from PySide6.QtWidgets import QApplication
+from screenshots_files import THEMES, at_each_scale, ending, picture, save
+
+from app.controllers.reports import Reports
+from app.domain.engine_view import EngineState
+from app.domain.settings.table import FIELDS
+from app.paths import assets_dir, find_paths
+from app.startup.assembly import assemble, real_engine
+from engine.records import Mode
+from ui.window.main_window import MainWindow
+
+ROOT = Path(__file__).resolve().parents[2]
+QUESTIONS = (
+    "What is speculative decoding?",
+    "Make a Markdown table of these words: river, stone, lamp, boat, apple, bell.",
+    "Write a Python function that reverses a string.",
+)
+STREAMED = "Write a short story about a child and a boat."
+TIMEOUT_S = 240.0
+
+
+class Desk:
+    """The window under real events."""
+
+    def __init__(self, application: QApplication) -> None:
+        self.application = application
+        paths = find_paths()
+        self.window = MainWindow(assets_dir(), FIELDS)
+        self.controller = assemble(self.window, paths, Reports(), real_engine(paths))
+        self.window.resize(1280, 800)
+        self.window.show()
+
+    def wait(self, done: Callable[[], bool], what: str) -> None:
+        """Run the event loop until ``done``."""
+        ends = time.monotonic() + TIMEOUT_S
+        while not done():
+            if time.monotonic() > ends:
+                raise TimeoutError(f"{what} took longer than {TIMEOUT_S:.0f} s")
+            self.application.processEvents()
+            time.sleep(0.002)
+
+    def settle(self, seconds: float = 0.4) -> None:
+        """Let the window paint and lay out."""
+        ends = time.monotonic() + seconds
+        self.wait(lambda: time.monotonic() > ends, "settling")
+
+    def ready(self) -> bool:
+        """Whether the engine waits for a message."""
+        return self._state() is EngineState.READY
+
+    def _state(self) -> EngineState:
+        return self.controller.models.view(self.controller.answers.state).state
+
+    def num_tokens(self) -> int:
+        """Tokens of the answer in the making, as the statistics show them."""
+        shown = self.window.stats.now.rows["tokens"].value
+        return int(shown.replace(",", "")) if shown[:1].isdecimal() else 0
+
+    def has_all_figures(self) -> bool:
+        """Whether all statistics are of the same moment."""
+        return not self.window.stats.now.is_filling
+
+    def ask(self, text: str) -> None:
+        """Type and send."""
+        self.window.composer.edit.setPlainText(text)
+        self.window.composer.send_button.click()
+        self.settle(0.05)
+
+    def shoot(self, out: Path, name: str) -> None:
+        """Save what the window shows."""
+        save(picture(self.window), out / f"{name}-{self.window.theme.name}{ending()}.png")
+
+
+def main() -> int:
+    """Draw all pictures."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--out", type=Path, default=ROOT / "docs" / "screenshots")
+    parser.add_argument("--light-weight", action="store_true", help="the built-in target as it is, not padded")
+    parser.add_argument("--one-scale", action="store_true", help="that of QT_SCALE_FACTOR")
+    options = parser.parse_args()
+    options.out.mkdir(parents=True, exist_ok=True)
+    if not options.one_scale:
+        at_each_scale(__file__, sys.argv[1:])
+        return 0
+    with tempfile.TemporaryDirectory() as home:
+        os.environ["PACELINE_HOME"] = home
+        application = QApplication(["paceline"])
+        assert QFontDatabase.families(), "without a font every letter is a box"
+        desk = Desk(application)
+        try:
+            _draw(desk, options.out, padded=not options.light_weight)
+        finally:
+            desk.controller.close()
+    return 0
+
+
+def _draw(desk: Desk, out: Path, *, padded: bool) -> None:
+    window = desk.window
+    window.hub.leave()  # the first run has pictures of its own
+    desk.wait(desk.ready, "loading")
+    for theme in THEMES:
+        window.set_theme(theme)
+        desk.settle()
+        desk.shoot(out, "start")
+    if padded:
+        window.builtin_pair_requested.emit(True)
+        desk.wait(lambda: "padded" in desk.controller.models.view(None).target.name and desk.ready(), "padding")  # type: ignore[union-attr]
+        desk.settle(4.0)  # the costs of a pass are measured while nothing is asked
+    for number, text in enumerate(QUESTIONS):
+        window.mode_changed.emit((Mode.AUTO, Mode.DRAFT, Mode.AUTO)[number])
+        desk.ask(text)
+        desk.wait(desk.ready, "an answer")
+    for theme in THEMES:
+        window.set_theme(theme)
+        desk.ask(STREAMED)
+        desk.wait(lambda: desk.ready() or (desk.num_tokens() > 24 and desk.has_all_figures()), "streaming")
+        if desk.ready():
+            sys.stdout.write("The answer was over before all its figures were there: its picture stays as it was.\n")
+        else:
+            desk.shoot(out, "streaming")
+        desk.wait(desk.ready, "an answer")
+        desk.settle()
+        desk.shoot(out, "chat")
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,94 @@
+"""Peers from the command line: every name is understood or refused in one sentence."""
+
+from __future__ import annotations
+
+from contextlib import ExitStack
+
+import pytest
+
+from app.benchmark.peers.opening import NO_DRAFT, OpenedLate, Wish, open_peers, read_wishes
+from app.benchmark.prompts import Prompt
+from app.benchmark.runs import NO_DRAFT_AUTO, PLAIN, Question
+from app.domain.errors import PeerError
+from app.paths import builtin_draft, builtin_target
+from engine.records import LoadRequest, Message, Mode, SamplingParams
+from engine.session.session import Session
+from tests.app.benchmark.test_runner import PEER, Scripted, steady
+
+
+def test_each_peer_gets_the_configurations_that_it_can_have() -> None:
+    words = ["llama-server=bin/server", "llama-cpp-python"]
+    assert read_wishes(words, []) == (Wish("llama-server", "bin/server"), Wish("llama-cpp-python"))
+    assert read_wishes(words, ["plain", "draft-3", "lookup-10", "ngram-mod"]) == (
+        Wish("llama-server", "bin/server", ("plain", "draft-3", "ngram-mod")),
+        Wish("llama-cpp-python", "", ("plain", "lookup-10")),
+    )
+    assert read_wishes(["llama-server=s", NO_DRAFT], ["plain"])[1] == Wish(NO_DRAFT)
+
+
+@pytest.mark.parametrize(
+    ("words", "configs", "sentence"),
+    [
+        (["ollama=x"], [], "There is no peer called ollama"),
+        (["llama-server"], [], "needs the path of the program"),
+        (["llama-cpp-python"], ["draft-3"], "None of draft-3 is a configuration of llama-cpp-python"),
+        ([], ["plain"], "needs a --peer"),
+        ([NO_DRAFT], ["plain"], "needs a --peer"),
+    ],
+)
+def test_what_makes_no_sense_is_refused(words: list[str], configs: list[str], sentence: str) -> None:
+    with pytest.raises(ValueError, match=sentence):
+        read_wishes(words, configs)
+
+
+def question(max_tokens: int) -> Question:
+    prompt = Prompt("x", "a", (Message("user", "What is speculative decoding?"),))
+    return Question(prompt, (), SamplingParams(temperature=0.0), max_tokens)
+
+
+def test_a_late_peer_is_opened_when_it_is_first_asked() -> None:
+    opened: list[Scripted] = []
+
+    def open_peer() -> Scripted:
+        opened.append(Scripted((PEER,), steady()))
+        return opened[-1]
+
+    late = OpenedLate([PEER], open_peer)
+    assert late.variants == (PEER,)
+    assert opened == []
+    late.begin_round()
+    late.prepare(question(8))
+    assert late.answer(PEER, question(8)).stats.tokens == 100
+    assert opened[0].rounds == 0  # it has nothing to forget yet
+    late.begin_round()
+    assert len(opened) == 1
+    assert opened[0].rounds == 1
+
+
+@pytest.mark.usefixtures("tried")
+def test_auto_without_the_draft_runs_beside_the_pair() -> None:
+    load = LoadRequest(str(builtin_target()), str(builtin_draft()), n_ctx=512)
+    session = Session()
+    with ExitStack() as stack:
+        stack.callback(session.close)
+        ready = session.load(load)
+        peer = open_peers([Wish(NO_DRAFT)], load, ready, stack)[0]
+        assert list(peer.variants) == [NO_DRAFT_AUTO]
+        assert NO_DRAFT_AUTO not in (PLAIN, PEER)
+        peer.begin_round()
+        peer.prepare(question(40))
+        answered = peer.answer(NO_DRAFT_AUTO, question(40))
+    assert answered.stats.mode is Mode.AUTO
+    assert answered.stats.tokens > 20
+    assert answered.stats.draft_s < answered.stats.decode_s / 2
+    assert {source.value for source in answered.stats.provenance} & {"draft"} == set()
+
+
+def test_without_a_draft_there_is_nothing_to_leave_out() -> None:
+    load = LoadRequest(str(builtin_target()), n_ctx=512)
+    session = Session()
+    with ExitStack() as stack:
+        stack.callback(session.close)
+        ready = session.load(load)
+        with pytest.raises(PeerError, match="there is no draft to leave out"):
+            open_peers([Wish(NO_DRAFT)], load, ready, stack)

@@ -1,0 +1,188 @@
+"""`paceline models ...` against a real HTTP hub: HF_ENDPOINT is the only thing that differs from the real one."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from app.cli.parser import main
+from app.domain.settings.values import Settings
+from app.hub.client import HubClient
+from app.paths import builtin_draft, builtin_target, find_paths
+from app.storage.settings_file import write_settings
+from tests.app.hub.conftest import hub
+from tests.app.hub.loopback import Fault, LoopbackHub
+
+__all__ = ["hub"]
+
+REPO, DRAFTS = "tiny/target-GGUF", "tiny/draft-GGUF"
+Capture = pytest.CaptureFixture[str]
+
+
+@pytest.fixture
+def filled(hub: LoopbackHub) -> LoopbackHub:
+    hub.add_file(REPO, "tiny-target-Q8_0.gguf", builtin_target())
+    hub.add_file(REPO, "tiny-target-F16-00001-of-00002.gguf", b"GGUF" + b"1" * 1000)
+    hub.add_file(REPO, "tiny-target-F16-00002-of-00002.gguf", b"GGUF" + b"2" * 1000)
+    hub.add_file(REPO, "mmproj-F16.gguf", b"GGUF" + b"3" * 1000)
+    hub.describe(REPO, downloads=4321, tags=["license:mit"])
+    hub.add_file(DRAFTS, "tiny-draft-Q8_0.gguf", builtin_draft())
+    return hub
+
+
+def asked(capsys: Capture, *words: str, code: int = 0) -> dict[str, Any]:
+    assert main(["models", *words, "--json"]) == code
+    facts = json.loads(capsys.readouterr().out)
+    assert isinstance(facts, dict)
+    return facts
+
+
+def test_search_show_pull_list_chat_remove(filled: LoopbackHub, capsys: Capture) -> None:
+    assert [model["repo_id"] for model in asked(capsys, "search", "tiny")["models"]] == [REPO, DRAFTS]
+    shown = asked(capsys, "show", REPO)
+    assert {model["name"]: (model["kind"], len(model["files"])) for model in shown["models"]} == {
+        "tiny-target-Q8_0": ("model", 1),
+        "tiny-target-F16": ("model", 2),
+        "mmproj-F16": ("mmproj", 1),
+    }
+    pulled = asked(capsys, "pull", REPO, "q8_0", "--draft", DRAFTS, "tiny-draft-Q8_0.gguf")
+    assert pulled["model"]["draft"] == "tiny-draft-Q8_0"
+    assert Path(pulled["model"]["files"][0]).read_bytes() == builtin_target().read_bytes()
+    assert Path(pulled["model"]["files"][0]).is_relative_to(find_paths().models)
+    listed = asked(capsys, "list")
+    assert [model["name"] for model in listed["models"]] == ["tiny-draft-Q8_0", "tiny-target-Q8_0"]
+    assert (
+        main(["run", "--model", "tiny-target-Q8_0", "--mode", "draft", "--depth", "3", "--max-tokens", "8", "--json",
+              "--prompt", "Hello", "--temperature", "0"])
+        == 0
+    )  # fmt: skip
+    out = capsys.readouterr()
+    assert json.loads(out.out)["proposed"] > 0
+    assert "with its draft tiny-draft-Q8_0" in out.err
+    assert asked(capsys, "list")["models"][1]["last_used"]
+    assert asked(capsys, "remove", "tiny-target-Q8_0")["freed_bytes"] == builtin_target().stat().st_size
+    assert [model["name"] for model in asked(capsys, "list")["models"]] == ["tiny-draft-Q8_0"]
+
+
+def test_texts_for_people(filled: LoopbackHub, capsys: Capture, tmp_path: Path) -> None:
+    mine = tmp_path / "mine.gguf"
+    mine.write_bytes(b"GGUF" + b"0" * 2000)
+    for words, expected in (
+        (["search", "tiny"], "4,321"),
+        (["search", "nothing"], "no GGUF repository"),
+        (["show", REPO], "tiny-target-F16"),
+        (["list"], "no model in it yet"),
+        (["pull", REPO, "tiny-target-F16"], "paceline run --model tiny-target-F16"),
+        (["import", str(mine)], "in place"),
+        (["list"], "2.0 kB"),
+        (["remove", "mine"], "no file was deleted"),
+        (["remove", "tiny-target-F16"], "2.0 kB are free again"),
+    ):
+        assert main(["models", *words]) == 0, words
+        assert expected in capsys.readouterr().out
+    assert mine.exists()
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (["show", "no/such"], "no/such"),
+        (["show", "../x"], "owner/name"),
+        (["pull", REPO, "Q2_K"], "has no model"),
+        (["pull", REPO, "mmproj-F32"], "has no model"),
+        (["remove", "nothing"], "no model"),
+        (["import", "nothing.gguf"], "is not there"),
+    ],
+)
+def test_a_failure_is_one_sentence_and_exit_1(
+    filled: LoopbackHub, capsys: Capture, words: list[str], sentence: str
+) -> None:
+    assert main(["models", *words]) == 1
+    out = capsys.readouterr()
+    assert out.out == ""
+    assert sentence in out.err
+    assert out.err.count("\n") == 1
+    assert sentence in asked(capsys, *words, code=1)["error"]["message"]
+
+
+@pytest.mark.parametrize("words", [["run", "--prompt", "x"], ["bench"]])
+def test_a_name_that_nothing_has_is_one_sentence(capsys: Capture, words: list[str]) -> None:
+    assert main([*words, "--model", "nothing-of-the-kind"]) == 1
+    assert "The library has no model" in capsys.readouterr().err
+
+
+def test_no_network_is_one_sentence(capsys: Capture, monkeypatch: pytest.MonkeyPatch) -> None:
+    with LoopbackHub() as gone:
+        monkeypatch.setenv("HF_ENDPOINT", gone.url)
+    assert main(["models", "search", "x"]) == 1
+    assert "cannot be reached" in capsys.readouterr().err
+
+
+def test_a_gated_model_says_what_to_do(filled: LoopbackHub, capsys: Capture, monkeypatch: pytest.MonkeyPatch) -> None:
+    filled.gated[REPO] = "hf_" + "goodtoken"
+    assert main(["models", "pull", REPO, "Q8_0"]) == 1
+    assert "HF_TOKEN" in capsys.readouterr().err
+    monkeypatch.setenv("HF_TOKEN", "hf_" + "goodtoken")
+    assert main(["models", "pull", REPO, "Q8_0"]) == 0
+
+
+def test_a_changed_library_folder(filled: LoopbackHub, capsys: Capture, tmp_path: Path) -> None:
+    paths = find_paths()
+    settings, complaints = Settings().changed({"models_dir": str(tmp_path / "elsewhere")})
+    assert complaints == ()
+    write_settings(paths.settings_file, settings)
+    pulled = asked(capsys, "pull", REPO, "Q8_0")
+    assert Path(pulled["model"]["files"][0]).is_relative_to(tmp_path / "elsewhere")
+
+
+@pytest.fixture
+def heard_ctrl_c() -> Iterator[None]:
+    """Let a child hear Ctrl+C where this process was started deaf to it, in a shell's background: it would inherit."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.skipif(os.name != "posix", reason="needs a Ctrl+C that a test can send")
+@pytest.mark.usefixtures("heard_ctrl_c")
+def test_ctrl_c_keeps_the_part_and_the_same_command_goes_on(filled: LoopbackHub, paceline_home: Path) -> None:
+    data = b"GGUF" + os.urandom(1000) * 4000
+    filled.add_file(REPO, "big-Q6_K.gguf", data)
+    filled.faults.append(Fault(stall_after=2_000_000))
+    command = [sys.executable, "-m", "app", "models", "pull", REPO, "Q6_K"]
+    child = subprocess.Popen(command, stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    part = find_paths().models / REPO / "big-Q6_K.gguf.part"
+    end = time.monotonic() + 60
+    while not (part.exists() and part.stat().st_size >= 2_000_000):
+        assert child.poll() is None
+        assert time.monotonic() < end
+        time.sleep(0.02)
+    child.send_signal(signal.SIGINT)
+    _, told = child.communicate(timeout=60)
+    assert child.returncode == 130
+    assert "the same command goes on" in told
+    assert "Traceback" not in told
+    assert part.stat().st_size == 2_000_000
+    again = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert "4.0 MB" in again.stdout
+    assert (find_paths().models / REPO / "big-Q6_K.gguf").read_bytes() == data
+    assert filled.sent(REPO, "big-Q6_K.gguf") == len(data)
+    assert HubClient().endpoint == filled.url
+
+
+def test_an_import_says_of_half_a_file_that_it_is_one(tmp_path: Path, capsys: Capture) -> None:
+    half = tmp_path / "half.gguf"
+    half.write_bytes(builtin_target().read_bytes()[:5000])
+    assert main(["models", "import", str(half)]) == 0
+    assert "ends in the middle of its header" in capsys.readouterr().err
+    assert main(["models", "import", str(builtin_target())]) == 0
+    assert capsys.readouterr().err == ""

@@ -1,0 +1,79 @@
+"""`paceline models pairs`: drafts for a target with reasons, the recommended pairs, and exit codes."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from app.cli.parser import main
+from app.hub.library.library import Library
+from app.paths import find_paths
+from tests.engine.gguf_factory import Kind, tiny_llama
+
+
+@pytest.fixture(name="target")
+def fixture_target(tmp_path: Path) -> Path:
+    """A target; beside it in the library a draft that fits and one that does not."""
+    paths = find_paths()
+    library = Library(paths.models, paths.library_file)
+    draft = tiny_llama(n_ff=32)
+    for name, file in {
+        "target": tiny_llama(n_ff=9600),
+        "draft": draft,
+        "stranger": draft.with_metadata(tokenizer__ggml__eos_token_id=(Kind.UINT32, 9)),
+    }.items():
+        library.add(file.write(tmp_path / f"{name}.gguf"))
+    return tmp_path / "target.gguf"
+
+
+def test_drafts_of_the_library(target: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["models", "pairs", str(target), "--offline"]) == 0
+    output = capsys.readouterr().out
+    assert output.startswith("draft  (on this computer, 0.00 GB, ")
+    assert "not stranger (on this computer): The EOS token is 2 in the target, 9 in the draft." in output
+    assert "1 of 2 can draft for target." in output
+
+
+def test_a_model_of_the_library_is_found_by_its_name(target: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["models", "pairs", target.stem, "--offline", "--json"]) == 0
+    answer = json.loads(capsys.readouterr().out)
+    assert [one["name"] for one in answer["matching"]] == ["draft"]
+    assert [one["name"] for one in answer["rejected"]] == ["stranger"]
+    assert answer["target"] == str(target)
+    assert answer["matching"][0]["cost_share"] < 0.1
+    assert answer["words"]
+
+
+def test_offline_mode_is_honoured(
+    target: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
+    assert main(["models", "pairs", str(target)]) == 0
+    assert "The hub could not be searched: HF_HUB_OFFLINE is set" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("words", [["no-such"], ["no-such", "--json"]])
+def test_what_is_not_there_is_one_sentence(words: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["models", "pairs", *words, "--offline"]) == 1
+    output = capsys.readouterr()
+    assert output.err.count("\n") == 1
+    assert bool(output.out) == ("--json" in words)
+
+
+def test_a_file_that_is_no_model(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "bad.gguf").write_bytes(b"nothing")
+    assert main(["models", "pairs", str(tmp_path / "bad.gguf"), "--offline"]) == 1
+    assert "bad is damaged or not a model" in capsys.readouterr().err
+
+
+def test_the_recommended_pairs(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["models", "pairs", "--json"]) == 0
+    pairs = json.loads(capsys.readouterr().out)["pairs"]
+    assert len(pairs) >= 18
+    assert {"target", "draft", "verified", "speedup_source"} <= pairs[0].keys()
+    assert main(["models", "pairs"]) == 0
+    output = capsys.readouterr().out
+    assert "Llama 3.1 8B  (laptop, 5.73 GB)" in output
+    assert "1.71 times as fast elsewhere" in output

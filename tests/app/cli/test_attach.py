@@ -1,0 +1,40 @@
+"""`paceline run --attach`: files go along with the prompt, and one that cannot is a sentence."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from app.cli.parser import main, make_parser
+from app.cli.run import make_request
+
+
+def test_several_files_go_along_in_their_order(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "a.csv").write_text("x,y\n1,2\n")
+    (tmp_path / "b.txt").write_bytes("naïve".encode("cp1252"))
+    files = ["--attach", str(tmp_path / "a.csv"), "--attach", str(tmp_path / "b.txt")]
+    request = make_request(make_parser().parse_args(["run", *files, "--prompt", "Compare.", "--system", "Be brief."]))
+    system, question = request.messages
+    assert system.role == "system"
+    assert question.content == (
+        "Attached file: a.csv (CSV)\n\n```csv\nx,y\n1,2\n```\n\n"
+        "Attached file: b.txt (text)\n\n```\nnaïve\n```\n\nCompare."
+    )
+    assert "not UTF-8" in capsys.readouterr().err
+
+
+def test_files_need_no_prompt(tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_text("words")
+    request = make_request(make_parser().parse_args(["run", "--attach", str(tmp_path / "a.txt")]))
+    assert request.messages[-1].content.endswith("```\nwords\n```")
+
+
+def test_a_file_that_cannot_be_attached_is_a_sentence(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "a.bin").write_bytes(bytes(range(256)))
+    assert main(["run", "--attach", str(tmp_path / "a.bin"), "--prompt", "x"]) == 1
+    assert "“a.bin”" in capsys.readouterr().err
+    assert main(["run", "--attach", str(tmp_path / "gone.txt"), "--prompt", "x"]) == 1
+    assert "is not there any more" in capsys.readouterr().err
+    assert main(["run", "--raw", "--attach", str(tmp_path / "a.bin"), "--prompt", "x"]) == 1
+    assert "--raw" in capsys.readouterr().err

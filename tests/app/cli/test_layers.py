@@ -1,0 +1,71 @@
+"""`paceline run` with what a model remembers and with a preset: given options go first."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from app.cli.parser import main, make_parser
+from app.cli.run import make_request
+from app.domain.errors import PresetError
+from app.domain.settings.fields import SettingValue
+from app.paths import find_paths
+from app.storage.model_settings import ModelSettings, model_settings_file
+from app.storage.presets import Presets, presets_file
+from engine.records import ChatRequest, Mode, SamplingParams
+
+
+def request(*words: str) -> ChatRequest:
+    return make_request(make_parser().parse_args(["run", "--prompt", "Hello", *words]))
+
+
+def remember(model: Path, values: dict[str, SettingValue]) -> None:
+    ModelSettings(model_settings_file(find_paths().model_settings_file), pytest.fail).set_values(str(model), values)
+
+
+def test_without_any_layer_all_is_as_usual() -> None:
+    asked = request()
+    assert (asked.sampling, asked.mode, asked.depth) == (SamplingParams(), Mode.AUTO, None)
+    assert (asked.max_tokens, asked.tie_safe, len(asked.messages)) == (None, False, 1)
+
+
+def test_the_models_own_values_hold_for_it_alone(tmp_path: Path) -> None:
+    model = tmp_path / "m.gguf"
+    own: dict[str, SettingValue] = {
+        "temperature": 0.2, "mode": "suffix", "depth": 3, "max_tokens": 9, "system_prompt": "Rhyme.", "tie_safe": True,
+    }  # fmt: skip
+    remember(model, own)
+    asked = request("--model", str(model))
+    assert (asked.sampling.temperature, asked.mode, asked.depth, asked.max_tokens) == (0.2, Mode.SUFFIX, 3, 9)
+    assert (asked.messages[0].content, asked.tie_safe) == ("Rhyme.", True)
+    assert request("--model", str(tmp_path / "other.gguf")).sampling == SamplingParams()
+
+
+def test_options_go_before_the_preset_and_the_preset_before_the_model(tmp_path: Path) -> None:
+    model = tmp_path / "m.gguf"
+    remember(model, {"temperature": 0.2, "top_k": 7, "top_p": 0.5})
+    Presets(presets_file(find_paths().presets_file), pytest.fail).save("Mine", {"temperature": 0.4, "top_k": 8})
+    asked = request("--model", str(model), "--preset", "mine", "--temperature", "0.6").sampling
+    assert (asked.temperature, asked.top_k, asked.top_p) == (0.6, 8, 0.5)
+
+
+@pytest.mark.parametrize("mode", ["draft", "hybrid"])
+def test_a_remembered_mode_without_its_draft_gives_way(tmp_path: Path, mode: str) -> None:
+    model = tmp_path / "m.gguf"
+    remember(model, {"mode": mode})
+    assert request("--model", str(model)).mode is Mode.AUTO
+    assert request("--model", str(model), "--draft", "d.gguf").mode is Mode(mode)
+
+
+def test_a_remembered_depth_does_not_stand_against_plain_decoding(tmp_path: Path) -> None:
+    model = tmp_path / "m.gguf"
+    remember(model, {"depth": 5})
+    assert request("--model", str(model), "--mode", "off").depth is None
+
+
+def test_an_unknown_preset_is_one_sentence_with_those_that_there_are(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(PresetError):
+        request("--preset", "nobody's")
+    assert main(["run", "--prompt", "Hello", "--preset", "nobody's"]) == 1
+    assert "Precise, Balanced, Creative" in capsys.readouterr().err

@@ -1,0 +1,31 @@
+"""Figures and numbers as the command line says them."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+
+import pytest
+
+from app.cli.output import counted, figures, stream_beside
+from engine.records import RunStats
+
+
+@pytest.mark.parametrize(
+    ("tokens", "passes", "told"), [(1, 1, "1 token in 1 pass"), (2, 1, "2 tokens in 1 pass"), (0, 0, "0 tokens in 0")]
+)
+def test_one_is_said_as_one(tokens: int, passes: int, told: str) -> None:
+    assert told in figures(RunStats(tokens=tokens, passes=passes, decode_s=1.0))
+
+
+def test_large_numbers_are_grouped() -> None:
+    assert counted(12_300, "download", "downloads") == "12,300 downloads"
+
+
+def test_what_is_written_to_stdout_stays_alone_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with (tmp_path / "piped").open("w") as piped, monkeypatch.context() as patched:
+        patched.setattr(sys, "stdout", piped)
+        assert stream_beside(str(tmp_path / "piped")) is sys.stderr
+        assert stream_beside(None, piped.name) is sys.stderr
+        assert stream_beside(str(tmp_path / "another"), os.devnull) is piped

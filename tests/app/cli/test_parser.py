@@ -1,0 +1,128 @@
+"""The command line as a shell meets it: wrong words, and readers that have enough."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from app.cli.output import INTERRUPTED
+from app.cli.parser import READER_GONE, main
+
+ROOT = Path(__file__).resolve().parents[3]
+CHAT = {
+    "format": "paceline-chats",
+    "version": 1,
+    "conversations": [{"messages": [{"key": 1, "role": "user", "text": "Hello"}]}],
+}
+
+
+@pytest.mark.parametrize("words", [["chat"], ["models", "serach"]])
+def test_a_command_that_does_not_exist_is_told_with_those_that_do(
+    words: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main(words)
+    assert ended.value.code == 2
+    told = capsys.readouterr().err
+    assert f"argument COMMAND: invalid choice: '{words[-1]}'" in told
+
+
+@pytest.mark.parametrize(
+    ("words", "command"),
+    [(["--frob"], ""), (["run", "--frob", "1"], " run"), (["models", "pull", "a/b", "Q4_0", "--frob"], " models pull")],
+)
+def test_an_unknown_option_is_told_by_the_command_that_was_named_in_two_lines(
+    words: list[str], command: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main(words)
+    assert ended.value.code == 2
+    first, second = capsys.readouterr().err.splitlines()
+    assert first.startswith(f"paceline{command}: unrecognized arguments: --frob")
+    assert second == f"Options: paceline{command} --help"
+
+
+def usual() -> dict[str, str]:
+    """The environment as most people have it: what is written waits in a buffer."""
+    return {name: value for name, value in os.environ.items() if name != "PYTHONUNBUFFERED"}
+
+
+WORDS = pytest.mark.parametrize(
+    "words", [["stats", "--json"], ["stats"], ["--help"], ["run", "--help"], ["--version"]], ids=" ".join
+)
+
+
+@WORDS
+@pytest.mark.skipif(os.name == "nt", reason="a pipe that nobody reads ends a program otherwise on Windows")
+def test_a_reader_that_has_enough_is_no_error(words: list[str]) -> None:
+    reading, writing = os.pipe()
+    os.close(reading)
+    command = [sys.executable, "-m", "app", *words]
+    with os.fdopen(writing, "wb") as pipe:
+        result = subprocess.run(
+            command, cwd=ROOT, env=usual(), stdout=pipe, stderr=subprocess.PIPE, text=True, check=False
+        )
+    assert (result.returncode, result.stderr) == (READER_GONE, "")
+
+
+def run(redirected: str, *words: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    """The command with streams as a shell gives them."""
+    command = ["sh", "-c", f'exec "$@" {redirected}', "sh", sys.executable, "-m", "app", *words]
+    env = {**usual(), **environment}
+    return subprocess.run(command, cwd=ROOT, env=env, capture_output=True, text=True, check=False)
+
+
+@pytest.mark.skipif(os.name == "nt", reason="no shell of this kind there")
+@pytest.mark.parametrize("closed", ["<&- >&-", ">&- 2>&-"])
+def test_streams_that_are_closed_are_no_error(closed: str) -> None:
+    result = run(closed, "stats")
+    assert (result.returncode, result.stderr) == (0, "")
+
+
+@pytest.mark.skipif(os.name == "nt", reason="no shell of this kind there")
+def test_a_prompt_from_a_closed_stream_is_no_prompt() -> None:
+    result = run("<&-", "run", "--prompt-file", "-")
+    assert result.returncode == 1
+    assert "There is no prompt" in result.stderr
+    assert "Traceback" not in result.stderr
+
+
+@WORDS
+@pytest.mark.parametrize("buffer", [{}, {"PYTHONUNBUFFERED": "1"}], ids=["", "unbuffered"])
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="this system has no file that is always full")
+def test_output_onto_a_full_disk_is_one_sentence(words: list[str], buffer: dict[str, str]) -> None:
+    result = run(">/dev/full", *words, **buffer)
+    assert result.returncode == 1
+    assert result.stderr.strip().startswith("paceline: The output could not be written: No space left on device.")
+    assert "\n" not in result.stderr.strip()
+
+
+def test_what_the_terminal_cannot_show_becomes_a_question_mark(tmp_path: Path) -> None:
+    result = run("", "chats", "export", str(tmp_path / "Tür.json"), PYTHONIOENCODING="ascii:strict", PYTHONUTF8="0")
+    assert result.returncode == 1
+    assert "Traceback" not in result.stderr
+    (tmp_path / "é.json").write_text(json.dumps(CHAT), encoding="utf-8")
+    result = run("", "chats", "import", str(tmp_path / "é.json"), PYTHONIOENCODING="ascii:strict", PYTHONUTF8="0")
+    assert (result.returncode, result.stderr) == (0, "")
+    assert result.stdout.strip().endswith("?.json: 1 chat imported.")
+
+
+def test_ctrl_c_ends_any_command_without_a_traceback(monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupt(*_arguments: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("app.cli.chats.import_chats", interrupt)
+    assert main(["chats", "import", "chats.json"]) == INTERRUPTED
+
+
+def test_ctrl_c_while_a_command_is_loaded_ends_without_a_traceback(monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupt(_name: str) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("app.cli.parser.importlib.import_module", interrupt)
+    assert main(["stats"]) == INTERRUPTED

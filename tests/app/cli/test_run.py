@@ -1,0 +1,276 @@
+"""`paceline run`, `check` and the options, on real models through the real probe."""
+
+from __future__ import annotations
+
+import io
+import json
+import signal
+from pathlib import Path
+
+import pytest
+
+from app.cli.output import INTERRUPTED
+from app.cli.parser import ALL_LAYERS, CONTEXTS, MOST_THREADS, main, make_parser
+from app.cli.run import load_request
+from app.domain.settings.table import FIELDS
+from engine.llama import library
+from engine.pacing.constants import MAX_DEPTH
+from engine.records import CacheType, EngineReady, FlashAttention, LoadRequest, Source
+from engine.session.session import Progress, Session
+from tests.shared_files import shared_model
+
+KEYS = {
+    "text", "token_ids", "finish_reason", "mode", "prompt_tokens", "prompt_cached_tokens", "tokens", "passes",
+    "tokens_per_pass", "proposed", "accepted", "acceptance_rate", "accepted_by_depth", "seconds", "tokens_per_second",
+    "prompt_tokens_per_second", "time_to_first_token_ms", "pass_ms_p50", "inter_token_ms_p50", "inter_token_ms_p95",
+    "inter_token_ms_p99", "plain_ms", "speedup",
+    "draft_ms", "verify_ms", "sample_ms", "rollback_ms", "rolled_back", "replayed", "tie_checks",
+    "tie_tokens", "tie_ms", "proposed_by_depth", "provenance", "decisions",
+}  # fmt: skip
+pytestmark = pytest.mark.usefixtures("tried")
+Capture = pytest.CaptureFixture[str]
+
+
+def words(*more: str, draft: bool = True) -> list[str]:
+    pair = ["--draft", shared_model("babyllamaB-tok105-f16.gguf")] if draft else []
+    return ["run", "--model", shared_model("babyllama-tok105-f16.gguf"), *pair, "--raw", "--temperature", "0", *more]
+
+
+def run_json(capsys: Capture, *more: str, draft: bool = True) -> dict[str, object]:
+    assert main([*words(*more, draft=draft), "--prompt", "Once upon a time", "--max-tokens", "60", "--json"]) == 0
+    result = json.loads(capsys.readouterr().out)
+    assert isinstance(result, dict)
+    return result
+
+
+def test_json_has_all_keys_and_they_add_up(capsys: Capture) -> None:
+    result = run_json(capsys, "--mode", "draft", "--depth", "3")
+    assert set(result) == KEYS
+    assert (result["mode"], result["finish_reason"], result["tokens"]) == ("draft", "length", 60)
+    provenance = result["provenance"]
+    assert isinstance(provenance, dict)
+    assert set(provenance) == {source.value for source in Source}
+    assert sum(provenance.values()) == 60
+    assert isinstance(result["tokens_per_pass"], float)
+    assert result["tokens_per_pass"] > 2.5
+
+
+def test_libraries_from_another_folder_are_told(
+    capsys: Capture, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    other = library.LoadedLibrary(tmp_path / "libggml-cpu.so.0", is_package=False, build="")
+    monkeypatch.setattr(library, "loaded_libraries", lambda: (other,))
+    assert main([*words("--mode", "off"), "--prompt", "Once", "--max-tokens", "2"]) == 0
+    assert "libggml-cpu.so.0 came from another folder" in capsys.readouterr().err
+
+
+def test_plain_decoding_knows_no_acceptance(capsys: Capture) -> None:
+    result = run_json(capsys, "--mode", "off")
+    assert set(result) == KEYS
+    assert (result["tokens_per_pass"], result["acceptance_rate"], result["proposed"]) == (1.0, None, 0)
+
+
+def test_all_modes_say_the_same(capsys: Capture) -> None:
+    texts = {
+        str(run_json(capsys, "--mode", mode)["text"]) for mode in ("off", "ngram", "suffix", "draft", "hybrid", "auto")
+    }
+    assert len(texts) == 1
+
+
+def test_the_mode_is_automatic_unless_asked_otherwise(capsys: Capture) -> None:
+    assert run_json(capsys)["mode"] == "auto"
+    assert run_json(capsys, draft=False)["mode"] == "auto"
+
+
+def test_text_goes_to_stdout_and_figures_to_stderr(capsys: Capture) -> None:
+    assert main([*words("--max-tokens", "20"), "--prompt", "Once upon a time"]) == 0
+    shown = capsys.readouterr()
+    assert shown.out.startswith(",")
+    assert "tokens per pass" in shown.err
+    assert "tok/s" not in shown.out
+
+
+@pytest.mark.parametrize("place", ["file", "-"])
+def test_the_prompt_from_a_file_or_standard_input(
+    capsys: Capture, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, place: str
+) -> None:
+    if place == "file":
+        place = str(tmp_path / "prompt.txt")
+        Path(place).write_text("Once upon a time", encoding="utf-8")
+    else:
+        monkeypatch.setattr("sys.stdin", io.StringIO("Once upon a time"))
+    assert main([*words("--max-tokens", "8"), "--prompt-file", place]) == 0
+    assert capsys.readouterr().out.strip()
+
+
+@pytest.mark.parametrize(
+    ("more", "sentence"),
+    [
+        ((), "There is no prompt"),
+        (("--prompt", "x", "--max-tokens", "0"), "--max-tokens must be 1 or more"),
+        (("--prompt", "x", "--depth", "99"), "The depth must be between 0 and 32"),
+        (("--prompt", "x", "--top-p", "2"), "The top-p must be above 0"),
+        (("--prompt-file", "/no/such/file"), "/no/such/file cannot be read: No such file or directory."),
+        (("--prompt", "x", "--history", __file__), "--history names a folder, and"),
+        (("--prompt", "word " * 900), "the context holds 256"),
+    ],
+)
+def test_bad_input_is_one_sentence_and_exit_1(capsys: Capture, more: tuple[str, ...], sentence: str) -> None:
+    assert main(words(*more)) == 1
+    error = capsys.readouterr().err.strip()
+    assert sentence in error
+    assert "\n" not in error
+
+
+def test_a_prompt_that_is_no_text_is_one_sentence(capsys: Capture, tmp_path: Path) -> None:
+    (tmp_path / "prompt.txt").write_bytes(b"caf\xe9")
+    assert main(words("--prompt-file", str(tmp_path / "prompt.txt"))) == 1
+    assert "The prompt is no UTF-8 text." in capsys.readouterr().err
+
+
+def test_prompts_to_measure_that_are_not_there_are_told_in_words(capsys: Capture) -> None:
+    assert main(["bench", "--prompts", "/no/such/file"]) == 1
+    said = "/no/such/file cannot be read: No such file or directory. Check the path."
+    assert capsys.readouterr().err.strip() == f"paceline: This cannot be measured: {said}"
+
+
+def test_a_prompt_without_end_is_not_read_to_its_end(
+    capsys: Capture, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As a device gives it, or a file that somebody named by mistake."""
+    file = tmp_path / "disk.img"
+    with file.open("wb") as handle:
+        handle.truncate(5_000_000_000)
+    monkeypatch.setattr("sys.stdin", io.StringIO("word " * 1_000_000))
+    for place in (str(file), "-"):
+        assert main(words("--prompt-file", place)) == 1
+        error = capsys.readouterr().err.strip()
+        assert "The prompt has more than 4,000,000 characters" in error
+        assert "\n" not in error
+
+
+def test_the_draft_mode_without_a_draft_is_refused(capsys: Capture) -> None:
+    assert main([*words("--mode", "draft", draft=False), "--prompt", "x"]) == 1
+    assert "needs a draft model" in capsys.readouterr().err
+
+
+def test_a_missing_and_a_broken_model(capsys: Capture, tmp_path: Path) -> None:
+    broken = tmp_path / "broken.gguf"
+    broken.write_bytes(b"GGUF" + b"\x03" * 100)
+    for path in (tmp_path / "absent.gguf", broken):
+        assert main(["run", "--model", str(path), "--prompt", "x", "--json"]) == 1
+        shown = capsys.readouterr()
+        assert path.name in shown.err
+        assert set(json.loads(shown.out)["error"]) == {"title", "message", "advice"}
+
+
+def test_an_unfitting_draft_is_refused_with_the_token(capsys: Capture) -> None:
+    pair = ["--model", shared_model("stories260K-f16.gguf"), "--draft", shared_model("aidreams260K-f32.gguf")]
+    assert main(["run", *pair, "--prompt", "x"]) == 1
+    assert "Token 259 is" in capsys.readouterr().err
+
+
+def test_a_recurrent_model_speculates(capsys: Capture) -> None:
+    model = shared_model("tiny-rwkv7-834K-f32.gguf")
+    options = ["--prompt", "the cat and the", "--raw", "--max-tokens", "40", "--ctx", "256", "--temperature", "0"]
+    answers = []
+    for mode, depth in (("off", "0"), ("ngram", "3")):
+        assert main(["run", "--model", model, *options, "--mode", mode, "--depth", depth, "--json"]) == 0
+        answers.append(json.loads(capsys.readouterr().out))
+    assert answers[0]["token_ids"] == answers[1]["token_ids"]
+    assert (answers[1]["mode"], answers[1]["proposed"] > 0) == ("ngram", True)
+
+
+def test_tie_safe_gives_the_plain_tokens_and_tells_its_cost(capsys: Capture) -> None:
+    plain = run_json(capsys, "--mode", "off", "--tie-safe")
+    drafted = run_json(capsys, "--mode", "draft", "--depth", "3", "--tie-safe")
+    assert drafted["token_ids"] == plain["token_ids"]
+    assert (plain["tie_checks"], plain["tie_tokens"], plain["tie_ms"]) == (0, 0, 0.0)
+    decisions = drafted["decisions"]
+    assert isinstance(decisions, list)
+    assert any("near ties" in line for line in decisions)
+
+
+def test_check_says_yes_and_no(capsys: Capture) -> None:
+    yes = [shared_model("babyllama-tok105-f16.gguf"), shared_model("babyllamaB-tok105-f16.gguf")]
+    no = [shared_model("stories260K-f16.gguf"), shared_model("aidreams260K-f32.gguf")]
+    assert main(["check", *yes]) == 0
+    assert "can draft for" in capsys.readouterr().out
+    assert main(["check", *no, "--json"]) == 1
+    verdict = json.loads(capsys.readouterr().out)
+    assert verdict["compatible"] is False
+    assert "Token 259" in verdict["reason"]
+    assert main(["check", yes[0], "/no/such.gguf"]) == 1
+    assert "cannot be read" in capsys.readouterr().err
+
+
+def test_gpu_layers_are_a_number_or_all(capsys: Capture) -> None:
+    parser = make_parser()
+    assert parser.parse_args(["run", "--gpu-layers", "all"]).gpu_layers is None
+    assert parser.parse_args(["run", "--gpu-layers", "7"]).gpu_layers == 7
+    with pytest.raises(SystemExit):
+        parser.parse_args(["run", "--gpu-layers", "some"])
+    assert "must be a number or all" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("option", "value", "limits"),
+    [
+        ("--threads", "0", "1 to 512"),
+        ("--threads", "100000", "1 to 512"),
+        ("--threads", "many", "1 to 512"),
+        ("--draft-threads", "-3", "1 to 512"),
+        ("--ctx", "10", "256 to 10,000,000"),
+    ],
+)
+def test_numbers_that_no_model_can_run_with_are_told_with_their_limits(
+    option: str, value: str, limits: str, capsys: Capture
+) -> None:
+    for command in ("run", "bench"):
+        with pytest.raises(SystemExit):
+            make_parser().parse_args([command, option, value])
+        assert f"{option}: must be a number from {limits}" in capsys.readouterr().err
+
+
+def test_the_command_line_and_the_settings_have_the_same_limits() -> None:
+    fields = {field.key: (field.minimum, field.maximum) for field in FIELDS}
+    assert fields["threads"] == fields["draft_threads"] == (1, MOST_THREADS)
+    assert fields["n_ctx"] == CONTEXTS
+    assert fields["gpu_layers"] == fields["draft_gpu_layers"] == (0, ALL_LAYERS)
+    assert fields["depth"] == (0, MAX_DEPTH)
+
+
+def test_without_a_display_the_window_points_to_the_terminal(capsys: Capture, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("app.startup.display.has_display", lambda: False)
+    monkeypatch.setattr("app.cli.window.has_display", lambda: False, raising=False)
+    assert main([]) == 1
+    assert "paceline run" in capsys.readouterr().err
+
+
+def test_the_placement_reaches_the_engine() -> None:
+    given = "--cache-type q8_0 --flash-attention on --draft-threads 2 --draft-gpu-layers all --draft-cache-type q4_0"
+    asked = load_request(make_parser().parse_args(["run", "--model", "T.gguf", "--draft", "D.gguf", *given.split()]))
+    assert (asked.cache_type, asked.flash_attention) == (CacheType.Q8_0, FlashAttention.ON)
+    assert (asked.draft_threads, asked.draft_gpu_layers) == (2, 10_000)
+    assert asked.draft_cache_type is CacheType.Q4_0
+    plain = load_request(make_parser().parse_args(["bench", "--model", "T.gguf"]))
+    assert plain == LoadRequest("T.gguf")
+
+
+def test_ctrl_c_while_the_model_loads_ends_the_command(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Raised within llama.cpp it was printed, and the answer made all the same."""
+    whole = Session.load
+
+    def load(session: Session, request: LoadRequest, progress: Progress) -> EngineReady:
+        def interrupted(path: str, fraction: float) -> bool:
+            signal.raise_signal(signal.SIGINT)
+            return progress(path, fraction)
+
+        return whole(session, request, interrupted)
+
+    monkeypatch.setattr(Session, "load", load)
+    assert main(["run", "--prompt", "Hello", "--max-tokens", "3"]) == INTERRUPTED
+    said = capsys.readouterr()
+    assert (said.out, said.err) == ("", "")

@@ -1,0 +1,92 @@
+"""`paceline stats`: the table, JSON, CSV, and one sentence where it cannot be."""
+
+from __future__ import annotations
+
+import csv
+import json
+from pathlib import Path
+
+import pytest
+
+from app.cli.parser import main
+from app.domain.messages import MessageState
+from app.paths import find_paths
+from app.storage.chats.answers import Ending, Run
+from app.storage.chats.opening import Place
+from app.storage.chats.store import ChatStore
+from engine.records import Mode, RunStats
+
+PLAIN = RunStats(mode=Mode.OFF, tokens=30, passes=30, decode_s=3.0, plain_ms=100.0)
+DRAFTED = RunStats(
+    mode=Mode.DRAFT,
+    tokens=60,
+    passes=20,
+    decode_s=3.0,
+    plain_ms=100.0,
+    proposed=80,
+    accepted=40,
+    interval_counts={236: 58, 300: 2},
+)
+
+
+def fill() -> None:
+    paths = find_paths()
+    store = ChatStore(Place(paths.chats_file, paths.backups), lambda _problem: None)
+    assert store.open() is None
+    for title, run, draft in (("=HYPERLINK()", PLAIN, ""), ("second", DRAFTED, "small\x1b[31m")):
+        chat = store.create_conversation(title)
+        turn = store.begin_turn(chat, "q", run.mode, None)
+        store.append(turn.answer.id, "a")
+        store.finish_answer(turn.answer.id, Ending(MessageState.COMPLETE, run, run=Run("big", draft, run)))
+    assert store.close()
+
+
+def test_the_table_has_a_line_for_each_pair_and_one_for_all(capsys: pytest.CaptureFixture[str]) -> None:
+    fill()
+    assert main(["stats"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert [line.split()[:3] for line in lines[1:]] == [
+        ["big", "small?[31m", "draft"],
+        ["big", "-", "off"],
+        ["all", "-", "-"],
+    ]
+    assert lines[1].split()[3:] == ["1", "60", "20.0", "3.00", "50", "%", "2.00", "10.3", "10.3", "126.3"]
+    assert lines[3].split()[3:6] == ["2", "90", "15.0"]
+    assert len({line.rstrip()[:40].count("\t") for line in lines}) == 1
+
+
+def test_json_of_one_chat(capsys: pytest.CaptureFixture[str]) -> None:
+    fill()
+    assert main(["stats", "--json", "--conversation", "2"]) == 0
+    data = json.loads(capsys.readouterr().out)
+    assert [row["mode"] for row in data["totals"]] == ["draft"]
+    assert [each["chat_id"] for each in data["answers"]] == [2]
+
+
+def test_csv_of_the_totals_and_of_every_answer(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    fill()
+    file = tmp_path / "totals.csv"
+    assert main(["stats", "--csv", str(file)]) == 0
+    with file.open(encoding="utf-8-sig", newline="") as handle:
+        assert [row["answer_tokens"] for row in csv.DictReader(handle)] == ["60", "30"]
+    assert main(["stats", "--answers", "--csv", str(file)]) == 0
+    with file.open(encoding="utf-8-sig", newline="") as handle:
+        assert [row["chat_title"] for row in csv.DictReader(handle)] == ["'=HYPERLINK()", "second"]
+    assert list(tmp_path.glob("*.part")) == []
+    assert "totals.csv" in capsys.readouterr().out
+
+
+def test_what_cannot_be_is_one_sentence(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["stats"]) == 0
+    assert "Nothing was counted yet" in capsys.readouterr().out
+    file = tmp_path / "kept.csv"
+    file.write_text("before", "utf-8")
+    assert main(["stats", "--csv", str(file)]) == 1
+    assert file.read_text("utf-8") == "before"
+    assert main(["stats", "--conversation", "9"]) == 1
+    assert main(["stats", "--answers", "--json"]) == 0
+    fill()
+    assert main(["stats", "--csv", str(tmp_path / "none" / "x.csv")]) == 1
+    told = capsys.readouterr()
+    assert told.err.count("paceline: The statistics could not be exported") == 3
+    assert "There is no chat 9." in told.err

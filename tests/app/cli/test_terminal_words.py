@@ -1,0 +1,72 @@
+"""What a terminal is told to do can be done at a terminal."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from app.cli.output import notify
+from app.cli.parser import main, make_parser
+from app.cli.terminal_words import ONLY_IN_WINDOW, WORDS, for_terminal
+from engine.errors import ContextError
+from engine.sentences import said
+from tests.shared_files import shared_model
+
+ROOT = Path(__file__).parents[3]
+PARTS = ("engine", "app/attachments", "app/chats", "app/hub")  # whose failures a command may meet
+FILES = ("app/domain/errors.py",)
+
+
+def sentences() -> Iterator[tuple[Path, str]]:
+    """Every text of the source that is no documentation."""
+    for path in (*(path for part in PARTS for path in sorted((ROOT / part).rglob("*.py"))), *map(ROOT.joinpath, FILES)):
+        tree = ast.parse(path.read_text("utf-8"))
+        told = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in told:
+                yield path, node.value
+
+
+def test_no_failure_tells_a_terminal_what_only_the_window_has() -> None:
+    found = {text: path for path, text in sentences() if text.endswith(".") and " " in text}
+    assert len(found) > 100
+    spoken = [text for text in found if any(words in text for words in ONLY_IN_WINDOW)]
+    assert "Choose a smaller context in the settings." in spoken
+    assert [text for text in spoken if text not in WORDS] == []
+    assert [text for text in WORDS if text not in {one for _, one in sentences()}] == []
+    assert not any(words in text for text in WORDS.values() for words in ONLY_IN_WINDOW)
+
+
+def test_the_options_that_are_named_exist() -> None:
+    run = make_parser().parse_args(["run", "--prompt", "x"])
+    named = {word.strip(",.") for text in WORDS.values() for word in text.split() if word.startswith("--")}
+    assert {"--ctx", "--mode", "--tie-safe", "--max-tokens"} <= named
+    assert all(hasattr(run, option.removeprefix("--").replace("-", "_")) for option in named)
+
+
+def test_a_failure_within_a_notice_names_the_option(capsys: pytest.CaptureFixture[str]) -> None:
+    notify(ContextError("It is absurd.").told)
+    told = capsys.readouterr().err
+    assert told == "paceline: The context could not be made: It is absurd. Give a smaller context with --ctx.\n"
+    assert for_terminal(said("Kept {count:,} of it.", count=1200)) == "Kept 1,200 of it."
+    assert for_terminal("Anything else in {braces}.") == "Anything else in {braces}."
+
+
+@pytest.mark.usefixtures("tried")
+def test_a_prompt_and_an_attachment_that_are_too_long_are_told_with_the_option(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    model = shared_model("babyllama-tok105-f16.gguf")
+    start = ["run", "--model", model, "--ctx", "256", "--mode", "off"]
+    assert main([*start, "--raw", "--prompt", "word " * 400]) == 1
+    told = capsys.readouterr().err
+    assert "The prompt is too long: The prompt has 2,0" in told
+    assert "or give a larger context with --ctx." in told
+    assert "settings" not in told
+    assert "chat" not in told
+    (tmp_path / "long.txt").write_text("word " * 400)
+    assert main([*start, "--prompt", "Read it", "--attach", str(tmp_path / "long.txt")]) == 1
+    assert "Shorten the prompt or what is attached" in capsys.readouterr().err

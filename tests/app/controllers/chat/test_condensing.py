@@ -1,0 +1,122 @@
+"""What is sent in place of summarised messages, branch by branch; and where summaries go with their messages."""
+
+from __future__ import annotations
+
+import json
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from app.controllers.chat.condensing import condensed
+from app.domain.messages import MessageState, MessageView
+from app.storage.chats import summaries
+from app.storage.chats.library import duplicate
+from app.storage.chats.messages import delete_branch
+from app.storage.chats.opening import Place
+from app.storage.chats.store import ChatStore
+from app.storage.exchange import own_format
+from app.storage.exchange.stored import insert_chat, read_chat
+from engine.records import Message, Mode
+from engine.session.summarising import in_front
+
+NOW = datetime(2026, 1, 2, tzinfo=UTC)
+
+
+def view(number: int, role: str, text: str, state: MessageState = MessageState.COMPLETE) -> MessageView:
+    return MessageView(number, role, text, state)
+
+
+PATH = (
+    view(1, "user", "One?"),
+    view(2, "assistant", "One."),
+    view(3, "user", "Two?"),
+    view(4, "assistant", "", MessageState.FAILED),
+    view(5, "user", "Again?"),
+    view(6, "assistant", "Two."),
+    view(7, "user", "Three?"),
+)
+
+
+def test_without_a_summary_everything_is_sent() -> None:
+    whole = condensed(PATH, {})
+    assert [message.content for message in whole.messages] == ["One?", "One.", "Two?\n\nAgain?", "Two.", "Three?"]
+    assert whole.last_ids == (1, 2, 5, 6, 7)
+    assert whole.summary_at is None
+
+
+def test_the_latest_summary_on_the_path_stands_for_what_is_before_it() -> None:
+    short = condensed(PATH, {2: "Early.", 6: "Late.", 99: "Of another branch."})
+    assert short.messages == (Message("user", in_front("Late.", "Three?")),)
+    assert (short.last_ids, short.summary_at, short.summary) == ((7,), 6, "Late.")
+
+
+def test_above_its_message_a_summary_does_not_count() -> None:
+    assert condensed(PATH[:5], {2: "Early.", 6: "Late."}).summary_at == 2
+    assert condensed(PATH[:1], {2: "Early.", 6: "Late."}).summary_at is None
+
+
+def test_the_summary_stands_before_the_words_of_a_message_without_an_answer() -> None:
+    short = condensed(PATH, {2: "Early."})
+    assert short.messages[0].content == in_front("Early.", "Two?\n\nAgain?")
+    assert short.last_ids == (5, 6, 7)
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> ChatStore:
+    store = ChatStore(Place(tmp_path / "chats.db", tmp_path / "backups"), lambda _problem: None)
+    store.open()
+    return store
+
+
+def with_summary(store: ChatStore) -> tuple[int, int]:
+    conversation = store.create_conversation("A")
+    store.add_message(conversation, "user", "One?")
+    answer = store.add_message(conversation, "assistant", "One.")
+    store.add_message(conversation, "user", "Two?")
+    store.write(lambda db: summaries.put(db, answer.id, "Told."))
+    return conversation, answer.id
+
+
+def test_a_summary_is_kept_replaced_and_undone(store: ChatStore) -> None:
+    conversation, answer = with_summary(store)
+    assert store.read(lambda db: summaries.of_conversation(db, conversation)) == {answer: "Told."}
+    store.write(lambda db: summaries.put(db, answer, "Told again."))
+    store.write(lambda db: summaries.put(db, 999, "Of nothing."))
+    assert store.read(lambda db: summaries.of_conversation(db, conversation)) == {answer: "Told again."}
+    store.write(lambda db: summaries.remove(db, answer))
+    assert store.read(lambda db: summaries.of_conversation(db, conversation)) == {}
+    store.close()
+
+
+def test_it_goes_with_its_message_and_with_its_chat(store: ChatStore) -> None:
+    conversation, answer = with_summary(store)
+    other, _ = with_summary(store)
+    store.write(lambda db: delete_branch(db, answer))
+    assert store.read(lambda db: summaries.of_conversation(db, conversation)) == {}
+    store.write(lambda db: db.execute("DELETE FROM conversations WHERE id = ?", (other,)))
+    assert store.read(lambda db: db.execute("SELECT count(*) FROM summaries").fetchone()[0]) == 0
+    store.close()
+
+
+def test_an_answer_that_goes_on_loses_the_summary_that_ended_with_it(store: ChatStore) -> None:
+    turn = store.begin_turn(None, "One?", Mode.OFF, None)
+    store.write(lambda db: summaries.put(db, turn.answer.id, "Told."))
+    store.continue_answer(turn.conversation_id, turn.answer.id)
+    assert store.read(lambda db: summaries.of_conversation(db, turn.conversation_id)) == {}
+    store.close()
+
+
+def test_a_copy_and_an_export_have_it_too(store: ChatStore) -> None:
+    conversation, _ = with_summary(store)
+    copy = store.write(lambda db: duplicate(db, conversation, NOW))
+    assert copy is not None
+    assert list(store.read(lambda db: summaries.of_conversation(db, copy)).values()) == ["Told."]
+    chat = store.read(lambda db: read_chat(db, conversation))
+    assert chat is not None
+    (read,) = own_format.from_data(json.loads(own_format.to_json([chat])))
+    store.write(lambda db: db.execute("DELETE FROM conversations"))
+    imported = store.write(lambda db: insert_chat(db, read, NOW))
+    assert imported is not None
+    assert list(store.read(lambda db: summaries.of_conversation(db, imported)).values()) == ["Told."]
+    store.close()

@@ -1,0 +1,297 @@
+"""The context in the window, by real clicks and keys: the meter, the choice for a full one, summaries, kept caches."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QApplication, QLabel
+from pytestqt.qtbot import QtBot
+
+from app.domain.context import ContextParts
+from app.domain.messages import MessageState
+from app.domain.settings.context_fields import MIB
+from app.storage.chats import summaries
+from engine.records import (
+    EngineFailed,
+    Finished,
+    FinishReason,
+    Message,
+    Problem,
+    RunStats,
+    StatsUpdate,
+    SummaryUpdate,
+    TokensCounted,
+)
+from engine.session.summarising import in_front
+from tests.app.controllers.chat.test_answers import answer
+from tests.app.fakes import TARGET, Desk, info
+from ui.composer.context_meter import ContextMeter, ContextPanel
+from ui.transcript.context_summary import SummaryLine
+
+
+@pytest.fixture
+def loaded(desk: Desk, qtbot: QtBot) -> Desk:
+    desk.engine.ready()
+    qtbot.waitUntil(lambda: meter(desk).parts.size == 512)
+    return desk
+
+
+def meter(desk: Desk) -> ContextMeter:
+    return desk.controller.context.meter
+
+
+def lines(desk: Desk) -> list[SummaryLine]:
+    page = desk.window.transcript
+    found = (page.summaries.line_of(card) for card in page.cards)
+    return [line for line in found if line is not None and not line.isHidden()]
+
+
+def stored(desk: Desk) -> dict[int, str]:
+    current = desk.controller.conversations.current_id
+    assert current is not None
+    return desk.store.read(lambda db: summaries.of_conversation(db, current))
+
+
+def update(desk: Desk, **changes: object) -> None:
+    request_id = desk.engine.requests[-1].request_id
+    desk.engine.tell(SummaryUpdate(request_id, 2, **changes))  # type: ignore[arg-type]
+
+
+def summarised(desk: Desk, qtbot: QtBot) -> int:
+    """Two turns, and a third before which the first was summarised; return the last summarised message."""
+    answer(desk, qtbot, "one", "first")
+    answer(desk, qtbot, "two", "second")
+    first_answer = desk.messages()[1].id
+    desk.window.message_submitted.emit("three")
+    update(desk)
+    update(desk, done=10, total=40)
+    qtbot.waitUntil(lambda: len(lines(desk)) == 1)
+    update(desk, text="They counted.", complete=True)
+    qtbot.waitUntil(lambda: bool(stored(desk)))
+    desk.engine.say("third")
+    desk.engine.finish()
+    qtbot.waitUntil(lambda: len(desk.window.finished) == 3)
+    return first_answer
+
+
+def test_the_meter_counts_before_the_first_answer(loaded: Desk, qtbot: QtBot) -> None:
+    loaded.window.settings_changed.emit({"system_prompt": "Be kind to all."})
+    qtbot.waitUntil(lambda: meter(loaded).parts.system == 4)
+    assert meter(loaded).parts.counted
+    assert meter(loaded).isVisible()
+    assert "of 512 tokens used" in meter(loaded).accessibleName()
+    assert "System prompt 4" in meter(loaded).accessibleName()
+
+
+def test_without_a_model_there_is_no_meter(loaded: Desk) -> None:
+    meter(loaded).set_parts(ContextParts())
+    assert not meter(loaded).isVisible()
+    assert "no model" in meter(loaded).accessibleName()
+
+
+def test_the_meter_follows_an_answer_and_warns(loaded: Desk, qtbot: QtBot) -> None:
+    loaded.window.message_submitted.emit("one two three")
+    request_id = loaded.engine.requests[-1].request_id
+    loaded.engine.tell(StatsUpdate(request_id, RunStats(tokens=40, context_used=100, context_size=512)))
+    qtbot.waitUntil(lambda: meter(loaded).parts.used == 100)
+    assert meter(loaded).parts.last_answer == 40
+    loaded.engine.say("much")
+    stats = RunStats(tokens=400, context_used=460, context_size=512, passes=1)
+    loaded.engine.tell(Finished(request_id, FinishReason.END, stats))
+    qtbot.waitUntil(lambda: meter(loaded).parts.used == 460)
+    assert "nearly full" in meter(loaded).text()
+    assert "nearly full" in meter(loaded).accessibleName()
+    for used in (512, 700):  # the last ones of its messages alone fill it
+        meter(loaded).set_parts(ContextParts(conversation=used, size=512))
+        assert meter(loaded).text().strip() == "100 % · full"
+        assert f"{used} of 512 tokens used, full." in meter(loaded).accessibleName()
+
+
+def test_what_one_model_told_of_its_tokens_is_not_said_of_another_one(loaded: Desk, qtbot: QtBot) -> None:
+    loaded.window.message_submitted.emit("one two three")
+    request_id = loaded.engine.requests[-1].request_id
+    loaded.engine.say("much")
+    stats = RunStats(tokens=400, context_used=512, context_size=512, passes=1)
+    loaded.engine.tell(Finished(request_id, FinishReason.END, stats))
+    qtbot.waitUntil(lambda: meter(loaded).parts.used == 512)
+    assert loaded.window.composer.context_label.text() == "The context is full"
+    qtbot.waitUntil(lambda: bool(loaded.window.finished))
+    loaded.engine.ready(draft="models/another.gguf")
+    qtbot.waitUntil(lambda: meter(loaded).parts.counted)
+    assert meter(loaded).parts.used == 512, "the same target"
+    loaded.engine.ready("models/other.gguf")
+    qtbot.waitUntil(lambda: meter(loaded).parts.counted and meter(loaded).parts.used < 100)
+    assert loaded.window.composer.context_label.text() == ""
+
+
+def refuse(desk: Desk, qtbot: QtBot, question: str, num_tokens: int) -> None:
+    """Send a question by the keys, and have the engine say that it is too long."""
+    desk.window.composer.edit.setPlainText(question)
+    qtbot.keyClick(desk.window.composer.edit, Qt.Key.Key_Return)
+    request_id = desk.engine.requests[-1].request_id
+    desk.engine.tell(EngineFailed(Problem("Too long", "It is too long.", "Shorten it."), request_id, num_tokens))
+    qtbot.waitUntil(lambda: desk.messages()[-1].state is MessageState.FAILED)
+
+
+def test_a_question_that_was_too_long_says_what_it_would_take(loaded: Desk, qtbot: QtBot) -> None:
+    answer(loaded, qtbot, "one", "first")
+    refuse(loaded, qtbot, "too many words", 712)
+    qtbot.waitUntil(lambda: meter(loaded).text().strip() == "712 of 512 · too long")
+    assert "takes 712 tokens, but the context holds 512" in meter(loaded).accessibleName()
+    qtbot.mouseClick(meter(loaded), Qt.MouseButton.LeftButton)
+    panel = meter(loaded).panel
+    assert isinstance(panel, ContextPanel)
+    assert any("takes 712 tokens" in label.text() for label in panel.findChildren(QLabel))
+    qtbot.keyClick(panel, Qt.Key.Key_Escape)
+    chat = loaded.controller.conversations.current_id
+    assert chat is not None
+    loaded.controller.conversations.new_chat()
+    qtbot.waitUntil(lambda: "too long" not in meter(loaded).text())
+    loaded.controller.conversations.select(chat)
+    qtbot.waitUntil(lambda: "too long" in meter(loaded).text())  # there again with its chat
+    answer(loaded, qtbot, "two", "second")
+    assert meter(loaded).parts.refused == 0
+    assert "too long" not in meter(loaded).text()
+
+
+def test_a_question_that_was_too_long_does_not_count_for_the_next_one(loaded: Desk, qtbot: QtBot) -> None:
+    refuse(loaded, qtbot, "word " * 600, 612)
+    qtbot.waitUntil(lambda: "too long" in meter(loaded).text())
+    composer = loaded.window.composer
+    qtbot.keyClicks(composer.edit, "and now")
+    qtbot.waitUntil(lambda: composer.context_label.text() == "10 of 512 tokens")
+    assert not composer.fit_label.isVisible()
+    composer.edit.clear()
+    refuse(loaded, qtbot, "a question that would fit alone", 520)
+    qtbot.keyClicks(composer.edit, "and now")
+    qtbot.waitUntil(lambda: composer.context_label.text() == "16 of 512 tokens")
+
+
+def test_a_count_that_comes_late_says_nothing_of_another_question(loaded: Desk, qtbot: QtBot) -> None:
+    loaded.engine.counts_at_once = False
+    refuse(loaded, qtbot, "word " * 600, 612)
+    qtbot.waitUntil(lambda: "612 of 512 · too long" in meter(loaded).text())  # nothing is counted for that
+    loaded.window.message_submitted.emit("and now")
+    assert "too long" not in meter(loaded).text()
+    for request in [each for each in loaded.engine.counts if each.request_id < 0]:
+        loaded.engine.tell(TokensCounted(request.request_id, (0, 620, 0)))
+    qtbot.waitUntil(lambda: meter(loaded).parts.counted)
+    assert "too long" not in meter(loaded).text()
+
+
+def test_after_a_new_start_the_meter_counts_what_was_too_long(loaded: Desk, qtbot: QtBot) -> None:
+    refuse(loaded, qtbot, "word " * 600, 612)
+    qtbot.waitUntil(lambda: "612 of 512" in meter(loaded).text())
+    loaded.controller.context._refused.clear()  # nobody told since the start
+    loaded.controller.context.show()
+    qtbot.waitUntil(lambda: meter(loaded).parts.counted)
+    assert meter(loaded).parts.refused >= 600
+    loaded.controller.context.model_changed(replace(info(TARGET), n_ctx=4096))
+    qtbot.waitUntil(lambda: meter(loaded).parts.counted)
+    assert meter(loaded).parts.refused == 0
+
+
+def test_what_happens_when_it_is_full_is_chosen_by_mouse_and_by_keys(loaded: Desk, qtbot: QtBot) -> None:
+    answer(loaded, qtbot, "one", "first")
+    qtbot.mouseClick(meter(loaded), Qt.MouseButton.LeftButton)
+    panel = meter(loaded).panel
+    assert isinstance(panel, ContextPanel)
+    qtbot.waitUntil(panel.isVisible)
+    assert panel.radios["drop"].isChecked()
+    qtbot.mouseClick(panel.radios["summarise"], Qt.MouseButton.LeftButton)
+    assert "summarise" in meter(loaded).accessibleDescription().lower()
+    assert "read and undone" in panel.help.text()
+    qtbot.keyClick(panel.radios["summarise"], Qt.Key.Key_Down)
+    assert panel.radios["stop"].isChecked()
+    qtbot.keyClick(panel.radios["stop"], Qt.Key.Key_Up)
+    qtbot.keyClick(panel, Qt.Key.Key_Escape)
+    loaded.window.message_submitted.emit("two")
+    assert loaded.engine.requests[-1].overflow.value == "summarise"
+
+
+def test_a_summary_is_shown_while_it_is_written_and_stands_from_then_on(loaded: Desk, qtbot: QtBot) -> None:
+    first_answer = summarised(loaded, qtbot)
+    assert stored(loaded) == {first_answer: "They counted."}
+    (line,) = lines(loaded)
+    assert line.words.text() == "Messages above are sent as this summary"
+    assert line.text.isHidden()
+    qtbot.mouseClick(line.show_button, Qt.MouseButton.LeftButton)
+    assert not line.text.isHidden()
+    assert line.text.text() == "They counted."
+    loaded.window.message_submitted.emit("four")
+    assert loaded.engine.requests[-1].messages == (
+        Message("user", in_front("They counted.", "two")),
+        Message("assistant", "second"),
+        Message("user", "three"),
+        Message("assistant", "third"),
+        Message("user", "four"),
+    )
+    assert loaded.engine.requests[-1].conversation_id == loaded.controller.conversations.current_id
+
+
+def test_a_summary_can_be_undone(loaded: Desk, qtbot: QtBot) -> None:
+    summarised(loaded, qtbot)
+    (line,) = lines(loaded)
+    line.undo_button.setFocus()
+    qtbot.keyClick(line.undo_button, Qt.Key.Key_Space)
+    assert stored(loaded) == {}
+    assert lines(loaded) == []
+    loaded.window.message_submitted.emit("four")
+    assert loaded.engine.requests[-1].messages[0] == Message("user", "one")
+
+
+def test_a_summary_does_not_reach_other_branches(loaded: Desk, qtbot: QtBot) -> None:
+    summarised(loaded, qtbot)
+    first_question = loaded.messages()[0].id
+    loaded.window.transcript.edited.emit(first_question, "uno")
+    assert loaded.engine.requests[-1].messages == (Message("user", "uno"),)
+    loaded.engine.say("primo")
+    loaded.engine.finish()
+    qtbot.waitUntil(lambda: len(loaded.window.finished) == 4)
+    assert lines(loaded) == []
+    loaded.window.transcript.version_wanted.emit(first_question)
+    qtbot.waitUntil(lambda: len(lines(loaded)) == 1)
+
+
+def test_it_is_there_again_when_the_chat_is_opened_again(loaded: Desk, qtbot: QtBot) -> None:
+    summarised(loaded, qtbot)
+    current = loaded.controller.conversations.current_id
+    loaded.controller.conversations.new_chat()
+    assert lines(loaded) == []
+    loaded.controller.conversations.select(current)
+    qtbot.waitUntil(lambda: len(lines(loaded)) == 1)
+
+
+def test_a_summary_in_the_making_can_be_skipped(loaded: Desk, qtbot: QtBot) -> None:
+    answer(loaded, qtbot, "one", "first")
+    loaded.window.message_submitted.emit("two")
+    update(loaded, text="They co")
+    qtbot.waitUntil(lambda: len(lines(loaded)) == 1)
+    (line,) = lines(loaded)
+    assert "Summarising the 2 oldest messages" in line.words.text()
+    assert "2 words" in line.words.text()
+    qtbot.mouseClick(line.skip_button, Qt.MouseButton.LeftButton)
+    assert loaded.engine.num_skips == 1
+    update(loaded, failure="The summary was cancelled.")
+    qtbot.waitUntil(lambda: lines(loaded) == [])
+    assert any("The summary was cancelled." in notice for notice in loaded.window.notices)
+    assert stored(loaded) == {}
+
+
+def test_kept_caches_follow_the_setting(loaded: Desk) -> None:
+    assert loaded.engine.state_limits == [1024 * MIB]
+    loaded.window.settings_changed.emit({"kept_caches": 0})
+    assert loaded.engine.state_limits[-1] == 0
+
+
+def test_every_part_of_the_panel_can_be_reached_and_is_named(loaded: Desk, qtbot: QtBot) -> None:
+    meter(loaded).setFocus()
+    qtbot.keyClick(meter(loaded), Qt.Key.Key_Space)
+    panel = meter(loaded).panel
+    assert panel is not None
+    qtbot.waitUntil(panel.isVisible)
+    assert QApplication.focusWidget() in (panel.radios["drop"], None)  # None where no window manager gives the focus
+    assert all(radio.text() and radio.accessibleDescription() for radio in panel.radios.values())
+    panel.close()

@@ -1,0 +1,233 @@
+"""Deleting in the window by real keys and clicks, taking it back in time, and what is gone for good after that."""
+
+from __future__ import annotations
+
+import pytest
+from PySide6.QtCore import QPoint, Qt
+from PySide6.QtTest import QTest
+from pytestqt.qtbot import QtBot
+
+from app.domain.engine_view import EngineState
+from app.domain.messages import MessageState
+from engine.records import FinishReason
+from tests.app.controllers.chat.test_branches import answer, texts
+from tests.app.fakes import Desk, open_desk
+from ui.window.undo_bar import SHOWN_MS, UndoBar
+
+
+@pytest.fixture
+def chats(desk: Desk, qtbot: QtBot) -> Desk:
+    """Two chats, the second open."""
+    answer(desk, qtbot, "about zebras", "Zebras have stripes.")
+    desk.window.new_chat_requested.emit()
+    answer(desk, qtbot, "about giraffes", "Giraffes are tall.")
+    qtbot.waitUntil(lambda: desk.window.engine.state is EngineState.READY)
+    return desk
+
+
+def bar(desk: Desk) -> UndoBar:
+    return desk.window.undo_bar
+
+
+def press_del(desk: Desk, qtbot: QtBot) -> int:
+    """Delete the open chat by the keyboard; return its id."""
+    listing, current = desk.window.sidebar.list, desk.controller.conversations.current_id
+    assert current is not None
+    listing.setFocus()
+    listing.setCurrentIndex(listing.rows.index_of(current))
+    qtbot.keyClick(listing, Qt.Key.Key_Delete)
+    return current
+
+
+def wiped(desk: Desk) -> bool:
+    found = desk.store.read(
+        lambda db: db.execute("SELECT count(*) FROM messages WHERE text LIKE '%iraffe%'").fetchone()
+    )
+    return bool(found == (0,))
+
+
+def test_a_title_that_ends_with_a_stop_gets_no_second_one(chats: Desk, qtbot: QtBot) -> None:
+    current = chats.controller.conversations.current_id
+    assert current is not None
+    chats.window.conversation_rename_requested.emit(current, "Tales of giraffes…")
+    press_del(chats, qtbot)
+    assert "“Tales of giraffes…”" in bar(chats).words.text()
+    assert "”." not in bar(chats).words.text()
+
+
+def test_a_deleted_chat_comes_back_by_the_button(chats: Desk, qtbot: QtBot) -> None:
+    gone = press_del(chats, qtbot)
+    assert chats.rows() == ["about zebras"]
+    assert chats.window.shown[-1] == ("", ())
+    assert not bar(chats).isHidden()
+    assert "about giraffes" in bar(chats).words.text()
+    qtbot.mouseClick(bar(chats).undo_button, Qt.MouseButton.LeftButton)
+    assert bar(chats).isHidden()
+    assert chats.rows() == ["about giraffes", "about zebras"]
+    assert chats.controller.conversations.current_id == gone
+    assert texts(chats.messages()) == ["about giraffes", "Giraffes are tall."]
+
+
+def test_a_deleted_chat_comes_back_by_the_keyboard(chats: Desk, qtbot: QtBot) -> None:
+    chats.window.activateWindow()
+    press_del(chats, qtbot)
+    chats.window.sidebar.list.setFocus()
+    qtbot.keyClick(chats.window.sidebar.list, Qt.Key.Key_Z, Qt.KeyboardModifier.ControlModifier)
+    assert chats.rows() == ["about giraffes", "about zebras"]
+
+
+def test_the_composer_keeps_its_own_undo(chats: Desk, qtbot: QtBot) -> None:
+    edit = chats.window.composer.edit
+    chats.window.activateWindow()
+    press_del(chats, qtbot)
+    edit.setFocus()
+    qtbot.keyClicks(edit, "word")
+    QTest.keyClick(chats.window.windowHandle(), Qt.Key.Key_Z, Qt.KeyboardModifier.ControlModifier)
+    assert edit.toPlainText() == ""
+    assert chats.rows() == ["about zebras"]
+    edit.document().clearUndoRedoStacks()
+    QTest.keyClick(chats.window.windowHandle(), Qt.Key.Key_Z, Qt.KeyboardModifier.ControlModifier)
+    assert chats.rows() == ["about giraffes", "about zebras"]
+
+
+def test_after_some_seconds_it_is_gone_for_good(chats: Desk, qtbot: QtBot) -> None:
+    gone = press_del(chats, qtbot)
+    assert bar(chats)._timer.interval() == SHOWN_MS
+    assert not wiped(chats)
+    bar(chats)._timer.setInterval(1)
+    qtbot.waitUntil(bar(chats).isHidden)
+    assert wiped(chats)
+    assert chats.engine.forgotten_states == [gone]
+    assert chats.engine.num_forgotten >= 1
+    chats.controller.deletions.take_back()  # nothing happens any more
+    assert chats.rows() == ["about zebras"]
+
+
+def test_dismissing_the_bar_is_enough(chats: Desk, qtbot: QtBot) -> None:
+    press_del(chats, qtbot)
+    qtbot.mouseClick(bar(chats).close_button, Qt.MouseButton.LeftButton)
+    assert bar(chats).isHidden()
+    assert wiped(chats)
+
+
+def test_the_bar_stays_while_somebody_is_about_to_use_it(chats: Desk, qtbot: QtBot) -> None:
+    press_del(chats, qtbot)
+    bar(chats).undo_button.setFocus()
+    bar(chats)._timer.setInterval(1)
+    qtbot.wait(50)
+    assert not bar(chats).isHidden()
+
+
+def test_a_second_deletion_lets_go_of_the_first(chats: Desk, qtbot: QtBot) -> None:
+    press_del(chats, qtbot)
+    chats.window.conversation_delete_requested.emit(chats.store.conversations()[0].id)
+    assert chats.rows() == []
+    assert wiped(chats)
+    qtbot.mouseClick(bar(chats).undo_button, Qt.MouseButton.LeftButton)
+    assert chats.rows() == ["about zebras"]
+
+
+def folder_with(desk: Desk, *chats: int) -> int:
+    """A folder with these chats, in the list."""
+    folder = desk.store.library.create_folder("Animals")
+    for chat in chats:
+        desk.window.sidebar.wishes.foldered.emit(chat, folder)
+    desk.controller.conversations.refresh()
+    return folder
+
+
+def press_del_on_folder(desk: Desk, qtbot: QtBot, folder: int) -> None:
+    """Delete a folder by the keyboard."""
+    listing = desk.window.sidebar.list
+    listing.setFocus()
+    listing.setCurrentIndex(listing.rows.index_of_folder(folder))
+    qtbot.keyClick(listing, Qt.Key.Key_Delete)
+
+
+def folders_of(desk: Desk) -> list[int | None]:
+    return [row.folder_id for row in desk.store.conversations()]
+
+
+def test_a_deleted_folder_says_what_becomes_of_its_chats_and_comes_back(chats: Desk, qtbot: QtBot) -> None:
+    folder = folder_with(chats, *(row.id for row in chats.store.conversations()))
+    assert folders_of(chats) == [folder, folder]
+    press_del_on_folder(chats, qtbot, folder)
+    assert chats.store.library.folders() == ()
+    assert folders_of(chats) == [None, None]
+    assert bar(chats).words.text() == "Deleted the folder “Animals”; its 2 chats stay."
+    qtbot.mouseClick(bar(chats).undo_button, Qt.MouseButton.LeftButton)
+    assert bar(chats).isHidden()
+    assert [one.name for one in chats.store.library.folders()] == ["Animals"]
+    assert folders_of(chats) == [folder, folder]
+    assert chats.window.sidebar.list.rows.index_of_folder(folder).isValid()
+
+
+def test_a_folder_that_nobody_wants_back_takes_nothing_along(chats: Desk, qtbot: QtBot) -> None:
+    folder = folder_with(chats)
+    press_del_on_folder(chats, qtbot, folder)
+    assert bar(chats).words.text() == "Deleted the empty folder “Animals”."
+    bar(chats).expire()
+    assert chats.engine.forgotten_states == []
+    assert len(chats.rows()) == 2
+    qtbot.keyClick(chats.window.sidebar.list, Qt.Key.Key_Z, Qt.KeyboardModifier.ControlModifier)
+    assert chats.store.library.folders() == ()
+    press_del(chats, qtbot)
+    press_del_on_folder(chats, qtbot, folder_with(chats))
+    assert wiped(chats)  # one deletion can be taken back: the last
+    assert chats.rows() == ["about zebras"]
+
+
+def test_messages_come_back_as_well(chats: Desk, qtbot: QtBot) -> None:
+    answer(chats, qtbot, "more", "Much more.")
+    before = texts(chats.messages())
+    chats.window.transcript.delete_requested.emit(chats.messages()[2].id)
+    assert texts(chats.messages()) == before[:2]
+    assert texts(chats.window.shown[-1][1]) == before[:2]
+    assert "2" in bar(chats).words.text()
+    qtbot.mouseClick(bar(chats).undo_button, Qt.MouseButton.LeftButton, pos=QPoint(4, 4))
+    assert texts(chats.messages()) == before
+    assert texts(chats.window.shown[-1][1]) == before
+
+
+def test_a_chat_that_is_deleted_while_it_is_answered_keeps_what_there_is(chats: Desk, qtbot: QtBot) -> None:
+    chats.window.message_submitted.emit("more")
+    chats.engine.say("begun")
+    qtbot.waitUntil(lambda: chats.window.text.endswith("begun"))
+    press_del(chats, qtbot)
+    assert chats.engine.num_stops == 1
+    chats.engine.finish(FinishReason.CANCELLED)
+    qtbot.waitUntil(lambda: chats.window.engine.state is EngineState.READY)
+    qtbot.mouseClick(bar(chats).undo_button, Qt.MouseButton.LeftButton)
+    assert texts(chats.messages())[-2:] == ["more", "begun"]
+    assert chats.messages()[-1].state is MessageState.STOPPED
+
+
+def test_what_was_deleted_before_the_end_is_wiped_at_the_next_start(chats: Desk, qtbot: QtBot) -> None:
+    gone = press_del(chats, qtbot)
+    chats.close()
+    again = open_desk()
+    assert again.rows() == ["about zebras"]
+    assert wiped(again)
+    assert again.engine.forgotten_states == [gone]
+    again.close()
+
+
+def test_taking_messages_back_leaves_the_answer_in_the_making_in_sight(chats: Desk, qtbot: QtBot) -> None:
+    answer(chats, qtbot, "more", "Much more.")
+    first = chats.messages()[2]
+    chats.window.transcript.delete_requested.emit(first.id)
+    chats.window.message_submitted.emit("better")
+    chats.engine.say("Begun")
+    qtbot.waitUntil(lambda: chats.window.text == "Begun")
+    qtbot.mouseClick(bar(chats).undo_button, Qt.MouseButton.LeftButton)
+    assert texts(chats.messages())[-2:] == ["better", "Begun"]
+    assert chats.window.transcript.is_streaming
+    chats.engine.say(" and ended.")
+    chats.engine.finish()
+    qtbot.waitUntil(lambda: chats.window.engine.state is EngineState.READY)
+    last = chats.window.transcript.last_answer()
+    assert last is not None
+    assert last.view.text == "Begun and ended."
+    assert first.id in chats.messages()[-2].versions
+    chats.window.transcript.version_wanted.emit(first.id)
+    assert texts(chats.messages())[-2:] == ["more", "Much more."]

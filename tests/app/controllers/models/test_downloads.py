@@ -1,0 +1,143 @@
+"""Downloads between the queue and the window: news is told once, failures always, whatever comes in between."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from pytestqt.qtbot import QtBot
+
+from app.controllers.models.downloads import HubDownloadsController
+from app.controllers.models.jobs import Jobs
+from app.domain.errors import AppError
+from app.domain.models import DownloadRow, DownloadState, ModelRef
+from app.paths import find_paths
+from engine.records import Problem
+
+LIMIT_S = 30.0
+ONE, TWO = ModelRef("a/one", "one.gguf"), ModelRef("a/two", "two.gguf")
+
+
+def row(name: str, state: DownloadState = DownloadState.DONE) -> DownloadRow:
+    return DownloadRow(name, name, "a/b", state)
+
+
+class Shelf:
+    """A queue that stands as the test says."""
+
+    def __init__(self) -> None:
+        self.rows: tuple[DownloadRow, ...] = ()
+        self.last_time: tuple[DownloadRow, ...] = ()
+        self.downloads = SimpleNamespace(start=self._start)
+        self.pulls: Callable[[tuple[ModelRef, ...]], None] = lambda _refs: None
+
+    def _start(self) -> None:
+        self.rows = (*self.last_time, *self.rows)
+
+    def download_rows(self) -> tuple[DownloadRow, ...]:
+        return self.rows
+
+    def pull(self, refs: tuple[ModelRef, ...]) -> None:
+        self.pulls(refs)
+
+    def path_of(self, ref: ModelRef) -> str:
+        return f"/models/{ref.file}" if any(each.name == ref.file for each in self.rows) else ""
+
+
+class Bench:
+    """The controller, with a window that only listens; what its jobs deliver is called by `settle`."""
+
+    def __init__(self) -> None:
+        self.shelf = Shelf()
+        self.waiting: list[Callable[[], None]] = []
+        self.told: list[Problem] = []
+        self.notices: list[str] = []
+        self.news: list[str] = []
+        self.jobs = Jobs(self.waiting.append)
+        doors = SimpleNamespace(page="", is_open=True, set_downloads=lambda _rows: None, open=lambda _page: None)
+        parts: Any = SimpleNamespace(
+            window=SimpleNamespace(hub=doors, show_notice=self.notices.append), paths=find_paths()
+        )
+        shelf: Any = lambda: self.shelf  # noqa: E731  (typed as what it stands for)
+        self.made = HubDownloadsController(parts, self.jobs, shelf, self.told.append, lambda _problem: None)
+        self.made.came.connect(lambda: self.news.append("came"))
+        self.made.complete.connect(lambda target, draft: self.news.append(f"chat {target} {draft}".strip()))
+
+    def settle(self, qtbot: QtBot) -> None:
+        def is_calm() -> bool:
+            while self.waiting:
+                self.waiting.pop(0)()
+            return not self.jobs._threads and not self.waiting
+
+        qtbot.waitUntil(is_calm, timeout=LIMIT_S * 1000)
+
+
+@pytest.fixture
+def bench(qtbot: QtBot) -> Bench:
+    return Bench()
+
+
+def test_a_model_that_came_before_the_first_look_is_told(bench: Bench, qtbot: QtBot) -> None:
+    """A small one is here before the queue was ever seen with it."""
+    bench.made.start()
+    bench.settle(qtbot)
+    bench.shelf.rows = (row("one.gguf"),)
+    bench.made.show()
+    bench.settle(qtbot)
+    assert bench.news == ["came"]
+    assert ["one.gguf" in notice for notice in bench.notices] == [True]
+
+
+def test_what_came_last_time_is_no_news(bench: Bench, qtbot: QtBot) -> None:
+    bench.shelf.last_time = (row("old.gguf"),)
+    bench.made.show()  # the page of the downloads, before the queue of last time was read
+    bench.settle(qtbot)
+    bench.made.start()
+    bench.settle(qtbot)
+    bench.made.show()
+    bench.settle(qtbot)
+    assert (bench.news, bench.notices) == ([], [])
+
+
+def test_each_end_is_told_once(bench: Bench, qtbot: QtBot) -> None:
+    bench.made.start()
+    bench.settle(qtbot)
+    for state in (DownloadState.RUNNING, DownloadState.CHECKING, DownloadState.DONE, DownloadState.DONE):
+        bench.shelf.rows = (row("one.gguf", state),)
+        bench.made.show()
+        bench.settle(qtbot)
+    assert (bench.news, len(bench.notices)) == (["came"], 1)
+
+
+def test_a_pull_that_fails_is_told_though_another_was_wanted_meanwhile(bench: Bench, qtbot: QtBot) -> None:
+    second = threading.Event()
+
+    def pull(refs: tuple[ModelRef, ...]) -> None:
+        if refs == (TWO,):
+            second.set()
+            return
+        assert second.wait(LIMIT_S)
+        raise AppError("The hub does not have it.")
+
+    bench.shelf.pulls = pull
+    bench.made.pull((ONE,), then_chat=False)
+    bench.made.pull((TWO,), then_chat=False)
+    bench.settle(qtbot)
+    assert [problem.message for problem in bench.told] == ["The hub does not have it."]
+
+
+def test_the_chat_begins_when_all_of_it_is_here(bench: Bench, qtbot: QtBot) -> None:
+    bench.made.start()
+    bench.made.pull((ONE, TWO), then_chat=True)
+    bench.settle(qtbot)
+    bench.shelf.rows = (row("one.gguf"),)
+    bench.made.show()
+    bench.settle(qtbot)
+    assert bench.news == ["came"]
+    bench.shelf.rows = (row("one.gguf"), row("two.gguf"))
+    bench.made.show()
+    bench.settle(qtbot)
+    assert bench.news == ["came", "came", "chat /models/one.gguf /models/two.gguf"]

@@ -1,0 +1,139 @@
+"""Jobs of the Models place: results are delivered once and to the right place, replaced ones never."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator
+
+import pytest
+
+from app.controllers.models.jobs import UNEXPECTED, Jobs
+from app.domain.errors import AppError
+from engine.records import Problem
+
+LIMIT_S = 30.0
+
+
+class Desk:
+    """Stands for the window's thread: what is delivered waits until it is taken."""
+
+    def __init__(self) -> None:
+        self.waiting: list[Callable[[], None]] = []
+        self.came = threading.Semaphore(0)
+        self.jobs = Jobs(self._take)
+        self.results: list[object] = []
+        self.problems: list[Problem] = []
+
+    def _take(self, function: Callable[[], None]) -> None:
+        self.waiting.append(function)
+        self.came.release()
+
+    def run(self, name: str, work: Callable[[Callable[[], bool]], object]) -> None:
+        self.jobs.run(name, work, self.results.append, self.problems.append)
+
+    def deliver(self, number: int = 1) -> None:
+        for _ in range(number):
+            assert self.came.acquire(timeout=LIMIT_S)
+            self.waiting.pop(0)()
+
+
+@pytest.fixture
+def desk() -> Iterator[Desk]:
+    made = Desk()
+    yield made
+    assert made.jobs.close(LIMIT_S)
+
+
+def test_a_result_is_delivered_where_it_is_shown(desk: Desk) -> None:
+    desk.run("a", lambda _stop: 7)
+    assert desk.results == []
+    desk.deliver()
+    assert desk.results == [7]
+
+
+def test_a_newer_job_takes_the_place_of_an_older_one(desk: Desk) -> None:
+    go, asked = threading.Event(), threading.Event()
+
+    def slow(should_stop: Callable[[], bool]) -> str:
+        asked.set()
+        assert go.wait(LIMIT_S)
+        return "stopped" if should_stop() else "old"
+
+    desk.run("a", slow)
+    assert asked.wait(LIMIT_S)
+    desk.run("a", lambda _stop: "new")
+    desk.run("b", lambda _stop: "other")
+    go.set()
+    desk.deliver(3)
+    assert sorted(map(str, desk.results)) == ["new", "other"]
+
+
+def test_a_result_that_waits_is_dropped_when_it_is_no_longer_wanted(desk: Desk) -> None:
+    desk.run("a", lambda _stop: "old")
+    assert desk.came.acquire(timeout=LIMIT_S)
+    desk.jobs.cancel("a")
+    desk.waiting.pop(0)()
+    assert desk.results == []
+
+
+def test_failures_are_problems(desk: Desk) -> None:
+    def refuse(_stop: object) -> None:
+        raise AppError("No.", "Ask later.")
+
+    def break_disk(_stop: object) -> None:
+        raise OSError("no such disk")
+
+    desk.run("a", refuse)
+    desk.deliver()
+    desk.run("a", break_disk)
+    desk.deliver()
+    assert desk.problems[0] == Problem(AppError.title, "No.", "Ask later.")
+    assert "no such disk" in desk.problems[1].message
+
+
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
+def test_a_bug_leaves_nobody_waiting_and_is_not_hidden(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    seen: list[object] = []
+    monkeypatch.setattr(threading, "excepthook", lambda args: seen.append(args.exc_type))
+
+    def bug(_stop: object) -> None:
+        raise ZeroDivisionError
+
+    desk.run("a", bug)
+    desk.deliver()
+    assert desk.problems == [UNEXPECTED]
+    assert desk.jobs.close(LIMIT_S)
+    assert seen == [ZeroDivisionError]
+
+
+def test_closing_stops_what_is_under_way() -> None:
+    desk, began = Desk(), threading.Event()
+
+    def until_stopped(should_stop: Callable[[], bool]) -> None:
+        began.set()
+        while not should_stop():
+            threading.Event().wait(0.01)
+
+    desk.run("a", until_stopped)
+    assert began.wait(LIMIT_S)
+    assert desk.jobs.close(LIMIT_S)
+    assert desk.waiting == desk.results == desk.problems == []
+
+
+def test_a_job_that_outlives_the_app_tells_nobody() -> None:
+    """There is nobody any more: what would take it is gone, and the traceback would be the last that is seen."""
+    goes_on, ended = threading.Event(), threading.Event()
+    told: list[object] = []
+    jobs = Jobs(told.append)
+
+    def work(_should_stop: Callable[[], bool]) -> None:
+        assert goes_on.wait(LIMIT_S)
+        jobs.post(lambda: None)
+        ended.set()
+
+    jobs.run("long", work, told.append, told.append)
+    assert not jobs.close(0.0)
+    goes_on.set()
+    assert ended.wait(LIMIT_S)
+    assert jobs.close(LIMIT_S)
+    assert told == []

@@ -1,0 +1,238 @@
+"""The Models place against a real loopback hub, by real clicks and keys, with the real engine for the chat."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from PySide6.QtCore import Qt
+from pytestqt.qtbot import QtBot
+
+from app.controllers.models.hub_service import RepoAnswer
+from app.controllers.models.pair_judge import PairJudge
+from app.domain.engine_view import EngineState
+from app.domain.messages import MessageState
+from app.domain.models import DownloadState, Match, ModelRef
+from app.hub.remote_header import KnownModel
+from app.paths import find_paths
+from engine.records import Event
+from engine.session.worker import EngineWorker, probing_session
+from tests.app.controllers.models.place_steps import (
+    DRAFT_FILE,
+    DRAFT_REPO,
+    LEFT,
+    REPO,
+    TARGET_FILE,
+    WAIT_MS,
+    click,
+    click_page,
+    place_of,
+    search_and_open,
+    texts_of,
+)
+from tests.app.fakes import Desk, PuppetWorker, keep_settings, open_desk
+from tests.app.hub.loopback import Fault, LoopbackHub
+
+
+def real_engine(on_event: Callable[[Event], None]) -> EngineWorker:
+    return EngineWorker(on_event, lambda: probing_session(find_paths().cache))
+
+
+def _wait_for_jobs(desk: Desk, qtbot: QtBot) -> None:
+    """Else the desk would be closed below requests that are on their way."""
+    hub = desk.controller.hub
+    assert hub is not None
+    qtbot.waitUntil(lambda: not hub.jobs._threads, timeout=WAIT_MS)
+
+
+def test_search_shows_what_the_hub_has(desk: Desk, qtbot: QtBot) -> None:
+    place = place_of(desk)
+    search_and_open(desk, qtbot, "tiny-GGUF")
+    assert place.search.pane.title.text() == "paceline-tiny-GGUF"
+    assert "1.20 k downloads" in place.search.pane.facts.text()
+    assert set(place.search.pane.files.deeds) == {TARGET_FILE}
+    html = place.search.pane.readme.toPlainText()
+    assert "<script>alert(1)</script>" in html
+    assert "license" not in html
+
+
+def test_each_wish_is_heard_once(desk: Desk, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch) -> None:
+    hub = desk.controller.hub
+    assert hub is not None
+    begun: list[str] = []
+    run = hub.jobs.run
+
+    def noted(name: str, *rest: Any) -> None:  # noqa: ANN401
+        begun.append(name)
+        run(name, *rest)
+
+    monkeypatch.setattr(hub.jobs, "run", noted)
+    place = place_of(desk)
+    for wish, argument, job in (
+        (place.wants.drafts_wanted, ModelRef(REPO, TARGET_FILE), "drafts"),
+        (place.wants.pair_wanted, ModelRef(REPO, TARGET_FILE), "pair"),
+        (place.wants.repo_wanted, REPO, "repo"),
+        (place.wants.all_wanted, None, "recommended"),
+    ):
+        begun.clear()
+        wish.emit(*([] if argument is None else [argument, None] if job == "pair" else [argument]))
+        assert begun.count(job) == 1
+    _wait_for_jobs(desk, qtbot)
+
+
+def test_a_download_that_moves_on_leaves_what_is_being_opened(
+    desk: Desk, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Somebody downloads one model and looks at the next while the hub takes its time."""
+    search_and_open(desk, qtbot, "tiny-GGUF")
+    place, hub = place_of(desk), desk.controller.hub
+    assert hub is not None
+    asked, answered, answer = threading.Event(), threading.Event(), hub.shelf.repo
+
+    def slow(repo: str) -> RepoAnswer:
+        asked.set()
+        assert answered.wait(WAIT_MS / 1000)
+        return answer(repo)
+
+    monkeypatch.setattr(hub.shelf, "repo", slow)
+    place.wants.repo_wanted.emit(DRAFT_REPO)
+    qtbot.waitUntil(asked.is_set, timeout=WAIT_MS)
+    place.wants.pull_wanted.emit((ModelRef(REPO, TARGET_FILE),), False)
+    lines = place.downloads.lines
+    qtbot.waitUntil(
+        lambda: bool(lines) and all(line.state is DownloadState.DONE for line in lines.values()), timeout=WAIT_MS
+    )
+    answered.set()
+    qtbot.waitUntil(lambda: place.search.pane.title.text() == "paceline-tiny-draft-GGUF", timeout=WAIT_MS)
+
+
+def test_a_token_opens_the_model_that_asked_for_it_and_not_the_one_before(
+    desk: Desk, filled: LoopbackHub, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    search_and_open(desk, qtbot, "tiny-GGUF")
+    place, hub = place_of(desk), desk.controller.hub
+    assert hub is not None
+    monkeypatch.setattr(hub.shelf.client.tokens, "save", lambda _token: None)  # there is no keyring here
+    filled.refusals.append(Fault(status=401))
+    place.wants.repo_wanted.emit(DRAFT_REPO)
+    qtbot.waitUntil(lambda: "token" in " ".join(texts_of(place.search.pane)), timeout=WAIT_MS)
+    place.wants.token_given.emit("hf_0123456789")
+    qtbot.waitUntil(lambda: place.search.pane.title.text() == "paceline-tiny-draft-GGUF", timeout=WAIT_MS)
+
+
+def test_without_a_network_the_place_says_so_and_offers_another_try(
+    desk: Desk, filled: LoopbackHub, qtbot: QtBot
+) -> None:
+    place = place_of(desk)
+    filled.close()
+    qtbot.mouseClick(desk.window.sidebar.models_button, LEFT)
+    click_page(place, 1, qtbot)
+    qtbot.waitUntil(lambda: "reached" in place.search.nothing.title.text(), timeout=WAIT_MS)
+    click(place.search, "Try again", qtbot)
+
+
+def test_the_first_run_is_shown_once(filled: LoopbackHub, qtbot: QtBot) -> None:
+    first = open_desk(PuppetWorker)
+    place = place_of(first)
+    assert first.window.hub.is_open
+    assert place.page == "welcome"
+    qtbot.waitUntil(lambda: "core" in " ".join(texts_of(place.welcome)), timeout=WAIT_MS)
+    click(place.welcome, "Skip", qtbot)
+    assert not first.window.hub.is_open
+    first.close()
+    again = open_desk(PuppetWorker)
+    assert not again.window.hub.is_open
+    again.window.hub.open("welcome")
+    assert place_of(again).page == "welcome"
+    again.close()
+
+
+def test_a_target_whose_header_takes_its_time_is_named_at_once(
+    desk: Desk, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    place, known, answered = place_of(desk), PairJudge.known, threading.Event()
+
+    def slow(judge: PairJudge, ref: ModelRef, should_stop: Callable[[], bool]) -> KnownModel:
+        assert answered.wait(WAIT_MS / 1000)
+        return known(judge, ref, should_stop)
+
+    monkeypatch.setattr(PairJudge, "known", slow)
+    search_and_open(desk, qtbot, "tiny-GGUF")
+    click(place.search, "Find a draft for Q8_0", qtbot)
+    assert place.drafts.target.text() == TARGET_FILE.removesuffix(".gguf")
+    assert place.drafts.words.text() == "Looking…"
+    assert "Looking for drafts" in texts_of(place.drafts)
+    answered.set()
+    qtbot.waitUntil(lambda: not place.drafts.found_drafts.busy, timeout=WAIT_MS)
+    assert DRAFT_FILE in [row.side.ref.file for row in place.drafts.found_drafts.rows]
+    _wait_for_jobs(desk, qtbot)
+
+
+def test_search_details_draft_pull_and_chat(filled: LoopbackHub, qtbot: QtBot) -> None:
+    keep_settings({"target_path": "", "draft_path": ""})
+    desk = open_desk(real_engine)
+    place = place_of(desk)
+    qtbot.waitUntil(lambda: desk.window.engine.state is EngineState.READY, timeout=WAIT_MS)
+    search_and_open(desk, qtbot, "tiny-GGUF")
+    click(place.search, "Find a draft for Q8_0", qtbot)
+    assert place.page == "drafts"
+    qtbot.waitUntil(
+        lambda: not place.drafts.found_drafts.busy and bool(place.drafts.found_drafts.rows), timeout=WAIT_MS
+    )
+    matching = [row for row in place.drafts.found_drafts.rows if row.match is Match.YES]
+    assert [row.side.ref.file for row in matching] == [DRAFT_FILE]
+    place.drafts.list.setFocus()
+    place.drafts.list.choose_first()
+    qtbot.waitUntil(place.drafts.card.fit.isVisible, timeout=WAIT_MS)
+    assert place.drafts.card.verdict.text.text() == "The draft matches"
+    click(place.drafts.card, "Download and chat", qtbot)
+    qtbot.waitUntil(lambda: not desk.window.hub.is_open, timeout=WAIT_MS)
+    models = desk.paths.models
+    qtbot.waitUntil(lambda: _is_loaded(desk, models), timeout=WAIT_MS)
+    qtbot.keyClicks(desk.window.composer.edit, "What is speculative decoding?")
+    qtbot.keyClick(desk.window.composer.edit, Qt.Key.Key_Return)
+    qtbot.waitUntil(lambda: bool(desk.window.finished), timeout=WAIT_MS)
+    answer = desk.window.finished[-1]
+    assert answer.state is MessageState.COMPLETE
+    assert answer.text.strip()
+    qtbot.keyClick(desk.window, Qt.Key.Key_M, Qt.KeyboardModifier.ControlModifier)
+    click_page(place, 3, qtbot)
+    qtbot.waitUntil(lambda: {line.row.in_use for line in place.library.lines} == {"target", "draft"}, timeout=WAIT_MS)
+    desk.close()
+
+
+def _is_loaded(desk: Desk, models: Path) -> bool:
+    view = desk.window.engine
+    both = view.target is not None and view.draft is not None and view.state is EngineState.READY
+    return both and all(Path(one.path).is_relative_to(models) for one in (view.target, view.draft) if one)
+
+
+def test_another_language_leaves_the_place_as_it_was(desk: Desk, filled: LoopbackHub, qtbot: QtBot) -> None:
+    filled.bytes_per_s = 20_000.0
+    search_and_open(desk, qtbot, "tiny-draft")
+    before = place_of(desk)
+    chosen = before.search.list.current_key()
+    qtbot.mouseClick(before.search.pane.files.deeds[DRAFT_FILE][-1], LEFT)
+    qtbot.waitUntil(
+        lambda: any(line.state is DownloadState.RUNNING for line in before.downloads.lines.values()),
+        timeout=WAIT_MS,
+    )
+    desk.window.language_wanted.emit("de")
+    try:
+        qtbot.waitUntil(lambda: place_of(desk) is not before, timeout=WAIT_MS)
+        after = place_of(desk)
+        assert desk.window.hub.is_open
+        assert (after.page, after.nav.item(1).text()) == ("search", "Suche")
+        assert after.search.field.text() == "tiny-draft"
+        assert (after.search.list.current_key(), after.search.list.rows.rowCount()) == (chosen, 1)
+        assert after.search.status.text() == "1 Modell"
+        assert after.search.pane.title.text() == "paceline-tiny-draft-GGUF"
+        assert [line.state for line in after.downloads.lines.values()] == [DownloadState.RUNNING]
+        assert not desk.window.hub.indicator.isHidden()
+        assert after.nav.item(4).text() == "Downloads  1"
+    finally:
+        desk.window.language_wanted.emit("en")
+        qtbot.waitUntil(lambda: place_of(desk).nav.item(1).text() == "Search", timeout=WAIT_MS)

@@ -1,0 +1,108 @@
+"""What is judged of a pair: where it is refused, what its target takes alone."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+from app.controllers.models import pair_judge as hub_pairs
+from app.controllers.models.hub import DraftPlaces
+from app.controllers.models.pair_judge import PairJudge
+from app.domain.models import Match, ModelRef, PairView
+from app.domain.settings.values import Settings
+from app.paths import builtin_draft, builtin_target
+from engine.fit.table import Room
+from engine.llama.devices import GpuDevice
+from engine.loading.loading import draft_options
+from engine.records import LoadRequest
+from engine.session import draft_place
+from engine.session.draft_place import DraftPlace
+from engine.storage.cost_store import CostStore, SavedCosts
+from tests.engine.gguf_factory import tiny_llama
+
+
+def judged(folder: Path, draft: Path | None) -> PairView:
+    shelf = SimpleNamespace(path_of=lambda ref: ref.path, library=SimpleNamespace(folder=folder))
+    judge = PairJudge(shelf, Settings)  # type: ignore[arg-type]
+    target = ModelRef(path=str(builtin_target()))
+    return judge.judge(target, ModelRef(path=str(draft)) if draft else None, lambda: False)
+
+
+def test_a_refused_pair_tells_what_the_target_takes_alone(tmp_path: Path) -> None:
+    refused = judged(tmp_path, tiny_llama(n_ff=32).write(tmp_path / "other.gguf"))
+    alone, pair = judged(tmp_path, None), judged(tmp_path, builtin_draft())
+    assert (refused.match, alone.match, pair.match) == (Match.NO, Match.UNCHECKED, Match.YES)
+    assert refused.draft is not None
+    assert refused.match_words
+    assert refused.fit is not None
+    assert alone.fit is not None
+    assert pair.fit is not None
+    assert refused.fit.parts == alone.fit.parts
+    assert all(part.draft_bytes is None for part in refused.fit.parts)
+    assert any(part.draft_bytes for part in pair.fit.parts)
+    assert (refused.note, alone.note) == ("", "")
+    assert pair.note
+
+
+@pytest.mark.parametrize("used_with", ["this target", "another"])
+def test_the_draft_in_use_is_found_outside_of_the_library(used_with: str, tmp_path: Path) -> None:
+    library = SimpleNamespace(folder=tmp_path, models=tuple)
+    shelf = SimpleNamespace(path_of=lambda ref: ref.path, library=library, client=None)
+    target = builtin_target() if used_with == "this target" else builtin_draft()
+    request = LoadRequest(str(target), str(builtin_draft()))
+    judge = PairJudge(shelf, Settings, in_use=lambda: request)  # type: ignore[arg-type]
+    found = judge.drafts(ModelRef(path=str(builtin_target())), (), lambda _found: None, lambda: False)
+    paths = [row.side.ref.path for row in found.rows]
+    assert paths == ([str(builtin_draft())] if used_with == "this target" else [])
+    assert all(row.match is Match.YES for row in found.rows)
+
+
+MIB = 2**20
+
+
+@pytest.mark.parametrize(
+    ("settings", "faster_beside", "gpu_mib", "on_gpu"),
+    [
+        ({}, None, 1000, True),  # as the engine opens it at first
+        ({}, True, 1000, False),  # measured
+        ({}, False, 1000, True),
+        ({}, None, 28, False),  # the target fits there, both do not
+        ({"gpu_layers": 99}, None, 28, True),  # asked for, so told as it is
+        ({"draft_gpu_layers": 99}, True, 28, True),
+        ({"draft_gpu_layers": 0}, False, 1000, False),
+        ({"gpu_layers": 0}, None, 1000, False),  # beside its target
+    ],
+)
+def test_a_draft_is_planned_where_it_would_be_opened(
+    settings: dict[str, int],
+    faster_beside: bool | None,
+    gpu_mib: int,
+    on_gpu: bool,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(hub_pairs, "find_gpus", lambda: (GpuDevice("One", 1000 * MIB, gpu_mib * MIB),))
+    monkeypatch.setattr(hub_pairs, "this_room", lambda _folder, gpu_bytes: Room(10**10, gpu_bytes))
+    shelf = SimpleNamespace(path_of=lambda ref: ref.path, library=SimpleNamespace(folder=tmp_path))
+    chosen, problems = Settings().changed(settings)
+    assert not problems
+    judge = PairJudge(shelf, lambda: chosen, lambda _path: faster_beside)  # type: ignore[arg-type]
+    target, draft = (
+        judge.known(ModelRef(path=str(path)), lambda: False) for path in (builtin_target(), builtin_draft())
+    )
+    assert bool(judge.placed(target, draft, judge.room()).draft_gpu_layers) == on_gpu
+
+
+def test_the_place_that_the_engine_found_is_read_anew(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(draft_place, "find_gpus", tuple)
+    request, path = LoadRequest("target.gguf"), str(builtin_draft())
+    places = DraftPlaces(lambda: request, tmp_path)
+    assert places.is_processor_faster(path) is None
+    store = CostStore(tmp_path)
+    options = draft_options(request, 4096)
+    for place, step_ms in ((options, 2.0), (replace(options, gpu_layers=0), 1.0)):
+        store.put(DraftPlace(store)._key(path, place), SavedCosts(1, {0: {1: step_ms}}))
+    assert places.is_processor_faster(path) is True

@@ -1,0 +1,83 @@
+"""Downloads in the Models place against a real loopback hub, by real clicks."""
+
+from __future__ import annotations
+
+import hashlib
+from pathlib import Path
+
+from pytestqt.qtbot import QtBot
+
+from app.domain.models import DownloadState
+from app.paths import builtin_draft
+from tests.app.controllers.models.place_steps import (
+    DRAFT_FILE,
+    DRAFT_REPO,
+    LEFT,
+    TARGET_FILE,
+    WAIT_MS,
+    click_page,
+    place_of,
+    search_and_open,
+)
+from tests.app.fakes import Desk
+from tests.app.hub.loopback import LoopbackHub
+
+
+def test_a_download_arrives_in_the_library_and_can_be_removed(desk: Desk, qtbot: QtBot) -> None:
+    place = place_of(desk)
+    search_and_open(desk, qtbot, "tiny-draft")
+    qtbot.mouseClick(place.search.pane.files.deeds[DRAFT_FILE][-1], LEFT)
+    click_page(place, 4, qtbot)
+    lines = place.downloads.lines
+    qtbot.waitUntil(
+        lambda: bool(lines) and all(line.state is DownloadState.DONE for line in lines.values()), timeout=WAIT_MS
+    )
+    click_page(place, 3, qtbot)
+    qtbot.waitUntil(lambda: len(place.library.lines) == 1, timeout=WAIT_MS)
+    line = place.library.lines[0]
+    file = Path(line.row.path)
+    assert file.is_relative_to(desk.paths.models)
+    assert hashlib.sha256(file.read_bytes()).digest() == hashlib.sha256(builtin_draft().read_bytes()).digest()
+    assert line.row.architecture == "llama"
+    question = line.ask_remove()
+    qtbot.mouseClick(question.deed_button, LEFT)
+    qtbot.waitUntil(lambda: not place.library.lines, timeout=WAIT_MS)
+    assert not file.exists()
+    assert "disk space are free again" in place.notice.message.text()
+
+
+def test_a_gated_model_says_what_it_asks_for(desk: Desk, filled: LoopbackHub, qtbot: QtBot) -> None:
+    place = place_of(desk)
+    filled.gated[DRAFT_REPO] = "hf_right"
+    filled.describe(DRAFT_REPO, gated="auto")
+    search_and_open(desk, qtbot, "tiny-draft")
+    assert place.search.pane.gate.isVisible()
+    assert "accept terms" in place.search.pane.gate.words.text()
+    qtbot.mouseClick(place.search.pane.files.deeds[DRAFT_FILE][-1], LEFT)
+    click_page(place, 4, qtbot)
+    lines = place.downloads.lines
+    qtbot.waitUntil(
+        lambda: bool(lines) and all(line.state is DownloadState.FAILED for line in lines.values()), timeout=WAIT_MS
+    )
+    assert "access token" in " ".join(line.error.text.text() for line in lines.values())
+
+
+def test_a_download_can_be_paused_resumed_and_cancelled(desk: Desk, filled: LoopbackHub, qtbot: QtBot) -> None:
+    place = place_of(desk)
+    filled.bytes_per_s = 200_000
+    search_and_open(desk, qtbot, "tiny-GGUF")
+    qtbot.mouseClick(place.search.pane.files.deeds[TARGET_FILE][-1], LEFT)
+    click_page(place, 4, qtbot)
+    qtbot.waitUntil(lambda: bool(place.downloads.lines), timeout=WAIT_MS)
+    line = next(iter(place.downloads.lines.values()))
+    for deed, state in (
+        ("pause", DownloadState.PAUSED),
+        ("resume", DownloadState.RUNNING),
+    ):
+        qtbot.waitUntil(lambda deed=deed: deed in line.deeds and line.deeds[deed].isVisible(), timeout=WAIT_MS)
+        qtbot.mouseClick(line.deeds[deed], LEFT)
+        qtbot.waitUntil(lambda state=state: line.state is state, timeout=WAIT_MS)
+    assert desk.window.hub.indicator.text().endswith("%")
+    qtbot.mouseClick(line.deeds["cancel"], LEFT)
+    qtbot.waitUntil(lambda: not place.downloads.lines, timeout=WAIT_MS)
+    assert not list(desk.paths.models.rglob("*.part"))

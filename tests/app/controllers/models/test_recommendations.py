@@ -1,0 +1,54 @@
+"""Recommended pairs by their listed sizes: what is suggested has room in memory and, unless it is here, on the disk."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from app.controllers.models.recommendations import Recommendations
+from app.domain.models import FitLevel, Hardware
+from app.hub.errors import HubUnreachableError
+from app.paths import assets_dir
+
+GB = 1_000_000_000
+
+
+def recommended(free_disk: int | None, path: str = "") -> Recommendations:
+    """For a machine with much memory; ``path`` is where every model lies, or empty."""
+    judge: Any = SimpleNamespace(
+        hardware=lambda: Hardware(8, 64 * GB, 60 * GB, free_disk), shelf=SimpleNamespace(path_of=lambda _ref: path)
+    )
+    return Recommendations(assets_dir() / "catalog.toml", judge)
+
+
+@pytest.mark.parametrize(("free_disk", "some"), [(0, False), (5_000_000, False), (500 * GB, True), (None, True)])
+def test_what_has_no_room_on_the_disk_is_not_suggested(free_disk: int | None, some: bool) -> None:
+    found = recommended(free_disk)
+    assert bool(found.suggested()) is some
+    assert any(row.fit is FitLevel.FITS for row in found.rows()) is some
+
+
+def test_what_fits_the_disk_in_part_only_is_left_out() -> None:
+    rows = recommended(500 * GB).rows()
+    smallest = min(row.pair.missing_bytes or 0 for row in rows)
+    found = recommended(smallest + 100_000_000)
+    fitting = [row for row in found.rows() if row.fit is FitLevel.FITS]
+    assert fitting
+    assert all((row.pair.missing_bytes or 0) <= smallest + 100_000_000 for row in fitting)
+
+
+def test_what_is_here_needs_no_disk() -> None:
+    assert recommended(0, "/models/here.gguf").suggested()
+
+
+def test_why_a_pair_could_not_be_checked_is_told_once() -> None:
+    def unreachable(_repo: str) -> None:
+        raise HubUnreachableError("There is no network.")
+
+    found = recommended(500 * GB)
+    found._judge.shelf.client = SimpleNamespace(details=unreachable)  # type: ignore[assignment]
+    row = found.open(found.pairs()[0].key, lambda: False).row
+    assert row.pair.match_words == "It could not be checked: There is no network."
+    assert row.checked == ""

@@ -1,0 +1,135 @@
+"""What hub, downloads and library say, as it is shown."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from app.controllers.models.views import (
+    download_row,
+    fit_view,
+    guess_fit,
+    library_row,
+    repo_details,
+    repo_row,
+    sorted_rows,
+)
+from app.domain import models as views
+from app.domain.models import FitLevel, Presence
+from app.hub.records import (
+    DownloadRequest,
+    DownloadState,
+    DownloadStatus,
+    FileKind,
+    FileProgress,
+    Gated,
+    LibraryModel,
+    Origin,
+    RemoteFile,
+    RemoteModel,
+    RepoDetails,
+    RepoSummary,
+)
+from engine.fit.table import Change, ChangeKind, FitRow, FitTable, ModelPlan, PairPlan, Room
+
+GB = 10**9
+REPO = "owner/name-GGUF"
+
+
+def remote(
+    name: str, size: int | None = GB, kind: FileKind = FileKind.MODEL, quantization: str = "Q8_0"
+) -> RemoteModel:
+    return RemoteModel(name, kind, (RemoteFile(f"{name}.gguf", size),), quantization)
+
+
+def test_a_guess_from_the_size_alone() -> None:
+    assert guess_fit(None, 8 * GB) is FitLevel.UNKNOWN
+    assert guess_fit(4 * GB, 8 * GB) is FitLevel.FITS
+    assert guess_fit(6.5 * GB, 8 * GB) is FitLevel.TIGHT
+    assert guess_fit(8 * GB, 8 * GB) is FitLevel.TOO_LARGE
+
+
+def test_a_result_and_its_order() -> None:
+    updated = datetime(2026, 9, 3, 12, tzinfo=UTC)
+    summary = RepoSummary(REPO, 12, 3, updated, Gated.MANUAL, "mit", "llama", 8 * 10**9)
+    row = repo_row(summary, 4 * GB)
+    assert (row.author, row.name, row.downloads, row.gated, row.fit) == (
+        "owner",
+        "name-GGUF",
+        12,
+        True,
+        FitLevel.TOO_LARGE,
+    )
+    small = repo_row(RepoSummary("a/Alpha", num_parameters=10**9), 4 * GB)
+    unknown = repo_row(RepoSummary("b/beta"), 4 * GB)
+    assert sorted_rows([row, unknown, small], "name", only_fitting=False) == [small, unknown, row]
+    assert sorted_rows([row, unknown, small], "downloads", only_fitting=True) == [small]
+
+
+def test_a_repository_tells_models_of_one_quantization_apart_and_side_files_last() -> None:
+    models = (
+        remote("mmproj-x", 10, FileKind.MMPROJ, "F16"),
+        remote("big", 5 * GB, quantization="Q4_K_M"),
+        remote("first", 2 * GB),
+        remote("second", GB),
+    )
+    details = RepoDetails(RepoSummary(REPO, gated=Gated.AUTOMATIC, architecture="llama"), "c", models)
+    shown = repo_details(details, "text", False, {"big.gguf": Presence.HERE}, 16 * GB)
+    assert [file.label for file in shown.files] == ["second", "first", "Q4_K_M", ""]
+    assert [file.presence for file in shown.files][2] is Presence.HERE
+    assert shown.files[-1].kind is views.FileKind.MMPROJ
+    assert "accept terms" in shown.gated_words
+
+
+@pytest.mark.parametrize("kind", list(FileKind))
+def test_every_kind_of_file_can_be_shown(kind: FileKind) -> None:
+    details = RepoDetails(RepoSummary(REPO), "", (remote("x", kind=kind),))
+    assert repo_details(details, "", False, {}, GB).files[0].kind in set(views.FileKind)
+
+
+@pytest.mark.parametrize("status", list(DownloadStatus))
+def test_every_state_of_a_download_can_be_shown(status: DownloadStatus) -> None:
+    request = DownloadRequest(REPO, remote("x"))
+    files = (FileProgress("x.gguf", 100, 40),)
+    state = DownloadState("id", request, status, files, bytes_per_s=20.0, message="It broke.", advice="Retry.")
+    row = download_row(state, {f"{REPO}/x.gguf": "/models/x.gguf"})
+    assert (row.done_bytes, row.total_bytes, row.left_s) == (40, 100, 3.0)
+    done = status is DownloadStatus.DONE
+    assert row.error == ("" if done else "It broke. Retry.")
+    assert row.path == ("/models/x.gguf" if done else "")
+
+
+def test_a_model_of_the_library_says_what_it_is_used_for() -> None:
+    path = Path("/models/x.gguf")
+    model = LibraryModel("owner/x", (path,), FileKind.MODEL, Origin.IN_PLACE, "Q8_0", 5, draft="owner/y")
+    row = library_row(model, str(path), "", "llama")
+    assert (row.key, row.name, row.in_place, row.in_use, row.paired_with) == ("owner/x", "x", True, "target", "y")
+    assert library_row(model, "", str(path), "").in_use == "draft"
+
+
+def test_a_fit_table_stands_side_by_side(monkeypatch: pytest.MonkeyPatch) -> None:
+    rows = (
+        FitRow("Target: weights", 4 * GB, GB, 5 * GB),
+        FitRow("Target: context", GB, 0),
+        FitRow("Draft: weights", GB, 0),
+    )
+    change = Change(ChangeKind.CONTEXT, "4096", "Choose a context of 4,096 tokens.")
+    table = FitTable(rows, Room(6 * GB, 2 * GB, 4 * GB), (change,))
+    from engine.fit.cache_size import CacheSetup
+
+    plan = ModelPlan(header=None, setup=CacheSetup(8192))  # type: ignore[arg-type]
+    shown = fit_view(table, PairPlan(plan, plan))
+    assert [(part.label, part.target_bytes, part.draft_bytes) for part in shown.parts] == [
+        ("Weights", 5 * GB, GB),
+        ("Context", GB, None),
+    ]
+    assert [(place.label, place.level) for place in shown.places] == [
+        ("Memory", FitLevel.TIGHT),
+        ("GPU memory", FitLevel.FITS),
+        ("Disk", FitLevel.TOO_LARGE),
+    ]
+    assert shown.level is FitLevel.TOO_LARGE
+    assert shown.advice == ("Choose a context of 4,096 tokens.",)
+    assert shown.n_ctx == 8192

@@ -1,0 +1,52 @@
+"""The window is told as often as fits into its share of the cores, and no more often than eyes notice."""
+
+from __future__ import annotations
+
+import pytest
+
+from app.controllers.delivery_pace import LONGEST_MS, LONGEST_RUSH_MS, LONGEST_UNREAD_MS, SHORTEST_MS, DeliveryPace
+
+
+def settled(cost_ms: float, num_cores: int, elapsed_ms: float = 40.0, num_tokens: int = 1) -> float:
+    """The pause after many deliveries that each took the window so long."""
+    own_s = [0.0]
+    pace = DeliveryPace(num_cores, lambda: own_s[0])
+    for _ in range(40):
+        own_s[0] += cost_ms / 1000.0
+        pace.delivered(elapsed_ms, num_tokens)
+    return pace.pause_ms
+
+
+@pytest.mark.parametrize(
+    ("cost_ms", "num_cores", "pause_ms"),
+    [(0.5, 2, SHORTEST_MS), (1.0, 2, 40.0), (9.0, 2, LONGEST_MS), (2.0, 8, SHORTEST_MS), (3.0, 8, 30.0)],
+)
+def test_the_pause_is_what_a_delivery_takes_over_the_share(cost_ms: float, num_cores: int, pause_ms: float) -> None:
+    assert settled(cost_ms, num_cores) == pytest.approx(pause_ms, rel=0.01)
+
+
+def test_text_that_nobody_can_follow_comes_in_larger_pieces() -> None:
+    assert settled(2.0, 2, num_tokens=2) == LONGEST_MS  # 50 tokens a second
+    assert settled(2.0, 2, num_tokens=4) == pytest.approx(80.0, rel=0.01)
+    assert settled(9.0, 2, elapsed_ms=50.0, num_tokens=6) == pytest.approx(LONGEST_UNREAD_MS, rel=0.01)  # 120 a second
+    assert settled(9.0, 2, elapsed_ms=50.0, num_tokens=9) == pytest.approx(150.0, rel=0.01)
+    assert settled(9.0, 2, num_tokens=20) == LONGEST_RUSH_MS
+    assert settled(9.0, 2, elapsed_ms=LONGEST_RUSH_MS + 10.0, num_tokens=100) == LONGEST_RUSH_MS  # still streaming
+    assert settled(0.5, 2, num_tokens=20) == SHORTEST_MS
+
+
+def test_what_was_done_while_the_engine_was_quiet_says_nothing() -> None:
+    assert settled(12.0, 2, elapsed_ms=2.0 * LONGEST_RUSH_MS + 100.0) == SHORTEST_MS
+
+
+def test_one_dialog_that_opens_does_not_make_text_slow() -> None:
+    own_s = [0.0]
+    pace = DeliveryPace(2, lambda: own_s[0])
+    for cost_ms in (0.5, 0.5, 0.5, 400.0):
+        own_s[0] += cost_ms / 1000.0
+        pace.delivered(30.0, 1)
+    assert pace.pause_ms == LONGEST_MS
+    for _ in range(12):
+        own_s[0] += 0.0005
+        pace.delivered(30.0, 1)
+    assert pace.pause_ms < 30.0

@@ -1,0 +1,164 @@
+"""A disk that is nearly full is told before anything cannot be saved, keeps nobody waiting, and goes by itself."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import Qt
+from pytestqt.qtbot import QtBot
+
+import ui.widgets.banner
+from app.controllers.window import disk_space
+from app.controllers.window.disk_space import ENOUGH_BYTES, LOW_BYTES, FreeSpace
+from app.domain.errors import StorageFullError
+from app.domain.messages import MessageState
+from tests.app.fakes import Desk, keep_settings, open_desk
+from ui.widgets.banner import Banner
+
+GENEROUS_MS = 30_000
+
+
+class Disk:
+    """How much is free, as the test says."""
+
+    def __init__(self) -> None:
+        self.free: int | OSError = 10 * ENOUGH_BYTES
+        self.asked: list[Path] = []
+
+    def free_bytes(self, folder: Path) -> int:
+        self.asked.append(folder)
+        if isinstance(self.free, OSError):
+            raise self.free
+        return self.free
+
+
+@pytest.fixture
+def disk(monkeypatch: pytest.MonkeyPatch) -> Disk:
+    made = Disk()
+    monkeypatch.setattr(disk_space, "free_bytes", made.free_bytes)
+    monkeypatch.setattr(disk_space, "AGAIN_MS", 50)
+    return made
+
+
+@pytest.fixture
+def desk(disk: Disk, qtbot: QtBot) -> Iterator[Desk]:
+    keep_settings({})
+    opened = open_desk()
+    opened.engine.ready()
+    qtbot.waitUntil(lambda: bool(disk.asked), timeout=GENEROUS_MS)
+    yield opened
+    opened.close()
+
+
+def banner(desk: Desk) -> Banner:
+    return desk.window.space_banner
+
+
+def chat(desk: Desk, qtbot: QtBot, words: str) -> None:
+    before = len(desk.window.finished)
+    qtbot.waitUntil(desk.window.composer.edit.isEnabled, timeout=GENEROUS_MS)
+    qtbot.keyClicks(desk.window.composer.edit, words)
+    qtbot.keyClick(desk.window.composer.edit, Qt.Key.Key_Return)
+    qtbot.waitUntil(lambda: len(desk.engine.requests) == before + 1, timeout=GENEROUS_MS)
+    desk.engine.say("an answer")
+    desk.engine.finish()
+    qtbot.waitUntil(lambda: len(desk.window.finished) == before + 1, timeout=GENEROUS_MS)
+
+
+def test_a_nearly_full_disk_is_told_at_the_start_and_stops_nothing(disk: Disk, qtbot: QtBot) -> None:
+    disk.free = LOW_BYTES - 1
+    keep_settings({})
+    desk = open_desk()
+    desk.engine.ready()
+    qtbot.waitUntil(lambda: banner(desk).isVisible(), timeout=GENEROUS_MS)
+    said = banner(desk).message.text()
+    assert said == f"The disk of {desk.paths.data} is nearly full: make some space, or soon nothing can be saved."
+    assert set(disk.asked) == {desk.paths.data}
+    assert desk.window.problem_banner.isHidden()
+    chat(desk, qtbot, "still here?")
+    assert [view.state for view in desk.messages()] == [MessageState.COMPLETE] * 2
+    assert banner(desk).isVisible()
+    desk.close()
+
+
+def test_it_stays_until_there_is_space(desk: Desk, disk: Disk, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ui.banner, "NOTICE_MS", 1)  # other notices go after a while
+    disk.free = 0
+    chat(desk, qtbot, "first")
+    qtbot.waitUntil(lambda: banner(desk).isVisible(), timeout=GENEROUS_MS)
+    desk.window.show_notice("Something else.")
+    qtbot.waitUntil(desk.window.notice_banner.isHidden, timeout=GENEROUS_MS)
+    assert banner(desk).isVisible()
+
+
+def test_it_is_told_when_a_conversation_is_written_and_goes_by_itself(desk: Desk, disk: Disk, qtbot: QtBot) -> None:
+    chat(desk, qtbot, "first")
+    assert banner(desk).isHidden()
+    disk.free = LOW_BYTES - 1
+    chat(desk, qtbot, "second")
+    qtbot.waitUntil(lambda: banner(desk).isVisible(), timeout=GENEROUS_MS)
+    disk.free = ENOUGH_BYTES
+    qtbot.waitUntil(lambda: banner(desk).isHidden(), timeout=GENEROUS_MS)
+    looks = len(disk.asked)
+    qtbot.wait(200)
+    assert len(disk.asked) == looks  # where there is space nobody looks again and again
+
+
+def test_what_was_dismissed_is_told_again_only_after_there_was_space(desk: Desk, disk: Disk, qtbot: QtBot) -> None:
+    disk.free = 0
+    chat(desk, qtbot, "first")
+    qtbot.waitUntil(lambda: banner(desk).isVisible(), timeout=GENEROUS_MS)
+    qtbot.mouseClick(banner(desk).close_button, Qt.MouseButton.LeftButton)
+    assert banner(desk).isHidden()
+    looks = len(disk.asked)
+    qtbot.waitUntil(lambda: len(disk.asked) > looks + 2, timeout=GENEROUS_MS)
+    assert banner(desk).isHidden()
+    disk.free = ENOUGH_BYTES
+    qtbot.waitUntil(lambda: not desk.controller.space._timer.isActive(), timeout=GENEROUS_MS)
+    disk.free = 0
+    chat(desk, qtbot, "second")
+    qtbot.waitUntil(lambda: banner(desk).isVisible(), timeout=GENEROUS_MS)
+
+
+def test_it_is_said_in_another_language_too(desk: Desk, disk: Disk, qtbot: QtBot) -> None:
+    disk.free = 0
+    chat(desk, qtbot, "first")
+    qtbot.waitUntil(lambda: banner(desk).isVisible(), timeout=GENEROUS_MS)
+    desk.window.language_wanted.emit("de")
+    qtbot.waitUntil(lambda: "ist fast voll" in banner(desk).message.text(), timeout=GENEROUS_MS)
+    assert banner(desk).isVisible()
+    qtbot.mouseClick(banner(desk).close_button, Qt.MouseButton.LeftButton)
+    before = banner(desk)
+    desk.window.language_wanted.emit("en")
+    qtbot.waitUntil(lambda: banner(desk) is not before, timeout=GENEROUS_MS)
+    assert banner(desk).isHidden()
+
+
+def test_one_sentence_is_enough_while_saving_fails(desk: Desk, disk: Disk, qtbot: QtBot) -> None:
+    disk.free = 0
+    chat(desk, qtbot, "first")
+    qtbot.waitUntil(lambda: banner(desk).isVisible(), timeout=GENEROUS_MS)
+    desk.controller.on_trouble(StorageFullError("There is no space left.").problem)
+    assert desk.window.problem_banner.isVisible()
+    assert banner(desk).isHidden()
+    desk.controller.on_trouble(None)
+    assert banner(desk).isVisible()
+
+
+def test_between_the_two_bounds_nothing_changes_and_nothing_known_is_nothing_said(disk: Disk, tmp_path: Path) -> None:
+    told: list[bool] = []
+    space = FreeSpace(tmp_path, told.append)
+    steps = (LOW_BYTES, LOW_BYTES - 1, ENOUGH_BYTES - 1, OSError("gone"), LOW_BYTES, ENOUGH_BYTES, LOW_BYTES)
+    for free in steps:
+        disk.free = free
+        space.look()
+    assert told == [True, False]
+
+
+def test_the_real_disk_can_be_asked(tmp_path: Path) -> None:
+    assert 0 < disk_space.free_bytes(tmp_path) <= shutil.disk_usage(tmp_path).total
+    with pytest.raises(OSError, match="missing"):
+        disk_space.free_bytes(tmp_path / "missing")

@@ -1,0 +1,36 @@
+"""Garbage is looked for when it is quiet, and never while an answer is given."""
+
+from __future__ import annotations
+
+import gc
+import weakref
+
+from pytestqt.qtbot import QtBot
+
+from app.controllers.window.garbage import GarbageController
+
+
+class Cycle:
+    """Refers to itself: only a look for cycles frees it."""
+
+    def __init__(self) -> None:
+        self.me = self
+
+
+def test_it_waits_for_the_answer_and_leaves_everything_as_it_was(qtbot: QtBot) -> None:
+    busy = [True]
+    garbage = GarbageController(lambda: busy[0])
+    try:
+        assert not gc.isenabled()
+        garbage._timer.setInterval(1)
+        left = weakref.ref(Cycle())
+        garbage.something_happened()
+        qtbot.wait(50)
+        assert left() is not None
+        busy[0] = False
+        qtbot.waitUntil(lambda: left() is None, timeout=30_000)
+        assert not garbage._timer.isActive()
+    finally:
+        garbage.close()
+    assert gc.isenabled()
+    assert gc.get_freeze_count() == 0

@@ -1,0 +1,89 @@
+"""The help menu: what is copied helps, and holds nothing of what was said."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import QUrl
+from PySide6.QtGui import QAction, QDesktopServices, QGuiApplication
+from pytestqt.qtbot import QtBot
+
+import app
+from app.controllers.window.diagnostics import diagnostics
+from app.domain.settings.values import Settings
+from engine.llama import library
+from tests.app.fakes import Desk, info, open_desk
+
+
+def action(desk: Desk, text: str) -> QAction:
+    return next(item for item in desk.window.sidebar.help_button.deeds.actions() if item.text() == text)
+
+
+def test_diagnostics_are_copied_without_what_was_said(qtbot: QtBot) -> None:
+    desk = open_desk()
+    desk.engine.ready()
+    qtbot.waitUntil(lambda: desk.window.engine.target is not None)
+    desk.window.message_submitted.emit("a secret of mine")
+    action(desk, "Copy diagnostics").trigger()
+    text = QGuiApplication.clipboard().text()
+    assert f"Paceline {app.__version__}" in text
+    assert "target: target.gguf, llama" in text
+    assert "draft: draft.gguf" in text
+    assert "temperature=0.8" in text
+    assert "secret" not in text
+    assert "clipboard" in desk.window.notices[-1]
+    desk.close()
+
+
+def test_the_log_folder_is_opened_or_named(qtbot: QtBot, monkeypatch: pytest.MonkeyPatch) -> None:
+    desk = open_desk()
+    opened: list[QUrl] = []
+
+    def refuse(url: QUrl) -> bool:
+        opened.append(url)
+        return False
+
+    monkeypatch.setattr(QDesktopServices, "openUrl", refuse)
+    action(desk, "Open the log folder").trigger()
+    assert Path(opened[0].toLocalFile()).name in desk.window.notices[-1]
+    desk.close()
+
+
+def test_private_words_tokens_and_home_are_blotted_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Path, "home", lambda: tmp_path)
+    log = tmp_path / "paceline.log"
+    log.write_text(f"opened {tmp_path}/models/x.gguf with hf_abcdefghijkl\n", encoding="utf-8")
+    settings = Settings().changed({"system_prompt": "You are my private cook.", "seed": 7})[0]
+    text = diagnostics(settings, (info(str(tmp_path / "t.gguf")), None), log)
+    assert "cook" not in text
+    assert "system_prompt=(24 characters)" in text
+    assert "hf_abc" not in text
+    assert "~/models/x.gguf" in text
+    assert "draft: none" in text
+
+
+def test_the_libraries_in_use_are_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    other = library.LoadedLibrary(tmp_path / "libggml-cpu.so.0", False, "0123456789ab", tuple(library.KERNEL_MARKS))
+    own = library.LoadedLibrary(tmp_path / "libllama.so", True, "ba9876543210")
+    monkeypatch.setattr(library, "loaded_libraries", lambda: (other, own))
+    text = diagnostics(Settings(), (None, None), tmp_path / "none.log")
+    told = (
+        "llama.cpp's libraries: ANOTHER library: libggml-cpu.so.0 (build 0123456789ab, the set-up's kernels), "
+        "the package’s libllama.so (build ba9876543210)\n"
+    )
+    assert told in text
+    monkeypatch.setattr(library, "loaded_libraries", lambda: ())
+    assert "llama.cpp's libraries: not known on this system\n" in diagnostics(
+        Settings(), (None, None), tmp_path / "none"
+    )
+
+
+def test_a_llama_cpp_that_does_not_load_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "engine.llama.library", None)
+    assert "llama.cpp's libraries: cannot be loaded: " in diagnostics(Settings(), (None, None), tmp_path / "none.log")
+
+
+def test_a_missing_log_is_said(tmp_path: Path) -> None:
+    assert "not readable" in diagnostics(Settings(), (None, None), tmp_path / "none.log")

@@ -1,0 +1,108 @@
+"""The window's layout is kept while the window is open: a kill takes nothing that somebody arranged."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from pytestqt.qtbot import QtBot
+
+from app.controllers.window import layout as layout_controller
+from app.storage.window_state import write_layout
+from engine.records import Source
+from tests.app.fakes import Desk, open_desk
+
+
+@pytest.fixture
+def writes(monkeypatch: pytest.MonkeyPatch) -> list[bytes]:
+    """What is written."""
+    written: list[bytes] = []
+    monkeypatch.setattr(
+        layout_controller, "write_layout", lambda path, data: written.append(data) or write_layout(path, data)
+    )
+    return written
+
+
+def kept(desk: Desk) -> dict[str, Any]:
+    """What a start after a kill would find."""
+    file = desk.paths.layout_file
+    return dict(json.loads(file.read_bytes())) if file.is_file() else {}
+
+
+def test_a_kill_takes_neither_panes_nor_widths_nor_marks(desk: Desk, qtbot: QtBot) -> None:
+    window = desk.window
+    window.layout_state.toggle_sidebar()
+    qtbot.waitUntil(lambda: kept(desk).get("sidebar") is False)
+    window.layout_state.toggle_sidebar()
+    qtbot.waitUntil(lambda: kept(desk)["sidebar"] is True)
+    window.stats.now.sources[Source.DRAFT].click()
+    window.stats.now.refused.click()
+    qtbot.waitUntil(lambda: kept(desk)["marks"] == [Source.DRAFT.value, "refused"])
+    before = kept(desk)["sizes"]
+    window.splitter.moveSplitter(before[0] + 40, 1)
+    qtbot.waitUntil(lambda: kept(desk)["sizes"][0] == before[0] + 40)
+    window.resize(window.width(), window.height() - 60)
+    qtbot.waitUntil(lambda: kept(desk) == json.loads(window.save_layout()))
+    left = desk.paths.layout_file.read_bytes()
+    desk.close()
+    desk.paths.layout_file.write_bytes(left)  # as it was found, had there been no time to close
+    again = open_desk()
+    assert again.window.stats.now.marks == (Source.DRAFT.value, "refused")
+    assert again.window.height() == window.height()
+    again.close()
+
+
+@pytest.mark.parametrize("change", ["moved", "resized", "filled"])
+def test_where_the_window_stands_is_kept(desk: Desk, qtbot: QtBot, change: str) -> None:
+    window = desk.window
+    qtbot.waitUntil(lambda: bool(kept(desk)))
+    before = kept(desk)["geometry"]
+    if change == "moved":
+        window.move(window.x() + 33, window.y() + 21)
+    elif change == "resized":
+        window.resize(window.width(), window.height() - 50)
+    else:
+        window.showMaximized()
+    qtbot.waitUntil(lambda: kept(desk)["geometry"] != before)
+    qtbot.waitUntil(lambda: kept(desk) == json.loads(window.save_layout()))
+
+
+def test_a_drag_is_not_written_pixel_by_pixel(desk: Desk, qtbot: QtBot, writes: list[bytes]) -> None:
+    desk.controller.layout.keep()
+    writes.clear()
+    place = desk.window.splitter.sizes()[0]
+    for pixel in range(1, 60):
+        desk.window.splitter.moveSplitter(place + pixel, 1)
+    qtbot.waitUntil(lambda: kept(desk)["sizes"][0] == place + 59)
+    assert len(writes) <= 2
+    desk.controller.layout.keep()
+    assert len(writes) <= 2  # the same layout is not written twice
+
+
+def test_a_file_that_cannot_be_written_disturbs_nothing_and_is_tried_again(desk: Desk, qtbot: QtBot) -> None:
+    file = desk.paths.layout_file
+    desk.controller.layout.keep()
+    file.unlink()
+    file.mkdir()
+    desk.window.layout_state.toggle_sidebar()
+    desk.controller.layout.keep()
+    assert desk.window.problems == []
+    file.rmdir()
+    desk.controller.layout.keep()
+    assert kept(desk)["sidebar"] is False
+
+
+def test_a_window_in_another_language_is_still_followed(desk: Desk, qtbot: QtBot) -> None:
+    desk.window.rebuild()
+    desk.window.layout_state.toggle_sidebar()
+    desk.window.stats.now.sources[Source.NGRAM].click()
+    qtbot.waitUntil(lambda: kept(desk).get("sidebar") is False and kept(desk)["marks"] == [Source.NGRAM.value])
+
+
+def test_closing_keeps_what_was_changed_last_and_nothing_after(desk: Desk, writes: list[bytes]) -> None:
+    desk.window.layout_state.toggle_sidebar()
+    desk.window.close()
+    assert json.loads(writes[-1])["sidebar"] is False
+    desk.window.layout_state.toggle_sidebar()
+    assert not desk.controller.layout._soon.isActive()

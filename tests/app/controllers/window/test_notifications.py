@@ -1,0 +1,106 @@
+"""A long answer that ends unseen is told, a short one or a seen one is not, and nothing of it is quoted."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from PySide6.QtWidgets import QApplication, QSystemTrayIcon
+from pytestqt.qtbot import QtBot
+
+from app.controllers.window.notifications import NotificationController
+from engine.records import EngineFailed, Finished, FinishReason, Problem, RunStats
+from tests.app.fakes import Desk, open_desk
+
+LONG = RunStats(tokens=900, passes=300, decode_s=30.0)
+
+
+class Told:
+    """What the taskbar and the tray were asked to show."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.num_alerts = 0
+        self.messages: list[tuple[str, str]] = []
+        monkeypatch.setattr(QApplication, "alert", self._alert)
+        monkeypatch.setattr(QSystemTrayIcon, "isSystemTrayAvailable", lambda: True)
+        monkeypatch.setattr(QSystemTrayIcon, "showMessage", self._message)
+
+    def _alert(self, *_: object) -> None:
+        self.num_alerts += 1
+
+    def _message(self, title: str, words: str, *_: object) -> None:
+        self.messages.append((title, words))
+
+
+@pytest.fixture
+def told(monkeypatch: pytest.MonkeyPatch) -> Told:
+    return Told(monkeypatch)
+
+
+@pytest.fixture
+def desk(qtbot: QtBot) -> Iterator[Desk]:
+    result = open_desk()
+    yield result
+    result.close()
+
+
+def notifications(desk: Desk, monkeypatch: pytest.MonkeyPatch, *, active: bool) -> NotificationController:
+    monkeypatch.setattr(desk.window, "isActiveWindow", lambda: active)
+    return desk.controller._notifications
+
+
+def test_a_long_answer_that_ends_unseen_is_told(desk: Desk, told: Told, monkeypatch: pytest.MonkeyPatch) -> None:
+    notifications(desk, monkeypatch, active=False).on_event(Finished(1, FinishReason.END, LONG))
+    assert told.num_alerts == 1
+    assert told.messages == [("The answer is there", "900 tokens at 30.0 tok/s")]
+
+
+@pytest.mark.parametrize(
+    ("active", "reason", "stats"),
+    [
+        (True, FinishReason.END, LONG),
+        (False, FinishReason.CANCELLED, LONG),
+        (False, FinishReason.END, RunStats(tokens=3, passes=3, decode_s=0.2)),
+    ],
+)
+def test_what_needs_no_telling_is_not_told(
+    desk: Desk, told: Told, monkeypatch: pytest.MonkeyPatch, active: bool, reason: FinishReason, stats: RunStats
+) -> None:
+    notifications(desk, monkeypatch, active=active).on_event(Finished(1, reason, stats))
+    assert (told.num_alerts, told.messages) == (0, [])
+
+
+def test_without_the_tray_message_the_taskbar_still_tells(
+    desk: Desk, told: Told, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    desk.window.settings_changed.emit({"notify": False})
+    problem = Problem("It failed", "The context is full.", "Start a new chat.")
+    notifications(desk, monkeypatch, active=False).on_event(EngineFailed(problem, 1))
+    assert (told.num_alerts, told.messages) == (1, [])
+
+
+def test_the_message_brings_a_minimised_window_back(desk: Desk, told: Told, monkeypatch: pytest.MonkeyPatch) -> None:
+    desk.window.showMinimized()
+    told_by = notifications(desk, monkeypatch, active=False)
+    told_by.on_event(Finished(1, FinishReason.END, LONG))
+    tray = told_by.tray
+    assert tray is not None
+    assert tray.isVisible()
+    tray.messageClicked.emit()
+    assert not desk.window.isMinimized()
+    assert not tray.isVisible()
+
+
+def test_coming_back_by_another_way_takes_the_icon_away(
+    desk: Desk, told: Told, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    told_by = notifications(desk, monkeypatch, active=False)
+    told_by.on_event(Finished(1, FinishReason.END, LONG))
+    assert told_by.tray is not None
+    assert told_by.tray.isVisible()
+    application = QApplication.instance()
+    assert isinstance(application, QApplication)
+    application.focusWindowChanged.emit(None)  # to another program
+    assert told_by.tray.isVisible()
+    application.focusWindowChanged.emit(desk.window.windowHandle())
+    assert not told_by.tray.isVisible()

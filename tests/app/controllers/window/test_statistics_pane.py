@@ -1,0 +1,161 @@
+"""Answers are counted under the names of their models; the pane shows sums, exports them and counts anew."""
+
+from __future__ import annotations
+
+import csv
+import json
+import sqlite3
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QFileDialog, QLineEdit, QPushButton
+from pytestqt.qtbot import QtBot
+
+from app.domain.sums import PairSums
+from app.storage.chats import given, totals
+from engine.records import Finished, FinishReason, Mode, RunStats
+from tests.app.fakes import Desk
+from ui.statistics.panel import ALL, CHAT
+from ui.widgets.file_dialogs import form_of
+
+PATIENCE_MS = 30_000
+RUN = RunStats(mode=Mode.DRAFT, tokens=30, passes=10, proposed=30, accepted=20, decode_s=1.0, plain_ms=50.0)
+
+
+def answer(desk: Desk, qtbot: QtBot, run: RunStats = RUN, text: str = "A question") -> None:
+    num_before = len(desk.window.finished)
+    desk.window.message_submitted.emit(text)
+    desk.engine.say("An answer.")
+    desk.engine.tell(Finished(desk.engine.requests[-1].request_id, FinishReason.LENGTH, run))
+    qtbot.waitUntil(lambda: len(desk.window.finished) == num_before + 1, timeout=PATIENCE_MS)
+
+
+def rows(desk: Desk) -> tuple[PairSums, ...]:
+    return desk.store.read(totals.read_totals)
+
+
+def test_an_answer_counts_for_its_models_and_mode(desk: Desk, qtbot: QtBot) -> None:
+    answer(desk, qtbot)
+    answer(desk, qtbot, replace(RUN, mode=Mode.OFF, tokens=10))
+    assert [(row.target, row.draft, row.mode, row.sums.stats.tokens) for row in rows(desk)] == [
+        ("target", "draft", "draft", 30),
+        ("target", "", "off", 10),
+    ]
+    chat = desk.controller.conversations.current_id
+    assert chat is not None
+    answers = desk.store.read(lambda db: given.answers_of_chat(db, chat))
+    assert [(each.target, each.draft) for each in answers] == [("target", "draft"), ("target", "")]
+
+
+def test_an_answer_that_goes_on_counts_its_tokens_once(desk: Desk, qtbot: QtBot) -> None:
+    answer(desk, qtbot)
+    before = desk.messages()[-1]
+    desk.window.transcript.continue_requested.emit(before.id)
+    desk.engine.say(" More.")
+    desk.engine.tell(Finished(desk.engine.requests[-1].request_id, FinishReason.END, replace(RUN, tokens=5)))
+    qtbot.waitUntil(lambda: len(desk.window.finished) == 2, timeout=PATIENCE_MS)
+    (row,) = rows(desk)
+    assert (row.sums.num_answers, row.sums.stats.tokens) == (1, 35)
+    stats = desk.messages()[-1].stats
+    assert stats is not None
+    assert stats.tokens == 35
+
+
+def test_the_pane_shows_this_chat_and_all_time(desk: Desk, qtbot: QtBot) -> None:
+    panel = desk.window.stats
+    answer(desk, qtbot)
+    desk.window.new_chat_requested.emit()
+    answer(desk, qtbot, replace(RUN, tokens=10), "Another question")
+    qtbot.mouseClick(panel.switch.buttons[CHAT], Qt.MouseButton.LeftButton)
+    qtbot.waitUntil(lambda: panel.chat.answers.value == "1", timeout=PATIENCE_MS)
+    assert panel.chat.lines["tokens"].value == "10"
+    qtbot.mouseClick(panel.switch.buttons[ALL], Qt.MouseButton.LeftButton)
+    qtbot.waitUntil(lambda: panel.all.answers.value == "2", timeout=PATIENCE_MS)
+    assert panel.all.lines["tokens"].value == "40"
+    answer(desk, qtbot)
+    qtbot.waitUntil(lambda: panel.all.lines["tokens"].value == "70", timeout=PATIENCE_MS)
+    panel.show_page(CHAT)
+    desk.window.new_chat_requested.emit()
+    qtbot.waitUntil(lambda: panel.chat.answers.value == "-", timeout=PATIENCE_MS)
+
+
+def test_a_reset_leaves_the_chats_alone(desk: Desk, qtbot: QtBot) -> None:
+    panel = desk.window.stats
+    answer(desk, qtbot)
+    panel.show_page(ALL)
+    qtbot.waitUntil(lambda: panel.all.answers.value == "1", timeout=PATIENCE_MS)
+    qtbot.mouseClick(panel.table_button, Qt.MouseButton.LeftButton)
+    assert panel.table is not None
+    qtbot.mouseClick(panel.table.reset_button, Qt.MouseButton.LeftButton)
+    (deed,) = [each for each in panel.table.findChildren(QPushButton) if each.text() == "Reset"]
+    qtbot.mouseClick(deed, Qt.MouseButton.LeftButton)
+    qtbot.waitUntil(lambda: panel.all.answers.value == "-", timeout=PATIENCE_MS)
+    assert rows(desk) == ()
+    assert panel.table.table.rowCount() == 0
+    assert desk.messages()[-1].stats is not None
+    panel.table.close()
+
+
+def test_a_reset_that_the_disk_refuses_is_told(desk: Desk, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(_db: object) -> None:
+        raise sqlite3.OperationalError("disk I/O error")
+
+    answer(desk, qtbot)
+    monkeypatch.setattr("app.controllers.window.statistics_pane.reset_totals", refuse)
+    desk.window.stats.reset_wanted.emit()
+    qtbot.waitUntil(lambda: bool(desk.window.problems), timeout=PATIENCE_MS)
+    assert desk.window.problems[-1].title == "The chats could not be saved"
+    assert len(rows(desk)) == 1
+
+
+@pytest.mark.parametrize(("scope", "num"), [("answer", 1), ("chat", 2), ("everything", 3)])
+def test_answers_are_exported_as_json_and_csv(desk: Desk, qtbot: QtBot, tmp_path: Path, scope: str, num: int) -> None:
+    answer(desk, qtbot, text="=first")
+    desk.window.new_chat_requested.emit()
+    answer(desk, qtbot)
+    answer(desk, qtbot, replace(RUN, tokens=77))
+    for form in ("json", "csv"):
+        num_before = len(desk.window.notices)
+        desk.controller.statistics.export(scope, tmp_path / f"out.{form}", form)
+        qtbot.waitUntil(lambda before=num_before: len(desk.window.notices) > before, timeout=PATIENCE_MS)  # type: ignore[misc]
+    data = json.loads((tmp_path / "out.json").read_text("utf-8"))
+    with (tmp_path / "out.csv").open(encoding="utf-8-sig", newline="") as handle:
+        table = list(csv.DictReader(handle))
+    assert len(data["answers"]) == len(table) == num
+    assert data["answers"][-1]["answer_tokens"] == 77
+    assert table[-1]["answer_tokens"] == "77"
+    assert sum(row["num_answers"] for row in data["totals"]) == num
+    assert not [row for row in table if row["chat_title"].startswith("=")]
+
+
+def test_an_export_that_cannot_be_is_told(desk: Desk, qtbot: QtBot, tmp_path: Path) -> None:
+    desk.controller.statistics.export("answer", tmp_path / "none.csv", "csv")
+    qtbot.waitUntil(lambda: bool(desk.window.problems), timeout=PATIENCE_MS)
+    assert desk.window.problems[-1].title == "The statistics could not be exported"
+    assert list(tmp_path.glob("none*")) == []
+
+
+def test_the_menu_asks_for_a_file_and_writes_it(desk: Desk, qtbot: QtBot, tmp_path: Path) -> None:
+    answer(desk, qtbot)
+    menu = desk.window.stats.export_button.menu()
+    menu.popup(desk.window.mapToGlobal(desk.window.rect().center()))
+    qtbot.waitUntil(menu.isVisible, timeout=PATIENCE_MS)
+    qtbot.keyClick(menu, Qt.Key.Key_Down)
+    qtbot.keyClick(menu, Qt.Key.Key_Return)
+    qtbot.waitUntil(lambda: desk.window.findChild(QFileDialog) is not None, timeout=PATIENCE_MS)
+    dialog = desk.window.findChild(QFileDialog)
+    assert dialog is not None
+    name = dialog.findChild(QLineEdit)
+    assert name is not None
+    name.setText(str(tmp_path / "mine.json"))  # typed, its suggestions would take the Return
+    qtbot.keyClick(name, Qt.Key.Key_Return)
+    qtbot.waitUntil(lambda: "Statistics exported to mine.json." in desk.window.notices, timeout=PATIENCE_MS)
+    assert json.loads((tmp_path / "mine.json").read_text("utf-8"))["answers"][0]["answer_tokens"] == 30
+
+
+def test_the_ending_of_a_file_says_what_it_is_to_be() -> None:
+    assert form_of("a/b.JSON") == "json"
+    assert form_of("a/b.csv") == "csv"
+    assert form_of("a/b") == "csv"

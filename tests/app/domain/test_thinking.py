@@ -1,0 +1,89 @@
+"""Reasoning is told from the words of an answer, whole or in pieces."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from app.domain.thinking import TAGS, split_thinking, without_thinking
+from tests.ui.markdown.documents import documents
+
+PAIRS = [pair for pair in TAGS if pair[0] != "analysis"]
+
+
+@pytest.mark.parametrize(("opening", "closing"), PAIRS)
+def test_reasoning_is_found_between_its_tags(opening: str, closing: str) -> None:
+    text = f"\n{opening}\nLet me see.\n{closing}\n\nIt is 4."
+    split = split_thinking(text)
+    assert split.opened
+    assert split.closed
+    assert split.thought(text) == "Let me see."
+    assert split.answer(text) == without_thinking(text) == "It is 4."
+
+
+def test_channels_of_gpt_oss_with_and_without_their_control_tokens() -> None:
+    kept = "<|channel|>analysis<|message|>We add.<|end|><|start|>assistant<|channel|>final<|message|>It is 4."
+    left_out = "analysisWe add.assistantfinalIt is 4."
+    for text in (kept, left_out):
+        split = split_thinking(text)
+        assert (split.thought(text), split.answer(text)) == ("We add.", "It is 4.")
+
+
+def test_a_template_that_opens_the_tag_leaves_only_the_closing_one() -> None:
+    text = "Let me see.\nTwo and two.\n</think>\n\nIt is 4."
+    split = split_thinking(text)
+    assert (split.thought(text), split.answer(text)) == ("Let me see.\nTwo and two.", "It is 4.")
+
+
+def test_frames_around_the_words_are_no_part_of_them() -> None:
+    text = "<|begin_of_thought|>a<|end_of_thought|>\n<|begin_of_solution|>It is 4.<|end_of_solution|>"
+    assert without_thinking(text) == "It is 4."
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "It is 4.",
+        "Models write <think> before they answer.",
+        "Close it with `</think>` at the end.",
+        "```\n</think>\n```\nThat is how.",
+        "analysis of the text",
+        "analysis: it is 4",
+        " \n",
+    ],
+)
+def test_what_is_no_reasoning(text: str) -> None:
+    assert not split_thinking(text).opened
+    assert without_thinking(text) == text
+
+
+def test_reasoning_without_an_end_is_all_there_is() -> None:
+    text = "<think>Let me see"
+    split = split_thinking(text)
+    assert (split.opened, split.closed) == (True, False)
+    assert (split.thought(text), split.answer(text)) == ("Let me see", "")
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.sampled_from(TAGS), documents(), documents())
+def test_what_grows_is_never_taken_back(tags: tuple[str, str], thought: str, words: str) -> None:
+    opening, closing = tags
+    text = f"{opening}A{thought.replace(closing, '')}{closing}{words}"
+    seen_thought = seen_words = ""
+    for end in range(len(text) + 1):
+        part = text[:end]
+        split = split_thinking(part, final=False)
+        assert split.thought(part).startswith(seen_thought)
+        assert split.answer(part).startswith(seen_words)
+        seen_thought, seen_words = split.thought(part), split.answer(part)
+    whole = split_thinking(text)
+    assert whole.thought(text).startswith(seen_thought)
+    assert whole.answer(text).startswith(seen_words)
+
+
+def test_thousands_of_tags_in_code_are_looked_at_once() -> None:
+    code = "```\n" + "</think>\n" * 100_000  # looking at all before each of them would take minutes
+    assert not split_thinking(code).opened
+    assert split_thinking(f"{code}```\nthought </think>\nwords").closed

@@ -1,0 +1,207 @@
+"""What only menus offer, taken by keys in the whole app but its engine: of chats, messages, models and presets."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import Qt, QTimer
+from PySide6.QtWidgets import QApplication, QFileDialog, QLineEdit
+from pytestqt.qtbot import QtBot
+
+from app.domain.conversations import ConversationRow
+from app.paths import builtin_target
+from engine.records import Mode
+from tests.app.controllers.chat.test_answers import answer
+from tests.app.fakes import Desk
+from tests.menus import come_back, press_menu_key, take
+from ui.settings.chat_dialog import ChatSettingsDialog
+from ui.widgets.dialogs import Question
+
+
+def row(desk: Desk, title: str) -> ConversationRow:
+    return next(row for row in desk.store.conversations() if row.title == title)
+
+
+def open_menu_of(desk: Desk, title: str, qtbot: QtBot) -> None:
+    """The menu of a chat in the list."""
+    listing = desk.window.sidebar.list
+    listing.setCurrentIndex(listing.rows.index_of(row(desk, title).id))
+    press_menu_key(listing, qtbot)
+
+
+def test_the_menu_of_a_chat(desk: Desk, qtbot: QtBot) -> None:
+    answer(desk, qtbot, "one", "yes")
+    open_menu_of(desk, "one", qtbot)
+    take(qtbot, "Pin")
+    assert row(desk, "one").pinned
+    open_menu_of(desk, "one", qtbot)
+    take(qtbot, "Unpin")
+    assert not row(desk, "one").pinned
+    open_menu_of(desk, "one", qtbot)
+    take(qtbot, "Duplicate")
+    assert sorted(desk.rows()) == ["one", "one (copy)"]
+    open_menu_of(desk, "one", qtbot)
+    take(qtbot, "Archive")
+    assert row(desk, "one").archived
+    open_menu_of(desk, "one (copy)", qtbot)
+    take(qtbot, "Delete")
+    assert desk.rows() == ["one"]
+    qtbot.keyClick(desk.window, Qt.Key.Key_Z, Qt.KeyboardModifier.ControlModifier)
+    assert sorted(desk.rows()) == ["one", "one (copy)"]
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="the system opens the menu by this key")
+def test_a_keyboard_without_a_menu_key_opens_the_menus_too(desk: Desk, qtbot: QtBot) -> None:
+    answer(desk, qtbot, "one", "yes")
+    listing, shift = desk.window.sidebar.list, Qt.KeyboardModifier.ShiftModifier
+    come_back(listing, qtbot)
+    listing.setFocus()
+    listing.setCurrentIndex(listing.rows.index_of(row(desk, "one").id))
+    qtbot.keyClick(listing, Qt.Key.Key_F10, shift)
+    take(qtbot, "Pin")
+    assert row(desk, "one").pinned
+    come_back(listing, qtbot)
+    card = desk.window.transcript.last_answer()
+    assert card is not None
+    card.copy_button.setFocus()
+    qtbot.waitUntil(card.copy_button.hasFocus)
+    qtbot.keyClick(card.copy_button, Qt.Key.Key_F10, shift)
+    take(qtbot, "Delete from here on")
+    assert [view.text for view in desk.messages()] == ["one"]
+    edit = desk.window.composer.edit
+    come_back(edit, qtbot)
+    edit.setFocus()
+    qtbot.waitUntil(edit.hasFocus)
+    QApplication.clipboard().setText("words")
+    qtbot.keyClick(edit, Qt.Key.Key_F10, shift)
+    take(qtbot, "&Paste")
+    assert edit.toPlainText() == "words"
+
+
+def test_a_chat_gets_a_folder_leaves_it_and_comes_back(desk: Desk, qtbot: QtBot) -> None:
+    answer(desk, qtbot, "one", "yes")
+    listing = desk.window.sidebar.list
+    open_menu_of(desk, "one", qtbot)
+    take(qtbot, "Move to folder", "New folder")
+    qtbot.waitUntil(lambda: listing.findChild(QLineEdit) is not None)
+    editor = listing.findChild(QLineEdit)
+    assert editor is not None
+    come_back(editor, qtbot)
+    editor.selectAll()
+    qtbot.keyClicks(editor, "Work")
+    qtbot.keyClick(editor, Qt.Key.Key_Return)
+    qtbot.waitUntil(lambda: [folder.name for folder in desk.store.library.folders()] == ["Work"])
+    (folder,) = desk.store.library.folders()
+    assert row(desk, "one").folder_id == folder.id
+    open_menu_of(desk, "one", qtbot)
+    take(qtbot, "Move to folder", "No folder")
+    assert row(desk, "one").folder_id is None
+    open_menu_of(desk, "one", qtbot)
+    take(qtbot, "Move to folder", "Work")
+    assert row(desk, "one").folder_id == folder.id
+
+
+def test_a_chat_is_exported_under_a_name_that_was_typed(desk: Desk, qtbot: QtBot, tmp_path: Path) -> None:
+    answer(desk, qtbot, "one", "yes")
+    open_menu_of(desk, "one", qtbot)
+    take(qtbot, "Export", "As JSON")
+    dialog = desk.window.findChild(QFileDialog)
+    assert dialog is not None
+    come_back(dialog, qtbot)
+    box = dialog.findChild(QLineEdit)
+    assert box is not None
+    assert box.text() == "one.json"
+    box.selectAll()
+    qtbot.keyClicks(box, str(tmp_path / "mine"))
+    with qtbot.waitSignal(desk.controller.transfer.ended):
+        qtbot.keyClick(box, Qt.Key.Key_Return)
+    exported = json.loads((tmp_path / "mine.json").read_text("utf-8"))
+    assert [message["text"] for message in exported["conversations"][0]["messages"]] == ["one", "yes"]
+
+
+def test_the_menu_of_an_answer(desk: Desk, qtbot: QtBot) -> None:
+    answer(desk, qtbot, "one", "yes, *indeed*")
+    shown = desk.window.transcript.last_answer()
+    assert shown is not None
+    button = shown.more_button
+    for words, copied in (("Copy as Markdown", "yes, *indeed*"), ("Copy as text", "yes, indeed")):
+        button.setFocus()
+        qtbot.keyClick(button, Qt.Key.Key_Space)
+        take(qtbot, words)
+        assert QApplication.clipboard().text() == copied
+    button.setFocus()
+    qtbot.keyClick(button, Qt.Key.Key_Return)
+    take(qtbot, "Regenerate in mode", "Suffix")
+    assert desk.engine.requests[-1].mode is Mode.SUFFIX
+    desk.engine.say("no")
+    desk.engine.finish()
+    qtbot.waitUntil(lambda: len(desk.window.finished) == 2)
+    assert [view.text for view in desk.messages()] == ["one", "no"]
+    shown = desk.window.transcript.last_answer()
+    assert shown is not None
+    shown.more_button.setFocus()
+    qtbot.keyClick(shown.more_button, Qt.Key.Key_Space)
+    take(qtbot, "Delete")
+    qtbot.waitUntil(lambda: [view.text for view in desk.messages()] != ["one", "no"])
+    come_back(desk.window, qtbot)
+    qtbot.keyClick(desk.window, Qt.Key.Key_Z, Qt.KeyboardModifier.ControlModifier)
+    qtbot.waitUntil(lambda: [view.text for view in desk.messages()] == ["one", "no"])
+
+
+def test_the_menu_of_the_models(desk: Desk, qtbot: QtBot) -> None:
+    qtbot.keyClick(desk.window, Qt.Key.Key_L, Qt.KeyboardModifier.ControlModifier)
+    take(qtbot, "Remove the draft")
+    qtbot.waitUntil(lambda: desk.engine.drafts[-1:] == [None])
+    come_back(desk.window, qtbot)
+    qtbot.keyClick(desk.window, Qt.Key.Key_L, Qt.KeyboardModifier.ControlModifier)
+    take(qtbot, "Use the built-in pair")
+    qtbot.waitUntil(lambda: desk.engine.loads[-1].target == str(builtin_target()))
+
+
+def test_a_preset_is_saved_and_taken_by_another_chat(desk: Desk, qtbot: QtBot) -> None:
+    answer(desk, qtbot, "one", "yes")
+    dialog = open_chat_settings(desk, qtbot)
+    edit = dialog.rows["temperature"].row.findChild(QLineEdit)
+    assert edit is not None
+    edit.setFocus()
+    edit.selectAll()
+    qtbot.keyClicks(edit, "0.3")
+    take_preset(dialog, qtbot, "Save these values")
+    question = dialog.findChild(Question)
+    assert question is not None
+    name = question.findChild(QLineEdit)
+    assert name is not None
+    qtbot.keyClicks(name, "Calm")
+    qtbot.keyClick(name, Qt.Key.Key_Return)
+    qtbot.waitUntil(lambda: dialog.presets.text() == "Preset: Calm")
+    come_back(dialog, qtbot)
+    qtbot.keyClick(dialog, Qt.Key.Key_Escape)
+    come_back(desk.window, qtbot)
+    qtbot.keyClick(desk.window, Qt.Key.Key_N, Qt.KeyboardModifier.ControlModifier)
+    dialog = open_chat_settings(desk, qtbot)
+    assert dialog.rows["temperature"].row.value() == 0.8, "nothing goes from one chat to another"
+    take_preset(dialog, qtbot, "Calm")
+    qtbot.waitUntil(lambda: dialog.rows["temperature"].row.value() == 0.3)
+    come_back(dialog, qtbot)
+    qtbot.keyClick(dialog, Qt.Key.Key_Escape)
+    answer(desk, qtbot, "two", "no")
+    assert desk.engine.requests[-1].sampling.temperature == 0.3
+
+
+def open_chat_settings(desk: Desk, qtbot: QtBot) -> ChatSettingsDialog:
+    qtbot.keyClick(desk.window, Qt.Key.Key_Period, Qt.KeyboardModifier.ControlModifier)
+    dialog = desk.window.chat_settings.dialog
+    assert dialog is not None
+    come_back(dialog, qtbot)
+    return dialog
+
+
+def take_preset(dialog: ChatSettingsDialog, qtbot: QtBot, words: str) -> None:
+    """Open the menu by Space and take an entry; Qt shows the menu of such a button in a loop of its own."""
+    come_back(dialog, qtbot)
+    dialog.presets.setFocus()
+    QTimer.singleShot(0, dialog, lambda: take(qtbot, words))
+    qtbot.keyClick(dialog.presets, Qt.Key.Key_Space)

@@ -1,0 +1,161 @@
+"""One window on one set of folders; a crash leaves nothing in the way."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from pytestqt.qtbot import QtBot
+
+from app.paths import find_paths
+from app.startup.single_instance import SingleInstance
+
+ROOT = Path(__file__).resolve().parents[3]
+HOLD = """
+import sys, time
+from pathlib import Path
+from PySide6.QtCore import QCoreApplication, QTimer
+from app.startup.single_instance import SingleInstance
+application = QCoreApplication([])
+instance = SingleInstance(Path(sys.argv[1]))
+instance.raise_requested.connect(lambda: print("raised", flush=True))
+taken = instance.take()
+if sys.argv[2] == "late":
+    QTimer.singleShot(400, instance.answer_others)
+else:
+    instance.answer_others()
+print(taken, flush=True)
+time.sleep(60) if sys.argv[2] == "hang" else application.exec()
+"""
+
+
+def hold(lock: Path, how: str) -> subprocess.Popen[bytes]:
+    child = subprocess.Popen([sys.executable, "-c", HOLD, str(lock), how], cwd=ROOT, stdout=subprocess.PIPE)
+    assert child.stdout is not None
+    assert child.stdout.readline() == b"True\n"
+    return child
+
+
+def end(child: subprocess.Popen[bytes]) -> None:
+    child.kill()
+    child.wait()
+    assert child.stdout is not None
+    child.stdout.close()
+
+
+@pytest.mark.parametrize("how", ["answer", "late"])
+def test_a_second_start_raises_the_first(qtbot: QtBot, tmp_path: Path, how: str) -> None:
+    child = hold(tmp_path / "lock", how)
+    second = SingleInstance(tmp_path / "lock")
+    try:
+        assert not second.take()
+        assert second.other_answered
+        assert child.stdout is not None
+        assert child.stdout.readline() == b"raised\n"
+    finally:
+        end(child)
+
+
+def test_a_second_start_by_another_way_to_the_folder_raises_the_first(qtbot: QtBot, tmp_path: Path) -> None:
+    """A home behind a link: a terminal may know it by one name, and the desktop by the other."""
+    (tmp_path / "real").mkdir()
+    try:
+        (tmp_path / "link").symlink_to(tmp_path / "real", target_is_directory=True)
+    except OSError:
+        pytest.skip("this system lets nobody make a link")
+    child = hold(tmp_path / "real" / "lock", "answer")
+    second = SingleInstance(tmp_path / "link" / "lock")
+    try:
+        assert not second.take()
+        assert second.other_answered
+    finally:
+        end(child)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="other systems take no such name")
+def test_a_folder_may_have_a_name_that_is_no_utf_8(qtbot: QtBot, tmp_path: Path) -> None:
+    folder = tmp_path / os.fsdecode(b"folder \xff")
+    folder.mkdir()
+    first = SingleInstance(folder / "lock")
+    assert first.take()
+    first.answer_others()
+    first.release()
+
+
+def test_a_first_that_hangs_keeps_its_place(qtbot: QtBot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("app.startup.single_instance.ANSWER_MS", 100)
+    child = hold(tmp_path / "lock", "hang")
+    second = SingleInstance(tmp_path / "lock")
+    try:
+        assert not second.take()
+        assert not second.other_answered
+    finally:
+        end(child)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="SIGKILL is a word of POSIX")
+def test_the_lock_of_a_killed_one_is_taken_over(qtbot: QtBot, tmp_path: Path) -> None:
+    child = hold(tmp_path / "lock", "answer")
+    child.send_signal(signal.SIGKILL)
+    end(child)
+    second = SingleInstance(tmp_path / "lock")
+    assert second.take()
+    second.release()
+
+
+def test_a_lock_whose_process_number_was_given_to_another_program_is_taken_over(
+    qtbot: QtBot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("app.startup.single_instance.ANSWER_MS", 100)
+    lock = tmp_path / "lock"
+    first = SingleInstance(lock)
+    assert first.take()
+    said = lock.read_text(encoding="utf-8").splitlines()
+    first.release()
+    said[0] = str(os.getppid())
+    lock.write_text("\n".join(said) + "\n", encoding="utf-8")
+    second = SingleInstance(lock)
+    assert second.take()
+    second.release()
+
+
+def test_releasing_lets_the_next_one_in(qtbot: QtBot, tmp_path: Path) -> None:
+    for _ in range(3):
+        instance = SingleInstance(tmp_path / "lock")
+        assert instance.take()
+        instance.release()
+
+
+def test_a_second_window_says_so_and_ends_well(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "tests.app.scripted_app"]
+    first = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+    assert first.stdout is not None
+    try:
+        assert b"asked" in first.stdout.readline()
+        done = subprocess.run(command, cwd=ROOT, capture_output=True, check=False, timeout=60)
+        assert b"already open" in done.stderr
+        assert done.returncode == 0
+        time.sleep(0.1)
+        assert first.poll() is None
+    finally:
+        end(first)
+    assert find_paths().chats_file.exists()
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="a named pipe of Windows is no file with permissions")
+def test_nobody_else_on_the_machine_can_knock(tmp_path: Path) -> None:
+    instance = SingleInstance(tmp_path / "lock")
+    assert instance.take()
+    instance.answer_others()
+    assert instance._server is not None
+    socket = Path(instance._server.fullServerName())
+    try:
+        assert socket.is_socket()
+        assert socket.stat().st_mode & 0o077 == 0
+    finally:
+        instance.release()

@@ -1,0 +1,78 @@
+"""What the first picture does not need is not loaded before it. How long a start takes is measured elsewhere."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from app.domain.messages import MessageState
+from app.paths import find_paths
+from app.storage.chats.answers import Ending
+from app.storage.chats.opening import Place
+from app.storage.chats.store import ChatStore
+from engine.records import Mode
+from tests.app.fakes import keep_settings
+
+ROOT = Path(__file__).resolve().parents[3]
+# The engine's libraries, the hub's, and those for PDF files, formulas and code: they wait until they are wanted.
+HEAVY = ("numpy", "llama_cpp", "jinja2", "huggingface_hub", "pygments", "pypdf", "ziamath", "gguf", "ssl")
+OURS_LATER = ("app.storage.chats.search", "app.storage.statistics_export", "app.storage.statistics_table")
+# What the start itself has no use for: they are imported where they are first called for.
+LATER = ("PySide6.QtNetwork", "hashlib", "subprocess")
+PAINT_AND_TELL = """
+import sys, threading, types
+from PySide6.QtCore import QTimer
+from PySide6.QtWidgets import QApplication
+import app.startup.window
+from app.__main__ import main
+class Painted(threading.Event):
+    def set(self):  # the engine's thread begins to load its libraries after this
+        if self.is_set():
+            return  # the window closes
+        print("loaded:", *sorted(sys.modules))
+        window = next(widget for widget in QApplication.topLevelWidgets() if widget.inherits("QMainWindow"))
+        print("all widgets:", "QWizard" in vars(sys.modules["PySide6.QtWidgets"]))
+        print("shown:", window.isVisible(), len(window.transcript.cards))
+        super().set()
+        QTimer.singleShot(0, window.close)
+app.startup.window.threading = types.SimpleNamespace(Event=Painted)
+sys.exit(main([]))
+"""
+
+
+@pytest.fixture
+def chat() -> None:
+    """One conversation with an answer, which the first picture shows."""
+    keep_settings({})
+    paths = find_paths()
+    store = ChatStore(Place(paths.chats_file, paths.backups), [].append)
+    assert store.open() is None
+    turn = store.begin_turn(None, "What is it?", Mode.OFF, None)
+    store.append(turn.answer.id, "It is **bold**.")
+    store.finish_answer(turn.answer.id, Ending(MessageState.COMPLETE))
+    assert store.close()
+
+
+@pytest.mark.usefixtures("chat")
+def test_nothing_heavy_is_loaded_before_the_first_paint() -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", PAINT_AND_TELL],
+        cwd=ROOT,
+        env=os.environ,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=120,
+    )
+    assert done.returncode == 0, done.stderr
+    told = dict(line.split(": ", 1) for line in done.stdout.splitlines() if ": " in line)
+    assert told["shown"] == "True 2"
+    loaded = set(told["loaded"].split())
+    assert {"PySide6", "ui", "app"} <= loaded
+    # Who asks Qt for a widget of its own making has PySide make all its classes known: `ui.widgets.known_viewport`.
+    assert told["all widgets"] == "False"
+    assert loaded.isdisjoint({*HEAVY, *LATER, *OURS_LATER}), loaded & {*HEAVY, *LATER, *OURS_LATER}

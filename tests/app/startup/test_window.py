@@ -1,0 +1,142 @@
+"""The window as a program of its own: folders that cannot be written, no display, an uncaught exception."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from pytestqt.qtbot import QtBot
+
+from app.paths import find_paths
+from tests.app.fakes import Desk
+
+ROOT = Path(__file__).resolve().parents[3]
+OPEN_AND_CLOSE = """
+import sys
+from PySide6.QtCore import QTimer
+from PySide6.QtWidgets import QApplication
+from app.startup.window import open_window
+from tests.fake_model import ScriptedWorker
+application = QApplication([])
+def close():
+    window = next(widget for widget in QApplication.topLevelWidgets() if widget.inherits("QMainWindow"))
+    print("problem:", window.problem_banner.message.text())
+    window.close()
+QTimer.singleShot(500, application, close)
+sys.exit(open_window([], ScriptedWorker))
+"""
+
+TELL_BEFORE_THE_FIRST_PICTURE = """
+import sys
+from PySide6.QtWidgets import QApplication
+from app.storage.chats.opening import Place
+from app.storage.chats.store import ChatStore
+from app.paths import find_paths
+from app.startup.window import open_window
+from tests.fake_model import ScriptedWorker
+from ui import opening_page, transcript
+paths = find_paths()
+paths.data.mkdir(parents=True)
+paths.config.mkdir(parents=True)
+(paths.config / "welcomed").touch()
+store = ChatStore(Place(paths.chats_file, paths.backups), print)
+assert store.open() is None
+chat = store.create_conversation("long")
+store.add_message(chat, "user", "a word and another one\\n\\n" * 200)
+assert store.close(10)
+transcript.FIRST_SLICE_S, opening_page.LONGEST_S = 1e-9, 30.0
+def tell(*_):
+    window = next(widget for widget in QApplication.topLevelWidgets() if widget.inherits("QMainWindow"))
+    print("below the first picture:", window.transcript.verticalScrollBar().maximum())
+    print("within the screen:", window.screen().availableGeometry().contains(window.frameGeometry()))
+    window.close()
+    return 0
+application = QApplication([])
+QApplication.exec = tell
+sys.exit(open_window([], ScriptedWorker))
+"""
+
+CLOSE_BEFORE_THE_FIRST_PICTURE = """
+import sys
+from PySide6.QtWidgets import QApplication
+from app.paths import find_paths
+from app.startup.window import open_window
+find_paths().config.mkdir(parents=True)
+(find_paths().config / "welcomed").touch()
+def close(*_):
+    next(widget for widget in QApplication.topLevelWidgets() if widget.inherits("QMainWindow")).close()
+    return 0
+application = QApplication([])
+QApplication.exec = close
+status = open_window([])
+print("llama.cpp was loaded:", "llama_cpp" in sys.modules)
+sys.exit(status)
+"""
+
+
+def run(code: str, **environ: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-c", code],
+        cwd=ROOT,
+        env={**os.environ, **environ},
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=120,
+    )
+
+
+def test_it_opens_and_closes(tmp_path: Path) -> None:
+    done = run(OPEN_AND_CLOSE)
+    assert done.returncode == 0, done.stderr
+    paths = find_paths()
+    assert paths.chats_file.exists()
+    assert paths.layout_file.exists()
+    assert len(list(paths.backups.iterdir())) == 1
+    assert "start: chats" in (paths.logs / "paceline.log").read_text(encoding="utf-8")
+
+
+def test_who_closes_it_before_its_first_picture_does_not_wait_for_the_engine() -> None:
+    done = run(CLOSE_BEFORE_THE_FIRST_PICTURE)
+    assert done.returncode == 0, done.stderr
+    assert "llama.cpp was loaded: False" in done.stdout
+
+
+def test_the_first_picture_fits_the_screen_and_has_all_that_is_in_sight() -> None:
+    done = run(TELL_BEFORE_THE_FIRST_PICTURE)
+    assert done.returncode == 0, done.stderr
+    assert int(done.stdout.split("below the first picture:")[1].split()[0]) > 0
+    assert "within the screen: True" in done.stdout, "as nobody gave it a size yet"
+
+
+def test_a_home_that_cannot_be_written_is_told_and_the_window_opens_all_the_same(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("a file where the folder should be")
+    done = run(OPEN_AND_CLOSE, PACELINE_HOME=str(tmp_path / "file"))
+    assert done.returncode == 0, done.stderr
+    assert "A folder cannot be written" in done.stdout
+    assert "only until Paceline is closed" in done.stdout
+
+
+def test_without_a_display_one_line_says_so() -> None:
+    environ = dict.fromkeys(("DISPLAY", "WAYLAND_DISPLAY", "QT_QPA_PLATFORM"), "")
+    if sys.platform != "linux":
+        pytest.skip("only Linux may be without a display")
+    done = run("import sys; from app.cli.parser import main; sys.exit(main([]))", **environ)
+    assert done.returncode != 0
+    assert "paceline run" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_an_exception_that_nobody_caught_is_told(desk: Desk, qtbot: QtBot) -> None:
+    desk.reports.crashed.emit("ZeroDivisionError")
+    qtbot.waitUntil(lambda: bool(desk.window.problems))
+    assert "ZeroDivisionError" in desk.window.problems[0].message
+    assert str(desk.paths.logs) in desk.window.problems[0].message
+
+
+def test_trouble_with_saving_and_its_end_are_told(desk: Desk) -> None:
+    desk.reports.trouble.emit(None)
+    assert desk.window.notices == ["Everything is saved again."]

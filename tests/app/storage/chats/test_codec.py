@@ -1,0 +1,89 @@
+"""Figures and provenance as text and back."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from app.storage.chats.codec import MAX_REJECTED_CHARS, spans_from_text, spans_to_text
+from engine.records import GREEDY, PassOdds, Source, TokenSpan
+
+PERCENT = st.integers(0, 100).map(lambda whole: whole / 100) | st.sampled_from([0.004, 0.996])
+LENGTHS = st.lists(st.integers(0, 9), max_size=4).map(tuple)
+ODDS = st.builds(
+    PassOdds, st.lists(st.tuples(PERCENT, st.none() | PERCENT), max_size=5).map(tuple), PERCENT, st.just(False), LENGTHS
+) | LENGTHS.map(lambda lengths: PassOdds(greedy=True, refused_chars=lengths))
+SPANS = st.lists(
+    st.builds(
+        TokenSpan,
+        st.integers(0, 40),
+        st.sampled_from(Source),
+        st.just("") | st.text(max_size=30),
+        st.none() | st.just(GREEDY) | ODDS,
+    ),
+    max_size=30,
+)
+
+
+@given(SPANS)
+def test_provenance_is_read_back_as_written(spans: list[TokenSpan]) -> None:
+    assert list(spans_from_text(spans_to_text(spans))) == spans
+
+
+@given(st.floats(0, 1), st.floats(0, 1))
+def test_chances_are_kept_to_a_percent(p: float, q: float) -> None:
+    (span,) = spans_from_text(spans_to_text([TokenSpan(3, Source.BONUS, odds=PassOdds(((p, q), (q, None)), last=p))]))
+    assert span.odds is not None
+    (first, second), last = span.odds.looks, span.odds.last
+    assert first == pytest.approx((p, q), abs=0.0061)
+    assert (second[1], last) == (None, first[0])
+    for told, given_share in zip(first, (p, q), strict=True):  # never rounded to nothing or to certainty
+        assert (told == 0, told == 1) == (given_share == 0, given_share == 1)
+
+
+def test_choosing_the_most_likely_takes_no_room() -> None:
+    proposed = (Source.RECOVERED, Source.BONUS)
+    spans = [TokenSpan(4, source, odds=GREEDY if source in proposed else None) for source in Source]
+    plain = [TokenSpan(4, source) for source in Source]
+    assert len(spans_to_text(spans * 50)) == len(spans_to_text(plain * 50)) + len('[0,"","greedy"],')
+
+
+def test_the_odds_are_written_shortly() -> None:
+    odds = PassOdds(((0.62, 0.71), (0.0831, None)), 0.3, refused_chars=(3, 2))
+    assert spans_to_text([TokenSpan(4, Source.DRAFT), TokenSpan(2, Source.RECOVERED, " cat.", odds)]) == (
+        '["draft",4,"recovered",[2," cat.",[3,2],30,62,71,8,null]]'
+    )
+
+
+def test_what_was_rejected_is_kept_in_bounds() -> None:
+    text = spans_to_text([TokenSpan(1, Source.RECOVERED, "x" * 10_000)])
+    assert len(text) < MAX_REJECTED_CHARS + 50
+    assert spans_from_text('["target",5,3,"draft",4]') == (
+        TokenSpan(5, Source.TARGET),
+        TokenSpan(3, Source.TARGET),
+        TokenSpan(4, Source.DRAFT),
+    )
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '["elsewhere",1]',
+        "[[]]",
+        "{}",
+        '["draft",[1]]',
+        "[null]",
+        "nonsense",
+        '["draft","1x"]',
+        '["bonus",[1,"",0,30,62]]',
+        '["bonus",[1,"",0,101]]',
+        '["bonus",[1,"",0,NaN]]',
+        '["bonus",[1,"",0,30,null,4]]',
+        '["bonus",[1,"",[-1],30]]',
+        '["bonus",[1,"",0,"30"]]',
+        '["bonus",[1,"","great"]]',
+    ],
+)
+def test_what_cannot_be_read_is_left_out(text: str) -> None:
+    assert spans_from_text(text) == ()

@@ -1,0 +1,303 @@
+"""Coming back to a conversation: its cache is brought back, the answer is the same, and nothing foreign is trusted."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from app.paths import builtin_draft, builtin_target
+from engine.cache.states import StateCache
+from engine.decoding.stats import StatsRecorder
+from engine.records import ChatRequest, Finished, LoadRequest, Mode, RunStats, SamplingParams
+from engine.sequence import CachedSequence
+from engine.session.session import Session
+from tests.engine.gguf_factory import GgufFile
+from tests.engine.hybrid_factory import tiny_lfm2, tiny_qwen35
+from tests.fake_model import MarkovModel, RecurrentModel
+from tests.shared_files import shared_model
+
+DISK_BYTES = 1 << 30
+LONG_S = 60.0
+FOX = "Once upon a time there was a fox who lived near the river. " * 8
+BEAR = "The bear went up the hill because it wanted to see the sea. " * 8
+MAKERS: dict[str, Callable[..., GgufFile]] = {"lfm2": tiny_lfm2, "qwen35": tiny_qwen35}
+
+
+def request(prompt: str, owner: int, mode: Mode = Mode.OFF, **changes: object) -> ChatRequest:
+    plain = ChatRequest(
+        raw_prompt=prompt,
+        mode=mode,
+        depth=None if mode is Mode.OFF else 3,
+        sampling=SamplingParams(temperature=0.0),
+        max_tokens=24,
+        ignore_eos=True,
+        conversation_id=owner,
+    )
+    return replace(plain, **changes)  # type: ignore[arg-type]
+
+
+def answer(session: Session, asked: ChatRequest) -> tuple[tuple[int, ...], RunStats]:
+    last = list(session.generate(asked))[-1]
+    assert isinstance(last, Finished)
+    return last.token_ids, last.stats
+
+
+def opened(target: str, draft: str | None = None, folder: Path | None = None, *, keeps: bool = True) -> Session:
+    session = Session(state_folder=folder)
+    session.load(LoadRequest(target, draft, n_ctx=1024, threads=1))
+    session.states.set_limit(DISK_BYTES if keeps else 0)
+    return session
+
+
+def rest(session: Session) -> None:
+    while session.states.has_work:
+        session.states.work(LONG_S)
+
+
+def models(name: str, tmp_path: Path) -> tuple[str, str | None]:
+    if name in MAKERS:
+        make = MAKERS[name]
+        return str(make().write(tmp_path / "t.gguf")), str(make(noise=0.15).write(tmp_path / "d.gguf"))
+    if name == "built-in":
+        return str(builtin_target()), str(builtin_draft())
+    if name == "babyllama":
+        return shared_model("babyllama-tok105-f16.gguf"), shared_model("babyllamaB-tok105-f16.gguf")
+    return shared_model("tiny-rwkv7-834K-f32.gguf"), None
+
+
+@pytest.mark.parametrize("name", ["built-in", "babyllama", "rwkv7", "lfm2", "qwen35"])
+def test_the_ids_after_coming_back_are_those_of_never_having_left(name: str, tmp_path: Path) -> None:
+    target, draft = models(name, tmp_path)
+    mode = Mode.DRAFT if draft else Mode.OFF
+    fox, bear = (FOX, BEAR) if name == "built-in" else (FOX[:117], BEAR[:118])
+    first, longer = request(fox.strip(), 1, mode, max_tokens=1), request(f"{fox.strip()} And then", 1, mode)
+    stayed = opened(target, draft, keeps=False)
+    answer(stayed, first)
+    wanted, stay_stats = answer(stayed, longer)
+    assert stay_stats.restored_tokens == 0 < stay_stats.prompt_cached_tokens
+    stayed.close()
+
+    session = opened(target, draft)
+    answer(session, first)
+    answer(session, request(bear, 2, mode))
+    again, stats = answer(session, longer)
+    assert again == wanted
+    assert stats.restored_tokens == stats.prompt_cached_tokens == stay_stats.prompt_cached_tokens
+    assert stats.restore_s > 0
+    assert any("brought back" in decision for decision in stats.decisions)
+    session.close()
+
+
+@pytest.fixture
+def pair(tmp_path: Path) -> Iterator[Session]:
+    session = opened(str(builtin_target()), str(builtin_draft()), tmp_path)
+    yield session
+    session.close()
+
+
+def test_the_draft_comes_back_with_the_target(pair: Session) -> None:
+    answer(pair, request(FOX, 1, Mode.DRAFT))
+    answer(pair, request(BEAR, 2, Mode.DRAFT))
+    _, stats = answer(pair, request(FOX, 1, Mode.DRAFT))
+    told = " ".join(stats.decisions)
+    assert "of the target from memory" in told
+    assert "of the draft from memory" in told
+
+
+@pytest.mark.parametrize("mode", [Mode.SUFFIX, Mode.NGRAM, Mode.HYBRID, Mode.AUTO])
+def test_every_mode_gives_the_same_tokens_after_coming_back(pair: Session, mode: Mode) -> None:
+    plain, _ = answer(pair, request(FOX, 1))
+    answer(pair, request(BEAR, 2, mode))
+    again, stats = answer(pair, request(FOX, 1, mode))
+    assert again == plain
+    assert stats.restored_tokens > 0
+
+
+def test_tie_safe_brings_back_only_what_was_read_in_fixed_chunks(pair: Session) -> None:
+    plain = request(FOX, 1, tie_safe=True)
+    wanted, _ = answer(pair, plain)
+    answer(pair, request(BEAR, 2, tie_safe=True))
+    again, stats = answer(pair, replace(plain, mode=Mode.DRAFT, depth=3))
+    assert again == wanted
+    assert stats.prompt_cached_tokens == stats.restored_tokens
+    assert stats.restored_tokens % 64 == 0 < stats.restored_tokens
+    answer(pair, request(BEAR, 2))
+    pair.states.forget(None)
+    answer(pair, request(FOX, 3))  # read in chunks by the clock
+    answer(pair, request(BEAR, 2))
+    assert answer(pair, plain)[1].restored_tokens == 0
+
+
+def test_it_comes_back_after_a_restart(pair: Session, tmp_path: Path) -> None:
+    wanted, _ = answer(pair, request(FOX, 1, Mode.DRAFT))
+    pair.close()
+    assert list(tmp_path.glob("*.state"))
+    again = opened(str(builtin_target()), str(builtin_draft()), tmp_path)
+    ids, stats = answer(again, request(FOX, 1, Mode.DRAFT))
+    assert ids == wanted
+    assert stats.restored_tokens == stats.prompt_tokens - 1
+    assert "of the target from disk" in " ".join(stats.decisions)
+    again.close()
+
+
+def test_another_context_or_another_cache_is_not_taken(pair: Session, tmp_path: Path) -> None:
+    answer(pair, request(FOX, 1))
+    pair.close()
+    other = Session(state_folder=tmp_path)
+    other.load(LoadRequest(str(builtin_target()), n_ctx=768, threads=1))
+    other.states.set_limit(DISK_BYTES)
+    assert answer(other, request(FOX, 1))[1].restored_tokens == 0
+    other.close()
+
+
+def test_a_deleted_conversation_takes_its_cache_along(pair: Session, tmp_path: Path) -> None:
+    answer(pair, request(FOX, 1))
+    answer(pair, request(BEAR, 2))
+    rest(pair)
+    assert len(list(tmp_path.glob("*.state"))) == 1
+    pair.states.forget(1)
+    assert not list(tmp_path.glob("*.state"))
+    pair.states.forget(2)  # it is still the one in use
+    assert answer(pair, request(FOX, 1))[1].restored_tokens == 0
+    rest(pair)
+    assert not list(tmp_path.glob("*.state"))
+
+
+def test_switched_off_nothing_is_kept_and_what_there_was_is_gone(pair: Session, tmp_path: Path) -> None:
+    answer(pair, request(FOX, 1))
+    answer(pair, request(BEAR, 2))
+    rest(pair)
+    pair.states.set_limit(0)
+    assert not list(tmp_path.glob("*.state"))
+    assert answer(pair, request(FOX, 1))[1].restored_tokens == 0
+    pair.close()
+    assert not list(tmp_path.glob("*.state"))
+
+
+def test_nobodys_answer_is_not_kept(pair: Session, tmp_path: Path) -> None:
+    answer(pair, request(FOX, 0))
+    answer(pair, request(BEAR, 0))
+    assert answer(pair, request(FOX, 0))[1].restored_tokens == 0
+    pair.close()
+    assert not list(tmp_path.glob("*.state"))
+
+
+# ---- by scripted models -------------------------------------------------------------------------------------------
+
+N_VOCAB = 64
+ONE = np.arange(200, dtype=np.int32) % 61
+TWO = (np.arange(200, dtype=np.int32) * 7 + 3) % 61
+
+
+def scripted(model: MarkovModel, cache: StateCache) -> CachedSequence:
+    sequence = CachedSequence(model)
+    cache.attach("target", sequence, lambda: "scripted")
+    return sequence
+
+
+def read(cache: StateCache, sequence: CachedSequence, ids: np.ndarray, owner: int) -> StatsRecorder:
+    stats = StatsRecorder(Mode.OFF, sequence.n_ctx)
+    cache.begin(owner, stats)
+    kept = sequence.reuse(ids)
+    for _ in sequence.prefill(ids[kept:]):
+        pass
+    return stats
+
+
+def markov(*, recurrent: bool = False) -> MarkovModel:
+    logits = np.zeros((N_VOCAB, N_VOCAB), dtype=np.float32)
+    return RecurrentModel(logits, 512) if recurrent else MarkovModel(logits, 512)
+
+
+def test_a_memory_that_cannot_go_back_takes_only_what_goes_on() -> None:
+    cache = StateCache()
+    cache.set_limit(DISK_BYTES)
+    sequence = scripted(markov(recurrent=True), cache)
+    read(cache, sequence, ONE, 1)
+    read(cache, sequence, TWO, 2)
+    assert read(cache, sequence, ONE[:150], 1).restored_tokens == 0
+    read(cache, sequence, TWO, 2)
+    cache.forget(1)
+    read(cache, sequence, ONE, 3)
+    read(cache, sequence, TWO[:40], 2)
+    assert read(cache, sequence, np.concatenate((ONE, TWO[:9])), 3).restored_tokens == len(ONE)
+
+
+def test_slow_bringing_back_is_left_and_tried_again_one_day() -> None:
+    cache = StateCache()
+    cache.set_limit(DISK_BYTES)
+    sequence = scripted(markov(), cache)
+    read(cache, sequence, ONE, 1)
+    read(cache, sequence, TWO, 2)
+    cache._speeds.note("scripted", "prompt", 1e9, 1.0)
+    cache._speeds.note("scripted", "prompt", 1e9, 1.0)
+    cache._speeds.note("scripted", "memory", 800.0, 1.0)
+    stats = read(cache, sequence, ONE, 1)
+    assert stats.restored_tokens == 0
+    assert any("decoded again" in decision for decision in stats.decisions)
+    assert sequence.num_past == len(ONE)
+    before = cache._speeds.seconds("scripted", "memory", 800.0)
+    assert before is not None
+    assert before < 1.0
+
+
+def test_a_state_that_is_refused_is_dropped_and_decoded_again() -> None:
+    class Refusing(MarkovModel):
+        def import_state(self, state: np.ndarray, num_past: int) -> bool:
+            self.clear()
+            return False
+
+    cache = StateCache()
+    cache.set_limit(DISK_BYTES)
+    sequence = scripted(Refusing(np.zeros((N_VOCAB, N_VOCAB), dtype=np.float32), 512), cache)
+    read(cache, sequence, ONE, 1)
+    read(cache, sequence, TWO, 2)
+    stats = read(cache, sequence, ONE, 1)
+    assert stats.restored_tokens == 0
+    assert sequence.num_past == len(ONE)
+    assert any("could not be brought back" in decision for decision in stats.decisions)
+    read(cache, sequence, TWO, 2)
+
+
+def test_memory_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("engine.cache.states.MOST_MEMORY_BYTES", 4000)
+    cache = StateCache()
+    cache.set_limit(DISK_BYTES)
+    sequence = scripted(markov(), cache)
+    for owner in range(1, 8):
+        read(cache, sequence, (ONE + owner) % 61, owner)
+    assert read(cache, sequence, (ONE + 6) % 61, 6).restored_tokens == len(ONE) - 1
+    assert read(cache, sequence, (ONE + 1) % 61, 1).restored_tokens == 0
+    assert sum(kept.state.num_bytes for kept in cache._kept.values()) <= 4000
+
+
+def test_what_is_too_large_to_be_kept_is_not_copied_first(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("engine.cache.states.MOST_MEMORY_BYTES", 700)
+    cache, model = StateCache(), markov()
+    cache.set_limit(DISK_BYTES)
+    copied: list[int] = []
+    export = model.export_state
+    monkeypatch.setattr(model, "export_state", lambda: copied.append(model.num_past) or export())
+    sequence = scripted(model, cache)
+    for owner, length in ((1, 200), (2, 60), (3, 200)):
+        read(cache, sequence, (ONE + owner)[:length] % 61, owner)
+    assert copied == [60]
+
+
+def test_a_smaller_limit_counts_for_what_is_just_being_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("engine.cache.files._WRITE_BYTES", 64)
+    cache = StateCache(tmp_path)
+    cache.set_limit(DISK_BYTES)
+    sequence = scripted(markov(), cache)
+    read(cache, sequence, ONE, 1)
+    read(cache, sequence, TWO, 2)
+    cache.work(0.0)
+    cache._write_a_little()
+    cache.set_limit(1000)
+    while cache.has_work:
+        cache.work(LONG_S)
+    assert cache.num_disk_bytes == sum(file.stat().st_size for file in tmp_path.glob("*.state")) <= 1000

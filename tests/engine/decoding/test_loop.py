@@ -1,0 +1,149 @@
+"""The loop with scripted models: cache and history stay in step, every mode gives the target's distribution."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from engine.decoding.loop import Speculation
+from engine.decoding.stats import StatsRecorder
+from engine.drafters.base import Drafter, NoDrafter
+from engine.drafters.draft_model import DraftModelDrafter
+from engine.drafters.prompt_lookup import PromptLookupDrafter
+from engine.errors import DecodeError
+from engine.records import Mode, SamplingParams, Source
+from engine.sampling.sampler import Sampler
+from engine.sequence import CachedSequence
+from tests.engine.decoding.test_verifier import chi_square_p
+from tests.fake_model import MarkovModel
+
+N_VOCAB = 10
+P_LOGITS = np.random.default_rng(1).normal(0, 1.2, (N_VOCAB, N_VOCAB)).astype(np.float32)
+Q_LOGITS = (P_LOGITS + np.random.default_rng(2).normal(0, 0.8, P_LOGITS.shape)).astype(np.float32)
+OPEN = SamplingParams(temperature=1.0, top_k=0, top_p=1.0, min_p=0.0, seed=4)
+MakeDrafter = Callable[[], Drafter]
+
+
+def draft_model(logits: NDArray[np.float32] = Q_LOGITS) -> Drafter:
+    return DraftModelDrafter(CachedSequence(MarkovModel(logits)), N_VOCAB, frozenset())
+
+
+def narrow_draft_model() -> Drafter:
+    """One that hands out its four likeliest tokens, not whole rows."""
+    model = MarkovModel(Q_LOGITS)
+    model.num_candidates = 4
+    return DraftModelDrafter(CachedSequence(model), N_VOCAB, frozenset())
+
+
+DRAFTERS: dict[str, MakeDrafter] = {
+    "off": NoDrafter,
+    "ngram": lambda: PromptLookupDrafter(1, 3),
+    "draft": draft_model,
+    "narrow draft": narrow_draft_model,
+}
+
+
+class Run:
+    """One answer over a scripted target."""
+
+    def __init__(self, drafter: Drafter, sampling: SamplingParams, prompt: list[int], n_ctx: int = 256) -> None:
+        self.model = MarkovModel(P_LOGITS, n_ctx)
+        self.target = CachedSequence(self.model)
+        self.stats = StatsRecorder(Mode.OFF, n_ctx)
+        self.prompt = np.array(prompt, dtype=np.int32)
+        self.target.forward(self.prompt[:-1], 0)
+        self.speculation = Speculation(self.target, drafter, Sampler(sampling), self.stats, self.prompt)
+
+    def tokens(self, count: int, depth: int) -> list[int]:
+        ids: list[int] = []
+        while len(ids) < count:
+            block = self.speculation.step(depth, count - len(ids))
+            ids += block.ids
+            self.stats.count_tokens(block.sources)
+            assert self.model._ids == self.speculation.history[:-1].tolist()
+        return ids
+
+
+@pytest.mark.parametrize("name", DRAFTERS)
+@pytest.mark.parametrize("depth", [0, 1, 3, 7])
+def test_greedy_output_is_the_argmax_path_in_every_mode(name: str, depth: int) -> None:
+    run = Run(DRAFTERS[name](), SamplingParams(temperature=0.0), [3, 1, 4, 1])
+    expected, last = [], 1
+    for _ in range(60):
+        last = int(P_LOGITS[last].argmax())
+        expected.append(last)
+    assert run.tokens(60, depth) == expected
+
+
+@pytest.mark.parametrize("name", ["ngram", "draft"])
+def test_no_more_tokens_than_wanted_are_given(name: str) -> None:
+    run = Run(DRAFTERS[name](), SamplingParams(temperature=0.0), [1, 2, 1, 2])
+    assert len(run.tokens(5, 16)) == 5
+
+
+def test_a_draft_that_is_the_target_is_always_kept() -> None:
+    run = Run(draft_model(P_LOGITS), OPEN, [1, 2])
+    run.tokens(40, 3)
+    stats = run.stats.snapshot()
+    assert stats.acceptance_rate == 1.0
+    assert stats.tokens_per_pass == 4.0
+    assert stats.provenance == {Source.DRAFT: 30, Source.BONUS: 10}
+
+
+def test_plain_decoding_is_one_token_a_pass() -> None:
+    run = Run(NoDrafter(), OPEN, [1, 2])
+    run.tokens(25, 5)
+    stats = run.stats.snapshot()
+    assert (stats.tokens_per_pass, stats.acceptance_rate, stats.provenance) == (1.0, None, {Source.TARGET: 25})
+
+
+def test_the_context_is_filled_to_its_last_place() -> None:
+    run = Run(draft_model(), OPEN, [1, 2, 3, 4], n_ctx=16)
+    while run.speculation.room > 0:
+        run.tokens(1, 5)
+    assert len(run.speculation.history) == 17
+    assert run.target.num_past == 16
+
+
+def test_a_memory_that_cannot_forget_is_one_sentence() -> None:
+    run = Run(PromptLookupDrafter(1, 2), SamplingParams(temperature=0.0), [1, 2, 1, 5, 1, 2, 1])
+    run.model._can_rollback = False
+    with pytest.raises(DecodeError, match="forget"):
+        run.tokens(30, 4)
+
+
+def likely_path(length: int) -> list[int]:
+    """A prompt that goes where the target would go, so that what followed before often follows again."""
+    ids = [2]
+    while len(ids) < length:
+        ids.append(int(P_LOGITS[ids[-1]].argmax()))
+    return ids
+
+
+def plain_distribution(prompt_end: int, position: int) -> NDArray[np.float64]:
+    """The exact distribution of the token at ``position`` after the prompt, by multiplying the chain out."""
+    p = np.exp(P_LOGITS - P_LOGITS.max(axis=1, keepdims=True)).astype(np.float64)
+    p /= p.sum(axis=1, keepdims=True)
+    result = p[prompt_end]
+    for _ in range(position):
+        result = result @ p
+    return result
+
+
+@pytest.mark.parametrize("name", ["ngram", "draft", "narrow draft"])
+def test_the_first_three_positions_are_distributed_as_plain_decoding(name: str) -> None:
+    prompt = likely_path(12)
+    counts = np.zeros((3, N_VOCAB), dtype=np.int64)
+    drafter = DRAFTERS[name]()
+    totals = np.zeros(2, dtype=np.int64)
+    for seed in range(6000):
+        run = Run(drafter, SamplingParams(temperature=1.0, top_k=0, top_p=1.0, min_p=0.0, seed=seed), prompt)
+        for position, token_id in enumerate(run.tokens(3, 2)):
+            counts[position, token_id] += 1
+        totals += (run.stats.accepted, run.stats.rolled_back)
+    assert min(totals) > 1000
+    for position in range(3):
+        assert chi_square_p(counts[position], plain_distribution(prompt[-1], position)) > 0.001

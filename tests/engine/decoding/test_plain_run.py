@@ -1,0 +1,127 @@
+"""Several plain passes at once: the same tokens, numbers and endings as one at a time."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from engine.decoding import loop as speculate
+from engine.drafters.base import NoDrafter
+from engine.errors import DecodeError
+from engine.interfaces import Rows, TokenIds
+from engine.records import SamplingParams, Source
+from engine.sampling.sampler import History
+from tests.engine.decoding.test_loop import OPEN, Run
+from tests.fake_model import MarkovModel
+
+GREEDY = SamplingParams(temperature=0.0)
+PENALIZED = SamplingParams(temperature=0.7, repeat_penalty=1.3, seed=11)
+
+
+def never(_history: History) -> bool:
+    return False
+
+
+@pytest.mark.parametrize("sampling", [GREEDY, OPEN, PENALIZED])
+def test_it_gives_the_tokens_that_single_steps_give(sampling: SamplingParams) -> None:
+    single, several = Run(NoDrafter(), sampling, [3, 1, 4, 1]), Run(NoDrafter(), sampling, [3, 1, 4, 1])
+    expected = single.tokens(40, 0)
+    block = several.speculation.run_plain(40, 60.0, never)
+    several.stats.count_tokens(block.sources, block.num_passes)
+    assert block.ids == expected
+    assert block.num_passes == 40
+    assert set(block.sources) == {Source.TARGET}
+    assert several.model._ids == several.speculation.history[:-1].tolist()
+    now, before = several.stats.snapshot(), single.stats.snapshot()
+    assert (now.tokens, now.passes, now.proposed, now.provenance) == (40, 40, 0, before.provenance)
+    assert now.tokens_per_pass == 1.0
+    assert now.verify_s > 0.0
+    assert now.sample_s > 0.0
+
+
+def test_no_time_is_one_pass() -> None:
+    run = Run(NoDrafter(), GREEDY, [3, 1])
+    assert len(run.speculation.run_plain(40, 0.0, never).ids) == 1
+
+
+def test_it_ends_with_the_token_that_ends_and_at_the_context() -> None:
+    run = Run(NoDrafter(), OPEN, [3, 1], n_ctx=32)
+    ids = run.speculation.run_plain(100, 60.0, lambda history: int(history[-1]) == 5).ids
+    assert ids[-1] == 5
+    assert 5 not in ids[:-1]
+    rest = run.speculation.run_plain(100, 60.0, never).ids
+    assert len(ids) + len(rest) == 31
+    assert run.speculation.room == 0
+
+
+@pytest.mark.parametrize("pass_s", [0.001, 0.02, 0.03, 5.0])
+def test_after_every_token_it_is_asked_whether_to_end_there_however_long_a_pass_takes(
+    pass_s: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The last one of a run, too: whoever is asked may wait for just this token."""
+    run = Run(NoDrafter(), GREEDY, [3, 1, 4, 1])
+    now, forward = [0.0], run.target._forward
+
+    def slow(*of: object) -> Rows:
+        now[0] += pass_s
+        return forward(*of)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(run.target, "_forward", slow)
+    monkeypatch.setattr(speculate, "perf_counter", lambda: now[0])
+    heard: list[list[int]] = []
+
+    def note(history: History) -> bool:
+        heard.append(history.tolist())
+        return False
+
+    num_runs = 0
+    while len(run.speculation.history) < 44:
+        run.speculation.run_plain(44 - len(run.speculation.history), 0.03, note)
+        num_runs += 1
+    whole = run.speculation.history.tolist()
+    assert heard == [whole[:length] for length in range(5, 45)]
+    assert num_runs == (2 if pass_s == 0.001 else 20 if pass_s == 0.02 else 40)
+
+
+@pytest.mark.parametrize("budget_s", [0.0, 60.0])
+def test_who_is_asked_ends_it_also_where_the_time_is_over(budget_s: float) -> None:
+    run = Run(NoDrafter(), GREEDY, [3, 1])
+    asked: list[int] = []
+
+    def end(history: History) -> bool:
+        asked.append(len(history))
+        return len(history) == 3
+
+    assert len(run.speculation.run_plain(40, budget_s, end).ids) == 1
+    assert asked == [3]
+
+
+def test_every_pass_is_told() -> None:
+    run = Run(NoDrafter(), GREEDY, [3, 1])
+    told: list[tuple[int, int]] = []
+    run.speculation.on_pass = lambda num_tokens, passes_ms: told.append((num_tokens, len(passes_ms)))
+    run.speculation.run_plain(7, 60.0, never)
+    assert told == [(1, 7)]
+
+
+class _Failing(MarkovModel):
+    """Computes no numbers from one pass on."""
+
+    passes_left = 3
+
+    def forward(self, ids: TokenIds, n_rows: int, num_padding: int = 0) -> Rows:
+        rows = super().forward(ids, n_rows, num_padding)
+        if n_rows:
+            self.passes_left -= 1
+        if self.passes_left < 0:
+            rows[:] = np.nan
+        return rows
+
+
+def test_what_came_before_a_failure_is_given_and_then_the_failure() -> None:
+    run = Run(NoDrafter(), GREEDY, [3, 1])
+    run.target._forward = _Failing(run.model._logits).forward
+    assert len(run.speculation.run_plain(40, 60.0, never).ids) == 3
+    for _ in range(2):
+        with pytest.raises(DecodeError, match="not numbers"):
+            run.speculation.run_plain(40, 60.0, never)

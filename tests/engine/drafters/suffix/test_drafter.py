@@ -1,0 +1,214 @@
+"""Suffix decoding: what is proposed and with which estimate, and that it equals counting by hand."""
+
+from __future__ import annotations
+
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+
+from engine.drafters.base import Draft
+from engine.drafters.prompt_lookup import PromptLookupDrafter
+from engine.drafters.suffix.drafter import SuffixDrafter, SuffixRules
+from engine.drafters.suffix.index import BOUNDARY, DEPTH, SuffixIndex
+from engine.records import SamplingParams, Source
+from engine.sampling.sampler import History, Sampler
+from tests.engine.drafters.suffix.test_index import longest_end, most_frequent
+
+SAMPLER = Sampler(SamplingParams())
+
+
+def history(*ids: int) -> History:
+    return np.array(ids, dtype=np.int32)
+
+
+def propose(ids: History, limit: int, rules: SuffixRules | None = None, past: SuffixIndex | None = None) -> Draft:
+    drafter = SuffixDrafter(rules, past)
+    drafter.begin(ids, SAMPLER)
+    return drafter.propose(ids, limit)
+
+
+def test_the_example_of_the_docstring() -> None:
+    draft = propose(history(1, 2, 3, 1, 2, 4, 1, 2, 4, 1, 2), 1, SuffixRules(max_match=2))
+    assert draft == Draft([4], Source.NGRAM, scores=[2.5 / 4], match_length=2)
+
+
+def test_the_longest_match_wins_over_a_more_frequent_shorter_one() -> None:
+    draft = propose(history(1, 2, 3, 7, 9, 2, 3, 8, 9, 2, 3, 8, 1, 2, 3), 1)
+    assert (draft.ids, draft.match_length) == ([7], 3)
+
+
+def test_of_equally_frequent_ones_the_latest_wins() -> None:
+    assert propose(history(2, 3, 7, 2, 3, 8, 2, 3), 1).ids == [8]
+
+
+def test_no_match_proposes_nothing() -> None:
+    assert propose(history(1, 2, 3, 4), 5) == Draft([], Source.NGRAM)
+
+
+def test_a_repetition_goes_on_around_its_end() -> None:
+    assert propose(history(5, 6, 5, 6, 5, 6), 5).ids == [5, 6, 5, 6, 5]
+    assert propose(history(*[4] * 200), 60).ids == [4] * 60
+
+
+def test_limit_zero_proposes_nothing() -> None:
+    assert propose(history(1, 2, 1, 2), 0).ids == []
+
+
+def test_the_end_of_an_answer_and_what_followed_it_are_not_proposed() -> None:
+    ids = history(1, 2, 3, 4, 99, 5, 6, 1, 2, 3)
+    drafter = SuffixDrafter(SuffixRules(tail_match=1), ends=frozenset({99, 100}))
+    drafter.begin(ids, SAMPLER)
+    draft = drafter.propose(ids, 15)
+    assert draft.ids == [4]
+    assert draft.scores is not None
+    assert len(draft.scores) == 1
+    assert drafter.propose_after([4], 15).ids == []
+
+
+def test_a_short_match_proposes_few() -> None:
+    assert propose(history(1, 2, *range(10, 30), 1, 2), 15).ids == list(range(10, 18))
+    assert len(propose(history(1, 2, *range(10, 30), 1, 2), 15, SuffixRules(tokens_per_match=2.0)).ids) == 4
+
+
+def test_it_stops_where_the_whole_proposal_gets_unlikely() -> None:
+    ids = history(1, 2, 3, 4, 5, 6, 1, 2, 3, 9, 1, 2, 8, 8, 1, 2)
+    assert propose(ids, 8, SuffixRules(max_match=2, min_probability=0.6)).ids == [3]
+    assert propose(ids, 8, SuffixRules(max_match=2, min_probability=0.3)).ids[:2] == [3, 9]
+
+
+def by_hand(ids: list[int], limit: int, rules: SuffixRules, past: list[int] | None) -> Draft:
+    """The same by counting everything again for every token."""
+    seen, length = ids, longest_end(ids, ids, rules.max_match)
+    past_length = longest_end(past or [], ids, rules.max_match)
+    if past is not None and past_length > length:
+        seen, length = past, past_length
+    if length < rules.min_match:
+        return Draft([], Source.NGRAM)
+    draft = Draft([], Source.NGRAM, scores=[], match_length=length)
+    assert draft.scores is not None
+    pattern, probability = ids[len(ids) - length :], 1.0
+    while len(draft.ids) < min(limit, int(rules.tokens_per_match * length)):
+        size = longest_end(seen, pattern, DEPTH)
+        if size < rules.min_match:
+            break
+        best, count, total = most_frequent(seen, pattern[len(pattern) - size :])
+        probability *= count / total
+        if best == BOUNDARY or probability < rules.min_probability:
+            break
+        draft.ids.append(best)
+        draft.scores.append((count + 0.5) / (total + 1))
+        pattern = [*pattern, best]
+    return draft
+
+
+RULES = st.builds(
+    SuffixRules,
+    min_match=st.integers(1, 3),
+    max_match=st.integers(3, 10),
+    tokens_per_match=st.sampled_from([0.5, 1.0, 3.0]),
+    min_probability=st.sampled_from([0.0, 0.15, 0.45, 0.9]),
+)
+
+
+@given(
+    st.lists(st.integers(0, 2), min_size=1, max_size=50),
+    st.integers(1, 12),
+    st.integers(1, 49),
+    RULES,
+    st.none() | st.lists(st.integers(BOUNDARY, 2), max_size=40),
+)
+def test_growing_turn_by_turn_equals_counting_by_hand(
+    ids: list[int], limit: int, begun: int, rules: SuffixRules, past: list[int] | None
+) -> None:
+    drafter = SuffixDrafter(rules, None if past is None else SuffixIndex(past))
+    everything = np.array(ids, dtype=np.int32)
+    drafter.begin(everything[:begun], SAMPLER)
+    for end in range(min(begun, len(ids)), len(ids) + 1):
+        assert drafter.propose(everything[:end], limit) == by_hand(ids[:end], limit, rules, past)
+
+
+def test_another_conversation_starts_over() -> None:
+    drafter = SuffixDrafter()
+    drafter.begin(history(1, 2, 3, 1, 2), SAMPLER)
+    assert drafter.propose(history(1, 2, 3, 1, 2), 1).ids == [3]
+    drafter.begin(history(9, 1, 2), SAMPLER)
+    assert drafter.propose(history(9, 1, 2), 1).ids == []
+
+
+def test_the_next_turn_of_a_conversation_keeps_its_index() -> None:
+    drafter = SuffixDrafter()
+    drafter.begin(history(1, 2, 3, 4), SAMPLER)
+    index = drafter._index
+    assert drafter.num_read == 4
+    drafter.begin(history(1, 2, 3, 4, 1, 2), SAMPLER)
+    assert drafter._index is index
+    assert drafter.num_read == 2
+    assert drafter.propose(history(1, 2, 3, 4, 1, 2), 2).ids == [3, 4]
+
+
+def test_the_past_is_used_where_it_matches_longer() -> None:
+    past = SuffixIndex([1, 2, 3, 4, 5, BOUNDARY])
+    assert propose(history(8, 1, 2), 2, past=past).ids == [3, 4]
+    assert propose(history(2, 3, 9, 1, 2, 3), 1, past=past).ids == [4]
+    assert propose(history(1, 2, 3, 9, 1, 2, 3), 1, past=past).ids == [9]
+
+
+def test_a_proposal_from_the_past_ends_with_its_conversation() -> None:
+    past = SuffixIndex([1, 2, 3, BOUNDARY, 6, 7])
+    assert propose(history(8, 1, 2), 4, past=past).ids == [3]
+    assert propose(history(8, 2, 3), 4, past=past).ids == []
+
+
+def test_begin_follows_the_past_from_the_end_of_the_history() -> None:
+    past = SuffixIndex(list(range(100)))
+    drafter = SuffixDrafter(SuffixRules(max_match=8), past)
+    ids = np.arange(60, dtype=np.int32)
+    for known in (30, 60):
+        drafter.begin(ids[:known], SAMPLER)
+        draft = drafter.propose(ids[:known], 2)
+        assert (draft.ids, draft.match_length) == ([known, known + 1], 8)
+    assert drafter.propose(np.append(ids, np.int32(60)), 1).ids == [61]
+
+
+@given(st.lists(st.integers(0, 5), min_size=1, max_size=80))
+def test_it_proposes_wherever_prompt_lookup_does_by_a_match_that_is_no_shorter(ids: list[int]) -> None:
+    lookup = PromptLookupDrafter()
+    for end in range(1, len(ids) + 1):
+        here = history(*ids[:end])
+        lookup.begin(here, SAMPLER)
+        found, other = propose(here, 1), lookup.propose(here, 1)
+        assert found.match_length >= other.match_length
+        assert bool(found.ids) >= bool(other.ids)
+
+
+def test_on_a_text_that_repeats_it_is_right_wherever_prompt_lookup_is() -> None:
+    words = np.random.default_rng(5).integers(0, 400, 60).tolist()
+    ids = [*words, *words[10:40], *range(400, 410), *words[20:60], *words[5:30]]
+    for end in range(len(words), len(ids)):
+        here, lookup = history(*ids[:end]), PromptLookupDrafter()
+        lookup.begin(here, SAMPLER)
+        if lookup.propose(here, 1).ids == [ids[end]]:
+            assert propose(here, 1).ids == [ids[end]]
+
+
+@given(
+    st.lists(st.integers(0, 3), min_size=1, max_size=60),
+    st.lists(st.integers(0, 3), max_size=30),
+    st.lists(st.lists(st.integers(0, 3), min_size=1, max_size=4), max_size=20),
+    st.integers(1, 9),
+)
+def test_tokens_ahead_are_looked_for_together_and_nothing_is_missed(
+    ids: list[int], past: list[int], steps: list[list[int]], tail_match: int
+) -> None:
+    rules = SuffixRules(tail_match=tail_match)
+    lazy = SuffixDrafter(rules, SuffixIndex(past))
+    eager = SuffixDrafter(rules, SuffixIndex(past))
+    for drafter in (lazy, eager):
+        drafter.begin(history(*ids), SAMPLER)
+        drafter.propose(history(*ids), 4)
+    for step in steps:
+        for token_id in step:
+            eager._ahead = eager._index.follow(eager._ahead, token_id, rules.max_match)
+            assert eager.past is not None
+            eager._past_ahead = eager.past.follow(eager._past_ahead, token_id, rules.max_match)
+        assert lazy.propose_after(step, 6) == eager._proposal(6, tail_match)

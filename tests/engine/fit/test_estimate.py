@@ -1,0 +1,159 @@
+"""The memory estimate against llama.cpp's own plans for well-known models, and against real loads."""
+
+from __future__ import annotations
+
+import logging
+import re
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from engine.fit.cache_size import CacheSetup, layer_cache_bytes
+from engine.fit.estimate import NUM_ROWS, Share, estimate_memory
+from engine.gguf.header import GgufHeader, read_header
+from engine.gguf.pad import make_padded
+from engine.llama.context import ContextParams, LlamaContext
+from engine.llama.model import LlamaModel
+from engine.loading.loading import LoadOptions, open_model
+from tests.engine.geometries import GEOMETRIES, LOG, MIB, Geometry, plan, planned_model
+from tests.engine.gguf_factory import GgufFile, tiny_llama
+from tests.engine.hybrid_factory import tiny_lfm2, tiny_qwen35
+from tests.shared_files import shared_model
+
+SETUPS = ((512, "f16"), (8192, "f16"), (8192, "q8_0"), (32768, "q4_0"))
+
+
+@pytest.mark.parametrize("name", GEOMETRIES)
+def test_the_estimate_is_what_llama_cpp_plans(name: str, tmp_path: Path) -> None:
+    path = GEOMETRIES[name].write(tmp_path / "model.gguf")
+    header = read_header(path)
+    with planned_model(path) as model:
+        for n_ctx, cache_type in SETUPS:
+            told = plan(model, n_ctx, cache_type)
+            memory = estimate_memory(header, CacheSetup(n_ctx, cache_type, cache_type))
+            assert memory.cache.main_bytes == pytest.approx(told.cache_bytes, abs=0.02 * MIB)
+            outputs = NUM_ROWS * header.arrays["tokenizer.ggml.tokens"].length * 4
+            assert memory.compute.main_bytes - outputs == pytest.approx(told.compute_bytes, rel=0.15)
+            llama_cpps = header.weights_bytes + told.cache_bytes + told.compute_bytes + outputs
+            assert memory.buffers_bytes == pytest.approx(llama_cpps, rel=0.02)
+
+
+@pytest.mark.parametrize("name", ["Llama 3.1 8B", "Qwen2.5 0.5B"])
+def test_attention_that_is_not_fused_holds_all_scores(name: str, tmp_path: Path) -> None:
+    path = GEOMETRIES[name].write(tmp_path / "model.gguf")
+    header = read_header(path)
+    with planned_model(path) as model:
+        told = plan(model, 16384, "f16", fused=False)
+    memory = estimate_memory(header, CacheSetup(16384, fused=False))
+    outputs = NUM_ROWS * header.arrays["tokenizer.ggml.tokens"].length * 4
+    assert memory.compute.main_bytes - outputs == pytest.approx(told.compute_bytes, rel=0.05)
+
+
+def test_a_real_load_takes_what_was_estimated(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.DEBUG, LOG)
+    path = make_padded(tiny_llama().write(tmp_path / "tiny.gguf"), tmp_path / "padded.gguf", target_params=20_000_000)
+    with LlamaModel(path, repack=False) as model, LlamaContext(model, ContextParams(2048, 1)) as context:
+        context.forward([1] * 200, 1)
+    told = sum(float(size) for size in re.findall(r"buffer size = +([\d.]+) MiB", caplog.text)) * MIB
+    memory = estimate_memory(read_header(path), CacheSetup(2048))
+    assert memory.buffers_bytes == pytest.approx(told, rel=0.1)
+
+
+def test_a_recurrent_models_state(caplog: pytest.LogCaptureFixture) -> None:
+    path = shared_model("tiny-rwkv7-834K-f32.gguf")
+    caplog.set_level(logging.DEBUG, LOG)
+    with LlamaModel(path) as model, LlamaContext(model, ContextParams(256, 1)):
+        pass
+    (told,) = re.findall(r"RS buffer size = +([\d.]+) MiB", caplog.text)
+    state = sum(layer_cache_bytes(read_header(Path(path)), CacheSetup(256)))
+    assert state / MIB == pytest.approx(float(told), abs=0.01)
+
+
+@pytest.mark.parametrize("make", [tiny_lfm2, tiny_qwen35])
+@pytest.mark.parametrize("n_ctx", [256, 1000])
+def test_a_hybrids_cache_and_kept_states(
+    make: Callable[[], GgufFile], n_ctx: int, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    path = make().write(tmp_path / "hybrid.gguf")
+    caplog.set_level(logging.DEBUG, LOG)
+    open_model(path, LoadOptions(n_ctx=n_ctx)).close()
+    told = sum(float(size) for size in re.findall(r"(?:KV|RS) buffer size = +([\d.]+) MiB", caplog.text))
+    assert sum(layer_cache_bytes(read_header(path), CacheSetup(n_ctx))) / MIB == pytest.approx(told, abs=0.02)
+
+
+def header_with(architecture: str, **own: Any) -> GgufHeader:  # noqa: ANN401
+    named = {f"{architecture}.{key.replace('__', '.')}": value for key, value in own.items()}
+    return GgufHeader(3, {"general.architecture": architecture, **named}, {}, (), 0, 0)
+
+
+def test_layers_of_every_kind() -> None:
+    cells = 1024
+    common = {"embedding_length": 1024, "attention__head_count": 8}
+    setup = CacheSetup(1000)  # rounded up to 1024
+    grouped = header_with("llama", block_count=2, attention__head_count_kv=2, **common)
+    assert layer_cache_bytes(grouped, setup) == [cells * 2 * (128 + 128) * 2] * 2
+
+    hybrid = {"ssm__conv_kernel": 4, "ssm__inner_size": 2048, "ssm__group_count": 16, "ssm__state_size": 128}
+    qwen = header_with(
+        "qwen35", block_count=5, nextn_predict_layers=1, full_attention_interval=4,
+        attention__head_count_kv=2, attention__key_length=256, attention__value_length=256, **common, **hybrid,
+    )  # fmt: skip
+    state = (3 * (2048 + 2 * 16 * 128) + 128 * 2048) * 4
+    assert layer_cache_bytes(qwen, setup) == [16 * state] * 3 + [cells * 2 * 512 * 2]  # 15 of them to go back to
+
+    lfm = header_with("lfm2", block_count=2, attention__head_count_kv=(0, 4), shortconv__l_cache=3, **common)
+    assert layer_cache_bytes(lfm, setup) == [16 * 1024 * 2 * 4, cells * 4 * 256 * 2]
+
+    mamba = header_with("mamba", block_count=1, embedding_length=1024, attention__head_count=0, **hybrid)
+    assert layer_cache_bytes(mamba, setup) == [state]
+
+    latent = {"attention__kv_lora_rank": 512, "rope__dimension_count": 64, "attention__head_count_kv": 1}
+    lengths = {"attention__key_length": 576, "attention__value_length": 512, "attention__key_length_mla": 192}
+    for more in ({}, lengths):
+        deepseek = header_with("deepseek2", block_count=1, **common, **latent, **more)
+        assert layer_cache_bytes(deepseek, setup) == [cells * 576 * 2]
+
+    gemma = header_with(
+        "gemma4", block_count=3, attention__head_count_kv=1, attention__key_length=512, attention__value_length=512,
+        attention__key_length_swa=256, attention__value_length_swa=256, attention__sliding_window_pattern=(1, 0, 1),
+        attention__shared_kv_layers=1, **common,
+    )  # fmt: skip
+    assert layer_cache_bytes(gemma, setup) == [cells * 512 * 2, cells * 1024 * 2, 0]
+
+
+def test_layers_on_the_gpu_leave_main_memory(tmp_path: Path) -> None:
+    header = read_header(GEOMETRIES["Llama 3.1 8B"].write(tmp_path / "m.gguf"))
+    none, some, all_of_them = (estimate_memory(header, CacheSetup(4096), layers) for layers in (0, 17, 99))
+    assert none.total.gpu_bytes == 0
+    assert some.cache == Share(none.cache.main_bytes // 2, none.cache.main_bytes // 2)
+    embedding = next(tensor.num_bytes for tensor in header.tensors if tensor.name == "token_embd.weight")
+    assert all_of_them.weights == Share(embedding, header.weights_bytes - embedding)
+    assert all_of_them.cache.main_bytes == 0
+    for memory in (some, all_of_them):
+        assert memory.weights.all_bytes == header.weights_bytes
+
+
+def test_a_shared_embedding_is_counted_twice_on_a_gpu(tmp_path: Path) -> None:
+    header = read_header(GEOMETRIES["Qwen2.5 0.5B"].write(tmp_path / "m.gguf"))
+    embedding = header.tensors[0].num_bytes
+    assert estimate_memory(header, CacheSetup(512)).weights.all_bytes == header.weights_bytes
+    assert estimate_memory(header, CacheSetup(512), 99).weights.all_bytes == header.weights_bytes + embedding
+
+
+def test_the_first_of_several_parts_stands_for_all(tmp_path: Path) -> None:
+    geometry = GEOMETRIES["Llama 3.1 8B"]
+    whole = read_header(geometry.write(tmp_path / "whole.gguf"))
+    part = read_header(replace_layers(geometry, 3).write(tmp_path / "part.gguf"))
+    part = replace(part, metadata={**part.metadata, "llama.block_count": 32})
+    for gpu_layers in (0, 10, 99):
+        told = estimate_memory(part, CacheSetup(4096), gpu_layers, whole.weights_bytes)
+        real = estimate_memory(whole, CacheSetup(4096), gpu_layers)
+        assert told.total.main_bytes == pytest.approx(real.total.main_bytes, rel=0.01)
+        assert told.total.gpu_bytes == pytest.approx(real.total.gpu_bytes, rel=0.01)
+
+
+def replace_layers(geometry: Geometry, n_layer: int) -> Geometry:
+    return replace(geometry, n_layer=n_layer)

@@ -1,0 +1,90 @@
+"""The memory estimate against what llama.cpp says it takes."""
+
+from __future__ import annotations
+
+import logging
+import re
+from pathlib import Path
+
+import pytest
+
+from engine.errors import NotEnoughMemoryError
+from engine.fit.fit import FitReport, Verdict, all_parts_bytes, check_fit, estimate
+from engine.gguf.header import GgufHeader, read_header
+from engine.gguf.pad import make_padded
+from engine.llama.context import ContextParams, LlamaContext
+from engine.llama.model import LlamaModel
+from tests.engine.gguf_factory import Kind, tiny_llama
+
+MODELS = sorted((Path(__file__).resolve().parents[4] / "shared" / "models").glob("*.gguf"))
+LOG = "engine.llama.library"
+MIB = 2**20
+
+
+def header_of(tmp_path: Path) -> GgufHeader:
+    return read_header(tiny_llama().write(tmp_path / "tiny.gguf"))
+
+
+def told_mib(caplog: pytest.LogCaptureFixture, pattern: str) -> float:
+    """The sum of the sizes that llama.cpp logged for lines like ``pattern``."""
+    return sum(float(size) for size in re.findall(pattern + r" += +([\d.]+) MiB", caplog.text))
+
+
+@pytest.mark.parametrize("n_ctx", [256, 2048])
+@pytest.mark.parametrize("path", [None, "padded", *MODELS], ids=lambda path: getattr(path, "stem", str(path)))
+def test_the_estimate_is_what_llama_cpp_takes(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture, path: Path | str | None, n_ctx: int
+) -> None:
+    caplog.set_level(logging.DEBUG, LOG)
+    tiny = tiny_llama().write(tmp_path / "tiny.gguf")
+    file = tiny if path is None else Path(path)
+    if path == "padded":
+        file = make_padded(tiny, tmp_path / "padded.gguf", target_params=20_000_000)
+    with LlamaModel(file) as model, LlamaContext(model, ContextParams(n_ctx, 1)) as context:
+        context.forward([1] * 200, 1)
+    report = estimate([read_header(file)], n_ctx)
+    assert report.weights_bytes / MIB == pytest.approx(told_mib(caplog, "print_info: file size"), abs=0.01)
+    assert report.cache_bytes / MIB == pytest.approx(told_mib(caplog, "(?:KV|RS) buffer size"), abs=0.01)
+    compute_mib = told_mib(caplog, "compute buffer size")
+    assert 0.2 < compute_mib <= report.compute_bytes / MIB < 2 * compute_mib + 40
+
+
+def test_all_parts_of_a_model_count(tmp_path: Path) -> None:
+    part = tiny_llama().with_metadata(split__count=(Kind.UINT16, 3), split__no=(Kind.UINT16, 0))
+    first = part.write(tmp_path / "m-00001-of-00003.gguf")
+    for number in (2, 3):
+        (tmp_path / f"m-{number:05d}-of-00003.gguf").write_bytes(bytes(10**6))
+    (tmp_path / "n-00002-of-00003.gguf").write_bytes(bytes(10**7))
+    header = read_header(first)
+    whole = all_parts_bytes(first, header)
+    assert whole == first.stat().st_size + 2 * 10**6 - header.data_offset
+    one, all_of_them = estimate([header], 256, 10**9), estimate([header], 256, 10**9, [whole])
+    assert all_of_them.weights_bytes - one.weights_bytes == pytest.approx(2 * 10**6, abs=100)
+    assert all_parts_bytes(tmp_path / "m.gguf", header_of(tmp_path)) is None
+
+
+def test_a_draft_is_added(tmp_path: Path) -> None:
+    header = header_of(tmp_path)
+    one, both = estimate([header], 1000, 10**9), estimate([header, header], 1000, 10**9)
+    assert both.needed_bytes == 2 * one.needed_bytes
+
+
+@pytest.mark.parametrize(
+    ("available", "verdict"),
+    [(1000, Verdict.FITS), (110, Verdict.TIGHT), (100, Verdict.TIGHT), (99, Verdict.TOO_LARGE)],
+)
+def test_the_verdict(available: int, verdict: Verdict) -> None:
+    assert FitReport(50, 30, 20, available).verdict is verdict
+
+
+def test_what_does_not_fit_is_refused_with_its_figures(tmp_path: Path) -> None:
+    header = header_of(tmp_path)
+    assert check_fit([header], 1000, 10**9).verdict is Verdict.FITS
+    with pytest.raises(NotEnoughMemoryError) as caught:
+        check_fit([header], 10**9, 8 * 10**9)
+    assert re.search(r"about [\d,.]+ GB \(\d+ MB of weights and 256\.0 GB for the context\)", caught.value.message)
+    assert "8.0 GB are free." in caught.value.message
+
+
+def test_without_a_figure_this_machines_free_memory_counts(tmp_path: Path) -> None:
+    assert estimate([header_of(tmp_path)], 256).available_bytes > 10 * MIB

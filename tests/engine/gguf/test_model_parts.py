@@ -1,0 +1,83 @@
+"""Models in several files: all of them count, whatever is asked of the first."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from engine.sandbox import probe as probe_module
+from engine.sandbox import probe_child
+from engine.sandbox.probe import probe
+from engine.storage.cost_store import file_facts
+from tests.engine.gguf_factory import GgufFile, Kind, tiny_llama
+
+WHOLE = tiny_llama()
+NUM_PARAMS = 95_424
+NAMES = ("m-00001-of-00002.gguf", "m-00002-of-00002.gguf")
+
+
+def split(folder: Path, num_in_first: int, file: GgufFile = WHOLE) -> Path:
+    """Write a model in two parts, the first with so many of its tensors; the path of the first."""
+    shared = {"split.count": (Kind.UINT16, 2), "split.tensors.count": (Kind.INT32, len(file.tensors))}
+    first = {**file.metadata, **shared, "split.no": (Kind.UINT16, 0)}
+    GgufFile({**shared, "split.no": (Kind.UINT16, 1)}, file.tensors[num_in_first:]).write(folder / NAMES[1])
+    return replace(file, metadata=first, tensors=file.tensors[:num_in_first]).write(folder / NAMES[0])
+
+
+@pytest.mark.parametrize("num_in_first", [0, 3])
+def test_the_weights_may_lie_in_the_other_part(tmp_path: Path, num_in_first: int) -> None:
+    assert probe(split(tmp_path, num_in_first)).num_params == NUM_PARAMS
+
+
+def test_another_second_part_is_another_model(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path, asked = split(tmp_path, 3), list[object]()
+    ask: Callable[..., dict[str, Any]] = probe_module.ask_child
+    monkeypatch.setattr(probe_module, "ask_child", lambda *of: (asked.append(of), ask(*of))[1])
+    facts = file_facts(str(path))
+    for _ in range(2):
+        probe(path, tmp_path)
+    assert len(asked) == 1
+    os.utime(tmp_path / NAMES[1], ns=(1, 1))
+    probe(path, tmp_path)
+    assert len(asked) == 2
+    assert file_facts(str(path)) != facts
+
+
+def test_memory_and_time_are_allowed_for_all_parts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path, limits, waits = split(tmp_path, 0), list[int](), list[float]()
+    monkeypatch.setattr(probe_child, "limit_memory", limits.append)
+    probe_child.examine(path)
+    sizes = sum((tmp_path / name).stat().st_size for name in NAMES)
+    whole = WHOLE.write(tmp_path / "whole.gguf")
+    probe_child.examine(whole)
+    assert limits[0] >= 2 * sizes
+    assert limits[0] == pytest.approx(limits[1], abs=20_000)
+
+    def ask(_helper: str, _paths: object, limit_s: float, _stop: object) -> dict[str, Any]:
+        waits.append(limit_s)
+        raise RuntimeError
+
+    monkeypatch.setattr(probe_module, "ask_child", ask)
+    monkeypatch.setattr(probe_module, "_SLOWEST_BYTES_PER_S", 1.0)
+    with pytest.raises(RuntimeError):
+        probe(path)
+    assert waits[0] > sizes
+
+
+def test_parts_that_lie_elsewhere_under_other_names_are_found(tmp_path: Path) -> None:
+    (tmp_path / "blobs").mkdir()
+    (tmp_path / "snapshot").mkdir()
+    path = split(tmp_path / "snapshot", 3)
+    for name in NAMES:  # as the cache of huggingface_hub keeps them
+        (tmp_path / "snapshot" / name).rename(tmp_path / "blobs" / f"{name[6]}f2a")
+        try:
+            (tmp_path / "snapshot" / name).symlink_to(tmp_path / "blobs" / f"{name[6]}f2a")
+        except OSError:
+            pytest.skip("this system lets nobody make links")
+    assert probe(path).num_params == NUM_PARAMS
+    assert len(file_facts(str(path))) == 6

@@ -1,0 +1,92 @@
+"""Memory as llama.cpp reports it, and the estimate where it does not."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from app.paths import builtin_target
+from engine.loading.loading import LoadOptions, open_model
+from engine.loading.memory_use import estimated_memory, reported_memory
+from engine.records import MemoryUse
+
+MIB = 2**20
+LINES = [
+    "load_tensors:   CPU_Mapped model buffer size =     4.50 MiB",
+    "load_tensors:        CUDA0 model buffer size =   100.00 MiB",
+    "llama_context:        CPU  output buffer size =     0.50 MiB",
+    "llama_kv_cache:        CPU KV buffer size =    12.00 MiB",
+    "llama_memory_recurrent:      CUDA0 RS buffer size =     3.00 MiB",
+    "sched_reserve:        CPU compute buffer size =     2.00 MiB",
+]
+
+
+def test_the_buffers_of_all_devices_are_added() -> None:
+    assert reported_memory(LINES, round(104.5 * MIB)) == MemoryUse(
+        weights_bytes=round(104.5 * MIB), cache_bytes=15 * MIB, compute_bytes=round(2.5 * MIB), measured=True
+    )
+
+
+def test_without_the_weights_nothing_is_reported() -> None:
+    assert reported_memory(LINES[2:], 100 * MIB) is None
+    assert reported_memory([], 100 * MIB) is None
+
+
+@pytest.mark.parametrize(
+    ("anew_mib", "size_mib", "expected_mib"),
+    [
+        ("215.59", 215.29, 215.59),  # all but the norms is laid out anew, and a little larger than before
+        ("180.00", 215.29, 215.29),  # the rest is read where the file is mapped
+    ],
+)
+def test_weights_that_are_laid_out_anew_count_once(anew_mib: str, size_mib: float, expected_mib: float) -> None:
+    lines = [
+        f"load_tensors:          AMX model buffer size =   {anew_mib} MiB",
+        "load_tensors:   CPU_Mapped model buffer size =   215.29 MiB",
+    ]
+    memory = reported_memory(lines, round(size_mib * MIB))
+    assert memory is not None
+    assert memory.weights_bytes == pytest.approx(expected_mib * MIB, abs=2)
+
+
+def test_weights_that_were_read_instead_of_mapped_count_as_they_are_reported() -> None:
+    memory = reported_memory(["load_tensors:          CPU model buffer size =   300.00 MiB"], 200 * MIB)
+    assert memory is not None
+    assert memory.weights_bytes == 300 * MIB
+
+
+def test_a_file_mapped_for_two_devices_counts_once() -> None:
+    lines = [
+        "load_tensors:   CPU_Mapped model buffer size =   100.00 MiB",
+        "load_tensors:  MTL0_Mapped model buffer size =    99.00 MiB",
+    ]
+    memory = reported_memory(lines, 100 * MIB)
+    assert memory is not None
+    assert memory.weights_bytes == 100 * MIB
+
+
+@pytest.mark.skipif(not builtin_target().exists(), reason="the built-in pair is not in this copy")
+def test_a_loaded_model_tells_what_it_takes_and_the_estimate_agrees() -> None:
+    loaded = open_model(builtin_target(), LoadOptions(n_ctx=1024, gpu_layers=0))
+    try:
+        memory = loaded.info.memory
+        guess = estimated_memory(loaded.info)
+    finally:
+        loaded.close()
+    assert memory is not None
+    assert memory.measured
+    assert guess is not None
+    assert not guess.measured
+    # What is laid out anew may take a little more than in the file, such as the sums that AMX needs.
+    assert guess.weights_bytes == pytest.approx(memory.weights_bytes, rel=0.15)
+    assert guess.cache_bytes == pytest.approx(memory.cache_bytes, rel=0.01)
+    assert memory.compute_bytes > 0
+    assert memory.all_bytes == memory.weights_bytes + memory.cache_bytes + memory.compute_bytes
+
+
+@pytest.mark.skipif(not builtin_target().exists(), reason="the built-in pair is not in this copy")
+def test_a_file_that_went_away_has_no_estimate() -> None:
+    loaded = open_model(builtin_target(), LoadOptions(n_ctx=512, gpu_layers=0))
+    loaded.close()
+    assert estimated_memory(replace(loaded.info, path="gone.gguf")) is None

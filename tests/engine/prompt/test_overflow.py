@@ -1,0 +1,160 @@
+"""What is left out where a conversation has outgrown the context."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from app.paths import builtin_target
+from engine.errors import PromptTooLongError
+from engine.prompt.overflow import Kept, without_hopeless, without_oldest, without_unanswered
+from engine.records import JOINT, ChatRequest, Finished, LoadRequest, Message, Mode, Overflow, RunStats, SamplingParams
+from engine.session.session import Session
+from engine.session.summarising import in_front, with_summary
+
+
+def talk(*sizes: int, system: bool = True) -> list[Message]:
+    turns = [Message("user" if i % 2 == 0 else "assistant", "x" * size) for i, size in enumerate(sizes)]
+    return [Message("system", "Be kind."), *turns] if system else turns
+
+
+def test_turns_go_by_quarters_of_the_context_oldest_first() -> None:
+    messages = talk(10, 10, 10, 10, 10, 10, 10, 10, 10)
+    kept = without_oldest(messages, len, 120)
+    assert [part.num_left_out for part in kept] == [4, 6, 8]
+    assert kept[0].messages == (messages[0], *messages[5:])
+    assert kept[-1].messages == (messages[0], messages[-1])
+
+
+def test_the_last_question_alone_has_nothing_to_leave_out() -> None:
+    assert without_oldest(talk(500), len, 100) == []
+
+
+def asked(*questions: str) -> Message:
+    """One message of several questions, all but the last without an answer."""
+    return Message("user", JOINT.join(questions), questions)
+
+
+def test_questions_without_an_answer_go_one_by_one_oldest_first() -> None:
+    messages = [asked("early", "b"), Message("assistant", "c"), asked("first", "second", "third")]
+    kept = without_unanswered(messages)
+    assert [(part.messages[0].content, part.messages[2].content) for part in kept] == [
+        ("b", JOINT.join(("first", "second", "third"))),
+        ("b", JOINT.join(("second", "third"))),
+        ("b", "third"),
+    ]
+    assert [part.num_left_out for part in kept] == [1, 2, 3]
+    assert all(part.messages[1] == messages[1] for part in kept)
+    assert without_unanswered(talk(10, 10, 10)) == without_unanswered(talk()) == without_unanswered([]) == []
+
+
+def test_what_no_prompt_can_hold_goes_alone_and_a_summary_in_front_stays() -> None:
+    question = asked("short", "x" * 50, "last")
+    messages = with_summary([*talk(5, 5), question], 2, "They spoke.")
+    kept = without_hopeless(messages, len, 40)
+    assert kept.num_left_out == 1
+    assert kept.messages[-1].content == in_front("They spoke.", "short\n\nlast")
+    assert without_hopeless(messages, len, 50) == Kept(messages, 0)
+    assert without_hopeless([asked("a", "x" * 50)], len, 40).num_left_out == 0  # the last question always stays
+
+
+@given(st.lists(st.integers(0, 60), min_size=1, max_size=30), st.booleans(), st.integers(8, 200))
+def test_what_stays_is_the_end_of_the_conversation(sizes: list[int], system: bool, n_ctx: int) -> None:
+    messages = talk(*sizes, system=system)
+    last = messages[-1]
+    counts = []
+    for part in without_oldest(messages, len, n_ctx):
+        head = 1 if system else 0
+        assert part.messages[:head] == tuple(messages[:head])
+        assert part.messages[head:] == tuple(messages[head + part.num_left_out :])
+        assert part.messages[head].role == "user"
+        assert part.messages[-1] == last
+        counts.append(part.num_left_out)
+    assert counts == sorted(set(counts))
+
+
+@given(st.lists(st.integers(1, 40), min_size=9, max_size=25))
+def test_one_more_turn_seldom_moves_the_beginning(sizes: list[int]) -> None:
+    """What answers see begins at few places while a conversation grows, so that the cache can be used again."""
+    n_ctx, places = 160, []
+    for end in range(1, len(sizes) + 1, 2):
+        messages = talk(*sizes[:end])
+        whole = sum(sizes[:end])
+        fitting = [
+            part for part in without_oldest(messages, len, n_ctx) if whole - _left(messages, part.num_left_out) < n_ctx
+        ]
+        places.append(0 if whole < n_ctx else fitting[0].num_left_out if fitting else end - 1)
+    assert places == sorted(places)
+    assert len(set(places)) <= 2 + 4 * sum(sizes) // n_ctx
+
+
+def _left(messages: list[Message], count: int) -> int:
+    return sum(len(message.content) for message in messages[1 : 1 + count])
+
+
+def test_an_outgrown_conversation_goes_on_or_is_told_as_wished() -> None:
+    session = Session()
+    session.load(LoadRequest(str(builtin_target()), n_ctx=256))
+    turns = [
+        Message(role, "one two three four five six seven eight") for _ in range(14) for role in ("user", "assistant")
+    ]
+    messages = (*turns, Message("user", "Hello"))
+    greedy = SamplingParams(temperature=0.0)
+    with pytest.raises(PromptTooLongError, match="but the context holds 256"):
+        list(session.generate(ChatRequest(messages, Mode.OFF, sampling=greedy, max_tokens=4)))
+    cached = []
+    for more in range(4):
+        longer = (*messages, *(Message(role, "and more") for _ in range(more) for role in ("assistant", "user")))
+        events = list(session.generate(ChatRequest(longer, Mode.OFF, None, greedy, 4, overflow=Overflow.DROP)))
+        end = events[-1]
+        assert isinstance(end, Finished)
+        assert end.stats.left_out > 0
+        assert any("left out" in reason for reason in end.stats.decisions)
+        assert end.stats.prompt_tokens < 256 - 256 // 8
+        cached.append(end.stats.prompt_cached_tokens)
+    assert sum(count > 60 for count in cached[1:]) >= 2  # the beginning stands still, so the cache is used
+    too_long = ChatRequest((Message("user", "word " * 400),), Mode.OFF, None, greedy, 4, overflow=Overflow.DROP)
+    with pytest.raises(PromptTooLongError):
+        list(session.generate(too_long))
+    session.close()
+
+
+@pytest.mark.parametrize("policy", list(Overflow))
+def test_a_question_that_was_too_long_stands_in_nobodys_way(policy: Overflow) -> None:
+    session = Session()
+    session.load(LoadRequest(str(builtin_target()), n_ctx=256))
+    greedy = SamplingParams(temperature=0.0)
+
+    def answered(*messages: Message) -> RunStats:
+        end = list(session.generate(ChatRequest(messages, Mode.OFF, None, greedy, 4, overflow=policy)))[-1]
+        assert isinstance(end, Finished)
+        return end.stats
+
+    turn = (Message("user", "one two three"), Message("assistant", "four"))
+    huge = "word " * 400
+    with pytest.raises(PromptTooLongError) as caught:
+        answered(*turn, Message("user", huge))
+    assert f"has {caught.value.num_tokens:,} tokens" in str(caught.value)
+    stats = answered(*turn, asked(huge, "Hello"))
+    assert (stats.left_out, stats.unanswered) == (0, 1)
+    assert any("1 questions without an answer" in why for why in stats.decisions)
+    stats = answered(*turn, asked(huge, "Hello"), Message("assistant", "Hi"), Message("user", "And now?"))
+    assert (stats.left_out, stats.unanswered) == (0, 1)  # nor later on
+    half = "word " * 120  # together with the next it is too long, with neither alone
+    stats = answered(asked(half, half))
+    assert (stats.left_out, stats.unanswered) == (0, 1)
+    session.close()
+
+
+def test_where_turns_go_too_both_are_counted() -> None:
+    session = Session()
+    session.load(LoadRequest(str(builtin_target()), n_ctx=256))
+    turns = [Message(role, "one two three four five six") for _ in range(16) for role in ("user", "assistant")]
+    messages = (*turns, asked("word " * 400, "Hello"))
+    greedy = SamplingParams(temperature=0.0)
+    end = list(session.generate(ChatRequest(messages, Mode.OFF, None, greedy, 4, overflow=Overflow.DROP)))[-1]
+    assert isinstance(end, Finished)
+    assert 0 < end.stats.left_out < len(turns)
+    assert end.stats.unanswered == 1
+    session.close()

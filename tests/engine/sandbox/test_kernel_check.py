@@ -1,0 +1,138 @@
+"""Kernels that do not work on this processor are found out in a child process, and done without."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from engine.errors import ModelLoadError, NotEnoughMemoryError
+from engine.llama import library
+from engine.records import LoadRequest
+from engine.sandbox import kernel_check, kernel_child
+from engine.sandbox.kernel_check import CACHE_FILE, check_kernels, inspector, kernel_notices
+from engine.session.session import Session
+from tests.engine.gguf_factory import tiny_llama
+
+
+@pytest.fixture(name="sample")
+def fixture_sample(tmp_path: Path) -> Path:
+    return tiny_llama(seed=1).write(tmp_path / "sample.gguf")
+
+
+@pytest.fixture(autouse=True)
+def fixture_trust(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(library, "_forgone", [])
+
+
+def asking(monkeypatch: pytest.MonkeyPatch, error: Exception | None) -> list[Path]:
+    """Let the child process end so; the list fills with what it was asked about."""
+    asked: list[Path] = []
+
+    def ask(helper: str, paths: list[Path], _limit_s: float, _should_stop: object) -> dict[str, bool]:
+        assert helper == "kernels"
+        asked.extend(paths)
+        if error is not None:
+            raise error
+        return {"works": True}
+
+    monkeypatch.setattr(kernel_check, "ask_child", ask)
+    return asked
+
+
+def test_the_kernels_of_this_build_work_in_a_real_child(sample: Path, tmp_path: Path) -> None:
+    assert check_kernels(sample, tmp_path)
+    assert library.uses_repacking()
+    assert kernel_notices() == ()
+
+
+def test_a_crash_does_without_them_and_is_told(sample: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    asking(monkeypatch, ModelLoadError("llama.cpp crashed"))
+    assert not check_kernels(sample, tmp_path)
+    assert not library.uses_repacking()
+    session = Session()
+    try:
+        ready = session.load(LoadRequest(str(sample), n_ctx=256))
+    finally:
+        session.close()
+    assert any("slower ones are used" in notice for notice in ready.notices)
+
+
+@pytest.mark.parametrize("error", [None, ModelLoadError("llama.cpp crashed")])
+def test_a_verdict_is_kept_for_the_next_start(
+    sample: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, error: Exception | None
+) -> None:
+    asked = asking(monkeypatch, error)
+    check_kernels(sample, tmp_path)
+    monkeypatch.setattr(library, "_forgone", [])
+    assert check_kernels(sample, tmp_path) is (error is None)
+    assert asked == [sample]
+
+
+def test_another_build_is_tried_anew(sample: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = asking(monkeypatch, None)
+    compiled = tmp_path / "libggml-cpu.so"
+    monkeypatch.setattr(library, "compiled_files", lambda: [compiled])
+    for content in ("one", "another"):
+        compiled.write_text(content)
+        check_kernels(sample, tmp_path)
+    assert len(asked) == 2
+
+
+def test_want_of_memory_says_nothing_of_the_kernels(
+    sample: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asking(monkeypatch, NotEnoughMemoryError("no room"))
+    assert check_kernels(sample, tmp_path)
+    assert not (tmp_path / CACHE_FILE).exists()
+
+
+def test_a_machine_that_was_too_busy_is_asked_again_at_the_next_start(
+    sample: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(kernel_check, "_LIMIT_S", 0.0)
+    assert not check_kernels(sample, tmp_path)  # they may hang: done without this time
+    monkeypatch.undo()
+    monkeypatch.setattr(library, "_forgone", [])
+    assert check_kernels(sample, tmp_path)
+
+
+def test_a_trial_that_is_stopped_says_nothing_of_the_kernels(sample: Path, tmp_path: Path) -> None:
+    began = time.monotonic()
+    assert check_kernels(sample, tmp_path, lambda: True)
+    assert time.monotonic() - began < kernel_check._LIMIT_S / 2
+    assert not (tmp_path / CACHE_FILE).exists()
+    assert library.uses_repacking()
+
+
+def test_a_session_tries_them_once_and_before_any_file(
+    sample: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked = asking(monkeypatch, None)
+    monkeypatch.setattr(kernel_check, "probe", lambda path, _cache, **_: asked.append(path))
+    inspect = inspector(tmp_path, sample)
+    for name in ("one.gguf", "two.gguf"):
+        inspect(Path(name), lambda: False)
+    assert asked == [sample, Path("one.gguf"), Path("two.gguf")]
+
+
+def test_a_load_that_is_given_up_leaves_the_trial_to_the_next_file(
+    sample: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked = asking(monkeypatch, None)
+    monkeypatch.setattr(kernel_check, "probe", lambda path, _cache, **_: asked.append(path))
+    inspect = inspector(None, sample)
+    inspect(Path("given up.gguf"), lambda: True)
+    inspect(Path("wanted.gguf"), lambda: False)
+    assert asked == [sample, Path("given up.gguf"), sample, Path("wanted.gguf")]
+
+
+def test_wrong_numbers_are_a_failure(sample: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    good = kernel_child._rows(sample, repack=False)
+    rows = {False: good, True: [*good[:-1], np.roll(good[-1], 1)]}
+    monkeypatch.setattr(kernel_child, "limit_memory", lambda _most: None)
+    monkeypatch.setattr(kernel_child, "_rows", lambda _path, *, repack: rows[repack])
+    with pytest.raises(ModelLoadError, match="wrong numbers"):
+        kernel_child.try_kernels(sample)

@@ -1,0 +1,155 @@
+"""Verdicts on pairs from headers alone, and that they are those of loaded models."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from engine.drafters.pairing import check_pair
+from engine.errors import DraftRefusedError, ModelFileError
+from engine.gguf.header import parse_header
+from engine.gguf.ranges import RangeSource
+from engine.gguf.stub import write_stub
+from engine.llama.model import LlamaModel
+from engine.sandbox import probe as probe_module
+from engine.sandbox.pair_probe import PairVerdict, judge_pairs
+from engine.sandbox.process import child_command
+from tests.engine.gguf_factory import GgufFile, Kind, tiny_llama
+from tests.shared_files import SHARED
+
+GOOD = tiny_llama()
+TOKENS: list[str] = GOOD.metadata["tokenizer.ggml.tokens"][1][1]
+REAL = sorted([*(SHARED / "vocabs").glob("*.gguf"), *(SHARED / "models").glob("*.gguf")])
+
+
+def with_tokens(tokens: list[str]) -> GgufFile:
+    types = [2, 3, 3, *[6] * 256, *[1] * (len(tokens) - 259)]
+    return GOOD.with_metadata(
+        llama__vocab_size=(Kind.UINT32, len(tokens)),
+        tokenizer__ggml__tokens=(Kind.ARRAY, (Kind.STRING, tokens)),
+        tokenizer__ggml__scores=(Kind.ARRAY, (Kind.FLOAT32, [0.0] * len(tokens))),
+        tokenizer__ggml__token_type=(Kind.ARRAY, (Kind.INT32, types)),
+    )
+
+
+VOCABULARIES: dict[str, GgufFile] = {
+    "same": GOOD,
+    "other text": with_tokens([*TOKENS[:260], "c", *TOKENS[261:]]),
+    "first ids differ": with_tokens(["<pad>", "<bos>", *TOKENS[2:]]),
+    "more tokens": with_tokens([*TOKENS, *(f"extra{i}" for i in range(128))]),
+    "too many tokens": with_tokens([*TOKENS, *(f"extra{i}" for i in range(129))]),
+    "other BOS": GOOD.with_metadata(tokenizer__ggml__bos_token_id=(Kind.UINT32, 5)),
+    "no BOS added": GOOD.with_metadata(tokenizer__ggml__add_bos_token=(Kind.BOOL, False)),
+    "EOS added": GOOD.with_metadata(tokenizer__ggml__add_eos_token=(Kind.BOOL, True)),
+    "split": GOOD.with_metadata(split__count=(Kind.UINT16, 3), split__no=(Kind.UINT16, 0)),
+}
+
+
+def stub_of(path: Path, folder: Path) -> Path:
+    """A stub as it is made of a file that is not here."""
+    data = path.read_bytes()
+    source = RangeSource(lambda start, end: data[start:end], len(data))
+    return write_stub(parse_header(source.read_at, len(data)), source.read_at, folder / path.name)
+
+
+def loaded_verdict(target: LlamaModel, draft: LlamaModel) -> str:
+    try:
+        check_pair(target.vocab, draft.vocab)
+    except DraftRefusedError as error:
+        return error.message
+    return ""
+
+
+def test_generated_vocabularies_are_judged_as_when_loaded(tmp_path: Path) -> None:
+    files = {name: file.write(tmp_path / f"{name}.gguf") for name, file in VOCABULARIES.items() if name != "split"}
+    models = {name: LlamaModel(path, vocab_only="many" in name or "more" in name) for name, path in files.items()}
+    (tmp_path / "stubs").mkdir()
+    stubs = {name: stub_of(path, tmp_path / "stubs") for name, path in files.items()}
+    reasons = set()
+    for name in ("same", "other BOS"):
+        verdicts = judge_pairs(stubs[name], list(stubs.values()))
+        for other, verdict in zip(stubs, verdicts, strict=True):
+            reason = loaded_verdict(models[name], models[other])
+            assert verdict == PairVerdict(not reason, reason)
+            reasons.add(reason)
+    for model in models.values():
+        model.close()
+    assert "Token 260 is 'a' in the target, 'c' in the draft." in reasons
+    assert len(reasons) >= 7
+
+
+def test_the_first_part_of_a_split_model_is_judged(tmp_path: Path) -> None:
+    (tmp_path / "stubs").mkdir()
+    stub = stub_of(VOCABULARIES["split"].write(tmp_path / "m-00001-of-00003.gguf"), tmp_path / "stubs")
+    assert judge_pairs(GOOD.write(tmp_path / "good.gguf"), [stub]) == (PairVerdict(True),)
+
+
+@pytest.fixture(name="real_models", scope="module")
+def fixture_real_models() -> Iterator[dict[Path, LlamaModel]]:
+    models = {path: LlamaModel(path, vocab_only=path.parent.name == "vocabs") for path in REAL}
+    yield models
+    for model in models.values():
+        model.close()
+
+
+@pytest.fixture(name="real_stubs", scope="module")
+def fixture_real_stubs(tmp_path_factory: pytest.TempPathFactory) -> dict[Path, Path]:
+    folder = tmp_path_factory.mktemp("stubs")
+    return {path: stub_of(path, folder) for path in REAL}
+
+
+def beside(path: Path) -> list[Path]:
+    """The file itself and its neighbours: of every pair of neighbours, each is the target once."""
+    place = REAL.index(path)
+    return [REAL[(place + step) % len(REAL)] for step in (-1, 0, 1)]
+
+
+@pytest.mark.skipif(not REAL, reason="the shared vocabularies and models are not beside this checkout")
+@pytest.mark.parametrize("target", REAL, ids=lambda path: path.stem)
+def test_real_pairs_are_judged_as_when_loaded(
+    target: Path, real_stubs: dict[Path, Path], real_models: dict[Path, LlamaModel]
+) -> None:
+    drafts = beside(target)
+    verdicts = judge_pairs(real_stubs[target], [real_stubs[path] for path in drafts])
+    for path, verdict in zip(drafts, verdicts, strict=True):
+        reason = loaded_verdict(real_models[target], real_models[path])
+        assert verdict == PairVerdict(not reason, reason), path.name
+
+
+def test_a_draft_that_cannot_be_read_is_told(tmp_path: Path) -> None:
+    good = GOOD.write(tmp_path / "good.gguf")
+    bad = tmp_path / "bad.gguf"
+    bad.write_bytes(b"nothing")
+    strange = GOOD.with_metadata(tokenizer__ggml__model=(Kind.STRING, "abacus")).write(tmp_path / "strange.gguf")
+    one, two, three = judge_pairs(good, [bad, strange, good])
+    assert not one.readable
+    assert "bad.gguf is damaged" in one.reason
+    assert not two.readable
+    assert "strange.gguf" in two.reason
+    assert three.matches
+    with pytest.raises(ModelFileError, match="bad"):
+        judge_pairs(bad, [good])
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals are Unix")
+def test_a_draft_that_ends_the_child_does_not_harm_the_others(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    good, deadly = GOOD.write(tmp_path / "good.gguf"), GOOD.write(tmp_path / "deadly.gguf")
+
+    def command(name: str, *paths: str) -> list[str]:
+        if any("deadly" in path for path in paths):
+            return [sys.executable, "-c", "import os, signal; os.kill(os.getpid(), signal.SIGSEGV)"]
+        return child_command(name, *paths)
+
+    monkeypatch.setattr(probe_module, "child_command", command)
+    one, two, three = judge_pairs(good, [good, deadly, good])
+    assert one.matches
+    assert three.matches
+    assert not two.readable
+    assert "crashed when it opened deadly.gguf (SIGSEGV)" in two.reason
+
+
+def test_nothing_to_judge(tmp_path: Path) -> None:
+    assert judge_pairs(tmp_path / "none.gguf", []) == ()

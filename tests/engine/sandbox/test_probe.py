@@ -1,0 +1,230 @@
+"""Opening strangers' files: every one gives one sentence or a model that answers, and nobody crashes.
+
+``PACELINE_FUZZ=200`` tries as many random corruptions instead of the few of every run, sends every file through the
+whole probe, and prints what happened; ``PACELINE_FUZZ_FILE`` names another file to damage.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from engine.errors import (
+    DecodeError,
+    EngineError,
+    ModelFileError,
+    ModelLoadError,
+    ModelNotFoundError,
+    NotEnoughMemoryError,
+)
+from engine.gguf.hyperparameters import read_checked_header
+from engine.records import ChatRequest, Finished, LoadRequest, SamplingParams
+from engine.sandbox import probe as probe_module
+from engine.sandbox.probe import CACHE_FILE, probe
+from engine.session.session import Session
+from tests.engine.damaged_files import absurd_files, random_damage
+from tests.engine.gguf_factory import GgufFile, Kind, tiny_llama
+
+GOOD = tiny_llama(seed=1)
+ABSURD = absurd_files()
+THOROUGH = "PACELINE_FUZZ" in os.environ
+FUZZED = Path(os.environ["PACELINE_FUZZ_FILE"]).read_bytes() if "PACELINE_FUZZ_FILE" in os.environ else GOOD.to_bytes()
+RANDOM = dict(random_damage(FUZZED, int(os.environ.get("PACELINE_FUZZ", "24")), seed=20261120))
+SENTENCE = re.compile(r"\w+Error: [^\n]{10,500}\.")
+RWKV = Path(__file__).resolve().parents[4] / "shared" / "models" / "tiny-rwkv7-834K-f32.gguf"
+
+
+@pytest.fixture(name="good", scope="module")
+def fixture_good(tmp_path_factory: pytest.TempPathFactory) -> LoadRequest:
+    """An intact model."""
+    return LoadRequest(str(GOOD.write(tmp_path_factory.mktemp("good") / "good.gguf")))
+
+
+@pytest.fixture(name="session", scope="module")
+def fixture_session(tmp_path_factory: pytest.TempPathFactory, good: LoadRequest) -> Iterator[Session]:
+    """A session with the intact model loaded, into which the others are tried."""
+    cache = tmp_path_factory.mktemp("cache")
+
+    def inspect(path: Path, _should_stop: object) -> None:
+        if not THOROUGH:
+            read_checked_header(path)  # as the probe does, but without the half second of a process
+        probe(path, cache)
+
+    session = Session(inspect)
+    session.load(good)
+    yield session
+    session.close()
+
+
+def answer(session: Session, temperature: float = 0.0) -> tuple[int, ...]:
+    sampling = SamplingParams(temperature=temperature, seed=1)
+    request = ChatRequest(raw_prompt="ab a", sampling=sampling, max_tokens=12, ignore_eos=True)
+    (finished,) = (event for event in session.generate(request) if isinstance(event, Finished))
+    return finished.token_ids
+
+
+def outcome(session: Session, path: Path) -> str:
+    """One sentence, or that the model was loaded and wrote tokens in both ways of choosing them."""
+    try:
+        session.load(LoadRequest(str(path)))
+        numbers = {len(answer(session)), len(answer(session, 1.0))}
+    except EngineError as error:
+        return f"{type(error).__name__}: {error.message}"
+    return "answers" if numbers == {12} else f"stopped after {numbers} tokens"
+
+
+@pytest.mark.parametrize("name", [*ABSURD, *RANDOM])
+def test_a_bad_file_is_a_sentence_or_answers(name: str, tmp_path: Path, session: Session, good: LoadRequest) -> None:
+    before = answer(session)
+    path = tmp_path / "bad.gguf"
+    path.write_bytes(RANDOM[name] if name in RANDOM else ABSURD[name].to_bytes())
+    result = outcome(session, path)
+    if THOROUGH:
+        sys.stderr.write(f"\n{name:28} {result}")
+    assert result == "answers" or SENTENCE.fullmatch(result)
+    if name.startswith("cut-") or name.endswith("nan"):
+        assert (result == "answers") == (name == "scores nan")  # the scores only order the merges
+    if session.ready().target.path != good.target:
+        session.load(good)
+    assert answer(session) == before
+
+
+def test_damage_that_the_probe_does_not_meet_ends_the_answer(
+    tmp_path: Path, session: Session, good: LoadRequest
+) -> None:
+    embedding = GOOD.tensors[0]
+    row_bytes = len(embedding.data) // embedding.dims[1]
+    intact = embedding.data[: -4 * row_bytes]  # all but the four tokens of letters
+    path = GOOD.with_tensor(embedding.name, data=intact + b"\xff\x7f" * (2 * row_bytes)).write(tmp_path / "bad.gguf")
+    session.load(LoadRequest(str(path)))
+    for temperature in (0.0, 1.0):
+        with pytest.raises(DecodeError, match="not numbers"):
+            answer(session, temperature)
+    session.load(good)
+    assert len(answer(session)) == 12
+
+
+def test_a_crash_of_llama_cpp_is_a_sentence(tmp_path: Path) -> None:
+    with pytest.raises(ModelLoadError, match=r"crashed when it opened bad\.gguf \(llama-model\.cpp:\d+: GGML_ASSERT"):
+        probe(ABSURD["experts 2000"].write(tmp_path / "bad.gguf"))
+
+
+def test_a_refusal_of_llama_cpp_is_a_sentence(tmp_path: Path) -> None:
+    with pytest.raises(ModelLoadError, match=r"refused bad\.gguf: unknown model architecture: 'no-such-thing'\."):
+        probe(ABSURD["unknown architecture"].write(tmp_path / "bad.gguf"))
+
+
+def test_a_good_file_gives_a_report_and_is_remembered(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = GOOD.write(tmp_path / "good.gguf")
+    report = probe(path, tmp_path / "cache")
+    assert (report.architecture, report.name, report.n_ctx_train, report.n_vocab) == ("llama", "tiny", 256, 263)
+    assert not report.is_recurrent
+    assert not report.has_template
+
+    monkeypatch.setattr(probe_module, "child_command", lambda *_: [sys.executable, "-c", "import os; os.abort()"])
+    assert probe(path, tmp_path / "cache") == report
+    GOOD.with_metadata(general__name=(Kind.STRING, "tint")).write(path)  # as long as before
+    with pytest.raises(ModelLoadError):
+        probe(path, tmp_path / "cache")
+    assert [file.name for file in (tmp_path / "cache").iterdir()] == [CACHE_FILE]
+
+
+@pytest.mark.parametrize("text", ["", "{", "[]", '{"format": 1}', '{"format": 1, "reports": {"x": {"name": 1}}}'])
+def test_a_damaged_memory_is_ignored_and_replaced(tmp_path: Path, text: str) -> None:
+    (tmp_path / CACHE_FILE).write_text(text, "utf-8")
+    path = GOOD.write(tmp_path / "good.gguf")
+    assert probe(path, tmp_path).n_vocab == 263
+    assert len(json.loads((tmp_path / CACHE_FILE).read_text("utf-8"))["reports"]) == 1
+
+
+def test_a_memory_that_cannot_be_written_is_no_failure(tmp_path: Path) -> None:
+    (tmp_path / "cache").write_bytes(b"a file, no folder")
+    assert probe(GOOD.write(tmp_path / "good.gguf"), tmp_path / "cache").n_vocab == 263
+
+
+@pytest.mark.skipif(not RWKV.exists(), reason="the shared models are not on this machine")
+def test_a_recurrent_model_is_told() -> None:
+    assert probe(RWKV).is_recurrent
+
+
+def test_a_template_is_told(tmp_path: Path) -> None:
+    path = GOOD.with_metadata(tokenizer__chat_template=(Kind.STRING, "{{ messages }}")).write(tmp_path / "t.gguf")
+    assert probe(path).has_template
+
+
+@pytest.mark.parametrize("path", ["model\0.gguf", "model\ud800.gguf"])
+def test_a_name_that_no_file_can_have(path: str) -> None:
+    with pytest.raises(ModelNotFoundError, match="cannot be read"):
+        probe(Path(path))
+
+
+def test_a_missing_file(tmp_path: Path) -> None:
+    with pytest.raises(ModelNotFoundError, match="cannot be read"):
+        probe(tmp_path / "none.gguf")
+
+
+@pytest.mark.timeout(60)
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="this system has no pipes with names")
+def test_a_pipe_is_not_waited_for(tmp_path: Path) -> None:
+    pipe = tmp_path / "pipe.gguf"
+    os.mkfifo(pipe)
+    for deed in (probe, read_checked_header):
+        with pytest.raises(ModelNotFoundError, match="no ordinary file"):
+            deed(pipe)
+
+
+CHILDREN = {
+    "import os, signal; os.kill(os.getpid(), signal.SIGSEGV)": (ModelLoadError, r"crashed .*\(SIGSEGV\)"),
+    "import os, signal; os.kill(os.getpid(), signal.SIGFPE)": (ModelLoadError, r"crashed .*\(SIGFPE\)"),
+    "import os, signal; os.kill(os.getpid(), signal.SIGILL)": (ModelLoadError, "another processor"),
+    "import os, signal; os.kill(os.getpid(), signal.SIGKILL)": (NotEnoughMemoryError, "want of memory"),
+    'import os, sys; sys.stderr.write("what():  std::bad_alloc"); sys.stderr.flush(); os.abort()': (
+        NotEnoughMemoryError,
+        "more memory",
+    ),
+    "import time; time.sleep(60)": (ModelLoadError, "within 1 seconds"),
+    "raise SystemExit(3)": (ModelLoadError, "status 3"),
+    "raise RuntimeError('surprise')": (ModelLoadError, "could not be opened: RuntimeError: surprise"),
+    "print('no answer')": (ModelLoadError, "without an answer"),
+}
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals are Unix")
+@pytest.mark.parametrize(("code", "expected"), CHILDREN.items(), ids=range(len(CHILDREN)))
+def test_however_the_child_ends_it_is_a_sentence(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, code: str, expected: tuple[type[EngineError], str]
+) -> None:
+    monkeypatch.setattr(probe_module, "child_command", lambda *_: [sys.executable, "-c", code])
+    with pytest.raises(expected[0], match=expected[1]) as caught:
+        probe(GOOD.write(tmp_path / "good.gguf"), timeout_s=1.0 if "sleep" in code else None)
+    assert caught.value.message.endswith(".")
+
+
+def test_a_probe_can_be_cancelled(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    sleeping = [sys.executable, "-c", "import time; time.sleep(60)"]
+    monkeypatch.setattr(probe_module, "child_command", lambda *_: sleeping)
+    began = time.monotonic()
+    with pytest.raises(ModelLoadError, match="cancelled"):
+        probe(GOOD.write(tmp_path / "good.gguf"), should_stop=lambda: True)
+    assert time.monotonic() - began < 30.0  # the child sleeps for a minute
+
+
+OTHER_KINDS = {
+    "encoder": (GOOD.with_metadata(llama__pooling_type=(Kind.UINT32, 1)), "text encoder"),
+    "bert": (GOOD.with_metadata(llama__attention__causal=(Kind.BOOL, False)), "text encoder"),
+    "adapter": (GOOD.with_metadata(general__type=(Kind.STRING, "adapter")), "LoRA"),
+    "vision": (GOOD.with_metadata(general__type=(Kind.STRING, "mmproj")), "image or sound"),
+}
+
+
+@pytest.mark.parametrize(("file", "reason"), OTHER_KINDS.values(), ids=OTHER_KINDS)
+def test_files_that_are_no_text_models(tmp_path: Path, file: GgufFile, reason: str) -> None:
+    with pytest.raises(ModelFileError, match=reason):
+        probe(file.write(tmp_path / "other.gguf"))

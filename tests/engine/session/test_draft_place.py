@@ -1,0 +1,201 @@
+"""Where a draft computes beside a target on a graphics processor: scripted places, and one real model's step."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, cast
+
+import pytest
+
+from app.paths import builtin_draft, builtin_target
+from engine.errors import DecodeError, ModelLoadError
+from engine.loading.loading import ALL_LAYERS, LoadedModel, LoadOptions, open_model
+from engine.records import ChatRequest, Finished, LoadRequest, Mode, SamplingParams
+from engine.session import draft_place
+from engine.session.draft_place import DraftPlace, step_ms
+from engine.session.session import Session
+from engine.storage.cost_store import CostStore
+from engine.tuning import draft_cache
+
+BY_RULE = LoadOptions(512)
+N_LAYER = 4
+
+
+@dataclass
+class Machine:
+    """A computer with a graphics processor, whose steps take so long; ``room``: layers of it that fit there."""
+
+    gpu_ms: float = 1.0
+    cpu_ms: float = 1.0
+    room: int = ALL_LAYERS
+    size: int = 1000
+    main_memory: bool = True
+    opened: list[int | None] = field(default_factory=list)
+    closed: list[int] = field(default_factory=list)
+    measured: list[float] = field(default_factory=list)
+
+    def open(self, options: LoadOptions) -> LoadedModel:
+        self.opened.append(options.gpu_layers)
+        if options.gpu_layers == 0 and not self.main_memory:
+            raise ModelLoadError("There is no memory.")
+        layers = min(self.room, ALL_LAYERS) if options.gpu_layers is None else options.gpu_layers
+        fake: Any = SimpleNamespace(
+            model=SimpleNamespace(gpu_layers=layers, n_layer=N_LAYER),
+            context=SimpleNamespace(threads=2),
+            info=SimpleNamespace(size_bytes=self.size),
+            can_rollback=True,
+            close=lambda: self.closed.append(layers),
+        )
+        return cast("LoadedModel", fake)
+
+    def step(self, draft: LoadedModel) -> float:
+        took = self.gpu_ms if draft.model.gpu_layers else self.cpu_ms
+        self.measured.append(took)
+        return took
+
+
+def place(machine: Machine, folder: Path, monkeypatch: pytest.MonkeyPatch, options: LoadOptions = BY_RULE) -> int:
+    """The layers on the graphics processor of a draft that is opened."""
+    monkeypatch.setattr(draft_place, "step_ms", machine.step)
+    monkeypatch.setattr(draft_place, "choose_threads", lambda *_: 2)
+    return DraftPlace(CostStore(folder)).open("draft.gguf", options, machine.open).model.gpu_layers
+
+
+def test_the_faster_place_is_taken_and_the_other_copy_closed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    quick = Machine(gpu_ms=1.2, cpu_ms=0.3)
+    assert place(quick, tmp_path / "a", monkeypatch) == 0
+    assert quick.closed == [ALL_LAYERS]
+    slow = Machine(gpu_ms=1.2, cpu_ms=5.0)
+    assert place(slow, tmp_path / "b", monkeypatch) == ALL_LAYERS
+    assert slow.closed == [0]
+
+
+@pytest.mark.parametrize(("cpu_ms", "chosen", "asked"), [(0.3, 0, 0), (5.0, ALL_LAYERS, None)])
+def test_the_next_start_opens_it_once_and_measures_nothing(
+    cpu_ms: float, chosen: int, asked: int | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    place(Machine(gpu_ms=1.2, cpu_ms=cpu_ms), tmp_path, monkeypatch)
+    again = Machine(gpu_ms=9.0, cpu_ms=9.0)
+    assert place(again, tmp_path, monkeypatch) == chosen
+    assert (again.opened, again.measured, again.closed) == ([asked], [], [])
+
+
+def test_what_was_found_can_be_asked_without_opening_anything(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    machine = Machine(gpu_ms=2.0)
+    found = DraftPlace(CostStore(tmp_path))
+    assert found.is_processor_faster("draft.gguf", BY_RULE) is None
+    place(machine, tmp_path, monkeypatch)
+    found = DraftPlace(CostStore(tmp_path))
+    assert found.is_processor_faster("draft.gguf", BY_RULE) is True
+    assert found.is_processor_faster("other.gguf", BY_RULE) is None
+
+
+def test_where_a_kept_place_has_no_memory_any_more_the_rule_holds(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    place(Machine(gpu_ms=1.2, cpu_ms=0.3), tmp_path, monkeypatch)
+    assert place(Machine(main_memory=False), tmp_path, monkeypatch) == ALL_LAYERS
+
+
+@pytest.mark.parametrize(
+    "machine",
+    [Machine(cpu_ms=0.1, room=3), Machine(cpu_ms=0.1, size=draft_place.LARGEST_BYTES + 1), Machine(main_memory=False)],
+    ids=["short of graphics memory", "large", "short of main memory"],
+)
+def test_where_memory_is_short_or_the_draft_large_the_rule_holds(
+    machine: Machine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert place(machine, tmp_path, monkeypatch) == min(machine.room, ALL_LAYERS)
+    assert machine.measured == machine.closed == []
+
+
+def test_a_load_that_is_cancelled_opens_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    machine = Machine(main_memory=False)
+    monkeypatch.setattr(draft_place, "step_ms", machine.step)
+    with pytest.raises(ModelLoadError):
+        DraftPlace(CostStore(tmp_path)).open("draft.gguf", BY_RULE, machine.open, lambda: True)
+    assert machine.closed == [ALL_LAYERS]
+
+
+def test_other_layers_or_threads_are_another_measurement(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    place(Machine(gpu_ms=1.2, cpu_ms=0.3), tmp_path, monkeypatch)
+    other = Machine(gpu_ms=1.2, cpu_ms=5.0)
+    assert place(other, tmp_path, monkeypatch, LoadOptions(512, threads=1)) == ALL_LAYERS
+    assert len(other.measured) == 2
+
+
+def test_a_failure_while_measuring_leaves_nothing_open(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    machine = Machine()
+    monkeypatch.setattr(draft_place, "choose_threads", lambda *_: 2)
+
+    def fails(_draft: LoadedModel) -> float:
+        raise ModelLoadError("It failed.")
+
+    monkeypatch.setattr(draft_place, "step_ms", fails)
+    with pytest.raises(ModelLoadError):
+        DraftPlace(CostStore(tmp_path)).open("draft.gguf", BY_RULE, machine.open)
+    assert sorted(machine.closed) == [0, ALL_LAYERS]
+
+
+@pytest.mark.parametrize(
+    ("gpu", "target_layers", "asked", "choice"),
+    [(True, 9, None, True), (True, 9, 0, False), (True, 9, 99, False), (True, 0, None, False), (False, 0, None, False)],
+)
+def test_there_is_a_choice_beside_a_target_on_a_graphics_processor_where_nobody_made_it(
+    *, gpu: bool, target_layers: int, asked: int | None, choice: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("engine.llama.library.supports_gpu", lambda: gpu)
+    target: Any = SimpleNamespace(model=SimpleNamespace(gpu_layers=target_layers))
+    request = LoadRequest("t", "d", draft_gpu_layers=asked)
+    assert DraftPlace(CostStore()).has_choice(request, target) is choice
+
+
+def test_a_session_keeps_the_faster_of_two_copies_and_drafts_with_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    session = Session()
+    session.load(LoadRequest(str(builtin_target()), n_ctx=512, threads=1))
+    closed: list[bool] = []
+    steps = iter([2.0, 1.0])
+    monkeypatch.setattr(DraftPlace, "has_choice", lambda *_: True)
+    monkeypatch.setattr(draft_place, "_is_worth_trying", lambda _draft: True)
+    monkeypatch.setattr(draft_place, "step_ms", lambda _draft: next(steps))
+    monkeypatch.setattr(draft_cache, "_is_worth_trying", lambda *_: False)
+    close = LoadedModel.close
+    monkeypatch.setattr(LoadedModel, "close", lambda model: (closed.append(True), close(model))[1])
+    ready = session.set_draft(str(builtin_draft()))
+    assert ready.draft is not None
+    assert closed == [True]
+    request = ChatRequest(
+        raw_prompt="one two three one two",
+        mode=Mode.DRAFT,
+        depth=3,
+        sampling=SamplingParams(temperature=0.0),
+        max_tokens=8,
+    )
+    last = list(session.generate(request))[-1]
+    assert isinstance(last, Finished)
+    assert last.stats.proposed > 0
+    session.close()
+
+
+def test_a_step_of_a_real_draft_is_timed_and_its_cache_left_as_it_was() -> None:
+    draft = open_model(builtin_draft(), LoadOptions(256, 1))
+    assert 0.0 < step_ms(draft) < 1000.0
+    assert draft.sequence.num_past == 0
+    draft.close()
+
+
+def test_a_step_that_fails_is_no_fast_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    draft = open_model(str(builtin_draft()), BY_RULE)
+
+    def fails(*_args: object) -> None:
+        raise DecodeError("No pass.")
+
+    for name in ("forward", "forward_candidates"):
+        monkeypatch.setattr(draft.sequence, name, fails)
+    try:
+        with pytest.raises(DecodeError, match="No pass"):
+            step_ms(draft)
+    finally:
+        draft.close()

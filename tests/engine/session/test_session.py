@@ -1,0 +1,229 @@
+"""The session on real models: the same tokens in every mode, cache reuse, refusals, recovery."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from engine.errors import DecodeError, EngineError, ModelNotFoundError, ModeUnavailableError, PromptTooLongError
+from engine.records import (
+    ChatRequest,
+    Event,
+    Finished,
+    FinishReason,
+    LoadRequest,
+    Message,
+    Mode,
+    PrefillProgress,
+    SamplingParams,
+    Source,
+    StatsUpdate,
+    TextChunk,
+)
+from engine.session.session import Session
+from tests.shared_files import shared_model
+
+GREEDY = SamplingParams(temperature=0.0)
+
+
+@pytest.fixture(scope="module")
+def pair() -> Session:
+    session = Session()
+    session.load(LoadRequest(shared_model("babyllama-tok105-f16.gguf"), shared_model("babyllamaB-tok105-f16.gguf")))
+    return session
+
+
+def request(
+    mode: Mode,
+    prompt: str = "Once upon a time",
+    *,
+    depth: int | None = None,
+    sampling: SamplingParams = GREEDY,
+    max_tokens: int = 96,
+    stop: tuple[str, ...] = (),
+) -> ChatRequest:
+    return ChatRequest(
+        raw_prompt=prompt, mode=mode, depth=depth, sampling=sampling, max_tokens=max_tokens, stop=stop, request_id=7
+    )
+
+
+def finished(events: list[Event]) -> Finished:
+    last = events[-1]
+    assert isinstance(last, Finished)
+    assert sum(isinstance(event, Finished) for event in events) == 1
+    return last
+
+
+def text(events: list[Event]) -> str:
+    return "".join(event.text for event in events if isinstance(event, TextChunk))
+
+
+def test_every_mode_gives_the_same_greedy_tokens(pair: Session) -> None:
+    ids = {
+        (mode, depth): finished(list(pair.generate(request(mode, depth=depth)))).token_ids
+        for mode in Mode
+        for depth in (None, 1, 3, 7)
+    }
+    assert len(set(ids.values())) == 1
+    assert len(ids[Mode.OFF, None]) == 96
+
+
+def test_the_draft_pays_off_in_tokens_per_pass(pair: Session) -> None:
+    stats = finished(list(pair.generate(request(Mode.DRAFT, depth=3)))).stats
+    assert stats.tokens_per_pass is not None
+    assert stats.tokens_per_pass > 2.5
+    assert sum(stats.provenance.values()) == stats.tokens == 96
+    assert stats.accepted + stats.rolled_back == stats.proposed
+    assert stats.provenance[Source.DRAFT] <= stats.accepted
+
+
+def test_a_seed_repeats_the_answer_at_a_fixed_mode_and_depth(pair: Session) -> None:
+    def answer(mode: Mode, seed: int) -> tuple[int, ...]:
+        sampling = SamplingParams(temperature=1.2, seed=seed)
+        return finished(list(pair.generate(request(mode, depth=3, sampling=sampling)))).token_ids
+
+    for mode in Mode:
+        assert answer(mode, 5) == answer(mode, 5) != answer(mode, 6)
+
+
+def test_how_sharply_to_draft_is_learnt_unless_a_seed_must_repeat_the_answer(pair: Session) -> None:
+    def taught(seed: int | None, depth: int | None) -> float:
+        before = pair._sharpness._num_passes
+        sampling = SamplingParams(temperature=1.0, seed=seed)
+        list(pair.generate(request(Mode.DRAFT, depth=depth, sampling=sampling)))
+        return pair._sharpness._num_passes - before
+
+    assert taught(None, 3) > 5
+    assert taught(7, None) > 5  # a paced answer is not repeated by its seed
+    assert taught(7, 3) == 0
+    assert finished(list(pair.generate(request(Mode.DRAFT, depth=3)))).stats.accepted > 0
+    assert pair._sharpness._params is not None
+    assert pair._sharpness._params.temperature == 1.0  # temperature 0 has no q to learn from
+
+
+def test_the_cache_is_kept_between_turns(pair: Session) -> None:
+    first = list(pair.generate(request(Mode.OFF, "The cat sat on the mat and", max_tokens=20)))
+    longer = "The cat sat on the mat and" + text(first) + " Then"
+    stats = finished(list(pair.generate(request(Mode.OFF, longer, max_tokens=5)))).stats
+    assert stats.prompt_cached_tokens >= finished(first).stats.prompt_tokens
+    again = finished(list(pair.generate(request(Mode.OFF, longer, max_tokens=5)))).stats
+    assert again.prompt_cached_tokens == again.prompt_tokens - 1
+
+
+def test_what_the_cache_keeps_does_not_change_the_answer(pair: Session) -> None:
+    alone = finished(list(pair.generate(request(Mode.OFF, "Tom and his dog")))).token_ids
+    list(pair.generate(request(Mode.DRAFT, "Tom and his cat went")))
+    assert finished(list(pair.generate(request(Mode.OFF, "Tom and his dog")))).token_ids == alone
+
+
+def test_spans_add_up_to_the_text_and_count_every_token(pair: Session) -> None:
+    events = list(pair.generate(request(Mode.DRAFT)))
+    chunks = [event for event in events if isinstance(event, TextChunk)]
+    assert all(sum(span.num_chars for span in chunk.spans) == len(chunk.text) for chunk in chunks)
+    assert sum(len(chunk.spans) for chunk in chunks) == 96
+    assert any(isinstance(event, StatsUpdate) for event in events)
+
+
+def test_a_stop_string_ends_the_answer_and_is_not_shown(pair: Session) -> None:
+    whole = text(list(pair.generate(request(Mode.OFF))))
+    word = whole[30:36]
+    for mode in Mode:
+        events = list(pair.generate(request(mode, stop=(word,))))
+        assert finished(events).reason is FinishReason.STOP
+        assert text(events) == whole[: whole.index(word)]
+        assert finished(events).stats.tokens == len(finished(events).token_ids)
+
+
+def test_a_stop_request_ends_it_between_passes(pair: Session) -> None:
+    events: list[Event] = []
+    for event in pair.generate(request(Mode.DRAFT), lambda: any(isinstance(one, TextChunk) for one in events)):
+        events.append(event)
+    assert finished(events).reason is FinishReason.CANCELLED
+    assert 0 < finished(events).stats.tokens < 96
+
+
+def test_a_full_context_ends_the_answer(pair: Session) -> None:
+    for mode in Mode:
+        end = finished(list(pair.generate(ChatRequest(raw_prompt="Once", mode=mode, sampling=GREEDY, ignore_eos=True))))
+        assert end.reason is FinishReason.CONTEXT
+        assert end.stats.prompt_tokens + end.stats.tokens == end.stats.context_size + 1
+
+
+def test_a_too_long_prompt_is_one_sentence_and_the_session_goes_on(pair: Session) -> None:
+    with pytest.raises(PromptTooLongError, match="context holds 256"):
+        list(pair.generate(request(Mode.OFF, "long " * 400)))
+    assert finished(list(pair.generate(request(Mode.OFF)))).stats.tokens == 96
+
+
+def test_a_long_prompt_tells_its_progress(pair: Session) -> None:
+    list(pair.generate(request(Mode.OFF, "x")))
+    events = list(pair.generate(request(Mode.OFF, "the dog ran to the park and " * 7, max_tokens=2)))
+    progress = [event for event in events if isinstance(event, PrefillProgress)]
+    assert progress
+    assert progress[-1].done == progress[-1].total - 1
+
+
+def test_characters_that_the_vocabulary_cannot_spell_do_not_end_the_process(pair: Session) -> None:
+    assert finished(list(pair.generate(request(Mode.OFF, "Snow ❄ and {fire}", max_tokens=4)))).stats.tokens == 4
+
+
+def test_a_draft_of_another_vocabulary_is_refused_by_name() -> None:
+    session = Session()
+    ready = session.load(LoadRequest(shared_model("stories260K-f16.gguf"), shared_model("aidreams260K-f32.gguf")))
+    assert ready.draft is None
+    assert "Token 259 is '▁t' in the target, 'in' in the draft" in ready.notices[0]
+    assert "Token 259" in ready.unavailable[Mode.DRAFT]
+    end = finished(list(session.generate(request(Mode.DRAFT, max_tokens=5))))
+    assert end.stats.mode is Mode.OFF
+    assert any("Token 259" in reason for reason in end.stats.decisions)
+    session.close()
+
+
+def test_a_memory_that_can_neither_forget_nor_be_taken_back_runs_plain_and_says_why(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("engine.llama.context.LlamaContext.save", lambda _context: False)
+    session = Session()
+    ready = session.load(LoadRequest(shared_model("tiny-rwkv7-834K-f32.gguf"), n_ctx=256))
+    assert "taken back" in ready.unavailable[Mode.NGRAM]
+    end = finished(list(session.generate(request(Mode.NGRAM, max_tokens=12))))
+    assert (end.stats.mode, end.stats.tokens) == (Mode.OFF, 12)
+    assert any("taken back" in reason for reason in end.stats.decisions)
+    again = finished(list(session.generate(request(Mode.OFF, max_tokens=12))))
+    assert again.token_ids == end.token_ids
+    session.close()
+
+
+def test_a_failed_load_leaves_the_previous_model_usable(pair: Session, tmp_path: Path) -> None:
+    broken = tmp_path / "broken.gguf"
+    broken.write_bytes(Path(shared_model("stories260K-f16.gguf")).read_bytes()[:200_000])
+    with pytest.raises(EngineError, match=r"broken\.gguf"):
+        pair.load(LoadRequest(str(broken)))
+    with pytest.raises(ModelNotFoundError, match="cannot be read"):
+        pair.load(LoadRequest(str(tmp_path / "absent.gguf")))
+    assert finished(list(pair.generate(request(Mode.DRAFT)))).stats.tokens == 96
+
+
+def test_drafts_are_switched_without_touching_the_target(pair: Session) -> None:
+    list(pair.generate(request(Mode.OFF)))
+    assert Mode.DRAFT in pair.set_draft(None).unavailable
+    assert pair.set_draft(shared_model("babyllamaB-tok105-f16.gguf")).unavailable == {}
+    stats = finished(list(pair.generate(request(Mode.DRAFT)))).stats
+    assert stats.prompt_cached_tokens == stats.prompt_tokens - 1
+
+
+def test_without_a_model_it_says_so() -> None:
+    with pytest.raises(ModeUnavailableError, match="No model"):
+        list(Session().generate(ChatRequest(messages=(Message("user", "hi"),))))
+
+
+def test_a_failing_pass_leaves_the_session_usable(pair: Session, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*_: object) -> None:
+        raise DecodeError("The pass failed.")
+
+    with monkeypatch.context() as patch:
+        patch.setattr("engine.decoding.loop.Speculation.step", fail)
+        with pytest.raises(DecodeError):
+            list(pair.generate(request(Mode.DRAFT)))
+    assert finished(list(pair.generate(request(Mode.DRAFT)))).stats.tokens == 96

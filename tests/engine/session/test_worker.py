@@ -1,0 +1,372 @@
+"""The engine thread: commands in order, one end for each answer, stops that reach only what was asked for before."""
+
+from __future__ import annotations
+
+import queue
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from app.paths import builtin_draft
+from engine.errors import DecodeError, SettingError
+from engine.records import (
+    ChatRequest,
+    CountRequest,
+    EngineFailed,
+    EngineReady,
+    Event,
+    Finished,
+    FinishReason,
+    LoadRequest,
+    Mode,
+    Problem,
+    SamplingParams,
+    TextChunk,
+    TokensCounted,
+)
+from engine.sandbox import probe
+from engine.sandbox.kernel_check import inspector
+from engine.session.session import Session
+from engine.session.worker import UNEXPECTED, EngineWorker
+from tests.fake_model import Script, ScriptedWorker
+from tests.shared_files import shared_model
+
+Events = queue.Queue[Event]
+
+
+def wait_for(events: Events, kind: type[Event]) -> Event:
+    while True:
+        event = events.get(timeout=20)
+        if isinstance(event, kind):
+            return event
+
+
+@pytest.fixture
+def events() -> Events:
+    return queue.Queue()
+
+
+@pytest.fixture
+def worker(events: Events) -> Iterator[EngineWorker]:
+    worker = EngineWorker(events.put, Session)
+    worker.start()
+    yield worker
+    assert worker.shutdown(10)
+
+
+def request(request_id: int, max_tokens: int = 20) -> ChatRequest:
+    sampling = SamplingParams(temperature=0.0)
+    return ChatRequest(
+        raw_prompt="Once",
+        mode=Mode.NGRAM,
+        sampling=sampling,
+        max_tokens=max_tokens,
+        ignore_eos=True,
+        request_id=request_id,
+    )
+
+
+def test_load_and_answer_in_order(worker: EngineWorker, events: Events) -> None:
+    worker.load(LoadRequest(shared_model("babyllama-tok105-f16.gguf")))
+    for request_id in (1, 2, 3):
+        worker.generate(request(request_id))
+    assert isinstance(wait_for(events, EngineReady), EngineReady)
+    ends = [wait_for(events, Finished) for _ in range(3)]
+    assert [end.request_id for end in ends if isinstance(end, Finished)] == [1, 2, 3]
+
+
+def test_a_failure_names_its_request_and_the_thread_goes_on(worker: EngineWorker, events: Events) -> None:
+    worker.generate(request(5))
+    failed = wait_for(events, EngineFailed)
+    assert isinstance(failed, EngineFailed)
+    assert (failed.request_id, failed.problem.message) == (5, "No model is loaded.")
+    worker.load(LoadRequest(shared_model("babyllama-tok105-f16.gguf")))
+    wait_for(events, EngineReady)
+
+
+def test_a_stop_reaches_queued_answers_and_no_later_one(worker: EngineWorker, events: Events) -> None:
+    worker.load(LoadRequest(shared_model("babyllama-tok105-f16.gguf")))
+    wait_for(events, EngineReady)
+    worker.generate(request(1, max_tokens=200))
+    worker.generate(request(2))
+    worker.stop()
+    worker.generate(request(3))
+    ends = [wait_for(events, Finished) for _ in range(3)]
+    reasons = {end.request_id: end.reason for end in ends if isinstance(end, Finished)}
+    assert reasons == {1: FinishReason.CANCELLED, 2: FinishReason.CANCELLED, 3: FinishReason.LENGTH}
+
+
+class FailingSession(Session):
+    """A session whose answers fail in the way that ``error`` says."""
+
+    def __init__(self, error: Exception) -> None:
+        super().__init__()
+        self.error = error
+
+    def generate(self, request: ChatRequest, *_: Callable[[], bool]) -> Iterator[Event]:
+        raise self.error
+
+
+@pytest.mark.parametrize(
+    ("error", "message"),
+    [
+        (DecodeError("The pass failed."), "The pass failed."),
+        (SettingError("The depth must be between 0 and 32."), "The depth must be between 0 and 32."),
+        (ValueError("a pass of 0 tokens"), UNEXPECTED.message),
+        (RuntimeError("a surprise"), UNEXPECTED.message),
+    ],
+)
+def test_every_error_becomes_one_event_and_our_own_faults_are_logged(
+    events: Events, caplog: pytest.LogCaptureFixture, error: Exception, message: str
+) -> None:
+    worker = EngineWorker(events.put, lambda: FailingSession(error))
+    worker.start()
+    worker.generate(request(4))
+    failed = events.get(timeout=10)
+    assert isinstance(failed, EngineFailed)
+    assert (failed.request_id, failed.problem.message) == (4, message)
+    assert worker.shutdown(10)
+    assert [record.exc_info is not None for record in caplog.records] == [True] * (message == UNEXPECTED.message)
+
+
+def test_a_depth_that_cannot_be_is_told_as_a_setting(worker: EngineWorker, events: Events) -> None:
+    worker.load(LoadRequest(shared_model("babyllama-tok105-f16.gguf")))
+    worker.generate(replace(request(4), depth=99))
+    failed = wait_for(events, EngineFailed)
+    assert isinstance(failed, EngineFailed)
+    assert failed.problem == Problem("This setting cannot be used", "The depth must be between 0 and 32.", "Change it.")
+
+
+@pytest.mark.parametrize("where", ["needs_measuring", "has_idle_work"])
+def test_the_thread_outlives_whatever_goes_wrong_in_idle_time(
+    events: Events, monkeypatch: pytest.MonkeyPatch, where: str
+) -> None:
+    tried = threading.Semaphore(0)
+
+    def fails(*_args: object, **_kwargs: object) -> None:
+        tried.release()
+        raise RuntimeError("nobody thought of this")
+
+    class Idle(Session):
+        needs_measuring = where == "needs_measuring"
+        has_idle_work = where == "has_idle_work"
+        measure = fails
+        use_idle_time = fails
+
+    monkeypatch.setattr("engine.session.worker.IDLE_S", 0.01)
+    worker = EngineWorker(events.put, Idle)
+    worker.start()
+    assert tried.acquire(timeout=20)
+    worker.generate(request(7))
+    failed = wait_for(events, EngineFailed)
+    assert isinstance(failed, EngineFailed)
+    assert failed.request_id == 7
+    assert worker.shutdown(10)
+
+
+def test_an_engine_that_cannot_start_says_so_to_whatever_is_asked(events: Events) -> None:
+    """A library that llama.cpp needs is missing: the window must not wait for ever."""
+
+    def fail() -> Session:
+        raise OSError("libgomp.so.1: cannot open shared object file")
+
+    worker = EngineWorker(events.put, fail)
+    worker.start()
+    worker.load(LoadRequest("some.gguf"))
+    worker.generate(request(7))
+    assert events.get(timeout=20) == EngineFailed(UNEXPECTED, 0)
+    assert events.get(timeout=20) == EngineFailed(UNEXPECTED, 7)
+    assert worker.shutdown(10)
+
+
+def test_all_events_come_from_one_thread_that_is_not_ours() -> None:
+    names: set[str] = set()
+    done = threading.Event()
+
+    def on_event(event: Event) -> None:
+        names.add(threading.current_thread().name)
+        if isinstance(event, EngineFailed):
+            done.set()
+
+    worker = EngineWorker(on_event, Session)
+    worker.start()
+    worker.generate(request(1))
+    assert done.wait(10)
+    assert names == {"engine"}
+    assert worker.shutdown(10)
+
+
+def test_the_scripted_worker_says_its_script(events: Events) -> None:
+    worker = ScriptedWorker(events.put, Script(answer="one two  three\nfour", tokens_per_second=2000))
+    worker.start()
+    worker.load(LoadRequest("t.gguf", "d.gguf"))
+    worker.generate(ChatRequest(mode=Mode.DRAFT, request_id=9))
+    texts: list[str] = []
+    while not isinstance(event := events.get(timeout=10), Finished):
+        if isinstance(event, TextChunk):
+            texts.append(event.text)
+    assert "".join(texts) == "one two  three\nfour"
+    assert (event.request_id, event.reason, event.stats.tokens) == (9, FinishReason.END, 4)
+    assert worker.shutdown(10)
+
+
+def test_the_scripted_worker_stops(events: Events) -> None:
+    worker = ScriptedWorker(events.put, Script(answer="word " * 500, tokens_per_second=50))
+    worker.start()
+    worker.generate(ChatRequest(request_id=3))
+    wait_for(events, TextChunk)
+    worker.stop()
+    end = wait_for(events, Finished)
+    assert isinstance(end, Finished)
+    assert end.reason is FinishReason.CANCELLED
+    assert worker.shutdown(10)
+
+
+def test_tokens_are_counted_by_the_loaded_vocabulary(worker: EngineWorker, events: Events) -> None:
+    worker.count(CountRequest(1, ("Once upon a time",)))
+    assert wait_for(events, TokensCounted) == TokensCounted(1, None)
+    worker.load(LoadRequest(shared_model("babyllama-tok105-f16.gguf")))
+    wait_for(events, EngineReady)
+    worker.count(CountRequest(2, ("Once upon a time", "", "<|im_end|>")))
+    counted = wait_for(events, TokensCounted)
+    assert isinstance(counted, TokensCounted)
+    assert counted.counts is not None
+    assert 1 < counted.counts[0] <= 17  # one for each letter at most, and one before them
+    assert counted.counts[1] == 0
+    assert counted.counts[2] > 1  # text, not a control token
+
+
+class Measuring(Session):
+    """A session whose measuring goes on pass by pass until it is told to end."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.measures = threading.Event()
+        self.num_checks = 0
+        self.is_measured = False
+
+    @property
+    def needs_measuring(self) -> bool:
+        return not self.is_measured
+
+    def measure(self, budget_s: float = 0.0, should_stop: Callable[[], bool] = lambda: False) -> None:
+        self.measures.set()
+        while not should_stop():
+            self.num_checks += 1
+        self.is_measured = True
+
+    def count_tokens(self, text: str) -> int:
+        return len(text)
+
+
+def test_what_is_only_to_be_counted_neither_waits_for_measuring_nor_ends_it(
+    events: Events, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("engine.session.worker.IDLE_S", 0.01)
+    session = Measuring()
+    worker = EngineWorker(events.put, lambda: session)
+    worker.start()
+    assert session.measures.wait(20)
+    for number in (1, 2, 3):
+        worker.count(CountRequest(number, ("a" * 100_000, "bc")))
+        counted = events.get(timeout=20)
+        assert counted == TokensCounted(number, (100_000, 2))
+    assert not session.is_measured
+    worker.generate(request(7))
+    failed = events.get(timeout=20)
+    assert isinstance(failed, EngineFailed)
+    assert failed.request_id == 7
+    assert session.is_measured
+    worker.count(CountRequest(9, ("abc",)))
+    assert events.get(timeout=20) == TokensCounted(9, (3,))
+    assert worker.shutdown(10)
+
+
+def test_what_waits_together_to_be_counted_is_counted_once_and_the_thread_rests(
+    events: Events, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("engine.session.worker.IDLE_S", 0.01)
+    session = Measuring()
+    worker = EngineWorker(events.put, lambda: session)
+    for number in (1, 2, 3):  # asked while a model is being loaded: none is taken up before the others wait
+        worker.count(CountRequest(number, ("abc",)))
+    worker.start()
+    assert [events.get(timeout=20) for _ in range(3)] == [TokensCounted(number, (3,)) for number in (1, 2, 3)]
+    assert session.measures.wait(20), "with nothing left to do, idle time begins"
+    worker.forget_past()
+    for number in (4, 5):
+        worker.count(CountRequest(number, ("abc",)))
+    assert [events.get(timeout=20) for _ in range(2)] == [TokensCounted(number, (3,)) for number in (4, 5)]
+    assert worker.shutdown(10)
+
+
+def test_tokens_are_counted_while_an_answer_is_made(worker: EngineWorker, events: Events) -> None:
+    worker.load(LoadRequest(shared_model("babyllama-tok105-f16.gguf")))
+    wait_for(events, EngineReady)
+    worker.generate(request(1, max_tokens=400))
+    wait_for(events, TextChunk)
+    worker.count(CountRequest(7, ("word " * 50,)))
+    kinds: list[type[Event]] = []
+    while not kinds or kinds[-1] is not Finished:
+        kinds.append(type(events.get(timeout=60)))
+    assert TokensCounted in kinds
+
+
+class ForgettingSession(Session):
+    """Answers until it is let go, and notes what it was asked to forget."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.began, self.goes_on = threading.Event(), threading.Event()
+        self.done: list[object] = []
+        self.states.forget = self.done.append  # type: ignore[method-assign, assignment]
+        self.states.set_limit = self.done.append  # type: ignore[method-assign]
+
+    def generate(self, request: ChatRequest, *_: Callable[[], bool]) -> Iterator[Event]:
+        self.done.append(request.request_id)
+        self.began.set()
+        assert self.goes_on.wait(20)
+        return iter(())
+
+    def forget_past(self) -> None:
+        self.done.append("past")
+
+    def close(self) -> None:
+        self.done.append("closed")
+
+
+def test_a_file_that_is_tried_does_not_keep_the_app_from_closing(
+    events: Events, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    started = threading.Event()
+
+    def sleeping(*_: str) -> list[str]:
+        started.set()
+        return [sys.executable, "-c", "import time; time.sleep(60)"]
+
+    monkeypatch.setattr(probe, "child_command", sleeping)
+    worker = EngineWorker(events.put, lambda: Session(inspector(tmp_path, None)))
+    worker.start()
+    worker.load(LoadRequest(str(builtin_draft())))
+    assert started.wait(20)
+    assert worker.shutdown(20)
+
+
+def test_what_was_to_be_forgotten_is_forgotten_where_the_app_closes_meanwhile(events: Events) -> None:
+    session = ForgettingSession()
+    worker = EngineWorker(events.put, lambda: session)
+    worker.start()
+    worker.generate(request(1))
+    assert session.began.wait(20)
+    worker.forget_state(7)
+    worker.generate(request(2))
+    worker.forget_past()
+    worker.keep_states(0)
+    assert not worker.shutdown(0)
+    session.goes_on.set()
+    assert worker.shutdown(20)
+    assert session.done == [1, 7, "past", 0, "closed"]

@@ -1,0 +1,151 @@
+"""Loads that somebody wants no more end at once: another is chosen, or they are stopped. No answer loses its model."""
+
+from __future__ import annotations
+
+import queue
+import threading
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+import pytest
+
+from app.paths import builtin_draft, builtin_target
+from engine.records import (
+    ChatRequest,
+    EngineFailed,
+    EngineReady,
+    Event,
+    Finished,
+    FinishReason,
+    LoadProgress,
+    LoadRequest,
+    Mode,
+    SamplingParams,
+)
+from engine.session.session import Session
+from engine.session.worker import EngineWorker
+
+FIRST, SECOND = str(builtin_target()), str(builtin_draft())
+WAIT_S = 20
+
+
+@dataclass
+class Bench:
+    """A real engine whose loads halt at their first step, once they are told to."""
+
+    halts: bool = False
+    began: threading.Event = field(default_factory=threading.Event)
+    goes_on: threading.Event = field(default_factory=threading.Event)
+    events: queue.Queue[Event] = field(default_factory=queue.Queue)
+
+    def __post_init__(self) -> None:
+        self.worker = EngineWorker(self._on_event, Session)
+
+    def _on_event(self, event: Event) -> None:
+        if isinstance(event, LoadProgress):
+            if self.halts and not self.began.is_set():
+                self.began.set()
+                assert self.goes_on.wait(WAIT_S)
+        else:
+            self.events.put(event)
+
+    def load_halfway(self, path: str) -> None:
+        self.halts = True
+        self.worker.load(LoadRequest(path))
+        assert self.began.wait(WAIT_S)
+
+    def told(self, num: int) -> list[str]:
+        """The next events that are no progress and no text, in short."""
+        shorts: list[str] = []
+        while len(shorts) < num:
+            shorts += _short(self.events.get(timeout=WAIT_S))
+        return shorts
+
+
+def _short(event: Event) -> list[str]:
+    if isinstance(event, EngineReady):
+        return ["first" if event.target.path == FIRST else "second"]
+    if isinstance(event, EngineFailed):
+        return ["cancelled" if event.was_cancelled else event.problem.message]
+    if isinstance(event, Finished):
+        return [f"{event.request_id} {event.reason.value}"]
+    return []
+
+
+@pytest.fixture
+def bench() -> Iterator[Bench]:
+    bench = Bench()
+    bench.worker.start()
+    yield bench
+    bench.goes_on.set()
+    assert bench.worker.shutdown(WAIT_S)
+
+
+def request(request_id: int, max_tokens: int = 5) -> ChatRequest:
+    sampling = SamplingParams(temperature=0.0)
+    return ChatRequest(
+        raw_prompt="Once", mode=Mode.OFF, sampling=sampling, max_tokens=max_tokens, ignore_eos=True,
+        request_id=request_id,
+    )  # fmt: skip
+
+
+def test_another_choice_ends_the_load_under_way(bench: Bench) -> None:
+    bench.load_halfway(FIRST)
+    bench.worker.load(LoadRequest(SECOND))
+    bench.goes_on.set()
+    assert bench.told(2) == ["cancelled", "second"]
+
+
+def test_of_many_choices_only_the_last_is_loaded(bench: Bench) -> None:
+    bench.load_halfway(FIRST)
+    bench.worker.set_draft(SECOND)
+    for path in (FIRST, SECOND, FIRST):
+        bench.worker.load(LoadRequest(path))
+    bench.goes_on.set()
+    assert bench.told(5) == ["cancelled"] * 4 + ["first"]
+
+
+def test_a_model_that_an_answer_waits_for_is_loaded(bench: Bench) -> None:
+    bench.load_halfway(FIRST)
+    bench.worker.generate(request(1))
+    bench.worker.load(LoadRequest(SECOND))
+    bench.goes_on.set()
+    assert bench.told(3) == ["first", f"1 {FinishReason.LENGTH.value}", "second"]
+
+
+def test_where_that_answer_is_stopped_it_is_not(bench: Bench) -> None:
+    bench.worker.load(LoadRequest(SECOND))
+    assert bench.told(1) == ["second"]
+    bench.load_halfway(FIRST)
+    bench.worker.generate(request(1))
+    bench.worker.stop()
+    bench.goes_on.set()
+    assert bench.told(2) == ["cancelled", f"1 {FinishReason.CANCELLED.value}"]
+
+
+def test_stopping_an_answer_leaves_the_load_behind_it(bench: Bench) -> None:
+    bench.worker.load(LoadRequest(FIRST))
+    assert bench.told(1) == ["first"]
+    bench.worker.generate(request(1, max_tokens=2000))
+    bench.worker.load(LoadRequest(SECOND))
+    bench.worker.stop()
+    assert bench.told(2)[1] == "second"
+
+
+def test_a_load_that_is_stopped_leaves_the_model_before_it(bench: Bench) -> None:
+    bench.worker.load(LoadRequest(SECOND))
+    assert bench.told(1) == ["second"]
+    bench.load_halfway(FIRST)
+    bench.worker.stop_loading()
+    bench.goes_on.set()
+    assert bench.told(1) == ["cancelled"]
+    bench.worker.generate(request(1))
+    assert bench.told(1) == [f"1 {FinishReason.LENGTH.value}"]
+    bench.worker.set_draft(None)  # it tells what is loaded
+    assert bench.told(1) == ["second"]
+
+
+def test_what_is_asked_after_a_stop_is_loaded(bench: Bench) -> None:
+    bench.worker.stop_loading()
+    bench.worker.load(LoadRequest(FIRST))
+    assert bench.told(1) == ["first"]

@@ -1,0 +1,134 @@
+"""Passes that only idle time asked for end in the middle where somebody asks for something, and for no other reason."""
+
+from __future__ import annotations
+
+import queue
+import threading
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+
+import pytest
+
+from app.paths import builtin_draft, builtin_target
+from engine.errors import DecodeError
+from engine.pacing import pair_costs
+from engine.records import (
+    ChatRequest,
+    CountRequest,
+    EngineFailed,
+    EngineReady,
+    Event,
+    Finished,
+    FinishReason,
+    LoadRequest,
+    Mode,
+    SamplingParams,
+    TokensCounted,
+)
+from engine.sequence import CachedSequence
+from engine.session.session import Session
+from engine.session.worker import EngineWorker
+
+WAIT_S = 20.0
+
+
+@dataclass
+class Bench:
+    """A real engine that measures one pass after another, never asking whether somebody waits."""
+
+    began: threading.Event = field(default_factory=threading.Event)
+    ended: threading.Event = field(default_factory=threading.Event)
+    gives_up: threading.Event = field(default_factory=threading.Event)
+    events: queue.Queue[Event] = field(default_factory=queue.Queue)
+
+    def __post_init__(self) -> None:
+        self.worker = EngineWorker(self.events.put, Session)
+
+    def passes(self, sequence: CachedSequence, *_: object) -> dict[int, float]:
+        self.began.set()
+        past = sequence.num_past
+        try:
+            while not self.gives_up.is_set():
+                sequence.forward([0] * 33, 33)
+                sequence.rollback(past)
+        except DecodeError:
+            self.ended.set()
+            raise
+        return {1: 1.0, 4: 2.0}
+
+    def next(self, kind: type[Event]) -> Event:
+        while not isinstance(event := self.events.get(timeout=WAIT_S), kind):
+            assert not isinstance(event, EngineFailed), event
+        return event
+
+
+@pytest.fixture
+def bench(monkeypatch: pytest.MonkeyPatch) -> Iterator[Bench]:
+    bench = Bench()
+    monkeypatch.setattr("engine.session.worker.IDLE_S", 0.01)
+    monkeypatch.setattr(pair_costs, "measure_passes", bench.passes)
+    bench.worker.start()
+    bench.worker.load(LoadRequest(str(builtin_target()), str(builtin_draft()), threads=1))
+    bench.next(EngineReady)
+    assert bench.began.wait(WAIT_S)
+    yield bench
+    bench.gives_up.set()
+    assert bench.worker.shutdown(WAIT_S)
+
+
+def request(request_id: int) -> ChatRequest:
+    sampling = SamplingParams(temperature=0.0)
+    return ChatRequest(
+        raw_prompt="Once", mode=Mode.OFF, sampling=sampling, max_tokens=8, ignore_eos=True, request_id=request_id
+    )
+
+
+ASKS: dict[str, tuple[Callable[[EngineWorker], None], type[Event]]] = {
+    "answer": (lambda worker: worker.generate(request(1)), Finished),
+    "load": (lambda worker: worker.load(LoadRequest(str(builtin_draft()))), EngineReady),
+    "draft": (lambda worker: worker.set_draft(None), EngineReady),
+}
+
+
+@pytest.mark.parametrize("name", ASKS)
+def test_what_is_asked_for_ends_the_pass_that_is_measured(
+    bench: Bench, caplog: pytest.LogCaptureFixture, name: str
+) -> None:
+    ask, answers_with = ASKS[name]
+    ask(bench.worker)
+    bench.next(answers_with)
+    assert bench.ended.is_set()
+    assert [record for record in caplog.records if record.exc_info] == []
+
+
+def test_an_answer_that_was_stopped_before_it_began_is_cancelled_and_the_next_one_is_whole(bench: Bench) -> None:
+    bench.worker.generate(request(1))
+    bench.worker.stop()
+    bench.worker.generate(request(2))
+    ends = [bench.next(Finished) for _ in range(2)]
+    assert [end.reason for end in ends if isinstance(end, Finished)] == [FinishReason.CANCELLED, FinishReason.LENGTH]
+
+
+def test_a_stop_where_nothing_is_to_be_stopped_ends_nothing_and_counting_does_not(bench: Bench) -> None:
+    bench.worker.stop()
+    bench.worker.count(CountRequest(3, ("abc",)))
+    bench.gives_up.set()
+    bench.next(TokensCounted)
+    assert not bench.ended.is_set()
+    bench.worker.generate(request(1))
+    end = bench.next(Finished)
+    assert isinstance(end, Finished)
+    assert end.reason is FinishReason.LENGTH
+
+
+def test_what_was_ended_is_measured_again(bench: Bench) -> None:
+    bench.worker.generate(request(1))
+    bench.next(Finished)
+    bench.began.clear()
+    assert bench.began.wait(WAIT_S)
+
+
+def test_the_app_closes_in_the_middle_of_a_pass(bench: Bench, caplog: pytest.LogCaptureFixture) -> None:
+    assert bench.worker.shutdown(WAIT_S)
+    assert bench.ended.is_set()
+    assert [record for record in caplog.records if record.exc_info] == []

@@ -1,0 +1,138 @@
+"""Commands in any order, files that come and go: each is answered once, in its turn, and nothing breaks."""
+
+from __future__ import annotations
+
+import queue
+import random
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from engine.records import (
+    CacheType,
+    ChatRequest,
+    CountRequest,
+    EngineFailed,
+    EngineReady,
+    Event,
+    Finished,
+    LoadRequest,
+    Message,
+    Mode,
+    Overflow,
+    SamplingParams,
+    TokensCounted,
+)
+from engine.session.session import Session
+from engine.session.worker import UNEXPECTED, EngineWorker
+from tests.engine.gguf_factory import tiny_llama
+from tests.engine.hybrid_factory import tiny_lfm2
+
+NUM_COMMANDS = 150
+Answer = EngineReady | EngineFailed | Finished
+
+
+class Storm:
+    """Asks a worker for anything, and notes what must be answered: the number of an answer, 0 for models."""
+
+    def __init__(self, seed: int, folder: Path) -> None:
+        self.dice, self.folder = random.Random(seed), folder  # noqa: S311  (no secret)
+        self.wanted: list[int] = []
+        self.counts: set[int] = set()
+        self.answered: list[int] = []
+        self.counted: set[int] = set()
+        self.num_tokens = 0
+        made = {"t.gguf": tiny_llama(seed=1), "d.gguf": tiny_llama(seed=2), "l.gguf": tiny_lfm2()}
+        self.good = {folder / name: file.write(folder / name).read_bytes() for name, file in made.items()}
+        self.events: queue.Queue[Event] = queue.Queue()
+        caches = folder / "cache"
+        self.worker = EngineWorker(self.events.put, lambda: Session(None, caches, caches, caches / "states"))
+        self.worker.start()
+
+    def any_file(self) -> str:
+        return str(self.dice.choice([*self.good, self.folder / "none.gguf"]))
+
+    def load(self) -> None:
+        draft = self.dice.choice([None, self.any_file()])
+        kind = self.dice.choice([CacheType.F16, CacheType.F16, CacheType.Q8_0])
+        self.worker.load(LoadRequest(self.any_file(), draft, self.dice.choice([None, 256]), cache_type=kind))
+        self.wanted.append(0)
+
+    def draft(self) -> None:
+        self.worker.set_draft(self.dice.choice([None, self.any_file()]))
+        self.wanted.append(0)
+
+    def answer(self) -> None:
+        pick = self.dice.choice
+        text = "ab " * pick([1, 5, 40, 90])
+        sampling = SamplingParams(temperature=pick([0.0, 0.8]), repeat_penalty=pick([1.0, 0.1]), seed=pick([None, 7]))
+        asked = ChatRequest(
+            messages=tuple(Message(("user", "assistant")[i % 2], text) for i in range(pick([1, 3, 5]))),
+            mode=pick(list(Mode)),
+            depth=pick([None, None, 0, 1, 15, 32, 33]),
+            sampling=sampling,
+            max_tokens=pick([None, 0, 1, 20]),
+            stop=pick([(), ("a", "")]),
+            ignore_eos=pick([True, False]),
+            overflow=pick(list(Overflow)),
+            tie_safe=pick([True, False, False]),
+            use_past=pick([True, False]),
+            conversation_id=pick([0, 1, 2]),
+            request_id=len(self.wanted) + 1,
+        )
+        self.worker.generate(asked if pick([True, False]) else replace(asked, messages=(), raw_prompt=text))
+        self.wanted.append(asked.request_id)
+
+    def count(self) -> None:
+        number = len(self.counts) + 1
+        self.counts.add(number)
+        self.worker.count(CountRequest(number, ("word " * self.dice.choice([0, 5, 9000]), "x")))
+
+    def change_files(self) -> None:
+        for path, content in self.good.items():
+            what = self.dice.choice(["stays", "goes", "is cut", "is back"])
+            if what == "goes":
+                path.unlink(missing_ok=True)
+            elif what != "stays":
+                part = path.with_suffix(".part")
+                part.write_bytes(content if what == "is back" else content[: self.dice.randrange(len(content))])
+                part.replace(path)
+
+    def take(self, num_left: int) -> None:
+        """Take what is answered until no more than so many commands wait."""
+        while len(self.wanted) - len(self.answered) > num_left or (num_left == 0 and self.counted != self.counts):
+            event = self.events.get(timeout=60)
+            if isinstance(event, TokensCounted):
+                assert event.request_id not in self.counted
+                self.counted.add(event.request_id)
+            elif isinstance(event, Answer):
+                assert not (isinstance(event, EngineFailed) and event.problem == UNEXPECTED)
+                self.answered.append(0 if isinstance(event, EngineReady) else event.request_id)
+                self.num_tokens += event.stats.tokens if isinstance(event, Finished) else 0
+
+    def run(self) -> None:
+        worker = self.worker
+        worker.load(LoadRequest(*map(str, list(self.good)[:2])))
+        self.wanted.append(0)
+        self.take(0)  # a stop would end it, and there might be no other for long
+        deeds: list[Callable[[], None]] = [self.load, self.draft, self.count, self.change_files]
+        deeds += [self.answer] * 6 + [worker.stop] * 2 + [worker.skip_summary, worker.forget_past]
+        deeds += [lambda: worker.keep_states(self.dice.choice([0, 1 << 20])), lambda: worker.forget_state(1)]
+        deeds += [lambda: self.take(self.dice.choice([0, 1, 2]))] * 4
+        for _ in range(NUM_COMMANDS):
+            self.dice.choice(deeds)()
+
+
+@pytest.mark.parametrize("seed", [1, 2, 3])
+def test_whatever_is_asked_is_answered_once_and_in_its_turn(
+    seed: int, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    storm = Storm(seed, tmp_path)
+    storm.run()
+    storm.take(0)
+    assert storm.answered == storm.wanted
+    assert storm.num_tokens > 100
+    assert storm.worker.shutdown(20)
+    assert not [record for record in caplog.records if record.exc_info], caplog.text

@@ -1,0 +1,256 @@
+"""The number of threads: chosen by cost, stepped down in a collapse, tried again with patience, the reasons told."""
+
+from __future__ import annotations
+
+import pytest
+
+from engine.tuning.free_cores import FreeCores
+from engine.tuning.threads import COLLAPSED, PATIENCE, ThreadControl, candidates, choose, measure
+
+UNDISTURBED = {2: {1: 7.0, 4: 11.0}, 1: {1: 12.0, 4: 21.0}}
+COLLAPSE = {2: {1: 60.0, 4: 70.0}, 1: {1: 20.0, 4: 35.0}}
+FAIR = {2: {1: 21.0, 4: 33.0}, 1: {1: 36.0, 4: 63.0}}  # three times as slow, and fewer threads slower still
+
+
+class Machine:
+    """Passes at scripted costs, on a clock that they move."""
+
+    def __init__(self, costs: dict[int, dict[int, float]], most: int = 2, *, sees_idle: bool = False) -> None:
+        self.now_s = self.idle_s = 0.0
+        self.costs = costs
+        free = FreeCores(lambda: self.idle_s, lambda: self.now_s, lambda: self.now_s) if sees_idle else None
+        self.control = ThreadControl(most, most, lambda: self.now_s, free=free)
+        self.used: list[int] = []
+        self.passes = 0
+
+    def run(self, seconds: float) -> float:
+        """Run passes of changing size for so long; milliseconds per pass of one token's worth."""
+        ends = self.now_s + seconds
+        first = self.passes
+        while self.now_s < ends:
+            size = 4 if self.passes % 3 == 0 else 1
+            threads = self.control.threads
+            cost_ms = self.costs[threads][size]
+            self.now_s += cost_ms / 1000.0
+            self.idle_s += cost_ms / 1000.0 * (2 - threads) * (self.costs is UNDISTURBED)
+            self.used.append(threads)
+            self.control.observe(size, cost_ms)
+            self.passes += 1
+        return (self.passes - first) / seconds
+
+
+def test_an_undisturbed_machine_is_left_alone() -> None:
+    machine = Machine(UNDISTURBED)
+    machine.run(20.0)
+    assert set(machine.used) == {2}
+    assert machine.control.reason == ""
+
+
+def test_a_collapse_is_answered_within_a_few_passes_and_told() -> None:
+    machine = Machine(UNDISTURBED)
+    machine.run(3.0)
+    machine.costs = COLLAPSE
+    machine.used.clear()
+    machine.run(1.0)
+    assert machine.used.index(1) == PATIENCE
+    assert machine.control.threads == 1
+    assert machine.control.reason == "2 threads to 1: another program uses the cores"
+
+
+@pytest.mark.parametrize("sees_idle", [False, True])
+def test_in_a_long_collapse_trials_become_rare_and_cost_little(*, sees_idle: bool) -> None:
+    machine = Machine(UNDISTURBED, sees_idle=sees_idle)
+    machine.run(3.0)
+    machine.costs = COLLAPSE
+    machine.run(60.0)
+    machine.used.clear()
+    speed = machine.run(200.0)
+    always_one = 1000.0 / ((2 * 20.0 + 35.0) / 3)
+    assert speed > 0.99 * always_one
+    assert 0 < machine.used.count(2) < 30
+
+
+@pytest.mark.parametrize(("disturbed_s", "longest_s"), [(3.0, 3.0), (20.0, 9.0), (600.0, 9.0)])
+def test_where_idle_time_is_unknown_a_trial_finds_out_that_the_cores_are_free(
+    disturbed_s: float, longest_s: float
+) -> None:
+    machine = Machine(UNDISTURBED)
+    machine.run(3.0)
+    machine.costs = COLLAPSE
+    machine.run(disturbed_s)
+    assert machine.control.threads == 1
+    machine.costs = UNDISTURBED
+    machine.run(longest_s)
+    assert machine.control.threads == 2
+
+
+@pytest.mark.parametrize("disturbed_s", [3.0, 20.0, 600.0])
+def test_idle_cores_bring_all_threads_back_within_a_second_however_long_it_was(disturbed_s: float) -> None:
+    machine = Machine(UNDISTURBED, sees_idle=True)
+    machine.run(3.0)
+    machine.costs = COLLAPSE
+    machine.run(disturbed_s)
+    machine.costs = UNDISTURBED
+    machine.run(0.8)
+    assert machine.control.threads == 2
+
+
+def test_answers_that_are_disturbed_in_turn_do_not_make_it_wait_for_the_others() -> None:
+    machine = Machine(UNDISTURBED, sees_idle=True)
+    machine.run(3.0)
+    for _ in range(50):
+        machine.costs = COLLAPSE
+        machine.run(2.0)
+        machine.costs = UNDISTURBED
+        machine.used.clear()
+        machine.run(2.0)
+        assert machine.used.count(2) > 3 * machine.used.count(1)
+
+
+def test_when_the_cores_are_free_again_all_threads_come_back() -> None:
+    machine = Machine(UNDISTURBED)
+    machine.run(3.0)
+    machine.costs = COLLAPSE
+    machine.run(5.0)
+    machine.costs = UNDISTURBED
+    machine.run(10.0)
+    assert machine.control.threads == 2
+    assert machine.control.reason == "1 thread to 2: the cores are free again"
+    machine.used.clear()
+    machine.run(10.0)
+    assert set(machine.used) == {2}
+
+
+def test_fewer_threads_that_are_no_better_are_given_up_again() -> None:
+    machine = Machine(UNDISTURBED)
+    machine.run(3.0)
+    machine.costs = FAIR
+    machine.run(60.0)
+    assert machine.control.threads == 2
+    assert machine.used[-500:].count(1) < 25
+    assert machine.control.reason == ""
+
+
+def test_one_slow_pass_changes_nothing() -> None:
+    machine = Machine(UNDISTURBED)
+    machine.run(1.0)
+    for _ in range(10):
+        for _ in range(PATIENCE - 1):
+            assert not machine.control.observe(1, COLLAPSED * 7.0 * 5)
+        assert not machine.control.observe(1, 7.0)
+    assert machine.control.threads == 2
+
+
+def test_a_cost_that_grows_slowly_is_no_collapse() -> None:
+    control = ThreadControl(2, 2, lambda: 0.0)
+    cost_ms = 7.0
+    for _ in range(2000):
+        cost_ms *= 1.002
+        assert not control.observe(1, cost_ms)
+    assert control.threads == 2
+
+
+def test_one_thread_stays_one() -> None:
+    machine = Machine({1: {1: 7.0, 4: 11.0}}, most=1)
+    machine.run(1.0)
+    machine.costs = {1: {1: 70.0, 4: 110.0}}
+    machine.run(5.0)
+    assert machine.control.threads == 1
+
+
+@pytest.mark.parametrize(("most", "expected"), [(1, [1]), (2, [2, 1]), (6, [6, 3, 1]), (16, [16, 8, 4, 2, 1])])
+def test_candidates(most: int, expected: list[int]) -> None:
+    assert candidates(most) == expected
+
+
+def test_the_cheapest_number_is_chosen_and_of_equal_ones_the_least() -> None:
+    assert choose({2: (7.0, 19.0), 1: (12.0, 36.0)}) == 2
+    assert choose({2: (0.50, 1.9), 1: (0.30, 2.0)}) == 1
+    assert choose({8: (5.0, 9.0), 4: (5.05, 9.1), 2: (8.0, 15.0)}) == 4
+    assert choose({3: (1.0,)}) == 3
+
+
+def test_measuring_tries_the_best_two_on_all_sizes() -> None:
+    asked: list[tuple[int, int]] = []
+    now = [1]
+
+    def set_threads(count: int) -> None:
+        now[0] = count
+
+    def run_pass(num_tokens: int) -> None:
+        asked.append((now[0], num_tokens))
+
+    assert set(measure(run_pass, set_threads, [2, 1], (1, 8), 5.0)) == {2, 1}
+    assert {size for threads, size in asked if threads == 1} == {1, 8}
+
+
+def test_without_time_the_first_two_are_compared_on_one_token() -> None:
+    costs = measure(lambda _size: None, lambda _count: None, [4, 2, 1], (1, 8), -1.0)
+    assert {count: len(passes) for count, passes in costs.items()} == {4: 1, 2: 1}
+
+
+def test_a_number_that_was_found_best_in_a_disturbance_does_not_stay() -> None:
+    machine = Machine(COLLAPSE)
+    machine.control = ThreadControl(1, 2, lambda: machine.now_s)
+    machine.run(5.0)
+    assert machine.control.threads == 1
+    machine.costs = UNDISTURBED
+    machine.run(20.0)
+    assert machine.control.threads == 2
+    assert machine.control.best == 2
+    assert machine.control.reason == "1 thread to 2: that is faster here"
+
+
+def test_a_collapse_that_is_there_from_the_start_is_seen_by_what_was_expected() -> None:
+    machine = Machine(COLLAPSE)
+    machine.control.expect(UNDISTURBED[2])
+    machine.run(3.0)
+    assert machine.control.threads == 1
+
+
+def test_a_tiny_model_that_is_best_on_one_thread_loses_next_to_nothing_to_trials() -> None:
+    machine = Machine({1: {1: 0.4, 4: 0.7}, 2: {1: 0.6, 4: 0.9}})
+    machine.control = ThreadControl(1, 2, lambda: machine.now_s)
+    machine.run(60.0)
+    assert machine.used.count(2) < 10
+
+
+def test_a_number_that_was_found_best_in_a_disturbance_goes_with_it() -> None:
+    machine = Machine(COLLAPSE, sees_idle=True)
+    machine.control.best = machine.control.threads = 1
+    machine.run(300.0)
+    assert machine.control.threads == 1
+    machine.costs = UNDISTURBED
+    machine.run(0.8)
+    assert machine.control.threads == machine.control.best == 2
+
+
+@pytest.mark.parametrize("sees_idle", [False, True])
+def test_flapping_becomes_rare(*, sees_idle: bool) -> None:
+    machine = Machine(UNDISTURBED, sees_idle=sees_idle)
+    machine.run(3.0)
+    changes = 0
+    for _ in range(100):  # free for just as long as a trial takes
+        machine.costs = COLLAPSE
+        machine.run(2.0)
+        machine.costs = UNDISTURBED
+        before = machine.control.threads
+        machine.run(0.2)
+        changes += machine.control.threads != before
+    assert changes < 15
+
+
+def test_a_number_that_was_measured_in_a_collapse_is_doubted() -> None:
+    machine = Machine(COLLAPSE)
+    machine.control = ThreadControl(2, 2, lambda: machine.now_s, doubts=True)
+    machine.control.expect(COLLAPSE[2])
+    machine.run(10.0)
+    assert machine.control.threads == 1
+
+
+def test_doubts_cost_next_to_nothing_where_the_best_is_the_best() -> None:
+    machine = Machine(UNDISTURBED)
+    machine.control = ThreadControl(2, 2, lambda: machine.now_s, doubts=True)
+    machine.run(300.0)
+    assert 0 < machine.used.count(1) < 12
+    assert machine.control.reason == ""

@@ -1,0 +1,295 @@
+"""Scripted, deterministic stand-ins without weights: a model for the loop's tests, a worker for the window's.
+
+Owns no real inference; nothing that is measured may come from here.
+"""
+
+from __future__ import annotations
+
+import itertools
+import queue
+import re
+import threading
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from engine.interfaces import Candidates, Rows, TokenIds
+from engine.records import (
+    ChatRequest,
+    CountRequest,
+    EngineReady,
+    Event,
+    Finished,
+    FinishReason,
+    LoadRequest,
+    Mode,
+    ModelInfo,
+    RunStats,
+    Source,
+    StatsUpdate,
+    TextChunk,
+    TokensCounted,
+    TokenSpan,
+)
+
+
+class MarkovModel:
+    """A `LanguageModel` whose next token depends on the last only: ``logits`` [n_vocab, n_vocab], row by last id."""
+
+    def __init__(self, logits: NDArray[np.float32], n_ctx: int = 256, *, can_rollback: bool = True) -> None:
+        self._logits = logits
+        self._can_rollback = can_rollback
+        self._ids: list[int] = []
+        self.num_snapshots: int | None = None
+        self.num_candidates = 0
+        self.n_vocab = int(logits.shape[1])
+        self.n_ctx = n_ctx
+        self.num_forwards = 0
+
+    @property
+    def num_past(self) -> int:
+        """How many tokens the cache holds."""
+        return len(self._ids)
+
+    def forward(self, ids: TokenIds, n_rows: int, num_padding: int = 0) -> Rows:
+        """See `LanguageModel.forward`. As strict as the real one about passes of nothing."""
+        if not len(ids):
+            raise ValueError("a pass of 0 tokens")
+        self.num_forwards += 1
+        self._ids += [int(token_id) for token_id in ids]
+        end = len(self._ids) - num_padding
+        return self._logits[self._ids[end - n_rows : end]].copy()
+
+    def forward_candidates(self, ids: TokenIds) -> Candidates:
+        """See `LanguageModel.forward_candidates`."""
+        row = self.forward(ids, 1)[0]
+        likeliest = np.sort((-row).argsort(kind="stable")[: self.num_candidates or len(row)])
+        return Candidates(likeliest, row[likeliest])
+
+    def rollback(self, num_past: int) -> bool:
+        """See `LanguageModel.rollback`."""
+        if num_past >= len(self._ids):
+            return True
+        if not self._can_rollback:
+            return False
+        del self._ids[num_past:]
+        return True
+
+    def save(self) -> bool:
+        """See `LanguageModel.save`. There is nothing to keep."""
+        return False
+
+    def restore(self) -> bool:
+        """See `LanguageModel.restore`."""
+        return False
+
+    @property
+    def state_bytes(self) -> int:
+        """See `LanguageModel.state_bytes`."""
+        return 4 * len(self._ids)
+
+    def export_state(self) -> NDArray[np.uint8] | None:
+        """See `LanguageModel.export_state`. The ids are all there is."""
+        return np.asarray(self._ids, dtype=np.int32).view(np.uint8) if self._ids else None
+
+    def import_state(self, state: NDArray[np.uint8], num_past: int) -> bool:
+        """See `LanguageModel.import_state`."""
+        self.clear()
+        if len(state) != 4 * num_past:
+            return False
+        self._ids[:] = state.view(np.int32).tolist()
+        return True
+
+    def clear(self) -> None:
+        """Forget everything."""
+        self._ids.clear()
+
+
+class RecurrentModel(MarkovModel):
+    """The same over a state that cannot forget a tail, but for ``num_snapshots`` tokens of the last pass."""
+
+    def __init__(self, logits: NDArray[np.float32], n_ctx: int = 256, *, num_snapshots: int = 0) -> None:
+        super().__init__(logits, n_ctx)
+        self.num_snapshots = num_snapshots
+        self._reach = 0
+        self._kept: list[int] | None = None
+        self.num_saves = self.num_restores = 0
+
+    def forward(self, ids: TokenIds, n_rows: int, num_padding: int = 0) -> Rows:
+        """See `LanguageModel.forward`."""
+        self._reach = min(len(ids) - 1, self.num_snapshots or 0)
+        return super().forward(ids, n_rows, num_padding)
+
+    def rollback(self, num_past: int) -> bool:
+        """See `LanguageModel.rollback`."""
+        if num_past < self.num_past and self.num_past - num_past > self._reach:
+            return False
+        self._reach = 0
+        return super().rollback(num_past)
+
+    def save(self) -> bool:
+        """See `LanguageModel.save`."""
+        self._kept = list(self._ids)
+        self.num_saves += 1
+        return True
+
+    def restore(self) -> bool:
+        """See `LanguageModel.restore`."""
+        if self._kept is None:
+            self.clear()
+            return False
+        self._ids[:] = self._kept
+        self._reach = 0
+        self.num_restores += 1
+        return True
+
+    def clear(self) -> None:
+        """Forget everything, the kept state too."""
+        super().clear()
+        self._reach, self._kept = 0, None
+
+
+@dataclass(frozen=True, slots=True)
+class Script:
+    """What the scripted worker says, and how fast. Every ``tokens_per_pass`` tokens arrive together."""
+
+    answer: str = "This answer comes from a script."
+    tokens_per_second: float = 200.0
+    tokens_per_pass: int = 3
+    context_size: int = 4096
+    opened_tag: str = ""
+
+
+class ScriptedWorker:
+    """The surface of `engine.session.worker.EngineWorker`, without any model. It sleeps where a model would compute."""
+
+    def __init__(self, on_event: Callable[[Event], None], script: Script | None = None) -> None:
+        self._on_event = on_event
+        self._script = script or Script()
+        self._requests: queue.SimpleQueue[ChatRequest | None] = queue.SimpleQueue()
+        self._thread = threading.Thread(target=self._run, name="scripted engine", daemon=True)
+        self._stop = threading.Event()
+        self._draft: ModelInfo | None = None
+
+    def start(self) -> None:
+        """Start the thread."""
+        self._thread.start()
+
+    def load(self, request: LoadRequest) -> None:
+        """Pretend to load."""
+        self._draft = self._info(request.draft) if request.draft else None
+        self._on_event(self._ready(request.target))
+
+    def set_draft(self, path: str | None) -> None:
+        """Pretend to use another draft."""
+        self._draft = self._info(path) if path else None
+        self._on_event(self._ready("scripted.gguf"))
+
+    def stop_loading(self) -> None:
+        """Nothing takes its time."""
+
+    def generate(self, request: ChatRequest) -> None:
+        """Stream the script."""
+        self._stop.clear()
+        self._requests.put(request)
+
+    def forget_past(self) -> None:
+        """Nothing was learnt."""
+
+    def keep_states(self, disk_bytes: int) -> None:
+        """There is no cache."""
+
+    def forget_state(self, conversation_id: int) -> None:
+        """Nothing was kept."""
+
+    def count(self, request: CountRequest) -> None:
+        """Count words: they are this script's tokens."""
+        self._on_event(TokensCounted(request.request_id, tuple(len(text.split()) for text in request.texts)))
+
+    def stop(self) -> None:
+        """End the current answer."""
+        self._stop.set()
+
+    def skip_summary(self) -> None:
+        """There is none."""
+
+    def shutdown(self, timeout_s: float) -> bool:
+        """End the thread."""
+        self._stop.set()
+        self._requests.put(None)
+        if self._thread.is_alive():
+            self._thread.join(timeout_s)
+        return not self._thread.is_alive()
+
+    def _run(self) -> None:
+        while (request := self._requests.get()) is not None:
+            for event in self._answer(request):
+                self._on_event(event)
+
+    def _answer(self, request: ChatRequest) -> Iterator[Event]:
+        script, started = self._script, time.perf_counter()
+        words = re.findall(r"\s*\S+\s*?", script.answer)
+        per_pass = 1 if request.mode is Mode.OFF else script.tokens_per_pass
+        stats = RunStats(mode=request.mode, context_size=script.context_size)
+        for number in itertools.count():
+            block = words[number * per_pass : (number + 1) * per_pass]
+            if not block:
+                yield Finished(request.request_id, FinishReason.END, stats)
+                return
+            if self._stop.wait(len(block) / script.tokens_per_second):
+                yield Finished(request.request_id, FinishReason.CANCELLED, stats)
+                return
+            spans = tuple(TokenSpan(len(word), _source(request.mode, i, per_pass)) for i, word in enumerate(block))
+            yield TextChunk(request.request_id, "".join(block), spans)
+            stats = self._count(stats, len(block), per_pass, time.perf_counter() - started)
+            yield StatsUpdate(request.request_id, stats)
+
+    def _count(self, stats: RunStats, num_tokens: int, per_pass: int, seconds: float) -> RunStats:
+        passes = stats.passes + 1
+        proposed = tuple([passes] * (per_pass - 1))
+        return RunStats(
+            mode=stats.mode,
+            depth=per_pass - 1,
+            tokens=stats.tokens + num_tokens,
+            passes=passes,
+            proposed=passes * (per_pass - 1),
+            accepted=stats.accepted + num_tokens - 1,
+            proposed_by_depth=proposed,
+            accepted_by_depth=proposed,
+            time_to_first_token_s=stats.time_to_first_token_s or seconds,
+            decode_s=seconds,
+            verify_s=seconds,
+            context_used=stats.tokens + num_tokens,
+            context_size=stats.context_size,
+        )
+
+    def _ready(self, target: str) -> EngineReady:
+        unavailable = {} if self._draft else dict.fromkeys((Mode.DRAFT, Mode.HYBRID), "No draft model is chosen.")
+        return EngineReady(self._info(target), self._draft, unavailable)
+
+    def _info(self, path: str) -> ModelInfo:
+        return ModelInfo(
+            path,
+            "scripted",
+            "script",
+            0,
+            0,
+            0,
+            self._script.context_size,
+            0,
+            1,
+            0,
+            "none",
+            opened_tag=self._script.opened_tag,
+        )
+
+
+def _source(mode: Mode, index: int, per_pass: int) -> Source:
+    if mode is Mode.OFF:
+        return Source.TARGET
+    if index == per_pass - 1:
+        return Source.BONUS
+    return Source.NGRAM if mode in (Mode.NGRAM, Mode.SUFFIX) else Source.DRAFT

@@ -1,0 +1,82 @@
+"""The exactness of the built-in pair, scaled down: the same measurement with fewer samples, and its sharpness."""
+
+from __future__ import annotations
+
+import argparse
+import importlib.util
+import sys
+from pathlib import Path
+from types import ModuleType
+from unittest import mock
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[3]
+TARGET = ROOT / "assets" / "models" / "paceline-tiny-target.gguf"
+DRAFT = ROOT / "assets" / "models" / "paceline-tiny-draft.gguf"
+
+
+@pytest.fixture(scope="module")
+def exactness() -> ModuleType:
+    spec = importlib.util.spec_from_file_location("exactness", ROOT / "packaging" / "measure" / "exactness.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules["exactness"] = module  # dataclasses look their module up by name
+    spec.loader.exec_module(module)
+    return module
+
+
+def run(exactness: ModuleType, monkeypatch: pytest.MonkeyPatch, *words: str) -> int:
+    pair = ["--target", str(TARGET), "--draft", str(DRAFT)]
+    monkeypatch.setattr(sys, "argv", ["exactness.py", words[0], *pair, *words[1:]])
+    result: int = exactness.main()
+    return result
+
+
+def test_greedy_tokens_are_the_same_in_every_mode(exactness: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert run(exactness, monkeypatch, "greedy", "--tokens", "32", "--prompts", "15") == 0
+
+
+def test_with_near_ties_decided_as_plain_there_is_no_difference_at_all(
+    exactness: ModuleType, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    words = ("--tie-safe", "--tokens", "48", "--prompts", "5", "--depths", "auto", "7")
+    assert run(exactness, monkeypatch, "greedy", *words) == 0
+
+
+def test_sampled_tokens_are_distributed_as_plain_decoding(
+    exactness: ModuleType, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert run(exactness, monkeypatch, "sampling", "--samples", "1600", "--temperatures", "0.8") == 0
+
+
+def test_the_measurement_notices_a_wrong_verification(exactness: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert run(exactness, monkeypatch, "mutants", "--samples", "4800", "--temperatures", "1.0") == 0
+
+
+def test_a_second_look_does_not_excuse_a_wrong_verification(
+    exactness: ModuleType, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    broken = mock.Mock(side_effect=lambda p, *_others: p)
+    monkeypatch.setattr("engine.decoding.block_verifier.residual", broken)
+    words = ("--samples", "800", "--temperatures", "1.0", "--modes", "draft", "--depths", "3")
+    assert run(exactness, monkeypatch, "sampling", *words) == 1
+
+
+@pytest.mark.parametrize(("again", "status"), [(0.2, 0), (0.0001, 1)])
+def test_what_is_suspicious_is_looked_at_again_with_other_seeds(
+    again: float, status: int, exactness: ModuleType, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    looks: list[tuple[list[object], int, int]] = []
+
+    def report(options: argparse.Namespace, runs: list[object], first_seed: int = 0) -> dict[object, float]:
+        looks.append((runs, options.samples, first_seed))
+        return dict.fromkeys(runs, again) if first_seed else {**dict.fromkeys(runs, 1.0), runs[1]: 1e-6}
+
+    monkeypatch.setattr(sys.modules["distributions"], "sampling_report", report)
+    assert run(exactness, monkeypatch, "sampling", "--samples", "100", "--modes", "draft", "hybrid") == status
+    (runs, num_samples, first), (runs_again, num_again, first_again) = looks
+    assert runs_again == [runs[1]]
+    assert num_again > num_samples
+    assert first_again != first

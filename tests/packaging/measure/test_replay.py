@@ -1,0 +1,58 @@
+"""Recorded answers replayed on a scripted clock, and the chances of text counted in them."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+MEASURE = Path(__file__).resolve().parents[3] / "packaging" / "measure"
+
+
+@pytest.fixture
+def answers(tmp_path: Path) -> Path:
+    """An answer that repeats its prompt, one that repeats nothing, each with a draft that is right or wrong."""
+    text, new = list(range(100, 160)), list(range(300, 360))
+    lines = [
+        {"id": "same", "category": "same", "prompt_ids": text, "ids": text, "draft_ids": text},
+        {"id": "new", "category": "new", "prompt_ids": text, "ids": new, "draft_ids": text},
+    ]
+    file = tmp_path / "answers.jsonl"
+    file.write_text("".join(json.dumps(line | {"draft_chances": [0.99] * 60}) + "\n" for line in lines), "utf-8")
+    return file
+
+
+def said(script: str, *words: str) -> str:
+    """What a script prints, in a process of its own: it puts a clock of its own into the engine."""
+    return subprocess.run(
+        [sys.executable, str(MEASURE / script), *words], capture_output=True, text=True, check=True
+    ).stdout
+
+
+def gains(line: str) -> dict[str, float]:
+    _machine, _mode, *rest = line.split()
+    return {name: float(value) for name, value in zip(rest[::2], rest[1::2], strict=True)}
+
+
+def test_text_pays_where_it_repeats_and_costs_nothing_elsewhere(answers: Path) -> None:
+    found = gains(said("replay.py", str(answers), "--machine", "zen5", "--modes", "text"))
+    assert found["same"] > 3.0
+    assert found["new"] > 0.97
+
+
+def test_constants_can_be_tried(answers: Path) -> None:
+    usual, deep = (
+        gains(said("replay.py", str(answers), "--machine", "gpu", "--modes", "draft", "--step", "0.05", *more))
+        for more in ((), ("--set", "MAX_DEPTH=1"))
+    )
+    assert usual["same"] > 1.2 * deep["same"]
+
+
+def test_chances_are_counted_by_class(answers: Path) -> None:
+    lines = said("text_chances.py", str(answers)).splitlines()
+    assert len(lines) > 10
+    assert any(" 1.00 of " in line for line in lines)
+    assert all("believed" in line for line in lines)

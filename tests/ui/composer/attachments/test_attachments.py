@@ -1,0 +1,131 @@
+"""Chips, the reader and the sums by themselves: rows, names, keys, words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QTextOption
+from PySide6.QtWidgets import QVBoxLayout, QWidget
+from pytestqt.qtbot import QtBot
+
+from app.domain.attachments import Attachment, AttachmentKind
+from app.domain.messages import MessageView
+from ui.composer.attachments.chips import AttachmentRows, facts
+from ui.composer.attachments.reader import MOST_CHARS, AttachmentReader
+from ui.composer.context_sum import ContextSum, parts_words, sum_words, warning
+from ui.theme.theme import Theme
+from ui.transcript.cards.user_card import UserCard
+from ui.window.main_window import MainWindow
+
+FILES = tuple(
+    Attachment(number, f"a rather long name of a file, number {number}.md", AttachmentKind.MARKDOWN, 1234, "x", 310)
+    for number in range(1, 8)
+)
+
+
+@pytest.fixture
+def rows(theme: Theme, qtbot: QtBot) -> Iterator[AttachmentRows]:
+    host = QWidget()
+    qtbot.addWidget(host)
+    result = AttachmentRows(theme, removable=True)
+    QVBoxLayout(host).addWidget(result)
+    host.resize(640, 400)
+    host.show()
+    result.show_attachments(FILES)
+    yield result
+    host.close()
+
+
+def test_chips_stand_in_rows_and_never_overlap(rows: AttachmentRows) -> None:
+    places = [chip.geometry() for chip in rows.chips]
+    assert all(not one.intersects(other) for i, one in enumerate(places) for other in places[:i])
+    assert len({place.y() for place in places}) > 1
+    assert all(rows.rect().contains(place) for place in places)
+    rows.window().resize(300, 700)
+    assert all(chip.geometry().right() <= rows.width() for chip in rows.chips)
+
+
+def test_a_chip_speaks_and_shows_the_ending_of_its_name(rows: AttachmentRows) -> None:
+    chip = rows.chips[0]
+    assert chip.accessibleName() == f"{FILES[0].name}, Markdown · 1.23 kB · 310 tokens"
+    assert "Delete removes it" in chip.accessibleDescription()
+    assert chip.name.text().endswith("1.md")
+    assert "…" in chip.name.text()
+    assert chip.remove_button is not None
+    assert chip.remove_button.accessibleName() == f"Remove {FILES[0].name}"
+
+
+def test_keys_and_mouse(rows: AttachmentRows, qtbot: QtBot) -> None:
+    with qtbot.waitSignal(rows.opened) as caught:
+        qtbot.mouseClick(rows.chips[1], Qt.MouseButton.LeftButton)
+    assert caught.args == [2]
+    with qtbot.waitSignal(rows.opened):
+        qtbot.keyClick(rows.chips[1], Qt.Key.Key_Space)
+    with qtbot.waitSignal(rows.removed) as caught:
+        qtbot.keyClick(rows.chips[2], Qt.Key.Key_Backspace)
+    assert caught.args == [3]
+
+
+def test_facts_say_what_is_known() -> None:
+    assert facts(Attachment(1, "a.pdf", AttachmentKind.PDF, 0)) == "PDF"
+    assert facts(Attachment(1, "a.csv", AttachmentKind.CSV, 7, num_tokens=0)) == "CSV · 7 B · 0 tokens"
+
+
+def test_the_reader_shows_the_beginning_of_a_very_long_text(theme: Theme, qtbot: QtBot) -> None:
+    host = QWidget()
+    qtbot.addWidget(host)
+    host.resize(900, 700)
+    text = "line\n" * (MOST_CHARS // 4)
+    reader = AttachmentReader(theme, Attachment(1, "a.py", AttachmentKind.CODE, len(text), text), host)
+    reader.show()
+    assert reader.text.toPlainText() == text[:MOST_CHARS]
+    qtbot.keyClick(reader.copy_button, Qt.Key.Key_Space)
+    qtbot.keyClick(reader.close_button, Qt.Key.Key_Space)
+    assert not reader.isVisible()
+
+
+def test_the_reader_breaks_a_line_without_spaces_anywhere(theme: Theme, qtbot: QtBot) -> None:
+    host = QWidget()
+    qtbot.addWidget(host)
+    host.resize(900, 700)
+    for text, is_long in (("A" * MOST_CHARS, True), ("word " * 1_000, False)):
+        reader = AttachmentReader(theme, Attachment(1, "a.txt", AttachmentKind.TEXT, len(text), text), host)
+        reader.show()
+        assert (reader.text.wordWrapMode() == QTextOption.WrapMode.WrapAnywhere) is is_long
+        assert reader.text.toPlainText() == text
+
+
+def test_a_sent_message_shows_its_files_folded(window: MainWindow, qtbot: QtBot) -> None:
+    view = MessageView(1, "user", "What is it?", attachments=FILES[:2])
+    window.show_conversation("t", [view])
+    card = window.transcript.findChild(UserCard)
+    assert card is not None
+    assert card.attachments is not None
+    assert card.text == "What is it?"
+    with qtbot.waitSignal(window.transcript.attachment_opened) as caught:
+        qtbot.keyClick(card.attachments.chips[1], Qt.Key.Key_Return)
+    assert caught.args == [2]
+    card.begin_edit()
+    assert not card.attachments.isVisible()
+    assert card.editor is not None
+    cross = card.editor.rows.chips[0].remove_button
+    assert cross is not None
+    qtbot.mouseClick(cross, Qt.MouseButton.LeftButton)
+    with qtbot.waitSignals([window.transcript.attachments_left_out, window.transcript.edited], order="strict"):
+        qtbot.mouseClick(card.editor.send_button, Qt.MouseButton.LeftButton)
+    card.end_edit()
+    assert card.attachments.isVisible()
+
+
+def test_sums_in_words() -> None:
+    told = ContextSum(2000, 300, 10, 4096)
+    assert sum_words(told) == "2,310 of 4,096 tokens"
+    assert "Conversation 2,000, attachments 300, this message 10" in parts_words(told)
+    assert sum_words(ContextSum(1, 2, 3, 10, complete=False)) == "at least 6 of 10 tokens"
+    assert warning(told, "stop") == ""
+    assert "no answer can be made" in warning(ContextSum(4000, 300, 10, 4096), "stop")
+    assert "left out" in warning(ContextSum(4000, 300, 10, 4096), "drop")
+    assert "summarised" in warning(ContextSum(4000, 300, 10, 4096), "summarise")
+    assert "This message alone" in warning(ContextSum(0, 5000, 10, 4096), "drop")

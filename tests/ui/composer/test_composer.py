@@ -1,0 +1,362 @@
+"""Writing, sending, stopping, and the switches beside it: with real keys and clicks."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from PySide6.QtCore import QMimeData, QPoint, Qt, QUrl
+from PySide6.QtGui import QGuiApplication, QImage, QTextOption
+from PySide6.QtWidgets import QWidget
+from pytestqt.qtbot import QtBot
+
+from app.domain.engine_view import EngineState, EngineView
+from app.domain.messages import MessageState, MessageView
+from engine.records import Mode
+from tests.ui.conftest import NO_DRAFT, READY
+from ui.composer.composer import Composer
+from ui.composer.message_edit import MAX_LINES
+from ui.theme.theme import Theme
+from ui.window.main_window import MainWindow
+
+ANSWERING = replace(READY, state=EngineState.ANSWERING)
+
+
+def test_enter_sends_and_empties_the_box(window: MainWindow, qtbot: QtBot) -> None:
+    qtbot.keyClicks(window.composer.edit, "hello")
+    with qtbot.waitSignal(window.message_submitted) as caught:
+        qtbot.keyClick(window.composer.edit, Qt.Key.Key_Return)
+    assert caught.args == ["hello"]
+    assert window.composer.text == ""
+
+
+def test_shift_enter_breaks_the_line(window: MainWindow, qtbot: QtBot) -> None:
+    sent: list[str] = []
+    window.message_submitted.connect(sent.append)
+    height = window.composer.edit.height()
+    qtbot.keyClicks(window.composer.edit, "one")
+    qtbot.keyClick(window.composer.edit, Qt.Key.Key_Return, Qt.KeyboardModifier.ShiftModifier)
+    qtbot.keyClicks(window.composer.edit, "two")
+    assert sent == []
+    assert window.composer.text == "one\ntwo"
+    assert window.composer.edit.height() > height
+    qtbot.keyClick(window.composer.edit, Qt.Key.Key_Enter)
+    assert sent == ["one\ntwo"]
+    assert window.composer.edit.height() == height
+
+
+def test_the_send_button_sends(window: MainWindow, qtbot: QtBot) -> None:
+    assert not window.composer.send_button.isEnabled()
+    qtbot.keyClicks(window.composer.edit, "hi")
+    with qtbot.waitSignal(window.message_submitted):
+        qtbot.mouseClick(window.composer.send_button, Qt.MouseButton.LeftButton)
+
+
+def test_where_there_is_little_room_the_arrow_stands_for_send_and_no_button_is_cut(theme: Theme, qtbot: QtBot) -> None:
+    around = QWidget()  # without a layout: panes beside the composer may leave it less than it would like
+    qtbot.addWidget(around)
+    composer = Composer(theme)
+    composer.setParent(around)
+    composer.set_engine(READY)
+    around.resize(900, 200)
+    composer.resize(900, 120)
+    around.show()
+    row = (composer.attach_button, composer.modes, composer.depth_box, composer.send_button)
+    words = composer.send_button.text()
+    for width in (900, 300, 900):
+        composer.resize(width, 120)
+        qtbot.wait(1)  # what the buttons say is laid out in a turn of its own
+        assert all(each.width() >= each.minimumSizeHint().width() for each in row)
+        assert composer.send_button.geometry().right() <= composer.card.width()
+        assert composer.send_button.text() == (words if width == 900 else "")
+        assert bool(composer.stop_button.text()) is (width == 900)
+    composer.resize(300, 120)
+    qtbot.keyClicks(composer.edit, "hi")
+    assert composer.send_button.accessibleName()
+    with qtbot.waitSignal(composer.submitted):
+        qtbot.mouseClick(composer.send_button, Qt.MouseButton.LeftButton)
+
+
+def test_blanks_are_not_sent(window: MainWindow, qtbot: QtBot) -> None:
+    sent: list[str] = []
+    window.message_submitted.connect(sent.append)
+    qtbot.keyClicks(window.composer.edit, "   ")
+    qtbot.keyClick(window.composer.edit, Qt.Key.Key_Return)
+    assert sent == []
+
+
+def test_nothing_is_sent_without_a_model_and_the_reason_is_said(window: MainWindow, qtbot: QtBot) -> None:
+    sent: list[str] = []
+    window.message_submitted.connect(sent.append)
+    window.set_engine(EngineView())
+    qtbot.keyClicks(window.composer.edit, "hello")
+    qtbot.keyClick(window.composer.edit, Qt.Key.Key_Return)
+    assert sent == []
+    assert window.composer.text == "hello"
+    assert "No model" in window.composer.reason.text()
+
+
+def test_esc_stops_an_answer_and_nothing_else(window: MainWindow, qtbot: QtBot) -> None:
+    stops: list[bool] = []
+    window.stop_requested.connect(lambda: stops.append(True))
+    qtbot.keyClick(window.composer.edit, Qt.Key.Key_Escape)
+    assert stops == []
+    window.set_engine(ANSWERING)
+    qtbot.keyClick(window.composer.edit, Qt.Key.Key_Escape)
+    assert len(stops) == 1
+    qtbot.keyClick(window.transcript, Qt.Key.Key_Escape)
+    assert len(stops) == 2
+
+
+def test_the_stop_button_takes_the_place_of_send(window: MainWindow, qtbot: QtBot) -> None:
+    window.begin_answer(MessageView(1, "assistant", "", MessageState.STREAMING))
+    assert window.composer.stop_button.isVisible()
+    assert not window.composer.send_button.isVisible()
+    with qtbot.waitSignal(window.stop_requested):
+        qtbot.mouseClick(window.composer.stop_button, Qt.MouseButton.LeftButton)
+    window.finish_answer(MessageView(1, "assistant", "", MessageState.STOPPED))
+    assert window.composer.send_button.isVisible()
+
+
+def test_enter_during_an_answer_keeps_the_text(window: MainWindow, qtbot: QtBot) -> None:
+    sent: list[str] = []
+    window.message_submitted.connect(sent.append)
+    window.set_engine(ANSWERING)
+    qtbot.keyClicks(window.composer.edit, "next")
+    qtbot.keyClick(window.composer.edit, Qt.Key.Key_Return)
+    assert sent == []
+    assert window.composer.text == "next"
+
+
+def test_mode_by_mouse(window: MainWindow, qtbot: QtBot) -> None:
+    with qtbot.waitSignal(window.mode_changed) as caught:
+        qtbot.mouseClick(window.composer.modes.buttons[Mode.NGRAM], Qt.MouseButton.LeftButton)
+    assert caught.args == [Mode.NGRAM]
+    assert window.composer.modes.mode is Mode.NGRAM
+
+
+def test_ctrl_d_cycles_through_the_modes_that_can_run(window: MainWindow, qtbot: QtBot) -> None:
+    seen: list[Mode] = []
+    window.mode_changed.connect(seen.append)
+    every = [*list(Mode)[1:], Mode.OFF]
+    for _ in every:
+        qtbot.keyClick(window, Qt.Key.Key_D, Qt.KeyboardModifier.ControlModifier)
+    assert seen == every
+    seen.clear()
+    window.set_engine(NO_DRAFT)
+    left = [mode for mode in every if mode is not Mode.DRAFT]
+    for _ in left:
+        qtbot.keyClick(window, Qt.Key.Key_D, Qt.KeyboardModifier.ControlModifier)
+    assert seen == left
+
+
+def test_setting_the_mode_tells_nobody(window: MainWindow) -> None:
+    seen: list[Mode] = []
+    window.mode_changed.connect(seen.append)
+    window.set_mode(Mode.DRAFT)
+    assert window.composer.modes.mode is Mode.DRAFT
+    assert seen == []
+
+
+def test_an_unavailable_mode_says_why(window: MainWindow, qtbot: QtBot) -> None:
+    seen: list[Mode] = []
+    window.mode_changed.connect(seen.append)
+    window.set_engine(NO_DRAFT)
+    button = window.composer.modes.buttons[Mode.DRAFT]
+    qtbot.mouseClick(button, Qt.MouseButton.LeftButton)
+    assert seen == []
+    assert not button.isEnabled()
+    assert button.toolTip() == "No draft model is loaded."
+    assert window.composer.reason.text() == "No draft model is loaded."
+
+
+def test_depth_is_chosen_and_shown(window: MainWindow, qtbot: QtBot) -> None:
+    window.set_mode(Mode.DRAFT)
+    box = window.composer.depth_box
+    seen: list[int | None] = []
+    window.depth_changed.connect(seen.append)
+    box.setFocus()
+    qtbot.keyClick(box, Qt.Key.Key_Down)
+    qtbot.keyClick(box, Qt.Key.Key_Down)
+    qtbot.keyClick(box, Qt.Key.Key_Home)
+    assert seen == [1, 2, None]
+    window.set_depth(7)
+    assert box.currentText() == "Depth 7"
+    window.set_depth(24)
+    assert box.currentData() == 24
+    window.set_depth(None)
+    assert box.currentText() == "Depth auto"
+    assert seen == [1, 2, None]
+
+
+def test_depth_means_nothing_without_speculation(window: MainWindow) -> None:
+    window.set_mode(Mode.OFF)
+    assert not window.composer.depth_box.isEnabled()
+
+
+def test_a_text_that_could_not_be_sent_comes_back(window: MainWindow) -> None:
+    window.restore_composer("not lost")
+    assert window.composer.text == "not lost"
+
+
+def test_typing_is_told(window: MainWindow, qtbot: QtBot) -> None:
+    seen: list[str] = []
+    window.draft_text_changed.connect(seen.append)
+    qtbot.keyClicks(window.composer.edit, "ab")
+    assert seen == ["a", "ab"]
+
+
+def test_files_are_not_pasted_as_text(window: MainWindow, qtbot: QtBot) -> None:
+    mime = QMimeData()
+    mime.setUrls([QUrl.fromLocalFile("/files/x.md")])
+    mime.setText("file:///files/x.md")
+    with qtbot.waitSignal(window.composer.files_offered) as caught:
+        window.composer.edit.insertFromMimeData(mime)
+    assert caught.args == [["/files/x.md"]]
+    assert window.composer.text == ""
+
+
+def copied_file() -> QMimeData:
+    mime = QMimeData()
+    mime.setUrls([QUrl.fromLocalFile("/files/x.md")])
+    return mime
+
+
+def test_the_menu_pastes_files_too(window: MainWindow, qtbot: QtBot) -> None:
+    QGuiApplication.clipboard().setMimeData(copied_file())
+    menu = window.composer.edit.createStandardContextMenu()
+    paste = next(action for action in menu.actions() if action.objectName() == "edit-paste")
+    assert paste.isEnabled()
+    with qtbot.waitSignal(window.composer.files_offered) as caught:
+        paste.trigger()
+    assert caught.args == [["/files/x.md"]]
+
+
+def test_files_are_pasted_from_wherever_the_keyboard_is(window: MainWindow, qtbot: QtBot) -> None:
+    QGuiApplication.clipboard().setMimeData(copied_file())
+    window.sidebar.new_button.setFocus(Qt.FocusReason.TabFocusReason)
+    with qtbot.waitSignal(window.composer.files_offered):
+        qtbot.keyClick(window.sidebar.new_button, Qt.Key.Key_V, Qt.KeyboardModifier.ControlModifier)
+    assert window.composer.edit.hasFocus()
+
+
+def test_a_copied_address_is_pasted_as_text(window: MainWindow) -> None:
+    mime = QMimeData()
+    mime.setUrls([QUrl("https://example.org/")])
+    mime.setText("https://example.org/")
+    window.composer.edit.insertFromMimeData(mime)
+    assert window.composer.text == "https://example.org/"
+
+
+def test_rich_text_is_pasted_plain(window: MainWindow) -> None:
+    mime = QMimeData()
+    mime.setHtml("<b>x</b>")
+    mime.setText("x")
+    window.composer.edit.insertFromMimeData(mime)
+    assert window.composer.text == "x"
+
+
+def test_a_nearly_full_context_says_so_and_what_comes_then(window: MainWindow) -> None:
+    label = window.composer.context_label
+    window.composer.set_context(1000, 4096)
+    assert label.text() == ""  # the figure stands in the header
+    window.composer.set_context(3900, 4096)
+    assert label.text() == "The context is nearly full"
+    assert label.property("kind") == "warning"
+    window.set_settings({"overflow": "drop"})
+    assert "oldest turns are left out" in label.toolTip().replace("\n", " ")
+    window.set_settings({"overflow": "stop"})
+    assert "no answer is made" in label.toolTip().replace("\n", " ")
+    window.composer.set_context(4096, 4096)
+    assert label.text() == "The context is full"
+
+
+def test_where_labels_find_no_room_one_button_offers_the_modes(window: MainWindow, qtbot: QtBot) -> None:
+    modes = window.composer.modes
+    window.resize(1280, 800)
+    assert modes.short.isHidden()
+    window.resize(900, 700)
+    if window.stats.isHidden():
+        window.header.stats_button.click()
+    qtbot.waitUntil(lambda: not modes.short.isHidden(), timeout=30_000)
+    assert all(button.isHidden() for button in modes.buttons.values())
+    window.set_mode(Mode.DRAFT)
+    assert modes.short.text() == modes.buttons[Mode.DRAFT].text()
+    menu = modes.short.menu()
+    menu.aboutToShow.emit()
+    suffix = next(action for action in menu.actions() if action.text() == modes.buttons[Mode.SUFFIX].text())
+    with qtbot.waitSignal(window.mode_changed) as told:
+        suffix.trigger()
+    assert told.args == [Mode.SUFFIX]
+    assert modes.short.text() == suffix.text()
+    window.header.stats_button.click()
+    window.resize(1280, 800)  # the sidebar, which had made room, is back
+    qtbot.waitUntil(modes.short.isHidden, timeout=30_000)
+
+
+def test_the_modes_show_their_names_as_soon_as_there_is_room_for_all_of_them(theme: Theme, qtbot: QtBot) -> None:
+    host = theme.parent()
+    assert isinstance(host, QWidget)
+    composer = Composer(theme, host)
+    composer.show()
+    host.show()
+    controls = (composer.attach_button, composer.modes, composer.depth_box, composer.send_button)
+
+    def is_wide(width: int) -> bool:
+        composer.resize(width, composer.sizeHint().height())
+        composer.layout().activate()
+        return composer.modes.short.isHidden()
+
+    least = next(width for width in range(300, 1200) if is_wide(width))
+    qtbot.waitUntil(lambda: composer.modes.width() >= composer.modes.full_width)
+    assert all(each.width() >= each.sizeHint().width() for each in controls)
+    free = composer.send_button.x() - composer.depth_box.geometry().right() - 1
+    assert 8 <= free <= 16, "more would hide the names although there is room"
+    assert not is_wide(least - 1)
+
+
+def test_a_click_between_the_controls_goes_to_the_text(window: MainWindow, qtbot: QtBot) -> None:
+    composer = window.composer
+    composer.attach_button.setFocus()
+    assert not composer.edit.hasFocus()
+    qtbot.mouseClick(composer.card, Qt.MouseButton.LeftButton, pos=QPoint(composer.card.width() // 2, 3))
+    qtbot.waitUntil(composer.edit.hasFocus)
+
+
+def test_a_pasted_picture_is_refused_in_words(window: MainWindow) -> None:
+    mime = QMimeData()
+    mime.setImageData(QImage(4, 4, QImage.Format.Format_RGB32))
+    window.composer.edit.insertFromMimeData(mime)
+    assert window.composer.text == ""
+    assert window.notice_banner.isVisible()
+    mime.setText("x")  # as spreadsheets and word processors copy: text, and a picture of it
+    window.composer.edit.insertFromMimeData(mime)
+    assert window.composer.text == "x"
+
+
+def test_words_without_end_never_hold_the_box_up(window: MainWindow, qtbot: QtBot) -> None:
+    edit, anywhere = window.composer.edit, QTextOption.WrapMode.WrapAnywhere
+    for _ in range(3):  # each alone is short enough for the box
+        QGuiApplication.clipboard().setText("A" * 19_000)
+        qtbot.keyClick(edit, Qt.Key.Key_V, Qt.KeyboardModifier.ControlModifier)
+    assert window.composer.text == "A" * 57_000
+    assert edit.wordWrapMode() == anywhere, "Qt would take seconds for every key"
+    window.composer.set_text("a few words")
+    assert edit.wordWrapMode() != anywhere
+    window.composer.set_text("A" * 57_000)  # as it was left in this chat
+    assert edit.wordWrapMode() == anywhere
+
+
+@pytest.mark.parametrize("line", ["words", "words 你好 مرحبا नमस्ते 👩‍👧"], ids=["one script", "many scripts"])
+def test_every_line_is_seen_until_there_are_too_many(window: MainWindow, line: str, qtbot: QtBot) -> None:
+    edit = window.composer.edit
+    for size in ("normal", "larger", "small"):
+        window.set_text_size(size)
+        window.composer.set_text("")
+        for number in range(1, MAX_LINES + 1):
+            QGuiApplication.clipboard().setText(line)
+            qtbot.keyClick(edit, Qt.Key.Key_V, Qt.KeyboardModifier.ControlModifier)
+            qtbot.waitUntil(lambda: edit.verticalScrollBar().maximum() == 0)
+            assert edit.viewport().height() < (number + 1.6) * edit.blockBoundingRect(edit.document().begin()).height()
+            qtbot.keyClick(edit, Qt.Key.Key_Return, Qt.KeyboardModifier.ShiftModifier)
+        assert edit.verticalScrollBar().maximum() > 0

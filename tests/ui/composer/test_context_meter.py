@@ -1,0 +1,94 @@
+"""The meter while an answer grows: the bar and the figure at once, the words of the hover when they are heard."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from PySide6.QtCore import QEvent, QPointF
+from PySide6.QtGui import QEnterEvent, QImage
+from PySide6.QtWidgets import QApplication, QWidget
+
+from app.domain.context import ContextParts
+from ui.composer.context_meter import BAR, ContextMeter
+from ui.theme.theme import Theme
+
+PARTS = ContextParts(system=100, conversation=1000, last_answer=0, size=8000)
+
+
+def _made(theme: Theme) -> ContextMeter:
+    """In a window that is not shown: a shown one may be below the pointer."""
+    result = ContextMeter(theme)
+    host = theme.parent()
+    assert isinstance(host, QWidget)
+    result.setParent(host)
+    return result
+
+
+@pytest.fixture
+def meter(theme: Theme) -> ContextMeter:
+    result = _made(theme)
+    result.set_parts(PARTS)
+    return result
+
+
+def _bar(meter: ContextMeter) -> QImage:
+    return meter.icon().pixmap(BAR).toImage()
+
+
+def test_words_wait_while_the_figure_stays(meter: ContextMeter) -> None:
+    assert "1,100 of 8,000" in meter.toolTip()
+    meter.set_parts(replace(PARTS, last_answer=1), settled=False)
+    assert "1,100 of 8,000" in meter.toolTip()
+    here = QPointF(1, 1)
+    QApplication.sendEvent(meter, QEnterEvent(here, here, here))
+    assert "1,101 of 8,000" in meter.toolTip()
+    assert "1,101 of 8,000" in meter.accessibleName()
+    QApplication.sendEvent(meter, QEvent(QEvent.Type.Leave))
+
+
+def test_words_come_with_another_figure_and_at_the_end(meter: ContextMeter) -> None:
+    meter.set_parts(replace(PARTS, last_answer=400), settled=False)
+    assert meter.text().strip() == "19 %"
+    assert "1,500 of 8,000" in meter.accessibleName()
+    ended = replace(PARTS, last_answer=401)
+    meter.set_parts(ended, settled=False)
+    assert "1,500 of 8,000" in meter.accessibleName()
+    meter.set_parts(ended)
+    assert "1,501 of 8,000" in meter.accessibleName()
+
+
+def test_a_screen_reader_hears_every_count(meter: ContextMeter, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("ui.composer.context_meter.QAccessible.isActive", lambda: True)
+    meter.set_parts(replace(PARTS, last_answer=1), settled=False)
+    assert "1,101 of 8,000" in meter.accessibleName()
+
+
+@pytest.mark.parametrize("ratio", [1.0, 1.5, 2.0])
+def test_the_bar_is_that_of_a_new_meter_with_each_count(
+    theme: Theme, monkeypatch: pytest.MonkeyPatch, ratio: float
+) -> None:
+    monkeypatch.setattr(ContextMeter, "devicePixelRatioF", lambda _: ratio)
+    meter = _made(theme)
+    seen = set()
+    for last in range(0, 7000, 17):
+        parts = replace(PARTS, last_answer=last)
+        meter.set_parts(parts, settled=False)
+        fresh = _made(theme)
+        fresh.set_parts(parts)
+        assert _bar(meter) == _bar(fresh), last
+        seen.add(meter.icon().cacheKey())
+    assert 20 < len(seen) < 280, "drawn anew where another pixel is to be seen"
+
+
+def test_the_bar_follows_the_palette_and_the_screen(
+    theme: Theme, meter: ContextMeter, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = _bar(meter)
+    host = theme.parent()
+    assert isinstance(host, QWidget)
+    theme.apply("dark", host)
+    assert _bar(meter) != before
+    monkeypatch.setattr(ContextMeter, "devicePixelRatioF", lambda _: 2.0)
+    meter.set_parts(replace(PARTS, last_answer=1))
+    assert meter.icon().availableSizes()[0].width() == 2 * BAR.width()

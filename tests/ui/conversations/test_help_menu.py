@@ -1,0 +1,51 @@
+"""The help menu, opened and used as a person does: by the pointer, and by keys alone."""
+
+from __future__ import annotations
+
+import pytest
+from PySide6.QtCore import Qt, QTimer, SignalInstance
+from PySide6.QtTest import QTest
+from pytestqt.qtbot import QtBot
+
+from ui.conversations.help_menu import HelpButton
+from ui.window.main_window import MainWindow
+
+WORDS = ("Keyboard shortcuts", "Open the log folder", "Copy diagnostics", "About Paceline")
+
+
+def told(button: HelpButton) -> dict[str, SignalInstance]:
+    signals = (button.shortcuts, button.log_folder, button.diagnostics, button.about)
+    return dict(zip(WORDS, signals, strict=True))
+
+
+@pytest.fixture
+def button(window: MainWindow) -> HelpButton:
+    return window.sidebar.help_button
+
+
+@pytest.mark.parametrize("words", WORDS)
+def test_each_deed_by_the_pointer(button: HelpButton, qtbot: QtBot, words: str) -> None:
+    menu = button.deeds
+
+    def choose() -> None:
+        action = next(each for each in menu.actions() if each.text() == words)
+        QTest.mouseClick(menu, Qt.MouseButton.LeftButton, pos=menu.actionGeometry(action).center())
+
+    QTimer.singleShot(0, menu, choose)  # a menu below a button has a loop of its own
+    with qtbot.waitSignal(told(button)[words]):
+        QTest.mouseClick(button, Qt.MouseButton.LeftButton)
+
+
+@pytest.mark.parametrize("words", WORDS)
+def test_each_deed_by_keys(button: HelpButton, qtbot: QtBot, words: str) -> None:
+    menu = button.deeds
+
+    def choose() -> None:
+        for _ in range(WORDS.index(words) + 1):
+            QTest.keyClick(menu, Qt.Key.Key_Down)
+        QTest.keyClick(menu, Qt.Key.Key_Return)
+
+    button.setFocus(Qt.FocusReason.TabFocusReason)
+    QTimer.singleShot(0, menu, choose)
+    with qtbot.waitSignal(told(button)[words]):
+        QTest.keyClick(button, Qt.Key.Key_Space)

@@ -1,0 +1,235 @@
+"""Pins, folders, the archive and the order by hand, with real keys, drops and menus."""
+
+from __future__ import annotations
+
+import pytest
+from PySide6.QtCore import QModelIndex, Qt
+from PySide6.QtGui import QAction, QColor
+from PySide6.QtWidgets import QLineEdit, QMenu
+from pytestqt.logging import _QtMessageCapture as QtMessages
+from pytestqt.qtbot import QtBot
+
+from app.domain.conversations import ConversationRow, FolderRow
+from tests.ui.conftest import NOW
+from ui.conversations.menu import make_list_menu
+from ui.conversations.model import BATCH, ConversationModel, Heading
+from ui.window.main_window import MainWindow
+
+ROWS = (
+    ConversationRow(1, "Plain", NOW),
+    ConversationRow(2, "Second pinned", NOW, pinned=True, place=2),
+    ConversationRow(3, "First pinned", NOW, pinned=True, place=1),
+    ConversationRow(4, "Inside", NOW, folder_id=7, place=0),
+    ConversationRow(5, "Also inside", NOW, folder_id=7, place=1),
+    ConversationRow(6, "Old", NOW, archived=True),
+)
+FOLDERS = (FolderRow(7, "Work"), FolderRow(8, "Play", folded=True))
+
+
+@pytest.fixture
+def filled(window: MainWindow) -> MainWindow:
+    window.set_conversations(ROWS, 1, FOLDERS)
+    return window
+
+
+def lines(model: ConversationModel) -> list[str]:
+    items = [model.item(model.index(row, 0)) for row in range(model.rowCount())]
+    return [f"[{item.text}]" if isinstance(item, Heading) else item.title for item in items if item]
+
+
+def heading(model: ConversationModel, text: str) -> QModelIndex:
+    return next(model.index(row, 0) for row in range(model.rowCount()) if lines(model)[row] == f"[{text}]")
+
+
+def actions(menu: QMenu | None) -> dict[str, QAction]:
+    assert menu is not None
+    return {action.text().split("\t")[0]: action for action in menu.actions() if action.text()}
+
+
+def test_sections_stand_in_their_order(filled: MainWindow) -> None:
+    assert lines(filled.sidebar.list.rows) == [
+        "[Pinned]", "First pinned", "Second pinned", "[Work]", "Inside", "Also inside", "[Play]",
+        "[Today]", "Plain", "[Archived]",
+    ]  # fmt: skip
+
+
+def test_enter_on_a_folder_folds_and_on_the_archive_opens(filled: MainWindow, qtbot: QtBot) -> None:
+    listing = filled.sidebar.list
+    listing.setCurrentIndex(heading(listing.rows, "Play"))
+    listing.setFocus()
+    with qtbot.waitSignal(filled.sidebar.wishes.folder_folded) as caught:
+        qtbot.keyClick(listing, Qt.Key.Key_Return)
+    assert caught.args == [8, False]
+    listing.setCurrentIndex(heading(listing.rows, "Archived"))
+    qtbot.keyClick(listing, Qt.Key.Key_Return)
+    assert lines(listing.rows)[-2:] == ["[Archived]", "Old"]
+
+
+def test_f2_on_the_archive_names_nothing(filled: MainWindow, qtbot: QtBot, qtlog: QtMessages) -> None:
+    listing = filled.sidebar.list
+    listing.setFocus()
+    listing.setCurrentIndex(heading(listing.rows, "Archived"))
+    qtbot.keyClick(listing, Qt.Key.Key_F2)
+    assert listing.findChild(QLineEdit) is None
+    assert [record.message for record in qtlog.records if "edit" in record.message] == []
+
+
+def test_f2_renames_a_folder_and_del_removes_it(filled: MainWindow, qtbot: QtBot) -> None:
+    listing = filled.sidebar.list
+    listing.setFocus()
+    listing.setCurrentIndex(heading(listing.rows, "Work"))
+    qtbot.keyClick(listing, Qt.Key.Key_F2)
+    editor = listing.findChild(QLineEdit)
+    assert editor is not None
+    editor.selectAll()
+    qtbot.keyClicks(editor, "Office")
+    with qtbot.waitSignal(filled.sidebar.wishes.folder_renamed) as caught:
+        qtbot.keyClick(editor, Qt.Key.Key_Return)
+    assert caught.args == [7, "Office"]
+    with qtbot.waitSignal(filled.sidebar.wishes.folder_deleted) as caught:
+        qtbot.keyClick(listing, Qt.Key.Key_Delete)
+    assert caught.args == [7]
+
+
+def test_a_list_that_changes_meanwhile_leaves_the_editor_alone(filled: MainWindow, qtbot: QtBot) -> None:
+    listing = filled.sidebar.list
+    listing.setFocus()
+    listing.setCurrentIndex(listing.rows.index_of(1))
+    qtbot.keyClick(listing, Qt.Key.Key_F2)
+    editor = listing.findChild(QLineEdit)
+    assert editor is not None
+    filled.set_conversations([ConversationRow(9, "Newer", NOW), *ROWS], 1, FOLDERS)
+    editor.selectAll()
+    qtbot.keyClicks(editor, "Typed on")
+    with qtbot.waitSignal(filled.conversation_rename_requested) as caught:
+        qtbot.keyClick(editor, Qt.Key.Key_Return)
+    assert caught.args == [1, "Typed on"]
+    qtbot.waitUntil(lambda: "Newer" in lines(listing.rows))
+
+
+def drop(model: ConversationModel, conversation_id: int, line: int, onto: QModelIndex | None = None) -> None:
+    data = model.mimeData([model.index_of(conversation_id)])
+    assert not model.dropMimeData(data, Qt.DropAction.MoveAction, line, 0, onto or QModelIndex())
+
+
+def test_dragging_reorders_pinned_ones(filled: MainWindow, qtbot: QtBot) -> None:
+    with qtbot.waitSignal(filled.sidebar.wishes.arranged) as caught:
+        drop(filled.sidebar.list.rows, 2, 1)
+    assert caught.args == [[2, 3], None]
+
+
+def test_dragging_into_between_a_folders_chats(filled: MainWindow, qtbot: QtBot) -> None:
+    with qtbot.waitSignal(filled.sidebar.wishes.arranged) as caught:
+        drop(filled.sidebar.list.rows, 1, 5)
+    assert caught.args == [[4, 1, 5], 7]
+
+
+def test_dropping_on_a_folder_the_archive_or_a_day(filled: MainWindow, qtbot: QtBot) -> None:
+    model, wishes = filled.sidebar.list.rows, filled.sidebar.wishes
+    with qtbot.waitSignal(wishes.foldered) as caught:
+        drop(model, 1, -1, heading(model, "Play"))
+    assert caught.args == [1, 8]
+    with qtbot.waitSignal(wishes.archived) as caught:
+        drop(model, 1, -1, heading(model, "Archived"))
+    assert caught.args == [1, True]
+    with qtbot.waitSignal(wishes.foldered) as caught:
+        drop(model, 4, 9)
+    assert caught.args == [4, None]
+
+
+def test_alt_with_arrows_moves_what_is_ordered_by_hand(filled: MainWindow, qtbot: QtBot) -> None:
+    listing, wishes = filled.sidebar.list, filled.sidebar.wishes
+    listing.setFocus()
+    listing.setCurrentIndex(listing.rows.index_of(3))
+    with qtbot.waitSignal(wishes.arranged) as caught:
+        qtbot.keyClick(listing, Qt.Key.Key_Down, Qt.KeyboardModifier.AltModifier)
+    assert caught.args == [[2, 3], None]
+    listing.setCurrentIndex(listing.rows.index_of(5))
+    with qtbot.waitSignal(wishes.arranged) as caught:
+        qtbot.keyClick(listing, Qt.Key.Key_Up, Qt.KeyboardModifier.AltModifier)
+    assert caught.args == [[5, 4], 7]
+    listing.setCurrentIndex(listing.rows.index_of(1))
+    with qtbot.assertNotEmitted(wishes.arranged):
+        qtbot.keyClick(listing, Qt.Key.Key_Up, Qt.KeyboardModifier.AltModifier)
+
+
+def test_the_menu_wishes(filled: MainWindow, qtbot: QtBot) -> None:
+    listing, wishes = filled.sidebar.list, filled.sidebar.wishes
+    menu = actions(listing.make_menu(listing.rows.index_of(1)))
+    for word, signal, wanted in (
+        ("Pin", wishes.pinned, [1, True]),
+        ("Duplicate", wishes.duplicated, [1]),
+        ("Archive", wishes.archived, [1, True]),
+    ):
+        with qtbot.waitSignal(signal) as caught:
+            menu[word].trigger()
+        assert caught.args == wanted
+    folders = menu["Move to folder"].menu()
+    assert isinstance(folders, QMenu)
+    assert list(actions(folders)) == ["Work", "Play", "New folder"]
+    with qtbot.waitSignal(wishes.foldered) as caught:
+        actions(folders)["Play"].trigger()
+    assert caught.args == [1, 8]
+    formats = menu["Export"].menu()
+    assert isinstance(formats, QMenu)
+    with qtbot.waitSignal(wishes.exported) as caught:
+        formats.actions()[0].trigger()
+    assert caught.args == [1, "markdown"]
+    assert "Unpin" in actions(listing.make_menu(listing.rows.index_of(2)))
+    assert next(iter(actions(listing.make_menu(heading(listing.rows, "Work"))))) == "Close"
+
+
+def test_the_menu_of_all_chats(filled: MainWindow, qtbot: QtBot) -> None:
+    wishes = filled.sidebar.wishes
+    menu = actions(make_list_menu(filled, filled.theme, wishes))
+    with qtbot.waitSignal(wishes.folder_made):
+        menu["New folder"].trigger()
+    with qtbot.waitSignal(wishes.imported):
+        menu["Import chats…"].trigger()
+
+
+def test_thousands_are_fetched_in_slices(window: MainWindow) -> None:
+    many = [ConversationRow(number, f"chat {number}", NOW) for number in range(1, 5001)]
+    window.set_conversations(many, 4000)
+    model = window.sidebar.list.rows
+    assert model.rowCount() >= 4000  # as far as the open one
+    window.set_conversations(many[:10], 1)
+    window.set_conversations(many, 1)
+    assert model.canFetchMore(QModelIndex())
+    before = model.rowCount()
+    model.fetchMore(QModelIndex())
+    assert model.rowCount() == before + BATCH
+
+
+def test_the_open_chat_is_told_from_the_chosen_row(filled: MainWindow) -> None:
+    listing = filled.sidebar.list
+    listing.setCurrentIndex(listing.rows.index_of(4))
+
+    def bar(chat: int) -> str:
+        box = listing.visualRect(listing.rows.index_of(chat))
+        image = listing.viewport().grab().toImage()
+        return image.pixelColor(box.left() + 3, box.center().y()).name()
+
+    accent = QColor(filled.theme.tokens.accent).name()
+    assert bar(1) == accent
+    assert bar(4) != accent
+    filled.set_conversations(ROWS, 4, FOLDERS)
+    assert bar(4) == accent
+    assert bar(1) != accent
+
+
+def test_keys_step_through_the_chats_from_the_message(filled: MainWindow, qtbot: QtBot) -> None:
+    filled.set_conversations(ROWS, 3, FOLDERS)
+    filled.composer.edit.setFocus()
+    steps = ((Qt.Key.Key_PageDown, 2), (Qt.Key.Key_PageDown, 4), (Qt.Key.Key_PageUp, 2), (Qt.Key.Key_PageUp, 3))
+    for key, wanted in steps:
+        with qtbot.waitSignal(filled.conversation_selected) as caught:
+            qtbot.keyClick(filled.composer.edit, key, Qt.KeyboardModifier.ControlModifier)
+        assert caught.args == [wanted]
+        filled.set_conversations(ROWS, wanted, FOLDERS)
+    with qtbot.assertNotEmitted(filled.conversation_selected):
+        filled.sidebar.list.step(-1)
+    filled.set_conversations(ROWS, None, FOLDERS)
+    with qtbot.waitSignal(filled.conversation_selected) as caught:
+        filled.sidebar.list.step(1)
+    assert caught.args == [3]

@@ -1,0 +1,191 @@
+"""The list of conversations: grouped, filtered, chosen, renamed and deleted with real keys and clicks."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, time, timedelta
+
+import pytest
+from PySide6.QtCore import QPoint, Qt
+from PySide6.QtWidgets import QLineEdit
+from pytestqt.qtbot import QtBot
+
+from app.domain.conversations import ConversationRow
+from tests.ui.conftest import NOW, rows
+from ui.conversations.model import ANSWERING, UNSEEN
+from ui.text import clock
+from ui.window.main_window import MainWindow
+
+
+@pytest.fixture
+def filled(window: MainWindow) -> MainWindow:
+    window.set_conversations(rows(), 1)
+    return window
+
+
+def _titles(window: MainWindow) -> list[str]:
+    model = window.sidebar.list.rows
+    return [str(model.data(model.index(row, 0))) for row in range(model.rowCount())]
+
+
+def _place(window: MainWindow, conversation_id: int) -> QPoint:
+    listing = window.sidebar.list
+    return listing.visualRect(listing.rows.index_of(conversation_id)).center()
+
+
+def test_conversations_stand_under_their_day(filled: MainWindow) -> None:
+    assert _titles(filled) == ["Today", "Weekend plans", "Yesterday", "Regex help", "Earlier", "Trip notes"]
+    listing = filled.sidebar.list
+    assert listing.currentIndex() == listing.rows.index_of(1)
+
+
+def test_a_click_chooses(filled: MainWindow, qtbot: QtBot) -> None:
+    viewport = filled.sidebar.list.viewport()
+    with qtbot.waitSignal(filled.conversation_selected) as caught:
+        qtbot.mouseClick(viewport, Qt.MouseButton.LeftButton, pos=_place(filled, 3))
+    assert caught.args == [3]
+
+
+def test_keys_walk_over_headings_and_enter_chooses(filled: MainWindow, qtbot: QtBot) -> None:
+    listing = filled.sidebar.list
+    listing.setFocus()
+    qtbot.keyClick(listing, Qt.Key.Key_Down)
+    with qtbot.waitSignal(filled.conversation_selected) as caught:
+        qtbot.keyClick(listing, Qt.Key.Key_Return)
+    assert caught.args == [2]
+
+
+def test_a_heading_chooses_nothing(filled: MainWindow, qtbot: QtBot) -> None:
+    chosen: list[int] = []
+    filled.conversation_selected.connect(chosen.append)
+    listing = filled.sidebar.list
+    heading = listing.visualRect(listing.rows.index(0, 0)).center()
+    qtbot.mouseClick(listing.viewport(), Qt.MouseButton.LeftButton, pos=heading)
+    assert chosen == []
+
+
+def test_f2_renames(filled: MainWindow, qtbot: QtBot) -> None:
+    listing = filled.sidebar.list
+    listing.setFocus()
+    qtbot.keyClick(listing, Qt.Key.Key_F2)
+    editor = listing.findChild(QLineEdit)
+    assert editor is not None
+    editor.selectAll()
+    qtbot.keyClicks(editor, "Better title")
+    with qtbot.waitSignal(filled.conversation_rename_requested) as caught:
+        qtbot.keyClick(editor, Qt.Key.Key_Return)
+    assert caught.args == [1, "Better title"]
+
+
+def test_an_answer_that_ends_leaves_a_name_that_is_typed_alone(filled: MainWindow, qtbot: QtBot) -> None:
+    listing = filled.sidebar.list
+    listing.rows.set_signs({1: ANSWERING})
+    listing.setFocus()
+    qtbot.keyClick(listing, Qt.Key.Key_F2)
+    editor = listing.findChild(QLineEdit)
+    assert editor is not None
+    listing.rows.set_signs({1: UNSEEN})
+    assert editor.selectedText() == editor.text() == "Weekend plans"  # so that what is typed takes its place
+    qtbot.keyClicks(editor, "Better")
+    listing.rows.set_signs({})
+    qtbot.keyClicks(editor, " title")
+    with qtbot.waitSignal(filled.conversation_rename_requested) as caught:
+        qtbot.keyClick(editor, Qt.Key.Key_Return)
+    assert caught.args == [1, "Better title"]
+
+
+def test_an_empty_title_is_no_rename(filled: MainWindow, qtbot: QtBot) -> None:
+    renames: list[str] = []
+    filled.conversation_rename_requested.connect(lambda _id, title: renames.append(title))
+    listing = filled.sidebar.list
+    listing.setFocus()
+    qtbot.keyClick(listing, Qt.Key.Key_F2)
+    editor = listing.findChild(QLineEdit)
+    assert editor is not None
+    editor.clear()
+    qtbot.keyClick(editor, Qt.Key.Key_Return)
+    assert renames == []
+
+
+def test_del_deletes_at_once(filled: MainWindow, qtbot: QtBot) -> None:
+    listing = filled.sidebar.list
+    listing.setFocus()
+    with qtbot.waitSignal(filled.conversation_delete_requested) as caught:
+        qtbot.keyClick(listing, Qt.Key.Key_Delete)
+    assert caught.args == [1]
+
+
+def test_the_menu_offers_the_same(filled: MainWindow, qtbot: QtBot) -> None:
+    listing = filled.sidebar.list
+    menu = listing.make_menu(listing.rows.index_of(2))
+    assert menu is not None
+    words = [action.text().split("\t")[0] for action in menu.actions() if action.text()]
+    assert words == ["Open", "Rename", "Pin", "Move to folder", "Duplicate", "Export", "Archive", "Delete"]
+    with qtbot.waitSignal(filled.conversation_selected) as caught:
+        menu.actions()[0].trigger()
+    assert caught.args == [2]
+    assert listing.make_menu(listing.rows.index(0, 0)) is None
+
+
+def test_ctrl_n_asks_for_a_new_chat(filled: MainWindow, qtbot: QtBot) -> None:
+    with qtbot.waitSignal(filled.new_chat_requested):
+        qtbot.keyClick(filled, Qt.Key.Key_N, Qt.KeyboardModifier.ControlModifier)
+
+
+def test_ctrl_b_hides_and_the_header_brings_back(filled: MainWindow, qtbot: QtBot) -> None:
+    qtbot.keyClick(filled, Qt.Key.Key_B, Qt.KeyboardModifier.ControlModifier)
+    assert filled.sidebar.isHidden()
+    assert filled.header.sidebar_button.isVisible()
+    qtbot.mouseClick(filled.header.sidebar_button, Qt.MouseButton.LeftButton)
+    assert filled.sidebar.isVisible()
+    assert filled.header.sidebar_button.isHidden()
+
+
+def test_a_day_begins_at_the_midnight_of_here(window: MainWindow) -> None:
+    midnight = datetime.combine(NOW.astimezone().date(), time.min)
+    moments = [midnight, midnight - timedelta(seconds=1), midnight - timedelta(days=1, seconds=1)]
+    listed = [ConversationRow(number, str(number), each.astimezone(UTC)) for number, each in enumerate(moments, 1)]
+    window.set_conversations(listed, None)
+    assert _titles(window) == ["Today", "1", "Yesterday", "2", "Earlier", "3"]
+
+
+def test_come_back_to_on_another_day_it_groups_by_that_day(
+    filled: MainWindow, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(clock, "today", lambda: (NOW + timedelta(days=1)).astimezone().date())
+    assert _titles(filled)[0] == "Today"
+    other = QLineEdit()
+    qtbot.addWidget(other)
+    other.show()
+    other.activateWindow()
+    qtbot.waitUntil(other.isActiveWindow)
+    filled.activateWindow()
+    qtbot.waitUntil(filled.isActiveWindow)
+    assert _titles(filled) == ["Yesterday", "Weekend plans", "Earlier", "Regex help", "Trip notes"]
+    assert filled.sidebar.list.currentIndex() == filled.sidebar.list.rows.index_of(1)
+
+
+def test_f2_renames_the_open_chat_from_anywhere_and_gives_the_keyboard_back(filled: MainWindow, qtbot: QtBot) -> None:
+    filled.layout_state.toggle_sidebar()
+    filled.sidebar.search.setText("plans")
+    edit = filled.composer.edit
+    edit.setFocus()
+    qtbot.keyClick(edit, Qt.Key.Key_F2)
+    editor = filled.sidebar.list.findChild(QLineEdit)
+    assert editor is not None
+    assert editor.isVisible()
+    qtbot.waitUntil(editor.hasFocus)
+    qtbot.keyClick(editor, Qt.Key.Key_F2)
+    editor.selectAll()
+    qtbot.keyClicks(editor, "Another name")
+    with qtbot.waitSignal(filled.conversation_rename_requested) as caught:
+        qtbot.keyClick(editor, Qt.Key.Key_Return)
+    assert caught.args == [1, "Another name"]
+    qtbot.waitUntil(edit.hasFocus)
+
+
+def test_f2_does_nothing_in_a_chat_that_is_not_listed(window: MainWindow, qtbot: QtBot) -> None:
+    window.set_conversations(rows(), None)
+    window.layout_state.toggle_sidebar()
+    qtbot.keyClick(window.composer.edit, Qt.Key.Key_F2)
+    assert window.sidebar.list.findChild(QLineEdit) is None
+    assert window.sidebar.isHidden()

@@ -1,0 +1,187 @@
+"""Formulas: found in Markdown, never in prices; typeset within bounds; copied as their source."""
+
+from __future__ import annotations
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QColor
+from PySide6.QtWidgets import QApplication
+from pytestqt.qtbot import QtBot
+
+from ui.formulas import formula
+from ui.formulas.formula import Formula, bare, typeset
+from ui.markdown.html_writer import formula_source
+from ui.markdown.parser import SafeParser
+from ui.theme.theme import Theme
+from ui.transcript.cards.prose_view import ProseView
+from ui.transcript.menu import plain_text
+
+OBJECT = "\N{OBJECT REPLACEMENT CHARACTER}"
+GENEROUS_MS = 30_000
+
+
+def formulas(text: str) -> list[str]:
+    found = []
+    for token in SafeParser().parse(text):
+        children = token.children or []
+        found += [each.content for each in (token, *children) if each.type == "formula"]
+        found += [token.content] if token.type == "formula_block" and token.info else []
+    return found
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "$5 and $6",
+        "It costs $5, or $6 with milk.",
+        "US$5 and A$6",
+        "between $10 and $20, not 30$",
+        "$10 or 20$ today",
+        "about $1.50/kg",
+        "a lone $ sign",
+        "$$$",
+        "$ x $",
+        "\\$x$ and \\$y$",
+        "`$x$`",
+        "```\n$x$\n```",
+        "    $x$ indented",
+        "$HOME/bin:$PATH",
+        "\\( never closed",
+        "\\(\\)",
+        "$$\nnever closed\n\nanother paragraph $$",
+    ],
+)
+def test_what_is_no_formula(text: str) -> None:
+    assert formulas(text) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("Einstein: $E = mc^2$.", ["$E = mc^2$"]),
+        ("($x$), $y$-axis, **$z$**", ["$x$", "$y$", "$z$"]),
+        ("costs $5, where $n$ is the number", ["$n$"]),
+        ("\\(a\\) and \\[b\\] and $$c$$ here", ["\\(a\\)", "\\[b\\]", "$$c$$"]),
+        ("text\n$$\nx\n$$\ntext", ["$$\nx\n$$"]),
+        ("text\n\\[\nx\n\\]\ntext", ["\\[\nx\n\\]"]),
+        ("$$ x $$", ["$$ x $$"]),
+        ("- $$\n  x\n  $$", ["$$\nx\n$$"]),
+        ("> \\[ x \\]", ["\\[ x \\]"]),
+        ("| a |\n|---|\n| $x$ |", ["$x$"]),
+        ("$a_1$ *and* $b_2$", ["$a_1$", "$b_2$"]),
+        ("$50\\%$", ["$50\\%$"]),
+        ("$x\\$y$", ["$x\\$y$"]),
+    ],
+)
+def test_what_is_a_formula(text: str, found: list[str]) -> None:
+    assert formulas(text) == found
+
+
+def test_the_signs_say_what_kind_it_is() -> None:
+    assert bare("$x$") == bare("\\(x\\)") == ("x", False)
+    assert bare("$$\nx\n$$") == bare("\\[ x \\]") == ("x", True)
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "$x^2$",
+        "$$\\frac{a}{b}$$",
+        "\\[\\begin{aligned} a &= b \\\\ &= c \\end{aligned}\\]",
+        "$\\boxed{42}$",
+        "$$f(x)=\\begin{cases} 1 & x>0 \\\\ 0 & \\text{else} \\end{cases}$$",
+        "$$a \\tag{1}$$",
+        "$\\mathbb{R} \\to \\mathcal{L}$",
+    ],
+)
+def test_common_formulas_are_typeset(source: str) -> None:
+    found = typeset(source)
+    assert found is not None
+    assert 0 < found.width < 40
+    assert 0 < found.ascent + found.descent < 12
+    assert formula.INK in found.svg
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "$\\frac{$",
+        "$" + "{" * 60 + "x" + "}" * 60 + "$",
+        "$" + "x+" * 2_000 + "x$",
+        "$\\newcommand{\\a}{\\a\\a}\\a$",
+        "$\\def\\a{b}\\a$",
+        "$\\href{https://example.org}{x}$",
+        "$\\begin{nosuch} x \\end{nosuch$",
+        "$$ $$",
+    ],
+)
+def test_what_cannot_be_typeset_gives_nothing(source: str) -> None:
+    assert typeset(source) is None
+
+
+def test_work_is_bounded_by_calls() -> None:
+    assert typeset("$x^2$", max_calls=500) is None
+    assert typeset("$x^2$") is not None
+
+
+@pytest.fixture
+def view(theme: Theme, qtbot: QtBot) -> ProseView:
+    result = ProseView(theme)
+    qtbot.addWidget(result)
+    result.resize(500, 200)
+    result.show()
+    return result
+
+
+HTML = '<p>so <img src="formula:%24x%5E2%24"/> and <img src="formula:%24%5Cfrac%7B%24"/> end</p>'
+
+
+def test_the_source_is_shown_until_it_is_typeset_and_after_a_failure(view: ProseView, qtbot: QtBot) -> None:
+    view.set_html(HTML)
+    assert view.toPlainText() == "so $x^2$ and $\\frac{$ end"
+    qtbot.waitUntil(lambda: OBJECT in view.toPlainText(), timeout=GENEROUS_MS)
+    assert view.toPlainText() == f"so {OBJECT} and $\\frac{{$ end"
+    assert view.words() == "so $x^2$ and $\\frac{$ end"
+    assert view.accessibleDescription() == view.words()
+
+
+def test_copying_gives_the_source(view: ProseView, qtbot: QtBot) -> None:
+    view.set_html("<p>😀 so</p>" + HTML)
+    qtbot.waitUntil(lambda: OBJECT in view.toPlainText(), timeout=GENEROUS_MS)
+    view.setFocus()
+    qtbot.keyClick(view, Qt.Key.Key_A, Qt.KeyboardModifier.ControlModifier)
+    qtbot.keyClick(view, Qt.Key.Key_C, Qt.KeyboardModifier.ControlModifier)
+    assert QApplication.clipboard().text() == "😀 so\nso $x^2$ and $\\frac{$ end"
+    QApplication.clipboard().clear()  # the offscreen one would let go of what Python made when there is no Python left
+
+
+def test_copying_an_answer_as_text_gives_the_source() -> None:
+    markdown = "# Sum\n\n\\(a_1\\) *and* $b$ for $5\n\n\\[\nx < y\n\\]\n\n```py\n$c$\n```\n"
+    assert plain_text(markdown) == "Sum\n\n\\(a_1\\) and $b$ for $5\n\n\\[ x < y \\]\n\n$c$"
+
+
+def test_a_formula_is_drawn_in_the_colour_of_the_text(view: ProseView, theme: Theme, qtbot: QtBot) -> None:
+    view.set_html('<p><img src="formula:%24%24%5Cblacksquare%24%24"/></p>')
+    qtbot.waitUntil(lambda: OBJECT in view.toPlainText(), timeout=GENEROUS_MS)
+    for name in ("light", "dark"):
+        theme.apply(name, theme.parent())  # type: ignore[arg-type]
+        image = view.grab().toImage()
+        pixels = {image.pixelColor(x, y).rgb() & 0xFFFFFF for x in range(40) for y in range(view.height())}
+        wanted = QColor(theme.tokens.text)
+        assert min(_distance(QColor(pixel), wanted) for pixel in pixels) < 30
+
+
+def _distance(one: QColor, other: QColor) -> int:
+    return abs(one.red() - other.red()) + abs(one.green() - other.green()) + abs(one.blue() - other.blue())
+
+
+def test_a_wide_formula_is_made_to_fit(view: ProseView, qtbot: QtBot) -> None:
+    view.set_html('<p><img src="formula:%24' + "x%2B" * 30 + 'x%24"/></p>')
+    qtbot.waitUntil(lambda: OBJECT in view.toPlainText(), timeout=GENEROUS_MS)
+    assert view.document().size().width() <= view.width() + 1
+    assert formula_source("https://example.org") == ""
+    assert isinstance(theme_formula(view), Formula)
+
+
+def theme_formula(view: ProseView) -> object:
+    return view._theme.formulas.get("$" + "x+" * 30 + "x$")

@@ -1,0 +1,21 @@
+"""Words go before the tags that close what they belong to, however many there are."""
+
+from __future__ import annotations
+
+import pytest
+
+from ui.markdown.words import grow_html
+
+
+@pytest.mark.parametrize("num_lists", [0, 1, 3, 20])
+@pytest.mark.parametrize("num_words", [1, 2_000])
+def test_words_stand_before_all_the_end_tags(num_lists: int, num_words: int) -> None:
+    before = "<ul>\n<li>" * num_lists + "<p>" + "some words, " * num_words + "one"
+    after = "</p>" + "</li>\n</ul>\n" * num_lists
+    assert grow_html(before + after, " & more") == before + " &amp; more" + after
+
+
+def test_spaces_at_the_end_are_no_words() -> None:
+    assert grow_html("<p>one</p>\n \n", " two") == "<p>one two</p>\n \n"
+    assert grow_html("one " + " " * 500, "two") == "onetwo " + " " * 500
+    assert grow_html("", "one") == "one"

@@ -1,0 +1,30 @@
+"""A shown Models place and what tests do with it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from PySide6.QtWidgets import QMainWindow
+from pytestqt.qtbot import QtBot
+
+from tests.ui.conftest import ASSETS
+from ui.models.place import HubPlace
+from ui.theme.theme import Theme
+
+
+@pytest.fixture
+def place(qtbot: QtBot) -> Iterator[HubPlace]:
+    window = QMainWindow()
+    qtbot.addWidget(window)
+    theme = Theme(ASSETS / "icons", window)
+    theme.apply("light", window)
+    made = HubPlace(theme)
+    window.setCentralWidget(made)
+    window.resize(1280, 800)
+    window.show()
+    qtbot.waitExposed(window)
+    window.activateWindow()
+    qtbot.waitUntil(window.isActiveWindow)
+    yield made
+    window.close()

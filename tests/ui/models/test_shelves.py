@@ -1,0 +1,333 @@
+"""Downloads, library, first run and the ways through the Models place, by real clicks and keys."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QApplication, QBoxLayout, QLabel, QPushButton
+from pytestqt.qtbot import QtBot
+
+from app.domain.models import DownloadState, FitLevel, Match, ModelRef, PairView, Presence, SearchQuery
+from engine.records import Problem
+from tests.ui.models import records as r
+from tests.ui.models.reading import asked, pressed, said
+from tests.ui.window.test_accessibility import nameless
+from ui.models.downloads_page import progress_words
+from ui.models.place import HubPlace
+from ui.theme.theme import Theme
+from ui.widgets.dialogs import Question
+from ui.window.navigation import DownloadIndicator
+
+LEFT = Qt.MouseButton.LeftButton
+OFFLINE = Problem("The hub cannot be reached", "No connection.", "Check the network.")
+
+
+# ---- downloads -----------------------------------------------------------------------------------------------------
+
+
+def test_downloads_say_progress_speed_and_time_left() -> None:
+    running, _, paused, failed, done = r.downloads()
+    assert progress_words(running) == "1.93 GB of 4.68 GB · 41 % · 18.4 MB/s · 2 min left"
+    assert progress_words(paused).startswith("Paused · 2.00 GB of 7.30 GB")
+    assert progress_words(failed).startswith("Stopped")
+    assert progress_words(done) == "Complete · 1.32 GB"
+
+
+def test_each_state_has_its_deeds_and_keeps_the_focus(place: HubPlace, qtbot: QtBot) -> None:
+    place.open("downloads")
+    assert "Nothing is downloading" in said(place.downloads)
+    place.set_downloads(r.downloads())
+    deeds = asked(place.wants.download_deed)
+    lines = place.downloads.lines
+    for key, deed in (("1", "pause"), ("3", "resume"), ("4", "retry"), ("1", "cancel"), ("5", "forget")):
+        qtbot.mouseClick(lines[key].deeds[deed], LEFT)
+    assert deeds == [("1", "pause"), ("3", "resume"), ("4", "retry"), ("1", "cancel"), ("5", "forget")]
+    assert "1.39 GB are missing" in said(place.downloads)
+    lines["1"].deeds["pause"].setFocus()
+    place.set_downloads([replace(r.downloads()[0], done_bytes=2 * r.GB), *r.downloads()[1:]])
+    assert lines["1"].deeds["pause"].hasFocus()
+    place.set_downloads([replace(r.downloads()[0], state=DownloadState.PAUSED), *r.downloads()[1:]])
+    assert lines["1"].deeds["resume"].hasFocus()
+    done = replace(r.downloads()[0], state=DownloadState.DONE, path="/models/one.gguf")
+    place.set_downloads([done, *r.downloads()[1:]])
+    assert lines["1"].chat.hasFocus(), "not what takes it from the list"
+    place.set_downloads(r.downloads()[1:])
+    assert "1" not in place.downloads.lines
+
+
+def test_the_indicator_speaks_while_something_is_on_its_way(theme: Theme, qtbot: QtBot) -> None:
+    indicator = DownloadIndicator(theme)
+    qtbot.addWidget(indicator)
+    indicator.set_rows([])
+    assert indicator.isHidden()
+    indicator.set_rows(r.downloads())
+    assert indicator.text() == " 47 %"
+    assert "2 on the way" in indicator.accessibleName()
+    indicator.set_rows([r.downloads()[3]])
+    assert indicator.text() == " stopped"
+
+
+# ---- library -------------------------------------------------------------------------------------------------------
+
+
+def test_the_library_offers_chat_draft_reveal_and_remove(place: HubPlace, qtbot: QtBot) -> None:
+    place.open("library")
+    place.library.set_library(r.library(), r.OFFERS)
+    shown = said(place.library)
+    for words in (
+        "4 models · 5.36 GB in the models folder",
+        "In use as target",
+        "Used in place",
+        "Missing",
+        "LM Studio",
+    ):
+        assert words in shown
+    line = place.library.lines[1]
+    chats, drafts = asked(place.wants.chat_wanted), asked(place.wants.draft_wanted)
+    reveals, taken = asked(place.wants.reveal_wanted), asked(place.wants.offer_taken)
+    qtbot.mouseClick(line.chat, LEFT)
+    line.draft_action.trigger()
+    line.reveal_action.trigger()
+    qtbot.mouseClick(pressed(place.library, "Add SmolLM2-360M-Instruct-Q8_0"), LEFT)
+    ref = ModelRef(path="/models/small.gguf")
+    assert chats == [(ref, None)]
+    assert drafts == [(ref,)]
+    assert reveals == [("/models/small.gguf",)]
+    assert taken == [("/hf/smol.gguf",)]
+    assert not place.library.lines[3].chat.isEnabled()
+
+
+def test_the_heading_of_an_empty_library_stands_beside_the_middle_of_its_button(place: HubPlace, qtbot: QtBot) -> None:
+    place.open("library")
+    page = place.library
+    heading = next(one for one in page.findChildren(QLabel) if one.text() == "Library")
+    page.set_library([], [])
+    assert page.look_button.isVisible()
+    qtbot.waitUntil(lambda: abs(heading.geometry().center().y() - page.look_button.geometry().center().y()) <= 1)
+    page.set_library(r.library(), [])
+    assert page.words.isVisible()
+
+
+def test_the_focus_stays_with_its_model_when_the_library_changes(place: HubPlace) -> None:
+    place.open("library")
+    place.library.set_library(r.library(), [])
+    QApplication.processEvents()
+    place.library.lines[1].chat.setFocus()
+    place.library.set_library(r.library()[1:], [])
+    assert place.library.lines[0].chat.hasFocus()
+    place.library.set_library(r.library()[2:], [])
+    assert place.library.add_button.hasFocus()
+
+
+@pytest.mark.parametrize(("line", "words"), [(0, "4.68 GB become free"), (2, "No file is deleted")])
+def test_removing_asks_first_and_says_what_it_frees(place: HubPlace, qtbot: QtBot, line: int, words: str) -> None:
+    place.open("library")
+    place.library.set_library(r.library(), [])
+    removed = asked(place.wants.remove_wanted)
+    place.library.lines[line].remove_action.trigger()
+    question = place.window().findChild(Question)
+    assert question is not None
+    assert words in said(question)
+    qtbot.keyClick(question, Qt.Key.Key_Escape)
+    assert removed == []
+    question = place.library.lines[line].ask_remove()
+    qtbot.mouseClick(question.deed_button, LEFT)
+    assert removed == [(r.library()[line].key,)]
+
+
+def test_an_empty_library_offers_pairs_and_files(place: HubPlace, qtbot: QtBot) -> None:
+    place.open("library")
+    place.library.set_library([], [])
+    assert "No models yet" in said(place.library)
+    assert len(adders(place)) == 1
+    place.library.start()
+    assert adders(place)[0].hasFocus()
+    qtbot.mouseClick(pressed(place.library, "See recommended pairs"), LEFT)
+    assert place.page == "recommended"
+
+
+def test_a_file_is_added_in_one_place_with_models_and_without(place: HubPlace) -> None:
+    place.open("library")
+    assert len(adders(place)) == 1
+    place.library.set_library(r.library(), [])
+    assert adders(place) == [place.library.add_button]
+    place.library.add_button.setFocus()
+    place.library.set_library([], [])
+    assert adders(place) == [place.library.own_button]
+    assert place.library.own_button.hasFocus()
+
+
+def adders(place: HubPlace) -> list[QPushButton]:
+    """The buttons that add a file, as far as they are seen."""
+    QApplication.processEvents()
+    buttons = place.library.findChildren(QPushButton)
+    return [one for one in buttons if one.isVisible() and one.text() == "Add a GGUF file…"]
+
+
+# ---- first run -----------------------------------------------------------------------------------------------------
+
+
+def test_the_first_run_shows_the_machine_three_pairs_and_ways_around(place: HubPlace, qtbot: QtBot) -> None:
+    place.open("welcome")
+    assert "Looking for pairs" in said(place.welcome)
+    place.welcome.set_hardware(r.HARDWARE)
+    place.welcome.set_pairs(r.catalog())
+    shown = said(place.welcome)
+    assert "Looking for pairs" not in shown
+    for words in ("8 cores", "16.0 GB, 9.31 GB free", "RTX 4060, 8.00 GB, 7.20 GB free", "212 GB free"):
+        assert words in shown
+    assert len(place.welcome.cards) == 3
+    pulls, builtin = asked(place.wants.pull_wanted), asked(place.wants.builtin_wanted)
+    done = asked(place.wants.welcome_done)
+    first = place.welcome.cards[0]
+    qtbot.waitUntil(lambda: first.deed.width() == first.deed.sizeHint().width())  # as wide as its words, not the card
+    qtbot.mouseClick(first.deed, LEFT)
+    qtbot.mouseClick(place.welcome.builtin_button, LEFT)
+    qtbot.mouseClick(place.welcome.skip_button, LEFT)
+    assert pulls == [((r.TARGET_REF, r.DRAFT_REF), True)]
+    assert len(builtin) == len(done) == 1
+    place.welcome.set_pairs([], "None of the recommended pairs fits.")
+    assert "None of the recommended pairs fits." in said(place.welcome)
+
+
+def test_the_first_choice_is_what_certainly_works(place: HubPlace) -> None:
+    place.open("welcome")
+    row = r.catalog()[0]
+    place.welcome.set_pairs([replace(row, checked="Not checked against the hub yet."), replace(row, checked="")])
+    unchecked, checked = place.welcome.cards
+    assert place.welcome.builtin_button.property("kind") == "primary"
+    assert place.welcome.builtin_button.hasFocus()
+    assert not any(card.deed.property("kind") for card in place.welcome.cards)
+    assert "were not checked with the hub" in place.welcome.words.text()
+    assert "Should fit, by its listed size" in said(unchecked)
+    assert "About 2.78 GB to download" in said(unchecked)
+    assert "Fits this machine" in said(checked)
+    place.welcome.set_pairs([replace(row, checked="")])
+    assert place.welcome.words.isHidden()
+
+
+def test_cards_stand_below_one_another_where_their_words_need_it(place: HubPlace) -> None:
+    place.open("welcome")
+    place.welcome.set_pairs(r.catalog())
+    for width, direction in ((1080, QBoxLayout.Direction.LeftToRight), (600, QBoxLayout.Direction.TopToBottom)):
+        place.welcome.resize(width, 800)
+        assert place.welcome.pairs.direction() is direction
+
+
+def test_a_suggestion_that_is_here_is_chatted_with_at_once(place: HubPlace, qtbot: QtBot) -> None:
+    place.open("welcome")
+    row = r.catalog()[0]
+    draft = row.pair.draft
+    assert draft is not None
+    here = replace(
+        row.pair,
+        target=replace(row.pair.target, presence=Presence.HERE),
+        draft=replace(draft, presence=Presence.HERE),
+    )
+    place.welcome.set_pairs([replace(row, pair=here)])
+    pulls, chats = asked(place.wants.pull_wanted), asked(place.wants.chat_wanted)
+    qtbot.mouseClick(place.welcome.cards[0].deed, LEFT)
+    assert (pulls, chats) == ([], [(here.target.ref, draft.ref)])
+
+
+# ---- the place -----------------------------------------------------------------------------------------------------
+
+
+def test_arrows_walk_through_the_pages(place: HubPlace, qtbot: QtBot) -> None:
+    place.open("recommended")
+    place.nav.setFocus()
+    seen = [place.page]
+    for _ in range(4):
+        qtbot.keyClick(place.nav, Qt.Key.Key_Down)
+        seen.append(place.page)
+    assert seen == ["recommended", "search", "drafts", "library", "downloads"]
+    assert place.nav.hasFocus()
+
+
+def test_pages_are_reached_by_a_click(place: HubPlace, qtbot: QtBot) -> None:
+    place.open("recommended")
+    spot = place.nav.visualItemRect(place.nav.item(3)).center()
+    qtbot.mouseClick(place.nav.viewport(), LEFT, pos=spot)
+    assert place.page == "library"
+    qtbot.mouseClick(place.welcome_button, LEFT)
+    assert place.page == "welcome"
+
+
+def test_a_click_on_search_is_followed_by_words(place: HubPlace, qtbot: QtBot) -> None:
+    place.open("recommended")
+    spot = place.nav.visualItemRect(place.nav.item(1)).center()
+    qtbot.mouseClick(place.nav.viewport(), LEFT, pos=spot)
+    assert place.page == "search"
+    assert place.search.field.hasFocus()
+    place.nav.setFocus()
+    qtbot.keyClick(place.nav, Qt.Key.Key_Up)
+    qtbot.keyClick(place.nav, Qt.Key.Key_Down)
+    assert place.page == "search"
+    assert place.nav.hasFocus(), "arrows look at the pages only"
+    qtbot.keyClick(place.nav, Qt.Key.Key_Return)
+    assert place.search.field.hasFocus()
+
+
+def test_every_control_of_the_place_has_a_name(place: HubPlace) -> None:
+    place.open("search")
+    place.search.set_results(SearchQuery(), r.results())
+    place.search.pane.show_details(r.details(gated_words="Accept the terms first."))
+    place.drafts.set_drafts(r.drafts())
+    place.drafts.set_pair(r.PAIR)
+    place.recommended.set_rows(r.catalog())
+    place.library.set_library(r.library(), r.OFFERS)
+    place.set_downloads(r.downloads())
+    place.welcome.set_hardware(r.HARDWARE)
+    place.welcome.set_pairs(r.catalog())
+    place.welcome.set_first(r.FIRST)
+    assert nameless(place) == []
+
+
+def test_tab_walks_from_the_query_to_the_files(place: HubPlace, qtbot: QtBot) -> None:
+    place.open("search")
+    place.search.set_results(SearchQuery(), r.results())
+    place.wants.repo_wanted.connect(lambda _repo: place.search.pane.show_details(r.details()))
+    place.search.list.choose_first()
+    QApplication.processEvents()
+    seen = []
+    for _ in range(14):
+        focus = QApplication.focusWidget()
+        assert focus is not None
+        seen.append(focus.accessibleName())
+        qtbot.keyClick(focus, Qt.Key.Key_Tab)
+    wanted = ["Search models", "Order", "Only models that fit this machine", "Results", "Open its page"]
+    assert [name for name in seen if name in wanted] == wanted
+    assert seen.index("Find a draft for Q2_K") < seen.index("Download Q2_K") < seen.index("Find a draft for Q4_K_M")
+
+
+def test_a_narrow_place_keeps_the_names_of_its_pages_for_the_pointer(place: HubPlace, qtbot: QtBot) -> None:
+    place.set_downloads(r.downloads())
+    place.window().resize(1000, 700)
+    qtbot.waitUntil(lambda: place.nav.item(0).text() == "")
+    assert place.nav.item(4).toolTip() == "Downloads  4"
+    assert place.nav.item(4).data(Qt.ItemDataRole.AccessibleTextRole) == "Downloads  4"
+
+
+def test_leaving_the_first_run_ends_it(place: HubPlace, qtbot: QtBot) -> None:
+    done, back = asked(place.wants.welcome_done), asked(place.back)
+    place.open("welcome")
+    qtbot.mouseClick(place.back_button, LEFT)
+    assert len(done) == len(back) == 1
+
+
+def test_problems_are_told_and_take_no_room_otherwise(place: HubPlace, qtbot: QtBot) -> None:
+    place.open("library")
+    assert place.foot.isHidden()
+    place.show_problem(OFFLINE)
+    assert place.foot.isVisible()
+    qtbot.mouseClick(place.problem.close_button, LEFT)
+    assert place.foot.isHidden()
+
+
+def test_a_pair_without_a_draft_says_so(place: HubPlace) -> None:
+    place.open("drafts")
+    place.drafts.set_pair(PairView(r.TARGET, fit=replace(r.FIT, level=FitLevel.FITS)))
+    assert "No draft: plain decoding and n-grams" in said(place.drafts.card)
+    assert Match.UNCHECKED.value not in said(place.drafts.card)

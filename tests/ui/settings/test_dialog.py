@@ -1,0 +1,299 @@
+"""The dialog made from the table: what goes in comes out, and only changes come out."""
+
+from __future__ import annotations
+
+import pytest
+from PySide6.QtCore import QEvent, QObject, Qt
+from PySide6.QtWidgets import (
+    QApplication,
+    QComboBox,
+    QFileDialog,
+    QStyle,
+    QStyleOptionComboBox,
+    QSystemTrayIcon,
+    QWidget,
+)
+from pytestqt.qtbot import QtBot
+
+from app.domain.settings.fields import FieldKind, SettingField, SettingValue
+from app.domain.settings.table import FIELD_BY_KEY
+from tests.ui.conftest import FIELDS
+from ui.settings.dialog import LOOKS, SettingsDialog
+from ui.settings.mode_cards import ModeRow
+from ui.settings.prompts_page import PromptsPage
+from ui.settings.rows import ChoiceRow, FolderRow, ModelFileRow, NumberRow, SwitchRow, TextRow
+from ui.window.dialogs import WindowDialogs
+from ui.window.main_window import MainWindow
+
+VALUES: dict[str, SettingValue] = {
+    "target_path": "/models/a.gguf",
+    "models_dir": "/models",
+    "mode": "off",
+    "overflow": "stop",
+    "depth": 3,
+    "temperature": 0.65,
+    "system_prompt": "Be brief.\nAlways.",
+    "sound": True,
+}
+
+
+class Windows(QObject):
+    """Notes the class of every window that is shown."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.shown: list[str] = []
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:  # noqa: N802
+        if event.type() is QEvent.Type.Show and isinstance(watched, QWidget) and watched.isWindow():
+            self.shown.append(type(watched).__name__)
+        return False
+
+
+@pytest.fixture
+def dialog(window: MainWindow, qtbot: QtBot) -> SettingsDialog:
+    window.set_settings(VALUES)
+    qtbot.keyClick(window, Qt.Key.Key_Comma, Qt.KeyboardModifier.ControlModifier)
+    result = window.findChild(SettingsDialog)
+    assert result is not None
+    return result
+
+
+def test_what_goes_in_comes_out(dialog: SettingsDialog) -> None:
+    assert {key: row.value() for key, row in dialog.rows.items()} == VALUES
+    assert dialog.changed_values() == {}
+
+
+def test_every_kind_of_field_has_its_row(dialog: SettingsDialog) -> None:
+    kinds = {
+        FieldKind.INTEGER: NumberRow,
+        FieldKind.NUMBER: NumberRow,
+        FieldKind.TEXT: TextRow,
+        FieldKind.CHOICE: ChoiceRow,
+        FieldKind.MODE: ModeRow,
+        FieldKind.SWITCH: SwitchRow,
+        FieldKind.MODEL_FILE: ModelFileRow,
+        FieldKind.FOLDER: FolderRow,
+    }
+    assert set(kinds) == set(FieldKind)
+    for field in FIELDS:
+        row = dialog.rows[field.key]
+        assert isinstance(row, kinds[field.kind])
+        assert row.help.text() == field.help
+
+
+def test_save_tells_only_what_changed(window: MainWindow, dialog: SettingsDialog, qtbot: QtBot) -> None:
+    temperature, depth, sound = (dialog.rows[key] for key in ("temperature", "depth", "sound"))
+    assert isinstance(temperature, NumberRow)
+    assert isinstance(depth, NumberRow)
+    assert isinstance(sound, SwitchRow)
+    temperature.edit.clear()
+    qtbot.keyClicks(temperature.edit, "1.25")
+    depth.automatic.setChecked(True)
+    sound.check.click()
+    with qtbot.waitSignal(window.settings_changed) as caught:
+        qtbot.mouseClick(dialog.save_button, Qt.MouseButton.LeftButton)
+    assert caught.args == [{"temperature": 1.25, "depth": None, "sound": False}]
+    window.dialogs.open_settings()
+    again = window.findChildren(SettingsDialog)[-1]
+    assert again.rows["temperature"].value() == 1.25
+
+
+def test_cancel_changes_nothing(window: MainWindow, dialog: SettingsDialog, qtbot: QtBot) -> None:
+    told: list[object] = []
+    window.settings_changed.connect(told.append)
+    dialog.rows["temperature"].set_value(2.0)
+    qtbot.mouseClick(dialog.cancel_button, Qt.MouseButton.LeftButton)
+    assert told == []
+
+
+def test_saving_without_changes_tells_nothing(window: MainWindow, dialog: SettingsDialog, qtbot: QtBot) -> None:
+    told: list[object] = []
+    window.settings_changed.connect(told.append)
+    qtbot.mouseClick(dialog.save_button, Qt.MouseButton.LeftButton)
+    assert told == []
+
+
+@pytest.mark.parametrize("text", ["", "abc", "-1", "5.1", "nan", "inf", "1e400"])
+def test_a_value_out_of_range_is_explained_and_not_saved(dialog: SettingsDialog, text: str) -> None:
+    row = dialog.rows["temperature"]
+    assert isinstance(row, NumberRow)
+    row.edit.setText(text)
+    assert "0 to 5" in row.problem()
+    assert row.complaint.text() == row.problem()
+    assert not dialog.save_button.isEnabled()
+    row.edit.setText("1")
+    assert dialog.save_button.isEnabled()
+
+
+@pytest.mark.parametrize("text", ["2.5", "2,5", "1 2", "65", "x"])
+def test_a_whole_number_must_be_one(dialog: SettingsDialog, text: str) -> None:
+    row = dialog.rows["depth"]
+    assert isinstance(row, NumberRow)
+    row.edit.setText(text)
+    assert row.problem()
+
+
+@pytest.mark.parametrize("text", ["4,096", "4.096", "4 096", "4\u202f096", " 4096 "])
+def test_thousands_may_stand_apart(window: MainWindow, text: str) -> None:
+    field = SettingField("n_ctx", "S", "Context", FieldKind.INTEGER, 2048, "h", 256, 1_000_000)
+    row = SettingsDialog([field], {}, window).rows["n_ctx"]
+    assert isinstance(row, NumberRow)
+    row.edit.setText(text)
+    assert (row.problem(), row.value()) == ("", 4096)
+
+
+def test_a_text_beyond_its_length_is_refused(dialog: SettingsDialog) -> None:
+    row = dialog.rows["system_prompt"]
+    assert isinstance(row, TextRow)
+    row.edit.setPlainText("x" * 101)
+    assert "100" in row.problem()
+
+
+def test_defaults_come_back(dialog: SettingsDialog, qtbot: QtBot) -> None:
+    qtbot.mouseClick(dialog.defaults_button, Qt.MouseButton.LeftButton)
+    assert {key: row.value() for key, row in dialog.rows.items()} == {field.key: field.default for field in FIELDS}
+
+
+def test_sections_are_pages(dialog: SettingsDialog, qtbot: QtBot) -> None:
+    names = [dialog.nav.item(row).text() for row in range(dialog.nav.count())]
+    assert names[:4] == ["Models", "Speculation", "Chat", "Sampling"]
+    dialog.nav.setFocus()
+    qtbot.keyClick(dialog.nav, Qt.Key.Key_Down)
+    assert dialog.pages.currentIndex() == 1
+
+
+@pytest.mark.parametrize("key", ["target_path", "models_dir"])
+def test_browse_fills_the_path(dialog: SettingsDialog, qtbot: QtBot, key: str) -> None:
+    row = dialog.rows[key]
+    assert isinstance(row, ModelFileRow)
+    qtbot.mouseClick(row.browse, Qt.MouseButton.LeftButton)
+    chooser = row.findChild(QFileDialog)
+    assert chooser is not None
+    chooser.fileSelected.emit("/models/b.gguf")
+    chooser.reject()
+    assert row.value() == "/models/b.gguf"
+
+
+def test_numbers_beyond_32_bits_survive(window: MainWindow) -> None:
+    field = SettingField("seed", "S", "Seed", FieldKind.INTEGER, None, "h", 0, 2**63 - 1, automatic="random")
+    dialog = SettingsDialog([field], {"seed": 2**62 + 1}, window)
+    assert dialog.rows["seed"].value() == 2**62 + 1
+
+
+def test_no_part_of_a_dialog_is_ever_a_window_of_its_own(window: MainWindow, qtbot: QtBot) -> None:
+    windows = Windows()
+    application = QApplication.instance()
+    assert application is not None
+    application.installEventFilter(windows)
+    window.dialogs.open_settings()
+    window.chat_settings.open()
+    window.dialogs.open_shortcuts()
+    application.removeEventFilter(windows)
+    assert set(windows.shown) == {"SettingsDialog", "ChatSettingsDialog", "ShortcutsDialog"}
+
+
+def test_a_choice_that_is_too_long_for_its_box_ends_in_dots(dialog: SettingsDialog) -> None:
+    row = next(row for row in dialog.rows.values() if isinstance(row, ChoiceRow))
+    combo, words = row.combo, "a choice of many more words than the box can show"
+    combo.setFixedWidth(140)
+    pictures = []
+    for text in (words, next(words[:end] for end in range(4, 40) if _fills(combo, words[:end] + "…")) + "…"):
+        combo.setItemText(combo.currentIndex(), text)
+        pictures.append(combo.grab().toImage())
+    assert pictures[0] == pictures[1]
+
+
+def _fills(combo: QComboBox, text: str) -> bool:
+    """Whether one letter more would find no room."""
+    option = QStyleOptionComboBox()
+    combo.initStyleOption(option)
+    part = QStyle.SubControl.SC_ComboBoxEditField
+    room = combo.style().subControlRect(QStyle.ComplexControl.CC_ComboBox, option, part, combo).width()
+    return combo.fontMetrics().horizontalAdvance(text) + combo.fontMetrics().horizontalAdvance("m") > room
+
+
+@pytest.fixture
+def looks(window: MainWindow) -> SettingsDialog:
+    """The rows of the look, as the app has them."""
+    window.set_theme("light")
+    fields = [FIELD_BY_KEY[key] for key in (*LOOKS, "temperature")]
+    dialogs = WindowDialogs(window, fields)
+    dialogs.set_values({"theme": "light", "text_size": "normal", "density": "comfortable"})
+    dialog = dialogs.make_settings()
+    dialog.open()
+    return dialog
+
+
+def choose(dialog: SettingsDialog, key: str, value: str, qtbot: QtBot) -> None:
+    """Choose as a person does, by keys."""
+    row = dialog.rows[key]
+    assert isinstance(row, ChoiceRow)
+    step = Qt.Key.Key_Down if row.combo.findData(value) > row.combo.currentIndex() else Qt.Key.Key_Up
+    while row.value() != value:
+        qtbot.keyClick(row.combo, step)
+
+
+def look(window: MainWindow) -> tuple[str, int, bool]:
+    return window.theme.name, window.theme.type.base, window.theme.compact
+
+
+def test_a_look_is_seen_while_it_is_chosen_and_goes_with_cancel(
+    window: MainWindow, looks: SettingsDialog, qtbot: QtBot
+) -> None:
+    before = look(window)
+    told: list[object] = []
+    window.settings_changed.connect(told.append)
+    choose(looks, "theme", "dark", qtbot)
+    choose(looks, "text_size", "larger", qtbot)
+    choose(looks, "density", "compact", qtbot)
+    assert look(window) == ("dark", before[1] + 5, True)
+    temperature = looks.rows["temperature"]
+    assert isinstance(temperature, NumberRow)
+    temperature.edit.setText("no number")  # what stands elsewhere in the dialog is no obstacle
+    qtbot.keyClick(looks, Qt.Key.Key_Escape)
+    assert look(window) == before
+    assert told == []
+
+
+def test_a_saved_look_stays(window: MainWindow, looks: SettingsDialog, qtbot: QtBot) -> None:
+    choose(looks, "theme", "dark", qtbot)
+    qtbot.mouseClick(looks.save_button, Qt.MouseButton.LeftButton)
+    assert window.theme.name == "dark"
+
+
+def test_the_default_look_is_seen_at_once_too(window: MainWindow, looks: SettingsDialog, qtbot: QtBot) -> None:
+    qtbot.mouseClick(looks.defaults_button, Qt.MouseButton.LeftButton)
+    assert window.theme.name == "system"
+    qtbot.mouseClick(looks.cancel_button, Qt.MouseButton.LeftButton)
+    assert window.theme.name == "light"
+
+
+@pytest.mark.parametrize("there", [True, False])
+def test_the_tray_message_says_where_there_is_no_tray(
+    window: MainWindow, monkeypatch: pytest.MonkeyPatch, there: bool
+) -> None:
+    monkeypatch.setattr(QSystemTrayIcon, "isSystemTrayAvailable", lambda: there)
+    row = WindowDialogs(window, [FIELD_BY_KEY["notify"]]).make_settings().rows["notify"]
+    assert ("no tray" in row.help.text()) is not there
+    assert row.help.text().startswith(FIELD_BY_KEY["notify"].help)
+
+
+def test_why_nothing_can_be_saved_is_told_on_every_page(dialog: SettingsDialog, qtbot: QtBot) -> None:
+    row = dialog.rows["temperature"]
+    assert isinstance(row, NumberRow)
+    dialog.show_page(3)
+    row.edit.selectAll()
+    qtbot.keyClicks(row.edit, "99")
+    assert not dialog.save_button.isEnabled()
+    assert not dialog.elsewhere.isVisible(), "it stands beside the field"
+    dialog.nav.setFocus()
+    qtbot.keyClick(dialog.nav, Qt.Key.Key_Home)
+    assert dialog.elsewhere.isVisible()
+    assert dialog.elsewhere.text() == f"Sampling: Temperature. {row.complaint.text()}"
+    qtbot.keyClick(dialog.nav, Qt.Key.Key_End)
+    qtbot.mouseClick(dialog.findChild(PromptsPage).add_button, Qt.MouseButton.LeftButton)  # without a name
+    assert not dialog.elsewhere.isVisible(), "here is something to be mended, too"
+    row.edit.setText("0.5")
+    qtbot.keyClick(dialog.nav, Qt.Key.Key_Home)
+    assert dialog.elsewhere.text() == "Prompts: Give every prompt a name."

@@ -1,0 +1,388 @@
+"""The figures: right numbers, units, dashes for what is unknown, explanations for every one, by mouse and by keys."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+
+import pytest
+from PySide6.QtCore import QEvent, QObject, Qt
+from PySide6.QtGui import QGuiApplication
+from PySide6.QtWidgets import (
+    QApplication,
+    QLabel,
+)
+from pytestqt.qtbot import QtBot
+
+from app.domain.engine_view import EngineState, EngineView
+from app.domain.messages import MessageState, MessageView
+from app.domain.sums import PairSums, Sums
+from engine.records import MemoryUse, Mode, RunStats, Source
+from tests.ui.conftest import STATS, model
+from tests.ui.statistics import pane as stats_pane
+from tests.ui.statistics.pane import ROWS, TOGETHER, nameless
+from ui.statistics.dialogs import ExplanationsDialog
+from ui.statistics.panel import ALL, CHAT, NOW, StatsPanel
+from ui.statistics.words import explanations
+from ui.text.formatting import UNKNOWN
+from ui.theme.theme import Theme
+from ui.widgets.explained import Explained, explained_in
+from ui.window.main_window import MainWindow
+
+panel, shown = stats_pane.panel, stats_pane.shown  # fixtures
+MEASURED = MemoryUse(4_000_000, 2_000_000, 500_000, measured=True)
+
+
+def test_figures_of_an_answer(panel: StatsPanel) -> None:
+    panel.show_stats(STATS)
+    page = panel.now
+    assert page.speed.value == "41.2"
+    assert page.per_pass.value == "2.71"
+    assert page.kept.rate.value == "68 % of 210"
+    shown = {key: row.value for key, row in page.rows.items()}
+    assert (shown["passes"], shown["first"], shown["p50"], shown["p95"]) == ("143", "213 ms", "22.1 ms", "61.4 ms")
+    assert page.kept.by_depth.said == "depth 1: 91 %, depth 2: 31 %"
+    assert page.sources[Source.RECOVERED].value == "200"
+    assert page.context.value == "1,204 of 4,096, 29 %"
+    assert page.context_bar.said == "used 29 %, free 71 %"
+
+
+def test_gain_and_lengths(panel: StatsPanel) -> None:
+    panel.show_stats(replace(STATS, plain_ms=39.3))
+    assert panel.now.speedup.value == "1.62\N{MULTIPLICATION SIGN}"
+    lengths = panel.now.kept.lengths
+    assert lengths.counts == (12, 93, 25)
+    assert lengths.said == "0 kept: 12 passes, 1 kept: 93 passes, 2 kept: 25 passes"
+    lengths.set_counts([1] * 33)
+    assert len(lengths.counts) == lengths.MOST_COLUMNS
+    assert sum(lengths.counts) == 33
+
+
+def test_plain_decoding_is_not_compared_with_itself(panel: StatsPanel) -> None:
+    plain = replace(STATS, mode=Mode.OFF, plain_ms=30.0, proposed=0, accepted=0)
+    assert plain.speedup is not None
+    panel.show_stats(plain)
+    assert panel.now.speedup.value == UNKNOWN
+
+
+def test_the_split_adds_up(panel: StatsPanel) -> None:
+    panel.show_stats(STATS)
+    assert [line.value for line in panel.now.split.lines.values()] == ["18 %", "79 %", "1 %", "2 %"]
+    assert "Verify 79 %" in panel.now.split.bar.accessibleDescription()
+
+
+def test_memory_is_as_reported_or_says_that_it_is_an_estimate(panel: StatsPanel) -> None:
+    memory = panel.now.memory
+    panel.set_engine(EngineView(EngineState.READY, model(memory=MEASURED), model(memory=MEASURED)))
+    assert [memory[key].value for key in memory] == ["4.00 MB", "2.00 MB", "4.00 MB", "2.00 MB", "1.00 MB", "13.0 MB"]
+    assert "As llama.cpp reported it" in memory["target_cache"].accessibleDescription()
+    panel.set_engine(EngineView(EngineState.READY, model(memory=replace(MEASURED, measured=False))))
+    assert memory["target_weights"].value == "about 4.00 MB"
+    assert memory["draft_weights"].value == "-"
+    assert memory["memory"].value == "about 6.50 MB"
+    assert "Estimated" in memory["memory"].accessibleDescription()
+    panel.set_engine(EngineView())
+    assert {line.value for line in memory.values()} == {"-"}
+
+
+def test_nothing_known_is_a_dash_not_a_zero(panel: StatsPanel) -> None:
+    panel.show_stats(RunStats())
+    values = [
+        each.accessibleName().rsplit(": ", 1)[1] for each in explained_in(panel.now.content) if hasattr(each, "value")
+    ]
+    assert len(values) >= 20
+    assert set(values) == {"-"}
+    panel.show_all((), Sums())
+    values = [
+        each.accessibleName().rsplit(": ", 1)[1] for each in panel.all.findChildren(Explained) if hasattr(each, "value")
+    ]
+    assert set(values) == {"-"}
+
+
+def test_the_sparkline_shows_what_each_update_gained(panel: StatsPanel) -> None:
+    panel.begin()
+    panel.show_stats(replace(STATS, tokens=10, passes=5))
+    panel.show_stats(replace(STATS, tokens=40, passes=15))
+    panel.show_stats(replace(STATS, tokens=40, passes=15))
+    assert panel.now.spark.values == [2.0, 3.0]
+    panel.begin()
+    assert panel.now.spark.values == []
+
+
+@pytest.mark.parametrize("key", [NOW, CHAT, ALL])
+def test_every_figure_explains_itself_in_a_sentence(panel: StatsPanel, key: str) -> None:
+    panel.show_all(ROWS, TOGETHER)
+    panel.show_chat(ROWS, TOGETHER)
+    figures = panel.page_of(key).findChildren(Explained)
+    assert len(figures) > 15
+    for each in figures:
+        assert each.toolTip().endswith("."), each.name
+        assert each.accessibleDescription().endswith("."), each.name
+        assert each.accessibleName()
+    listed = {said.name.lower() for said in explanations()}
+    pairs = set(panel.all.pair_lines.values()) | set(panel.chat.pair_lines.values())
+    assert {each.name.lower() for each in figures if each not in pairs} <= listed
+    assert all(re.fullmatch(r"[A-Z19].*\.", said.value) for said in explanations())
+
+
+def test_live_then_last_answer(window: MainWindow) -> None:
+    window.begin_answer(MessageView(1, "assistant", "", MessageState.STREAMING))
+    assert "live" in window.stats.now.state.text()
+    window.show_stats(STATS)
+    window.finish_answer(MessageView(1, "assistant", "x", stats=STATS))
+    assert window.stats.now.state.text() == "last answer"
+    assert window.stats.accessibleDescription() == (
+        "Statistics of this answer. 41.2 tokens per second, 2.71 tokens per pass, 68 % of 210 drafted tokens accepted."
+    )
+
+
+def test_plots_paint_what_they_hold(panel: StatsPanel, theme: Theme) -> None:
+    page = panel.now
+    empty = page.kept.by_depth.grab().toImage()
+    panel.show_stats(STATS)
+    panel.show_stats(replace(STATS, tokens=500, passes=170))
+    for plot in (page.kept.by_depth, page.split.bar, page.origin, page.spark, page.context_bar):
+        plot.resize(240, plot.height())
+    assert page.kept.by_depth.grab().toImage() != empty
+    image = page.split.bar.grab().toImage()
+    colours = {image.pixelColor(x, image.height() // 2).name() for x in range(image.width())}
+    assert {theme.tokens.draft, theme.tokens.verify} <= colours
+
+
+def test_many_depths_are_shown_by_some_that_stand_for_all(panel: StatsPanel) -> None:
+    panel.show_stats(RunStats(tokens=24, passes=1, proposed_by_depth=(10,) * 24, accepted_by_depth=(9,) * 24))
+    words = panel.now.kept.by_depth.said.split(", ")
+    assert [word.split(":")[0] for word in words] == [f"depth {n}" for n in (1, 2, 3, 4, 6, 8, 16)]
+
+
+def test_the_newest_reason_is_shown_and_the_earlier_ones_on_hover(panel: StatsPanel) -> None:
+    assert panel.now.why.text() == "-"
+    panel.show_stats(RunStats(decisions=("auto, paced by measured costs", "draft paused: 31% accepted at depth 1")))
+    assert panel.now.why.text() == "Draft paused: 31% accepted at depth 1."
+    assert "Auto, paced by measured costs." in panel.now.why.toolTip()
+
+
+def test_a_depth_more_pushes_the_rest_down_at_once(panel: StatsPanel) -> None:
+    panel.show()
+    panel.show_stats(RunStats(tokens=2, passes=1, proposed_by_depth=(1,) * 7, accepted_by_depth=(1,) * 7))
+    bars = panel.now.kept.by_depth
+    assert panel.now.rows["tokens"].y() >= bars.y() + bars.height()
+
+
+def test_the_next_answer_does_not_make_the_pane_jump(panel: StatsPanel, qtbot: QtBot) -> None:
+    panel.begin()
+    flat = panel.now.kept.by_depth.height()
+    panel.show_stats(RunStats(tokens=2, passes=1, proposed_by_depth=(1,) * 5, accepted_by_depth=(1,) * 5))
+    qtbot.waitUntil(lambda: panel.now.kept.by_depth.height() > flat, timeout=30_000)
+    tall = panel.now.kept.by_depth.height()
+    panel.end(None)
+    panel.begin()
+    assert panel.now.kept.by_depth.height() == tall
+    panel.end(RunStats(tokens=2, passes=1, proposed_by_depth=(1,), accepted_by_depth=(1,)))
+    assert panel.now.kept.by_depth.height() < tall
+
+
+class _Layouts(QObject):
+    """Counts what asks for another arrangement."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.num = 0
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:  # noqa: N802
+        self.num += event.type() in (QEvent.Type.LayoutRequest, QEvent.Type.Resize)
+        return False
+
+
+def test_a_live_update_arranges_nothing_anew(shown: StatsPanel, qtbot: QtBot) -> None:
+    shown.begin()
+    shown.show_stats(replace(STATS, tokens=10, passes=5))
+    QApplication.processEvents()
+    layouts = _Layouts()
+    shown.now.content.installEventFilter(layouts)
+    shown.installEventFilter(layouts)
+    for number in range(2, 40):
+        shown.show_stats(
+            replace(
+                STATS,
+                tokens=STATS.tokens * number,
+                passes=5 * number,
+                inter_token_ms_p95=9.0 * number,
+                proposed=210 * number,
+            )
+        )
+        QApplication.processEvents()
+    qtbot.waitUntil(lambda: shown.now.rows["passes"].value == "195", timeout=30_000)
+    qtbot.waitUntil(lambda: not shown.now.is_filling, timeout=30_000)
+    assert layouts.num == 0
+
+
+# ---- pages --------------------------------------------------------------------------------------------------------
+
+
+def test_pages_by_mouse_and_by_arrows(shown: StatsPanel, qtbot: QtBot) -> None:
+    with qtbot.waitSignal(shown.sums_wanted, timeout=30_000) as asked:
+        qtbot.mouseClick(shown.switch.buttons[CHAT], Qt.MouseButton.LeftButton)
+    assert asked.args == ["chat"]
+    assert shown.page == CHAT
+    shown.switch.buttons[CHAT].setFocus()
+    with qtbot.waitSignal(shown.sums_wanted, timeout=30_000) as asked:
+        qtbot.keyClick(shown.switch.buttons[CHAT], Qt.Key.Key_Right)
+    assert asked.args == ["all"]
+    assert shown.page == ALL
+    assert shown.switch.buttons[ALL].hasFocus()
+    qtbot.keyClick(shown.switch.buttons[ALL], Qt.Key.Key_Right)
+    assert shown.page == ALL
+    qtbot.keyClick(shown.switch.buttons[ALL], Qt.Key.Key_Left)
+    qtbot.keyClick(shown.switch.buttons[CHAT], Qt.Key.Key_Left)
+    assert shown.page == NOW
+
+
+def test_an_ended_answer_asks_for_sums_only_where_they_are_seen(shown: StatsPanel, qtbot: QtBot) -> None:
+    QApplication.processEvents()
+    asked: list[str] = []
+    shown.sums_wanted.connect(asked.append)
+    shown.end(STATS)
+    QApplication.processEvents()
+    assert asked == []
+    shown.show_page(ALL)
+    qtbot.waitUntil(lambda: asked == ["all"], timeout=30_000)
+    shown.clear()
+    shown.end(STATS)
+    qtbot.waitUntil(lambda: asked == ["all", "all"], timeout=30_000)
+
+
+def test_sums_of_all_time(shown: StatsPanel) -> None:
+    shown.show_page(ALL)
+    assert shown.all.empty.isVisible()
+    shown.show_all(ROWS, TOGETHER)
+    page = shown.all
+    assert not page.empty.isVisible()
+    assert (page.answers.value, page.speed.value, page.speedup.value) == ("6", "41.2", "1.67\N{MULTIPLICATION SIGN}")
+    assert page.lines["saved"].value == "6.00 s"
+    lines = {key: (line.name, line.value) for key, line in page.pair_lines.items()}
+    assert lines["big-Q4_K_M", "small", "auto"] == ("Auto", "41.2 tok/s · 1.67\N{MULTIPLICATION SIGN}")
+    assert lines["big-Q4_K_M", "", "off"] == ("Off", "10.0 tok/s")
+    assert lines["other", "", "psychic"] == ("psychic", "1.00 tok/s")
+    assert "All time" not in shown.accessibleDescription()
+    assert "41.2 tokens per second, 1.67" in shown.accessibleDescription()
+    shown.show_all(ROWS[:1], replace(TOGETHER, plain_s=3.0))
+    assert list(page.pair_lines) == [("big-Q4_K_M", "small", "auto")]
+    assert page.lines["saved"].value == "\N{MINUS SIGN}6.00 s"
+
+
+def test_arrows_go_through_the_figures_and_say_what_they_mean(shown: StatsPanel, qtbot: QtBot) -> None:
+    first, second = explained_in(shown.now.content)[:2]
+    assert first is shown.now.speed
+    assert first.focusPolicy() is Qt.FocusPolicy.StrongFocus
+    first.setFocus(Qt.FocusReason.TabFocusReason)
+    plain = second.grab().toImage()
+    qtbot.keyClick(first, Qt.Key.Key_Down)
+    assert second.hasFocus()
+    assert second.grab().toImage() != plain
+    assert (first.focusPolicy(), second.focusPolicy()) == (Qt.FocusPolicy.ClickFocus, Qt.FocusPolicy.StrongFocus)
+    qtbot.keyClick(second, Qt.Key.Key_End)
+    last = explained_in(shown.now.content)[-1]
+    assert last.hasFocus()
+    assert last is shown.now.memory["memory"]
+    qtbot.keyClick(last, Qt.Key.Key_Home)
+    qtbot.keyClick(first, Qt.Key.Key_Up)
+    assert first.hasFocus()
+
+
+def test_what_is_seen_is_copied_as_text(shown: StatsPanel, qtbot: QtBot) -> None:
+    qtbot.mouseClick(shown.copy_button, Qt.MouseButton.LeftButton)
+    text = QGuiApplication.clipboard().text()
+    lines = text.splitlines()
+    assert lines[0] == "Statistics of this answer"
+    for line in ("tok/s: 41.2", "Accepted: 68 % of 210", "Between tokens, p95: 61.4 ms", "Recovered: 200"):
+        assert line in lines
+    assert lines.index("Speed") < lines.index("tok/s: 41.2") < lines.index("Acceptance")
+    assert any(line.startswith("Acceptance by depth: depth 1: 91 %") for line in lines)
+    shown.show_page(ALL)
+    shown.show_all(ROWS, TOGETHER)
+    qtbot.keyClick(shown.copy_button, Qt.Key.Key_Space)
+    text = QGuiApplication.clipboard().text()
+    assert "big-Q4_K_M\nwith small\nAuto: 41.2 tok/s" in text
+
+
+def test_all_explanations_are_listed(shown: StatsPanel, qtbot: QtBot) -> None:
+    shown.help_button.setFocus()
+    qtbot.keyClick(shown.help_button, Qt.Key.Key_Space)
+    dialog = shown.window().findChild(ExplanationsDialog)
+    assert dialog is not None
+    said = " ".join(label.text() for label in dialog.findChildren(QLabel))
+    for words in explanations():
+        assert words.value in said
+    assert nameless(dialog) == []
+    qtbot.keyClick(dialog, Qt.Key.Key_Escape)
+    assert not dialog.isVisible()
+
+
+@pytest.mark.parametrize(("line", "scope"), list(enumerate(("answer", "chat", "everything", "totals"))))
+def test_the_menu_of_exports(shown: StatsPanel, qtbot: QtBot, line: int, scope: str) -> None:
+    menu = shown.export_button.menu()
+    menu.popup(shown.mapToGlobal(shown.rect().center()))
+    qtbot.waitUntil(menu.isVisible)
+    for _ in range(line + 1):
+        qtbot.keyClick(menu, Qt.Key.Key_Down)
+    with qtbot.waitSignal(shown.export_wanted, timeout=30_000) as wanted:
+        qtbot.keyClick(menu, Qt.Key.Key_Return)
+    assert wanted.args == [scope]
+
+
+def test_the_slowest_tokens_of_a_chat_and_of_each_pair_are_told(panel: StatsPanel) -> None:
+    fast, slow = RunStats(tokens=96, interval_counts={236: 96}), RunStats(tokens=4, interval_counts={300: 4})
+    rows = (
+        PairSums("big", "small", "auto", Sums(1, fast)),
+        PairSums("big", "small", "off", Sums(1, slow)),
+        PairSums("other", "", "off", Sums(1, RunStats(tokens=3))),
+    )
+    both = RunStats(tokens=100, interval_counts={236: 96, 300: 4})
+    panel.show_chat(rows, Sums(3, both))
+    told = {key: panel.chat.lines[key].value for key in ("p50", "p95", "p99")}
+    assert told == {"p50": "10.3 ms", "p95": "10.3 ms", "p99": "126 ms"}
+    times = {pair: figure.value for pair, figure in panel.chat.times_lines.items()}
+    assert times == {("big", "small"): "10.3 · 10.3 · 126 ms", ("other", ""): "-"}
+    described = panel.chat.times_lines["big", "small"].accessibleDescription()
+    assert described.startswith("big · small. Time between tokens as p50, p95 and p99")
+    assert "within 2 %" in panel.chat.lines["p99"].toolTip()
+    assert "within 2 %" not in panel.now.rows["p99"].toolTip()
+    panel.show_all((), Sums())
+    assert panel.all.lines["p50"].value == "-"
+    assert panel.all.times_lines == {}
+
+
+def test_words_of_plots_wait_for_the_end_of_the_answer_and_numbers_do_not(panel: StatsPanel, qtbot: QtBot) -> None:
+    page = panel.now
+    panel.begin()
+    panel.show_stats(STATS)
+    qtbot.waitUntil(lambda: not page.is_filling, timeout=30_000)
+    assert page.kept.rate.value == "68 % of 210"
+    assert page.kept.by_depth.said == "depth 1: 91 %, depth 2: 31 %"
+    assert "depth 1: 91 %" not in page.kept.by_depth.accessibleDescription()
+    panel.end(STATS)
+    assert "depth 1: 91 %" in page.kept.by_depth.accessibleDescription()
+
+
+def test_screen_readers_hear_plots_while_the_answer_is_made(
+    panel: StatsPanel, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("ui.statistics.now.QAccessible.isActive", lambda: True)
+    panel.begin()
+    panel.show_stats(STATS)
+    qtbot.waitUntil(lambda: not panel.now.is_filling, timeout=30_000)
+    assert "depth 1: 91 %" in panel.now.kept.by_depth.accessibleDescription()
+
+
+def test_what_is_not_looked_at_is_filled_when_it_is_shown(shown: StatsPanel, qtbot: QtBot) -> None:
+    shown.begin()
+    shown.show_page(CHAT)
+    shown.show_stats(STATS)
+    assert not shown.now.is_filling
+    assert shown.now.speed.value == "-"
+    shown.show_page(NOW)
+    assert shown.now.speed.value == "41.2"
+    shown.show_page(CHAT)
+    shown.end(replace(STATS, tokens=7))
+    assert shown.now.rows["tokens"].value == "7"

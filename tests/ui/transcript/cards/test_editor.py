@@ -1,0 +1,96 @@
+"""The editor of a message that was sent takes words only, and says why nothing else goes in."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import QMimeData, Qt, QUrl
+from PySide6.QtGui import QImage, QTextOption
+from PySide6.QtWidgets import QApplication
+from pytestqt.qtbot import QtBot
+
+from app.domain.messages import MessageView
+from ui.composer.message_edit import HUGE_PASTE_CHARS
+from ui.transcript.cards.editor import MessageEditor
+from ui.transcript.cards.user_card import UserCard
+from ui.window.main_window import MainWindow
+
+
+@pytest.fixture
+def editor(window: MainWindow, qtbot: QtBot) -> MessageEditor:
+    window.show_conversation("t", [MessageView(1, "user", "What is it?")])
+    card = window.transcript.findChild(UserCard)
+    assert card is not None
+    qtbot.mouseClick(card.edit_button, Qt.MouseButton.LeftButton)
+    assert card.editor is not None
+    return card.editor
+
+
+def paste(editor: MessageEditor, qtbot: QtBot, mime: QMimeData) -> str:
+    """Paste by the keys, and give what the editor says then."""
+    QApplication.clipboard().setMimeData(mime)
+    qtbot.keyClick(editor.edit, Qt.Key.Key_V, Qt.KeyboardModifier.ControlModifier)
+    QApplication.clipboard().clear()
+    return editor.hint.text()
+
+
+def picture() -> QMimeData:
+    mime = QMimeData()
+    mime.setImageData(QImage(4, 4, QImage.Format.Format_RGB32))
+    return mime
+
+
+def test_a_pasted_picture_is_refused_in_words(editor: MessageEditor, qtbot: QtBot) -> None:
+    hint = editor.hint.text()
+    assert paste(editor, qtbot, picture()) == "Pictures cannot be attached: the models read text only."
+    assert editor.edit.toPlainText() == "What is it?"
+    qtbot.keyClicks(editor.edit, " A")
+    assert editor.hint.text() == hint  # said until something is typed
+
+
+def test_a_pasted_file_is_refused_and_leaves_no_address(editor: MessageEditor, qtbot: QtBot, tmp_path: Path) -> None:
+    mime = QMimeData()
+    mime.setUrls([QUrl.fromLocalFile(str(tmp_path / "notes.txt"))])
+    assert not editor.edit.canInsertFromMimeData(mime)  # dragged, it is the window's
+    assert "attach them to a new one" in paste(editor, qtbot, mime)
+    assert editor.edit.toPlainText() == "What is it?"
+
+
+def test_words_go_in_and_more_than_can_be_laid_out_do_not(editor: MessageEditor, qtbot: QtBot) -> None:
+    mime = picture()
+    mime.setText(" Or who?")  # as spreadsheets and word processors copy: text, and a picture of it
+    paste(editor, qtbot, mime)
+    assert editor.edit.toPlainText() == "What is it? Or who?"
+    mime = QMimeData()
+    mime.setText("x" * (HUGE_PASTE_CHARS + 1))
+    assert "too long to be edited here" in paste(editor, qtbot, mime)
+    assert editor.edit.toPlainText() == "What is it? Or who?"
+
+
+def test_the_frame_shows_where_the_focus_is(editor: MessageEditor, qtbot: QtBot) -> None:
+    qtbot.waitUntil(editor.edit.hasFocus)
+    assert editor.property("focusWithin") == "true"
+    qtbot.keyClick(editor.edit, Qt.Key.Key_Tab)
+    assert not editor.edit.hasFocus()
+    assert editor.property("focusWithin") == "false"
+
+
+def test_a_message_without_spaces_is_edited_without_a_wait(window: MainWindow, qtbot: QtBot) -> None:
+    window.show_conversation("t", [MessageView(1, "user", "A" * 200_000)])
+    card = window.transcript.findChild(UserCard)
+    assert card is not None
+    qtbot.mouseClick(card.edit_button, Qt.MouseButton.LeftButton)
+    assert card.editor is not None
+    assert card.editor.edit.wordWrapMode() == QTextOption.WrapMode.WrapAnywhere, "Qt would take seconds for every key"
+    qtbot.keyClicks(card.editor.edit, "x")
+    with qtbot.waitSignal(window.transcript.edited) as caught:
+        qtbot.keyClick(card.editor.edit, Qt.Key.Key_Return)
+    assert caught.args == [1, "A" * 200_000 + "x"]
+
+
+def test_every_line_of_a_message_is_seen_while_it_is_edited(editor: MessageEditor, qtbot: QtBot) -> None:
+    for _ in range(12):
+        qtbot.keyClick(editor.edit, Qt.Key.Key_Return, Qt.KeyboardModifier.ShiftModifier)
+        qtbot.keyClicks(editor.edit, "more")
+        qtbot.waitUntil(lambda: editor.edit.verticalScrollBar().maximum() == 0)

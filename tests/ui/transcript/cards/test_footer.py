@@ -1,0 +1,160 @@
+"""The figures below an answer: all of them readable beside whatever stands there, each with its meaning."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from PySide6.QtCore import QEvent, QPoint, QSize
+from PySide6.QtGui import QHelpEvent
+from PySide6.QtWidgets import QApplication, QToolTip
+from pytestqt.qtbot import QtBot
+
+from app.domain.messages import MessageState, MessageView
+from tests.run_stats import DRAFTED, PACED
+from ui.transcript.cards.answer_card import AnswerCard
+from ui.transcript.cards.bottom import BUTTON_PX
+from ui.window.main_window import MainWindow
+
+LONG_NAME = "DeepSeek-R1-Distill-Qwen-14B-Instruct-abliterated-Q4_K_M"
+FIGURES = "41.2 tok/s · 2.7 tokens per pass · 1.62× plain · 70 % of 352 drafted accepted · auto"
+
+
+def shown(window: MainWindow, view: MessageView) -> AnswerCard:
+    """The card of this answer behind a question, in a window that shows both."""
+    window.show_conversation("t", [MessageView(1, "user", "A question"), view])
+    card = window.transcript.last_answer()
+    assert card is not None
+    return card
+
+
+def is_within(card: AnswerCard) -> bool:
+    """Whether all of its bottom is in sight from left to right, with nothing over anything else."""
+    parts = [card.versions, card.figures, card.copy_button, card.regenerate_button, card.more_button]
+    places = [
+        part.rect().translated(part.mapTo(card, QPoint(0, 0)))
+        for part in (*parts, card.continue_button)
+        if part is not None and part.isVisible()
+    ]
+    apart = not any(one.intersects(other) for one in places for other in places if one is not other)
+    return apart and all(card.rect().contains(place) for place in places)
+
+
+@pytest.mark.parametrize("width", [1280, 1000, 640])
+@pytest.mark.parametrize("size", ["normal", "largest"])
+def test_mode_and_model_stay_readable_beside_all_that_can_stand_there(
+    window: MainWindow, qtbot: QtBot, width: int, size: str
+) -> None:
+    view = MessageView(
+        7,
+        "assistant",
+        "Cut short",
+        stats=PACED,
+        target=LONG_NAME,
+        versions=(6, 7, 8),
+        state=MessageState.STOPPED,
+    )
+    window.set_text_size(size)
+    window.resize(width, 700)
+    card = shown(window, view)
+    card.set_revealed(True)
+    figures = card.figures
+
+    def fits() -> bool:
+        lines = figures.text().split("\n")
+        widest = max(figures.fontMetrics().horizontalAdvance(line) for line in lines)
+        return widest <= figures.width() and figures.height() >= len(lines) * figures.fontMetrics().height()
+
+    qtbot.waitUntil(lambda: fits() and is_within(card))
+    *told, model = figures.text().replace("\n", " · ").split(" · ")
+    assert " · ".join(told) == FIGURES
+    assert "…" in model
+    begin, end = model.split("…")
+    assert len(begin) >= 4
+    assert LONG_NAME.startswith(begin)
+    assert end.endswith("Q4_K_M")
+    assert card.width() <= window.transcript.viewport().width()
+
+
+def test_buttons_that_come_with_the_pointer_move_no_figure(window: MainWindow, qtbot: QtBot) -> None:
+    card = shown(window, MessageView(7, "assistant", "The answer", stats=PACED, target=LONG_NAME))
+    qtbot.waitUntil(lambda: card.figures.width() > 100)
+    before = card.figures.text(), card.figures.geometry(), card.height()
+    card.set_revealed(True)
+    window.transcript.lay_out()
+    QApplication.processEvents()
+    assert card.more_button.isVisible()
+    assert card.more_button.size() == QSize(BUTTON_PX, BUTTON_PX)
+    assert (card.figures.text(), card.figures.geometry(), card.height()) == before
+
+
+def test_a_card_has_its_height_before_it_is_laid_out(window: MainWindow, qtbot: QtBot) -> None:
+    window.resize(640, 700)
+    view = MessageView(7, "assistant", "The answer", stats=PACED, target=LONG_NAME)
+    card = shown(window, view)
+    qtbot.waitUntil(lambda: "\n" in card.figures.text())
+    fresh = AnswerCard(window.theme, view, card.body.width())
+    qtbot.addWidget(fresh)
+    assert fresh.figures.text() == card.figures.text()
+
+
+def test_where_there_is_room_all_figures_stand_on_one_line_and_long_names_give_way_in_their_middle(
+    window: MainWindow,
+) -> None:
+    stats = replace(DRAFTED, plain_ms=39.3)
+    window.resize(1280, 800)
+    card = shown(window, MessageView(7, "assistant", "The answer", stats=stats, target="Qwen3-4B-Q4_K_M"))
+    figures = card.figures
+    whole = "41.2 tok/s · 2.7 tokens per pass · 1.62× plain · 68 % of 210 drafted accepted · draft · Qwen3-4B-Q4_K_M"
+    assert figures.whole_text == figures.accessibleName() == whole
+    wide = figures.fontMetrics().horizontalAdvance(whole)
+    figures.wrap(wide + 2)
+    assert figures.text() == whole
+    figures.show_stats(stats, LONG_NAME)
+    figures.wrap(wide + 2)
+    assert "\n" not in figures.text()
+    assert figures.text().startswith(whole.removesuffix("Qwen3-4B-Q4_K_M") + "DeepS")
+    assert figures.text().endswith("Q4_K_M")
+    assert figures.accessibleName().endswith(LONG_NAME)
+
+
+def test_each_figure_tells_how_it_was_measured_on_whichever_line_it_stands(
+    window: MainWindow, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    told: list[str] = []
+    monkeypatch.setattr(QToolTip, "showText", lambda _place, text, _widget: told.append(" ".join(text.split())))
+    figures = shown(window, MessageView(7, "assistant", "The answer", stats=PACED, target=LONG_NAME)).figures
+
+    def hover(words: str) -> str:
+        lines = figures.text().split("\n")
+        number = next(index for index, line in enumerate(lines) if words in line)
+        metrics = figures.fontMetrics()
+        x = metrics.horizontalAdvance(lines[number][: lines[number].index(words)]) + 4
+        high = metrics.lineSpacing()
+        top = (figures.height() - high * len(lines)) // 2
+        place = QPoint(x, top + high * number + high // 2)
+        QApplication.sendEvent(figures, QHelpEvent(QEvent.Type.ToolTip, place, figures.mapToGlobal(place)))
+        return told[-1]
+
+    for width, num_lines in ((2000, 1), (420, 2), (250, 4)):
+        figures.setFixedWidth(width)
+        figures.wrap(width)
+        assert figures.text().count("\n") + 1 == num_lines
+        assert "measured while the window was at rest" in hover("1.62× plain")
+        assert "39.3 ms" in told[-1]
+        assert "from the end of reading the prompt" in hover("41.2 tok/s")
+        assert "the target kept" in hover("70 %")
+        assert "How tokens were proposed" in hover("auto")
+        assert "gave this answer" in hover("DeepS")
+        assert (LONG_NAME in told[-1]) == ("…" in figures.text())
+
+
+@pytest.mark.parametrize("name", ["tiny", "Qwen3-4B-Q4_K_M", LONG_NAME])
+def test_a_model_whose_name_has_no_room_on_a_line_takes_the_mode_along(window: MainWindow, name: str) -> None:
+    figures = shown(window, MessageView(7, "assistant", "The answer", stats=PACED, target=name)).figures
+    just_too_narrow = figures.fontMetrics().horizontalAdvance(FIGURES + " · ") + 8
+    figures.wrap(just_too_narrow)
+    assert figures.text() == FIGURES.removesuffix(" · auto") + f"\nauto · {name}"
+    figures.wrap(90)
+    assert all(figures.fontMetrics().horizontalAdvance(line) <= 90 for line in figures.text().split("\n")[-2:])
+    assert figures.text().split("\n")[-1] == ("auto · tiny" if name == "tiny" else figures._lines[-1][0].text)

@@ -1,0 +1,30 @@
+"""A message of the user: shown as it was typed, from whichever side it is read."""
+
+from __future__ import annotations
+
+import pytest
+from PySide6.QtCore import Qt
+from pytestqt.qtbot import QtBot
+
+from app.domain.messages import MessageView
+from ui.transcript.cards.user_card import UserCard
+from ui.window.main_window import MainWindow
+
+HEBREW = "שלום, מה שלומך?"
+
+
+@pytest.mark.parametrize("text", [f"{HEBREW}\nSecond line", f"First line\n{HEBREW}", f"{HEBREW}\n{HEBREW}"])
+def test_no_letter_is_cut_off_beside_lines_from_right_to_left(window: MainWindow, text: str, qtbot: QtBot) -> None:
+    window.show_conversation("t", [MessageView(1, "user", text)])
+    card = window.transcript.findChild(UserCard)
+    assert card is not None
+    qtbot.waitUntil(lambda: card.body.viewport().width() > 300)
+    for key in (None, Qt.Key.Key_Left, Qt.Key.Key_Down, Qt.Key.Key_Right):
+        if key is None:
+            card.body.setFocus(Qt.FocusReason.TabFocusReason)
+        else:
+            qtbot.keyClick(card.body, key)
+        assert card.body.horizontalScrollBar().value() == 0
+    window.resize(900, 700)
+    qtbot.waitUntil(lambda: card.body.viewport().width() <= 684)
+    assert card.body.horizontalScrollBar().value() == 0

@@ -1,0 +1,242 @@
+"""The page of messages: it follows the end unless told otherwise, and long histories arrive in slices."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from PySide6.QtCore import QPoint, Qt
+from PySide6.QtWidgets import QApplication
+from pytestqt.qtbot import QtBot
+
+from app.domain.messages import MessageState, MessageView
+from tests.ui.conftest import STATS
+from ui.transcript.cards.answer_card import AnswerCard
+from ui.transcript.cards.card import MessageCard
+from ui.window.main_window import MainWindow
+
+LONG = "\n\n".join(f"Paragraph {number} with some words." for number in range(80))
+EMPTY_ANSWER = MessageView(2, "assistant", "", MessageState.STREAMING)
+
+
+def at_end(window: MainWindow) -> bool:
+    bar = window.transcript.verticalScrollBar()
+    return bar.value() >= bar.maximum() - 1
+
+
+def test_it_stays_at_the_end_while_text_arrives(window: MainWindow, qtbot: QtBot) -> None:
+    window.add_message(MessageView(1, "user", "go"))
+    window.begin_answer(EMPTY_ANSWER)
+    for start in range(0, len(LONG), 200):
+        window.append_text(LONG[start : start + 200], ())
+        QApplication.processEvents()
+        assert at_end(window)
+    assert window.transcript.verticalScrollBar().maximum() > 500
+    assert window.transcript.jump.isHidden()
+
+
+def test_it_stays_where_the_user_scrolled_until_jump(window: MainWindow, qtbot: QtBot) -> None:
+    window.add_message(MessageView(1, "user", "go"))
+    window.begin_answer(EMPTY_ANSWER)
+    window.append_text(LONG, ())
+    bar = window.transcript.verticalScrollBar()
+    qtbot.waitUntil(lambda: bar.maximum() > 500)
+    bar.setValue(100)
+    window.append_text("\n\n" + LONG, ())
+    QApplication.processEvents()
+    assert bar.value() == 100
+    assert window.transcript.jump.isVisible()
+    qtbot.mouseClick(window.transcript.jump, Qt.MouseButton.LeftButton)
+    qtbot.waitUntil(lambda: at_end(window))
+    height = bar.maximum()
+    window.append_text("\n\n" + LONG, ())
+    qtbot.waitUntil(lambda: bar.maximum() > height + 500 and at_end(window))
+
+
+def test_older_messages_come_though_an_answer_begins_before_the_page_is_full(
+    window: MainWindow, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("ui.transcript.transcript.FIRST_SLICE_S", 0.0)  # as on a busy machine
+    window.resize(1280, 800)
+    before = [MessageView(number, "user", f"question {number}") for number in range(10, 14)]
+    window.show_conversation("t", before)
+    window.begin_answer(EMPTY_ANSWER)
+    window.append_text("short", ())
+    qtbot.waitUntil(lambda: len(window.transcript.cards) == 5)
+    many = [MessageView(number, "user", f"question {number}") for number in range(20, 60)]
+    window.show_conversation("t", many)
+    window.begin_answer(EMPTY_ANSWER)
+    window.append_text(LONG, ())
+    window.finish_answer(MessageView(2, "assistant", "short", stats=STATS))
+    bar = window.transcript.verticalScrollBar()
+    qtbot.waitUntil(lambda: not window.transcript.is_building)
+    assert bar.value() > 0, "what is above can be scrolled to"
+
+
+def test_sending_goes_to_the_end(window: MainWindow, qtbot: QtBot) -> None:
+    window.show_conversation("t", [MessageView(1, "assistant", LONG, stats=STATS)])
+    bar = window.transcript.verticalScrollBar()
+    qtbot.waitUntil(lambda: bar.maximum() > 500)
+    bar.setValue(0)
+    window.add_message(MessageView(2, "user", "next"))
+    qtbot.waitUntil(lambda: at_end(window))
+
+
+def test_a_long_history_is_built_from_the_end(window: MainWindow, qtbot: QtBot) -> None:
+    history = [MessageView(number, "user" if number % 2 else "assistant", f"message {number}") for number in range(120)]
+    window.show_conversation("t", history)
+    assert window.transcript.is_building
+    assert window.transcript.cards[-1].text == "message 119"
+    qtbot.waitUntil(lambda: not window.transcript.is_building)
+    qtbot.waitUntil(lambda: at_end(window))
+    assert len(window.transcript.cards) < 60, "what is far above is not built yet"
+    bar = window.transcript.verticalScrollBar()
+    seen: dict[int, str] = {}
+    while 0 not in seen:
+        before = len(seen)
+        bar.setValue(bar.minimum())
+        qtbot.waitUntil(lambda: not window.transcript.is_building, timeout=30_000)
+        seen |= {card.message_id: card.text for card in window.transcript.cards}
+        assert len(seen) > before
+    assert [seen[view.id] for view in history] == [view.text for view in history]
+
+
+def test_a_message_far_above_is_built_when_it_is_looked_for(window: MainWindow, qtbot: QtBot) -> None:
+    history = [MessageView(number, "user", f"message {number}") for number in range(120)]
+    window.show_conversation("t", history)
+    qtbot.waitUntil(lambda: not window.transcript.is_building)
+    assert all(card.message_id != 5 for card in window.transcript.cards)
+    window.transcript.go_to(5)
+
+    def is_at_top() -> bool:
+        places = (card.mapTo(window.transcript.viewport(), QPoint(0, 0)) for card in cards() if card.message_id == 5)
+        return any(0 <= place.y() < 60 for place in places)
+
+    def cards() -> list[MessageCard]:
+        return window.transcript.cards
+
+    qtbot.waitUntil(is_at_top, timeout=30_000)
+
+
+def test_another_conversation_replaces_one_half_built(window: MainWindow, qtbot: QtBot) -> None:
+    window.show_conversation("a", [MessageView(number, "user", "old") for number in range(120)])
+    assert window.transcript.is_building
+    window.show_conversation("b", [MessageView(number, "user", "new") for number in range(500, 620)])
+    qtbot.waitUntil(lambda: not window.transcript.is_building)
+    window.transcript.verticalScrollBar().setValue(0)
+    qtbot.waitUntil(lambda: not window.transcript.is_building)
+    assert {card.text for card in window.transcript.cards} == {"new"}
+
+
+def test_a_finished_answer_keeps_its_figures(window: MainWindow, qtbot: QtBot) -> None:
+    window.begin_answer(EMPTY_ANSWER)
+    window.append_text("Hello", ())
+    window.finish_answer(replace(EMPTY_ANSWER, text="Hello", state=MessageState.COMPLETE, stats=STATS))
+    card = window.transcript.last_answer()
+    assert card is not None
+    assert card.figures.whole_text == "41.2 tok/s · 2.7 tokens per pass · 68 % of 210 drafted accepted · draft"
+    assert card.shown_notice == ""
+    assert not window.transcript.is_streaming
+
+
+def test_states_have_notices(window: MainWindow) -> None:
+    for state, word in (
+        (MessageState.STOPPED, "Stopped"),
+        (MessageState.INTERRUPTED, "Interrupted"),
+        (MessageState.FAILED, "could not"),
+    ):
+        view = MessageView(1, "assistant", "half", state, notice="The context is full.")
+        window.show_conversation("t", [view])
+        card = window.transcript.last_answer()
+        assert card is not None
+        assert not card.notice.isHidden()
+        assert word in card.shown_notice
+        assert "The context is full." in card.shown_notice
+
+
+def test_prefill_is_shown_until_the_first_text(window: MainWindow) -> None:
+    window.begin_answer(EMPTY_ANSWER)
+    window.show_prefill(120, 480)
+    card = window.transcript.last_answer()
+    assert card is not None
+    assert not card.progress.isHidden()
+    assert (card.progress.value(), card.progress.maximum()) == (120, 480)
+    assert "120 of 480" in card.progress_label.text()
+    window.append_text("A", ())
+    assert card.progress.isHidden()
+    assert card.progress_label.isHidden()
+
+
+def test_copy_and_regenerate_appear_on_hover_and_focus(window: MainWindow, qtbot: QtBot) -> None:
+    window.show_conversation("t", [MessageView(7, "assistant", "The *answer*", stats=STATS)])
+    card = window.transcript.last_answer()
+    assert card is not None
+    assert not card.copy_button._revealed
+    card.copy_button.setFocus(Qt.FocusReason.TabFocusReason)
+    assert card.copy_button._revealed
+    assert card.regenerate_button._revealed
+    qtbot.keyClick(card.copy_button, Qt.Key.Key_Space)
+    assert QApplication.clipboard().text() == "The *answer*"
+    with qtbot.waitSignal(window.regenerate_requested) as caught:
+        qtbot.mouseClick(card.regenerate_button, Qt.MouseButton.LeftButton)
+    assert caught.args == [7]
+    window.composer.edit.setFocus()
+    assert not card.copy_button._revealed
+
+
+def test_only_a_last_answer_that_was_cut_can_go_on(window: MainWindow, qtbot: QtBot) -> None:
+    cut = MessageView(3, "assistant", "c", MessageState.STOPPED)
+    views = [MessageView(1, "assistant", "a", MessageState.STOPPED), MessageView(2, "user", "b"), cut]
+    window.show_conversation("t", views)
+    qtbot.waitUntil(lambda: not window.transcript.is_building)
+    answers = [card for card in window.transcript.cards if isinstance(card, AnswerCard)]
+    assert [card.can_go_on for card in answers] == [False, True]
+    button = answers[1].continue_button
+    assert button is not None
+    with qtbot.waitSignal(window.transcript.continue_requested) as caught:
+        qtbot.mouseClick(button, Qt.MouseButton.LeftButton)
+    assert caught.args == [3]
+    window.show_conversation("t", [replace(cut, state=MessageState.COMPLETE)])
+    answer = window.transcript.last_answer()
+    assert answer is not None
+    assert not answer.can_go_on
+
+
+def test_a_regenerated_answer_replaces_the_old_one(window: MainWindow, qtbot: QtBot) -> None:
+    window.show_conversation("t", [MessageView(1, "user", "q"), MessageView(2, "assistant", "old")])
+    qtbot.waitUntil(lambda: not window.transcript.is_building)
+    window.begin_answer(EMPTY_ANSWER)
+    window.append_text("new", ())
+    assert [card.text for card in window.transcript.cards] == ["q", "new"]
+
+
+def test_pasted_markup_of_the_user_stays_text(window: MainWindow) -> None:
+    text = "<b>bold?</b> **no** <|im_end|>"
+    window.show_conversation("t", [MessageView(1, "user", text)])
+    card = window.transcript.cards[0]
+    assert card.body.toPlainText() == text  # type: ignore[attr-defined]
+
+
+def test_wheel_over_code_scrolls_the_page(window: MainWindow, qtbot: QtBot) -> None:
+    code = "```\n" + "\n".join(f"line {n}" for n in range(100)) + "\n```"
+    window.show_conversation("t", [MessageView(1, "assistant", code)])
+    qtbot.waitUntil(lambda: window.transcript.verticalScrollBar().maximum() > 300)
+    block = window.transcript.last_answer().body.segments[0]  # type: ignore[union-attr]
+    assert block.view.verticalScrollBar().maximum() == 0  # type: ignore[union-attr]
+
+
+def test_nothing_half_laid_out_can_be_painted(window: MainWindow, qtbot: QtBot) -> None:
+    qtbot.wait(20)
+    text = "words that wrap " * 60
+    window.show_conversation(
+        "t", [MessageView(1, "user", text), MessageView(2, "assistant", text + "\n\n```\ncode\n```")]
+    )
+    while window.transcript.is_building:
+        window.transcript._work()
+    first, second = window.transcript.cards
+    body = first.body  # type: ignore[attr-defined]
+    assert body.height() == round(body.document().size().height() + 0.49)
+    assert first.height() >= body.height() > 60
+    assert second.y() >= first.y() + first.height()
+    prose, code = second.body.segments  # type: ignore[attr-defined]
+    assert code.y() >= prose.y() + prose.height()

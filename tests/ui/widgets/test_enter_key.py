@@ -1,0 +1,81 @@
+"""Enter presses the button in focus, in dialogs as in the window: never another one that happens to be the default."""
+
+from __future__ import annotations
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QApplication, QCheckBox, QDialog, QPushButton
+from pytestqt.qtbot import QtBot
+
+from tests.ui.places import DIALOGS, make_window, open_dialog, open_settings
+from ui.settings.dialog import SettingsDialog
+from ui.widgets.dialogs import Question
+from ui.window.main_window import MainWindow
+
+
+@pytest.fixture
+def window(qtbot: QtBot) -> MainWindow:
+    return make_window(qtbot)
+
+
+def press_enter(dialog: QDialog, button: QPushButton | QCheckBox, qtbot: QtBot) -> None:
+    """Reach a button as Tab does and press Enter on it."""
+    qtbot.waitUntil(dialog.isActiveWindow)
+    button.setFocus(Qt.FocusReason.TabFocusReason)
+    assert QApplication.focusWidget() is button
+    qtbot.keyClick(button, Qt.Key.Key_Return)
+
+
+def endings(dialog: QDialog) -> list[str]:
+    """Filled with how the dialog ends."""
+    told: list[str] = []
+    dialog.accepted.connect(lambda: told.append("accepted"))
+    dialog.rejected.connect(lambda: told.append("rejected"))
+    return told
+
+
+@pytest.mark.parametrize("danger", [False, True])
+@pytest.mark.parametrize("name", ["cancel_button", "deed_button"])
+def test_enter_does_what_the_focused_button_says(window: MainWindow, name: str, danger: bool, qtbot: QtBot) -> None:
+    question = Question(window, "Sure?", "It goes.", "Do it", danger=danger)
+    question.open()
+    told = endings(question)
+    press_enter(question, getattr(question, name), qtbot)
+    assert told == ["rejected" if name == "cancel_button" else "accepted"]
+
+
+def test_enter_on_other_buttons_saves_no_settings(window: MainWindow, qtbot: QtBot) -> None:
+    dialog = open_settings(window, 2)
+    assert isinstance(dialog, SettingsDialog)
+    told = endings(dialog)
+    clicked: list[bool] = []
+    dialog.defaults_button.clicked.connect(lambda: clicked.append(True))
+    press_enter(dialog, dialog.defaults_button, qtbot)
+    assert (clicked, told) == ([True], [])
+    press_enter(dialog, dialog.cancel_button, qtbot)
+    assert told == ["rejected"]
+
+
+def test_enter_in_a_field_still_means_the_default_button(window: MainWindow, qtbot: QtBot) -> None:
+    dialog = open_settings(window, 2)
+    told = endings(dialog)
+    dialog.nav.setFocus(Qt.FocusReason.TabFocusReason)
+    qtbot.keyClick(dialog.nav, Qt.Key.Key_Return)
+    assert told == ["accepted"]
+
+
+@pytest.mark.parametrize("name", DIALOGS)
+def test_enter_presses_every_button_of_a_dialog(window: MainWindow, name: str, qtbot: QtBot) -> None:
+    for number in range(len(buttons(open_dialog(window, name)))):
+        dialog = open_dialog(window, name)
+        button = buttons(dialog)[number]
+        with qtbot.waitSignal(button.pressed, timeout=30_000):
+            press_enter(dialog, button, qtbot)
+        for each in window.findChildren(QDialog):
+            each.close()
+
+
+def buttons(dialog: QDialog) -> list[QPushButton]:
+    found = [one for one in dialog.findChildren(QPushButton) if one.isVisibleTo(dialog) and one.isEnabled()]
+    assert found
+    return found

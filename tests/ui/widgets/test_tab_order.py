@@ -1,0 +1,86 @@
+"""Tab goes through what is laid out as it is read; that is seen to when there is time, or when Tab is pressed."""
+
+from __future__ import annotations
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QPushButton, QVBoxLayout, QWidget
+from pytestqt.qtbot import QtBot
+
+import ui.widgets.tab_order
+from tests.ui.long_chats import history_of
+from ui.transcript.cards.user_card import UserCard
+from ui.transcript.marks.source_switch import SourceSwitch
+from ui.widgets.tab_order import TabOrder
+from ui.window.main_window import MainWindow
+
+
+def test_once_for_all_that_comes(qtbot: QtBot, monkeypatch: pytest.MonkeyPatch) -> None:
+    page, passes = QWidget(), []
+    qtbot.addWidget(page)
+    layout = QVBoxLayout(page)
+    monkeypatch.setattr(ui.tab_order, "put_in_order", lambda widgets, _after: passes.append(len(widgets)))
+    order = TabOrder(page, lambda: [page])
+    assert not order.is_due
+    for _ in range(9):
+        layout.addWidget(QPushButton())
+        order.soon()
+    assert order.is_due
+    assert passes == []
+    qtbot.waitUntil(lambda: not order.is_due)
+    assert passes == [1]
+    order.catch_up()
+    assert passes == [1], "nothing came since"
+
+
+def test_tab_does_not_wait(window: MainWindow, qtbot: QtBot) -> None:
+    transcript = window.transcript
+    window.show_conversation("Chat", history_of(2_000)[:2])
+    qtbot.waitUntil(lambda: not transcript.is_building)
+    transcript._order.soon()
+    question = transcript.cards[0]
+    assert isinstance(question, UserCard)
+    question.body.setFocus(Qt.FocusReason.TabFocusReason)
+    qtbot.keyClick(question.body, Qt.Key.Key_Tab)
+    assert not transcript._order.is_due
+    focus = window.focusWidget()
+    assert focus is not None
+    assert transcript.cards[1].isAncestorOf(focus)
+
+
+def next_stop(window: MainWindow, qtbot: QtBot, *, back: bool = False) -> QWidget:
+    """Press Tab where the focus is, and give where it goes."""
+    here = window.focusWidget()
+    assert here is not None
+    shift = Qt.KeyboardModifier.ShiftModifier if back else Qt.KeyboardModifier.NoModifier
+    qtbot.keyClick(here, Qt.Key.Key_Backtab if back else Qt.Key.Key_Tab, shift)
+    there = window.focusWidget()
+    assert there is not None
+    return there
+
+
+def test_messages_come_between_the_header_and_the_composer(window: MainWindow, qtbot: QtBot) -> None:
+    transcript, header = window.transcript, window.header
+    window.show_conversation("Chat", history_of(2_000)[:2])
+    qtbot.waitUntil(lambda: not transcript.is_building and not transcript._order.is_due)
+    header.model_button.setFocus(Qt.FocusReason.TabFocusReason)
+    seen = [next_stop(window, qtbot) for _ in range(3)]
+    assert seen[0] is window.chat_settings.button
+    assert isinstance(seen[1], SourceSwitch)
+    assert seen[2] is header.stats_button
+    assert next_stop(window, qtbot) is transcript
+    first = next_stop(window, qtbot)
+    assert transcript.cards[0].isAncestorOf(first)
+    window.composer.edit.setFocus(Qt.FocusReason.TabFocusReason)
+    stop = next_stop(window, qtbot, back=True)
+    if stop is transcript.jump:  # the end of the messages may be out of sight
+        stop = next_stop(window, qtbot, back=True)
+    assert transcript.cards[1].isAncestorOf(stop)
+
+
+def test_what_is_put_into_the_header_later_is_reached_there(window: MainWindow, qtbot: QtBot) -> None:
+    late = QPushButton("late")
+    window.header.add_indicator(late)
+    qtbot.waitUntil(late.isVisible)
+    window.header.model_button.setFocus(Qt.FocusReason.TabFocusReason)
+    assert next_stop(window, qtbot, back=True) is late

@@ -1,0 +1,295 @@
+"""The chat's settings, presets, mode keys and mode cards, driven by mouse and keys."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication, QLineEdit, QMenu
+from pytestqt.qtbot import QtBot
+
+from app.domain.settings.fields import SettingValue
+from app.domain.settings.layers import EDITABLE, Layer, LayeredValue, LayersView, Preset
+from engine.records import Mode
+from tests.ui.conftest import FIELDS, NO_DRAFT
+from tests.ui.window.test_accessibility import nameless
+from ui.settings.chat_dialog import ChatSettingsDialog
+from ui.settings.dialog import SettingsDialog
+from ui.settings.mode_cards import ModeRow
+from ui.settings.mode_choice import ModeChoiceRow
+from ui.settings.rows import NumberRow
+from ui.text.mode_words import mode_words
+from ui.widgets.dialogs import Question
+from ui.window.main_window import MainWindow
+
+KEYS = ("mode", "depth", "temperature", "system_prompt")
+SHOWN = tuple(field for field in FIELDS if field.key in KEYS)
+PRESETS = (Preset("Precise", {"temperature": 0.0}, builtin=True), Preset("Mine", {"temperature": 1.5}))
+
+
+def view(chat: Mapping[str, SettingValue] | None = None, model: Mapping[str, SettingValue] | None = None) -> LayersView:
+    """What the app would show for these values of the chat's and the model's own."""
+    own = {Layer.CHAT: dict(chat or {}), Layer.MODEL: dict(model or {}), Layer.GLOBAL: {}}
+    values: dict[Layer, dict[str, LayeredValue]] = {}
+    for place, layer in enumerate(EDITABLE):
+        values[layer] = {}
+        for field in SHOWN:
+            behind = next((each for each in EDITABLE[place:] if field.key in own[each]), None)
+            hidden = next((each for each in EDITABLE[:place] if field.key in own[each]), None)
+            value = field.default if behind is None else own[behind][field.key]
+            values[layer][field.key] = LayeredValue(value, behind or Layer.DEFAULT, hidden)
+    return LayersView(SHOWN, values, "tiny")
+
+
+@pytest.fixture
+def dialog(window: MainWindow, qtbot: QtBot) -> ChatSettingsDialog:
+    window.chat_settings.set_presets(PRESETS)
+    window.chat_settings.set_view(view({"temperature": 0.3}, {"depth": 4}), 1)
+    QTest.keyClick(window, Qt.Key.Key_Period, Qt.KeyboardModifier.ControlModifier)
+    result = window.chat_settings.dialog
+    assert result is not None
+    qtbot.waitExposed(result)
+    return result
+
+
+def test_every_value_says_where_it_comes_from(dialog: ChatSettingsDialog) -> None:
+    origins = {key: row.origin.text() for key, row in dialog.rows.items()}
+    assert origins == {
+        "mode": "default", "depth": "from the model", "temperature": "this chat", "system_prompt": "default",
+    }  # fmt: skip
+    shown = {key for key, row in dialog.rows.items() if row.reset_button.isVisibleTo(dialog)}
+    assert shown == {"temperature"}
+    assert nameless(dialog) == []
+
+
+def test_the_layers_are_turned_by_keys_and_hidden_values_say_so(dialog: ChatSettingsDialog, qtbot: QtBot) -> None:
+    dialog.layer_buttons[Layer.CHAT].setFocus()
+    QTest.keyClick(dialog.layer_buttons[Layer.CHAT], Qt.Key.Key_Right)
+    QTest.keyClick(QApplication.focusWidget() or dialog, Qt.Key.Key_Space)
+    assert dialog.layer is Layer.MODEL
+    assert dialog.rows["temperature"].row.value() == 0.8
+    assert dialog.rows["temperature"].hidden.text() == "this chat has its own"
+    assert dialog.rows["depth"].origin.text() == "this model"
+    assert "tiny" in dialog.explained.text()
+
+
+def test_typing_is_told_once_it_pauses(window: MainWindow, dialog: ChatSettingsDialog, qtbot: QtBot) -> None:
+    row = dialog.rows["temperature"].row
+    assert isinstance(row, NumberRow)
+    told: list[tuple[Layer, dict[str, SettingValue]]] = []
+    window.chat_settings.changed.connect(lambda layer, values: told.append((layer, values)))
+    row.edit.setFocus()
+    row.edit.selectAll()
+    QTest.keyClicks(row.edit, "1.25")
+    qtbot.waitUntil(lambda: bool(told))
+    assert told == [(Layer.CHAT, {"temperature": 1.25})]
+
+
+def test_what_is_out_of_range_is_explained_and_never_told(dialog: ChatSettingsDialog, qtbot: QtBot) -> None:
+    row = dialog.rows["temperature"].row
+    assert isinstance(row, NumberRow)
+    told: list[object] = []
+    dialog.changed.connect(lambda _layer, values: told.append(values))
+    row.edit.selectAll()
+    QTest.keyClicks(row.edit, "99")
+    dialog.flush()
+    assert row.complaint.isVisibleTo(dialog)
+    assert told == []
+    dialog.set_view(view(), other=True)  # another chat: what was typed is gone with its complaint
+    assert row.value() == 0.8
+    assert not row.complaint.isVisibleTo(dialog)
+
+
+def test_reset_takes_the_layers_own_away(window: MainWindow, dialog: ChatSettingsDialog) -> None:
+    told: list[tuple[object, object]] = []
+    window.chat_settings.reset.connect(lambda layer, keys: told.append((layer, keys)))
+    QTest.mouseClick(dialog.rows["temperature"].reset_button, Qt.MouseButton.LeftButton)
+    QTest.mouseClick(dialog.reset_button, Qt.MouseButton.LeftButton)
+    assert told == [(Layer.CHAT, ("temperature",))] * 2
+
+
+def test_the_button_opens_it_and_says_how_many_values_are_its_own(window: MainWindow, qtbot: QtBot) -> None:
+    settings = window.chat_settings
+    settings.set_view(view({"temperature": 0.3, "depth": None}), 1)
+    assert "2" in settings.button.accessibleDescription()
+    QTest.mouseClick(settings.button, Qt.MouseButton.LeftButton)
+    assert settings.dialog is not None
+    qtbot.waitUntil(settings.dialog.isActiveWindow)
+    QTest.keyClick(settings.dialog, Qt.Key.Key_Escape)
+    assert not settings.dialog.isVisible()
+
+
+def test_an_unavailable_mode_says_why(window: MainWindow, dialog: ChatSettingsDialog) -> None:
+    window.set_engine(NO_DRAFT)
+    row = dialog.rows["mode"].row
+    assert isinstance(row, ModeChoiceRow)
+    assert row.help.text().endswith(f"Not now: {NO_DRAFT.unavailable[Mode.DRAFT]}")
+    assert NO_DRAFT.unavailable[Mode.DRAFT] in row.combo.accessibleDescription()
+
+
+def test_the_chosen_mode_tells_what_it_does_needs_and_costs(dialog: ChatSettingsDialog) -> None:
+    row = dialog.rows["mode"].row
+    assert isinstance(row, ModeChoiceRow)
+    row.combo.setFocus()
+    seen = set()
+    QTest.keyClick(row.combo, Qt.Key.Key_Home)
+    for _ in range(row.combo.count()):
+        words = mode_words(Mode(str(row.value())))
+        assert row.help.text() == f"{words.does}\nNeeds: {words.needs}\nCosts: {words.costs}"
+        assert row.combo.itemData(row.combo.currentIndex(), Qt.ItemDataRole.ToolTipRole)
+        seen.add(row.help.text())
+        QTest.keyClick(row.combo, Qt.Key.Key_Down)
+    assert len(seen) == len(Mode)
+
+
+# ---- presets ----------------------------------------------------------------------------------------------------
+
+
+def test_a_preset_is_applied_to_the_shown_layer(window: MainWindow, dialog: ChatSettingsDialog) -> None:
+    told: list[tuple[object, object]] = []
+    window.chat_settings.changed.connect(lambda layer, values: told.append((layer, values)))
+    menu = dialog.presets.list_menu
+    menu.popup(dialog.mapToGlobal(dialog.rect().center()))
+    menu.setActiveAction(menu.actions()[0])
+    QTest.keyClick(menu, Qt.Key.Key_Return)
+    assert told == [(Layer.CHAT, {"temperature": 0.0})]
+
+
+def test_the_preset_in_force_is_named(dialog: ChatSettingsDialog) -> None:
+    assert dialog.presets.text() == "Presets"
+    dialog.set_view(view({"temperature": 1.5}))
+    assert dialog.presets.text() == "Preset: Mine"
+
+
+def test_presets_are_saved_renamed_and_deleted(window: MainWindow, dialog: ChatSettingsDialog, qtbot: QtBot) -> None:
+    settings, presets = window.chat_settings, dialog.presets
+    told: list[tuple[object, ...]] = []
+    settings.preset_saved.connect(lambda name, values: told.append((name, values["temperature"])))
+    settings.preset_renamed.connect(lambda old, new: told.append((old, new)))
+    settings.preset_deleted.connect(lambda name: told.append((name,)))
+    presets.list_menu.aboutToShow.emit()
+    save, rename, delete = presets.list_menu.actions()[-3:]
+    below = [action.menu() for action in (rename, delete)]
+    deeds = [save, *(menu.actions()[0] for menu in below if isinstance(menu, QMenu))]
+    for deed, name in zip(deeds, ("Warm", "Yours", ""), strict=True):
+        deed.trigger()
+        question = presets.findChildren(Question)[-1]
+        if name:
+            edit = question.findChild(QLineEdit)
+            assert edit is not None
+            edit.selectAll()
+            QTest.keyClicks(edit, name)
+        assert nameless(question) == []
+        QTest.mouseClick(question.deed_button, Qt.MouseButton.LeftButton)
+    assert told == [("Warm", 0.3), ("Mine", "Yours"), ("Mine",)]
+
+
+def test_a_name_that_cannot_be_had_is_told_where_it_is_typed(dialog: ChatSettingsDialog) -> None:
+    presets = dialog.presets
+    presets.list_menu.aboutToShow.emit()
+    presets.list_menu.actions()[-3].trigger()
+    question = presets.findChildren(Question)[-1]
+    edit = question.findChild(QLineEdit)
+    assert edit is not None
+    for name, possible in (
+        ("Precise", False),
+        ("  precise ", False),
+        ("Precisely", True),
+        ("Mine", True),
+        (" ", False),
+    ):
+        edit.setText(name)
+        assert question.deed_button.isEnabled() is possible
+    edit.setText("Precise")
+    assert edit.accessibleDescription() == "Precise comes with Paceline and stays as it is."
+
+
+def test_a_preset_cannot_be_renamed_to_another_ones_name(dialog: ChatSettingsDialog) -> None:
+    presets = dialog.presets
+    mine, warm = Preset("Mine", {"temperature": 1.5}), Preset("Warm", {"temperature": 1.0})
+    presets.set_presets([Preset("Precise", {"temperature": 0.0}, builtin=True), mine, warm])
+    presets.list_menu.aboutToShow.emit()
+    below = presets.list_menu.actions()[-2].menu()
+    assert isinstance(below, QMenu)
+    below.actions()[0].trigger()
+    question = presets.findChildren(Question)[-1]
+    edit = question.findChild(QLineEdit)
+    assert edit is not None
+    for name, possible in (("Warm", False), ("Mine", True), ("mine", True), ("Warmer", True), ("Precise", False)):
+        edit.setText(name)
+        assert question.deed_button.isEnabled() is possible
+
+
+def test_ones_own_preset_is_named_before_a_built_in_one_of_the_same_values(dialog: ChatSettingsDialog) -> None:
+    values = {"temperature": 0.3}
+    dialog.presets.set_presets([Preset("Balanced", values, builtin=True), Preset("Mine", values)])
+    dialog.presets.set_values(values)
+    assert dialog.presets.text() == "Preset: Mine"
+
+
+# ---- modes ------------------------------------------------------------------------------------------------------
+
+DIGITS = (Qt.Key.Key_1, Qt.Key.Key_2, Qt.Key.Key_3, Qt.Key.Key_4, Qt.Key.Key_5, Qt.Key.Key_6)
+BOTH = Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.ShiftModifier
+
+
+def test_each_mode_has_its_key(window: MainWindow) -> None:
+    chosen: list[object] = []
+    window.mode_changed.connect(chosen.append)
+    for key in DIGITS:
+        QTest.keyClick(window.composer.edit, key, BOTH)
+    assert chosen == list(Mode)
+    assert window.composer.text == ""
+
+
+def test_the_key_of_a_mode_that_cannot_run_says_why(window: MainWindow) -> None:
+    window.set_engine(NO_DRAFT)
+    chosen: list[object] = []
+    window.mode_changed.connect(chosen.append)
+    QTest.keyClick(window.composer.edit, DIGITS[list(Mode).index(Mode.DRAFT)], BOTH)
+    assert chosen == []
+    assert window.notice_banner.isVisible()
+    assert NO_DRAFT.unavailable[Mode.DRAFT] in window.notice_banner.message.text()
+
+
+@pytest.fixture
+def cards(window: MainWindow, qtbot: QtBot) -> ModeRow:
+    window.set_engine(NO_DRAFT)
+    window.dialogs.open_settings()
+    settings = window.findChild(SettingsDialog)
+    assert settings is not None
+    settings.nav.setCurrentRow(1)
+    row = settings.rows["mode"]
+    assert isinstance(row, ModeRow)
+    return row
+
+
+def test_cards_are_one_choice_by_arrow_keys(cards: ModeRow, qtbot: QtBot) -> None:
+    first, second, *_ = cards.cards.cards.values()
+    first.radio.setFocus()
+    first.radio.click()
+    QTest.keyClick(first.radio, Qt.Key.Key_Down)
+    assert second.radio.isChecked()
+    assert second.radio.hasFocus()
+    assert not first.radio.isChecked()
+    assert cards.value() == second.mode.value
+    assert second.property("focusWithin") == "true"
+
+
+def test_a_click_anywhere_on_a_card_takes_its_mode(cards: ModeRow) -> None:
+    card = cards.cards.cards[Mode.SUFFIX]
+    QTest.mouseClick(card, Qt.MouseButton.LeftButton, pos=card.rect().center())
+    assert cards.value() == "suffix"
+
+
+def test_a_card_tells_a_screen_reader_all_that_it_shows(cards: ModeRow) -> None:
+    card = cards.cards.cards[Mode.DRAFT]
+    said = card.radio.accessibleDescription()
+    assert "Needs: " in said
+    assert "Costs: " in said
+    assert NO_DRAFT.unavailable[Mode.DRAFT] in said
+    assert NO_DRAFT.unavailable[Mode.DRAFT] in card.reason.text()
+    assert card.reason.isVisibleTo(card)
+    assert not cards.cards.cards[Mode.OFF].reason.isVisibleTo(cards.cards.cards[Mode.OFF])

@@ -1,0 +1,113 @@
+"""Files dragged over the window, from programs of every habit."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import PySide6
+import pytest
+from PySide6.QtCore import QMimeData, QPoint, QPointF, Qt, QUrl
+from PySide6.QtGui import QDragEnterEvent, QDragLeaveEvent, QDropEvent
+from PySide6.QtWidgets import QApplication, QWidget
+from pytestqt.qtbot import QtBot
+
+from ui.window.drop_zone import what_happens
+from ui.window.main_window import MainWindow
+
+BUTTONS, KEYS, COPY = Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier, Qt.DropAction.CopyAction
+
+
+def data(*paths: str) -> QMimeData:
+    mime = QMimeData()
+    mime.setUrls([QUrl.fromLocalFile(path) for path in paths])
+    return mime
+
+
+def enter(over: QWidget, mime: QMimeData) -> QDragEnterEvent:
+    # The constructor with whole numbers went out of use with 6.12, which brought the one without.
+    place = QPointF(9, 9) if PySide6.__version_info__ >= (6, 12) else QPoint(9, 9)
+    event = QDragEnterEvent(place, COPY, mime, BUTTONS, KEYS)
+    event.ignore()
+    QApplication.sendEvent(over, event)
+    return event
+
+
+def drop(window: MainWindow, mime: QMimeData) -> QDropEvent:
+    event = QDropEvent(QPointF(9, 9), COPY, mime, BUTTONS, KEYS)
+    event.ignore()
+    QApplication.sendEvent(window, event)
+    return event
+
+
+def test_files_count_also_where_their_program_ends_with_the_drag(window: MainWindow, qtbot: QtBot) -> None:
+    offered = data("/files/a.txt", "/files/b.py")
+    enter(window, offered)
+    with qtbot.waitSignal(window.drop_zone.files_dropped) as caught:
+        drop(window, QMimeData())  # the system asks the program once more, and it is gone
+    assert caught.args == [["/files/a.txt", "/files/b.py"]]
+
+
+def test_what_left_the_window_again_is_not_dropped_later(window: MainWindow) -> None:
+    told: list[object] = []
+    window.drop_zone.files_dropped.connect(told.append)
+    offered = data("/files/a.txt")
+    enter(window, offered)
+    QApplication.sendEvent(window, QDragLeaveEvent())
+    assert not drop(window, QMimeData()).isAccepted()
+    assert told == []
+
+
+def test_a_folder_is_told_before_it_is_dropped(tmp_path: Path) -> None:
+    assert what_happens([str(tmp_path)]) == ("A folder cannot be attached: drop the files in it", "folder")
+    assert what_happens([str(tmp_path), "/files/a.txt"])[1] == "paperclip"
+
+
+def test_files_dragged_over_the_box_are_the_windows_and_words_the_boxs(window: MainWindow) -> None:
+    box = window.composer.edit.viewport()
+    assert enter(box, data("/files/a.txt")).isAccepted()
+    assert window.drop_zone.hint.isVisible()
+    QApplication.sendEvent(window, QDragLeaveEvent())
+    words = QMimeData()
+    words.setText("words")
+    assert enter(box, words).isAccepted()
+    assert not window.drop_zone.hint.isVisible()
+
+
+@pytest.mark.parametrize("role", ["target", "draft", "cancel"])
+def test_the_keyboard_goes_round_in_the_question_and_back_to_where_it_was(
+    window: MainWindow, role: str, qtbot: QtBot
+) -> None:
+    qtbot.keyClicks(window.composer.edit, "half a mess")
+    model = data("/files/model.gguf")
+    enter(window, model)
+    drop(window, model)
+    overlay = window.drop_overlay
+    stops = [overlay.target_button, overlay.draft_button, overlay.cancel_button]
+    reached = []
+    for _ in range(4):
+        reached.append(QApplication.focusWidget())
+        qtbot.keyClick(QApplication.focusWidget(), Qt.Key.Key_Tab)
+    assert reached == [*stops, stops[0]]
+    qtbot.keyClick(QApplication.focusWidget(), Qt.Key.Key_Tab, Qt.KeyboardModifier.ShiftModifier)
+    assert QApplication.focusWidget() is stops[0]
+    stop = getattr(overlay, f"{role}_button")
+    while QApplication.focusWidget() is not stop:
+        qtbot.keyClick(QApplication.focusWidget(), Qt.Key.Key_Tab)
+    told: list[tuple[str, str]] = []
+    window.model_file_chosen.connect(lambda *chosen: told.append(chosen))
+    qtbot.keyClick(stop, Qt.Key.Key_Space)
+    assert told == ([] if role == "cancel" else [("/files/model.gguf", role)])
+    qtbot.keyClicks(QApplication.focusWidget(), "age")
+    assert window.composer.text == "half a message"
+
+
+def test_words_that_were_dropped_are_gone_on_with(window: MainWindow, qtbot: QtBot) -> None:
+    window.sidebar.new_button.setFocus(Qt.FocusReason.TabFocusReason)
+    box = window.composer.edit.viewport()
+    words = QMimeData()
+    words.setText("Why is ")
+    enter(box, words)
+    QApplication.sendEvent(box, QDropEvent(QPointF(5, 5), COPY, words, BUTTONS, KEYS))
+    assert window.composer.edit.hasFocus()
+    qtbot.keyClicks(QApplication.focusWidget(), "that so?")
+    assert window.composer.text == "Why is that so?"

@@ -1,0 +1,34 @@
+"""The line above the transcript: whose names it shows where there is not room for all of them."""
+
+from __future__ import annotations
+
+from PySide6.QtWidgets import QWidget
+from pytestqt.qtbot import QtBot
+
+from app.domain.model_name import model_name
+from tests.ui.conftest import ASSETS, READY
+from ui.theme.theme import Theme
+from ui.window.header import Header
+
+
+def test_the_draft_gives_way_to_the_title_as_soon_as_something_beside_them_takes_the_room(qtbot: QtBot) -> None:
+    header, indicator = Header(Theme(ASSETS / "icons")), QWidget()
+    qtbot.addWidget(header)
+    indicator.hide()
+    header.add_indicator(indicator)
+    header.set_engine(READY)
+    header.set_title("Tell me a story about a fox and a river.")
+    target, draft = model_name(READY.target), model_name(READY.draft)
+    metrics, title = header.model_button.fontMetrics(), header.title
+    names_px = metrics.horizontalAdvance(f"{target} · {draft} ✓")
+    title_px = title.fontMetrics().horizontalAdvance(title.text())
+    header.show()
+    header.resize(1200, header.height())
+    header.resize(1200 - header._models_px() + names_px + 4, header.height())
+    assert draft in header.model_button.text()
+    indicator.setFixedWidth(title_px - round(0.4 * names_px))  # the share of the names is 0.84 of them now
+    indicator.show()
+    qtbot.waitUntil(lambda: draft not in header.model_button.text())
+    assert target in header.model_button.text()
+    indicator.hide()
+    qtbot.waitUntil(lambda: draft in header.model_button.text())

@@ -1,0 +1,392 @@
+"""The window as a whole: banners, models, dropping, layout, theme, empty states, shortcuts."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from types import SimpleNamespace
+
+import PySide6
+import pytest
+from PySide6.QtCore import QMimeData, QPoint, QPointF, QRect, Qt, QTimer, QUrl
+from PySide6.QtGui import QDragEnterEvent, QDragLeaveEvent, QDropEvent
+from PySide6.QtWidgets import QApplication, QFileDialog
+from pytestqt.qtbot import QtBot
+
+from app.domain.engine_view import EngineState, EngineView
+from app.domain.messages import MessageView
+from engine.records import Mode, Problem
+from tests.ui.conftest import ASSETS, BUILTIN, FIELDS, NO_DRAFT, READY, STATS, model, rows
+from ui.theme.palette import DARK, LIGHT
+from ui.window.main_window import MainWindow
+from ui.window.shortcuts_dialog import ShortcutsDialog
+
+CTRL = Qt.KeyboardModifier.ControlModifier
+
+
+def test_a_problem_is_calm_and_can_be_dismissed(window: MainWindow, qtbot: QtBot) -> None:
+    window.show_problem(Problem("It failed", "The file is broken.", "Choose another."))
+    banner = window.problem_banner
+    assert banner.isVisible()
+    assert QApplication.activeModalWidget() is None
+    assert banner.title.text() == "It failed"
+    assert banner.message.text() == "The file is broken. Choose another."
+    assert banner.accessibleName() == "It failed"
+    assert "Choose another." in banner.accessibleDescription()
+    assert banner.mapTo(window, QPoint()).y() < window.composer.mapTo(window, QPoint()).y()
+    qtbot.mouseClick(banner.close_button, Qt.MouseButton.LeftButton)
+    assert not banner.isVisible()
+
+
+def test_a_notice_needs_no_title(window: MainWindow) -> None:
+    window.show_notice("The context was reset.")
+    assert window.notice_banner.isVisible()
+    assert window.notice_banner.message.text() == "The context was reset."
+    assert not window.notice_banner.title.isVisible()
+
+
+def test_notices_gather_until_they_are_dismissed(window: MainWindow) -> None:
+    for text in ("one", "two", "one", "three", "four"):
+        window.show_notice(text)
+    assert window.notice_banner.message.text() == "one\nthree\nfour"
+    window.notice_banner.close_button.click()
+    window.show_notice("five")
+    assert window.notice_banner.message.text() == "five"
+
+
+def test_the_header_names_the_models(window: MainWindow) -> None:
+    button = window.header.model_button
+    assert button.text() == "tiny · little ✓"
+    assert "8.10 M parameters" in button.toolTip()
+    window.set_engine(NO_DRAFT)
+    assert button.text() == "tiny · no draft"
+    assert "No draft model is loaded." in button.toolTip()
+    window.set_engine(EngineView())
+    assert button.text() == "No model"
+    window.set_engine(EngineView(EngineState.LOADING, progress=0.25))
+    assert button.text() == "Loading a model, 25 %"
+    assert window.header.progress.isVisible()
+
+
+def test_the_menu_of_models(window: MainWindow, qtbot: QtBot) -> None:
+    header = window.header
+    with qtbot.waitSignal(window.builtin_pair_requested) as caught:
+        header.builtin_action.trigger()
+    assert caught.args == [False]
+    with qtbot.waitSignal(window.builtin_pair_requested) as caught:
+        header.demo_action.trigger()
+    assert caught.args == [True]
+    with qtbot.waitSignal(window.draft_removed):
+        header.remove_action.trigger()
+    for action, role in ((header.target_action, "target"), (header.draft_action, "draft")):
+        action.trigger()
+        chooser = window.findChildren(QFileDialog)[-1]
+        with qtbot.waitSignal(window.model_file_chosen) as caught:
+            chooser.fileSelected.emit("/models/x.gguf")
+        chooser.reject()
+        assert caught.args == ["/models/x.gguf", role]
+
+
+def test_the_tiny_pair_is_called_tiny(window: MainWindow) -> None:
+    window.set_engine(BUILTIN)
+    window.show_conversation("", [])
+    assert "tiny" in window.empty.text.text()
+    assert "tiny:" in window.header.model_button.toolTip()
+    assert "tiny" in window.header.builtin_action.toolTip()
+
+
+def test_a_model_of_the_user_is_not_called_tiny(window: MainWindow) -> None:
+    window.show_conversation("", [])
+    assert "tiny:" not in window.empty.text.text()
+    assert "built-in" not in window.header.model_button.toolTip()
+    assert not window.empty.demo.isVisible()
+    window.set_padded_demo("active", None)
+    assert window.empty.demo.isVisible()
+
+
+def _drop(window: MainWindow, path: str) -> bool:
+    mime = QMimeData()
+    mime.setUrls([QUrl.fromLocalFile(path)])
+    buttons, keys = Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier
+    # The constructor with whole numbers went out of use with 6.12, which brought the one without.
+    place = QPointF(9, 9) if PySide6.__version_info__ >= (6, 12) else QPoint(9, 9)
+    enter = QDragEnterEvent(place, Qt.DropAction.CopyAction, mime, buttons, keys)
+    enter.ignore()
+    QApplication.sendEvent(window, enter)
+    if enter.isAccepted():
+        QApplication.sendEvent(window, QDropEvent(QPointF(9, 9), Qt.DropAction.CopyAction, mime, buttons, keys))
+    return enter.isAccepted()
+
+
+@pytest.mark.parametrize("role", ["target", "draft"])
+def test_a_dropped_gguf_is_asked_about(window: MainWindow, qtbot: QtBot, role: str) -> None:
+    assert _drop(window, "/models/new.GGUF")
+    overlay = window.drop_overlay
+    assert overlay.isVisible()
+    assert overlay.name.text() == "new.GGUF"
+    button = overlay.target_button if role == "target" else overlay.draft_button
+    with qtbot.waitSignal(window.model_file_chosen) as caught:
+        qtbot.mouseClick(button, Qt.MouseButton.LeftButton)
+    assert caught.args == ["/models/new.GGUF", role]
+    assert not overlay.isVisible()
+
+
+def test_esc_leaves_the_drop(window: MainWindow, qtbot: QtBot) -> None:
+    assert _drop(window, "/models/new.gguf")
+    qtbot.keyClick(window.drop_overlay.target_button, Qt.Key.Key_Escape)
+    assert not window.drop_overlay.isVisible()
+
+
+def test_other_files_are_told_and_the_drag_says_what_comes(window: MainWindow, qtbot: QtBot) -> None:
+    with qtbot.waitSignal(window.drop_zone.files_dropped) as caught:
+        assert _drop(window, "/notes/readme.txt")
+    assert caught.args == [["/notes/readme.txt"]]
+    assert not window.drop_overlay.isVisible()
+    assert not window.drop_zone.hint.isVisible()
+
+
+@pytest.mark.parametrize(
+    ("names", "words"),
+    [
+        (["a.GGUF"], "Open as a model"),
+        (["chats.zip"], "Import the chats in it"),
+        (["chats.json"], "Import it if it holds chats, else attach it to the message"),
+        (["a.md"], "Attach it to the message"),
+        (["a.md", "b.csv"], "Attach 2 files to the message"),
+    ],
+)
+def test_the_hint_says_what_a_drop_does(window: MainWindow, names: list[str], words: str) -> None:
+    window.drop_zone.hint.show_for([f"/files/{name}" for name in names])
+    assert window.drop_zone.hint.title.text() == words
+    assert window.drop_zone.hint.names.text() == "\n".join(names)
+    QApplication.sendEvent(window, QDragLeaveEvent())
+    assert not window.drop_zone.hint.isVisible()
+
+
+def test_an_address_of_the_web_is_not_taken(window: MainWindow) -> None:
+    mime = QMimeData()
+    mime.setUrls([QUrl("https://example.org/a.gguf")])
+    place = QPointF(9, 9) if PySide6.__version_info__ >= (6, 12) else QPoint(9, 9)
+    buttons, keys = Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier
+    enter = QDragEnterEvent(place, Qt.DropAction.CopyAction, mime, buttons, keys)
+    enter.ignore()
+    QApplication.sendEvent(window, enter)
+    assert not enter.isAccepted()
+
+
+def test_layout_is_remembered(window: MainWindow, qtbot: QtBot) -> None:
+    qtbot.keyClick(window, Qt.Key.Key_B, CTRL)
+    qtbot.keyClick(window, Qt.Key.Key_B, CTRL | Qt.KeyboardModifier.ShiftModifier)
+    saved = window.save_layout()
+    other = MainWindow(ASSETS, FIELDS)
+    qtbot.addWidget(other)
+    other.show()
+    assert not other.sidebar.isHidden()
+    other.restore_layout(saved)
+    assert other.sidebar.isHidden()
+    assert other.stats.isHidden()
+    assert other.header.sidebar_button.isVisible()
+
+
+@pytest.mark.parametrize(
+    "data", [b"", b"{}", b"\xff\x00", b"[]", b'{"geometry": "!", "sizes": "x", "sidebar": 1, "stats": 1}']
+)
+def test_an_unreadable_layout_changes_nothing(window: MainWindow, data: bytes) -> None:
+    before = window.splitter.sizes()
+    window.restore_layout(data)
+    assert window.splitter.sizes() == before
+    assert window.sidebar.isVisible()
+
+
+def test_a_narrow_window_gives_the_text_its_room(window: MainWindow, qtbot: QtBot) -> None:
+    window.resize(1280, 800)
+    qtbot.waitUntil(window.stats.isVisible)
+    window.resize(920, 600)
+    qtbot.waitUntil(lambda: not window.stats.isVisible())
+    window.resize(1280, 800)
+    qtbot.waitUntil(window.stats.isVisible)
+
+
+def test_the_models_menu_opens_by_its_key(window: MainWindow, qtbot: QtBot) -> None:
+    qtbot.keyClick(window.composer.edit, Qt.Key.Key_L, CTRL)
+    qtbot.waitUntil(window.header.menu.isVisible)
+    assert window.header.menu.activeAction() is window.header.browse_action
+    qtbot.keyClick(window.header.menu, Qt.Key.Key_Escape)
+    assert not window.header.menu.isVisible()
+
+
+def test_a_window_can_be_made_narrow_at_once(window: MainWindow, qtbot: QtBot) -> None:
+    window.resize(1280, 800)
+    qtbot.waitUntil(window.stats.isVisible)
+    window.resize(640, 600)
+    qtbot.waitUntil(lambda: not window.stats.isVisible())
+    assert window.width() == 640
+    qtbot.waitUntil(lambda: window.splitter.width() <= 640)
+    right = window.composer.mapTo(window, window.composer.rect().topRight()).x()
+    assert right < 640
+
+
+@pytest.mark.parametrize(("screen", "width", "sidebar"), [(1400, 700, True), (800, 640, False)])
+def test_the_statistics_come_at_once_in_a_narrow_window(
+    window: MainWindow, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch, screen: int, width: int, sidebar: bool
+) -> None:
+    monkeypatch.setattr(window, "screen", lambda: SimpleNamespace(availableGeometry=lambda: QRect(0, 0, screen, 900)))
+    window.resize(1280, 800)
+    window.resize(width, 600)
+    qtbot.waitUntil(lambda: not window.stats.isVisible())
+    window.layout_state.toggle_stats()
+    QApplication.processEvents()
+    assert window.stats.isVisible()
+    assert window.sidebar.isVisible() is sidebar
+    assert window.header.sidebar_button.isVisible() is not sidebar
+    assert window.width() <= screen
+    assert window.stats.mapTo(window, window.stats.rect().topRight()).x() < window.width()
+    window.layout_state.toggle_stats()
+    assert not window.stats.isVisible()
+
+
+def test_themes_change_everything_at_once(window: MainWindow) -> None:
+    window.show_conversation("t", [MessageView(1, "assistant", "some `code`", stats=STATS)])
+    window.set_theme("dark")
+    assert window.theme.tokens is DARK
+    assert DARK.page in window.styleSheet()
+    image = window.grab().toImage()
+    assert image.pixelColor(image.width() // 2, 80).lightness() < 60
+    window.set_theme("light")
+    assert window.theme.tokens is LIGHT
+    assert window.grab().toImage().pixelColor(image.width() // 2, 80).lightness() > 200
+
+
+def test_an_unknown_theme_is_the_systems(window: MainWindow) -> None:
+    window.set_theme("sepia")
+    assert window.theme.name == "system"
+
+
+def test_without_a_model_the_page_offers_two(window: MainWindow, qtbot: QtBot) -> None:
+    window.set_engine(EngineView())
+    window.show_conversation("", [])
+    with qtbot.waitSignal(window.builtin_pair_requested) as caught:
+        qtbot.mouseClick(window.empty.builtin_button, Qt.MouseButton.LeftButton)
+    assert caught.args == [False]
+    assert window.empty.open_button.isVisible()
+    assert not window.empty.prompts.isVisible()
+
+
+def test_an_example_is_sent_with_one_click(window: MainWindow, qtbot: QtBot) -> None:
+    window.show_conversation("", [])
+    card = window.empty.prompt_cards[2]
+    with qtbot.waitSignal(window.message_submitted) as caught:
+        qtbot.mouseClick(card, Qt.MouseButton.LeftButton)
+    assert caught.args == ["What is speculative decoding?"]
+
+
+def test_the_demo_at_real_weight(window: MainWindow, qtbot: QtBot) -> None:
+    window.set_engine(BUILTIN)
+    window.show_conversation("", [])
+    window.set_padded_demo("absent", None)
+    with qtbot.waitSignal(window.builtin_pair_requested) as caught:
+        qtbot.mouseClick(window.empty.demo_button, Qt.MouseButton.LeftButton)
+    assert caught.args == [True]
+    window.set_padded_demo("making", 0.4)
+    assert window.empty.demo_progress.isVisible()
+    assert window.empty.demo_progress.value() == 400
+    assert window.empty.demo_button.text() == " Cancel"
+    window.set_padded_demo("active", None)
+    assert not window.empty.demo_button.isVisible()
+    assert not window.header.demo_action.isEnabled()
+    assert not window.empty.demo_progress.isVisible()
+    assert "padded" in window.empty.demo_text.text()
+
+
+def test_ctrl_slash_lists_the_shortcuts(window: MainWindow, qtbot: QtBot) -> None:
+    qtbot.keyClick(window, Qt.Key.Key_Slash, CTRL)
+    dialog = window.findChild(ShortcutsDialog)
+    assert dialog is not None
+    qtbot.keyClick(dialog, Qt.Key.Key_Escape)
+    assert not dialog.isVisible()
+
+
+def test_ctrl_shift_c_copies_the_last_answer(window: MainWindow, qtbot: QtBot) -> None:
+    views = [MessageView(1, "assistant", "first"), MessageView(2, "user", "q"), MessageView(3, "assistant", "*last*")]
+    window.show_conversation("t", views)
+    qtbot.keyClick(window, Qt.Key.Key_C, CTRL | Qt.KeyboardModifier.ShiftModifier)
+    assert QApplication.clipboard().text() == "*last*"
+
+
+def test_closing_is_told_once(window: MainWindow, qtbot: QtBot) -> None:
+    with qtbot.waitSignal(window.closing):
+        window.close()
+
+
+def test_an_old_conversation_shows_its_last_figures(window: MainWindow) -> None:
+    window.set_conversations(rows(), 1)
+    views = [MessageView(1, "user", "q"), MessageView(2, "assistant", "a", stats=STATS)]
+    window.show_conversation("Weekend plans", views)
+    assert window.header.title.text() == "Weekend plans"
+    assert window.stats.now.speed.value == "41.2"
+    window.show_conversation("", [])
+    assert window.stats.now.speed.value == "-"
+    assert window.header.title.text() == "New chat"
+
+
+def test_no_timer_runs_while_idle(window: MainWindow, qtbot: QtBot) -> None:
+    window.show_conversation("t", [MessageView(number, "user", "x") for number in range(50)])
+    qtbot.waitUntil(lambda: not window.transcript.is_building)
+
+    def nothing_runs() -> None:
+        assert [timer for timer in window.findChildren(QTimer) if timer.isActive()] == []
+
+    qtbot.waitUntil(nothing_runs, timeout=30_000)
+
+
+def test_modes_stay_as_the_app_says_while_the_engine_changes(window: MainWindow) -> None:
+    window.set_mode(Mode.DRAFT)
+    window.set_engine(replace(READY, state=EngineState.READING))
+    assert window.composer.modes.mode is Mode.DRAFT
+    window.set_engine(replace(READY, target=model("other")))
+    assert window.composer.modes.mode is Mode.DRAFT
+
+
+def test_the_system_theme_follows_the_system(window: MainWindow, monkeypatch: pytest.MonkeyPatch) -> None:
+    schemes = {"now": Qt.ColorScheme.Light}
+    hints = type("Hints", (), {"colorScheme": lambda _self: schemes["now"]})()
+    monkeypatch.setattr(QApplication, "styleHints", lambda: hints)
+    window.set_theme("system")
+    assert window.theme.tokens is LIGHT
+    schemes["now"] = Qt.ColorScheme.Dark
+    window.theme._follow_system()
+    assert window.theme.tokens is DARK
+    window.set_theme("light")
+    window.theme._follow_system()
+    assert window.theme.tokens is LIGHT
+
+
+def test_making_the_padded_copy_can_be_stopped_and_its_file_deleted(window: MainWindow, qtbot: QtBot) -> None:
+    window.set_padded_demo("making", 0.4)
+    with qtbot.waitSignal(window.padded_demo_cancelled):
+        window.header.demo_action.trigger()
+    with qtbot.waitSignal(window.padded_demo_cancelled):
+        window.empty.demo_button.click()
+    assert not window.header.delete_action.isVisible()
+    window.set_padded_demo("ready", None)
+    with qtbot.waitSignal(window.padded_demo_deleted):
+        window.header.delete_action.trigger()
+
+
+def test_the_focus_goes_to_the_composer_when_what_had_it_is_replaced(window: MainWindow) -> None:
+    views = [MessageView(1, "user", "q"), MessageView(2, "assistant", "a", stats=STATS)]
+    window.show_conversation("t", views)
+    card = window.transcript.last_answer()
+    assert card is not None
+    card.regenerate_button.setFocus()
+    assert card.regenerate_button.hasFocus()
+    window.show_conversation("t", views[:1])
+    assert window.composer.edit.hasFocus()
+
+
+def test_after_a_suggested_message_one_writes_on(window: MainWindow, qtbot: QtBot) -> None:
+    card = window.empty.prompt_cards[0]
+    window.set_engine(BUILTIN)
+    card.setFocus()
+    with qtbot.waitSignal(window.message_submitted):
+        qtbot.keyClick(card, Qt.Key.Key_Space)
+    assert window.composer.edit.hasFocus()

@@ -1,0 +1,169 @@
+"""No words are cut off at the largest text: in the window, in every dialog, on every page."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Iterator
+
+import pytest
+from PySide6.QtCore import QPoint, QRect
+from PySide6.QtGui import QFont
+from PySide6.QtWidgets import (
+    QAbstractButton,
+    QAbstractScrollArea,
+    QApplication,
+    QComboBox,
+    QLabel,
+    QListWidget,
+    QStyle,
+    QStyleOptionComboBox,
+    QWidget,
+)
+from pytestqt.exceptions import TimeoutError as NotInTimeError
+from pytestqt.qtbot import QtBot
+
+from app.domain.context import ContextParts
+from tests.ui.conftest import ASSETS
+from tests.ui.places import DIALOGS, HUB_PAGES, fill_hub, make_window, open_dialog, open_settings
+from ui.composer.context_meter import ContextMeter
+from ui.text.catalogues import ENGLISH, speak
+from ui.widgets.elided_label import ElidedLabel
+from ui.widgets.explained import Explained
+from ui.window.main_window import MainWindow
+
+SLACK_PX = 1  # of rounding
+NUM_SETTINGS = 7
+LAID_OUT_MS = 5_000
+
+
+def cut_off(root: QWidget) -> list[str]:
+    """The words in ``root`` that have less room than they take."""
+    found = []
+    for widget in (
+        each for each in root.findChildren(QWidget) if each.isVisible() and each.visibleRegion().isEmpty() is False
+    ):
+        if _is_cut(widget):
+            found.append(f"{type(widget).__name__} {_words(widget)!r}: {widget.size().toTuple()}")
+    return found
+
+
+def room_of(box: QComboBox) -> int:
+    """How wide the words in a box may be, in pixels."""
+    option = QStyleOptionComboBox()
+    box.initStyleOption(option)
+    field = QStyle.SubControl.SC_ComboBoxEditField
+    return box.style().subControlRect(QStyle.ComplexControl.CC_ComboBox, option, field, box).width()
+
+
+def _words(widget: QWidget) -> str:
+    return str(widget.text() if isinstance(widget, QLabel | QAbstractButton) else widget.accessibleName())[:40]
+
+
+def _is_cut(widget: QWidget) -> bool:
+    if isinstance(widget, QListWidget):
+        return widget.sizeHintForColumn(0) > widget.viewport().width() + SLACK_PX
+    if isinstance(widget, QAbstractButton) and widget.text().strip():
+        needed = widget.minimumSizeHint()
+        return needed.width() > widget.width() + SLACK_PX or needed.height() > widget.height() + SLACK_PX
+    if not isinstance(widget, QLabel) or isinstance(widget, ElidedLabel | Explained) or not widget.text():
+        return False
+    if widget.wordWrap():
+        return widget.heightForWidth(widget.width()) > widget.height() + SLACK_PX or _beyond(widget)
+    return widget.sizeHint().width() > widget.width() + SLACK_PX or _beyond(widget)
+
+
+def _beyond(widget: QWidget) -> bool:
+    """Whether a part of it lies where its parent, or the window, shows nothing."""
+    parent = widget.parentWidget()
+    if parent is None or isinstance(parent.parentWidget(), QAbstractScrollArea):
+        return False
+    return not parent.rect().contains(
+        QRect(QPoint(widget.x(), parent.rect().y()), QPoint(widget.geometry().right(), 0))
+    )
+
+
+def larger(qtbot: QtBot) -> MainWindow:
+    window = make_window(qtbot)
+    window.set_text_size("larger")
+    return window
+
+
+def settle(root: QWidget, qtbot: QtBot) -> list[str]:
+    """What is cut off once all is laid out."""
+    qtbot.waitUntil(root.isVisible, timeout=30_000)
+    with contextlib.suppress(NotInTimeError):  # what is still cut off then is told
+        qtbot.waitUntil(lambda: not cut_off(root), timeout=LAID_OUT_MS)
+    return cut_off(root)
+
+
+@pytest.fixture
+def spoken(qapp: QApplication) -> Iterator[Callable[[str], None]]:
+    """Has the windows that are made speak a language."""
+    yield lambda language: speak(qapp, ASSETS / "translations", language)
+    speak(qapp, ASSETS / "translations", ENGLISH)
+
+
+@pytest.fixture
+def system_font(qapp: QApplication) -> Iterator[Callable[[int], None]]:
+    """Sets the height of the system's own text in pixels; 24 are 18 pt."""
+    before = qapp.font()
+
+    def choose(pixels: int) -> None:
+        font = QFont(before)
+        font.setPixelSize(pixels)
+        qapp.setFont(font)
+
+    yield choose
+    qapp.setFont(before)
+
+
+PLACES: dict[str, Callable[[QtBot], QWidget]] = {
+    "window": larger,
+    **{name: lambda qtbot, name=name: open_dialog(larger(qtbot), name) for name in DIALOGS},
+    **{f"settings {row}": lambda qtbot, row=row: open_settings(larger(qtbot), row) for row in range(NUM_SETTINGS)},
+    **{page: lambda qtbot, page=page: fill_hub(larger(qtbot), page) for page in HUB_PAGES},
+}
+
+
+@pytest.mark.parametrize(("language", "system_px"), [(ENGLISH, 13), (ENGLISH, 24), ("de", 18)])
+@pytest.mark.parametrize("place", PLACES)
+def test_nothing_is_cut_off_at_the_largest_text(
+    place: str,
+    language: str,
+    system_px: int,
+    spoken: Callable[[str], None],
+    system_font: Callable[[int], None],
+    qtbot: QtBot,
+) -> None:
+    spoken(language)
+    system_font(system_px)
+    assert settle(PLACES[place](qtbot), qtbot) == []
+
+
+def test_the_depth_is_read_at_the_largest_text(qtbot: QtBot) -> None:
+    window = make_window(qtbot)
+    box = window.composer.depth_box
+    for size in ("normal", "larger", "large"):
+        window.set_text_size(size)
+        qtbot.waitUntil(lambda: box.fontMetrics().horizontalAdvance("Depth auto") <= room_of(box), timeout=LAID_OUT_MS)
+
+
+@pytest.mark.parametrize("system_px", [13, 24])
+def test_the_panel_of_the_context_has_room_for_its_words(
+    system_px: int, system_font: Callable[[int], None], qtbot: QtBot
+) -> None:
+    system_font(system_px)
+    window = larger(qtbot)
+    meter = ContextMeter(window.theme)
+    window.header.add_indicator(meter)
+    meter.set_parts(ContextParts(size=4096, conversation=1204, counted=True))
+    meter.open_panel()
+    assert meter.panel is not None
+    assert settle(meter.panel, qtbot) == []
+
+
+def test_the_look_itself_finds_what_is_cut(qtbot: QtBot) -> None:
+    window = make_window(qtbot)
+    window.sidebar.settings_button.setFixedWidth(40)
+    qtbot.waitUntil(lambda: window.sidebar.settings_button.width() == 40, timeout=30_000)
+    assert [found for found in cut_off(window) if "Settings" in found]

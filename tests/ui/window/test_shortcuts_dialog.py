@@ -1,0 +1,54 @@
+"""The overview of shortcuts: as large as its words, never larger than there is room for; the rest is scrolled to."""
+
+from __future__ import annotations
+
+import pytest
+from PySide6.QtCore import QRect, Qt
+from PySide6.QtWidgets import QApplication, QLabel
+from pytestqt.qtbot import QtBot
+
+from ui.window.main_window import MainWindow
+from ui.window.shortcuts_dialog import ShortcutsDialog
+
+
+def open_overview(window: MainWindow, qtbot: QtBot) -> ShortcutsDialog:
+    qtbot.keyClick(window, Qt.Key.Key_F1)
+    dialog = window.findChild(ShortcutsDialog)
+    assert dialog is not None
+    qtbot.waitExposed(dialog)
+    qtbot.waitUntil(dialog.isActiveWindow)
+    return dialog
+
+
+def cut(dialog: ShortcutsDialog) -> list[str]:
+    """The words that have less room than they need."""
+    labels = dialog.content.findChildren(QLabel)
+    return [label.text() for label in labels if label.width() < label.sizeHint().width()]
+
+
+def test_it_shows_all_where_there_is_room(window: MainWindow, qtbot: QtBot) -> None:
+    window.resize(1600, 900)
+    dialog = open_overview(window, qtbot)
+    assert cut(dialog) == []
+    assert dialog.area.verticalScrollBar().maximum() == dialog.area.horizontalScrollBar().maximum() == 0
+    assert dialog.area.focusPolicy() is Qt.FocusPolicy.NoFocus
+
+
+@pytest.mark.parametrize("size", ["normal", "larger"])
+def test_a_small_screen_holds_it_and_keys_reach_its_end(window: MainWindow, size: str, qtbot: QtBot) -> None:
+    window.set_text_size(size)
+    window.resize(700, 500)
+    dialog = open_overview(window, qtbot)
+    room = window.screen().availableSize().expandedTo(window.size())
+    assert dialog.width() < room.width()
+    assert dialog.height() < room.height()
+    assert cut(dialog) == []
+    assert dialog.area.horizontalScrollBar().maximum() == 0
+    assert QApplication.focusWidget() is not dialog.area, "Enter and Space close it"
+    qtbot.keyClick(QApplication.focusWidget(), Qt.Key.Key_Tab)
+    assert QApplication.focusWidget() is dialog.area
+    for _ in range(20):
+        qtbot.keyClick(dialog.area, Qt.Key.Key_PageDown)
+    last = dialog.content.findChildren(QLabel)[-1]
+    place = QRect(last.mapTo(dialog.area.viewport(), last.rect().topLeft()), last.size())
+    assert dialog.area.viewport().rect().contains(place)

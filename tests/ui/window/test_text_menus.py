@@ -1,0 +1,92 @@
+"""Every text that can be selected or edited has a menu in the language of the window."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import QPoint, QTimer
+from PySide6.QtGui import QContextMenuEvent
+from PySide6.QtWidgets import (
+    QAbstractSpinBox,
+    QApplication,
+    QLabel,
+    QLineEdit,
+    QMenu,
+    QPlainTextEdit,
+    QTextEdit,
+    QWidget,
+)
+from pytestqt.qtbot import QtBot
+
+from tests.ui.conftest import ASSETS
+from tests.ui.places import DIALOGS, HUB_PAGES, fill_hub, make_window, open_dialog, open_settings
+from ui.text.catalogues import ENGLISH, speak
+
+# What Qt itself writes into the menus of texts where it has no catalogue.
+ENGLISH_WORDS = {"undo", "redo", "cut", "copy", "copy link location", "paste", "delete", "select all", "step up"}
+
+
+@pytest.fixture
+def german(qapp: QApplication) -> Iterator[None]:
+    speak(qapp, Path(ASSETS) / "translations", "de")
+    yield
+    speak(qapp, Path(ASSETS) / "translations", ENGLISH)
+
+
+def texts_below(root: QWidget) -> list[QWidget]:
+    """Every visible widget whose text can be selected or edited."""
+    found: list[QWidget] = []
+    for widget in (root, *root.findChildren(QWidget)):
+        edits = isinstance(widget, QLineEdit | QTextEdit | QPlainTextEdit | QAbstractSpinBox)
+        if widget.isVisible() and (edits or (isinstance(widget, QLabel) and widget.textInteractionFlags().value & 3)):
+            found.append(widget)
+    return found
+
+
+def menu_words(widget: QWidget) -> list[str]:
+    """Ask a widget for its menu as the right button of the mouse does; the words of what opens."""
+    words: list[str] = []
+
+    def read() -> None:
+        menu = QApplication.activePopupWidget()
+        if isinstance(menu, QMenu):
+            words.extend(action.text() for action in menu.actions() if action.text())
+            menu.close()
+
+    QTimer.singleShot(0, widget, read)  # a menu may have a loop of its own
+    place = QPoint(3, 3)
+    aim = widget.viewport() if isinstance(widget, QTextEdit | QPlainTextEdit) else widget
+    QApplication.sendEvent(aim, QContextMenuEvent(QContextMenuEvent.Reason.Mouse, place, aim.mapToGlobal(place)))
+    for _ in range(3):
+        QApplication.processEvents()
+    read()
+    return words
+
+
+def plain(word: str) -> str:
+    return word.partition("\t")[0].replace("&", "").lower()
+
+
+@pytest.mark.parametrize("name", ["window", *HUB_PAGES, *DIALOGS, *(f"settings {row}" for row in range(7))])
+def test_the_menus_of_texts_are_german(german: None, qtbot: QtBot, name: str) -> None:
+    window = make_window(qtbot)
+    if name in HUB_PAGES:
+        root: QWidget = fill_hub(window, name)
+    elif name in DIALOGS:
+        root = open_dialog(window, name)
+    else:
+        root = window if name == "window" else open_settings(window, int(name.split()[1]))
+    menus = {widget: menu_words(widget) for widget in texts_below(root)}
+    english = {type(widget).__name__: words for widget, words in menus.items() if {*map(plain, words)} & ENGLISH_WORDS}
+    assert english == {}
+    if name == "window":
+        assert any("kopieren" in plain(word) for words in menus.values() for word in words)
+
+
+def test_the_look_finds_an_english_menu(qtbot: QtBot) -> None:
+    edit = QLineEdit("words")
+    qtbot.addWidget(edit)
+    edit.show()
+    assert {*map(plain, menu_words(edit))} & ENGLISH_WORDS

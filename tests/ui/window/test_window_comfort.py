@@ -1,0 +1,137 @@
+"""Small things that everybody expects of a window: Enter on a button, the size of the text by key, notices that go."""
+
+from __future__ import annotations
+
+import pytest
+from PySide6.QtCore import QPoint, Qt, QTimer
+from PySide6.QtWidgets import QToolButton
+from pytestqt.qtbot import QtBot
+
+from tests.ui.conftest import STATS
+from ui.statistics.plots import DepthBars
+from ui.widgets import banner
+from ui.window.main_window import MainWindow
+
+CTRL = Qt.KeyboardModifier.ControlModifier
+
+
+def test_enter_presses_the_button_in_focus(window: MainWindow, qtbot: QtBot) -> None:
+    window.sidebar.new_button.setFocus(Qt.FocusReason.TabFocusReason)
+    with qtbot.waitSignal(window.new_chat_requested, timeout=30_000):
+        qtbot.keyClick(window.sidebar.new_button, Qt.Key.Key_Return)
+    switch = window.header.stats_button
+    switch.setFocus(Qt.FocusReason.TabFocusReason)
+    shown = window.stats.isVisible()
+    qtbot.keyClick(switch, Qt.Key.Key_Enter, Qt.KeyboardModifier.KeypadModifier)
+    assert window.stats.isVisible() is not shown
+
+
+def test_enter_presses_the_buttons_of_the_models_place(window: MainWindow, qtbot: QtBot) -> None:
+    window.hub.toggle()
+    window.hub.place.open("welcome")
+    button = window.hub.place.welcome.builtin_button
+    button.setFocus(Qt.FocusReason.TabFocusReason)
+    with qtbot.waitSignal(button.clicked, timeout=30_000):
+        qtbot.keyClick(button, Qt.Key.Key_Return)
+
+
+def test_enter_opens_a_menu_button(window: MainWindow, qtbot: QtBot) -> None:
+    button = window.header.model_button
+    menu = button.menu()
+    assert menu is not None
+    shown: list[bool] = []
+    menu.aboutToShow.connect(lambda: shown.append(True))
+    menu.aboutToShow.connect(lambda: QTimer.singleShot(0, menu.close))  # it has a loop of its own
+    button.setFocus(Qt.FocusReason.TabFocusReason)
+    qtbot.keyClick(button, Qt.Key.Key_Return)
+    assert shown == [True]
+
+
+def test_keys_make_the_text_larger_and_smaller(window: MainWindow, qtbot: QtBot) -> None:
+    sizes: list[str] = []
+
+    def take(values: dict[str, str]) -> None:
+        sizes.append(values["text_size"])
+        window.set_text_size(values["text_size"])
+
+    window.settings_changed.connect(take)
+    for key in (Qt.Key.Key_Plus, Qt.Key.Key_Equal, Qt.Key.Key_Plus):
+        qtbot.keyClick(window.composer.edit, key, CTRL)
+    assert sizes == ["large", "larger", "larger"]
+    for _ in range(4):
+        qtbot.keyClick(window.composer.edit, Qt.Key.Key_Minus, CTRL)
+    assert sizes[3:] == ["large", "normal", "small", "small"]
+    qtbot.keyClick(window.composer.edit, Qt.Key.Key_0, CTRL)
+    assert sizes[-1] == "normal"
+
+
+def test_a_notice_goes_by_itself_but_not_while_somebody_is_at_it(
+    window: MainWindow, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(banner, "NOTICE_MS", 60)
+    window.show_notice("1 chat imported.")
+    window.notice_banner.close_button.setFocus(Qt.FocusReason.TabFocusReason)
+    checks: list[bool] = []
+    window.notice_banner._leave.timeout.connect(lambda: checks.append(window.notice_banner.isVisible()))
+    qtbot.waitUntil(lambda: len(checks) >= 3, timeout=30_000)
+    assert all(checks)
+    window.composer.setFocus()
+    qtbot.mouseMove(window.composer.edit, QPoint(5, 5))
+    qtbot.waitUntil(window.notice_banner.isHidden, timeout=30_000)
+
+
+def test_the_overview_calls_the_key_as_keyboards_do(window: MainWindow) -> None:
+    keys = [row.keys for row in window.commands.rows()]
+    assert "Shift+Enter" in keys
+    assert "Ctrl+Shift+Enter" in keys
+    assert not [text for text in keys if "Return" in text]
+
+
+def test_f11_fills_the_screen_and_gives_it_back(window: MainWindow, qtbot: QtBot) -> None:
+    for filled in (True, False):
+        qtbot.keyClick(window.composer.edit, Qt.Key.Key_F11)
+        qtbot.waitUntil(lambda filled=filled: window.isFullScreen() is filled)
+
+
+def test_ctrl_q_closes_the_window(window: MainWindow, qtbot: QtBot) -> None:
+    with qtbot.waitSignal(window.closing):
+        qtbot.keyClick(window.composer.edit, Qt.Key.Key_Q, CTRL)
+    assert window.isHidden()
+
+
+def test_ctrl_f_and_ctrl_k_go_to_the_search(window: MainWindow, qtbot: QtBot) -> None:
+    for key in (Qt.Key.Key_F, Qt.Key.Key_K):
+        window.composer.edit.setFocus()
+        qtbot.keyClick(window.composer.edit, key, CTRL)
+        assert window.sidebar.search.hasFocus()
+
+
+def test_the_side_panes_grow_with_the_text(window: MainWindow, qtbot: QtBot) -> None:
+    window.settings_changed.connect(lambda values: window.set_text_size(values["text_size"]))
+    window.resize(1400, 800)
+    before = window.splitter.sizes()
+    for _ in range(2):
+        qtbot.keyClick(window.composer.edit, Qt.Key.Key_Plus, CTRL)
+    larger = window.splitter.sizes()
+    assert larger[0] > before[0]
+    assert larger[2] > before[2]
+    qtbot.waitUntil(lambda: window.stats.width() == larger[2], timeout=30_000)
+    tabs = [button for button in window.stats.findChildren(QToolButton) if button.text().strip()]
+    assert len(tabs) >= 3
+    cut = [tab.text() for tab in tabs if tab.width() < tab.fontMetrics().horizontalAdvance(tab.text())]
+    assert cut == []
+    qtbot.keyClick(window.composer.edit, Qt.Key.Key_0, CTRL)
+    assert all(abs(now - was) <= 2 for now, was in zip(window.splitter.sizes(), before, strict=True))
+
+
+def test_no_button_and_no_bar_cuts_larger_text(window: MainWindow, qtbot: QtBot) -> None:
+    window.stats.show_stats(STATS)
+    window.set_text_size("larger")
+    buttons = [window.sidebar.new_button, window.sidebar.settings_button, window.stats.table_button]
+    window.stats.table_button.show()
+    qtbot.waitUntil(lambda: all(each.height() >= each.sizeHint().height() for each in buttons), timeout=30_000)
+    bars = next(iter(window.stats.now.findChildren(DepthBars)))
+    least = 2 * window.theme.text_height(-1)  # two depths
+    qtbot.waitUntil(lambda: bars.height() >= least, timeout=30_000)
+    window.set_text_size("normal")
+    qtbot.waitUntil(lambda: bars.height() < least, timeout=30_000)

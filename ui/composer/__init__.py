@@ -1,0 +1,1 @@
+"""Where a message is written and sent, with its attachments and the mode of its answer."""

@@ -1,0 +1,193 @@
+"""Attachments as chips in rows: icon, name, kind, size and tokens; opened by Enter, removed by Delete or its cross."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from PySide6.QtCore import QEvent, QSize, Qt, Signal
+from PySide6.QtGui import QFontMetrics, QKeyEvent, QResizeEvent, QShowEvent
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
+
+from app.domain.attachments import Attachment, AttachmentKind
+from ui.text.formatting import as_written, count, size
+from ui.text.language import mark, translate
+from ui.text.one_line import cut
+from ui.theme.theme import Theme
+from ui.widgets.icon_button import IconButton
+
+NAME_PX = 180
+SPACING_PX = 8
+ICONS = {
+    AttachmentKind.TEXT: "file-text",
+    AttachmentKind.CODE: "file-code",
+    AttachmentKind.MARKDOWN: "file-text",
+    AttachmentKind.CSV: "file-spreadsheet",
+    AttachmentKind.PDF: "file-type",
+}
+KINDS = {
+    AttachmentKind.TEXT: mark("Attachments", "Text"),
+    AttachmentKind.CODE: mark("Attachments", "Code"),
+    AttachmentKind.MARKDOWN: mark("Attachments", "Markdown"),
+    AttachmentKind.CSV: mark("Attachments", "CSV"),
+    AttachmentKind.PDF: mark("Attachments", "PDF"),
+}
+
+
+def facts(attachment: Attachment) -> str:
+    """Kind, size and tokens in a line: ``Markdown · 1.2 kB · 310 tokens``."""
+    parts = [translate("Attachments", KINDS[attachment.kind])]
+    if attachment.num_bytes:
+        parts.append(size(attachment.num_bytes) if attachment.num_bytes >= 1000 else f"{attachment.num_bytes} B")
+    number = attachment.num_tokens
+    if number is not None:
+        parts.append(translate("Attachments", "{count} tokens", None, number).format(count=count(number)))
+    return " · ".join(parts)
+
+
+class AttachmentChip(QPushButton):
+    """One attachment.
+
+    Signals:
+        opened(int), removed(int): its id.
+    """
+
+    opened = Signal(int)
+    removed = Signal(int)
+
+    def __init__(self, theme: Theme, attachment: Attachment, *, removable: bool, note: str = "") -> None:
+        """``note`` stands in the place of what is not known yet."""
+        super().__init__()
+        self._theme = theme
+        self.attachment = attachment
+        self.setProperty("kind", "chip")
+        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self.setCursor(Qt.CursorShape.PointingHandCursor)
+        self._icon = QLabel()
+        self.name = QLabel()
+        self.name.setTextFormat(Qt.TextFormat.PlainText)
+        self.facts = QLabel(" · ".join(part for part in (facts(attachment), note) if part))
+        self.facts.setTextFormat(Qt.TextFormat.PlainText)
+        self.facts.setProperty("kind", "caption")
+        theme.dress(self.facts, -1)
+        words = QVBoxLayout()
+        words.setSpacing(0)
+        words.addWidget(self.name)
+        words.addWidget(self.facts)
+        row = QHBoxLayout(self)
+        row.setContentsMargins(10, 5, 4 if removable else 12, 5)
+        row.setSpacing(8)
+        row.addWidget(self._icon)
+        row.addLayout(words)
+        for label in (self._icon, self.name, self.facts):
+            label.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
+        self.remove_button: IconButton | None = None
+        if removable:
+            name = translate("Attachments", "Remove {name}").format(name=attachment.name)
+            self.remove_button = IconButton(theme, "x", name)
+            self.remove_button.setIconSize(QSize(14, 14))
+            self.remove_button.clicked.connect(lambda: self.removed.emit(attachment.id))
+            row.addWidget(self.remove_button)
+        self.setAccessibleName(f"{attachment.name}, {self.facts.text()}")
+        help_text = translate("Attachments", "Enter opens it to read.")
+        if removable:
+            help_text = translate("Attachments", "Enter opens it to read, Delete removes it.")
+        self.setAccessibleDescription(help_text)
+        self.setToolTip(as_written(f"{attachment.name}\n{help_text}"))
+        self.clicked.connect(lambda: self.opened.emit(attachment.id))
+        theme.changed.connect(self._recolor)
+        self._recolor()
+
+    def _recolor(self) -> None:
+        color = self._theme.tokens.text_muted
+        self._icon.setPixmap(self._theme.pixmap(ICONS[self.attachment.kind], color, 18, self.devicePixelRatioF()))
+        metrics = QFontMetrics(self._theme.font())
+        self.name.setText(cut(self.attachment.name, metrics, NAME_PX, Qt.TextElideMode.ElideMiddle))
+        self.updateGeometry()
+
+    def sizeHint(self) -> QSize:
+        """As large as what stands in it."""
+        layout = self.layout()
+        return layout.sizeHint() if layout is not None else super().sizeHint()
+
+    def minimumSizeHint(self) -> QSize:
+        """Never less."""
+        return self.sizeHint()
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Enter opens, Delete removes."""
+        if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
+            self.click()
+        elif event.key() in (Qt.Key.Key_Delete, Qt.Key.Key_Backspace) and self.remove_button is not None:
+            self.removed.emit(self.attachment.id)
+        else:
+            super().keyPressEvent(event)
+
+
+class AttachmentRows(QWidget):
+    """Chips from left to right, in as many rows as they need.
+
+    Signals:
+        opened(int), removed(int): an attachment's id.
+    """
+
+    opened = Signal(int)
+    removed = Signal(int)
+
+    def __init__(self, theme: Theme, *, removable: bool, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._theme = theme
+        self._removable = removable
+        self.chips: list[AttachmentChip] = []
+        self.setAccessibleName(translate("Attachments", "Attachments"))
+        theme.changed.connect(self._place)
+        self.hide()
+
+    def show_attachments(self, attachments: Sequence[Attachment], notes: Sequence[str] = ()) -> None:
+        """Show these, each with its note; the chip that has the focus keeps it, or gives it to its neighbour."""
+        focused = next((i for i, chip in enumerate(self.chips) if chip.isAncestorOf(self.focusWidget() or self)), None)
+        focused = next((i for i, chip in enumerate(self.chips) if chip.hasFocus()), focused)
+        for chip in self.chips:
+            chip.hide()
+            chip.deleteLater()
+        self.chips = []
+        for index, attachment in enumerate(attachments):
+            note = notes[index] if index < len(notes) else ""
+            chip = AttachmentChip(self._theme, attachment, removable=self._removable, note=note)
+            chip.setParent(self)
+            chip.opened.connect(self.opened)
+            chip.removed.connect(self.removed)
+            chip.show()
+            self.chips.append(chip)
+        self.setVisible(bool(self.chips))
+        self._place()
+        if focused is not None and self.chips:
+            self.chips[min(focused, len(self.chips) - 1)].setFocus()
+
+    def _place(self) -> None:
+        x = y = height = 0
+        for chip in self.chips:
+            for label in (chip, chip.name, chip.facts):
+                label.ensurePolished()
+            wanted = chip.sizeHint()
+            if x and x + wanted.width() > self.width():
+                x, y = 0, y + height + SPACING_PX
+            chip.setGeometry(x, y, min(wanted.width(), max(self.width(), 1)), wanted.height())
+            x += wanted.width() + SPACING_PX
+            height = wanted.height()
+        self.setFixedHeight(y + height)
+
+    def event(self, event: QEvent) -> bool:
+        """A chip that has grown, with the style or the text size, may need another place."""
+        if event.type() == QEvent.Type.LayoutRequest:
+            self._place()
+        return super().event(event)
+
+    def showEvent(self, event: QShowEvent) -> None:
+        """What is shown has its style, and so its size."""
+        super().showEvent(event)
+        self._place()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Another width may need other rows."""
+        super().resizeEvent(event)
+        self._place()

@@ -1,0 +1,115 @@
+"""What stands above the composer's text: the attachments, and the offer to make one of a long pasted text."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from PySide6.QtCore import Signal
+from PySide6.QtGui import QTextCursor
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
+
+from app.domain.attachments import Attachment
+from ui.composer.attachments.chips import AttachmentRows
+from ui.composer.attachments.room import AttachmentRoom
+from ui.composer.message_edit import MessageEdit
+from ui.text.formatting import count
+from ui.text.language import translate
+from ui.theme.theme import Theme
+
+
+class AttachmentTray(QWidget):
+    """Out of sight while there is nothing to show.
+
+    Signals:
+        removed(int), opened(int): an attachment's id.
+        text_offered(str): a pasted text is to become an attachment; it stands in the box no more.
+    """
+
+    removed = Signal(int)
+    opened = Signal(int)
+    text_offered = Signal(str)
+
+    def __init__(self, theme: Theme, edit: MessageEdit) -> None:
+        super().__init__()
+        self._edit = edit
+        self._pasted: QTextCursor | None = None
+        self.rows = AttachmentRows(theme, removable=True)
+        self.room = AttachmentRoom(self.rows)
+        self.rows.removed.connect(self._remove)
+        self.rows.opened.connect(self.opened)
+        self.offer = QWidget()
+        self.offer_text = QLabel()
+        self.offer_text.setProperty("kind", "caption")
+        self.attach_button = QPushButton(translate("AttachmentTray", "Attach it instead"))
+        self.keep_button = QPushButton(translate("AttachmentTray", "Keep it here"))
+        row = QHBoxLayout(self.offer)
+        row.setContentsMargins(0, 0, 4, 0)
+        row.setSpacing(8)
+        row.addWidget(self.offer_text, 1)
+        for button in (self.attach_button, self.keep_button):
+            button.setAccessibleName(button.text())
+            row.addWidget(button)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 4, 0)
+        layout.setSpacing(8)
+        layout.addWidget(self.room)
+        layout.addWidget(self.offer)
+        edit.long_pasted.connect(self._offer)
+        edit.huge_pasted.connect(self.text_offered)
+        edit.textChanged.connect(self._check_offer)
+        self.attach_button.clicked.connect(self._take_offer)
+        self.keep_button.clicked.connect(self._leave_offer)
+        self._leave_offer()
+
+    def show_attachments(self, attachments: Sequence[Attachment], notes: Sequence[str]) -> None:
+        """Show these, each with a note of what is not known yet."""
+        self.rows.show_attachments(attachments, notes)
+        self.room.fit()
+        self._put_in_tab_order()
+        self._update()
+
+    def _put_in_tab_order(self) -> None:
+        """Chips are made when they are shown; Tab reaches them where they stand: before the text."""
+        before = self._edit.previousInFocusChain()
+        while before is not None and self.rows.isAncestorOf(before):
+            before = before.previousInFocusChain()
+        for chip in self.rows.chips:
+            for stop in (chip, chip.remove_button):
+                if before is not None and stop is not None:
+                    QWidget.setTabOrder(before, stop)
+                before = stop
+
+    def _remove(self, attachment_id: int) -> None:
+        self.removed.emit(attachment_id)
+        if not self.rows.chips:
+            self._edit.setFocus()
+
+    def _offer(self, pasted: QTextCursor) -> None:
+        self._pasted = pasted
+        words = translate("AttachmentTray", "That is a long text: {count} characters.")
+        self.offer_text.setText(words.format(count=count(len(pasted.selectedText()))))
+        self.offer.show()
+        self._update()
+
+    def _check_offer(self) -> None:
+        if self._pasted is not None and not self._pasted.hasSelection():
+            self._leave_offer()
+
+    def _take_offer(self) -> None:
+        pasted = self._pasted
+        if pasted is not None:
+            text = pasted.selection().toPlainText()
+            pasted.removeSelectedText()
+            self._leave_offer()
+            self.text_offered.emit(text)
+
+    def _leave_offer(self) -> None:
+        had_focus = self.attach_button.hasFocus() or self.keep_button.hasFocus()
+        self._pasted = None
+        self.offer.hide()
+        self._update()
+        if had_focus:
+            self._edit.setFocus()
+
+    def _update(self) -> None:
+        self.setVisible(bool(self.rows.chips) or not self.offer.isHidden())

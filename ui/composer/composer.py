@@ -1,0 +1,357 @@
+"""Where a message is written and sent, with the switches that apply to the next answer."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from math import ceil
+
+from PySide6.QtCore import QSize, Qt, Signal
+from PySide6.QtGui import QMouseEvent, QResizeEvent
+from PySide6.QtWidgets import (
+    QFrame,
+    QHBoxLayout,
+    QLabel,
+    QPushButton,
+    QSizePolicy,
+    QStyledItemDelegate,
+    QVBoxLayout,
+    QWidget,
+)
+
+from app.domain.attachments import Attachment
+from app.domain.engine_view import EngineState, EngineView
+from engine.records import Mode
+from ui.composer.attachments.tray import AttachmentTray
+from ui.composer.context_sum import ContextSum, parts_words, sum_words, warning
+from ui.composer.message_edit import MessageEdit
+from ui.composer.mode_switch import ModeSwitch
+from ui.text.formatting import hover
+from ui.text.language import mark, translate
+from ui.theme.theme import Theme
+from ui.widgets.calm_combo import CalmCombo
+from ui.widgets.elided_label import ElidedLabel
+from ui.widgets.file_dialogs import ask_attachment_files
+from ui.widgets.icon_button import IconButton
+
+MAX_DEPTH = 16
+BESIDE_PX = 48  # margins of the card, and spaces between its controls
+NEARLY_FULL = 0.85
+OVERFLOW_HELP = {
+    "drop": mark("Composer", "When it is full, the oldest turns are left out, and the answer says so."),
+    "summarise": mark("Composer", "When it is full, the oldest turns are summarised first, and the answer says so."),
+    "stop": mark(
+        "Composer", "When it is full, no answer is made until a new chat is started or the context is made larger."
+    ),
+}
+NOT_READY = {
+    EngineState.EMPTY: mark("Composer", "No model is loaded; open one or use the built-in pair."),
+    EngineState.LOADING: mark("Composer", "The model is loading; the message can be sent in a moment."),
+}
+DEPTH_HELP = mark("Composer", "How many tokens are proposed per pass. Auto lets Paceline choose from what it measures.")
+
+
+class Composer(QWidget):
+    """The card at the lower edge.
+
+    Signals:
+        submitted(str): a message was sent; the box is empty again.
+        stop_requested: the answer is to stop.
+        mode_chosen(object), depth_chosen(object): for the next message.
+        text_changed(str): what stands in the box.
+        files_offered(list), text_offered(str): paths, or a pasted text, to be attached.
+        attachment_removed(int), attachment_opened(int): an attachment's id.
+    """
+
+    submitted = Signal(str)
+    stop_requested = Signal()
+    mode_chosen = Signal(object)
+    depth_chosen = Signal(object)
+    text_changed = Signal(str)
+    files_offered = Signal(list)
+    text_offered = Signal(str)
+    attachment_removed = Signal(int)
+    attachment_opened = Signal(int)
+
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._theme = theme
+        self._engine_busy = False
+        self._streaming = False
+        self._ready = False
+        self._not_ready = ""
+        self._context = (0, 0)
+        self._sum: ContextSum | None = None
+        self._policy = ""
+        self._reading = False
+        self.edit = MessageEdit(theme)
+        self.tray = AttachmentTray(theme, self.edit)
+        self.attach_button = IconButton(theme, "paperclip", translate("Composer", "Attach files"))
+        self.modes = ModeSwitch()
+        self.depth_box = CalmCombo()
+        self.reason = ElidedLabel()
+        self.context_label = QLabel()
+        self.fit_label = QLabel()
+        self.send_button, self.stop_button = QPushButton(), QPushButton()
+        self._say(worded=True)
+        self._make_controls()
+        self._arrange()
+        self._connect()
+        theme.changed.connect(self._recolor)
+        self._recolor()
+        self.set_engine(EngineView())
+
+    def _make_controls(self) -> None:
+        self.depth_box.setObjectName("depth")
+        self.depth_box.setAccessibleName(translate("Composer", "Draft length"))
+        self.depth_box.setToolTip(hover(translate("Composer", DEPTH_HELP)))
+        self.depth_box.addItem(translate("Composer", "Depth auto"), None)
+        for depth in range(1, MAX_DEPTH + 1):
+            self.depth_box.addItem(translate("Composer", "Depth {depth}").format(depth=depth), depth)
+        self.depth_box.setItemDelegate(QStyledItemDelegate(self.depth_box))  # draws as the stylesheet says
+        self.depth_box.setMaxVisibleItems(MAX_DEPTH + 1)
+        self.depth_box.setSizeAdjustPolicy(CalmCombo.SizeAdjustPolicy.AdjustToContents)  # also of larger text
+        self.depth_box.setFocusPolicy(Qt.FocusPolicy.TabFocus)  # what is typed after a click is no search in its list
+        self.reason.setProperty("kind", "caption")
+        self.context_label.setProperty("kind", "caption")
+        self._theme.dress(self.context_label, -1)
+        self.fit_label.setProperty("kind", "warning")
+        self.fit_label.setWordWrap(True)
+        self.fit_label.hide()
+        self.attach_button.setToolTip(
+            translate("Composer", "Attach text, code, Markdown, CSV or PDF files (Ctrl+Shift+A)")
+        )
+        self.send_button.setProperty("kind", "primary")
+        self.send_button.setToolTip(translate("Composer", "Send the message (Enter)"))
+        self.send_button.setAccessibleName(translate("Composer", "Send"))
+        self.stop_button.setToolTip(translate("Composer", "Stop the answer (Esc)"))
+        self.stop_button.setAccessibleName(translate("Composer", "Stop"))
+        for button in (self.send_button, self.stop_button):
+            button.setIconSize(QSize(14, 14))
+            button.setSizePolicy(QSizePolicy.Policy.Minimum, QSizePolicy.Policy.Fixed)
+            button.setCursor(Qt.CursorShape.PointingHandCursor)
+        self.stop_button.hide()
+
+    def _arrange(self) -> None:
+        row = QHBoxLayout()
+        row.setSpacing(8)
+        row.addWidget(self.attach_button)
+        row.addWidget(self.modes)
+        row.addWidget(self.depth_box)
+        row.addStretch(1)
+        row.addWidget(self.stop_button)
+        row.addWidget(self.send_button)
+        self.card = QFrame()
+        self.card.setObjectName("composerCard")
+        inner = QVBoxLayout(self.card)
+        inner.setContentsMargins(12, 10, 8, 8)
+        inner.setSpacing(8)
+        inner.addWidget(self.tray)
+        inner.addWidget(self.edit)
+        inner.addLayout(row)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(6)
+        layout.addWidget(self.card)
+        captions = QHBoxLayout()
+        captions.setContentsMargins(12, 0, 12, 0)
+        captions.setSpacing(16)
+        captions.addWidget(self.reason, 1)
+        captions.addWidget(self.context_label)
+        layout.addLayout(captions)
+        self.fit_label.setContentsMargins(12, 0, 12, 0)
+        layout.addWidget(self.fit_label)
+        self.setFocusProxy(self.edit)
+
+    def _connect(self) -> None:
+        self.edit.send.connect(self.submit)
+        self.edit.textChanged.connect(self._on_text)
+        self.edit.focus_changed.connect(self._show_focus)
+        self.edit.files_pasted.connect(self.files_offered)
+        self.tray.text_offered.connect(self.text_offered)
+        self.tray.removed.connect(self.attachment_removed)
+        self.tray.opened.connect(self.attachment_opened)
+        self.attach_button.clicked.connect(self.ask_files)
+        self.send_button.clicked.connect(self.submit)
+        self.stop_button.clicked.connect(self._stop)
+        self.modes.chosen.connect(self._on_mode)
+        self.depth_box.activated.connect(lambda _index: self.depth_chosen.emit(self.depth_box.currentData()))
+
+    # ---- values ------------------------------------------------------------------------------------------------
+
+    @property
+    def text(self) -> str:
+        """What stands in the box."""
+        return self.edit.toPlainText()
+
+    def set_text(self, text: str) -> None:
+        """Put a text in the box, the caret at its end."""
+        self.edit.setPlainText(text)
+        self.edit.moveCursor(self.edit.textCursor().MoveOperation.End)
+
+    def set_engine(self, view: EngineView) -> None:
+        """What can be done now."""
+        self._not_ready = translate("Composer", NOT_READY[view.state]) if view.state in NOT_READY else ""
+        self._ready = view.state in (EngineState.READY, EngineState.READING, EngineState.ANSWERING)
+        self._engine_busy = view.state in (EngineState.READING, EngineState.ANSWERING)
+        self.modes.set_unavailable(view.unavailable)
+        self._update()
+
+    def set_streaming(self, streaming: bool) -> None:
+        """An answer is being shown, or not any more."""
+        self._streaming = streaming
+        self._update()
+
+    @property
+    def is_busy(self) -> bool:
+        """Whether there is something to stop."""
+        return self._engine_busy or self._streaming
+
+    def set_mode(self, mode: Mode) -> None:
+        """Show the mode of the next message."""
+        self.modes.set_mode(mode)
+        self._update()
+
+    def set_depth(self, depth: int | None) -> None:
+        """Show the draft length of the next message; one beyond the list is added to it."""
+        index = self.depth_box.findData(depth)
+        if index < 0:
+            self.depth_box.addItem(translate("Composer", "Depth {depth}").format(depth=depth), depth)
+            index = self.depth_box.count() - 1
+        self.depth_box.setCurrentIndex(index)
+
+    @property
+    def context_used(self) -> int:
+        """Tokens of the conversation that the model holds, as far as they were told."""
+        return self._context[0]
+
+    def set_context(self, used: int, size: int) -> None:
+        """How much of the context is taken."""
+        before, self._context = self._context, (used, size)
+        if self._sum is not None and used:
+            self._sum = replace(self._sum, conversation=used)
+        if self._sum is not None or _fill_words(*before) != _fill_words(used, size):
+            self._show_context()
+
+    def show_sum(self, told: ContextSum | None) -> None:
+        """What the next message would take with all that goes along with it; None: there is nothing to send yet."""
+        self._sum = told
+        self._show_context()
+
+    def set_overflow(self, policy: str) -> None:
+        """What will happen when the context is full: "drop" or "stop"."""
+        self._policy = policy
+        self._show_context()
+
+    def show_attachments(self, attachments: Sequence[Attachment], notes: Sequence[str], *, reading: bool) -> None:
+        """Show what goes along with the message; ``reading``: some of it is still being read, so nothing is sent."""
+        self._reading = reading
+        self.tray.show_attachments(attachments, notes)
+        self._update()
+
+    def _show_context(self) -> None:
+        told, (used, size) = self._sum, self._context
+        parts = parts_words(told) if told is not None else ""
+        if told is not None:
+            self._set_context_label(sum_words(told), f"{sum_words(told)}. {parts}", warn=not told.fits)
+        else:  # the figure itself stands in the header
+            words = _fill_words(used, size)
+            self._set_context_label(words, words, warn=bool(words))
+        after = translate("Composer", OVERFLOW_HELP[self._policy]) if self._policy in OVERFLOW_HELP else ""
+        self.context_label.setToolTip(hover(f"{parts} {after}".strip()))
+        warned = warning(told, self._policy) if told is not None else ""
+        self.fit_label.setText(warned)
+        self.fit_label.setAccessibleName(warned)
+        self.fit_label.setVisible(bool(warned))
+
+    def _set_context_label(self, text: str, spoken: str, *, warn: bool) -> None:
+        label, kind = self.context_label, "warning" if warn else "caption"
+        label.setText(text)
+        label.setAccessibleName(spoken)
+        if label.property("kind") != kind:
+            label.setProperty("kind", kind)
+            label.style().unpolish(label)
+            label.style().polish(label)
+
+    # ---- intentions --------------------------------------------------------------------------------------------
+
+    def submit(self) -> None:
+        """Send what stands in the box, if anything can answer."""
+        text = self.text.strip("\n")
+        if not self._can_send or self.is_busy:
+            return
+        self.edit.clear()
+        self.submitted.emit(text)
+
+    def ask_files(self) -> None:
+        """Let the user choose files to attach."""
+        ask_attachment_files(self.window(), self.files_offered.emit)
+
+    @property
+    def _can_send(self) -> bool:
+        return self._ready and not self._reading and bool(self.text.strip() or self.tray.rows.chips)
+
+    def _stop(self) -> None:
+        if self.is_busy:
+            self.stop_requested.emit()
+
+    def _on_mode(self, mode: Mode) -> None:
+        self._update()
+        self.mode_chosen.emit(mode)
+
+    def _on_text(self) -> None:
+        self._update()
+        self.text_changed.emit(self.text)
+
+    def _update(self) -> None:
+        had_focus = self.stop_button.hasFocus() or self.send_button.hasFocus()
+        self.stop_button.setVisible(self.is_busy)
+        self.send_button.setVisible(not self.is_busy)
+        self.send_button.setEnabled(self._can_send)
+        self.depth_box.setEnabled(self.modes.mode is not Mode.OFF)
+        reading = translate("Composer", "A file is still being read; the message can be sent in a moment.")
+        self.reason.setText((reading if self._reading else self.modes.reason) if self._ready else self._not_ready)
+        self.reason.setToolTip(hover(self.reason.text()))
+        if had_focus and not (self.stop_button.hasFocus() or self.send_button.hasFocus()):
+            self.edit.setFocus()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Where the labels of all modes find no room, one button stands for them; then the arrow stands for Send."""
+        super().resizeEvent(event)
+        width = event.size().width()
+        self._say(worded=True)
+        end = max(self.send_button.sizeHint().width(), self.stop_button.sizeHint().width())
+        taken = self.attach_button.sizeHint().width() + self.depth_box.sizeHint().width() + end + BESIDE_PX
+        self.modes.set_narrow(width < self.modes.full_width + taken)
+        self._say(worded=width >= self.modes.short.sizeHint().width() + taken)
+
+    def _say(self, *, worded: bool) -> None:
+        """Put words on the buttons at the end, or none: they have an icon, a hover and a name for screen readers."""
+        self.send_button.setText(translate("Composer", " Send") if worded else "")
+        self.stop_button.setText(translate("Composer", " Stop") if worded else "")
+
+    def mousePressEvent(self, event: QMouseEvent) -> None:
+        """What is pressed between the controls of the card is meant for the text."""
+        if self.card.geometry().contains(event.position().toPoint()):
+            self.edit.setFocus(Qt.FocusReason.MouseFocusReason)
+        super().mousePressEvent(event)
+
+    def _show_focus(self, focused: bool) -> None:
+        self.card.setProperty("focusWithin", "true" if focused else "false")
+        self.card.style().unpolish(self.card)
+        self.card.style().polish(self.card)
+
+    def _recolor(self) -> None:
+        tokens = self._theme.tokens
+        self.reason.setMinimumHeight(ceil(self._theme.text_height(-1)))  # the line below the card keeps its room
+        self.modes.short.setIcon(self._theme.icon("chevron-down", size=14))
+        self.send_button.setIcon(self._theme.icon("arrow-up", tokens.on_accent, 14))
+        self.stop_button.setIcon(self._theme.icon("square", tokens.text, 14))
+
+
+def _fill_words(used: int, size: int) -> str:
+    """What is said of a context in which so much is taken; nothing where there is room enough."""
+    if size <= 0 or used < NEARLY_FULL * size:
+        return ""
+    nearly = translate("Composer", "The context is nearly full")
+    return translate("Composer", "The context is full") if used >= size else nearly

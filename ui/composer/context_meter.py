@@ -1,0 +1,346 @@
+"""The meter of the context in the header, and what opens from it: the parts in words, and what happens when it is full.
+
+Parts differ by pattern as well as by shade; everything is told in words too.
+"""
+
+from __future__ import annotations
+
+import math
+
+from PySide6.QtCore import QPoint, QRectF, QSize, Qt, Signal
+from PySide6.QtGui import QAccessible, QBrush, QColor, QEnterEvent, QIcon, QKeyEvent, QPainter, QPixmap
+from PySide6.QtWidgets import (
+    QButtonGroup,
+    QFrame,
+    QGridLayout,
+    QLabel,
+    QRadioButton,
+    QSizePolicy,
+    QToolButton,
+    QVBoxLayout,
+    QWidget,
+)
+
+from app.domain.context import ContextParts
+from ui.text.formatting import count, hover, percent
+from ui.text.language import mark, translate
+from ui.theme.palette import Palette
+from ui.theme.theme import Theme
+
+BAR = QSize(56, 10)
+SWATCH = QSize(14, 10)
+PANEL_PX = 320
+BORDERS_PX = 2  # of the panel, both sides
+POLICIES = {
+    "drop": mark("ContextMeter", "Leave the oldest turns out"),
+    "summarise": mark("ContextMeter", "Summarise the oldest turns"),
+    "stop": mark("ContextMeter", "Stop and say so"),
+}
+POLICY_HELP = {
+    "drop": mark("ContextMeter", "The answer says how many messages it was given without."),
+    "summarise": mark(
+        "ContextMeter", "The model writes a summary first, which is sent in their place. It can be read and undone."
+    ),
+    "stop": mark("ContextMeter", "No answer is made until there is room."),
+}
+SYSTEM, CONVERSATION, LAST, FREE, REFUSED = range(5)
+
+
+def part_words(parts: ContextParts) -> list[tuple[str, str]]:
+    """Each part and its tokens."""
+    free = max(0, parts.size - parts.used)
+    return [
+        (translate("ContextMeter", "System prompt"), count(parts.system)),
+        (translate("ContextMeter", "Conversation"), count(parts.conversation)),
+        (translate("ContextMeter", "Last answer"), count(parts.last_answer)),
+        (translate("ContextMeter", "Free"), count(free)),
+    ]
+
+
+def summary_words(parts: ContextParts) -> str:
+    """All of it in one sentence."""
+    if not parts.size:
+        return translate("ContextMeter", "Context: no model is loaded.")
+    if parts.refused:
+        return refused_words(parts)
+    told = translate("ContextMeter", "Context: {used} of {size} tokens used{full}.")
+    full = ""
+    if parts.nearly_full:
+        full = translate("ContextMeter", ", full") if parts.full else translate("ContextMeter", ", nearly full")
+    first = told.format(used=count(parts.used), size=count(parts.size), full=full)
+    last = parts.last_answer
+    rest = translate(
+        "ContextMeter", "System prompt {system}, conversation {conversation}, last answer {last} tokens.", None, last
+    )
+    figures = {"system": parts.system, "conversation": parts.conversation, "last": last}
+    return f"{first} {rest.format(**{name: count(number) for name, number in figures.items()})}"
+
+
+def refused_words(parts: ContextParts) -> str:
+    """What the last question would have taken."""
+    words = translate(
+        "ContextMeter",
+        "Too long: with the last question the conversation takes {needed} tokens, but the context holds {size}.",
+    )
+    return words.format(needed=count(parts.refused), size=count(parts.size))
+
+
+def paint_part(painter: QPainter, area: QRectF, part: int, palette: Palette) -> None:
+    """One part of the bar: the system prompt dark, the conversation in the accent, the last answer hatched."""
+    if part == SYSTEM:
+        painter.fillRect(area, QColor(palette.text_muted))
+    elif part == CONVERSATION:
+        painter.fillRect(area, QColor(palette.accent))
+    elif part == LAST:
+        painter.fillRect(area, QColor(palette.page))
+        painter.fillRect(area, QBrush(QColor(palette.accent_text), Qt.BrushStyle.BDiagPattern))
+    elif part == REFUSED:
+        painter.fillRect(area, QColor(palette.page))
+        painter.fillRect(area, QBrush(QColor(palette.caution), Qt.BrushStyle.DiagCrossPattern))
+
+
+class ContextMeter(QToolButton):
+    """A small bar with a percentage.
+
+    Signals:
+        policy_chosen(str): what is to happen when the context is full: "drop", "summarise" or "stop".
+    """
+
+    policy_chosen = Signal(str)
+
+    def __init__(self, theme: Theme) -> None:
+        super().__init__()
+        self._theme = theme
+        self._parts = ContextParts()
+        self._policy = "drop"
+        self.setObjectName("contextMeter")
+        self.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
+        self.setIconSize(BAR)
+        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self.setCursor(Qt.CursorShape.PointingHandCursor)
+        self.panel: ContextPanel | None = None
+        self.clicked.connect(self.open_panel)
+        self._drawn: tuple[object, ...] = ()  # all that the picture of the bar depends on
+        self._owes_words = False
+        theme.changed.connect(self._show)
+        self._show()
+
+    def set_parts(self, parts: ContextParts, *, settled: bool = True) -> None:
+        """What takes up the context.
+
+        Until it is ``settled`` the words of the hover wait for somebody who hears them, where the figure stays.
+        """
+        if parts != self._parts:
+            self._parts = parts
+            self._show(settled=settled)
+        elif settled:
+            self._say_owed()
+
+    def set_policy(self, policy: str) -> None:
+        """What will happen when it is full."""
+        self._policy = policy
+        self._show()
+
+    @property
+    def parts(self) -> ContextParts:
+        """What is shown."""
+        return self._parts
+
+    def open_panel(self) -> None:
+        """Show the parts, and the choice."""
+        panel = self.panel = ContextPanel(self._theme, self._parts, self._policy, self)
+        panel.policy_chosen.connect(self._choose)
+        panel.adjustSize()
+        corner = self.mapToGlobal(QPoint(self.width() - panel.width(), self.height() + 4))
+        panel.move(max(0, corner.x()), corner.y())
+        panel.show()
+        panel.focus_choice()
+
+    def _choose(self, policy: str) -> None:
+        self.set_policy(policy)
+        self.policy_chosen.emit(policy)
+
+    def _show(self, *, settled: bool = True) -> None:
+        parts = self._parts
+        self.setVisible(parts.size > 0)
+        drawn = (self._theme.tokens, self.devicePixelRatioF(), *self._edges())
+        if drawn != self._drawn:
+            self._drawn = drawn
+            self.setIcon(QIcon(self._bar()))
+        text, self._owes_words = f" {_short_words(parts)}", True
+        stays = text == self.text()
+        if not stays:  # Qt would arrange the whole header for the same words, too
+            self.setText(text)
+        if settled or not stays or self.underMouse() or QAccessible.isActive():
+            self._say_owed()
+
+    def _say_owed(self) -> None:
+        """Say in full what the bar shows."""
+        if not self._owes_words:
+            return
+        self._owes_words = False
+        words = summary_words(self._parts)
+        after = translate("ContextMeter", "When it is full: {policy}.").format(
+            policy=translate("ContextMeter", POLICIES.get(self._policy, POLICIES["drop"]))
+        )
+        self.setToolTip(hover(f"{words} {after}"))
+        self.setAccessibleName(words)
+        self.setAccessibleDescription(after)
+
+    def enterEvent(self, event: QEnterEvent) -> None:
+        """The hover is about to be read."""
+        self._say_owed()
+        super().enterEvent(event)
+
+    def _lengths(self) -> list[tuple[int, float]]:
+        """The parts of the bar from the left with their lengths in pixels."""
+        parts = self._parts
+        left, width = 1.0, BAR.width() - 2.0
+        held = ((SYSTEM, parts.system), (CONVERSATION, parts.conversation), (LAST, parts.last_answer))
+        found = []
+        for part, tokens in ((REFUSED, parts.size),) if parts.refused else held:
+            share = min(tokens / parts.size if parts.size else 0.0, 1.0)
+            length = min(width * share, BAR.width() - 1.0 - left)
+            found.append((part, length))
+            left += length
+        return found
+
+    def _edges(self) -> list[object]:
+        """All that the picture of the bar depends on: edges are drawn at the nearest pixel."""
+        parts, ratio = self._parts, self.devicePixelRatioF()
+        found: list[object] = [parts.nearly_full or parts.refused > 0]
+        right = 1.0
+        for part, length in self._lengths():
+            right += length
+            found += [part, math.floor(right * ratio + 0.5)]
+        return found
+
+    def _bar(self) -> QPixmap:
+        parts, palette, ratio = self._parts, self._theme.tokens, self.devicePixelRatioF()
+        pixmap = QPixmap(BAR * ratio)
+        pixmap.setDevicePixelRatio(ratio)
+        pixmap.fill(QColor(palette.page))
+        painter = QPainter(pixmap)
+        left = 1.0
+        for part, length in self._lengths():
+            paint_part(painter, QRectF(left, 1.0, length, BAR.height() - 2.0), part, palette)
+            left += length
+        painter.setPen(QColor(palette.caution if parts.nearly_full or parts.refused else palette.border_strong))
+        painter.drawRect(QRectF(0.5, 0.5, BAR.width() - 1.0, BAR.height() - 1.0))
+        painter.end()
+        return pixmap
+
+
+class ContextPanel(QFrame):
+    """What opens from the meter.
+
+    Signals:
+        policy_chosen(str): see `ContextMeter`.
+    """
+
+    policy_chosen = Signal(str)
+
+    def __init__(self, theme: Theme, parts: ContextParts, policy: str, parent: QWidget) -> None:
+        super().__init__(parent, Qt.WindowType.Popup)
+        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        self.setObjectName("contextPanel")
+        self.setAccessibleName(translate("ContextMeter", "Context"))
+        column = QVBoxLayout(self)
+        column.setContentsMargins(16, 12, 16, 12)
+        column.setSpacing(4)
+        heading = QLabel(translate("ContextMeter", "Context, in tokens"))
+        heading.setProperty("kind", "section")
+        column.addWidget(heading)
+        if parts.refused:
+            refused = QLabel(refused_words(parts))
+            refused.setProperty("kind", "warning")
+            refused.setWordWrap(True)
+            column.addWidget(refused)
+        column.addLayout(self._table(theme, parts))
+        column.addSpacing(8)
+        question = QLabel(translate("ContextMeter", "When it is full"))
+        question.setProperty("kind", "section")
+        column.addWidget(question)
+        self.choices = QButtonGroup(self)
+        self.radios: dict[str, QRadioButton] = {}
+        for key, text in POLICIES.items():
+            radio = self.radios[key] = QRadioButton(translate("ContextMeter", text))
+            radio.setAccessibleDescription(translate("ContextMeter", POLICY_HELP[key]))
+            radio.setChecked(key == policy)
+            radio.clicked.connect(lambda _checked, key=key: self._choose(key))
+            self.choices.addButton(radio)
+            column.addWidget(radio)
+        self.help = QLabel()
+        self.help.setProperty("kind", "caption")
+        self.help.setWordWrap(True)
+        column.addSpacing(4)
+        self.help.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.MinimumExpanding)
+        column.addWidget(self.help)
+        self._explain(policy)
+        for widget in self.findChildren(QWidget):
+            widget.ensurePolished()  # lines that cannot be broken tell how wide they are at the size of the text
+        column.invalidate()
+        self.setFixedWidth(max(PANEL_PX, column.minimumSize().width() + BORDERS_PX))
+
+    @staticmethod
+    def _table(theme: Theme, parts: ContextParts) -> QGridLayout:
+        table = QGridLayout()
+        table.setHorizontalSpacing(8)
+        table.setVerticalSpacing(4)
+        for row, (name, tokens) in enumerate(part_words(parts)):
+            swatch, figure = QLabel(), QLabel(tokens)
+            swatch.setPixmap(_swatch(theme, row, swatch.devicePixelRatioF()))
+            figure.setAlignment(Qt.AlignmentFlag.AlignRight)
+            figure.setAccessibleName(f"{name}: {tokens}")
+            table.addWidget(swatch, row, 0)
+            table.addWidget(QLabel(name), row, 1)
+            table.addWidget(figure, row, 2)
+        table.setColumnStretch(1, 1)
+        return table
+
+    def focus_choice(self) -> None:
+        """Let the keyboard begin at what is chosen."""
+        chosen = self.choices.checkedButton()
+        if chosen is not None:
+            chosen.setFocus(Qt.FocusReason.PopupFocusReason)
+
+    def _choose(self, policy: str) -> None:
+        self._explain(policy)
+        self.policy_chosen.emit(policy)
+
+    def _explain(self, policy: str) -> None:
+        self.help.setText(translate("ContextMeter", POLICY_HELP.get(policy, "")) if policy in POLICY_HELP else "")
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Enter takes the choice and closes, as Escape closes."""
+        if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Escape):
+            self.close()
+        else:
+            super().keyPressEvent(event)
+
+
+def _short_words(parts: ContextParts) -> str:
+    """What stands beside the bar."""
+    if parts.refused:
+        words = translate("ContextMeter", "{needed} of {size} · too long")
+        return words.format(needed=count(parts.refused), size=count(parts.size))
+    if not parts.counted:
+        return "…"
+    share = percent(parts.share)
+    if not parts.nearly_full:
+        return share
+    full = translate("ContextMeter", "full") if parts.full else translate("ContextMeter", "nearly full")
+    return f"{share} · {full}"
+
+
+def _swatch(theme: Theme, part: int, ratio: float) -> QPixmap:
+    palette = theme.tokens
+    pixmap = QPixmap(SWATCH * ratio)
+    pixmap.setDevicePixelRatio(ratio)
+    pixmap.fill(QColor(palette.page))
+    painter = QPainter(pixmap)
+    paint_part(painter, QRectF(1.0, 1.0, SWATCH.width() - 2.0, SWATCH.height() - 2.0), part, palette)
+    painter.setPen(QColor(palette.border_strong))
+    painter.drawRect(QRectF(0.5, 0.5, SWATCH.width() - 1.0, SWATCH.height() - 1.0))
+    painter.end()
+    return pixmap

@@ -1,0 +1,82 @@
+"""What the next message takes of the context, in words: the sum, its parts, and what happens where it is too much.
+
+Pure: counts come from the app.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ui.text.formatting import count
+from ui.text.language import mark, translate
+
+LEAST_ROOM = 16  # tokens that the engine leaves for the answer at least
+_TOO_LONG = mark(
+    "ContextSum",
+    "This message alone is more than the context holds, so no answer can be made. Remove an attachment, shorten the "
+    "text, or choose a larger context in the settings.",
+)
+_POLICIES = {
+    "stop": mark(
+        "ContextSum",
+        "This is more than the context holds, so no answer can be made. Remove an attachment, start a new chat, or "
+        "choose a larger context in the settings.",
+    ),
+    "drop": mark(
+        "ContextSum", "This is more than the context holds: the oldest turns will be left out, and the answer says so."
+    ),
+    "summarise": mark(
+        "ContextSum",
+        "This is more than the context holds: the oldest turns will be summarised first, and the answer says so.",
+    ),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class ContextSum:
+    """Tokens of what the next answer is made from. ``complete`` is False where a part is not counted yet."""
+
+    conversation: int
+    attached: int
+    typed: int
+    size: int
+    complete: bool = True
+
+    @property
+    def total(self) -> int:
+        """All of it."""
+        return self.conversation + self.attached + self.typed
+
+    @property
+    def fits(self) -> bool:
+        """Whether it leaves room for an answer; an unknown context holds everything."""
+        return self.size <= 0 or self.total <= self.size - LEAST_ROOM
+
+
+def sum_words(told: ContextSum) -> str:
+    """The sum in short: ``2,310 of 4,096 tokens``."""
+    words = translate("ContextSum", "{total} of {size} tokens")
+    if not told.size:
+        total = told.total
+        words = translate("ContextSum", "{total} tokens", None, total)
+    words = words.format(total=count(told.total), size=count(told.size))
+    return words if told.complete else translate("ContextSum", "at least {sum}").format(sum=words)
+
+
+def parts_words(told: ContextSum) -> str:
+    """What the sum is made of."""
+    typed = told.typed
+    words = translate(
+        "ContextSum", "Conversation {conversation}, attachments {attached}, this message {typed} tokens.", None, typed
+    )
+    return words.format(conversation=count(told.conversation), attached=count(told.attached), typed=count(typed))
+
+
+def warning(told: ContextSum, policy: str) -> str:
+    """What will happen if it is sent so; empty where it fits."""
+    if told.fits:
+        return ""
+    alone = ContextSum(0, told.attached, told.typed, told.size)
+    if not alone.fits and policy != "stop":
+        return translate("ContextSum", _TOO_LONG)
+    return translate("ContextSum", _POLICIES.get(policy, _POLICIES["stop"]))

@@ -1,0 +1,155 @@
+"""The box where a message is typed: it grows with its lines, takes pasted files and tells of long pasted texts."""
+
+from __future__ import annotations
+
+import re
+from math import ceil
+
+from PySide6.QtCore import QEvent, QMimeData, Qt, Signal
+from PySide6.QtGui import QDragEnterEvent, QDropEvent, QFontMetricsF, QKeyEvent, QTextCursor, QTextOption
+from PySide6.QtWidgets import QPlainTextEdit
+
+from ui.text.language import mark, translate
+from ui.theme.theme import Theme
+
+MAX_LINES = 9
+LONG_PASTE_CHARS = 4_000  # about a thousand tokens: more than anybody reads in a box of nine lines
+LONG_PASTE_LINES = 60
+HUGE_PASTE_CHARS = 200_000  # the box would take seconds to lay it out
+HUGE_LINE_CHARS = 20_000  # the same, of one line
+LONG_WORD_CHARS = 1_000  # Qt takes the square of its length to look for the end of a word
+_LONG_WORD = re.compile(rf"\S{{{LONG_WORD_CHARS}}}")
+PICTURES = mark("Composer", "Pictures cannot be attached: the models read text only.")
+
+
+def fits_box(text: str) -> bool:
+    """Whether a text can be laid out in the box without a wait."""
+    return len(text) <= HUGE_PASTE_CHARS and max(map(len, text.split("\n"))) <= HUGE_LINE_CHARS
+
+
+def wrap_for(edit: QPlainTextEdit, text: str) -> None:
+    """Have a box that is about to hold this text break its lines between words; anywhere where one is absurdly long."""
+    modes = QTextOption.WrapMode
+    is_long = len(text) >= LONG_WORD_CHARS and _LONG_WORD.search(text) is not None
+    wanted = modes.WrapAnywhere if is_long else modes.WrapAtWordBoundaryOrAnywhere
+    if wanted != edit.wordWrapMode():
+        edit.setWordWrapMode(wanted)
+
+
+def height_of(edit: QPlainTextEdit, most_lines: int) -> int:
+    """The height in pixels that shows all lines of a text, or as many as that.
+
+    Lines are as high as their letters: those of another script may be higher than the font's own. A pixel short, and Qt
+    would scroll by a line.
+    """
+    needed, shown = 0.0, 0
+    block = edit.document().firstBlock()
+    while block.isValid() and shown < most_lines:
+        num_lines = max(block.layout().lineCount(), 1)
+        wanted = min(num_lines, most_lines - shown)
+        needed += edit.blockBoundingRect(block).height() * wanted / num_lines
+        shown += wanted
+        block = block.next()
+    usual = round(max(shown, 1) * QFontMetricsF(edit.font()).lineSpacing()) + 4
+    return max(usual, ceil(needed) + 2)
+
+
+def local_paths(mime: QMimeData) -> list[str]:
+    """The files of this computer that are dragged or pasted."""
+    return [url.toLocalFile() for url in mime.urls() if url.isLocalFile()]
+
+
+class MessageEdit(QPlainTextEdit):
+    """Grows with its lines up to `MAX_LINES`.
+
+    Signals:
+        send: Enter without Shift.
+        focus_changed(bool): the caret came or went.
+        files_pasted(list): paths of files from the clipboard.
+        long_pasted(object): a cursor that has the long text selected which was pasted just now.
+        huge_pasted(str): a text that is too long for the box; it was not put there.
+        picture_pasted: the clipboard holds a picture and nothing else, so nothing was put there.
+    """
+
+    send = Signal()
+    focus_changed = Signal(bool)
+    files_pasted = Signal(list)
+    long_pasted = Signal(object)
+    huge_pasted = Signal(str)
+    picture_pasted = Signal()
+
+    def __init__(self, theme: Theme) -> None:
+        super().__init__()
+        self.setObjectName("composerText")
+        self.setAccessibleName(translate("MessageEdit", "Message"))
+        self.setPlaceholderText(translate("MessageEdit", "Message"))
+        self.setTabChangesFocus(True)
+        theme.dress(self, 1)
+        self.document().setDocumentMargin(0)
+        self.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAsNeeded)
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.document().documentLayout().documentSizeChanged.connect(self._fit)
+        self._fit()
+
+    def _fit(self) -> None:
+        self.setFixedHeight(height_of(self, MAX_LINES))
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Enter sends, Shift+Enter breaks the line."""
+        enter = event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter)
+        if enter and not event.modifiers() & Qt.KeyboardModifier.ShiftModifier:
+            self.send.emit()
+        else:
+            super().keyPressEvent(event)
+
+    def setPlainText(self, text: str) -> None:
+        """Show another text."""
+        wrap_for(self, text)
+        super().setPlainText(text)
+
+    def insertFromMimeData(self, source: QMimeData) -> None:
+        """Paste text as text and files as files."""
+        paths = local_paths(source)
+        if paths:
+            self.files_pasted.emit(paths)
+        elif source.hasText():
+            self._paste(source.text())
+        elif source.hasImage():
+            self.picture_pasted.emit()
+
+    def _paste(self, text: str) -> None:
+        if not fits_box(text):
+            self.huge_pasted.emit(text)
+            return
+        start = self.textCursor().selectionStart()
+        wrap_for(self, self.toPlainText() + text)
+        self.insertPlainText(text)
+        if len(text) > LONG_PASTE_CHARS or text.count("\n") > LONG_PASTE_LINES:
+            pasted = self.textCursor()
+            end = pasted.position()
+            pasted.setPosition(start)
+            pasted.setPosition(end, QTextCursor.MoveMode.KeepAnchor)
+            self.long_pasted.emit(pasted)
+
+    def canInsertFromMimeData(self, source: QMimeData) -> bool:
+        """All that pasting does something with, so that the menu offers it."""
+        return source.hasText() or source.hasImage() or bool(local_paths(source))
+
+    def dragEnterEvent(self, event: QDragEnterEvent) -> None:
+        """Dragged files are the window's."""
+        if local_paths(event.mimeData()):
+            event.ignore()
+        else:
+            super().dragEnterEvent(event)
+
+    def dropEvent(self, event: QDropEvent) -> None:
+        """Where words were dropped, they are gone on with."""
+        super().dropEvent(event)
+        if event.isAccepted():
+            self.setFocus(Qt.FocusReason.MouseFocusReason)
+
+    def event(self, event: QEvent) -> bool:
+        """Tell the card around it that the caret came or went."""
+        if event.type() in (QEvent.Type.FocusIn, QEvent.Type.FocusOut):
+            self.focus_changed.emit(event.type() == QEvent.Type.FocusIn)
+        return super().event(event)

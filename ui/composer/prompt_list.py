@@ -1,0 +1,235 @@
+"""The list that a ``/`` at the start of a message opens: prompts to be used again, filtered while one types.
+
+Watches the keys of the text box while it is open, and those that go from one ``{word to be filled}`` to the next.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from PySide6.QtCore import QEvent, QModelIndex, QObject, QPersistentModelIndex, QPoint, Qt, QTimer, Signal
+from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent, QColor, QKeyEvent, QPainter
+from PySide6.QtWidgets import (
+    QFrame,
+    QHBoxLayout,
+    QLabel,
+    QListWidget,
+    QListWidgetItem,
+    QPlainTextEdit,
+    QPushButton,
+    QStyledItemDelegate,
+    QStyleOptionViewItem,
+    QVBoxLayout,
+    QWidget,
+)
+
+from app.domain.settings.layers import Prompt
+from ui.composer.placeholders import placeholders, select_placeholder
+from ui.text.language import translate
+from ui.text.one_line import cut
+from ui.theme.theme import Theme
+
+MAX_ROWS = 8
+NAME_SHARE = 0.26  # of the width; a longer name is cut
+INSET_PX = 12
+FIRST_LINE_CHARS = 90
+_NAME, _TEXT = Qt.ItemDataRole.UserRole, Qt.ItemDataRole.UserRole + 1
+_TAKE = (Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Tab)
+
+
+class _TwoColumns(QStyledItemDelegate):
+    """Draws the name, and the beginning of the text beside it."""
+
+    def __init__(self, theme: Theme, parent: QObject) -> None:
+        super().__init__(parent)
+        self._theme = theme
+
+    def paint(
+        self, painter: QPainter, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex
+    ) -> None:
+        """Background as the stylesheet says, then two elided texts."""
+        super().paint(painter, option, index)
+        area = option.rect.adjusted(INSET_PX, 0, -INSET_PX, 0)
+        name_px = round(area.width() * NAME_SHARE)
+        texts = (f"/{index.data(_NAME)}", " ".join(str(index.data(_TEXT)).split())[:FIRST_LINE_CHARS])
+        places = (area.adjusted(0, 0, name_px - area.width() - INSET_PX, 0), area.adjusted(name_px, 0, 0, 0))
+        tokens = self._theme.tokens
+        painter.save()
+        for text, place, color in zip(texts, places, (tokens.text, tokens.text_muted), strict=True):
+            painter.setPen(QColor(color))
+            shown = cut(text, option.fontMetrics, place.width())
+            painter.drawText(place, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft, shown)
+        painter.restore()
+
+
+class PromptList(QFrame):
+    """Stands above the text box; the caret stays in the box.
+
+    Signals:
+        manage_requested: the prompts are to be edited.
+    """
+
+    manage_requested = Signal()
+
+    def __init__(self, theme: Theme, edit: QPlainTextEdit, above: QWidget) -> None:
+        super().__init__(above)
+        self.setObjectName("promptList")
+        self._edit = edit
+        self._above = above
+        self._prompts: tuple[Prompt, ...] = ()
+        self._dismissed = ""
+        self._filling = False
+        self.list = QListWidget()
+        self.list.setObjectName("prompts")
+        self.list.setAccessibleName(translate("PromptList", "Prompts"))
+        self.list.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        self.list.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.list.setUniformItemSizes(True)
+        self.list.setItemDelegate(_TwoColumns(theme, self.list))
+        self.list.itemClicked.connect(self._take)
+        self.edit_button = QPushButton(translate("PromptList", "Edit prompts…"))
+        self._arrange()
+        self.hide()
+        self._follows = QTimer(self, singleShot=True, interval=0)  # once all around is laid out
+        self._follows.timeout.connect(self._place_again)
+        edit.installEventFilter(self)
+        above.installEventFilter(self)
+        edit.textChanged.connect(self._follow)
+
+    def _arrange(self) -> None:
+        hint = QLabel(translate("PromptList", "Up and Down choose, Enter inserts, Esc closes"))
+        hint.setProperty("kind", "caption")
+        self.edit_button.setProperty("kind", "link")
+        self.edit_button.setAccessibleName(self.edit_button.text())
+        self.edit_button.setFocusPolicy(Qt.FocusPolicy.NoFocus)  # by keyboard: the settings' own page
+        self.edit_button.clicked.connect(self._manage)
+        foot = QHBoxLayout()
+        foot.setContentsMargins(8, 0, 4, 0)
+        foot.addWidget(hint, 1)
+        foot.addWidget(self.edit_button)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(4, 4, 4, 4)
+        layout.setSpacing(4)
+        layout.addWidget(self.list)
+        layout.addLayout(foot)
+
+    def _manage(self) -> None:
+        self.hide()
+        self.manage_requested.emit()
+
+    def set_prompts(self, prompts: Sequence[Prompt]) -> None:
+        """The prompts there are."""
+        self._prompts = tuple(prompts)
+
+    @property
+    def shown(self) -> list[str]:
+        """The names in the list, in their order."""
+        return [str(self.list.item(row).data(_NAME)) for row in range(self.list.count())]
+
+    # ---- the list ---------------------------------------------------------------------------------------------------
+
+    def _follow(self) -> None:
+        text = self._edit.toPlainText()
+        if not placeholders(text):
+            self._filling = False
+        wanted = text[1:] if text.startswith("/") and not any(char.isspace() for char in text) else None
+        if wanted is None or text == self._dismissed:
+            self.hide()
+            return
+        self._dismissed = ""
+        found = self._matching(wanted.casefold())
+        if not found:
+            self.hide()
+            return
+        self._fill(found)
+        self._place()
+        self.show()
+        self.raise_()
+
+    def _matching(self, wanted: str) -> list[Prompt]:
+        begin = [prompt for prompt in self._prompts if prompt.name.casefold().startswith(wanted)]
+        within = [prompt for prompt in self._prompts if wanted in prompt.name.casefold() and prompt not in begin]
+        return [*begin, *within]
+
+    def _fill(self, prompts: Sequence[Prompt]) -> None:
+        self.list.clear()
+        for prompt in prompts:
+            first_line = " ".join(prompt.text.split())[:FIRST_LINE_CHARS]
+            item = QListWidgetItem()
+            item.setData(_NAME, prompt.name)
+            item.setData(_TEXT, prompt.text)
+            item.setData(Qt.ItemDataRole.AccessibleTextRole, f"{prompt.name}: {first_line}")
+            self.list.addItem(item)
+        self._go_to(0)
+
+    def _place(self) -> None:
+        window = self._edit.window()
+        if self.parentWidget() is not window:
+            self.setParent(window)
+        self.list.setFixedHeight(self.list.sizeHintForRow(0) * min(self.list.count(), MAX_ROWS))
+        self.setFixedWidth(self._above.width())
+        self.adjustSize()
+        corner = self._above.mapTo(window, QPoint(0, 0))
+        self.move(corner.x(), max(corner.y() - self.height() - 6, 0))
+
+    def _place_again(self) -> None:
+        if self.isVisible():
+            self._place()
+
+    def _go_to(self, row: int) -> None:
+        count = self.list.count()
+        self.list.setCurrentRow(row % count if count else -1)
+        item = self.list.currentItem()
+        if item is not None and self.isVisible():
+            words = str(item.data(Qt.ItemDataRole.AccessibleTextRole))
+            QAccessible.updateAccessibility(QAccessibleAnnouncementEvent(self._edit, words))
+
+    def _take(self, item: QListWidgetItem | None) -> None:
+        if item is None:
+            return
+        text = str(item.data(_TEXT))
+        self.hide()
+        cursor = self._edit.textCursor()
+        cursor.select(cursor.SelectionType.Document)
+        cursor.insertText(text)  # one step back takes it all away
+        cursor.setPosition(0)
+        self._edit.setTextCursor(cursor)
+        self._edit.setFocus()
+        self._filling = select_placeholder(self._edit)
+        if not self._filling:
+            self._edit.moveCursor(cursor.MoveOperation.End)
+
+    # ---- keys -------------------------------------------------------------------------------------------------------
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """Take the keys that are the list's while it is open; Tab while words are to be filled. Follow the box."""
+        if watched is not self._edit:
+            if event.type() in (QEvent.Type.Move, QEvent.Type.Resize) and self.isVisible():
+                self._follows.start()
+            return super().eventFilter(watched, event)
+        if event.type() == QEvent.Type.FocusOut:
+            self.hide()
+        if isinstance(event, QKeyEvent):
+            if event.type() == QEvent.Type.ShortcutOverride:
+                if self.isVisible() and event.key() == Qt.Key.Key_Escape:
+                    event.accept()
+                    return True
+            elif event.type() == QEvent.Type.KeyPress and self._on_key(event):
+                return True
+        return super().eventFilter(watched, event)
+
+    def _on_key(self, event: QKeyEvent) -> bool:
+        key = event.key()
+        if not self.isVisible():
+            tab = key in (Qt.Key.Key_Tab, Qt.Key.Key_Backtab)
+            return tab and self._filling and select_placeholder(self._edit, backwards=key == Qt.Key.Key_Backtab)
+        if key in (Qt.Key.Key_Down, Qt.Key.Key_Up):
+            self._go_to(self.list.currentRow() + (1 if key == Qt.Key.Key_Down else -1))
+        elif key in _TAKE and not event.modifiers() & Qt.KeyboardModifier.ShiftModifier:
+            self._take(self.list.currentItem())
+        elif key == Qt.Key.Key_Escape:
+            self._dismissed = self._edit.toPlainText()
+            self.hide()
+        else:
+            return False
+        return True

@@ -1,0 +1,35 @@
+"""The help button and its menu: shortcuts, logs, diagnostics. Knows no file and no clipboard."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import Signal
+from PySide6.QtWidgets import QMenu, QToolButton, QWidget
+
+from ui.text.language import translate
+from ui.theme.theme import Theme
+from ui.widgets.icon_button import IconButton
+
+
+class HelpButton(IconButton):
+    """A button that opens a menu above itself.
+
+    Signals:
+        shortcuts, log_folder, diagnostics, about: what was chosen.
+    """
+
+    shortcuts = Signal()
+    log_folder = Signal()
+    diagnostics = Signal()
+    about = Signal()
+
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(theme, "circle-question-mark", translate("HelpButton", "Help"), parent=parent)
+        self.deeds = QMenu(self)
+        self.deeds.addAction(translate("HelpButton", "Keyboard shortcuts")).triggered.connect(self.shortcuts)
+        self.deeds.addSeparator()
+        self.deeds.addAction(translate("HelpButton", "Open the log folder")).triggered.connect(self.log_folder)
+        self.deeds.addAction(translate("HelpButton", "Copy diagnostics")).triggered.connect(self.diagnostics)
+        self.deeds.addSeparator()
+        self.deeds.addAction(translate("HelpButton", "About Paceline")).triggered.connect(self.about)
+        self.setMenu(self.deeds)
+        self.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)

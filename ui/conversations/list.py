@@ -1,0 +1,325 @@
+"""The conversations as a list, drawn by a delegate: rename in place, fold, drag, delete by key or menu."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from math import ceil
+
+from PySide6.QtCore import QModelIndex, QPoint, QRect, QRectF, QSize, Qt, Signal
+from PySide6.QtGui import QColor, QFocusEvent, QFontMetrics, QKeyEvent, QPainter, QPen
+from PySide6.QtWidgets import (
+    QAbstractItemDelegate,
+    QAbstractItemView,
+    QApplication,
+    QLineEdit,
+    QListView,
+    QMenu,
+    QStyledItemDelegate,
+    QStyleOptionViewItem,
+    QWidget,
+)
+from shiboken6 import isValid
+
+from app.domain.conversations import ConversationRow, FolderRow
+from ui.conversations.menu import make_menu
+from ui.conversations.model import ANSWERING, UNSEEN, ConversationModel, Heading, Index, Item, heading_words
+from ui.text.language import translate
+from ui.text.one_line import cut
+from ui.theme.theme import SEMIBOLD, Theme
+from ui.widgets.known_viewport import know_viewport
+from ui.widgets.row_ground import paint_ground
+
+# Above and below a title together, and the least height of a row. One for all: the view then asks no row for its size.
+PAD_PX, COMPACT_PAD_PX = 16, 10
+ROW_PX, COMPACT_ROW_PX = 32, 26
+
+BAR_PX = 3
+SIGN_PX = 8
+SIGN = (SIGN_PX, SIGN_PX)
+
+
+class _Delegate(QStyledItemDelegate):
+    """Draws headings and titles with the palette in force, and a bar beside the chat that is ``open``."""
+
+    def __init__(self, theme: Theme, model: ConversationModel, parent: QWidget) -> None:
+        super().__init__(parent)
+        self._theme = theme
+        self._model = model
+        self.open: int | None = None
+
+    def sizeHint(self, option: QStyleOptionViewItem, index: Index) -> QSize:  # noqa: ARG002
+        line = ceil(self._theme.text_height())
+        compact = self._theme.compact
+        return QSize(0, max(COMPACT_ROW_PX, line + COMPACT_PAD_PX) if compact else max(ROW_PX, line + PAD_PX))
+
+    def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
+        item = self._model.item(index)
+        rect: QRect = option.rect
+        painter.save()
+        if isinstance(item, Heading):
+            if item.can_fold:
+                paint_ground(painter, rect.adjusted(0, 1, 0, -1), option.state, self._theme.tokens)
+                self._paint_chevron(painter, rect, item)
+            self._paint_heading(painter, rect, item)
+        elif item is not None:
+            paint_ground(painter, rect.adjusted(0, 1, 0, -1), option.state, self._theme.tokens)
+            if item.id == self.open:
+                self._paint_bar(painter, rect)
+            self._paint_title(painter, rect, item)
+        painter.restore()
+
+    def _paint_bar(self, painter: QPainter, rect: QRect) -> None:
+        painter.setPen(Qt.PenStyle.NoPen)
+        painter.setBrush(QColor(self._theme.tokens.accent))
+        painter.drawRoundedRect(rect.left() + 2, rect.top() + 8, BAR_PX, rect.height() - 16, 1, 1)
+
+    def _paint_heading(self, painter: QPainter, rect: QRect, heading: Heading) -> None:
+        font = self._theme.font(-1, SEMIBOLD)
+        painter.setFont(font)
+        painter.setPen(QColor(self._theme.tokens.text_muted))
+        place = Qt.AlignmentFlag.AlignVCenter if heading.can_fold else Qt.AlignmentFlag.AlignBottom
+        box = rect.adjusted(30, 0, -8, 0) if heading.can_fold else rect.adjusted(10, 0, -8, -5)
+        words = heading_words(heading)
+        text = f"{words} · {heading.num_rows}" if heading.folded else words
+        shown = cut(text, QFontMetrics(font), box.width())
+        painter.drawText(box, int(place | Qt.AlignmentFlag.AlignLeft), shown)
+
+    def _paint_chevron(self, painter: QPainter, rect: QRect, heading: Heading) -> None:
+        name = "chevron-right" if heading.folded else "chevron-down"
+        icon = self._theme.icon(name, self._theme.tokens.text_muted, 14)
+        icon.paint(painter, QRect(rect.left() + 10, rect.center().y() - 6, 14, 14))
+
+    def _paint_title(self, painter: QPainter, rect: QRect, row: ConversationRow) -> None:
+        tokens = self._theme.tokens
+        font = self._theme.font(0)
+        painter.setFont(font)
+        painter.setPen(QColor(tokens.text_muted if row.archived else tokens.text))
+        indent = 30 if row.folder_id is not None and not row.pinned and not row.archived else 10
+        text_box = rect.adjusted(indent, 0, -8, 0)
+        if row.pinned:
+            mark = QRect(text_box.right() - 13, rect.center().y() - 6, 14, 14)
+            self._theme.icon("pin", tokens.text_muted, 14).paint(painter, mark)
+            text_box.adjust(0, 0, -20, 0)
+        sign = self._model.sign(row)
+        if sign:
+            self._paint_sign(painter, QRect(text_box.right() - SIGN_PX, rect.center().y() - SIGN_PX // 2, *SIGN), sign)
+            text_box.adjust(0, 0, -SIGN_PX - 8, 0)
+        shown = cut(row.title, QFontMetrics(font), text_box.width())
+        painter.drawText(text_box, int(Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft), shown)
+
+    def _paint_sign(self, painter: QPainter, place: QRect, sign: str) -> None:
+        """A ring while an answer is made, a dot once it is there to be read."""
+        pen, accent = painter.pen(), QColor(self._theme.tokens.accent_text)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter.setPen(QPen(accent, 1.5))
+        painter.setBrush(accent if sign == UNSEEN else Qt.BrushStyle.NoBrush)
+        painter.drawEllipse(QRectF(place).adjusted(0.75, 0.75, -0.75, -0.75))
+        painter.setPen(pen)
+
+    def createEditor(self, parent: QWidget, option: QStyleOptionViewItem, index: Index) -> QWidget:  # noqa: ARG002
+        editor = QLineEdit(parent)
+        heading = isinstance(self._model.item(index), Heading)
+        editor.setAccessibleName(
+            translate("Delegate", "Name of the folder")
+            if heading
+            else translate("Delegate", "Title of the conversation")
+        )
+        editor.setMaxLength(200)
+        super().setEditorData(editor, index)
+        return editor
+
+    def setEditorData(self, editor: QWidget, index: Index) -> None:
+        """Leave a name that is being typed alone: Qt sets it anew whenever the sign beside it changes."""
+
+
+class ConversationList(QListView):
+    """The list itself. What is wanted of the collection goes out by ``rows.wishes``.
+
+    Signals:
+        chosen(int): another conversation is wanted.
+        rename_requested(int, str), delete_requested(int, str): id and title.
+    """
+
+    chosen = Signal(int)
+    rename_requested = Signal(int, str)
+    delete_requested = Signal(int, str)
+
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        know_viewport(self)
+        self.theme = theme
+        self._current: int | None = None
+        self._came_from: QWidget | None = None  # where the keyboard was before a name is typed here
+        self._later: tuple[tuple[ConversationRow, ...], tuple[FolderRow, ...] | None] | None = None
+        self.rows = ConversationModel(self)  # its signals hold what listens: they end with the list
+        self.rows.renamed.connect(self.rename_requested)
+        self.setModel(self.rows)
+        self._delegate = _Delegate(theme, self.rows, self)
+        self.setItemDelegate(self._delegate)
+        self.setAccessibleName(translate("ConversationList", "Conversations"))
+        self.setMouseTracking(True)
+        self.setUniformItemSizes(True)
+        self.setVerticalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.setEditTriggers(QAbstractItemView.EditTrigger.EditKeyPressed)
+        self.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
+        self.setDragDropMode(QAbstractItemView.DragDropMode.DragDrop)
+        self.setDefaultDropAction(Qt.DropAction.MoveAction)
+        self.setDropIndicatorShown(True)
+        self.customContextMenuRequested.connect(self._open_menu)
+        self.clicked.connect(self.choose)
+        theme.changed.connect(self.scheduleDelayedItemsLayout)  # density and text size may be others
+
+    def set_rows(
+        self, rows: Sequence[ConversationRow], current_id: int | None, folders: Sequence[FolderRow] | None = None
+    ) -> None:
+        """Show the conversations and mark the one that is open, or keep the mark on what is being put in order.
+
+        Not while a name is being typed, but right after.
+        """
+        same, self._current, self._delegate.open = self._current == current_id, current_id, current_id
+        if not same:
+            self.viewport().update()
+        if self.state() is QAbstractItemView.State.EditingState:
+            kept = self._later[1] if self._later else None
+            self._later = (tuple(rows), kept if folders is None else tuple(folders))
+            return
+        row = self.currentIndex().row()
+        chosen = self.rows.item(self.currentIndex()) if same and self.hasFocus() else None
+        self.rows.set_rows(rows, folders)
+        if chosen is None or not self._mark_again(chosen):
+            self._mark()
+        if self.hasFocus() and not self.currentIndex().isValid():
+            self._mark_near(row)
+
+    def _mark_again(self, chosen: Item) -> bool:
+        """Mark what was chosen before the list changed; False where it is gone or has no name of its own."""
+        if isinstance(chosen, ConversationRow):
+            index = self.rows.index_of(chosen.id)
+        elif chosen.folder is not None:
+            index = self.rows.index_of_folder(chosen.folder.id)
+        else:
+            return False
+        if index.isValid():
+            self.setCurrentIndex(index)
+        return index.isValid()
+
+    def _mark_near(self, row: int) -> None:
+        """Mark what stands where something went from, or above it: keys must begin at a row that is seen."""
+        places = [self.rows.index(each, 0) for each in range(self.rows.rowCount())]
+        places = [place for place in places if self.rows.flags(place) & Qt.ItemFlag.ItemIsSelectable]
+        if places:
+            self.setCurrentIndex(next((place for place in places if place.row() >= row), places[-1]))
+
+    def follow_day(self) -> None:
+        """Group by the days of now; not while a name is being typed."""
+        if self.state() is not QAbstractItemView.State.EditingState:
+            row = self.rows.item(self.currentIndex()) if self.hasFocus() else None
+            if self.rows.follow_day() and (row is None or not self._mark_again(row)):
+                self._mark()
+
+    def focusInEvent(self, event: QFocusEvent) -> None:
+        """Reached by a key, it shows where the keys begin."""
+        super().focusInEvent(event)
+        if event.reason() != Qt.FocusReason.MouseFocusReason and not self.currentIndex().isValid():
+            self._mark_near(0)
+
+    def closeEditor(self, editor: QWidget, hint: QAbstractItemDelegate.EndEditHint) -> None:
+        """Give the keyboard back to where it was, and show what has changed while a name was typed."""
+        super().closeEditor(editor, hint)
+        came_from, self._came_from = self._came_from, None
+        if came_from is not None and isValid(came_from):
+            came_from.setFocus(Qt.FocusReason.OtherFocusReason)
+        if self._later is not None:
+            later, self._later = self._later, None
+            self.set_rows(later[0], self._current, later[1])
+
+    def _mark(self) -> None:
+        index = self.rows.index_of(self._current)
+        if index != self.currentIndex() or not index.isValid():
+            self.setCurrentIndex(index)
+        if index.isValid():
+            self.scrollTo(index)
+
+    def set_signs(self, answering: int | None, unseen: Collection[int]) -> None:
+        """Which conversation an answer is being made in, and which have one that was not looked at."""
+        signs = dict.fromkeys(unseen, UNSEEN)
+        self.rows.set_signs(signs if answering is None else {**signs, answering: ANSWERING})
+
+    def choose(self, index: QModelIndex) -> None:
+        """Open a conversation; open or close a folder."""
+        item = self.rows.item(index)
+        if isinstance(item, ConversationRow):
+            self.chosen.emit(item.id)
+        elif item is not None and item.folder is not None:
+            self.rows.wishes.folder_folded.emit(item.folder.id, not item.folded)
+        elif item is not None and item.can_fold:
+            self.rows.toggle_archive()
+
+    def step(self, by: int) -> None:
+        """Open the chat ``by`` places below the open one, above it where that is negative; none is past an end."""
+        places = [self.rows.index(row, 0) for row in range(self.rows.rowCount())]
+        chats = [place for place in places if isinstance(self.rows.item(place), ConversationRow)]
+        current = self.rows.index_of(self._current)
+        before = chats.index(current) if current.isValid() else (-1 if by > 0 else len(chats))
+        if 0 <= before + by < len(chats):
+            self.choose(chats[before + by])
+
+    @property
+    def has_open(self) -> bool:
+        """Whether the open chat has a place in the list, be it in a folder that is closed: a new one has none."""
+        return self.rows.has(self._current)
+
+    def rename(self) -> None:
+        """Let a name be typed in its place: of the row that the keyboard is at, else of the open chat."""
+        if self.state() is QAbstractItemView.State.EditingState:
+            return
+        if not self.hasFocus():
+            self.rows.uncover(self._current)
+        index = self.currentIndex() if self.hasFocus() else self.rows.index_of(self._current)
+        if self.rows.flags(index) & Qt.ItemFlag.ItemIsEditable:
+            self._came_from = None if self.hasFocus() else QApplication.focusWidget()
+            self.setCurrentIndex(index)
+            self.edit(index)
+
+    def name_folder(self, folder_id: int) -> None:
+        """Let a folder be named in its place."""
+        index = self.rows.index_of_folder(folder_id)
+        if index.isValid():
+            self.setCurrentIndex(index)
+            self.setFocus(Qt.FocusReason.OtherFocusReason)
+            self.edit(index)
+
+    def ask_delete(self, index: QModelIndex) -> None:
+        """Wish a conversation or a folder away."""
+        item = self.rows.item(index)
+        if isinstance(item, ConversationRow):
+            self.delete_requested.emit(item.id, item.title)
+        elif item is not None and item.folder is not None:
+            self.rows.wishes.folder_deleted.emit(item.folder.id)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Enter opens, Del asks to delete, F2 renames, Alt with Up or Down moves what is ordered by hand."""
+        if self.state() is QAbstractItemView.State.EditingState:
+            return  # the Enter that ends a name reaches the list as well
+        moves = {Qt.Key.Key_Up: -1, Qt.Key.Key_Down: 1}
+        if event.key() == Qt.Key.Key_Delete:
+            self.ask_delete(self.currentIndex())
+        elif event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
+            self.choose(self.currentIndex())
+        elif event.key() in moves and event.modifiers() & Qt.KeyboardModifier.AltModifier:
+            self.rows.move(self.currentIndex(), moves[Qt.Key(event.key())])
+        else:
+            super().keyPressEvent(event)
+
+    def make_menu(self, index: QModelIndex) -> QMenu | None:
+        """The context menu of one conversation or folder."""
+        return make_menu(self, index)
+
+    def _open_menu(self, place: QPoint) -> None:
+        index = self.indexAt(place)
+        menu = self.make_menu(index)
+        if menu is not None:
+            self.setCurrentIndex(index)
+            menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+            menu.popup(self.viewport().mapToGlobal(place))

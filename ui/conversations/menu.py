@@ -1,0 +1,105 @@
+"""The menus of the conversation list: of one conversation, of a folder, and of the list as a whole."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QModelIndex, QPersistentModelIndex
+from PySide6.QtWidgets import QMenu, QWidget
+
+from app.domain.conversations import ConversationRow
+from ui.conversations.model import Heading
+from ui.conversations.signals import LibrarySignals
+from ui.text.formatting import on_button
+from ui.text.language import translate
+from ui.theme.theme import Theme
+
+if TYPE_CHECKING:
+    from ui.conversations.list import ConversationList
+
+
+def make_menu(listing: ConversationList, index: QModelIndex) -> QMenu | None:
+    """Make the menu of what stands at ``index``; None where it has none."""
+    item = listing.rows.item(index)
+    if isinstance(item, ConversationRow):
+        return _conversation_menu(listing, item, QPersistentModelIndex(index))
+    if isinstance(item, Heading) and item.folder is not None:
+        return _folder_menu(listing, item, QPersistentModelIndex(index))
+    return None
+
+
+def _conversation_menu(listing: ConversationList, row: ConversationRow, index: QPersistentModelIndex) -> QMenu:
+    menu, theme, wishes = QMenu(listing), listing.theme, listing.rows.wishes
+    menu.addAction(
+        theme.icon("message-square"), translate("ConversationMenu", "Open"), lambda: listing.choose(_now(index))
+    )
+    menu.addAction(theme.icon("pencil"), translate("ConversationMenu", "Rename\tF2"), lambda: listing.edit(_now(index)))
+    pin = translate("ConversationMenu", "Unpin") if row.pinned else translate("ConversationMenu", "Pin")
+    menu.addAction(theme.icon("pin"), pin, partial(wishes.pinned.emit, row.id, not row.pinned))
+    _add_folders(menu, listing, row)
+    menu.addAction(
+        theme.icon("copy"), translate("ConversationMenu", "Duplicate"), partial(wishes.duplicated.emit, row.id)
+    )
+    _add_export(menu, theme, partial(wishes.exported.emit, row.id), translate("ConversationMenu", "Export"))
+    archive = (
+        translate("ConversationMenu", "Take back from the archive")
+        if row.archived
+        else translate("ConversationMenu", "Archive")
+    )
+    menu.addAction(theme.icon("archive"), archive, partial(wishes.archived.emit, row.id, not row.archived))
+    menu.addSeparator()
+    menu.addAction(
+        theme.icon("trash-2"), translate("ConversationMenu", "Delete\tDel"), lambda: listing.ask_delete(_now(index))
+    )
+    return menu
+
+
+def _folder_menu(listing: ConversationList, heading: Heading, index: QPersistentModelIndex) -> QMenu:
+    menu, theme = QMenu(listing), listing.theme
+    menu.addAction(
+        translate("ConversationMenu", "Open") if heading.folded else translate("ConversationMenu", "Close"),
+        lambda: listing.choose(_now(index)),
+    )
+    menu.addAction(theme.icon("pencil"), translate("ConversationMenu", "Rename\tF2"), lambda: listing.edit(_now(index)))
+    menu.addAction(
+        theme.icon("trash-2"),
+        translate("ConversationMenu", "Remove folder, keep chats\tDel"),
+        lambda: listing.ask_delete(_now(index)),
+    )
+    return menu
+
+
+def make_list_menu(parent: QWidget, theme: Theme, wishes: LibrarySignals) -> QMenu:
+    """Make the menu for all conversations."""
+    menu = QMenu(parent)
+    menu.addAction(
+        theme.icon("folder"), translate("ConversationMenu", "New folder"), partial(wishes.folder_made.emit, None)
+    )
+    menu.addSeparator()
+    menu.addAction(theme.icon("download"), translate("ConversationMenu", "Import chats…"), wishes.imported.emit)
+    _add_export(menu, theme, partial(wishes.exported.emit, None), translate("ConversationMenu", "Export all chats"))
+    return menu
+
+
+def _add_folders(menu: QMenu, listing: ConversationList, row: ConversationRow) -> None:
+    wishes = listing.rows.wishes
+    folders = menu.addMenu(listing.theme.icon("folder"), translate("ConversationMenu", "Move to folder"))
+    for folder in listing.rows.folders:
+        if folder.id != row.folder_id:
+            folders.addAction(on_button(folder.name), partial(wishes.foldered.emit, row.id, folder.id))
+    folders.addAction(translate("ConversationMenu", "New folder"), partial(wishes.folder_made.emit, row.id))
+    if row.folder_id is not None:
+        folders.addAction(translate("ConversationMenu", "No folder"), partial(wishes.foldered.emit, row.id, None))
+
+
+def _add_export(menu: QMenu, theme: Theme, export: Callable[[str], object], words: str) -> None:
+    formats = menu.addMenu(theme.icon("upload"), words)
+    formats.addAction(translate("ConversationMenu", "As Markdown…"), partial(export, "markdown"))
+    formats.addAction(translate("ConversationMenu", "As JSON, with branches and figures…"), partial(export, "json"))
+
+
+def _now(index: QPersistentModelIndex) -> QModelIndex:
+    """Where the row stands now: the list may have changed while the menu was open."""
+    return QModelIndex(index)  # type: ignore[call-overload,no-any-return]

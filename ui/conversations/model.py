@@ -1,0 +1,371 @@
+"""The conversation list as a model: pinned ones, folders, days, the archive. Fetched in slices, moved by dragging."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date, datetime, time, timedelta
+
+from PySide6.QtCore import QAbstractListModel, QMimeData, QModelIndex, QObject, QPersistentModelIndex, Qt, Signal
+
+from app.domain.conversations import ConversationRow, FolderRow
+from ui.conversations.signals import LibrarySignals
+from ui.text import clock
+from ui.text.formatting import as_written
+from ui.text.language import mark, translate
+
+Index = QModelIndex | QPersistentModelIndex
+BATCH = 300  # rows that the view is given at once
+MIME = "application/x-paceline-conversation"
+FOLDER_MIME = "application/x-paceline-folder"
+TODAY, YESTERDAY = mark("ConversationModel", "Today"), mark("ConversationModel", "Yesterday")
+EARLIER = mark("ConversationModel", "Earlier")
+PINNED, ARCHIVED = mark("ConversationModel", "Pinned"), mark("ConversationModel", "Archived")
+ANSWERING = mark("ConversationModel", "an answer is being made")
+UNSEEN = mark("ConversationModel", "an answer that was not seen yet")
+_NO_PARENT = QModelIndex()
+
+
+@dataclass(frozen=True, slots=True)
+class Heading:
+    """A line above conversations. One with a ``folder`` or the archive's can be chosen and folded."""
+
+    text: str
+    folder: FolderRow | None = None
+    folded: bool = False
+    num_rows: int = 0
+
+    @property
+    def can_fold(self) -> bool:
+        """Whether it opens and closes."""
+        return self.folder is not None or self.text == ARCHIVED
+
+
+Item = Heading | ConversationRow
+
+
+class ConversationModel(QAbstractListModel):
+    """Headings and conversations.
+
+    Signals:
+        renamed(int, str): the user typed another title.
+    """
+
+    renamed = Signal(int, str)
+
+    def __init__(self, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self.wishes = LibrarySignals(self)
+        self._rows: tuple[ConversationRow, ...] = ()
+        self.folders: tuple[FolderRow, ...] = ()
+        self._items: list[Item] = []
+        self._num_fetched = 0
+        self._today: date | None = None
+        self._archive_open = False
+        self._signs: dict[int, str] = {}
+
+    # ---- values ------------------------------------------------------------------------------------------------
+
+    def set_rows(self, rows: Iterable[ConversationRow], folders: Sequence[FolderRow] | None = None) -> None:
+        """Replace the list; newest first is the caller's order. Without ``folders`` they stay as they are."""
+        given = tuple(rows), self.folders if folders is None else tuple(folders)
+        today = clock.today()
+        if (*given, today) != (self._rows, self.folders, self._today):
+            self._rows, self.folders = given
+            self._today = today
+            self._rebuild()
+
+    def follow_day(self) -> bool:
+        """Group by the days of now; False where they are those that are shown."""
+        if not self._rows or self._today == clock.today():
+            return False
+        self.set_rows(self._rows)
+        return True
+
+    def set_signs(self, signs: Mapping[int, str]) -> None:
+        """What is going on in conversations, by their ids: `ANSWERING` or `UNSEEN`."""
+        changed, self._signs = {*self._signs.items()} ^ {*signs.items()}, dict(signs)
+        for conversation_id in {number for number, _ in changed}:
+            line = self._line_of(conversation_id)
+            if line is not None and line < self._num_fetched:
+                self.dataChanged.emit(self.index(line, 0), self.index(line, 0))
+
+    def sign(self, item: Item) -> str:
+        """What is going on in a conversation; empty where nothing is."""
+        return self._signs.get(item.id, "") if isinstance(item, ConversationRow) else ""
+
+    def toggle_archive(self) -> None:
+        """Show or hide what is archived."""
+        self._archive_open = not self._archive_open
+        self._rebuild()
+
+    def has(self, conversation_id: int | None) -> bool:
+        """Whether a conversation is among the rows, be its folder open or closed."""
+        return any(row.id == conversation_id for row in self._rows)
+
+    def uncover(self, conversation_id: int | None) -> None:
+        """Open what a conversation lies in: the archive here, a folder by a wish; nothing where it is listed."""
+        row = next((row for row in self._rows if row.id == conversation_id), None)
+        if row is None or self._line_of(row.id) is not None:
+            return
+        if row.archived:
+            self.toggle_archive()
+        elif row.folder_id is not None:
+            self.wishes.folder_folded.emit(row.folder_id, False)
+
+    def _rebuild(self) -> None:
+        self.beginResetModel()
+        self._items = list(self._grouped())
+        self._num_fetched = min(len(self._items), max(BATCH, self._num_fetched))
+        self.endResetModel()
+
+    def _grouped(self) -> Iterable[Item]:
+        pinned = sorted((row for row in self._rows if row.pinned), key=lambda row: row.place)
+        archived = [row for row in self._rows if row.archived]
+        rest = [row for row in self._rows if not row.pinned and not row.archived]
+        if pinned:
+            yield Heading(PINNED)
+            yield from pinned
+        known = {folder.id for folder in self.folders}
+        for folder in self.folders:
+            inside = sorted((row for row in rest if row.folder_id == folder.id), key=lambda row: row.place)
+            yield Heading(folder.name, folder, folder.folded, len(inside))
+            if not folder.folded:
+                yield from inside
+        yield from self._by_day(row for row in rest if row.folder_id not in known)
+        if archived:
+            yield Heading(ARCHIVED, folded=not self._archive_open, num_rows=len(archived))
+            if self._archive_open:
+                yield from archived
+
+    def _by_day(self, rows: Iterable[ConversationRow]) -> Iterable[Item]:
+        waiting = iter(rows)
+        heading = ""
+        today = self._today or clock.today()
+        # Two moments to compare with: to find the day of each of thousands would take longer than all the rest.
+        begins, day_before = _begin(today), _begin(today - timedelta(days=1))
+        for row in waiting:
+            group = TODAY if row.updated_at >= begins else YESTERDAY if row.updated_at >= day_before else EARLIER
+            if group != heading:
+                heading = group
+                yield Heading(group)
+            yield row
+            if group is EARLIER:
+                yield from waiting  # these are older still, which need not be asked of each of thousands
+
+    # ---- for the view ------------------------------------------------------------------------------------------
+
+    def item(self, index: Index) -> Item | None:
+        """The heading or the conversation at ``index``."""
+        return self._items[index.row()] if index.isValid() and index.row() < len(self._items) else None
+
+    def index_of(self, conversation_id: int | None) -> QModelIndex:
+        """Where a conversation is listed; invalid where it is not. Fetches as far as needed."""
+        line = self._line_of(conversation_id)
+        if line is None:
+            return QModelIndex()
+        if line >= self._num_fetched:
+            self._fetch(line + BATCH)
+        return self.index(line, 0)
+
+    def _line_of(self, conversation_id: int | None) -> int | None:
+        if conversation_id is None:
+            return None
+        found = (isinstance(item, ConversationRow) and item.id == conversation_id for item in self._items)
+        return next((line for line, is_it in enumerate(found) if is_it), None)
+
+    def index_of_folder(self, folder_id: int) -> QModelIndex:
+        """Where a folder's heading is listed."""
+        for line, item in enumerate(self._items):
+            if isinstance(item, Heading) and item.folder is not None and item.folder.id == folder_id:
+                self._fetch(line + 1)
+                return self.index(line, 0)
+        return QModelIndex()
+
+    def rowCount(self, parent: Index = _NO_PARENT) -> int:
+        """What is fetched; headings count as rows."""
+        return 0 if parent.isValid() else self._num_fetched
+
+    def canFetchMore(self, parent: Index) -> bool:
+        """Whether there is more to scroll to."""
+        return not parent.isValid() and self._num_fetched < len(self._items)
+
+    def fetchMore(self, parent: Index) -> None:
+        """Give the view another slice."""
+        if not parent.isValid():
+            self._fetch(self._num_fetched + BATCH)
+
+    def _fetch(self, wanted: int) -> None:
+        end = min(wanted, len(self._items))
+        if end > self._num_fetched:
+            self.beginInsertRows(QModelIndex(), self._num_fetched, end - 1)
+            self._num_fetched = end
+            self.endInsertRows()
+
+    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> str | None:
+        """Titles, also as tool tips and for screen readers."""
+        item = self.item(index)
+        if item is None:
+            return None
+        text = heading_words(item) if isinstance(item, Heading) else item.title
+        if role == Qt.ItemDataRole.AccessibleTextRole and isinstance(item, Heading) and item.can_fold:
+            number = item.num_rows
+            words = (
+                translate("ConversationModel", "Folder {text}, %n chats, {state}", None, number)
+                if item.folder
+                else translate("ConversationModel", "{text}, %n chats, {state}", None, number)
+            )
+            return words.format(text=text, state=_state(item))
+        sign = self.sign(item)
+        if sign and role in (Qt.ItemDataRole.AccessibleTextRole, Qt.ItemDataRole.ToolTipRole):
+            text = f"{text} · {translate('ConversationModel', sign)}"
+        wanted = (
+            Qt.ItemDataRole.DisplayRole,
+            Qt.ItemDataRole.EditRole,
+            Qt.ItemDataRole.ToolTipRole,
+            Qt.ItemDataRole.AccessibleTextRole,
+        )
+        if role == Qt.ItemDataRole.ToolTipRole:
+            return as_written(text)
+        return text if role in wanted else None
+
+    def flags(self, index: Index) -> Qt.ItemFlag:
+        """Conversations and folders can be chosen and renamed; the names of days cannot."""
+        item, drop = self.item(index), Qt.ItemFlag.ItemIsDropEnabled
+        chosen = Qt.ItemFlag.ItemIsEnabled | Qt.ItemFlag.ItemIsSelectable
+        if isinstance(item, ConversationRow):
+            return chosen | Qt.ItemFlag.ItemIsEditable | Qt.ItemFlag.ItemIsDragEnabled
+        if isinstance(item, Heading) and item.can_fold:
+            own = Qt.ItemFlag.ItemIsEditable | Qt.ItemFlag.ItemIsDragEnabled
+            return chosen | drop | (own if item.folder else Qt.ItemFlag.NoItemFlags)
+        return drop if not index.isValid() else Qt.ItemFlag.NoItemFlags
+
+    def setData(self, index: Index, value: object, role: int = Qt.ItemDataRole.EditRole) -> bool:
+        """A typed name is an intention; the list changes when the app says so."""
+        item, name = self.item(index), str(value).strip()
+        if role != Qt.ItemDataRole.EditRole or item is None:
+            return False
+        if isinstance(item, ConversationRow):
+            if name and name != item.title:
+                self.renamed.emit(item.id, name)
+        elif item.folder is not None and name and name != item.text:
+            self.wishes.folder_renamed.emit(item.folder.id, name)
+        return True
+
+    # ---- order by hand -----------------------------------------------------------------------------------------
+
+    def supportedDropActions(self) -> Qt.DropAction:
+        """Conversations move."""
+        return Qt.DropAction.MoveAction
+
+    def mimeTypes(self) -> list[str]:
+        """Conversations and folders are dragged within the list only."""
+        return [MIME, FOLDER_MIME]
+
+    def mimeData(self, indexes: Sequence[QModelIndex]) -> QMimeData:
+        """Take the dragged conversation or folder along by its id."""
+        data = QMimeData()
+        for item in (self.item(index) for index in indexes):
+            if isinstance(item, ConversationRow):
+                data.setData(MIME, str(item.id).encode())
+            elif item is not None and item.folder is not None:
+                data.setData(FOLDER_MIME, str(item.folder.id).encode())
+        return data
+
+    def dropMimeData(self, data: QMimeData, _action: Qt.DropAction, row: int, _column: int, parent: Index) -> bool:
+        """Say where something is wanted. False: the rows move when the app says so, not by the view."""
+        if data.hasFormat(FOLDER_MIME):
+            line = parent.row() if parent.isValid() else row
+            self.place_folder(int(bytes(data.data(FOLDER_MIME).data())), len(self._items) if line < 0 else line)
+            return False
+        conversation_id = int(bytes(data.data(MIME).data()) or b"0")
+        onto = self.item(parent)
+        if isinstance(onto, Heading):
+            self._drop_on(onto, conversation_id)
+        elif self._line_of(conversation_id) is not None:
+            self.place(conversation_id, len(self._items) if row < 0 else row)
+        return False
+
+    def _drop_on(self, heading: Heading, conversation_id: int) -> None:
+        if heading.folder is not None:
+            self.wishes.foldered.emit(conversation_id, heading.folder.id)
+        elif heading.text == ARCHIVED:
+            self.wishes.archived.emit(conversation_id, True)
+
+    def place(self, conversation_id: int, line: int) -> None:
+        """Wish a conversation before what stands at ``line``: into the section that this place belongs to."""
+        above = next((at for at in range(min(line, len(self._items)) - 1, -1, -1) if self._is_heading(at)), None)
+        heading = self._items[above] if above is not None else None
+        if not isinstance(heading, Heading) or above is None:
+            return
+        if heading.folder is None and heading.text != PINNED:
+            if heading.text == ARCHIVED:
+                self.wishes.archived.emit(conversation_id, True)
+            else:
+                self.wishes.foldered.emit(conversation_id, None)
+            return
+        before, after = self._ids(above + 1, line), self._ids(line, len(self._items), stop_at_heading=True)
+        others = [[number for number in part if number != conversation_id] for part in (before, after)]
+        folder = heading.folder.id if heading.folder else None
+        self.wishes.arranged.emit([*others[0], conversation_id, *others[1]], folder)
+
+    def place_folder(self, folder_id: int, line: int) -> None:
+        """Wish a folder to where ``line`` is: before the folder that begins there or next, or after all."""
+        ids = [folder.id for folder in self.folders]
+        if folder_id not in ids:
+            return
+        num_before = sum(self._folder_line(number) < line for number in ids if number != folder_id)
+        others = [number for number in ids if number != folder_id]
+        wanted = [*others[:num_before], folder_id, *others[num_before:]]
+        if wanted != ids:
+            self.wishes.folders_arranged.emit(wanted)
+
+    def _folder_line(self, folder_id: int) -> int:
+        return self.index_of_folder(folder_id).row()
+
+    def _move_folder(self, folder: FolderRow, by: int) -> None:
+        ids = [each.id for each in self.folders]
+        at = ids.index(folder.id)
+        if 0 <= at + by < len(ids):
+            ids[at], ids[at + by] = ids[at + by], ids[at]
+            self.wishes.folders_arranged.emit(ids)
+
+    def move(self, index: Index, by: int) -> None:
+        """Wish a folder, or a pinned or foldered conversation in its section, one place up (-1) or down (1)."""
+        item, line = self.item(index), index.row()
+        if isinstance(item, Heading) and item.folder is not None:
+            self._move_folder(item.folder, by)
+            return
+        neighbour = self._items[line + by] if 0 <= line + by < len(self._items) else None
+        if not isinstance(item, ConversationRow) or not isinstance(neighbour, ConversationRow) or item.archived:
+            return
+        if item.pinned or (item.folder_id is not None and neighbour.folder_id == item.folder_id):
+            self.place(item.id, line - 1 if by < 0 else line + 2)
+
+    def _is_heading(self, line: int) -> bool:
+        return isinstance(self._items[line], Heading)
+
+    def _ids(self, begin: int, end: int, *, stop_at_heading: bool = False) -> list[int]:
+        found: list[int] = []
+        for item in self._items[begin:end]:
+            if isinstance(item, ConversationRow):
+                found.append(item.id)
+            elif stop_at_heading:
+                break
+        return found
+
+
+def _state(heading: Heading) -> str:
+    if heading.folded:
+        return translate("ConversationModel", "closed")
+    return translate("ConversationModel", "open")
+
+
+def heading_words(heading: Heading) -> str:
+    """A folder's name is the user's own; the other headings are ours."""
+    return heading.text if heading.folder else translate("ConversationModel", heading.text)
+
+
+def _begin(day: date) -> datetime:
+    """When a day begins here."""
+    return datetime.combine(day, time.min).astimezone()

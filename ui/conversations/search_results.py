@@ -1,0 +1,253 @@
+"""Where the words of a search were found: titles and, below them, messages with the words marked."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from PySide6.QtCore import (
+    QAbstractListModel,
+    QEvent,
+    QModelIndex,
+    QPersistentModelIndex,
+    QPointF,
+    QRectF,
+    QSize,
+    Qt,
+    Signal,
+)
+from PySide6.QtGui import QColor, QFont, QFontMetrics, QKeyEvent, QPainter, QTextCharFormat, QTextLayout, QTextOption
+from PySide6.QtWidgets import (
+    QAbstractItemView,
+    QListView,
+    QStyledItemDelegate,
+    QStyleOptionViewItem,
+    QWidget,
+)
+
+from app.domain.conversations import SearchHit
+from ui.conversations.search_box import claims_escape
+from ui.text.formatting import as_written
+from ui.text.language import translate
+from ui.theme.theme import SEMIBOLD, Theme
+from ui.widgets.known_viewport import know_viewport
+from ui.widgets.row_ground import paint_ground
+
+Index = QModelIndex | QPersistentModelIndex
+TITLE_HEIGHT, TITLE_PAD, SNIPPET_LINES = 30, 10, 2  # a title is at least so high
+SNIPPET_SLACK = 40  # margins, and what bold letters are wider
+_NO_PARENT = QModelIndex()
+
+
+class _Model(QAbstractListModel):
+    """A title for each conversation, then its messages."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.items: list[SearchHit] = []
+
+    def set_hits(self, hits: Sequence[SearchHit]) -> None:
+        self.beginResetModel()
+        self.items = []
+        last = None
+        for hit in map(_with_place, hits):
+            if hit.conversation_id != last and hit.message_id is not None:
+                self.items.append(replace(hit, message_id=None, role="", parts=((hit.title, False),), source=()))
+            last = hit.conversation_id
+            self.items.append(hit)
+        self.endResetModel()
+
+    def rowCount(self, parent: Index = _NO_PARENT) -> int:
+        return 0 if parent.isValid() else len(self.items)
+
+    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> str | None:
+        wanted = (Qt.ItemDataRole.DisplayRole, Qt.ItemDataRole.AccessibleTextRole, Qt.ItemDataRole.ToolTipRole)
+        if not index.isValid() or role not in wanted:
+            return None
+        words = "".join(text for text, _ in self.items[index.row()].parts)
+        return as_written(words) if role == Qt.ItemDataRole.ToolTipRole else words
+
+
+def _with_place(hit: SearchHit) -> SearchHit:
+    """Say of a title that its conversation is in the archive."""
+    if not hit.archived:
+        return hit
+    words = " · " + translate("SearchResults", "archived")
+    return replace(
+        hit, title=hit.title + words, parts=(*hit.parts, (words, False)) if hit.message_id is None else hit.parts
+    )
+
+
+def laid_out(
+    text: str, marks: Sequence[QTextLayout.FormatRange], font: QFont, width: float, num_lines: int
+) -> QTextLayout:
+    """Lay a text out on so many lines at most; dots say that it goes on."""
+    layout = QTextLayout(text, font)
+    layout.setTextOption(QTextOption(Qt.AlignmentFlag.AlignLeft))
+    layout.setFormats(marks)
+    layout.beginLayout()
+    height = 0.0
+    for _ in range(num_lines):
+        line = layout.createLine()
+        if not line.isValid():
+            break
+        line.setLineWidth(width)
+        line.setPosition(QPointF(0.0, height))
+        height += line.height()
+    layout.endLayout()
+    last = layout.lineAt(layout.lineCount() - 1)
+    units = text.encode("utf-16-le")
+    if not last.isValid() or 2 * (last.textStart() + last.textLength()) >= len(units):
+        return layout
+    begun, left = (units[: 2 * last.textStart()].decode("utf-16-le"), units[2 * last.textStart() :].decode("utf-16-le"))
+    bold = QFont(font)
+    bold.setWeight(SEMIBOLD)  # as wide as it can get
+    cut = QFontMetrics(bold).elidedText(left, Qt.TextElideMode.ElideRight, int(width))
+    return laid_out(begun + cut, marks, font, width, num_lines) if cut != left else layout
+
+
+class _Delegate(QStyledItemDelegate):
+    """Draws titles on one line and messages on two, the words that were found in the accent's colour."""
+
+    def __init__(self, theme: Theme, model: _Model, parent: QListView) -> None:
+        super().__init__(parent)
+        self._theme = theme
+        self._list = parent
+        self._model = model
+        self._take_fonts()
+        theme.changed.connect(self._take_fonts)
+
+    def _take_fonts(self) -> None:
+        """Every key asks for the height of every row: nothing is made anew for it."""
+        self._title_font, self._text_font = self._theme.font(0, SEMIBOLD), self._theme.font(-1)
+        self._metrics = QFontMetrics(self._text_font)
+        self._title_height = max(TITLE_HEIGHT, QFontMetrics(self._title_font).height() + TITLE_PAD)
+        self._narrowest = self._metrics.horizontalAdvance("i")
+
+    def _font(self, hit: SearchHit) -> QFont:
+        return self._title_font if hit.message_id is None else self._text_font
+
+    def sizeHint(self, option: QStyleOptionViewItem, index: Index) -> QSize:  # noqa: ARG002
+        hit = self._model.items[index.row()]
+        if hit.message_id is None:
+            return QSize(0, self._title_height)
+        text, room = "".join(piece for piece, _ in hit.parts), self._list.viewport().width() - SNIPPET_SLACK
+        # Measuring is dear; most excerpts are too long were they of nothing but narrow letters.
+        fits = len(text) * self._narrowest < room and self._metrics.horizontalAdvance(text) < room
+        return QSize(0, (1 if fits else SNIPPET_LINES) * self._line_height() + 8)
+
+    def _line_height(self) -> int:
+        return self._text_font.pixelSize() + 5
+
+    def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
+        hit, tokens = self._model.items[index.row()], self._theme.tokens
+        title = hit.message_id is None
+        painter.save()
+        paint_ground(painter, option.rect.adjusted(0, 1, 0, -1), option.state, tokens)
+        painter.setPen(QColor(tokens.text if title else tokens.text_muted))
+        text_box = QRectF(option.rect.adjusted(10 if title else 18, 4, -8, -3))
+        self._draw_text(painter, text_box, hit, 1 if title else SNIPPET_LINES)
+        painter.restore()
+
+    def _draw_text(self, painter: QPainter, box: QRectF, hit: SearchHit, num_lines: int) -> None:
+        text, marks = "".join(text for text, _ in hit.parts), self._marks(hit)
+        layout = laid_out(text, marks, self._font(hit), box.width(), num_lines)
+        painter.setClipRect(box)
+        layout.draw(painter, box.topLeft())
+
+    def _marks(self, hit: SearchHit) -> list[QTextLayout.FormatRange]:
+        """A weight and a colour of its own for each match: never the colour alone."""
+        marks, at = [], 0
+        for text, found in hit.parts:
+            if found:
+                mark = QTextLayout.FormatRange()
+                mark.start, mark.length = at, len(text)
+                look = QTextCharFormat()
+                look.setForeground(QColor(self._theme.tokens.accent_text))
+                look.setFontWeight(QFont.Weight.Bold)
+                mark.format = look
+                marks.append(mark)
+            at += len(text)
+        return marks
+
+
+class SearchResults(QListView):
+    """The list of places.
+
+    Signals:
+        chosen(int, object, object): a conversation, the message in it or None, and the parts of the hit as written.
+        left_upwards, left: Up from the first place, Esc.
+    """
+
+    chosen = Signal(int, object, object)
+    left_upwards = Signal()
+    left = Signal()
+
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        know_viewport(self)
+        self._places = _Model()
+        self._given: tuple[SearchHit, ...] = ()
+        self.setResizeMode(QListView.ResizeMode.Adjust)
+        self.setModel(self._places)
+        self.setItemDelegate(_Delegate(theme, self._places, self))
+        self.setAccessibleName(translate("SearchResults", "Search results"))
+        self.setMouseTracking(True)
+        self.setVerticalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.clicked.connect(self._choose)
+        theme.changed.connect(self.scheduleDelayedItemsLayout)  # the text size may be another
+
+    @property
+    def hits(self) -> list[SearchHit]:
+        """What is shown, titles included."""
+        return list(self._places.items)
+
+    def set_hits(self, hits: Sequence[SearchHit]) -> None:
+        """Show other places; who goes through them by keys stays at the same one, or at what stands there now."""
+        if tuple(hits) == self._given:
+            return
+        row = self.currentIndex().row() if self.hasFocus() else -1
+        chosen = self._places.items[row] if row >= 0 else None
+        self._given = tuple(hits)
+        self._places.set_hits(hits)
+        items = self._places.items
+        if chosen is None or not items:
+            self.scrollToTop()
+            return
+        places = [(hit.conversation_id, hit.message_id) for hit in items]
+        place = (chosen.conversation_id, chosen.message_id)
+        row = places.index(place) if place in places else min(row, len(items) - 1)
+        self.setCurrentIndex(self._places.index(row, 0))
+
+    def choose_first(self) -> None:
+        """Take the first place where something was found."""
+        first = next((hit for hit in self._places.items if any(found for _, found in hit.parts)), None)
+        if first is not None:
+            self.chosen.emit(first.conversation_id, first.message_id, first.source or first.parts)
+
+    def focus_first(self) -> None:
+        """Take the keyboard, at the first place."""
+        if self._places.items:
+            self.setCurrentIndex(self._places.index(0, 0))
+            self.setFocus(Qt.FocusReason.TabFocusReason)
+
+    def _choose(self, index: QModelIndex) -> None:
+        if index.isValid():
+            hit = self._places.items[index.row()]
+            self.chosen.emit(hit.conversation_id, hit.message_id, hit.source or hit.parts)
+
+    def event(self, event: QEvent) -> bool:
+        """Esc is the list's own while it has the keyboard; elsewhere the window has it."""
+        return claims_escape(event) or super().event(event)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Enter opens; Up from the first place and Esc leave."""
+        if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
+            self._choose(self.currentIndex())
+        elif event.key() == Qt.Key.Key_Up and self.currentIndex().row() <= 0:
+            self.left_upwards.emit()
+        elif event.key() == Qt.Key.Key_Escape:
+            self.left.emit()
+        else:
+            super().keyPressEvent(event)

@@ -1,0 +1,200 @@
+"""The pane on the left: new chat, search, conversations, settings."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from PySide6.QtCore import QSize, Qt, Signal
+from PySide6.QtGui import QAction
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QLineEdit, QPushButton, QStackedWidget, QVBoxLayout, QWidget
+
+from app.domain.conversations import ConversationRow, FolderRow, SearchHit
+from ui.conversations.help_menu import HelpButton
+from ui.conversations.list import ConversationList
+from ui.conversations.menu import make_list_menu
+from ui.conversations.search_box import SearchBox
+from ui.conversations.search_results import SearchResults
+from ui.text.formatting import hover
+from ui.text.language import translate
+from ui.theme.theme import Theme
+from ui.widgets.icon_button import IconButton
+
+
+class Sidebar(QFrame):
+    """Values in by methods.
+
+    Signals:
+        new_chat, models, settings, hide_requested: buttons.
+        chosen(int), rename_requested(int, str), delete_requested(int, str): from the list; more by `wishes`.
+        search_wanted(str): words to look for, at every key. result_chosen(int, object, object): a
+            conversation, the message in it or None, and the parts of the hit.
+        left: the search was left by Esc.
+    """
+
+    new_chat = Signal()
+    models = Signal()
+    settings = Signal()
+    hide_requested = Signal()
+    chosen = Signal(int)
+    rename_requested = Signal(int, str)
+    delete_requested = Signal(int, str)
+    search_wanted = Signal(str)
+    result_chosen = Signal(int, object, object)
+    left = Signal()
+
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._theme = theme
+        self.setObjectName("sidebar")
+        self.new_button = QPushButton(translate("Sidebar", " New chat"))
+        self.search = SearchBox()
+        self.list = ConversationList(theme)
+        self.wishes = self.list.rows.wishes
+        self.results = SearchResults(theme)
+        self.lists = QStackedWidget()
+        self.menu_button = IconButton(theme, "ellipsis", translate("Sidebar", "Folders, import and export"))
+        self.empty = QLabel()
+        self.models_button = QPushButton(translate("Sidebar", " Models"))
+        self.settings_button = QPushButton(translate("Sidebar", " Settings"))
+        self.help_button = HelpButton(theme)
+        self.hide_button = IconButton(theme, "panel-left", translate("Sidebar", "Hide the sidebar (Ctrl+B)"))
+        self._make()
+        self._arrange()
+        theme.changed.connect(self._recolor)
+        self._recolor()
+        self._found_for = ""  # what was typed when the results came that are shown
+        self._takes_first = False  # Enter was pressed before the results came
+        self.set_rows([], None)
+
+    def _make(self) -> None:
+        self.new_button.setAccessibleName(translate("Sidebar", "New chat"))
+        self.new_button.setToolTip(translate("Sidebar", "Start a new chat (Ctrl+N)"))
+        self.settings_button.setProperty("kind", "side")
+        self.settings_button.setAccessibleName(translate("Sidebar", "Settings"))
+        self.settings_button.setToolTip(translate("Sidebar", "Open the settings (Ctrl+,)"))
+        self.models_button.setProperty("kind", "side")
+        self.models_button.setAccessibleName(translate("Sidebar", "Models"))
+        self.models_button.setToolTip(translate("Sidebar", "Find, judge and download models (Ctrl+M)"))
+        for button in (self.new_button, self.models_button, self.settings_button):
+            button.setIconSize(QSize(16, 16))
+            button.setCursor(Qt.CursorShape.PointingHandCursor)
+        self.search.setObjectName("search")
+        self.search.setPlaceholderText(translate("Sidebar", "Search chats"))
+        self.search.setAccessibleName(translate("Sidebar", "Search chats"))
+        self.search.setToolTip(hover(translate("Sidebar", "Searches titles, messages and what is attached to them.")))
+        self.search.setClearButtonEnabled(False)
+        self._search_icon = QAction(self.search)
+        self.search.addAction(self._search_icon, QLineEdit.ActionPosition.LeadingPosition)
+        self.empty.setProperty("kind", "caption")
+        self.empty.setWordWrap(True)
+        self.empty.setContentsMargins(10, 8, 10, 8)
+        self.search.textChanged.connect(self._on_search)
+        self.search.taken.connect(self._take_first)
+        self.search.left_downwards.connect(self._into_list)
+        self.search.left.connect(self._leave_search)
+        self.results.left_upwards.connect(self.focus_search)
+        self.results.left.connect(self._leave_search)
+        self.results.chosen.connect(self.result_chosen)
+        self.menu_button.clicked.connect(self._open_menu)
+        self.new_button.clicked.connect(self.new_chat)
+        self.models_button.clicked.connect(self.models)
+        self.settings_button.clicked.connect(self.settings)
+        self.hide_button.clicked.connect(self.hide_requested)
+        self.list.chosen.connect(self.chosen)
+        self.list.rename_requested.connect(self.rename_requested)
+        self.list.delete_requested.connect(self.delete_requested)
+
+    def _arrange(self) -> None:
+        top = QHBoxLayout()
+        top.setSpacing(8)
+        top.addWidget(self.new_button, 1)
+        for small in (self.menu_button, self.hide_button):
+            top.addWidget(small, 0, Qt.AlignmentFlag.AlignVCenter)  # without, the row would be no higher than it
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(12, 12, 12, 12)
+        layout.setSpacing(8)
+        layout.addLayout(top)
+        layout.addWidget(self.search)
+        layout.addWidget(self.empty)
+        for each in (self.list, self.results):
+            self.lists.addWidget(each)
+        layout.addWidget(self.lists, 1)
+        layout.addWidget(self.models_button)
+        foot = QHBoxLayout()
+        foot.setSpacing(8)
+        foot.addWidget(self.settings_button, 1)
+        foot.addWidget(self.help_button, 0, Qt.AlignmentFlag.AlignVCenter)
+        layout.addLayout(foot)
+
+    def set_rows(
+        self, rows: Sequence[ConversationRow], current_id: int | None, folders: Sequence[FolderRow] | None = None
+    ) -> None:
+        """Show the conversations, newest first, and the folders."""
+        self.list.set_rows(rows, current_id, folders)
+        self._show_empty()
+
+    def show_results(self, hits: Sequence[SearchHit]) -> None:
+        """Show where the words of the search were found."""
+        if self.is_searching:
+            self.results.set_hits(hits)
+            self.lists.setCurrentWidget(self.results)
+            self._show_empty()
+            self._found_for = self.search.text()
+            if self._takes_first:
+                self._take_first()
+
+    def _take_first(self) -> None:
+        """Open the first place; where what was typed is still being looked for, as soon as it is found."""
+        self._takes_first = self.is_searching and self._found_for != self.search.text()
+        if not self._takes_first:
+            self.results.choose_first()
+
+    @property
+    def is_searching(self) -> bool:
+        """Whether there are words to look for."""
+        return bool(self.search.text().strip())
+
+    def focus_search(self) -> None:
+        """Put the caret in the search box."""
+        self.search.setFocus(Qt.FocusReason.ShortcutFocusReason)
+        self.search.selectAll()
+
+    def _on_search(self, text: str) -> None:
+        self._takes_first, self._found_for = False, ""
+        if not self.is_searching:
+            self.results.set_hits(())
+            self.lists.setCurrentWidget(self.list)
+            self._show_empty()
+        self.search_wanted.emit(text)
+
+    def _show_empty(self) -> None:
+        searching = self.lists.currentWidget() is self.results
+        nothing = not self.results.hits if searching else self.list.rows.rowCount() == 0
+        self.empty.setText(
+            translate("Sidebar", "These words are in no chat.")
+            if searching
+            else translate("Sidebar", "Your chats appear here.")
+        )
+        self.empty.setVisible(nothing)
+
+    def _into_list(self) -> None:
+        if self.is_searching:
+            self.results.focus_first()
+        else:
+            self.list.setFocus(Qt.FocusReason.TabFocusReason)
+
+    def _leave_search(self) -> None:
+        self.search.clear()
+        self.left.emit()
+
+    def _open_menu(self) -> None:
+        menu = make_list_menu(self, self._theme, self.wishes)
+        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        menu.popup(self.menu_button.mapToGlobal(self.menu_button.rect().bottomLeft()))
+
+    def _recolor(self) -> None:
+        tokens = self._theme.tokens
+        self.new_button.setIcon(self._theme.icon("plus", tokens.text))
+        self.models_button.setIcon(self._theme.icon("library", tokens.text_muted))
+        self.settings_button.setIcon(self._theme.icon("settings", tokens.text_muted))
+        self._search_icon.setIcon(self._theme.icon("search"))

@@ -1,0 +1,1 @@
+"""Formulas typeset on a thread of their own, and kept."""

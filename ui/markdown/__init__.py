@@ -1,0 +1,1 @@
+"""Markdown that arrives in pieces, parsed with the place of every token. Draws nothing."""

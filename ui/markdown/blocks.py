@@ -1,0 +1,363 @@
+"""Markdown that arrives in pieces: closed top-level blocks are kept, only the open tail is parsed again. No Qt.
+
+A new top-level block is certain only when its first line is complete (of a table the second, too); until then
+everything from the last certain block on is the tail. Reference definitions are off, so that a closed block can never
+change its meaning later.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+
+from markdown_it.token import Token
+
+from ui.markdown.html_writer import render_tokens
+from ui.markdown.lists import PART
+from ui.markdown.parser import SafeParser
+from ui.markdown.parts import (
+    LIST_ITEMS,
+    TABLE_ROWS,
+    column_widths,
+    is_table,
+    line_of_item,
+    line_of_row,
+    number_of,
+    rows_of,
+    table_part,
+)
+from ui.markdown.places import NOTHING_DRAWN, Drawn, Lines, code_places, drawn
+from ui.markdown.words import grow_html, takes_words, words_after
+
+MAX_RUN_BLOCKS = 10
+MAX_RUN_CHARS = 2_000
+ROW_CHARS = 250  # what a row of a table takes to lay out, as characters of prose
+_PARSER = SafeParser()  # keeps nothing between calls
+_FENCE_OPEN = re.compile(r"(`{3,}|~{3,})([^\n]*)\n")
+_HALF_FENCE = re.compile(r"(?:^|\n) {0,3}(?:`{1,2}|~{1,2})$")
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """One top-level block: prose as HTML for a text document, or the text of a code fence; and what of it is shown."""
+
+    html: str = ""
+    code: str = ""
+    language: str = ""
+    is_code: bool = False
+    closed: bool = True
+    num_chars: int = 0
+    drawn: Drawn = NOTHING_DRAWN
+    goes_on: bool = False  # a part of a list or table, of which the next block is more
+    num_rows: int = 0  # of a table
+
+
+@dataclass(frozen=True, slots=True)
+class Segment:
+    """What one widget shows: a run of prose blocks, or one code fence."""
+
+    html: str = ""
+    code: str = ""
+    language: str = ""
+    is_code: bool = False
+    closed: bool = True
+    num_blocks: int = 1
+    drawn: Drawn = NOTHING_DRAWN
+    goes_on: bool = False  # it ends with a part of a list or table, of which the next one is more
+
+
+def plan_segments(blocks: Sequence[Block]) -> list[Segment]:
+    """Blocks to widgets, greedily from the front: prose runs are cut so that re-setting the last one stays cheap."""
+    segments: list[Segment] = []
+    run: list[Block] = []
+    for block in blocks:
+        if run and (block.is_code or _is_full(run)):
+            segments.append(_prose(run))
+            run = []
+        if block.is_code:
+            segments.append(
+                Segment("", block.code, block.language, is_code=True, closed=block.closed, drawn=block.drawn)
+            )
+        else:
+            run.append(block)
+    if run:
+        segments.append(_prose(run))
+    return segments
+
+
+def plan_tail(final: Sequence[Block], tail: Sequence[Block]) -> Segment | None:
+    """The open blocks as a segment of its own, where all of them join the run of prose that ``final`` ends with."""
+    run: list[Block] = []
+    for block in final:
+        if block.is_code or _is_full(run):
+            run = []
+        if not block.is_code:
+            run.append(block)
+    if not run or not tail or final[-1].is_code:
+        return None
+    for block in tail:
+        if block.is_code or _is_full(run):
+            return None
+        run.append(block)
+    return _prose(tail)
+
+
+def _is_full(run: Sequence[Block]) -> bool:
+    size = sum(item.num_chars + ROW_CHARS * item.num_rows for item in run)
+    return len(run) >= MAX_RUN_BLOCKS or size >= MAX_RUN_CHARS
+
+
+def _prose(run: Sequence[Block]) -> Segment:
+    places: list[int] = []
+    formulas: list[tuple[int, int]] = []
+    for block in run:
+        formulas += [(begin + len(places), end + len(places)) for begin, end in block.drawn.formulas]
+        places.extend(block.drawn.places)
+    shown = Drawn("".join(block.drawn.text for block in run), tuple(places), tuple(formulas))
+    html = "".join(block.html for block in run)
+    return Segment(html=html, num_blocks=len(run), drawn=shown, goes_on=run[-1].goes_on)
+
+
+@dataclass(slots=True)
+class BlockStream:
+    """Feeds on text, gives blocks. The result does not depend on where the text was cut.
+
+    ``base``: where the text begins in the one that the places of the blocks are counted in.
+    """
+
+    base: int = 0
+    _tail: str = ""
+    _tail_blocks: list[Block] = field(default_factory=list)
+    _finished: bool = False
+    _begin: int = 0  # of the tail, without what is left out
+    _num_fed: int = 0
+    _left_out: list[int] = field(default_factory=list)  # places of carriage returns, without those before them
+    _takes_words: bool = False  # whether the open block ends in plain words
+    _next_number: int = 0  # of the ordered list whose part comes next
+    _head: str = ""  # of the table whose part comes next: its first two lines
+    _widths: tuple[int, ...] = ()  # of its columns
+    words: str = ""  # by which the open block grew with the last piece, where nothing else changed
+    was_parsed: bool = False  # whether the last piece took more than to make the open block longer
+
+    def feed(self, text: str) -> list[Block]:
+        """Take the next piece; returns the blocks that became final with it."""
+        pieces = text.split("\r")
+        for piece in pieces[:-1]:
+            self._num_fed += len(piece)
+            self._left_out.append(self._num_fed)
+        self._num_fed += len(pieces[-1])
+        # Empty lines before a block mean nothing, and without them a fence is recognised at the very start.
+        num_known = len(self._tail)
+        grown = self._tail + "".join(pieces)
+        self._tail = grown.lstrip("\n")
+        self._begin += len(grown) - len(self._tail)
+        self.words = ""
+        self.was_parsed = not (self._grow_open_fence() or self._grow_words(num_known))
+        return self._parse() if self.was_parsed else []
+
+    def takes_words(self, text: str) -> bool:
+        """Whether the next piece, if it were this, would only make the open block longer by words."""
+        if not self._takes_words or "\r" in text:
+            return False
+        return bool(words_after(self._tail + text, len(self._tail)))
+
+    def finish(self) -> list[Block]:
+        """No more text will come: returns the last blocks."""
+        self._finished = True
+        final = self._parse() + [self._as_final(block) for block in self._tail_blocks]
+        self._tail, self._tail_blocks = "", []
+        return final
+
+    @property
+    def tail(self) -> Sequence[Block]:
+        """The blocks that may still change."""
+        return self._tail_blocks
+
+    def _as_final(self, block: Block) -> Block:
+        return block if block.closed else replace(block, closed=True)
+
+    def _grow_open_fence(self) -> bool:
+        """The fast path of a long code block: no parsing while no line can close it."""
+        opening = _FENCE_OPEN.match(self._tail)
+        last = self._tail_blocks[-1] if self._tail_blocks else None
+        if opening is None or last is None or not last.is_code or last.closed:
+            return False
+        marker = opening[1][:3]
+        known = opening.end() + len(last.code)
+        if self._tail.find(marker[0], max(opening.end(), known - 16)) != -1:
+            return False
+        code = self._tail[opening.end() :]
+        start = self.base + self._begin + opening.end()
+        shown = self._in_source(Drawn(code, range(start, start + len(code))))
+        self._tail_blocks = [Block("", code, last.language, True, False, len(code), shown)]
+        return True
+
+    def _grow_words(self, num_known: int) -> bool:
+        """The fast path of prose: words without any sign of Markdown."""
+        words = words_after(self._tail, num_known) if self._takes_words else None
+        if words is None:
+            return False
+        if words:
+            block, start = self._tail_blocks[-1], self.base + self._begin + len(self._tail[:num_known].rstrip(" "))
+            more = self._in_source(Drawn(words, range(start, start + len(words))))
+            known = block.drawn
+            shown = Drawn(known.text + words, (*known.places, *more.places), known.formulas)
+            grown = replace(block, html=grow_html(block.html, words), num_chars=len(shown.text), drawn=shown)
+            self._tail_blocks = [*self._tail_blocks[:-1], grown]
+            self.words = words
+        return True
+
+    def _in_source(self, shown: Drawn) -> Drawn:
+        """Count the carriage returns in, which were left out of the text that was parsed."""
+        if not self._left_out or not shown.places or self._left_out[0] > max(shown.places) - self.base:
+            return shown
+        places = tuple(place + bisect_right(self._left_out, place - self.base) for place in shown.places)
+        return replace(shown, places=places)
+
+    def _parse(self) -> list[Block]:
+        # One or two backticks alone on the last line are most often the beginning of a fence: wait for the third.
+        known = self._tail
+        if not self._finished and _HALF_FENCE.search(known):
+            known = _HALF_FENCE.sub("", known)
+        text = self._head + known
+        groups = list(_top_level(_PARSER.parse(text)))
+        self._go_on_counting(groups)
+        parts = self._close_part(text, groups)
+        if parts:
+            return parts + self._parse()
+        self._takes_words = bool(groups) and known is self._tail and takes_words(groups[-1])
+        lines = Lines.of(text)
+        blocks = [self._block(group, text, lines) for group in groups]
+        if len(blocks) < 2:
+            self._tail_blocks = blocks
+            return []
+        start = _line_offset(text, _first_line(groups[-1]))
+        # A table may break into a paragraph, and only its second line, once whole, makes it one.
+        if text.count("\n", start) < (2 if is_table(groups[-1]) else 1):
+            self._tail_blocks = blocks
+            return []
+        self._move_to(start)
+        self._tail_blocks = blocks[-1:]
+        return [self._as_final(block) for block in blocks[:-1]]
+
+    def _move_to(self, place: int) -> None:
+        """Begin the tail at this place of what was parsed: all before it is final."""
+        self._tail = self._tail[place - len(self._head) :]
+        self._begin += place - len(self._head)
+        self._next_number, self._head = 0, ""
+
+    def _close_part(self, text: str, groups: list[list[Token]]) -> list[Block]:
+        """Cut the first long list or table behind its first items, if the one behind them has certainly begun."""
+        for number, group in enumerate(groups):
+            rows = rows_of(group) if is_table(group) else []
+            line = line_of_row(rows[TABLE_ROWS]) if len(rows) > TABLE_ROWS else line_of_item(group, LIST_ITEMS)
+            if not line or not self._is_whole(text, _line_offset(text, line)):
+                continue
+            lines = Lines.of(text)
+            before = [self._as_final(self._block(each, text, lines)) for each in groups[:number]]
+            part = self._close_rows(text, group, rows) if rows else self._close_items(text, group, line)
+            if part:
+                return before + part
+        return []
+
+    def _is_whole(self, text: str, place: int) -> bool:
+        """Whether the line at this place will not become longer."""
+        return self._finished or "\n" in text[place:]
+
+    def _close_items(self, text: str, group: list[Token], line: int) -> list[Block]:
+        """The items of a list before a line; none where they are no list of their own."""
+        first, place = _line_offset(text, _first_line(group)), _line_offset(text, line)
+        part = list(_top_level(_PARSER.parse(text[first:place])))
+        if len(part) != 1:
+            return []
+        items = part[0]
+        if group[0].attrGet("start") is not None:
+            items[0].attrSet("start", number_of(group))
+        items[0].attrJoin("class", PART)
+        self._move_to(first)
+        block = self._block(items, text[first:place], Lines.of(text[first:place]))
+        self._move_to(place - first)
+        self._next_number = number_of(items) + LIST_ITEMS
+        return [replace(block, goes_on=True)]
+
+    def _close_rows(self, text: str, group: list[Token], rows: list[list[Token]]) -> list[Block]:
+        """All the parts of a table that are whole; its first two lines are kept for those that come."""
+        first, lines = _first_line(group), Lines.of(text)
+        is_more, widths = self._is_more(group), self._widths_of(group)
+        head = text[_line_offset(text, first) : _line_offset(text, first + 2)]
+        blocks, place = [], 0
+        for begin in range(0, len(rows) - TABLE_ROWS, TABLE_ROWS):
+            end = _line_offset(text, line_of_row(rows[begin + TABLE_ROWS]))
+            if not self._is_whole(text, end):
+                break
+            kept = rows[begin : begin + TABLE_ROWS]
+            part, place = table_part(group, kept, widths, is_more=is_more or begin > 0, goes_on=True), end
+            blocks.append(self._table(part, kept, lines, goes_on=True))
+        self._move_to(place)
+        self._head, self._widths = head, widths
+        return blocks
+
+    def _is_more(self, group: list[Token]) -> bool:
+        """Whether a table goes on one whose first rows are final."""
+        return bool(self._head) and _first_line(group) == 0
+
+    def _widths_of(self, group: list[Token]) -> tuple[int, ...]:
+        return self._widths if self._is_more(group) else column_widths(group)
+
+    def _table(self, group: list[Token], rows: list[list[Token]], lines: Lines, *, goes_on: bool = False) -> Block:
+        shown = self._in_source(drawn(group, lines, self._base))
+        html = render_tokens(_PARSER, group)
+        return Block(html, num_chars=len(shown.text), drawn=shown, goes_on=goes_on, num_rows=len(rows))
+
+    def _go_on_counting(self, groups: list[list[Token]]) -> None:
+        """An ordered list that was cut goes on with the number that comes next, whatever is written."""
+        if self._next_number and groups and groups[0][0].type == "ordered_list_open":
+            groups[0][0].attrSet("start", self._next_number)
+
+    @property
+    def _base(self) -> int:
+        """Where what is parsed begins in the whole text."""
+        return self.base + self._begin - len(self._head)
+
+    def _block(self, group: list[Token], text: str, lines: Lines) -> Block:
+        first = group[0]
+        if first.type in ("fence", "code_block"):
+            code, is_fence = first.content, first.type == "fence"
+            language = first.info.strip().split(maxsplit=1)[0] if first.info.strip() else ""
+            shown = self._in_source(Drawn(code, code_places(first, text, lines, self._base)))
+            return Block("", code, language, True, is_fence and _is_closed(first, text), len(code), shown)
+        if is_table(group):
+            rows, is_more = rows_of(group), self._is_more(group)
+            return self._table(table_part(group, rows, self._widths_of(group), is_more=is_more), rows, lines)
+        shown = self._in_source(drawn(group, lines, self._base))
+        return Block(render_tokens(_PARSER, group), num_chars=len(shown.text), drawn=shown)
+
+
+def _top_level(tokens: Sequence[Token]) -> Iterator[list[Token]]:
+    group: list[Token] = []
+    for token in tokens:
+        group.append(token)
+        if token.level == 0 and token.nesting <= 0:
+            yield group
+            group = []
+
+
+def _first_line(group: Sequence[Token]) -> int:
+    return group[0].map[0] if group[0].map else 0
+
+
+def _line_offset(text: str, line: int) -> int:
+    offset = 0
+    for _ in range(line):
+        offset = text.index("\n", offset) + 1
+    return offset
+
+
+def _is_closed(token: Token, text: str) -> bool:
+    """Whether the fence's closing line has come, with its line end."""
+    first, last = token.map or (0, 0)
+    lines = text.split("\n")
+    closing = lines[last - 1].strip() if last - 1 > first else ""
+    return last < len(lines) and len(closing) >= len(token.markup) and set(closing) == set(token.markup)

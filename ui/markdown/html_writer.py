@@ -1,0 +1,169 @@
+"""Parsed Markdown to the HTML that Qt's text documents understand: no raw HTML, no images, safe links only.
+
+Knows no Qt: colours come from a style sheet of the document, so the same HTML serves both palettes. A formula is an
+image whose address is its source; what it looks like is not decided here.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from html import escape
+from urllib.parse import quote, unquote
+
+from markdown_it import MarkdownIt
+from markdown_it.common.utils import escapeHtml
+from markdown_it.renderer import RendererHTML
+from markdown_it.token import Token
+from markdown_it.utils import EnvType, OptionsDict
+
+from ui.markdown.lists import DEPTH, FIRST, ITEMS, NUM_DIGITS, RIGHT_TO_LEFT, TASK, TURNS
+from ui.markdown.math_rules import BLOCK, INLINE
+
+_ALIGN = {"text-align:left": "left", "text-align:right": "right", "text-align:center": "center"}
+
+
+MAX_QUOTE_LEVEL = 8
+FORMULA = "formula:"  # how the address of a formula begins
+FORMULA_IMAGE = re.compile(rf'<img src="({FORMULA}[^"]*)"/>')
+
+
+def formula_address(source: str) -> str:
+    """The address under which a formula stands in the HTML; it holds the whole source."""
+    return FORMULA + quote(source, safe="")
+
+
+def formula_source(address: str) -> str:
+    """The formula behind an address; empty where it is none."""
+    return unquote(address.removeprefix(FORMULA)) if address.startswith(FORMULA) else ""
+
+
+def _image(token: Token) -> str:
+    """Nothing is ever loaded: an image is its description, linked to its address."""
+    address = str(token.attrGet("src") or "")
+    return f'<a href="{escape(address)}">{escape(token.content or "image")}</a>'
+
+
+def _nested_code(token: Token) -> str:
+    """Code inside a list or a quotation: in a cell, so that it has a ground of its own."""
+    opening = f'<table class="code{_place(token)}" width="100%" cellspacing="0"><tr><td class="code">'
+    return f'{opening}<pre class="nested">{escape(token.content.rstrip())}</pre></td></tr></table>'
+
+
+def _place(token: Token) -> str:
+    """The classes that bring a table in lists to their indent, and the first one of an item to its top."""
+    depth = token.meta.get(DEPTH)
+    return (f" in{depth}" if depth else "") + (f" {FIRST}" if token.meta.get(FIRST) else "")
+
+
+def _numbered(token: Token) -> str:
+    """An ordered list, moved in further where its last number is a long one."""
+    start = token.attrGet("start")
+    num_digits = len(str((1 if start is None else int(start)) + token.meta.get(ITEMS, 1) - 1))
+    kinds = [str(token.attrGet("class") or ""), f"digits{num_digits}" if num_digits > NUM_DIGITS else ""]
+    kind = " ".join(filter(None, kinds))
+    return "<ol" + (f' start="{start}"' if start is not None else "") + (f' class="{kind}"' if kind else "") + ">\n"
+
+
+def _item(token: Token) -> str:
+    """An item of a list; a list in which tasks and other items stand is one list for each kind."""
+    kind, turns = token.attrGet("class"), token.meta.get(TURNS)
+    item = f'<li class="{kind}">' if kind else "<li>"
+    return item if turns is None else f'</ul>\n<ul class="{turns}">\n{item}'
+
+
+def _cell(tag: str) -> Callable[[Token], str]:
+    def opening(token: Token) -> str:
+        width = token.attrGet("width")
+        align = _ALIGN.get(str(token.attrGet("style") or ""), "left")
+        return f'<{tag} align="{align}" width="{width}">' if width else f'<{tag} align="{align}">'
+
+    return opening
+
+
+def _table(token: Token) -> str:
+    kind = token.attrGet("class") or "grid"
+    return f'<table class="{kind}{_place(token)}" width="100%" cellspacing="0" cellpadding="6">'
+
+
+def _open_quote(token: Token) -> str:
+    """Qt lays a table out twice for each one that it is in: quotes in many quotes stand as deep as the outer ones."""
+    if token.level >= MAX_QUOTE_LEVEL:
+        return ""
+    kind = "quote-rtl" if token.meta.get(RIGHT_TO_LEFT) else "quote"
+    return f'<table class="quote{_place(token)}" width="100%" cellspacing="0"><tr><td class="{kind}">'
+
+
+def _close_quote(token: Token) -> str:
+    return "</td></tr></table>" if token.level < MAX_QUOTE_LEVEL else ""
+
+
+def _formula(token: Token) -> str:
+    return f'<img src="{formula_address(token.content)}"/>'
+
+
+def _formula_block(token: Token) -> str:
+    """A display formula on a line of its own; while its end is missing, its source."""
+    if not token.info:
+        return f"<p>{escape(token.content).replace(chr(10), '<br/>')}</p>"
+    return f'<p class="formula" align="center">{_formula(token)}</p>'
+
+
+# What Qt lays out differently from browsers.
+_RULES: dict[str, Callable[[Token], str]] = {
+    "code_inline": lambda token: f'<span class="code">{escape(token.content)}</span>',
+    "fence": _nested_code,
+    "code_block": _nested_code,
+    "image": _image,
+    "text_special": lambda token: escape(token.content),
+    INLINE: _formula,
+    BLOCK: _formula_block,
+    "hr": lambda _token: "<hr/>",
+    "softbreak": lambda _token: "<br/>",  # chat models mean their line breaks
+    "table_open": _table,
+    "table_close": lambda _token: "</table>",
+    "th_open": _cell("th"),
+    "td_open": _cell("td"),
+    "blockquote_open": _open_quote,
+    "blockquote_close": _close_quote,
+    "ordered_list_open": _numbered,
+    "list_item_open": _item,
+    TASK: lambda token: token.content,
+}
+
+
+class _DocumentRenderer(RendererHTML):
+    def __init__(self) -> None:
+        super().__init__()
+        rules: dict[str, Callable[..., str]] = dict(self.rules)
+        rules.update({name: _rule(make) for name, make in _RULES.items()})
+        self.rules = rules  # type: ignore[assignment]  # declared as methods, used as callables
+
+    def renderInline(self, tokens: Sequence[Token], options: OptionsDict, env: EnvType) -> str:
+        """Called for the content of each line; as the parser's own, with a short way for words and plain marks."""
+        parts: list[str] = []
+        for index, token in enumerate(tokens):
+            if token.type == "text":
+                parts.append(escapeHtml(token.content))
+            elif token.type in self.rules:
+                parts.append(self.rules[token.type](tokens, index, options, env))
+            elif token.attrs or token.hidden or token.block:
+                parts.append(self.renderToken(tokens, index, options, env))
+            else:
+                parts.append(f"</{token.tag}>" if token.nesting < 0 else f"<{token.tag}>")
+        return "".join(parts)
+
+
+def _rule(make: Callable[[Token], str]) -> Callable[..., str]:
+    def render(tokens: Sequence[Token], index: int, *_rest: object) -> str:
+        return make(tokens[index])
+
+    return render
+
+
+_RENDERER = _DocumentRenderer()
+
+
+def render_tokens(parser: MarkdownIt, tokens: Sequence[Token]) -> str:
+    """HTML of some top-level tokens."""
+    return str(_RENDERER.render(list(tokens), parser.options, {}))

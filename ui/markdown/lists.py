@@ -1,0 +1,145 @@
+"""Owns what the items of lists need beyond CommonMark: check marks of tasks, and how deep in lists a block stands.
+
+A rule of the parser behind all others; it changes no token of a line's content, since those are shared. No Qt.
+
+Task lists are those of GitHub's Markdown (https://github.github.com/gfm/#task-list-items-extension-). A check mark is a
+character of its own, so it can be selected, copied and read out, and says what it says without any colour.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from markdown_it import MarkdownIt
+from markdown_it.rules_core import StateCore
+from markdown_it.token import Token
+
+from ui.markdown.inline import PLACE
+from ui.text.reading_direction import is_right_to_left
+
+TASK = "task"  # the type of a check mark's token, and the class of what begins with one
+TASKS = "tasks"  # the class of a list of tasks: without bullets
+PART = "part"  # the class of a list that goes on below
+LAST = "last"  # the class of a list in a list with whose end the outermost one ends
+TIGHT = "tight"  # the class of a paragraph that other blocks of its item follow closely
+DEPTH = "depth"  # in a token's meta: in how many lists its block stands, counted from the innermost quote
+RIGHT_TO_LEFT = "right to left"  # in a quote's meta: whether its first words are read so
+FIRST = "first"  # in a token's meta: whether its block is the first one of an item or quote
+TURNS = "turns"  # in an item's meta: the class of the list that begins with it, in place of the one before it
+MAX_DEPTH = 8  # deeper ones stand where these stand
+ITEMS = "items"  # in the meta of an ordered list: how many it has
+NUM_DIGITS, MAX_DIGITS = 2, 9  # of numbers: so many fit the indent of every list; no more are read
+OPEN, DONE = "☐", "☑"
+_MARK = re.compile(r"\[([ xX])\](?=\s)")
+_OPENINGS = frozenset({"bullet_list_open", "ordered_list_open", "blockquote_open"})
+_CLOSINGS = frozenset({"bullet_list_close", "ordered_list_close", "blockquote_close"})
+_BOXES = frozenset({"fence", "code_block", "blockquote_open", "table_open"})
+_WATCHED = _OPENINGS | _CLOSINGS | _BOXES | {"list_item_open"}
+_HOLDERS = frozenset({"list_item_open", "blockquote_open"})
+
+
+def add_lists(parser: MarkdownIt) -> None:
+    """Teach a parser task lists, and to note how deep in lists quotes, code and tables stand."""
+    parser.core.ruler.push("lists", _arrange)
+
+
+@dataclass(slots=True)
+class _Opened:
+    """A list or quote that is not closed yet."""
+
+    opening: Token
+    depth: int  # of the lists since the last quote, without this one
+    is_task: bool | None = None  # the last item; None before the first one
+    num_items: int = 0
+    begun_by: Token | None = None  # the item with which the list turned last, if it did
+
+    def add_class(self, name: str) -> None:
+        """To the list, or to the last one of those that it is shown as."""
+        if self.begun_by is None:
+            self.opening.attrJoin("class", name)
+        else:
+            self.begun_by.meta = {TURNS: f"{self.begun_by.meta[TURNS]} {name}".strip()}
+
+
+def _arrange(state: StateCore) -> None:
+    tokens = state.tokens
+    opened: list[_Opened] = []
+    depth = 0  # of the lists since the last quote
+    for index, token in enumerate(tokens):
+        kind = token.type
+        if kind not in _WATCHED:
+            continue
+        if kind in _BOXES and opened:
+            is_first = tokens[index - 1].type in _HOLDERS
+            token.meta = {**token.meta, DEPTH: min(depth, MAX_DEPTH), FIRST: is_first}
+        if kind == "blockquote_open":
+            token.meta = {**token.meta, RIGHT_TO_LEFT: is_right_to_left(_first_words(tokens, index))}
+        if kind in _OPENINGS:
+            opened.append(_Opened(token, depth))
+            depth = 0 if kind == "blockquote_open" else depth + 1
+        elif kind in _CLOSINGS:
+            closed = opened.pop()
+            depth = closed.depth
+            closed.opening.meta = {**closed.opening.meta, ITEMS: closed.num_items}
+            if depth and kind != "blockquote_close" and _ends_all(tokens, index, depth):
+                closed.add_class(LAST)
+        elif kind == "list_item_open":
+            opened[-1].num_items += 1
+            _look_at_item(tokens, index, opened[-1])
+
+
+def _first_words(tokens: Sequence[Token], opening: int) -> str:
+    """What a quote begins with; empty where it has no words."""
+    for index in range(opening + 1, len(tokens)):
+        if tokens[index].type == "inline":
+            return tokens[index].content
+        if tokens[index].type == "blockquote_close":
+            break
+    return ""
+
+
+def _ends_all(tokens: Sequence[Token], index: int, depth: int) -> bool:
+    """Whether with the list that is closed here all those end that it is in."""
+    following = (token.type for token in tokens[index + 1 : index + 1 + 2 * depth])
+    return all(kind in _CLOSINGS or kind == "list_item_close" for kind in following)
+
+
+def _look_at_item(tokens: Sequence[Token], index: int, inside: _Opened) -> None:
+    item, paragraph = tokens[index : index + 2]
+    words = tokens[index + 2] if paragraph.type == "paragraph_open" else None
+    marked = _with_mark(words.children or ()) if words is not None else None
+    if words is not None and paragraph.hidden and tokens[index + 4].type != "list_item_close":
+        tokens[index + 3].hidden = paragraph.hidden = False
+        paragraph.attrJoin("class", TIGHT)
+    if words is not None and marked:
+        words.children = marked
+    if inside.opening.type != "bullet_list_open":
+        return
+    if marked:
+        (item if paragraph.hidden else paragraph).attrJoin("class", TASK)
+    _turn(item, inside, is_task=marked is not None)
+
+
+def _turn(item: Token, inside: _Opened, *, is_task: bool) -> None:
+    """Begin another list with an item that is of another kind than the one before it."""
+    if inside.is_task is None and is_task:
+        inside.opening.attrJoin("class", TASKS)
+    elif inside.is_task not in (None, is_task):
+        inside.add_class(PART)
+        inside.begun_by, item.meta = item, {TURNS: TASKS if is_task else ""}
+    inside.is_task = is_task
+
+
+def _with_mark(children: Sequence[Token]) -> list[Token] | None:
+    """The content of a task with its check mark in place of the brackets; None where it is no task."""
+    if not children or children[0].type != "text" or not children[0].content.startswith("["):
+        return None
+    found = _MARK.match(children[0].content)
+    if found is None:
+        return None
+    place = int(children[0].meta[PLACE])
+    mark = Token(TASK, "", 0, content=OPEN if found[1] == " " else DONE, meta={PLACE: place + 1})
+    rest = Token("text", "", 0, content=children[0].content[found.end() :], meta={PLACE: place + found.end()})
+    return [mark, rest, *children[1:]]

@@ -1,0 +1,38 @@
+"""The Markdown that answers may use, parsed with the place of each token in its source. Knows no Qt.
+
+CommonMark with tables, strikethrough, bare addresses, task lists and formulas. Raw HTML and unsafe links stay visible
+as text.
+"""
+
+from __future__ import annotations
+
+from markdown_it import MarkdownIt
+
+from ui.markdown.inline import PlacedInline
+from ui.markdown.links import add_bare_links
+from ui.markdown.lists import add_lists
+from ui.markdown.math_rules import add_formulas
+from ui.text.links import is_safe
+
+MAX_NESTING = 100  # what stands deeper is left out by the parser
+
+
+class SafeParser(MarkdownIt):
+    """The parser. Reference definitions are off: with them a block could change its meaning after it was closed.
+
+    Text tokens are not joined, so that each keeps its place.
+    """
+
+    def __init__(self, *, formulas: bool = True) -> None:
+        super().__init__("commonmark")
+        self.inline = PlacedInline()
+        self.configure("commonmark", {"html": False, "maxNesting": MAX_NESTING})
+        self.enable(["table", "strikethrough"]).disable(["reference", "fragments_join", "text_join"])
+        add_bare_links(self)
+        add_lists(self)
+        if formulas:
+            add_formulas(self)
+
+    def validateLink(self, url: str) -> bool:
+        """Called by the parser for each address."""
+        return is_safe(url)

@@ -1,0 +1,87 @@
+"""Words that only make the open block longer, told from those that must be parsed. Pure, no Qt.
+
+While no sign of Markdown comes, and none stands right before, more words are more words: the same block, a little
+longer. Most pieces of an answer are of this kind.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from markdown_it.common.utils import escapeHtml
+from markdown_it.token import Token
+
+from ui.markdown.links import may_be_link
+
+_CLOSINGS = frozenset(
+    {"paragraph_close", "heading_close", "list_item_close", "bullet_list_close", "ordered_list_close"}
+)
+_END_TAGS = re.compile(r"(?:</\w+>|\s)*\Z")
+_END_CHARS = 64  # more than the end tags of any but the most nested list
+_TAGS = re.compile(r"<[^>]*>")
+_SPACES = re.compile(r"\s+")
+_WORDS = re.compile(r"\S+")
+_ENTITIES = re.compile(r"&#?\w+;")
+# Letters and digits, signs that are harmless within a line that has a letter, and all printable that ASCII lacks.
+_PLAIN = re.compile("[0-9A-Za-z .,:'\"?/%=+\u00a1-\U0010ffff-]*")
+
+
+def takes_words(group: Sequence[Token]) -> bool:
+    """Whether the last thing that a top-level block shows is plain words, at the very end of its document."""
+    last = next((token for token in reversed(group) if token.type not in _CLOSINGS), None)
+    if last is None or last.type != "inline" or not last.children:
+        return False
+    child = last.children[-1]
+    return child.type == "text" and child.level == 0 and bool(child.content)
+
+
+def words_after(text: str, num_known: int) -> str | None:
+    """The words by which the shown end of ``text[:num_known]`` grows, without spaces at their end; None: parse."""
+    known = text[:num_known].rstrip(" ")
+    added = text[len(known) :]
+    if "  " in added or not known or not _is_plain(known[-1] + added):
+        return None
+    word = max(known.rfind(" "), known.rfind("\n")) + 1
+    if may_be_link(text[word:]):
+        return None
+    line = known[known.rfind("\n") + 1 :]
+    return added.rstrip(" ") if any(map(str.isalpha, line)) else None
+
+
+def grow_html(html: str, words: str) -> str:
+    """The HTML of a block with more words at its end."""
+    first = max(len(html) - _END_CHARS, 0)
+    end = _END_TAGS.search(html, first)
+    if end is not None and (end.start() == first or ">" in html[first : end.start()]):  # a tag may be cut in two
+        end = _END_TAGS.search(html)
+    place = end.start() if end is not None else len(html)
+    return f"{html[:place]}{escapeHtml(words)}{html[place:]}"
+
+
+def place_shown(text: str, before: str, html: str) -> int:
+    """Where in the shown text of an HTML that of another one stops being the same; earlier rather than later."""
+    same = html[: _num_same(before, html)]
+    same = same[: max(same.rfind("<") if same.rfind("<") > same.rfind(">") else len(same), 0)]
+    num_letters = len(_SPACES.sub("", _TAGS.sub("", same)))  # an entity counts too much, never too little
+    num_letters -= sum(len(found) - 1 for found in _ENTITIES.findall(_TAGS.sub("", same))) + same.count("&")
+    place = 0
+    for found in _WORDS.finditer(text):
+        if len(found[0]) >= num_letters:
+            return found.start() + max(num_letters, 0)
+        num_letters -= len(found[0])
+        place = found.end()
+    return place
+
+
+def _num_same(one: str, other: str) -> int:
+    """How many letters two texts share at their front."""
+    low, high = 0, min(len(one), len(other))
+    while low < high:
+        middle = (low + high + 1) // 2
+        low, high = (middle, high) if one.startswith(other[:middle]) else (low, middle - 1)
+    return low
+
+
+def _is_plain(text: str) -> bool:
+    return text.isprintable() and _PLAIN.fullmatch(text) is not None

@@ -1,0 +1,1 @@
+"""The Models place: values in by methods, intentions out by signals."""

@@ -1,0 +1,227 @@
+"""A list to choose from by pointer or arrows: rows of two or three lines with an icon, below headings."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import ceil
+
+from PySide6.QtCore import QAbstractListModel, QModelIndex, QPersistentModelIndex, QRect, QSize, Qt, Signal
+from PySide6.QtGui import QColor, QFont, QFontMetrics, QKeyEvent, QPainter
+from PySide6.QtWidgets import QListView, QStyledItemDelegate, QStyleOptionViewItem, QWidget
+
+from ui.text.formatting import as_written
+from ui.text.one_line import cut
+from ui.theme.theme import SEMIBOLD, Theme
+from ui.widgets.row_ground import paint_ground
+
+Index = QModelIndex | QPersistentModelIndex
+HEADING_PX, PAD_PX, COMPACT_PAD_PX, ICON_PX = 32, 9, 4, 16
+LINE_PX, LEADING_PX = 19, 3  # a line is at least so high, and so much higher than its letters
+_NO_PARENT = QModelIndex()
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """One row; without a key it is a heading. ``tone`` colours the icon: "good", "warn", "bad" or "muted"."""
+
+    key: str
+    title: str
+    lines: tuple[str, ...] = ()
+    side: str = ""  # at the right end of the title's line
+    icon: str = ""
+    tone: str = "muted"
+    spoken: str = ""  # what the icon means, for screen readers and the hover
+
+
+class ChoiceModel(QAbstractListModel):
+    """Holds the rows."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.rows: tuple[Choice, ...] = ()
+        self.has_icons = False  # then all rows leave room for one, so that their words begin at the same place
+
+    def set_rows(self, rows: Sequence[Choice]) -> None:
+        """Replace all."""
+        self.beginResetModel()
+        self.rows = tuple(rows)
+        self.has_icons = any(row.icon for row in rows)
+        self.endResetModel()
+
+    def choice(self, index: Index) -> Choice | None:
+        """The row at ``index``."""
+        return self.rows[index.row()] if index.isValid() and index.row() < len(self.rows) else None
+
+    def rowCount(self, parent: Index = _NO_PARENT) -> int:
+        """Headings count."""
+        return 0 if parent.isValid() else len(self.rows)
+
+    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> str | None:
+        """The title; the whole row for screen readers and the hover."""
+        choice = self.choice(index)
+        if choice is None:
+            return None
+        if role == Qt.ItemDataRole.DisplayRole:
+            return choice.title
+        if role in (Qt.ItemDataRole.AccessibleTextRole, Qt.ItemDataRole.ToolTipRole):
+            pieces = (choice.title, choice.spoken, choice.side, *choice.lines)
+            if role == Qt.ItemDataRole.ToolTipRole:
+                return as_written("\n".join(piece for piece in pieces if piece))
+            return ". ".join(piece for piece in pieces if piece)
+        return None
+
+    def flags(self, index: Index) -> Qt.ItemFlag:
+        """Headings cannot be chosen."""
+        choice = self.choice(index)
+        if choice is None or not choice.key:
+            return Qt.ItemFlag.NoItemFlags
+        return Qt.ItemFlag.ItemIsEnabled | Qt.ItemFlag.ItemIsSelectable
+
+
+class _Delegate(QStyledItemDelegate):
+    """Draws the rows with the palette in force."""
+
+    def __init__(self, theme: Theme, model: ChoiceModel, parent: QWidget) -> None:
+        super().__init__(parent)
+        self._theme, self._model = theme, model
+
+    @property
+    def _line_px(self) -> int:
+        return max(LINE_PX, ceil(self._theme.text_height()) + LEADING_PX)
+
+    def sizeHint(self, option: QStyleOptionViewItem, index: Index) -> QSize:  # noqa: ARG002
+        choice = self._model.choice(index)
+        if choice is None or not choice.key:
+            return QSize(0, max(HEADING_PX, 2 * self._line_px - 6))
+        return QSize(
+            0, 2 * (COMPACT_PAD_PX if self._theme.compact else PAD_PX) + self._line_px * (1 + len(choice.lines)) + 2
+        )
+
+    def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
+        choice = self._model.choice(index)
+        if choice is None:
+            return
+        painter.save()
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        if choice.key:
+            paint_ground(painter, option.rect.adjusted(0, 1, 0, -1), option.state, self._theme.tokens)
+            self._paint_row(painter, option.rect.adjusted(0, 1, 0, -1), choice)
+        else:
+            box = option.rect.adjusted(10, 0, -8, -6)
+            self._write(painter, box, choice.title, self._theme.font(-1, SEMIBOLD), Qt.AlignmentFlag.AlignBottom)
+        painter.restore()
+
+    def _paint_row(self, painter: QPainter, box: QRect, choice: Choice) -> None:
+        tokens = self._theme.tokens
+        pad = COMPACT_PAD_PX if self._theme.compact else PAD_PX
+        inner = box.adjusted(10, pad, -10, -pad)
+        if choice.icon:
+            colors = {"good": tokens.good, "warn": tokens.caution, "bad": tokens.danger}
+            ratio = painter.device().devicePixelRatioF()
+            color = colors.get(choice.tone, tokens.text_muted)
+            painter.drawPixmap(inner.topLeft(), self._theme.pixmap(choice.icon, color, ICON_PX, ratio))
+        if self._model.has_icons:
+            inner.adjust(ICON_PX + 9, 0, 0, 0)
+        line = QRect(inner.left(), inner.top() - 1, inner.width(), self._line_px)
+        caption = self._theme.font(-1)
+        room = line.width()
+        if choice.side:
+            width = QFontMetrics(caption).horizontalAdvance(choice.side) + 2
+            self._write(painter, line, choice.side, caption, Qt.AlignmentFlag.AlignRight)
+            room -= width + 10
+        title = QRect(line.left(), line.top(), room, self._line_px)
+        painter.setPen(QColor(tokens.text))
+        self._draw(painter, title, choice.title, self._theme.font(0, SEMIBOLD))
+        for number, text in enumerate(choice.lines, 1):
+            self._write(painter, line.translated(0, self._line_px * number), text, caption)
+
+    def _write(
+        self,
+        painter: QPainter,
+        box: QRect,
+        text: str,
+        font: QFont,
+        where: Qt.AlignmentFlag = Qt.AlignmentFlag.AlignLeft,
+    ) -> None:
+        painter.setPen(QColor(self._theme.tokens.text_muted))
+        self._draw(painter, box, text, font, where)
+
+    def _draw(
+        self,
+        painter: QPainter,
+        box: QRect,
+        text: str,
+        font: QFont,
+        where: Qt.AlignmentFlag = Qt.AlignmentFlag.AlignLeft,
+    ) -> None:
+        painter.setFont(font)
+        shown = cut(text, QFontMetrics(font), box.width())
+        upright = where if where & Qt.AlignmentFlag.AlignVertical_Mask else where | Qt.AlignmentFlag.AlignVCenter
+        painter.drawText(box, int(upright), shown)
+
+
+class ChoiceList(QListView):
+    """The list itself.
+
+    Signals:
+        chosen(str): a row was clicked, or reached by the arrows: show it.
+        opened(str): Enter or a double click: do the usual thing with it.
+    """
+
+    chosen = Signal(str)
+    opened = Signal(str)
+
+    def __init__(self, theme: Theme, name: str, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.rows = ChoiceModel()
+        self._filling = False
+        self.setModel(self.rows)
+        self.setItemDelegate(_Delegate(theme, self.rows, self))
+        self.setAccessibleName(name)
+        self.setMouseTracking(True)
+        self.setVerticalScrollMode(QListView.ScrollMode.ScrollPerPixel)
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.setEditTriggers(QListView.EditTrigger.NoEditTriggers)
+        self.setResizeMode(QListView.ResizeMode.Adjust)
+        self.doubleClicked.connect(self._open)
+        self.selectionModel().currentChanged.connect(self._on_current)
+        theme.changed.connect(self.scheduleDelayedItemsLayout)  # density and text size may be others
+
+    def set_rows(self, rows: Sequence[Choice], key: str = "") -> None:
+        """Show these; the row of ``key``, else the one that was current, stays current without being chosen again."""
+        wanted = key or self.current_key()
+        self._filling = True
+        self.rows.set_rows(rows)
+        for line, row in enumerate(self.rows.rows):
+            if row.key and row.key == wanted:
+                self.setCurrentIndex(self.rows.index(line, 0))
+        self._filling = False
+
+    def current_key(self) -> str:
+        """The row that is current."""
+        choice = self.rows.choice(self.currentIndex())
+        return choice.key if choice else ""
+
+    def choose_first(self) -> None:
+        """Make the first row current, which chooses it."""
+        line = next((line for line, row in enumerate(self.rows.rows) if row.key), None)
+        if line is not None:
+            self.setCurrentIndex(self.rows.index(line, 0))
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Enter opens."""
+        if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
+            self._open(self.currentIndex())
+            return
+        super().keyPressEvent(event)
+
+    def _on_current(self, index: QModelIndex) -> None:
+        choice = self.rows.choice(index)
+        if choice is not None and choice.key and not self._filling:
+            self.chosen.emit(choice.key)
+
+    def _open(self, index: QModelIndex) -> None:
+        choice = self.rows.choice(index)
+        if choice is not None and choice.key:
+            self.opened.emit(choice.key)

@@ -1,0 +1,69 @@
+"""How the pages of the Models place that choose from a list are laid out: the list at the left, what was chosen beside.
+
+Knows no page's content.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QHBoxLayout, QStackedWidget, QVBoxLayout, QWidget
+
+from ui.models.parts import scrolled
+from ui.theme.theme import Theme
+
+LIST_PX, LEAST_LIST_PX = 340, 316
+LIST_LINES, LEAST_LIST_LINES = 22.5, 19.0  # its width in heights of a line: larger text needs more
+CARD_PX = 640
+
+
+class _ListSide(QWidget):
+    """The left side, as wide as its text needs."""
+
+    def __init__(self, theme: Theme) -> None:
+        super().__init__()
+        self._theme = theme
+        self.setObjectName("hubList")
+        self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
+        theme.changed.connect(self._fit)
+        self._fit()
+
+    def _fit(self) -> None:
+        line = self._theme.text_height()
+        self.setMinimumWidth(max(LEAST_LIST_PX, round(LEAST_LIST_LINES * line)))
+        self.setMaximumWidth(max(LIST_PX, round(LIST_LINES * line)))
+
+
+def list_side(theme: Theme, top_px: int, spacing_px: int) -> tuple[QWidget, QVBoxLayout]:
+    """Make the left side, and the column in it that the page fills."""
+    side = _ListSide(theme)
+    column = QVBoxLayout(side)
+    column.setContentsMargins(12, top_px, 12, 0)
+    column.setSpacing(spacing_px)
+    return side, column
+
+
+def verdict_side(empty: QWidget, pieces: Sequence[QWidget], name: str) -> QStackedWidget:
+    """Make the right side: first ``empty``, then the ``pieces`` one below the other, scrolled under this ``name``."""
+    content = QWidget()
+    column = QVBoxLayout(content)
+    column.setContentsMargins(24, 20, 24, 24)
+    column.setSpacing(12)
+    for piece in pieces:
+        piece.setMaximumWidth(CARD_PX)
+        column.addWidget(piece)
+    column.addStretch(1)
+    side = QStackedWidget()
+    side.addWidget(empty)
+    side.addWidget(scrolled(content, name))
+    return side
+
+
+def put_beside(page: QWidget, left: QWidget, right: QWidget) -> None:
+    """Fill ``page`` with both sides."""
+    row = QHBoxLayout(page)
+    row.setContentsMargins(0, 0, 0, 0)
+    row.setSpacing(0)
+    row.addWidget(left, 2)
+    row.addWidget(right, 5)

@@ -1,0 +1,244 @@
+"""The downloads: progress, speed and time left of each file, and what can be done with it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QStackedWidget, QVBoxLayout, QWidget
+
+from app.domain.models import DownloadRow, DownloadState, ModelRef
+from ui.models.intentions import Intentions
+from ui.models.parts import Invitation, Mark, bar, button, label, scrolled
+from ui.models.words import STATE_WORDS, bytes_or_unknown, rate, time_left
+from ui.text.formatting import as_written, percent, size
+from ui.text.language import mark, translate
+from ui.theme.theme import Theme
+from ui.widgets.elided_label import ElidedLabel
+from ui.widgets.icon_button import IconButton
+
+WIDTH_PX = 860  # as the library
+# Which deeds make sense, in the order of the buttons: (deed, icon, name).
+_DEEDS = {
+    DownloadState.WAITING: (
+        ("pause", "pause", mark("DownloadsPage", "Pause")),
+        ("cancel", "x", mark("DownloadsPage", "Cancel and delete the part")),
+    ),
+    DownloadState.RUNNING: (
+        ("pause", "pause", mark("DownloadsPage", "Pause")),
+        ("cancel", "x", mark("DownloadsPage", "Cancel and delete the part")),
+    ),
+    DownloadState.CHECKING: (("cancel", "x", mark("DownloadsPage", "Cancel and delete the part")),),
+    DownloadState.PAUSED: (
+        ("resume", "play", mark("DownloadsPage", "Resume")),
+        ("cancel", "x", mark("DownloadsPage", "Cancel and delete the part")),
+    ),
+    DownloadState.FAILED: (
+        ("retry", "refresh-cw", mark("DownloadsPage", "Try again")),
+        ("cancel", "x", mark("DownloadsPage", "Cancel and delete the part")),
+    ),
+    DownloadState.DONE: (("forget", "x", mark("DownloadsPage", "Take off this list; the model stays")),),
+}
+
+
+def progress_words(row: DownloadRow) -> str:
+    """``1.23 GB of 5.02 GB · 24 % · 12.3 MB/s · 5 min left``."""
+    if row.state is DownloadState.DONE:
+        return f"{_state_words(row)} · {size(row.total_bytes or row.done_bytes)}"
+    of = translate("DownloadsPage", "{done} of {total}")
+    pieces = [of.format(done=size(row.done_bytes), total=bytes_or_unknown(row.total_bytes)), percent(row.fraction)]
+    if row.state is DownloadState.RUNNING:
+        pieces += [rate(row.bytes_per_s), time_left(row.left_s)]
+    else:
+        pieces.insert(0, _state_words(row))
+    return " · ".join(pieces)
+
+
+def _state_words(row: DownloadRow) -> str:
+    return translate("Words", STATE_WORDS[row.state])
+
+
+class DownloadLine(QFrame):
+    """One file; updated in place, so that the keyboard focus stays."""
+
+    def __init__(self, theme: Theme, wants: Intentions, row: DownloadRow) -> None:
+        super().__init__()
+        self._theme, self._wants = theme, wants
+        self.state: DownloadState | None = None
+        self.key = row.key
+        self.setObjectName("card")
+        self.name = ElidedLabel(row.name)
+        self.name.setProperty("kind", "strong")
+        self.repo = ElidedLabel(row.repo)
+        self.repo.setProperty("kind", "caption")
+        self.bar = bar(translate("DownloadLine", "Download of {name}").format(name=row.name))
+        self.words = label(wrap=True)
+        self.words.setFont(theme.font(-1))
+        self.words.setProperty("kind", "caption")
+        self.error = Mark(theme, wrap=True)
+        self.path = row.path
+        self.chat = button(
+            translate("DownloadLine", "Chat"),
+            self._chat,
+            name=translate("DownloadLine", "Chat with {name}").format(name=row.name),
+        )
+        self.deeds: dict[str, IconButton] = {}
+        self.buttons = QHBoxLayout()
+        self.buttons.setSpacing(4)
+        self._arrange()
+        self.set_row(row)
+
+    def _arrange(self) -> None:
+        names = QVBoxLayout()
+        names.setSpacing(1)
+        names.addWidget(self.name)
+        names.addWidget(self.repo)
+        top = QHBoxLayout()
+        top.setSpacing(12)
+        top.addLayout(names, 1)
+        top.addWidget(self.chat)
+        top.addLayout(self.buttons)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(16, 12, 12, 12)
+        column.setSpacing(8)
+        column.addLayout(top)
+        below = QVBoxLayout()
+        below.setContentsMargins(0, 0, 4, 0)
+        below.setSpacing(6)
+        below.addWidget(self.bar)
+        below.addWidget(self.words)
+        below.addWidget(self.error)
+        column.addLayout(below)
+
+    def set_row(self, row: DownloadRow) -> None:
+        """Show how far it is."""
+        self.name.setText(row.name)
+        self.repo.setText(row.repo)
+        self.bar.setVisible(row.state is not DownloadState.DONE)
+        self.bar.setValue(round((row.fraction or 0.0) * 1000))
+        self.bar.setAccessibleDescription(progress_words(row))
+        self.words.setText(progress_words(row))
+        self.error.setVisible(bool(row.error))
+        if row.error:
+            bad = row.state is DownloadState.FAILED
+            self.error.show_mark("triangle-alert" if bad else "info", row.error, "bad" if bad else "muted")
+        self.path = row.path
+        self.chat.setVisible(row.state is DownloadState.DONE and bool(row.path))
+        if row.state is not self.state:
+            self.state = row.state
+            self._show_deeds(row)
+
+    def _chat(self) -> None:
+        self._wants.chat_wanted.emit(ModelRef(path=self.path), None)
+
+    def _show_deeds(self, row: DownloadRow) -> None:
+        had_focus = any(made.hasFocus() for made in self.deeds.values())
+        for made in self.deeds.values():
+            made.hide()
+            made.deleteLater()
+        self.deeds = {}
+        for deed, icon, words in _DEEDS[row.state]:
+            name = translate("DownloadsPage", words)
+            made = IconButton(self._theme, icon, f"{name}: {row.name}")
+            made.setToolTip(as_written(name))
+            made.clicked.connect(lambda _on=False, deed=deed: self._wants.download_deed.emit(self.key, deed))
+            self.buttons.addWidget(made)
+            self.deeds[deed] = made
+        if had_focus:
+            self.take_focus()
+
+    def take_focus(self) -> None:
+        """Have the keyboard begin at what is most likely meant: a model that is here is chatted with."""
+        first = self.chat if not self.chat.isHidden() else next(iter(self.deeds.values()), None)
+        if first is not None:
+            first.show()  # what is not shown yet cannot take the focus
+            first.setFocus()
+
+
+class DownloadsPage(QWidget):
+    """Rows in; they keep their place while they are there."""
+
+    def __init__(self, theme: Theme, wants: Intentions, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._theme, self._wants = theme, wants
+        self.lines: dict[str, DownloadLine] = {}
+        self.title = label(translate("DownloadsPage", "Downloads"), "heading")
+        self.words = label("", "caption")
+        self.empty = Invitation(theme, "download")
+        search = button(translate("DownloadsPage", "Search models"), lambda: wants.page_wanted.emit("search"))
+        pairs = button(
+            translate("DownloadsPage", "See recommended pairs"),
+            lambda: wants.page_wanted.emit("recommended"),
+            kind="primary",
+        )
+        self.empty.say(
+            translate("DownloadsPage", "Nothing is downloading"),
+            translate("DownloadsPage", "Downloads go on where they stopped, also after a restart."),
+            pairs,
+            search,
+        )
+        content = QWidget()
+        holder = QWidget()
+        holder.setMaximumWidth(WIDTH_PX)
+        self.column = QVBoxLayout(holder)
+        self.column.setContentsMargins(24, 20, 24, 24)
+        self.column.setSpacing(8)
+        self.column.addWidget(self.title)
+        self.column.addWidget(self.words)
+        self.column.addSpacing(8)
+        self.column.addStretch(1)
+        outer = QHBoxLayout(content)
+        outer.setContentsMargins(0, 0, 0, 0)
+        outer.addWidget(holder, 1000)
+        outer.addStretch(1)
+        self.stack = QStackedWidget()
+        self.stack.addWidget(self.empty)
+        self.stack.addWidget(scrolled(content, translate("DownloadsPage", "Downloads")))
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.addWidget(self.stack)
+
+    def start(self) -> None:
+        """The page is seen."""
+        first = next((line for line in self.lines.values()), None)
+        if first is not None:
+            first.take_focus()
+
+    def set_rows(self, rows: Sequence[DownloadRow]) -> None:
+        """Show all downloads, in this order."""
+        for key in set(self.lines) - {row.key for row in rows}:
+            line = self.lines.pop(key)
+            line.hide()
+            line.deleteLater()
+        for row in rows:
+            if row.key in self.lines:
+                self.lines[row.key].set_row(row)
+            else:
+                line = DownloadLine(self._theme, self._wants, row)
+                self.lines[row.key] = line
+                self.column.insertWidget(self.column.count() - 1, line)
+        self.words.setText(summary(rows))
+        self.stack.setCurrentIndex(1 if rows else 0)
+
+
+def summary(rows: Sequence[DownloadRow]) -> str:
+    """How much is under way, in a few words."""
+    running = [row for row in rows if row.state in (DownloadState.RUNNING, DownloadState.WAITING)]
+    if not running:
+        return translate("DownloadsPage", "Nothing is on its way just now.")
+    speeds = [row.bytes_per_s for row in running if row.bytes_per_s is not None]
+    left = [row.left_s for row in running if row.left_s is not None]
+    number = len(running)
+    pieces = [translate("DownloadsPage", "%n on the way", None, number)]
+    if speeds:
+        pieces.append(rate(sum(speeds)))
+    if left and len(left) == len(running):
+        pieces.append(time_left(max(left)))
+    return " · ".join(pieces)
+
+
+def overall(rows: Sequence[DownloadRow]) -> float | None:
+    """The share of all bytes on the way that has arrived; None where nothing is on its way."""
+    active = (DownloadState.RUNNING, DownloadState.WAITING, DownloadState.CHECKING)
+    moving = [row for row in rows if row.state in active and row.total_bytes]
+    total = sum(row.total_bytes or 0 for row in moving)
+    return sum(row.done_bytes for row in moving) / total if total else None

@@ -1,0 +1,189 @@
+"""The draft finder: what may draft for one target, what may not and why, and the verdict on the chosen pair."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QStackedWidget, QWidget
+
+from app.domain.models import DraftList, DraftRow, Match, PairView
+from engine.records import Problem
+from ui.models.choice_list import Choice, ChoiceList
+from ui.models.columns import list_side, put_beside, verdict_side
+from ui.models.intentions import Intentions
+from ui.models.pair_card import PairCard
+from ui.models.parts import Invitation, button, label
+from ui.models.words import MATCH_ICONS, MATCH_WORDS, bytes_or_unknown
+from ui.text.language import translate
+from ui.text.problem_words import explanation, in_words
+from ui.theme.theme import Theme
+from ui.widgets.elided_label import ElidedLabel
+
+_TONES = {Match.YES: "good", Match.NO: "bad"}
+
+
+def draft_rows(rows: Sequence[DraftRow]) -> list[Choice]:
+    """Matching ones first, then those not checked, then the rejected ones with their reasons."""
+    groups = (
+        (translate("DraftsPage", "Matching"), (Match.YES,)),
+        (translate("DraftsPage", "Not checked"), (Match.UNCHECKED, Match.CHECKING)),
+        (translate("DraftsPage", "Rejected, and why"), (Match.NO,)),
+    )
+    choices: list[Choice] = []
+    for heading, matches in groups:
+        members = [row for row in rows if row.match in matches]
+        if members:
+            choices.append(Choice("", heading))
+        choices += [_choice(row) for row in members]
+    return choices
+
+
+def _key(row: DraftRow) -> str:
+    ref = row.side.ref
+    return f"{ref.repo}/{ref.file}:{ref.path}"
+
+
+def _choice(row: DraftRow) -> Choice:
+    second = " · ".join(piece for piece in (row.place, row.side.detail) if piece)
+    return Choice(
+        key=_key(row),
+        title=row.side.name,
+        lines=(second, row.reason) if row.reason else (second,),
+        side=bytes_or_unknown(row.side.size_bytes),
+        icon=MATCH_ICONS[row.match],
+        tone=_TONES.get(row.match, "muted"),
+        spoken=translate("Words", MATCH_WORDS[row.match]),
+    )
+
+
+class DraftsPage(QWidget):
+    """For the target in use, or one that was chosen elsewhere."""
+
+    def __init__(self, theme: Theme, wants: Intentions, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._theme, self._wants = theme, wants
+        self.found_drafts = DraftList()
+        self._focus_due = False
+        self.heading = label(translate("DraftsPage", "Drafts for"), "caption")
+        self.target = ElidedLabel("")
+        self.target.setProperty("kind", "heading")
+        self.words = label("", "caption", wrap=True)
+        self.list = ChoiceList(theme, translate("DraftsPage", "Drafts"))
+        self.nothing = Invitation(theme, "search")
+        self.card = PairCard(theme, wants)
+        self.empty = Invitation(theme, "puzzle")
+        self.list.chosen.connect(self._on_chosen)
+        self._arrange()
+        self.set_drafts(DraftList())
+
+    def _arrange(self) -> None:
+        self.found = QStackedWidget()
+        self.found.addWidget(self.list)
+        self.found.addWidget(self.nothing)
+        left, column = list_side(self._theme, 14, 4)
+        for piece in (self.heading, self.target, self.words):
+            piece.setContentsMargins(10, 0, 8, 0)
+            column.addWidget(piece)
+        column.addWidget(self.found, 1)
+        self.right = verdict_side(self.empty, [self.card], translate("DraftsPage", "Verdict"))
+        put_beside(self, left, self.right)
+
+    def start(self) -> None:
+        """The page is seen."""
+        self.list.setFocus(Qt.FocusReason.OtherFocusReason)
+        self._focus_due = not self.list.hasFocus()
+        if self.found_drafts.target is None:
+            self._wants.drafts_wanted.emit(None)
+
+    def set_drafts(self, found: DraftList) -> None:
+        """Show what was found so far; never an empty list without words."""
+        other = found.target != self.found_drafts.target
+        self.found_drafts = found
+        self.target.setText(found.target.name if found.target else translate("DraftsPage", "No target"))
+        self.words.setText(translate("DraftsPage", "Looking…") if found.busy else found.words)
+        self.words.setVisible(bool(self.words.text()))
+        self.list.set_rows(draft_rows(found.rows))
+        self.found.setCurrentWidget(self.list if found.rows else self.nothing)
+        if not found.rows:
+            self._say_nothing(found)
+        elif self._focus_due and self.isVisible():
+            self._focus_due = False
+            self.list.setFocus(Qt.FocusReason.OtherFocusReason)
+        if other:
+            self.right.setCurrentIndex(0)
+        if found.rows or found.busy:
+            self.empty.say(
+                translate("DraftsPage", "Choose a draft"),
+                translate("DraftsPage", "Whether it matches, and whether the pair fits this machine, is shown here."),
+            )
+        else:
+            self.empty.say(
+                translate("DraftsPage", "Nothing to pair yet"),
+                translate("DraftsPage", "A draft is a small model that proposes words for a large one."),
+            )
+
+    def _say_nothing(self, found: DraftList) -> None:
+        search = button(translate("DraftsPage", "Search models"), lambda: self._wants.page_wanted.emit("search"))
+        library = button(
+            translate("DraftsPage", "Choose from the library"), lambda: self._wants.page_wanted.emit("library")
+        )
+        if found.target is None:
+            self.nothing.say(
+                translate("DraftsPage", "No target chosen"),
+                translate("DraftsPage", "Choose a model that answers; its drafts are found here."),
+                library,
+            )
+        elif found.busy:
+            self.nothing.say(
+                translate("DraftsPage", "Looking for drafts"),
+                translate("DraftsPage", "On this computer, among the recommendations, and on the hub."),
+            )
+        else:
+            none = translate(
+                "DraftsPage", "No candidate was found on this computer, among the recommendations or on the hub."
+            )
+            self.words.hide()
+            self.nothing.say(
+                translate("DraftsPage", "No drafts found"),
+                found.words  # which says the same of n-grams
+                or translate("DraftsPage", "{words} N-grams need no draft: they work with every model.").format(
+                    words=none
+                ),
+                search,
+            )
+
+    def take_over(self, other: DraftsPage) -> None:
+        """Show what another page shows; the verdict on the chosen pair is asked for again."""
+        found = other.found_drafts
+        if found.target is None:
+            return
+        self.set_drafts(found)
+        self.list.set_rows(draft_rows(found.rows), other.list.current_key())
+        if other.right.currentIndex() == 1 and self.list.current_key():
+            self._on_chosen(self.list.current_key())
+
+    def set_problem(self, problem: Problem) -> None:
+        """The finder could not do its work."""
+        self.found_drafts = replace(self.found_drafts, busy=False)
+        again = button(translate("DraftsPage", "Try again"), lambda: self._wants.drafts_wanted.emit(self._target_ref()))
+        self.nothing.say(in_words(problem).title, explanation(problem), again)
+        self.found.setCurrentWidget(self.nothing)
+        self.words.hide()
+
+    def _target_ref(self) -> object:
+        return self.found_drafts.target.ref if self.found_drafts.target else None
+
+    def set_pair(self, pair: PairView) -> None:
+        """Show the verdict on the chosen pair."""
+        self.card.set_pair(pair)
+        self.right.setCurrentIndex(1)
+
+    def _on_chosen(self, key: str) -> None:
+        row = next(row for row in self.found_drafts.rows if _key(row) == key)
+        if self.found_drafts.target is None:
+            return
+        self.set_pair(PairView(self.found_drafts.target, row.side, row.match, row.reason))
+        if row.side.ref.file or row.side.ref.path:  # else no file of it was looked at
+            self._wants.pair_wanted.emit(self.found_drafts.target.ref, row.side.ref)

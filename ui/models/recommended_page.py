@@ -1,0 +1,156 @@
+"""The recommended pairs: what each is good for at the left, its verdicts and its download at the right."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QGridLayout, QWidget
+
+from app.domain.models import CatalogRow, FitLevel, PairView
+from engine.records import Problem
+from ui.models.choice_list import Choice, ChoiceList
+from ui.models.columns import list_side, put_beside, verdict_side
+from ui.models.intentions import Intentions
+from ui.models.pair_card import PairCard
+from ui.models.parts import Invitation, button, empty_layout, label
+from ui.models.words import FIT_ICONS, FIT_WORDS, bytes_or_unknown
+from ui.text.language import translate
+from ui.text.problem_words import explanation, in_words
+from ui.theme.theme import Theme
+
+_TONES = {FitLevel.FITS: "good", FitLevel.TIGHT: "warn", FitLevel.TOO_LARGE: "bad"}
+_TOP = Qt.AlignmentFlag.AlignTop
+
+
+def catalog_rows(rows: Sequence[CatalogRow]) -> list[Choice]:
+    """Pairs that fit first, then the rest."""
+    groups = (
+        (translate("RecommendedPage", "Fit this machine"), (FitLevel.FITS,)),
+        (translate("RecommendedPage", "A tight fit"), (FitLevel.TIGHT,)),
+        (translate("RecommendedPage", "Not judged yet"), (FitLevel.UNKNOWN,)),
+        (translate("RecommendedPage", "Too large for this machine"), (FitLevel.TOO_LARGE,)),
+    )
+    choices: list[Choice] = []
+    for heading, levels in groups:
+        members = [row for row in rows if row.fit in levels]
+        if members:
+            choices.append(Choice("", heading))
+        choices += [_choice(row) for row in members]
+    return choices
+
+
+def _choice(row: CatalogRow) -> Choice:
+    return Choice(
+        key=row.key,
+        title=row.name,
+        lines=(row.good_for,),
+        side=bytes_or_unknown(row.pair.missing_bytes) if not row.pair.is_here else translate("RecommendedPage", "here"),
+        icon=FIT_ICONS[row.fit],
+        tone=_TONES.get(row.fit, "muted"),
+        spoken=translate("Words", FIT_WORDS[row.fit]),
+    )
+
+
+class RecommendedPage(QWidget):
+    """Pairs in, intentions out."""
+
+    def __init__(self, theme: Theme, wants: Intentions, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._theme, self._wants = theme, wants
+        self._rows: dict[str, CatalogRow] = {}
+        self.heading = label(translate("RecommendedPage", "Recommended pairs"), "heading")
+        self.words = label(
+            translate("RecommendedPage", "A large model, a small one as its draft."), "caption", wrap=True
+        )
+        self.list = ChoiceList(theme, translate("RecommendedPage", "Recommended pairs"))
+        self.list.chosen.connect(self._on_chosen)
+        self.empty = Invitation(theme, "sparkles")
+        self.title = label("", "heading", wrap=True)
+        self.good_for = label("", "", wrap=True)
+        self.facts_box = QWidget()
+        self.facts = QGridLayout(self.facts_box)
+        self.facts.setContentsMargins(0, 0, 0, 0)
+        self.facts.setHorizontalSpacing(16)
+        self.facts.setVerticalSpacing(6)
+        self.card = PairCard(theme, wants)
+        self._arrange()
+        self.empty.say(
+            translate("RecommendedPage", "Choose a pair"),
+            translate("RecommendedPage", "What it is good for, whether it matches and fits, is shown here."),
+        )
+
+    def _arrange(self) -> None:
+        left, column = list_side(self._theme, 14, 4)
+        for words in (self.heading, self.words):
+            words.setContentsMargins(10, 0, 8, 0)
+            column.addWidget(words)
+        column.addWidget(self.list, 1)
+        pieces = [self.title, self.good_for, self.facts_box, self.card]
+        self.right = verdict_side(self.empty, pieces, translate("RecommendedPage", "Pair"))
+        put_beside(self, left, self.right)
+
+    def start(self) -> None:
+        """The page is seen."""
+        self.list.setFocus(Qt.FocusReason.OtherFocusReason)
+        if not self._rows:
+            self._wants.all_wanted.emit()
+
+    def set_rows(self, rows: Sequence[CatalogRow]) -> None:
+        """Show the pairs."""
+        self._rows = {row.key: row for row in rows}
+        self.list.set_rows(catalog_rows(rows))
+        current = self._rows.get(self.list.current_key())
+        if current is not None and self.right.currentIndex() == 1:
+            self._show(current)
+        if not rows:
+            search = button(
+                translate("RecommendedPage", "Search models"),
+                lambda: self._wants.page_wanted.emit("search"),
+                kind="primary",
+            )
+            text = translate(
+                "RecommendedPage", "The list of recommended pairs is empty. Search for models of your own choice."
+            )
+            self.empty.say(translate("RecommendedPage", "No recommendations"), text, search)
+            self.right.setCurrentIndex(0)
+
+    def take_over(self, other: RecommendedPage) -> None:
+        """Show what another page shows."""
+        if other._rows:
+            self.list.set_rows(catalog_rows(list(other._rows.values())), other.list.current_key())
+            self.right.setCurrentIndex(other.right.currentIndex())
+            self.set_rows(list(other._rows.values()))
+
+    def set_problem(self, problem: Problem) -> None:
+        """The list cannot be shown."""
+        again = button(translate("RecommendedPage", "Try again"), self._wants.all_wanted.emit, kind="primary")
+        self.empty.say(in_words(problem).title, explanation(problem), again)
+        self.right.setCurrentIndex(0)
+
+    def set_pair(self, key: str, pair: PairView) -> None:
+        """The verdicts on one pair; another may be shown by now."""
+        if key == self.list.current_key():
+            self.card.set_pair(pair)
+
+    def _on_chosen(self, key: str) -> None:
+        self._show(self._rows[key])
+        self._wants.catalog_wanted.emit(key)
+
+    def _show(self, row: CatalogRow) -> None:
+        self.title.setText(row.name)
+        self.good_for.setText(row.good_for)
+        empty_layout(self.facts)
+        lines = (
+            (translate("RecommendedPage", "Licence"), row.licence),
+            (translate("RecommendedPage", "Speed-up"), row.speedup),
+            (translate("RecommendedPage", "Source"), row.source),
+            (translate("RecommendedPage", "Hub"), row.checked),
+        )
+        for line, (name, text) in enumerate(pair for pair in lines if pair[1]):
+            words = label(text, "", wrap=True)
+            self.facts.addWidget(label(name, "muted"), line, 0, _TOP)
+            self.facts.addWidget(words, line, 1)
+        self.facts.setColumnStretch(1, 1)
+        self.card.set_pair(row.pair)
+        self.right.setCurrentIndex(1)

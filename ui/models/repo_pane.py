@@ -1,0 +1,126 @@
+"""One repository: who made it, what access needs, its files with verdicts, and what it says of itself."""
+
+from __future__ import annotations
+
+from PySide6.QtWidgets import QHBoxLayout, QStackedWidget, QVBoxLayout, QWidget
+
+from app.domain.models import RepoDetails, RepoRow
+from ui.models.file_table import FileTable
+from ui.models.intentions import Intentions
+from ui.models.parts import Invitation, button, label, scrolled
+from ui.models.readme_view import ReadmeView
+from ui.models.token_box import TokenBox
+from ui.models.words import compact, day
+from ui.text import clock
+from ui.text.formatting import as_written
+from ui.text.language import translate
+from ui.theme.theme import Theme
+
+MAX_PX = 820
+
+
+def facts(row: RepoRow) -> str:
+    """``by Qwen · 1.2 M downloads · updated 3 days ago · apache-2.0``."""
+    pieces = [translate("RepoPane", "by {author}").format(author=row.author)] if row.author else []
+    number = row.downloads
+    if number is not None:
+        pieces.append(translate("RepoPane", "{compact} downloads", None, number).format(compact=compact(number)))
+    if row.updated is not None:
+        pieces.append(translate("RepoPane", "updated {day}").format(day=day(row.updated, clock.today())))
+    pieces.append(
+        translate("RepoPane", "licence {licence}").format(licence=row.licence)
+        if row.licence
+        else translate("RepoPane", "licence not stated")
+    )
+    return " · ".join(pieces)
+
+
+class RepoPane(QStackedWidget):
+    """Empty words, or a repository."""
+
+    def __init__(self, theme: Theme, wants: Intentions, page_url: str = "https://huggingface.co/") -> None:
+        super().__init__()
+        self._page_url = page_url
+        self._repo = ""
+        self.empty = Invitation(theme, "search")
+        self.title = label("", "heading", wrap=True)
+        self.facts = label("", "caption", wrap=True)
+        self.summary = label("", "", wrap=True)
+        self.gate = TokenBox(theme, wants)
+        self.files_heading = label(translate("RepoPane", "Files"), "section")
+        self.files = FileTable(theme, wants)
+        self.no_files = label("", "muted", wrap=True)
+        self.readme_heading = label(translate("RepoPane", "Description"), "section")
+        self.readme = ReadmeView(theme)
+        self.readme.link_activated.connect(wants.link_wanted)
+        self.page_button = button(
+            translate("RepoPane", "Open its page"), lambda: wants.link_wanted.emit(self._page_url + self._repo)
+        )
+        self.addWidget(self.empty)
+        self.addWidget(self._page())
+        self.say(
+            translate("RepoPane", "Choose a model"),
+            translate("RepoPane", "Its files, sizes and whether they fit this machine are shown here."),
+        )
+
+    def _page(self) -> QWidget:
+        content = QWidget()
+        column = QVBoxLayout()
+        column.setContentsMargins(24, 20, 24, 24)
+        column.setSpacing(8)
+        head = QHBoxLayout()
+        words = QVBoxLayout()
+        words.setSpacing(4)
+        words.addWidget(self.title)
+        words.addWidget(self.facts)
+        head.addLayout(words, 1)
+        head.addWidget(self.page_button)
+        column.addLayout(head)
+        column.addWidget(self.summary)
+        column.addSpacing(4)
+        column.addWidget(self.gate)
+        column.addSpacing(8)
+        column.addWidget(self.files_heading)
+        column.addWidget(self.no_files)
+        column.addWidget(self.files)
+        column.addSpacing(16)
+        column.addWidget(self.readme_heading)
+        column.addWidget(self.readme)
+        column.addStretch(1)
+        holder = QWidget()
+        holder.setMaximumWidth(MAX_PX)
+        holder.setLayout(column)
+        outer = QHBoxLayout(content)
+        outer.setContentsMargins(0, 0, 0, 0)
+        outer.addWidget(holder, 1)
+        self.area = scrolled(content, translate("RepoPane", "Details"))
+        return self.area
+
+    def say(self, title: str, text: str) -> None:
+        """Nothing to show, in words."""
+        self.empty.say(title, text)
+        self.setCurrentIndex(0)
+
+    def show_details(self, details: RepoDetails, page_url: str = "") -> None:
+        """Fill the page; the same repository again keeps its place."""
+        row = details.row
+        self._page_url = page_url or self._page_url
+        if row.repo != self._repo:
+            self.area.verticalScrollBar().setValue(0)
+        self._repo = row.repo
+        self.title.setText(row.name)
+        self.title.setToolTip(as_written(row.repo))
+        self.facts.setText(facts(row))
+        self.summary.setText(details.summary)
+        self.summary.setVisible(bool(details.summary))
+        self.gate.show_gate(details.gated_words, self._page_url + row.repo, has_token=details.has_token)
+        self.files.set_files(details.files)
+        self.files.setVisible(bool(details.files))
+        self.no_files.setText(
+            translate("RepoPane", "This repository holds no GGUF file. Look at its page for another format.")
+        )
+        self.no_files.setVisible(not details.files)
+        self.readme.set_markdown(details.readme)
+        for piece in (self.readme_heading, self.readme):
+            piece.setVisible(bool(details.readme.strip()))
+        self.setCurrentIndex(1)

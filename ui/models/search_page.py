@@ -1,0 +1,208 @@
+"""Searching the hub: query, order and filter at the left with the results, the chosen repository at the right."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from PySide6.QtCore import Qt, QTimer
+from PySide6.QtGui import QAction
+from PySide6.QtWidgets import QCheckBox, QLineEdit, QStackedWidget, QWidget
+
+from app.domain.models import FitLevel, RepoRow, SearchQuery
+from engine.records import Problem
+from engine.sentences import one_stop
+from ui.models.choice_list import Choice, ChoiceList
+from ui.models.columns import list_side, put_beside
+from ui.models.intentions import Intentions
+from ui.models.parts import FoldingRow, Invitation, button, label
+from ui.models.repo_pane import RepoPane
+from ui.models.words import FIT_ICONS, FIT_WORDS, compact, day
+from ui.text import clock
+from ui.text.language import mark, translate
+from ui.text.problem_words import explanation, in_words
+from ui.theme.theme import Theme
+from ui.widgets.calm_combo import CalmCombo
+
+SORTS = (
+    ("downloads", mark("SearchPage", "Most downloads")),
+    ("updated", mark("SearchPage", "Last updated")),
+    ("name", mark("SearchPage", "Name")),
+)
+TYPING_MS = 450
+_TONES = {FitLevel.FITS: "good", FitLevel.TIGHT: "warn", FitLevel.TOO_LARGE: "bad"}
+
+
+def result_row(row: RepoRow) -> Choice:
+    """A result as a line of the list."""
+    known = row.fit is not FitLevel.UNKNOWN
+    number = row.downloads or 0
+    second = [
+        translate("SearchPage", "{compact} downloads", None, number).format(compact=compact(row.downloads)),
+        day(row.updated, clock.today()) if row.updated else "",
+        row.licence,
+    ]
+    return Choice(
+        key=row.repo,
+        title=row.name,
+        lines=(row.author, " · ".join(piece for piece in second if piece)),
+        side=translate("SearchPage", "Gated") if row.gated else "",
+        icon=FIT_ICONS[row.fit] if known else "",
+        tone=_TONES.get(row.fit, "muted"),
+        spoken=translate("Words", FIT_WORDS[row.fit]) if known else "",
+    )
+
+
+class SearchPage(QWidget):
+    """Asks while typing, after a pause."""
+
+    def __init__(self, theme: Theme, wants: Intentions, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._theme, self._wants = theme, wants
+        self._asked: SearchQuery | None = None
+        self._found: tuple[RepoRow, ...] | None = None  # None: not answered yet
+        self.field = QLineEdit()
+        self.sort = CalmCombo()
+        self.fitting = QCheckBox(translate("SearchPage", "Fits this machine"))
+        self.status = label("", "caption")
+        self.list = ChoiceList(theme, translate("SearchPage", "Results"))
+        self.nothing = Invitation(theme, "search")
+        self.pane = RepoPane(theme, wants)
+        self._typing = QTimer(self, singleShot=True, interval=TYPING_MS)
+        self._make()
+        self._arrange()
+        theme.changed.connect(self._recolor)
+        self._recolor()
+
+    def _make(self) -> None:
+        self.field.setObjectName("search")
+        self.field.setPlaceholderText(translate("SearchPage", "Search models on Hugging Face"))
+        self.field.setAccessibleName(translate("SearchPage", "Search models"))
+        self._icon = QAction(self.field)
+        self._clear_action = QAction(translate("SearchPage", "Clear the search"), self.field)
+        self._clear_action.setVisible(False)
+        self._clear_action.triggered.connect(self._clear)
+        self.field.addAction(self._clear_action, QLineEdit.ActionPosition.TrailingPosition)
+        self.field.textChanged.connect(lambda text: self._clear_action.setVisible(bool(text)))
+        self.field.addAction(self._icon, QLineEdit.ActionPosition.LeadingPosition)
+        for key, words in SORTS:
+            self.sort.addItem(translate("SearchPage", words), key)
+        self.sort.setAccessibleName(translate("SearchPage", "Order"))
+        self.fitting.setAccessibleName(translate("SearchPage", "Only models that fit this machine"))
+        self.field.textEdited.connect(lambda _text: self._typing.start())
+        self.field.returnPressed.connect(self._on_enter)
+        self._typing.timeout.connect(self.search)
+        self.sort.currentIndexChanged.connect(lambda _index: self.search())
+        self.fitting.toggled.connect(lambda _on: self.search())
+        self.list.chosen.connect(self._on_chosen)
+        self.list.opened.connect(lambda _key: self.pane.page_button.setFocus())
+
+    def _arrange(self) -> None:
+        filters = FoldingRow()
+        filters.add(self.sort)
+        filters.add_gap()
+        filters.add(self.fitting)
+        self.results = QStackedWidget()
+        self.results.addWidget(self.list)
+        self.results.addWidget(self.nothing)
+        left, column = list_side(self._theme, 12, 8)
+        column.addWidget(self.field)
+        column.addWidget(filters)
+        column.addWidget(self.status)
+        column.addWidget(self.results, 1)
+        put_beside(self, left, self.pane)
+
+    @property
+    def query(self) -> SearchQuery:
+        """What the controls say."""
+        return SearchQuery(self.field.text().strip(), str(self.sort.currentData()), self.fitting.isChecked())
+
+    def start(self) -> None:
+        """The page is seen: the first time, look for what is most used."""
+        self.field.setFocus(Qt.FocusReason.OtherFocusReason)
+        if self._asked is None:
+            self.search()
+
+    def search(self) -> None:
+        """Ask for what the controls say."""
+        self._typing.stop()
+        self._asked, self._found = self.query, None
+        self.status.setText(translate("SearchPage", "Searching…"))
+        self._wants.search_wanted.emit(self._asked)
+
+    def take_over(self, other: SearchPage) -> None:
+        """Have what was typed and found on another page; what was not answered there is asked again."""
+        for control in (self.sort, self.fitting):
+            control.blockSignals(True)
+        self.field.setText(other.field.text())
+        self.sort.setCurrentIndex(other.sort.currentIndex())
+        self.fitting.setChecked(other.fitting.isChecked())
+        for control in (self.sort, self.fitting):
+            control.blockSignals(False)
+        if other._asked is None:
+            return
+        if other._found is None or other._asked != self.query:
+            self.search()
+            return
+        self._asked = other._asked
+        self.set_results(other._asked, other._found)
+        self.list.set_rows([result_row(row) for row in other._found], other.list.current_key())
+
+    def set_results(self, query: SearchQuery, rows: Sequence[RepoRow]) -> None:
+        """The answer to a search; one that is no longer wanted is ignored."""
+        if query != self._asked:
+            return
+        self._found = tuple(rows)
+        self.list.set_rows([result_row(row) for row in rows])
+        number = len(rows)
+        self.status.setText(translate("SearchPage", "%n models", None, number))
+        if rows:
+            self.results.setCurrentWidget(self.list)
+            return
+        offers = [button(translate("SearchPage", "Clear the search"), self._clear)] if query.text else []
+        if query.only_fitting:
+            offers.append(button(translate("SearchPage", "Show all sizes"), lambda: self.fitting.setChecked(False)))
+        self.nothing.set_icon_name("search")
+        self.nothing.say(translate("SearchPage", "Nothing found"), _advice(query), *offers)
+        self.results.setCurrentWidget(self.nothing)
+
+    def set_problem(self, problem: Problem) -> None:
+        """The hub did not answer."""
+        self.status.setText("")
+        self.nothing.set_icon_name("cloud-off")
+        again = button(translate("SearchPage", "Try again"), self.search, kind="primary")
+        self.nothing.say(in_words(problem).title, explanation(problem), again)
+        self.results.setCurrentWidget(self.nothing)
+
+    def _clear(self) -> None:
+        self.field.clear()
+        self.search()
+
+    def _on_enter(self) -> None:
+        if self._asked == self.query and self.list.rows.rowCount():
+            self.list.setFocus(Qt.FocusReason.OtherFocusReason)
+            self.list.choose_first()
+        else:
+            self.search()
+
+    def _on_chosen(self, repo: str) -> None:
+        self.pane.say(translate("SearchPage", "Asking the hub"), repo)
+        self._wants.repo_wanted.emit(repo)
+
+    def _recolor(self) -> None:
+        self._icon.setIcon(self._theme.icon("search"))
+        self._clear_action.setIcon(self._theme.icon("x"))
+
+
+def _advice(query: SearchQuery) -> str:
+    if not query.text:
+        if query.only_fitting:
+            return translate("SearchPage", "The hub names no repository with GGUF files that fits this machine.")
+        return translate("SearchPage", "The hub names no repository with GGUF files.")
+    if query.only_fitting:
+        words = translate(
+            "SearchPage",
+            "No repository with GGUF files that fits this machine answers to “{text}”. Try fewer or other words.",
+        )
+    else:
+        words = translate("SearchPage", "No repository with GGUF files answers to “{text}”. Try fewer or other words.")
+    return one_stop(words, {"text": query.text}).format(text=query.text)

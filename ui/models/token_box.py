@@ -1,0 +1,80 @@
+"""Why a model is gated, and the field for the access token; the token leaves by a signal and is not kept here."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QSize, Qt
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QLineEdit, QVBoxLayout, QWidget
+
+from ui.models.intentions import Intentions
+from ui.models.parts import button, label
+from ui.text.language import mark, translate
+from ui.theme.theme import Theme
+
+KEPT = mark("TokenBox", "The token is kept in the system's keyring and sent to the hub only.")
+
+
+class TokenBox(QFrame):
+    """Hidden where nothing is gated."""
+
+    def __init__(self, theme: Theme, wants: Intentions, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._theme, self._wants = theme, wants
+        self.setObjectName("card")
+        self._page = ""
+        self.picture = QLabel()
+        self.picture.setFixedSize(16, 18)
+        self.title = label(translate("TokenBox", "This model is gated"), "strong")
+        self.words = label("", "", wrap=True)
+        self.field = QLineEdit()
+        self.field.setEchoMode(QLineEdit.EchoMode.Password)
+        self.field.setPlaceholderText(translate("TokenBox", "Access token (hf_…)"))
+        self.field.setAccessibleName(translate("TokenBox", "Access token"))
+        self.field.setAccessibleDescription(translate("TokenBox", KEPT))
+        self.field.returnPressed.connect(self._give)
+        self.give_button = button(translate("TokenBox", "Use this token"), self._give)
+        self.page_button = button(translate("TokenBox", "Open its page"), lambda: wants.link_wanted.emit(self._page))
+        self.remove_button = button(translate("TokenBox", "Forget the token"), wants.token_removed.emit)
+        self._arrange()
+        theme.changed.connect(self._recolor)
+        self._recolor()
+        self.hide()
+
+    def _arrange(self) -> None:
+        row = QHBoxLayout()
+        row.setSpacing(8)
+        row.addWidget(self.field, 1)
+        row.addWidget(self.give_button)
+        row.addWidget(self.remove_button)
+        row.addWidget(self.page_button)
+        words = QVBoxLayout()
+        words.setSpacing(8)
+        words.addWidget(self.title)
+        words.addWidget(self.words)
+        words.addLayout(row)
+        words.addWidget(label(translate("TokenBox", KEPT), "caption", wrap=True))
+        layout = QHBoxLayout(self)
+        layout.setContentsMargins(16, 14, 16, 14)
+        layout.setSpacing(10)
+        layout.addWidget(self.picture, 0, Qt.AlignmentFlag.AlignTop)
+        layout.addLayout(words, 1)
+
+    def show_gate(self, words: str, page: str, *, has_token: bool) -> None:
+        """Explain what access needs; empty ``words`` hide the box."""
+        self._page = page
+        self.words.setText(words)
+        self.field.clear()
+        self.field.setVisible(not has_token)
+        self.give_button.setVisible(not has_token)
+        self.remove_button.setVisible(has_token)
+        self.setVisible(bool(words))
+
+    def _give(self) -> None:
+        token = self.field.text().strip()
+        self.field.clear()
+        if token:
+            self._wants.token_given.emit(token)
+
+    def _recolor(self) -> None:
+        color = self._theme.tokens.caution
+        icon = self._theme.icon("lock", color, 16)
+        self.picture.setPixmap(icon.pixmap(QSize(16, 16), self.devicePixelRatioF()))

@@ -1,0 +1,132 @@
+"""Facts of the Models place in words: verdicts, kinds of files, speeds and dates."""
+
+from __future__ import annotations
+
+from datetime import date, datetime
+
+from PySide6.QtCore import QDate
+
+from app.domain.models import DownloadState, FileKind, FitLevel, Match
+from ui.text.formatting import UNKNOWN, figure, size
+from ui.text.language import locale, mark, translate
+
+FIT_WORDS = {
+    FitLevel.FITS: mark("Words", "Fits"),
+    FitLevel.TIGHT: mark("Words", "Tight"),
+    FitLevel.TOO_LARGE: mark("Words", "Too large"),
+    FitLevel.UNKNOWN: mark("Words", "Fit unknown"),
+}
+FIT_ICONS = {
+    FitLevel.FITS: "circle-check",
+    FitLevel.TIGHT: "triangle-alert",
+    FitLevel.TOO_LARGE: "circle-x",
+    FitLevel.UNKNOWN: "circle-question-mark",
+}
+KIND_WORDS = {
+    FileKind.MODEL: mark("Words", "Model"),
+    FileKind.DRAFTER: mark("Words", "Draft model"),
+    FileKind.MMPROJ: mark("Words", "Image reader (mmproj)"),
+    FileKind.MTP: mark("Words", "Next-token heads (MTP)"),
+    FileKind.EAGLE: mark("Words", "EAGLE head"),
+    FileKind.DFLASH: mark("Words", "DFlash head"),
+    FileKind.IMATRIX: mark("Words", "Quantization data (imatrix)"),
+    FileKind.VOCAB: mark("Words", "Vocabulary only"),
+    FileKind.ADAPTER: mark("Words", "Adapter (LoRA)"),
+    FileKind.OTHER: mark("Words", "Other file"),
+}
+KIND_HELP = {
+    FileKind.MODEL: mark("Words", "A model that can answer."),
+    FileKind.DRAFTER: mark(
+        "Words", "A small model made to draft for a large one. Use it as a draft, not to chat with."
+    ),
+    FileKind.MMPROJ: mark("Words", "Lets a model see images. It is no model of its own and cannot be chatted with."),
+    FileKind.MTP: mark(
+        "Words", "Extra layers that propose several tokens at once. They belong to one model and cannot chat."
+    ),
+    FileKind.EAGLE: mark("Words", "A drafting head that reads the target's inner state. It cannot be used on its own."),
+    FileKind.DFLASH: mark("Words", "A drafting head that proposes a block at once. It cannot be used on its own."),
+    FileKind.IMATRIX: mark("Words", "Measurements used when a model is quantized. Nothing to chat with."),
+    FileKind.VOCAB: mark("Words", "A vocabulary without weights. Nothing to chat with."),
+    FileKind.ADAPTER: mark("Words", "A change to another model's weights. It cannot be used on its own."),
+    FileKind.OTHER: mark("Words", "Not a model as far as its name and header tell."),
+}
+MATCH_WORDS = {
+    Match.YES: mark("Words", "The draft matches"),
+    Match.NO: mark("Words", "The draft does not match"),
+    Match.CHECKING: mark("Words", "Checking the vocabularies"),
+    Match.UNCHECKED: mark("Words", "Not checked yet"),
+}
+MATCH_ICONS = {
+    Match.YES: "circle-check",
+    Match.NO: "circle-x",
+    Match.CHECKING: "search",
+    Match.UNCHECKED: "circle-question-mark",
+}
+STATE_WORDS = {
+    DownloadState.WAITING: mark("Words", "Waiting for its turn"),
+    DownloadState.RUNNING: mark("Words", "Downloading"),
+    DownloadState.CHECKING: mark("Words", "Checking the file"),
+    DownloadState.PAUSED: mark("Words", "Paused"),
+    DownloadState.FAILED: mark("Words", "Stopped"),
+    DownloadState.DONE: mark("Words", "Complete"),
+}
+
+
+def bytes_or_unknown(num_bytes: int | None) -> str:
+    """A size, or "-" where it is not known."""
+    return UNKNOWN if num_bytes is None else size(num_bytes)
+
+
+def compact(number: int | None) -> str:
+    """A large count in a few letters: 1.23 M."""
+    if number is None:
+        return UNKNOWN
+    if number < 1000:
+        return str(number)
+    value = number / 1000
+    for unit in (" k", " M"):
+        if value < 999.5:
+            return f"{figure(value)}{unit}"
+        value /= 1000
+    return f"{figure(value)} B"
+
+
+def rate(bytes_per_s: float | None) -> str:
+    """A transfer speed with its unit."""
+    return UNKNOWN if bytes_per_s is None else f"{size(round(bytes_per_s))}/s"
+
+
+def time_left(seconds: float | None) -> str:
+    """How long it will still take, no finer than it can be known."""
+    if seconds is None:
+        return translate("Words", "time left not known")
+    if seconds < 60:
+        return translate("Words", "{seconds} s left").format(seconds=max(round(seconds), 1))
+    minutes = round(seconds / 60)
+    if minutes < 60:
+        return translate("Words", "{minutes} min left").format(minutes=minutes)
+    hours, rest = divmod(minutes, 60)
+    return translate("Words", "{hours} h {rest} min left").format(hours=hours, rest=rest)
+
+
+def day(moment: date | None, today: date) -> str:
+    """A date as people say it."""
+    if moment is None:
+        return UNKNOWN
+    age = (today - moment).days
+    if age <= 0:
+        return translate("Words", "today")
+    if age == 1:
+        return translate("Words", "yesterday")
+    if age < 30:
+        return translate("Words", "%n days ago", None, age)
+    return locale().toString(QDate(moment.year, moment.month, moment.day), translate("Words", "d MMM yyyy"))
+
+
+def used(moment: datetime | None, today: date) -> str:
+    """When a model was last used."""
+    return (
+        translate("Words", "never used")
+        if moment is None
+        else translate("Words", "used {day}").format(day=day(moment.date(), today))
+    )

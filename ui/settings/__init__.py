@@ -1,0 +1,1 @@
+"""The settings dialogs, generated from the table of fields."""

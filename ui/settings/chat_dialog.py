@@ -1,0 +1,287 @@
+"""The settings of this chat, of its model and of all chats, side by side: each value with where it comes from.
+
+Changes hold at once, from the next message on. Knows no file: it shows a view and says what is wanted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import partial
+
+from PySide6.QtCore import QSize, Qt, Signal
+from PySide6.QtWidgets import (
+    QButtonGroup,
+    QDialog,
+    QFrame,
+    QHBoxLayout,
+    QLabel,
+    QPushButton,
+    QScrollArea,
+    QToolButton,
+    QVBoxLayout,
+    QWidget,
+)
+
+from app.domain.settings.fields import SettingValue
+from app.domain.settings.layers import EDITABLE, Layer, LayersView
+from engine.records import Mode
+from ui.settings.control_widths import ControlWidths
+from ui.settings.layer_row import LayerRow
+from ui.settings.preset_menu import PresetMenu
+from ui.settings.rows import ChoiceRow
+from ui.text.formatting import as_written, number_text
+from ui.text.language import mark, translate
+from ui.text.setting_words import in_words
+from ui.widgets.dialogs import within_screen
+from ui.widgets.enter_key import EnterInDialog
+
+SIZE = QSize(640, 640)
+
+_TITLES: dict[Layer, str] = {
+    Layer.CHAT: mark("ChatSettings", "This chat"),
+    Layer.MODEL: mark("ChatSettings", "This model"),
+    Layer.GLOBAL: mark("ChatSettings", "All chats"),
+}
+_EXPLAINED: dict[Layer, str] = {
+    Layer.CHAT: mark(
+        "ChatSettings", "For this chat alone. What is not set here comes from the model, else from the settings."
+    ),
+    Layer.MODEL: mark("ChatSettings", "For every chat with {model} that has no value of its own."),
+    Layer.GLOBAL: mark("ChatSettings", "For every chat where neither the chat nor its model has a value of its own."),
+}
+
+
+class ChatSettingsDialog(QDialog):
+    """Shows one layer at a time.
+
+    Signals:
+        changed(object, dict), reset(object, object): a `Layer`, and values or the keys of values that are to go.
+        kept_for_model: what the chat has of its own is to be its model's.
+    """
+
+    changed = Signal(object, dict)
+    reset = Signal(object, object)
+    kept_for_model = Signal()
+
+    def __init__(self, parent: QWidget, view: LayersView, presets: PresetMenu) -> None:
+        super().__init__(parent)
+        EnterInDialog(self)
+        self.setWindowTitle(translate("ChatSettings", "Chat settings"))
+        self._view = view
+        self._layer = Layer.CHAT
+        self.presets = presets
+        self.rows: dict[str, LayerRow] = {}
+        self.layer_buttons: dict[Layer, QToolButton] = {}
+        self.explained = QLabel()
+        self.explained.setProperty("kind", "caption")
+        self.explained.setWordWrap(True)
+        self.recommended = QFrame()
+        self.recommended_words = QLabel()
+        self.recommend_button = QPushButton(translate("ChatSettings", "Use for this model"))
+        self.reset_button = QPushButton()
+        self.keep_button = QPushButton(translate("ChatSettings", "Keep for this model"))
+        self.close_button = QPushButton(translate("ChatSettings", "Close"))
+        self._arrange()
+        self._connect()
+        self.set_view(view)
+        self.resize(within_screen(self, SIZE))
+
+    # ---- building ---------------------------------------------------------------------------------------------------
+
+    def _arrange(self) -> None:
+        top = QHBoxLayout()
+        top.addWidget(self._make_switch())
+        top.addStretch(1)
+        top.addWidget(self.presets)
+        head = QVBoxLayout()
+        head.setContentsMargins(24, 20, 24, 12)
+        head.setSpacing(12)
+        head.addLayout(top)
+        head.addWidget(self.explained)
+        head.addWidget(self._make_recommended())
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(0)
+        layout.addLayout(head)
+        layout.addWidget(_rule())
+        layout.addWidget(self._make_rows(), 1)
+        layout.addWidget(_rule())
+        layout.addLayout(self._make_buttons())
+
+    def _make_switch(self) -> QFrame:
+        switch = QFrame()
+        switch.setObjectName("modeSwitch")
+        switch.setAccessibleName(translate("ChatSettings", "What is changed"))
+        row = QHBoxLayout(switch)
+        row.setContentsMargins(0, 0, 0, 0)
+        row.setSpacing(0)
+        group = QButtonGroup(self)
+        for layer in EDITABLE:
+            button = QToolButton()
+            button.setText(translate("ChatSettings", _TITLES[layer]))
+            button.setAccessibleName(button.text())
+            button.setCheckable(True)
+            button.setChecked(layer is self._layer)
+            button.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+            button.setCursor(Qt.CursorShape.PointingHandCursor)
+            button.clicked.connect(partial(self._show_layer, layer))
+            group.addButton(button)
+            row.addWidget(button)
+            self.layer_buttons[layer] = button
+        return switch
+
+    def _make_recommended(self) -> QFrame:
+        self.recommended.setObjectName("noticeBanner")
+        self.recommended_words.setWordWrap(True)
+        self.recommended_words.setTextFormat(Qt.TextFormat.PlainText)
+        row = QHBoxLayout(self.recommended)
+        row.setContentsMargins(12, 8, 8, 8)
+        row.setSpacing(12)
+        row.addWidget(self.recommended_words, 1)
+        row.addWidget(self.recommend_button)
+        return self.recommended
+
+    def _make_rows(self) -> QScrollArea:
+        content = QWidget()
+        content.setObjectName("page")
+        column = QVBoxLayout(content)
+        column.setContentsMargins(24, 20, 24, 24)
+        column.setSpacing(16)
+        section = ""
+        for field in self._view.fields:
+            if field.section != section:
+                section = field.section
+                heading = QLabel(translate("Settings", section))
+                heading.setProperty("kind", "heading")
+                column.addWidget(heading)
+            else:
+                column.addWidget(_rule())
+            row = self.rows[field.key] = LayerRow(field)
+            row.edited.connect(partial(self._on_edited, field.key))
+            row.reset.connect(partial(self._on_reset, (field.key,)))
+            column.addWidget(row)
+        column.addStretch(1)
+        ControlWidths(content, [row.row for row in self.rows.values()])
+        scroll = QScrollArea()
+        scroll.setWidget(content)
+        scroll.setWidgetResizable(True)
+        scroll.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        scroll.setAccessibleName(translate("ChatSettings", "Values"))
+        scroll.setFocusPolicy(Qt.FocusPolicy.NoFocus)  # what is in it takes the focus
+        return scroll
+
+    def _make_buttons(self) -> QHBoxLayout:
+        row = QHBoxLayout()
+        row.setContentsMargins(24, 12, 24, 12)
+        row.setSpacing(8)
+        row.addWidget(self.reset_button)
+        row.addWidget(self.keep_button)
+        row.addStretch(1)
+        row.addWidget(self.close_button)
+        self.keep_button.setToolTip(translate("ChatSettings", "Every chat with this model then begins with them"))
+        for button in (self.reset_button, self.keep_button, self.close_button, self.recommend_button):
+            button.setAutoDefault(False)
+            button.setAccessibleName(button.text())
+        return row
+
+    def _connect(self) -> None:
+        self.presets.opening.connect(self.flush)
+        self.presets.applied.connect(self._on_preset)
+        self.reset_button.clicked.connect(lambda: self._on_reset(self._own_keys()))
+        self.keep_button.clicked.connect(self._on_keep)
+        self.close_button.clicked.connect(self.close)
+        self.recommend_button.clicked.connect(
+            lambda: self.changed.emit(Layer.MODEL, dict(self._view.recommended)),
+        )
+        self.finished.connect(self.flush)
+
+    # ---- values -----------------------------------------------------------------------------------------------------
+
+    @property
+    def layer(self) -> Layer:
+        """The layer that is shown and changed."""
+        return self._layer
+
+    def set_view(self, view: LayersView, *, other: bool = False) -> None:
+        """Show these values; ``other``: they are of another chat, so what stands in the editors is not kept."""
+        self._view = view
+        values = view.values.get(self._layer, {})
+        for key, row in self.rows.items():
+            if key in values:
+                (row.show_anyway if other else row.set_value)(values[key], self._layer)
+        model = view.model_name or translate("ChatSettings", "this model")
+        self.layer_buttons[Layer.MODEL].setToolTip(as_written(model))
+        self.explained.setText(translate("ChatSettings", _EXPLAINED[self._layer]).format(model=model))
+        self.presets.set_values({key: value.value for key, value in values.items()})
+        self._show_recommended(model)
+        self._show_buttons()
+
+    def set_unavailable(self, reasons: Mapping[Mode, str]) -> None:
+        """Say which modes cannot run now, and why."""
+        row = self.rows.get("mode")
+        if row is not None and isinstance(row.row, ChoiceRow):
+            row.row.explain({mode.value: reason for mode, reason in reasons.items()})
+
+    def _show_recommended(self, model: str) -> None:
+        held = self._view.values.get(Layer.MODEL, {})
+        news = {key: value for key, value in self._view.recommended.items() if key in held and held[key].value != value}
+        labels = {field.key: in_words(field).label for field in self._view.fields}
+        listed = ", ".join(
+            f"{labels[key]}\N{NO-BREAK SPACE}{number_text(float(value))}"
+            for key, value in news.items()
+            if isinstance(value, int | float) and not isinstance(value, bool)
+        )
+        text = translate("ChatSettings", "The makers of {model} recommend: {values}.")
+        self.recommended_words.setText(text.format(model=model, values=listed))
+        self.recommended.setVisible(bool(news))
+
+    def _show_buttons(self) -> None:
+        num_own = len(self._own_keys())
+        self.reset_button.setText(translate("ChatSettings", "Reset all"))
+        self.reset_button.setAccessibleName(
+            translate("ChatSettings", "Reset all values of: {layer}").format(
+                layer=translate("ChatSettings", _TITLES[self._layer])
+            )
+        )
+        self.reset_button.setEnabled(num_own > 0)
+        self.keep_button.setVisible(self._layer is Layer.CHAT)
+        self.keep_button.setEnabled(num_own > 0)
+
+    def _own_keys(self) -> tuple[str, ...]:
+        values = self._view.values.get(self._layer, {})
+        return tuple(key for key, value in values.items() if value.origin is self._layer)
+
+    # ---- intentions -------------------------------------------------------------------------------------------------
+
+    def flush(self) -> None:
+        """Tell what was typed and is not told yet."""
+        for row in self.rows.values():
+            row.flush()
+
+    def _show_layer(self, layer: Layer) -> None:
+        self.flush()
+        self._layer = layer
+        self.layer_buttons[layer].setChecked(True)
+        self.set_view(self._view, other=True)
+
+    def _on_edited(self, key: str, value: SettingValue) -> None:
+        self.changed.emit(self._layer, {key: value})
+
+    def _on_preset(self, values: Mapping[str, SettingValue]) -> None:
+        self.flush()
+        self.changed.emit(self._layer, dict(values))
+
+    def _on_reset(self, keys: tuple[str, ...]) -> None:
+        for key in keys:
+            self.rows[key].drop_typed()
+        self.reset.emit(self._layer, keys)
+
+    def _on_keep(self) -> None:
+        self.flush()
+        self.kept_for_model.emit()
+
+
+def _rule() -> QFrame:
+    rule = QFrame()
+    rule.setObjectName("rule")
+    return rule

@@ -1,0 +1,257 @@
+"""The settings, generated from the table of fields: sections at the left, rows at the right, Save or Cancel.
+
+Pages of another kind can stand behind those of the fields; they are told when all is saved.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+
+from PySide6.QtCore import QSize, Qt, Signal
+from PySide6.QtWidgets import (
+    QDialog,
+    QFrame,
+    QHBoxLayout,
+    QLabel,
+    QListWidget,
+    QPushButton,
+    QScrollArea,
+    QSizePolicy,
+    QStackedWidget,
+    QVBoxLayout,
+    QWidget,
+)
+
+from app.domain.settings.fields import SettingField, SettingValue
+from engine.records import Mode
+from ui.settings.control_widths import ControlWidths
+from ui.settings.mode_cards import ModeRow
+from ui.settings.page import SettingsPage
+from ui.settings.row import SettingRow
+from ui.settings.rows import ChoiceRow, make_row
+from ui.text.language import translate
+from ui.widgets.dialogs import within_screen
+from ui.widgets.enter_key import EnterInDialog
+
+SIZE = QSize(800, 600)
+LOOKS = ("theme", "text_size", "density")
+NAV_PX, AROUND_NAV_PX = 168, 24
+
+
+class _Sections(QListWidget):
+    """As wide as the names of its sections take at the size of their text."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Expanding)
+
+    def sizeHint(self) -> QSize:
+        """Room for the longest name, and for what stands around it."""
+        return QSize(max(NAV_PX, self.sizeHintForColumn(0) + AROUND_NAV_PX), super().sizeHint().height())
+
+
+class SettingsDialog(QDialog):
+    """Edits a copy of the values.
+
+    Signals:
+        saved(dict): only the changed keys and their values.
+        language_tried(str): the window is to speak another language, until the dialog is left without saving.
+        look_tried(str, str): a key of `LOOKS` and its value: the window is to look like that, until the same.
+    """
+
+    saved = Signal(dict)
+    language_tried = Signal(str)
+    look_tried = Signal(str, str)
+
+    def __init__(
+        self,
+        fields: Sequence[SettingField],
+        values: Mapping[str, SettingValue],
+        parent: QWidget,
+        pages: Sequence[SettingsPage] = (),
+    ) -> None:
+        super().__init__(parent)
+        EnterInDialog(self)
+        self.setWindowTitle(translate("SettingsDialog", "Settings"))
+        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        self.setModal(True)
+        self._values = {field.key: values.get(field.key, field.default) for field in fields}
+        self.rows: dict[str, SettingRow] = {}
+        self.nav = _Sections()
+        self.nav.setObjectName("settingsNav")
+        self.nav.setAccessibleName(translate("SettingsDialog", "Sections"))
+        self.pages = QStackedWidget()
+        for section in dict.fromkeys(field.section for field in fields):
+            self.nav.addItem(translate("Settings", section))
+            self.pages.addWidget(self._page(section, [field for field in fields if field.section == section]))
+        for page in pages:
+            self.nav.addItem(page.title)
+            self.pages.addWidget(page)
+            page.changed.connect(self._check)
+            self.accepted.connect(page.save)
+        self._extra = tuple(pages)
+        self.nav.currentRowChanged.connect(self.pages.setCurrentIndex)
+        self.nav.currentRowChanged.connect(self._check)
+        self.nav.setCurrentRow(0)
+        self.save_button = QPushButton(translate("SettingsDialog", "Save"))
+        self.cancel_button = QPushButton(translate("SettingsDialog", "Cancel"))
+        self.defaults_button = QPushButton(translate("SettingsDialog", "Restore defaults"))
+        self.elsewhere = QLabel()  # why it cannot be saved, where that is told on another page
+        self._make_buttons()
+        self._follow_looks()
+        self._arrange()
+        self._check()
+        self.resize(within_screen(self, SIZE))
+
+    def _page(self, section: str, fields: Sequence[SettingField]) -> QScrollArea:
+        content = QWidget()
+        content.setObjectName("page")
+        column = QVBoxLayout(content)
+        column.setContentsMargins(24, 20, 24, 24)
+        column.setSpacing(16)
+        heading = QLabel(translate("Settings", section))
+        heading.setProperty("kind", "heading")
+        column.addWidget(heading)
+        for place, field in enumerate(fields):
+            if place:
+                rule = QFrame()
+                rule.setObjectName("rule")
+                column.addWidget(rule)
+            row = make_row(field)
+            row.set_value(self._values[field.key])
+            row.changed.connect(self._check)
+            self.rows[field.key] = row
+            column.addWidget(row)
+        column.addStretch(1)
+        ControlWidths(content, [self.rows[field.key] for field in fields])
+        scroll = QScrollArea()
+        scroll.setWidget(content)
+        scroll.setWidgetResizable(True)
+        scroll.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        scroll.setAccessibleName(translate("Settings", section))
+        scroll.setFocusPolicy(Qt.FocusPolicy.NoFocus)  # what is in it takes the focus
+        return scroll
+
+    def _follow_looks(self) -> None:
+        """What is chosen of language and look is seen at once; leaving the dialog gives back what was before."""
+        self._tries: dict[str, Callable[[str], None]] = {"language": self.language_tried.emit}
+        self._tries |= {key: partial(self.look_tried.emit, key) for key in LOOKS}
+        for key, row in self.rows.items():
+            if key in self._tries and isinstance(row, ChoiceRow):
+                row.combo.activated.connect(lambda _place, key=key: self._try(key))
+        self.rejected.connect(self._take_back)
+
+    def _try(self, key: str) -> None:
+        self._tries[key](str(self.rows[key].value()))
+
+    def _take_back(self) -> None:
+        for key in self._tries.keys() & self.rows.keys():
+            if self.rows[key].value() != self._values[key]:
+                self._tries[key](str(self._values[key]))
+
+    def take_over(self, other: SettingsDialog) -> None:
+        """Have what was edited in another dialog, at its place; that one goes without a word."""
+        other.blockSignals(True)
+        self._values = other._values
+        for key, row in self.rows.items():
+            row.set_value(other.rows[key].value())
+        for page, old in zip(self._extra, other._extra, strict=True):
+            page.take_over(old)
+        self.show_page(other.nav.currentRow())
+        self.setGeometry(other.geometry())
+        self.open()
+        place, old_place = self.pages.currentWidget(), other.pages.currentWidget()
+        if isinstance(place, QScrollArea) and isinstance(old_place, QScrollArea):
+            place.verticalScrollBar().setValue(old_place.verticalScrollBar().value())
+        self._check()
+
+    def _make_buttons(self) -> None:
+        self.save_button.setProperty("kind", "primary")
+        self.save_button.setDefault(True)
+        self.defaults_button.setAutoDefault(False)
+        self.cancel_button.setAutoDefault(False)
+        self.defaults_button.setToolTip(
+            translate("SettingsDialog", "Put every setting back; nothing is saved until you save")
+        )
+        for button in (self.save_button, self.cancel_button, self.defaults_button):
+            button.setAccessibleName(button.text())
+        self.save_button.clicked.connect(self._save)
+        self.cancel_button.clicked.connect(self.reject)
+        self.defaults_button.clicked.connect(self.restore_defaults)
+
+    def _arrange(self) -> None:
+        body = QHBoxLayout()
+        body.setSpacing(0)
+        body.addWidget(self.nav)
+        body.addWidget(self.pages, 1)
+        buttons = QHBoxLayout()
+        buttons.setContentsMargins(16, 12, 16, 12)
+        buttons.setSpacing(8)
+        buttons.addWidget(self.defaults_button)
+        buttons.addStretch(1)
+        buttons.addWidget(self.cancel_button)
+        buttons.addWidget(self.save_button)
+        rule = QFrame()
+        rule.setObjectName("rule")
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(0)
+        layout.addLayout(body, 1)
+        layout.addWidget(rule)
+        self.elsewhere.setProperty("kind", "error")
+        self.elsewhere.setTextFormat(Qt.TextFormat.PlainText)
+        self.elsewhere.setWordWrap(True)
+        self.elsewhere.setContentsMargins(16, 8, 16, 0)
+        layout.addWidget(self.elsewhere)
+        layout.addLayout(buttons)
+
+    def _check(self) -> None:
+        if len(self.rows) == len(self._values) and hasattr(self, "save_button"):
+            problems = self._problems()
+            self.save_button.setEnabled(not problems)
+            page = next(iter(problems), self.nav.currentRow())
+            told = "" if self.nav.currentRow() in problems else problems.get(page, "")
+            self.elsewhere.setText(f"{self.nav.item(page).text()}: {told}" if told else "")
+            self.elsewhere.setVisible(bool(told))
+
+    def _problems(self) -> dict[int, str]:
+        """By its page, the first thing there that cannot be saved."""
+        sections = list(dict.fromkeys(row.field.section for row in self.rows.values()))
+        told = [(sections.index(row.field.section), row.label.text(), row.problem()) for row in self.rows.values()]
+        told += [(len(sections) + place, "", page.problem()) for place, page in enumerate(self._extra)]
+        found: dict[int, str] = {}
+        for page, label, problem in told:
+            if problem:
+                found.setdefault(page, f"{label}. {problem}" if label else problem)
+        return dict(sorted(found.items()))
+
+    def set_unavailable(self, reasons: Mapping[Mode, str]) -> None:
+        """Say which modes cannot run now, and why."""
+        for row in self.rows.values():
+            if isinstance(row, ModeRow):
+                row.cards.set_unavailable(reasons)
+
+    def show_page(self, place: int) -> None:
+        """Turn to the page of this place."""
+        self.nav.setCurrentRow(place)
+
+    def changed_values(self) -> dict[str, SettingValue]:
+        """What differs from the values that came in."""
+        edited = {key: row.value() for key, row in self.rows.items()}
+        return {key: value for key, value in edited.items() if value != self._values[key]}
+
+    def restore_defaults(self) -> None:
+        """Show the default of every setting, the look among them."""
+        before = {key: self.rows[key].value() for key in self._tries if key in self.rows}
+        for row in self.rows.values():
+            row.set_value(row.field.default)
+        for key, value in before.items():
+            if self.rows[key].value() != value:
+                self._try(key)
+
+    def _save(self) -> None:
+        changed = self.changed_values()
+        if changed:
+            self.saved.emit(changed)
+        self.accept()

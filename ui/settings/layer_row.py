@@ -1,0 +1,124 @@
+"""A row of layered settings: its editor, where its value comes from, and the way back to what lies behind it."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QTimer, Signal
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
+
+from app.domain.settings.fields import FieldKind, SettingField, SettingValue
+from app.domain.settings.layers import Layer, LayeredValue
+from ui.settings.mode_choice import ModeChoiceRow
+from ui.settings.rows import make_row
+from ui.text.language import mark, translate
+
+PAUSE_MS = 300  # typing is one change, not one for each key
+
+_ORIGINS: dict[Layer, str] = {
+    Layer.CHAT: mark("ChatSettings", "this chat"),
+    Layer.MODEL: mark("ChatSettings", "from the model"),
+    Layer.GLOBAL: mark("ChatSettings", "from the settings"),
+    Layer.DEFAULT: mark("ChatSettings", "default"),
+}
+_OWN: dict[Layer, str] = {
+    Layer.CHAT: mark("ChatSettings", "this chat"),
+    Layer.MODEL: mark("ChatSettings", "this model"),
+    Layer.GLOBAL: mark("ChatSettings", "set for all"),
+}
+_HIDDEN: dict[Layer, str] = {
+    Layer.CHAT: mark("ChatSettings", "this chat has its own"),
+    Layer.MODEL: mark("ChatSettings", "the model has its own"),
+}
+
+
+class LayerRow(QWidget):
+    """One value as it holds at the layer that is being edited.
+
+    Signals:
+        edited(object): another value, once typing has paused.
+        reset: the value of this layer's own is to go.
+    """
+
+    edited = Signal(object)
+    reset = Signal()
+
+    def __init__(self, field: SettingField) -> None:
+        super().__init__()
+        self.field = field
+        # The cards are too tall among other rows; the settings have them, and this one their words.
+        self.row = ModeChoiceRow(field) if field.kind is FieldKind.MODE else make_row(field)
+        self.origin = QLabel()
+        self.origin.setProperty("kind", "key")
+        self.hidden = QLabel()
+        self.hidden.setProperty("kind", "caption")
+        self.reset_button = QPushButton(translate("ChatSettings", "Reset"))
+        self.reset_button.setProperty("kind", "link")
+        self.reset_button.setAutoDefault(False)
+        self.reset_button.clicked.connect(self.reset)
+        self._shown: SettingValue = None
+        self._pause = QTimer(self)
+        self._pause.setSingleShot(True)
+        self._pause.setInterval(PAUSE_MS)
+        self._pause.timeout.connect(self.flush)
+        self.row.changed.connect(self._pause.start)
+        self._arrange()
+
+    def _arrange(self) -> None:
+        signs = QHBoxLayout()
+        signs.setContentsMargins(0, 4, 0, 0)
+        signs.setSpacing(8)
+        for widget in (self.origin, self.hidden, self.reset_button):
+            signs.addWidget(widget)
+        signs.addStretch(1)
+        self.row.words.insertLayout(2, signs)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.addWidget(self.row)
+
+    def set_value(self, value: LayeredValue, layer: Layer) -> None:
+        """Show a value as it holds at ``layer``; what is being typed stays."""
+        own = value.origin is layer
+        words = translate("ChatSettings", (_OWN if own else _ORIGINS)[value.origin])
+        self.origin.setText(words)
+        self.origin.setProperty("own", "true" if own else "false")
+        self.origin.style().unpolish(self.origin)
+        self.origin.style().polish(self.origin)
+        self.hidden.setText(translate("ChatSettings", _HIDDEN[value.hidden_by]) if value.hidden_by else "")
+        self.hidden.setVisible(value.hidden_by is not None)
+        self.reset_button.setVisible(own)
+        name = translate("ChatSettings", "Reset {label}").format(label=self.field.label)
+        self.reset_button.setAccessibleName(name)
+        self.origin.setAccessibleName(
+            translate("ChatSettings", "{label}: {origin}").format(label=self.field.label, origin=words)
+        )
+        self._shown = value.value
+        if self._pause.isActive() or self._is_shown(value.value):
+            return
+        self._put(value.value)
+
+    def _is_shown(self, value: SettingValue) -> bool:
+        return not self.row.problem() and self.row.value() == value
+
+    def _put(self, value: SettingValue) -> None:
+        self.row.blockSignals(True)  # what is shown is no edit
+        self.row.set_value(value)
+        self.row.blockSignals(False)
+        self.row.show_complaint()
+
+    def show_anyway(self, value: LayeredValue, layer: Layer) -> None:
+        """Show a value of another chat or layer; what was being typed was flushed before."""
+        self._pause.stop()
+        self.set_value(value, layer)
+
+    def drop_typed(self) -> None:
+        """Forget what was typed and is not told yet."""
+        self._pause.stop()
+
+    def flush(self) -> None:
+        """Tell what was typed, now."""
+        self._pause.stop()
+        if self.row.problem():
+            return
+        value = self.row.value()
+        if value != self._shown:
+            self._shown = value
+            self.edited.emit(value)

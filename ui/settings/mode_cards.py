@@ -1,0 +1,151 @@
+"""The modes as cards: name, what it does, needs and costs, and why it cannot run now. One is chosen.
+
+Each card is a radio button with its words: arrow keys go from one to the next, screen readers hear all of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from PySide6.QtCore import QEvent, QObject, Qt, Signal
+from PySide6.QtGui import QMouseEvent
+from PySide6.QtWidgets import QButtonGroup, QFrame, QGridLayout, QLabel, QRadioButton, QVBoxLayout, QWidget
+
+from app.domain.settings.fields import SettingValue
+from engine.records import Mode
+from ui.settings.row import SettingRow
+from ui.text.language import translate
+from ui.text.mode_words import MODE_ORDER, mode_words, not_now
+
+INDENT_PX = 24  # what stands below the radio button's words
+
+
+class ModeCard(QFrame):
+    """One mode."""
+
+    def __init__(self, mode: Mode) -> None:
+        super().__init__()
+        self.mode = mode
+        self.setObjectName("modeCard")
+        self.setCursor(Qt.CursorShape.PointingHandCursor)
+        words = mode_words(mode)
+        self.radio = QRadioButton(words.name)
+        self.radio.setProperty("kind", "strong")
+        self.radio.setAccessibleName(words.name)
+        self.radio.installEventFilter(self)
+        self.radio.toggled.connect(lambda checked: self._show("chosen", checked))
+        self.reason = _wrapped("", "warning")
+        self.reason.hide()
+        self._said = " ".join(words.lines)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(12, 10, 12, 12)
+        layout.setSpacing(4)
+        layout.addWidget(self.radio)
+        below = QGridLayout()
+        below.setContentsMargins(INDENT_PX, 0, 0, 0)
+        below.setHorizontalSpacing(8)
+        below.setVerticalSpacing(2)
+        below.setColumnStretch(1, 1)
+        below.addWidget(_wrapped(words.does), 0, 0, 1, 2)
+        for row, (name, text) in enumerate(
+            ((translate("Modes", "Needs"), words.needs), (translate("Modes", "Costs"), words.costs)), start=1
+        ):
+            below.addWidget(_wrapped(name, "caption", wrap=False), row, 0, Qt.AlignmentFlag.AlignTop)
+            below.addWidget(_wrapped(text, "caption"), row, 1)
+        below.addWidget(self.reason, 3, 0, 1, 2)
+        layout.addLayout(below)
+        self._show("chosen", False)
+        self._show("focusWithin", False)
+        self.set_reason("")
+
+    def set_reason(self, reason: str) -> None:
+        """Say why the mode cannot run now; empty where it can."""
+        text = not_now(reason)
+        self.reason.setText(text)
+        self.reason.setVisible(bool(reason))
+        self.radio.setAccessibleDescription(f"{self._said} {text}".strip())
+
+    def _show(self, name: str, value: bool) -> None:
+        self.setProperty(name, "true" if value else "false")
+        self.style().unpolish(self)
+        self.style().polish(self)
+
+    def mousePressEvent(self, event: QMouseEvent) -> None:
+        """The whole card takes the mode."""
+        if event.button() == Qt.MouseButton.LeftButton:
+            self.radio.setFocus(Qt.FocusReason.MouseFocusReason)
+            self.radio.click()
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """Show the focus around the whole card."""
+        if event.type() in (QEvent.Type.FocusIn, QEvent.Type.FocusOut):
+            self._show("focusWithin", event.type() == QEvent.Type.FocusIn)
+        return super().eventFilter(watched, event)
+
+
+class ModeCards(QWidget):
+    """All modes, one of them chosen.
+
+    Signals:
+        changed: another one was chosen.
+    """
+
+    changed = Signal()
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setAccessibleName(translate("Modes", "How tokens are proposed"))
+        self._group = QButtonGroup(self)
+        self.cards = {mode: ModeCard(mode) for mode in MODE_ORDER}
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(8)
+        for card in self.cards.values():
+            self._group.addButton(card.radio)
+            card.radio.clicked.connect(self.changed)
+            layout.addWidget(card)
+        self.set_mode(Mode.AUTO)
+
+    @property
+    def mode(self) -> Mode:
+        """The chosen mode."""
+        return next(mode for mode, card in self.cards.items() if card.radio.isChecked())
+
+    def set_mode(self, mode: Mode) -> None:
+        """Choose a mode without telling anybody."""
+        self.cards[mode].radio.setChecked(True)
+
+    def set_unavailable(self, reasons: Mapping[Mode, str]) -> None:
+        """Say which modes cannot run now, and why; they may be chosen all the same, for when they can."""
+        for mode, card in self.cards.items():
+            card.set_reason(reasons.get(mode, ""))
+
+
+class ModeRow(SettingRow):
+    """The cards as a row of the settings."""
+
+    is_wide = True
+
+    def make_control(self) -> QWidget:
+        """An editor of this kind."""
+        self.cards = ModeCards()
+        self.name(self.cards)
+        self.cards.changed.connect(self.changed)
+        return self.cards
+
+    def value(self) -> SettingValue:
+        """The value as edited."""
+        return self.cards.mode.value
+
+    def set_value(self, value: SettingValue) -> None:
+        """Show a value."""
+        self.cards.set_mode(Mode(str(value)))
+
+
+def _wrapped(text: str, kind: str = "", *, wrap: bool = True) -> QLabel:
+    made = QLabel(text)
+    made.setTextFormat(Qt.TextFormat.PlainText)
+    made.setWordWrap(wrap)
+    if kind:
+        made.setProperty("kind", kind)
+    return made

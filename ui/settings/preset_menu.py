@@ -1,0 +1,179 @@
+"""The presets as a menu: apply one, save the present values as one, rename or delete one's own."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+
+from PySide6.QtCore import QSize, Qt, Signal
+from PySide6.QtWidgets import QLabel, QLineEdit, QMenu, QToolButton
+
+from app.domain.settings.fields import SettingValue
+from app.domain.settings.layers import Preset
+from engine.sentences import one_stop, said
+from ui.text.formatting import on_button
+from ui.text.language import mark, translate
+from ui.text.problem_words import in_language
+from ui.theme.theme import Theme
+from ui.widgets.dialogs import Question
+
+MAX_NAME_CHARS = 60
+_BUILTIN = {
+    "Precise": mark("Presets", "Precise"),
+    "Balanced": mark("Presets", "Balanced"),
+    "Creative": mark("Presets", "Creative"),
+}
+
+
+class PresetMenu(QToolButton):
+    """A button that names the preset in force, if one is.
+
+    Signals:
+        applied(dict): the values of a preset.
+        saved(str, dict), renamed(str, str), deleted(str): what is to become of presets.
+        opening: the menu is about to compare and save the values; what is still being typed must be told now.
+    """
+
+    opening = Signal()
+    applied = Signal(dict)
+    saved = Signal(str, dict)
+    renamed = Signal(str, str)
+    deleted = Signal(str)
+
+    def __init__(self, theme: Theme) -> None:
+        super().__init__()
+        self._theme = theme
+        self._presets: tuple[Preset, ...] = ()
+        self._values: Mapping[str, SettingValue] = {}
+        self.setObjectName("modelButton")
+        self.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
+        self.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
+        self.setLayoutDirection(Qt.LayoutDirection.RightToLeft)
+        self.setIconSize(QSize(14, 14))
+        self.setCursor(Qt.CursorShape.PointingHandCursor)
+        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self.list_menu = QMenu(self)
+        self.list_menu.setLayoutDirection(Qt.LayoutDirection.LeftToRight)
+        self.list_menu.aboutToShow.connect(self._fill)
+        self.setMenu(self.list_menu)
+        theme.changed.connect(self._show)
+        self._show()
+
+    def set_presets(self, presets: Sequence[Preset]) -> None:
+        """The presets there are."""
+        self._presets = tuple(presets)
+        self._show()
+
+    def set_values(self, values: Mapping[str, SettingValue]) -> None:
+        """The values in force, to be saved or compared."""
+        self._values = values
+        self._show()
+
+    @property
+    def in_force(self) -> Preset | None:
+        """The preset whose values are all in force; one of the user's comes before a built-in one."""
+        own_first = sorted(self._presets, key=lambda preset: preset.builtin)
+        return next((each for each in own_first if each.values and self._holds(each)), None)
+
+    def _holds(self, preset: Preset) -> bool:
+        return all(self._values.get(key) == value for key, value in preset.values.items())
+
+    def _show(self) -> None:
+        chosen = self.in_force
+        name = _shown_name(chosen) if chosen else translate("Presets", "none of them")
+        named = translate("Presets", "Preset: {name}").format(name=on_button(name))
+        self.setText(named if chosen else self._plain())
+        self.setAccessibleName(translate("Presets", "Presets, in force: {name}").format(name=name))
+        self.setIcon(self._theme.icon("chevron-down", size=14))
+
+    def _fill(self) -> None:
+        """Make the menu when it opens: never while one of its actions is being carried out."""
+        self.opening.emit()
+        menu, chosen = self.list_menu, self.in_force
+        menu.clear()
+        for old in menu.findChildren(QMenu):
+            old.deleteLater()
+        for preset in self._presets:
+            action = menu.addAction(on_button(_shown_name(preset)), partial(self.applied.emit, dict(preset.values)))
+            action.setCheckable(True)
+            action.setChecked(preset is chosen)
+        menu.addSeparator()
+        menu.addAction(translate("Presets", "Save these values as a preset…"), self._ask_save)
+        own = [preset for preset in self._presets if not preset.builtin]
+        for title, deed in (
+            (translate("Presets", "Rename"), self._ask_rename),
+            (translate("Presets", "Delete"), self._ask_delete),
+        ):
+            below = menu.addMenu(title)
+            below.setEnabled(bool(own))
+            for preset in own:
+                below.addAction(on_button(preset.name), partial(deed, preset.name))
+
+    @staticmethod
+    def _plain() -> str:
+        return translate("Presets", "Presets")
+
+    def _ask_save(self) -> None:
+        text = translate(
+            "Presets",
+            "The sampling and the system prompt as they are shown here. A preset of yours with this name is replaced.",
+        )
+        title, deed = translate("Presets", "Save as a preset"), translate("Presets", "Save")
+        question, edit = self._question(title, text, deed, self._complaint)
+        question.accepted.connect(lambda: self.saved.emit(edit.text(), dict(self._values)))
+        question.open()
+
+    def _ask_rename(self, name: str) -> None:
+        text = one_stop(translate("Presets", "A new name for “{name}”."), {"name": name}).format(name=name)
+        title, deed = translate("Presets", "Rename the preset"), translate("Presets", "Rename")
+        question, edit = self._question(title, text, deed, lambda new: self._complaint(new, instead_of=name))
+        edit.setText(name)
+        edit.selectAll()
+        question.accepted.connect(lambda: self.renamed.emit(name, edit.text()))
+        question.open()
+
+    def _ask_delete(self, name: str) -> None:
+        text = translate("Presets", "“{name}” will be gone. Chats that use its values keep them.").format(name=name)
+        deed = translate("Presets", "Delete")
+        question = Question(self, translate("Presets", "Delete this preset?"), text, deed, danger=True)
+        question.accepted.connect(lambda: self.deleted.emit(name))
+        question.open()
+
+    def _complaint(self, name: str, instead_of: str | None = None) -> str:
+        """Why a preset cannot have this name, if it cannot. A new one may take another's place, a renamed one not."""
+        same = [one for one in self._presets if name.casefold() in (one.name.casefold(), _shown_name(one).casefold())]
+        if any(one.builtin for one in same):
+            return in_language(said("{name} comes with Paceline and stays as it is.", name=name))
+        if instead_of is not None and any(one.name != instead_of for one in same):
+            return in_language(said("There is a preset {name} already.", name=name))
+        return ""
+
+    def _question(
+        self, title: str, text: str, deed: str, complaint: Callable[[str], str]
+    ) -> tuple[Question, QLineEdit]:
+        question, edit, wrong = Question(self, title, text, deed), QLineEdit(), QLabel()
+        edit.setAccessibleName(translate("Presets", "Name"))
+        edit.setPlaceholderText(translate("Presets", "Name"))
+        edit.setMaxLength(MAX_NAME_CHARS)
+        wrong.setProperty("kind", "error")
+        wrong.setTextFormat(Qt.TextFormat.PlainText)
+        wrong.setWordWrap(True)
+        wrong.hide()
+
+        def check(typed: str) -> None:
+            name = " ".join(typed.split())
+            wrong.setText(complaint(name))
+            wrong.setVisible(bool(wrong.text()))
+            edit.setAccessibleDescription(wrong.text())
+            question.deed_button.setEnabled(bool(name) and not wrong.text())
+
+        edit.textChanged.connect(check)
+        question.deed_button.setEnabled(False)
+        question.column.addWidget(edit)
+        question.column.addWidget(wrong)
+        edit.setFocus()
+        return question, edit
+
+
+def _shown_name(preset: Preset) -> str:
+    return translate("Presets", _BUILTIN[preset.name]) if preset.builtin and preset.name in _BUILTIN else preset.name

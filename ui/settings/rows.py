@@ -1,0 +1,305 @@
+"""The rows of the settings dialog, one class for each kind of field."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable, Mapping
+
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QFontMetrics
+from PySide6.QtWidgets import (
+    QCheckBox,
+    QComboBox,
+    QFileDialog,
+    QHBoxLayout,
+    QLabel,
+    QLineEdit,
+    QPlainTextEdit,
+    QPushButton,
+    QStyledItemDelegate,
+    QVBoxLayout,
+    QWidget,
+)
+
+from app.domain.settings.fields import FieldKind, SettingField, SettingValue
+from ui.settings.mode_cards import ModeRow
+from ui.settings.row import SettingRow
+from ui.text.formatting import as_written, number_text
+from ui.text.language import locale, mark, translate
+from ui.text.setting_words import sentence
+from ui.widgets.calm_combo import CalmCombo
+
+_GROUPED = re.compile(r"-?\d{1,3}([,.' \u00a0\u2009\u202f\u2019]\d{3})+")  # as any language writes thousands
+
+
+class NumberRow(SettingRow):
+    """A number as text with its range, or the app's own choice."""
+
+    def make_control(self) -> QWidget:
+        """An editor of this kind."""
+        box = QWidget(self)
+        row = QHBoxLayout(box)
+        row.setContentsMargins(0, 0, 0, 0)
+        row.setSpacing(8)
+        self.edit = QLineEdit()
+        self.edit.setPlaceholderText(_range_words(self.field))
+        self.edit.setToolTip(f"{_range_words(self.field)} {self.field.unit}".strip())
+        self.name(self.edit)
+        self.edit.textChanged.connect(self.changed)
+        self.automatic = QCheckBox(sentence(self.field.automatic), self)  # shown without a parent, it is a window
+        self.name(self.automatic, f", {self.field.automatic}")
+        self.automatic.setVisible(bool(self.field.automatic))
+        self.automatic.toggled.connect(self._on_automatic)
+        row.addWidget(self.edit, 1)
+        if self.field.unit:
+            unit = QLabel(self.field.unit)
+            unit.setProperty("kind", "caption")
+            row.addWidget(unit)
+        self._manual = box
+        if self.field.automatic:
+            outer = QWidget()
+            column = QVBoxLayout(outer)
+            column.setContentsMargins(0, 0, 0, 0)
+            column.setSpacing(4)
+            column.addWidget(self.automatic)
+            column.addWidget(box)
+            return outer
+        return box
+
+    def _on_automatic(self, automatic: bool) -> None:
+        self._manual.setVisible(not automatic)
+        self.changed.emit()
+        if not automatic and self.isVisible():
+            self.edit.setFocus()
+
+    def value(self) -> SettingValue:
+        """The value as edited."""
+        if self.field.automatic and self.automatic.isChecked():
+            return None
+        text = self.edit.text().strip().replace(",", ".") if self.field.kind is FieldKind.NUMBER else self._digits()
+        return float(text) if self.field.kind is FieldKind.NUMBER else int(text)
+
+    def _digits(self) -> str:
+        """The digits of a whole number, its groups of thousands put together; anything else as it is."""
+        text = self.edit.text().strip()
+        return re.sub(r"[^\d-]", "", text) if _GROUPED.fullmatch(text) else text
+
+    def set_value(self, value: SettingValue) -> None:
+        """Show a value."""
+        self.automatic.setChecked(value is None)
+        if value is not None:
+            self.edit.setText(number_text(value, grouped=False) if isinstance(value, int | float) else str(value))
+        else:
+            self.edit.setText(_start_text(self.field))
+        self._manual.setVisible(value is not None or not self.field.automatic)
+
+    def problem(self) -> str:
+        """Why the text is no value of this field."""
+        try:
+            value = self.value()
+        except ValueError:
+            what = (
+                translate("NumberRow", "a number")
+                if self.field.kind is FieldKind.NUMBER
+                else translate("NumberRow", "a whole number")
+            )
+            return translate("NumberRow", "Give {what}, {range}.").format(what=what, range=_range_words(self.field))
+        if value is None or isinstance(value, str):
+            return ""
+        low, high = self.field.minimum, self.field.maximum
+        outside = not math.isfinite(value) or (low is not None and value < low) or (high is not None and value > high)
+        return translate("NumberRow", "Give a value {range}.").format(range=_range_words(self.field)) if outside else ""
+
+
+class TextRow(SettingRow):
+    """Several lines of text."""
+
+    is_wide = True
+
+    def make_control(self) -> QWidget:
+        """An editor of this kind."""
+        self.edit = QPlainTextEdit()
+        self.edit.setProperty("kind", "field")
+        self.edit.setTabChangesFocus(True)
+        self.edit.setFixedHeight(QFontMetrics(self.edit.font()).lineSpacing() * 6 + 12)
+        self.name(self.edit)
+        self.edit.textChanged.connect(self.changed)
+        return self.edit
+
+    def value(self) -> SettingValue:
+        """The value as edited."""
+        return self.edit.toPlainText()
+
+    def set_value(self, value: SettingValue) -> None:
+        """Show a value."""
+        self.edit.setPlainText(str(value or ""))
+
+    def problem(self) -> str:
+        """Why the text is no value of this field."""
+        high = self.field.maximum
+        return (
+            translate("TextRow", "At most {number} characters.").format(number=locale().toString(int(high)))
+            if high is not None and len(self.edit.toPlainText()) > high
+            else ""
+        )
+
+
+class ChoiceRow(SettingRow):
+    """One of a few."""
+
+    def make_control(self) -> QWidget:
+        """An editor of this kind."""
+        self.combo = CalmCombo()
+        self.combo.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToContents)
+        for value, label in self.field.choices:
+            self.combo.addItem(label, value)
+        self.combo.setItemDelegate(QStyledItemDelegate(self.combo))  # draws as the stylesheet says
+        self.name(self.combo)
+        self._reasons: dict[str, str] = {}
+        self.combo.currentIndexChanged.connect(self._show_reason)
+        self.combo.currentIndexChanged.connect(self.changed)
+        return self.combo
+
+    def value(self) -> SettingValue:
+        """The value as edited."""
+        return str(self.combo.currentData())
+
+    def set_value(self, value: SettingValue) -> None:
+        """Show a value."""
+        self.combo.setCurrentIndex(max(self.combo.findData(value), 0))
+
+    def explain(self, reasons: Mapping[str, str]) -> None:
+        """Say of choices why they cannot be had now; the chosen one's reason stands in the place of the help."""
+        self._reasons = dict(reasons)
+        self._show_reason()
+
+    def _show_reason(self) -> None:
+        reason = self._reasons.get(str(self.combo.currentData()), "")
+        self.help.setText(reason or self.field.help)
+        for place in range(self.combo.count()):
+            tip = self._reasons.get(str(self.combo.itemData(place)), "")
+            self.combo.setItemData(place, as_written(tip), Qt.ItemDataRole.ToolTipRole)
+
+
+class SwitchRow(SettingRow):
+    """On or off."""
+
+    def make_control(self) -> QWidget:
+        """An editor of this kind."""
+        self.check = QCheckBox(translate("SwitchRow", "On"))
+        self.name(self.check)
+        self.check.toggled.connect(self.changed)
+        return self.check
+
+    def value(self) -> SettingValue:
+        """The value as edited."""
+        return self.check.isChecked()
+
+    def set_value(self, value: SettingValue) -> None:
+        """Show a value."""
+        self.check.setChecked(bool(value))
+
+
+class ModelFileRow(SettingRow):
+    """A path with Browse; empty leaves the choice to the app where the field says so."""
+
+    is_wide = True
+    none = mark("ModelFileRow", "No file")
+    browsing = mark("ModelFileRow", "browse for a file")
+
+    def make_control(self) -> QWidget:
+        """An editor of this kind."""
+        box = QWidget()
+        row = QHBoxLayout(box)
+        row.setContentsMargins(0, 0, 0, 0)
+        row.setSpacing(8)
+        self.edit = QLineEdit()
+        self.edit.setPlaceholderText(sentence(self.field.automatic) or translate("ModelFileRow", self.none))
+        self.edit.setClearButtonEnabled(True)
+        self.name(self.edit)
+        self.edit.textChanged.connect(self.changed)
+        self.browse = QPushButton(translate("ModelFileRow", "Browse…"))
+        self.name(self.browse, ", " + translate("ModelFileRow", self.browsing))
+        self.browse.clicked.connect(self._browse)
+        row.addWidget(self.edit, 1)
+        row.addWidget(self.browse)
+        return box
+
+    def _browse(self) -> None:
+        ask_model_file(self, self.field.label, self.edit.setText)
+
+    def value(self) -> SettingValue:
+        """The value as edited."""
+        text = self.edit.text().strip()
+        return text if text or self.field.default is not None else None
+
+    def set_value(self, value: SettingValue) -> None:
+        """Show a value."""
+        self.edit.setText(str(value or ""))
+
+
+class FolderRow(ModelFileRow):
+    """A folder with Browse."""
+
+    none = mark("ModelFileRow", "No folder")
+    browsing = mark("ModelFileRow", "browse for a folder")
+
+    def _browse(self) -> None:
+        dialog = QFileDialog(self, self.field.label, self.edit.text())
+        dialog.setFileMode(QFileDialog.FileMode.Directory)
+        dialog.setOption(QFileDialog.Option.ShowDirsOnly)
+        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        dialog.fileSelected.connect(self.edit.setText)
+        dialog.open()
+
+
+def ask_model_file(parent: QWidget, what: str, take: Callable[[str], object]) -> QFileDialog:
+    """Let the user choose a GGUF file; ``take`` gets its path."""
+    dialog = QFileDialog(
+        parent,
+        translate("SettingRows", "Open a GGUF file: {what}").format(what=what),
+        "",
+        translate("SettingRows", "Models (*.gguf);;All files (*)"),
+    )
+    dialog.setFileMode(QFileDialog.FileMode.ExistingFile)
+    dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+    dialog.fileSelected.connect(take)
+    dialog.open()
+    return dialog
+
+
+def _range_words(field: SettingField) -> str:
+    low, high = field.minimum, field.maximum
+    if low is not None and high is not None:
+        return translate("SettingRows", "{low} to {high}").format(low=number_text(low), high=number_text(high))
+    if low is not None:
+        return translate("SettingRows", "{number} or more").format(number=number_text(low))
+    return (
+        translate("SettingRows", "{number} or less").format(number=number_text(high))
+        if high is not None
+        else translate("SettingRows", "any")
+    )
+
+
+def _start_text(field: SettingField) -> str:
+    """What stands in the box when the app's own choice is switched off."""
+    start = max(field.minimum or 0, 0)
+    return number_text(start, grouped=False)
+
+
+_ROWS: dict[FieldKind, type[SettingRow]] = {
+    FieldKind.INTEGER: NumberRow,
+    FieldKind.NUMBER: NumberRow,
+    FieldKind.TEXT: TextRow,
+    FieldKind.CHOICE: ChoiceRow,
+    FieldKind.MODE: ModeRow,
+    FieldKind.SWITCH: SwitchRow,
+    FieldKind.MODEL_FILE: ModelFileRow,
+    FieldKind.FOLDER: FolderRow,
+}
+
+
+def make_row(field: SettingField) -> SettingRow:
+    """The row for a field."""
+    return _ROWS[field.kind](field)

@@ -1,0 +1,1 @@
+"""The pane of figures: the answer now, this chat, all time."""

@@ -1,0 +1,239 @@
+"""What opens from the statistics: all explanations, the table of all pairs, the question before the totals go."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QResizeEvent
+from PySide6.QtWidgets import (
+    QAbstractItemView,
+    QDialog,
+    QGridLayout,
+    QHBoxLayout,
+    QHeaderView,
+    QLabel,
+    QPushButton,
+    QScrollArea,
+    QTableWidget,
+    QTableWidgetItem,
+    QVBoxLayout,
+    QWidget,
+)
+
+from app.domain.sums import PairSums
+from ui.statistics.text import TIMES, table_cells, table_head, table_text
+from ui.statistics.words import explanations, help_of, sums_help_of
+from ui.text.formatting import as_written, hover
+from ui.text.language import translate
+from ui.widgets.dialogs import Question, copy_by
+from ui.widgets.enter_key import EnterInDialog
+
+NUMBERS_FROM = 3  # columns from here on are numbers
+MODE = NUMBERS_FROM - 1  # the column before them
+TABLE_WIDTH, TABLE_HEIGHT = 1160, 420
+LEAST_TABLE_WIDTH = 1000
+CELL_PX = 32  # around the words of a heading: room for numbers, and for the arrow of the order
+LEAST_NAME_PX = 140  # of a column of names; a narrow table is scrolled to the side
+AROUND_PX = 32  # what is left of the screen beside a window
+HELP_WIDTH, HELP_HEIGHT = 600, 560
+MARGINS_PX = 56  # of a dialog, and the edges and the scroll bar of what is in it
+RING_PX = 8  # from the ring of the keyboard to the words within
+
+
+class _Dialog(QDialog):
+    """A dialog with a row of buttons, the last of which closes it."""
+
+    def __init__(self, parent: QWidget, title: str) -> None:
+        super().__init__(parent)
+        EnterInDialog(self)
+        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        self.setWindowTitle(title)
+        self.column = QVBoxLayout(self)
+        self.column.setContentsMargins(24, 20, 24, 20)
+        self.column.setSpacing(12)
+        heading = QLabel(title)
+        heading.setProperty("kind", "heading")
+        self.column.addWidget(heading)
+        self.buttons = QHBoxLayout()
+        self.buttons.setSpacing(8)
+        self.close_button = self.button(translate("StatsDialogs", "Close"))
+        self.close_button.clicked.connect(self.close)
+
+    def button(self, text: str) -> QPushButton:
+        """A button with its name."""
+        made = QPushButton(text)
+        made.setAccessibleName(text)
+        made.setAutoDefault(False)
+        return made
+
+    def finish(self) -> None:
+        """Put the buttons below all else."""
+        self.buttons.addWidget(self.close_button)
+        self.column.addLayout(self.buttons)
+
+
+class ExplanationsDialog(_Dialog):
+    """Every figure with its sentence."""
+
+    def __init__(self, parent: QWidget) -> None:
+        super().__init__(parent, translate("StatsDialogs", "What do these mean?"))
+        content = QWidget()
+        content.setObjectName("page")
+        grid = QGridLayout(content)
+        grid.setContentsMargins(RING_PX - 1, RING_PX, 12, RING_PX)
+        grid.setHorizontalSpacing(20)
+        grid.setVerticalSpacing(10)
+        grid.setColumnStretch(1, 1)
+        self.lines = explanations()
+        for number, said in enumerate(self.lines):
+            name, words = QLabel(said.name), QLabel(said.value)
+            name.setProperty("kind", "strong")
+            words.setWordWrap(True)
+            grid.addWidget(name, number, 0, Qt.AlignmentFlag.AlignTop)
+            grid.addWidget(words, number, 1, Qt.AlignmentFlag.AlignTop)
+        grid.setRowStretch(len(self.lines), 1)
+        self.area = QScrollArea()
+        self.area.setObjectName("keyScrolled")
+        self.area.setWidget(content)
+        self.area.setWidgetResizable(True)
+        self.area.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self.area.setAccessibleName(translate("StatsDialogs", "Explanations"))
+        self.area.setAccessibleDescription("\n".join(str(said) for said in self.lines))
+        place = QHBoxLayout()  # the words begin where the heading does, the ring of the keyboard before them
+        place.addSpacing(-RING_PX)
+        place.addWidget(self.area)
+        self.column.addLayout(place, 1)
+        self.buttons.addStretch(1)
+        self.finish()
+        self.resize(HELP_WIDTH, HELP_HEIGHT)
+
+
+class _Cell(QTableWidgetItem):
+    """A cell that sorts by what it stands for."""
+
+    def __init__(self, text: str, value: str | float) -> None:
+        super().__init__(text)
+        self._value = value
+
+    def __lt__(self, other: QTableWidgetItem) -> bool:
+        """Numbers by their size, names by their letters; what is unknown first."""
+        if isinstance(other, _Cell) and isinstance(self._value, type(other._value)):
+            return bool(self._value < other._value)  # type: ignore[operator]
+        return super().__lt__(other)
+
+
+class _PairTable(QTableWidget):
+    """The names of the models take what the numbers leave, and never less than can be read."""
+
+    def fit_names(self) -> None:
+        """Give the columns of names their width."""
+        numbers = sum(self.columnWidth(column) for column in range(MODE, self.columnCount()))
+        for column in range(MODE):
+            self.setColumnWidth(column, max(LEAST_NAME_PX, (self.viewport().width() - numbers) // MODE))
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """There is more room, or less."""
+        super().resizeEvent(event)
+        self.fit_names()
+
+
+class TotalsTable(_Dialog):
+    """All pairs and modes in one table that can be sorted.
+
+    Signals:
+        export_wanted(): the user wants them in a file.
+        reset_wanted(): the user wants to count anew, and was asked.
+    """
+
+    export_wanted = Signal()
+    reset_wanted = Signal()
+
+    def __init__(self, parent: QWidget) -> None:
+        super().__init__(parent, translate("StatsDialogs", "All time"))
+        note = QLabel(help_of("pair"))
+        note.setWordWrap(True)
+        note.setProperty("kind", "muted")
+        self.column.addWidget(note)
+        self.rows: tuple[PairSums, ...] = ()
+        head = table_head()
+        self.table = _PairTable(0, len(head))
+        self.table.setObjectName("statsTable")
+        self.table.setAccessibleName(translate("StatsDialogs", "All pairs and modes"))
+        self.table.verticalHeader().hide()
+        self.table.setShowGrid(False)
+        self.table.setWordWrap(False)
+        self.table.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
+        self.table.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
+        self.table.setTabKeyNavigation(False)
+        self.table.setTextElideMode(Qt.TextElideMode.ElideMiddle)
+        header = self.table.horizontalHeader()
+        header.setHighlightSections(False)
+        for column, words in enumerate(head):
+            header.setSectionResizeMode(column, QHeaderView.ResizeMode.Fixed)
+            self.table.setColumnWidth(column, self.fontMetrics().horizontalAdvance(words) + CELL_PX)
+        for column in range(len(head)):
+            side = Qt.AlignmentFlag.AlignRight if column >= NUMBERS_FROM else Qt.AlignmentFlag.AlignLeft
+            item = QTableWidgetItem(head[column])
+            if column >= len(head) - len(TIMES):
+                item.setToolTip(hover(sums_help_of(f"p{TIMES[column - len(head)]}")))
+            item.setTextAlignment(side | Qt.AlignmentFlag.AlignVCenter)
+            self.table.setHorizontalHeaderItem(column, item)
+        self.column.addWidget(self.table, 1)
+        self.reset_button = self.button(translate("StatsDialogs", "Reset…"))
+        self.reset_button.setProperty("kind", "danger")
+        self.copy_button = self.button(translate("StatsDialogs", "Copy as text"))
+        self.export_button = self.button(translate("StatsDialogs", "Export…"))
+        self.reset_button.clicked.connect(self._ask_reset)
+        self.copy_button.clicked.connect(lambda: copy_by(self.copy_button, table_text(self.rows)))
+        self.export_button.clicked.connect(self.export_wanted)
+        self.buttons.addWidget(self.reset_button)
+        self.buttons.addStretch(1)
+        self.buttons.addWidget(self.copy_button)
+        self.buttons.addWidget(self.export_button)
+        self.finish()
+        self.table.fit_names()
+        needed = self.table.horizontalHeader().length() + MARGINS_PX
+        wide = max(LEAST_TABLE_WIDTH, needed, min(TABLE_WIDTH, parent.width() - 48))
+        self.resize(min(wide, max(parent.width(), self.screen().availableSize().width() - AROUND_PX)), TABLE_HEIGHT)
+
+    def show_rows(self, rows: tuple[PairSums, ...]) -> None:
+        """Replace all rows."""
+        self.rows = rows
+        self.table.setSortingEnabled(False)
+        self.table.setRowCount(len(rows))
+        for line, row in enumerate(rows):
+            texts = table_cells(row)
+            values: tuple[str | float, ...] = (*texts[:NUMBERS_FROM], *_values(row))
+            for column, value in enumerate(values):
+                cell = _Cell(texts[column], value)
+                side = Qt.AlignmentFlag.AlignRight if column >= NUMBERS_FROM else Qt.AlignmentFlag.AlignLeft
+                cell.setTextAlignment(side | Qt.AlignmentFlag.AlignVCenter)
+                if column < 2:
+                    cell.setToolTip(as_written(texts[column]))
+                self.table.setItem(line, column, cell)
+        modes = [*(table_cells(row)[MODE] for row in rows), table_head()[MODE]]
+        self.table.setColumnWidth(MODE, max(map(self.fontMetrics().horizontalAdvance, modes)) + CELL_PX)
+        self.table.fit_names()
+        self.table.horizontalHeader().setSortIndicator(-1, Qt.SortOrder.DescendingOrder)
+        self.table.setSortingEnabled(True)
+        for button in (self.reset_button, self.copy_button, self.export_button):
+            button.setEnabled(bool(rows))
+
+    def _ask_reset(self) -> None:
+        question = Question(
+            self,
+            translate("StatsDialogs", "Count anew?"),
+            translate(
+                "StatsDialogs", "The totals of all time will be gone for good. Your chats and their figures stay."
+            ),
+            translate("StatsDialogs", "Reset"),
+            danger=True,
+        )
+        question.accepted.connect(self.reset_wanted)
+        question.open()
+
+
+def _values(row: PairSums) -> tuple[float, ...]:
+    stats = row.sums.stats
+    times = (stats.interval_ms(percent) for percent in TIMES)
+    rates = (stats.tokens_per_second, stats.tokens_per_pass, stats.acceptance_rate, row.sums.speedup, *times)
+    return (float(row.sums.num_answers), float(stats.tokens), *(-1.0 if rate is None else rate for rate in rates))

@@ -1,0 +1,258 @@
+"""The page of the answer in the making, then of the last one: live figures, what the models take, and why."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+from PySide6.QtCore import Qt, QTimer, Signal
+from PySide6.QtGui import QAccessible, QShowEvent
+from PySide6.QtWidgets import QCheckBox, QHBoxLayout, QLabel
+
+from app.domain.engine_view import EngineView
+from engine.records import RunStats, Source
+from ui.statistics.page import StatsPage, heading
+from ui.statistics.parts import AcceptedPart, SplitPart, grid, large, line, source_counts, source_parts
+from ui.statistics.plots import Part, Sparkline, StackedBar
+from ui.statistics.words import ESTIMATED, MEASURED, MEMORY_KEYS, SOURCES, answer_texts, help_of, memory_texts, name_of
+from ui.text.engine_words import engine_sentence
+from ui.text.formatting import UNKNOWN, hover
+from ui.text.language import translate
+from ui.text.setting_words import sentence
+from ui.theme.theme import Theme
+from ui.widgets.figures import INSET_PX, LegendRow
+
+ROWS = ("tokens", "passes", "first", "p50", "p95", "p99", "prompt")
+REFUSED = "refused"  # among the marks: proposals that were not kept
+PAUSE_MS = 8  # between what is drawn in one go while text arrives
+
+
+class NowPage(StatsPage):
+    """Takes `RunStats` a few times a second.
+
+    While an answer is made, figures and plots are drawn in turns of the event loop of their own, not with its text.
+
+    Signals:
+        sources_wanted(object): the frozenset of `Source` whose tokens are to be marked in the answers.
+        refused_wanted(bool): whether refused proposals are to be shown in the answers, struck through.
+    """
+
+    sources_wanted = Signal(object)
+    refused_wanted = Signal(bool)
+
+    def __init__(self, theme: Theme) -> None:
+        super().__init__(theme, translate("StatsPanel", "Statistics of this answer"))
+        self.stats = RunStats()
+        self._live = False
+        self._previous: RunStats | None = None
+        self._parts = (self._fill_figures, self._fill_plots)  # a picture is painted for each
+        self._num_filled = len(self._parts)  # with the newest counters
+        self._turn = QTimer(self, singleShot=True, interval=PAUSE_MS)
+        self._turn.timeout.connect(self._fill_next)
+        self.state = QLabel()
+        self.state.setProperty("kind", "caption")
+        self.speed, self.speedup, self.per_pass = (large(theme, key) for key in ("speed", "speedup", "per_pass"))
+        self.spark = Sparkline(theme, name_of("spark"), help_of("spark"))
+        self.kept = AcceptedPart(theme)
+        self.rows = {key: line(theme, key) for key in ROWS}
+        self.split = SplitPart(theme)
+        self.origin = StackedBar(theme, name_of("source"), help_of("source"))
+        self.sources = {
+            source: LegendRow(theme, translate("StatsPanel", name), translate("StatsPanel", words), field)
+            for source, (name, field, words) in SOURCES.items()
+        }
+        for row in self.sources.values():
+            row.toggled.connect(self._tell_wanted)
+        self.refused = QCheckBox(translate("StatsPanel", "Show refused proposals"))
+        words = translate("StatsPanel", "Struck through above what the target put in their place.")
+        self.refused.setToolTip(hover(words))
+        self.refused.setAccessibleName(self.refused.text())
+        self.refused.toggled.connect(self.refused_wanted)
+        self.context_bar = StackedBar(theme, name_of("context"), help_of("context"))
+        self.context = line(theme, "context")
+        self.memory = {key: line(theme, key) for key in MEMORY_KEYS}
+        self.why = QLabel()
+        self.why.setWordWrap(True)
+        self.why.setTextFormat(Qt.TextFormat.PlainText)  # a decision may quote what a file says
+        self.why.setProperty("kind", "caption")
+        self.why.setAccessibleName(name_of("why"))
+        self._told_decisions: tuple[str, ...] | None = None
+        self._plots = (self.spark, self.kept.by_depth, self.kept.lengths, self.split.bar, self.origin, self.context_bar)
+        self._is_hushed = False
+        self._arrange()
+        self.clear()
+        self.set_engine(EngineView())
+
+    def _arrange(self) -> None:
+        top = QHBoxLayout()
+        top.addWidget(heading(translate("StatsPanel", "Speed")))
+        top.addStretch(1)
+        top.addWidget(self.state)
+        top.setContentsMargins(INSET_PX, 0, INSET_PX, 0)
+        self.column.addLayout(top)
+        cells = (self.speed, self.speedup, self.per_pass, self.spark)
+        self.column.addLayout(grid(cells))
+        self.watch(cells)
+        self.add_section(translate("StatsPanel", "Acceptance"), [self.kept.rate, self.kept.by_depth])
+        self.add_section(name_of("lengths"), [self.kept.lengths])
+        self.add_section(translate("StatsPanel", "This answer"), list(self.rows.values()))
+        self.add_section(name_of("split"), self.split.widgets)
+        self.add_section(name_of("source"), [self.origin, *self.sources.values(), self.refused])
+        self.add_section(translate("StatsPanel", "Context"), [self.context_bar, self.context])
+        self.add_section(translate("StatsPanel", "Memory"), list(self.memory.values()))
+        self.add_section(translate("StatsPanel", "Why"), [self.why])  # last: it may take one line or three
+        self.column.addStretch(1)
+
+    # ---- values ------------------------------------------------------------------------------------------------
+
+    def clear(self) -> None:
+        """Nothing is known."""
+        self._begin(translate("StatsPanel", "no answer yet"), live=False)
+
+    def begin(self) -> None:
+        """A new answer begins."""
+        self._begin(translate("StatsPanel", "live"), live=True)
+
+    def show_stats(self, stats: RunStats) -> None:
+        """Show the counters so far."""
+        before = self._previous or RunStats()
+        passes = stats.passes - before.passes
+        if passes > 0:
+            self.spark.add((stats.tokens - before.tokens) / passes)
+        self._previous = stats
+        self.stats = stats
+        self._num_filled = 0
+        self._hush(self._live and not QAccessible.isActive())
+        if not self._live:
+            self._fill()
+        elif not (self._turn.isActive() or self._is_out_of_sight):
+            self._turn.start()
+
+    def showEvent(self, event: QShowEvent) -> None:
+        """What came in while another page was looked at, or none, is shown now."""
+        super().showEvent(event)
+        if self._num_filled < len(self._parts):
+            self._fill()
+
+    @property
+    def _is_out_of_sight(self) -> bool:
+        return not self.isVisible() and self.window().isVisible()
+
+    def _hush(self, hushed: bool) -> None:
+        """Put the plots into words, or not: while an answer is made only screen readers hear them."""
+        if hushed != self._is_hushed:
+            self._is_hushed = hushed
+            for plot in self._plots:
+                plot.hush(hushed)
+
+    def end(self, stats: RunStats | None) -> None:
+        """The answer ended with these counters."""
+        self._live = False
+        self.show_stats(stats or self.stats)
+        self._set_state(translate("StatsPanel", "last answer"))
+
+    def take_over(self, other: NowPage) -> None:
+        """Have the line of another page, of the same answer, and mark what is marked there."""
+        self.spark.clear()
+        for value in other.spark.values:
+            self.spark.add(value)
+        self.spark.show_values()
+        self.set_marks(other.marks)
+
+    @property
+    def marks(self) -> tuple[str, ...]:
+        """What is to be marked in the answers: names of sources, and `REFUSED`."""
+        marked = tuple(source.value for source, row in self.sources.items() if row.isChecked())
+        return (*marked, REFUSED) if self.refused.isChecked() else marked
+
+    def set_marks(self, marks: Collection[object]) -> None:
+        """Mark these in the answers, and nothing else; names that there are not are passed over."""
+        for source, row in self.sources.items():
+            row.setChecked(source.value in marks)
+        self.refused.setChecked(REFUSED in marks)
+
+    def set_engine(self, view: EngineView) -> None:
+        """What is loaded, and what it takes."""
+        texts = memory_texts(view.target, view.draft)
+        uses = [model.memory for model in (view.target, view.draft) if model is not None and model.memory is not None]
+        source = translate("StatsPanel", MEASURED if all(use.measured for use in uses) else ESTIMATED)
+        for key, figure_line in self.memory.items():
+            figure_line.set_value(texts[key])
+            words = f"{help_of(key)} {source}" if uses else help_of(key)
+            figure_line.setToolTip(hover(words))
+            figure_line.setAccessibleDescription(words)
+
+    def _begin(self, state: str, *, live: bool) -> None:
+        self._live = live
+        self._previous = None
+        self._hush(False)
+        self.spark.clear()
+        self.stats = RunStats()
+        self._fill()
+        self._set_state(state)
+
+    def _set_state(self, text: str) -> None:
+        self.state.setText(f"● {text}" if self._live else text)
+        self.state.setProperty("kind", "live" if self._live else "caption")
+        self.state.style().unpolish(self.state)
+        self.state.style().polish(self.state)
+
+    def _tell_wanted(self) -> None:
+        self.sources_wanted.emit(frozenset(key for key, row in self.sources.items() if row.isChecked()))
+
+    @property
+    def is_filling(self) -> bool:
+        """Whether a part of the page still shows older counters."""
+        return self._turn.isActive()
+
+    def _fill(self) -> None:
+        self._turn.stop()
+        self._num_filled = len(self._parts)
+        for part in self._parts:
+            part(self.stats)
+
+    def _fill_next(self) -> None:
+        self._parts[self._num_filled](self.stats)
+        self._num_filled += 1
+        if self._num_filled < len(self._parts):
+            self._turn.start()
+
+    def _fill_figures(self, stats: RunStats) -> None:
+        texts = answer_texts(stats)
+        for key, figure in {"speed": self.speed, "speedup": self.speedup, "per_pass": self.per_pass}.items():
+            figure.set_value(texts[key])
+        for key, row in self.rows.items():
+            row.set_value(texts[key])
+        self.kept.show_rate(texts["accepted"])
+        self.context.set_value(texts["context"])
+        self.spark.show_values()
+        counts = source_counts(stats)
+        for source in Source:
+            self.sources[source].set_value(counts[source])
+        self._fill_why(stats)
+
+    def _fill_plots(self, stats: RunStats) -> None:
+        self.kept.show_depths(stats, settled=not self._live)
+        self.kept.show_lengths(stats)
+        self.split.show(stats)
+        self.origin.set_parts(source_parts(stats))
+        free = max(stats.context_size - stats.context_used, 0)
+        self.context_bar.set_parts(
+            [
+                Part(translate("StatsPanel", "used"), stats.context_used, "accent"),
+                Part(translate("StatsPanel", "free"), free, "hover"),
+            ]
+            if stats.context_size
+            else []
+        )
+
+    def _fill_why(self, stats: RunStats) -> None:
+        if stats.decisions == self._told_decisions:
+            return
+        self._told_decisions = stats.decisions
+        reasons = [sentence(engine_sentence(reason)) for reason in stats.decisions]
+        text = f"{reasons[-1]}." if reasons else UNKNOWN
+        if text != self.why.text():
+            self.why.setText(text)
+            words = " ".join([help_of("why"), *(f"{reason}." for reason in reasons)])
+            self.why.setToolTip(hover(words))
+            self.why.setAccessibleDescription(words)

@@ -1,0 +1,112 @@
+"""What the pages of the statistics share: a column that scrolls, headings, and one Tab stop with arrows inside."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QPainter, QPaintEvent
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QScrollArea, QVBoxLayout, QWidget
+
+from ui.theme.theme import Theme
+from ui.widgets.explained import Explained, explained_in
+from ui.widgets.figures import INSET_PX, LegendRow, LineFigure
+from ui.widgets.gutter import keep_room
+
+_STEPS = {Qt.Key.Key_Down: 1, Qt.Key.Key_Up: -1}
+
+
+class _Ground(QWidget):
+    """What the figures stand on: for one that is drawn anew, nothing below it has to be drawn."""
+
+    def __init__(self, theme: Theme) -> None:
+        super().__init__()
+        self._theme = theme
+        self.setObjectName("statsContent")
+        self.setAttribute(Qt.WidgetAttribute.WA_OpaquePaintEvent)
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """Its colour, as the stylesheet has it."""
+        QPainter(self).fillRect(event.rect(), self._theme.inks.color(self._theme.tokens.pane))
+
+
+class StatsPage(QScrollArea):
+    """Sections of figures below one another. Tab enters the figures once; Up, Down, Home and End go through them."""
+
+    def __init__(self, theme: Theme, name: str) -> None:
+        super().__init__()
+        self.content = _Ground(theme)
+        self.column = QVBoxLayout(self.content)
+        self.column.setContentsMargins(12, 6, 0, 10)  # the scroll bar keeps the right side free
+        self.column.setSpacing(4)
+        self.setWidget(self.content)
+        self.setWidgetResizable(True)
+        self.setFrameShape(QFrame.Shape.NoFrame)
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        keep_room(self)
+        self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        self.setAccessibleName(name)
+
+    def add_section(self, title: str, widgets: Sequence[QWidget]) -> QLabel:
+        """Add a heading and what stands below it."""
+        label = heading(title)
+        self.column.addSpacing(10)
+        self.column.addLayout(inset(label))
+        self.column.addSpacing(2)
+        self.add(widgets)
+        return label
+
+    def add(self, widgets: Sequence[QWidget]) -> None:
+        """Add lines below one another."""
+        for widget in widgets:
+            if isinstance(widget, Explained):
+                widget.read_by(self)
+            if isinstance(widget, LegendRow | LineFigure):  # these keep their distance themselves
+                self.column.addWidget(widget)
+            else:
+                self.column.addLayout(inset(widget))
+
+    def watch(self, widgets: Sequence[Explained]) -> None:
+        """Let the arrows reach figures that were laid out elsewhere."""
+        for widget in widgets:
+            widget.read_by(self)
+
+    def let_tab_in(self) -> None:
+        """Give the first figure the Tab stop, where none has it."""
+        found = explained_in(self.content)
+        if found and not any(each.focusPolicy() is Qt.FocusPolicy.StrongFocus for each in found):
+            found[0].setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+
+    def reached(self, figure: Explained) -> None:
+        """The one that has the focus keeps the Tab stop."""
+        for other in self.content.findChildren(Explained):
+            other.setFocusPolicy(Qt.FocusPolicy.StrongFocus if other is figure else Qt.FocusPolicy.ClickFocus)
+        self.ensureWidgetVisible(figure, 0, 24)
+
+    def step_from(self, figure: Explained, key: Qt.Key) -> bool:
+        """Arrows go from figure to figure; False where another key was pressed."""
+        found = explained_in(self.content)
+        if key in _STEPS and figure in found:
+            wanted = min(max(found.index(figure) + _STEPS[key], 0), len(found) - 1)
+        elif key in (Qt.Key.Key_Home, Qt.Key.Key_End):
+            wanted = 0 if key is Qt.Key.Key_Home else len(found) - 1
+        else:
+            return False
+        found[wanted].setFocus(Qt.FocusReason.TabFocusReason)
+        return True
+
+
+def heading(text: str) -> QLabel:
+    """The small heading of a section."""
+    label = QLabel(text)
+    label.setWordWrap(True)  # a long word of another language must not widen the pane
+    label.setProperty("kind", "section")
+    return label
+
+
+def inset(widget: QWidget) -> QHBoxLayout:
+    """A line as far from the edge as what stands on a ground that can be clicked."""
+    row = QHBoxLayout()
+    row.setContentsMargins(INSET_PX, 0, INSET_PX, 0)
+    row.addWidget(widget)
+    return row

@@ -1,0 +1,277 @@
+"""The pane on the right: the answer now, this chat, all time; copying, exporting and explaining what is shown."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import Qt, QTimer, Signal
+from PySide6.QtGui import QGuiApplication, QKeyEvent
+from PySide6.QtWidgets import (
+    QButtonGroup,
+    QFrame,
+    QHBoxLayout,
+    QMenu,
+    QPushButton,
+    QStackedWidget,
+    QToolButton,
+    QVBoxLayout,
+    QWidget,
+)
+
+from app.domain.engine_view import EngineView
+from app.domain.sums import PairSums, Sums
+from engine.records import RunStats
+from ui.statistics.dialogs import ExplanationsDialog, TotalsTable
+from ui.statistics.now import NowPage
+from ui.statistics.page import StatsPage
+from ui.statistics.text import page_text
+from ui.statistics.totals import TotalsPage
+from ui.statistics.words import answer_texts, summary, sums_texts
+from ui.text.language import mark, translate
+from ui.theme.theme import Theme
+from ui.widgets.figures import INSET_PX
+from ui.widgets.icon_button import IconButton
+
+NOW, CHAT, ALL = "now", "chat", "all"
+PAGES = (
+    (NOW, mark("StatsPanel", "Now")),
+    (CHAT, mark("StatsPanel", "This chat")),
+    (ALL, mark("StatsPanel", "All time")),
+)
+SCOPES = (
+    ("answer", mark("StatsPanel", "This answer…")),
+    ("chat", mark("StatsPanel", "This chat…")),
+    ("everything", mark("StatsPanel", "All answers of all chats…")),
+    ("totals", mark("StatsPanel", "Totals of all time…")),
+)
+
+
+class _Switch(QFrame):
+    """One of three pages, chosen by a click, or by the arrows."""
+
+    chosen = Signal(str)
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.setObjectName("modeSwitch")
+        self.setAccessibleName(translate("StatsPanel", "Statistics of"))
+        group = QButtonGroup(self)
+        self.buttons: dict[str, QToolButton] = {}
+        row = QHBoxLayout(self)
+        row.setContentsMargins(0, 0, 0, 0)
+        row.setSpacing(0)
+        for key, words in PAGES:
+            button = QToolButton()
+            button.setText(translate("StatsPanel", words))
+            button.setAccessibleName(translate("StatsPanel", "Statistics: {page}").format(page=button.text()))
+            button.setCheckable(True)
+            button.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+            button.setCursor(Qt.CursorShape.PointingHandCursor)
+            button.toggled.connect(lambda on, key=key: self.chosen.emit(key) if on else None)
+            group.addButton(button)
+            self.buttons[key] = button
+            row.addWidget(button, 1)
+        self.buttons[NOW].setChecked(True)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Left and Right take the neighbour."""
+        steps = {Qt.Key.Key_Left: -1, Qt.Key.Key_Right: 1}
+        step = steps.get(Qt.Key(event.key()))
+        keys = list(self.buttons)
+        if step is None:
+            super().keyPressEvent(event)
+            return
+        at = next(i for i, key in enumerate(keys) if self.buttons[key].isChecked())
+        button = self.buttons[keys[min(max(at + step, 0), len(keys) - 1)]]
+        button.setChecked(True)
+        button.setFocus(Qt.FocusReason.TabFocusReason)
+
+
+class StatsPanel(QFrame):
+    """Takes `RunStats` a few times a second; asks for sums only while they are looked at.
+
+    Signals:
+        sources_wanted(object): the frozenset of `Source` whose tokens are to be marked in the answers.
+        sums_wanted(str): "chat" or "all" is looked at and may have changed; answer by `show_chat` or `show_all`.
+        export_wanted(str): "answer", "chat", "everything" or "totals" into a file.
+        reset_wanted(): the lifetime totals are to begin anew; it was confirmed.
+    """
+
+    sources_wanted = Signal(object)
+    refused_wanted = Signal(bool)
+    sums_wanted = Signal(str)
+    export_wanted = Signal(str)
+    reset_wanted = Signal()
+
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._theme = theme
+        self.setObjectName("statsPanel")
+        self.setAccessibleName(translate("StatsPanel", "Statistics"))
+        self.now = NowPage(theme)
+        self._sums: dict[str, TotalsPage] = {}
+        self.switch = _Switch()
+        self.switch.chosen.connect(self.show_page)
+        self.stack = QStackedWidget()
+        self.stack.addWidget(self.now)
+        self.table: TotalsTable | None = None
+        self._ask = QTimer(self, singleShot=True, interval=0)
+        self._ask.timeout.connect(self._ask_for_sums)
+        self.now.sources_wanted.connect(self.sources_wanted)
+        self.now.refused_wanted.connect(self.refused_wanted)
+        self._arrange()
+        self.show_page(NOW)
+
+    def _arrange(self) -> None:
+        top = QHBoxLayout()
+        top.setContentsMargins(10 + INSET_PX - 2, 10, 10 + INSET_PX - 2, 4)
+        top.addWidget(self.switch)
+        foot = QHBoxLayout()
+        foot.setContentsMargins(10 + INSET_PX - 4, 4, 10 + INSET_PX - 4, 8)
+        foot.setSpacing(4)
+        self.help_button = IconButton(
+            self._theme, "circle-question-mark", translate("StatsPanel", "What do these mean?")
+        )
+        self.copy_button = IconButton(self._theme, "copy", translate("StatsPanel", "Copy the statistics as text"))
+        self.export_button = IconButton(self._theme, "download", translate("StatsPanel", "Export statistics"))
+        self.table_button = QPushButton(translate("StatsPanel", "Show as table…"))
+        self.table_button.setAccessibleName(translate("StatsPanel", "Show the totals as a table"))
+        self.table_button.setProperty("kind", "side")
+        menu = QMenu(self.export_button)
+        for scope, words in SCOPES:
+            menu.addAction(translate("StatsPanel", words)).triggered.connect(
+                lambda _checked=False, scope=scope: self.export_wanted.emit(scope)
+            )
+        self.export_button.setMenu(menu)
+        self.export_button.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
+        self.help_button.clicked.connect(self.explain)
+        self.copy_button.clicked.connect(self.copy)
+        self.table_button.clicked.connect(self.open_table)
+        middle = Qt.AlignmentFlag.AlignVCenter  # without, the row would be no higher than the small buttons
+        foot.addWidget(self.help_button, 0, middle)
+        foot.addWidget(self.table_button)
+        foot.addStretch(1)
+        foot.addWidget(self.copy_button, 0, middle)
+        foot.addWidget(self.export_button, 0, middle)
+        outer = QVBoxLayout(self)
+        outer.setContentsMargins(0, 0, 0, 0)
+        outer.setSpacing(0)
+        outer.addLayout(top)
+        outer.addWidget(self.stack, 1)
+        outer.addLayout(foot)
+
+    # ---- pages -------------------------------------------------------------------------------------------------
+
+    @property
+    def pages(self) -> dict[str, StatsPage]:
+        """The pages that were looked at, or filled."""
+        return {NOW: self.now, **self._sums}
+
+    @property
+    def chat(self) -> TotalsPage:
+        """The sums of the open chat."""
+        name = translate("StatsPanel", "Statistics of this chat")
+        empty = translate("StatsPanel", "No answer in this chat yet. Its figures are added up here.")
+        return self._made(CHAT, name, empty)
+
+    @property
+    def all(self) -> TotalsPage:
+        """The sums of all time."""
+        name = translate("StatsPanel", "Statistics of all time")
+        empty = translate("StatsPanel", "Nothing was counted yet. The totals outlive the chats they count.")
+        return self._made(ALL, name, empty)
+
+    def _made(self, key: str, name: str, empty: str) -> TotalsPage:
+        """Make a page when it is first wanted: few look at sums, and a start would wait for them."""
+        if key not in self._sums:
+            self._sums[key] = TotalsPage(self._theme, name, empty)
+            self.stack.addWidget(self._sums[key])
+            self._theme.fit(self._sums[key])
+        return self._sums[key]
+
+    def page_of(self, key: str) -> StatsPage:
+        """The page "now", "chat" or "all"."""
+        return self.now if key == NOW else self.chat if key == CHAT else self.all
+
+    @property
+    def page(self) -> str:
+        """Which page is looked at."""
+        return next(key for key, page in self.pages.items() if page is self.stack.currentWidget())
+
+    def show_page(self, key: str) -> None:
+        """Look at "now", "chat" or "all"."""
+        self.switch.buttons[key].setChecked(True)
+        page = self.page_of(key)
+        self.stack.setCurrentWidget(page)
+        self.table_button.setVisible(key == ALL)
+        page.let_tab_in()
+        self._summarise()
+        self._ask.start()
+
+    def show_chat(self, rows: tuple[PairSums, ...], sums: Sums) -> None:
+        """Show the sums of the open chat."""
+        self.chat.show_rows(rows, sums)
+        self._summarise()
+
+    def show_all(self, rows: tuple[PairSums, ...], sums: Sums) -> None:
+        """Show the sums of all time."""
+        self.all.show_rows(rows, sums)
+        if self.table is not None:
+            self.table.show_rows(rows)
+        self._summarise()
+
+    def _ask_for_sums(self) -> None:
+        if self.page != NOW:
+            self.sums_wanted.emit(self.page)
+
+    def _summarise(self) -> None:
+        page = self.pages[self.page]
+        texts = sums_texts(page.sums) if isinstance(page, TotalsPage) else answer_texts(self.now.stats)
+        self.setAccessibleDescription(f"{page.accessibleName()}. {summary(texts)}".strip())
+
+    # ---- values of the answer ----------------------------------------------------------------------------------
+
+    def clear(self) -> None:
+        """Nothing is known of an answer: another chat was opened."""
+        self.now.clear()
+        self._summarise()
+        self._ask.start()
+
+    def begin(self) -> None:
+        """A new answer begins."""
+        self.now.begin()
+
+    def show_stats(self, stats: RunStats) -> None:
+        """Show the counters so far."""
+        self.now.show_stats(stats)
+
+    def end(self, stats: RunStats | None) -> None:
+        """The answer ended with these counters."""
+        self.now.end(stats)
+        self._summarise()
+        self._ask.start()
+
+    def set_engine(self, view: EngineView) -> None:
+        """What is loaded."""
+        self.now.set_engine(view)
+
+    # ---- intentions --------------------------------------------------------------------------------------------
+
+    def copy(self) -> None:
+        """Put what is looked at on the clipboard, as text."""
+        QGuiApplication.clipboard().setText(page_text(self.pages[self.page]))
+        self.copy_button.confirm(translate("StatsPanel", "Copied"))
+
+    def explain(self) -> None:
+        """List every figure with its sentence."""
+        ExplanationsDialog(self.window()).open()
+
+    def open_table(self) -> None:
+        """Show the totals of all time as a table."""
+        self.table = TotalsTable(self.window())
+        self.table.show_rows(self.all.rows)
+        self.table.export_wanted.connect(lambda: self.export_wanted.emit("totals"))
+        self.table.reset_wanted.connect(self.reset_wanted)
+        self.table.finished.connect(self._forget_table)
+        self.table.open()
+
+    def _forget_table(self) -> None:
+        self.table = None

@@ -1,0 +1,350 @@
+"""Small hand-painted plots of the statistics. Pens are 1.0 px: wide antialiased strokes cost fifteen times as much.
+
+What stands where is worked out when it changes; only what may look otherwise is painted anew.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from PySide6.QtCore import QPointF, QRect, QRectF, Qt
+from PySide6.QtGui import QColor, QPainter, QPaintEvent, QPen, QPolygonF, QTransform
+from PySide6.QtWidgets import QSizePolicy
+
+from ui.text.formatting import UNKNOWN, figure, percent
+from ui.text.language import translate
+from ui.theme.theme import Theme
+from ui.widgets.explained import Explained
+from ui.widgets.figures import baseline
+
+SPARK_POINTS = 120
+DEPTH_ROW_PX = 19
+BAR_PX = 8
+
+
+class _Plot(Explained):
+    """A painted picture that says its numbers as text, too."""
+
+    def __init__(self, theme: Theme, name: str, help_text: str, height: int) -> None:
+        super().__init__(theme, name, help_text)
+        self._said: str | None = None  # None: not put into words yet
+        self._is_owed = False  # to screen readers
+        self._is_hushed = False
+        self.setFixedHeight(height)
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+
+    def hush(self, hushed: bool) -> None:
+        """Put nothing into words while nobody hears them; what was not said is said afterwards."""
+        self._is_hushed = hushed
+        self._tell()
+
+    def say_anew(self) -> None:
+        """The numbers are others."""
+        self._said, self._is_owed = None, True
+        self._tell()
+
+    def _tell(self) -> None:
+        if self._is_owed and not self._is_hushed:
+            self._is_owed = False
+            self.setAccessibleDescription(f"{self.said}. {self.help_text}")
+
+    @property
+    def said(self) -> str:
+        """What a screen reader says in place of the picture."""
+        if self._said is None:
+            self._said = self.in_words()
+        return self._said
+
+    def in_words(self) -> str:
+        """Put the numbers into words."""
+        raise NotImplementedError
+
+    @property
+    def words(self) -> str:
+        """The name with the numbers."""
+        return f"{self.name}: {self.said}"
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """The picture, and the ring around it."""
+        painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        self.draw(painter, event.rect())
+        self.paint_focus(painter)
+
+    def draw(self, painter: QPainter, asked: QRect) -> None:
+        """Draw the picture, or at least what reaches into ``asked``."""
+        raise NotImplementedError
+
+    def draw_base(self, painter: QPainter, y: float) -> None:
+        """The line on which values stand."""
+        painter.setPen(QPen(self.theme.inks.color(self.theme.tokens.border), 1.0))
+        painter.drawLine(QPointF(0, y), QPointF(self.width(), y))
+
+    def draw_bars(self, painter: QPainter, bars: Iterable[QRectF], color: str) -> None:
+        """Filled bars with softened corners."""
+        painter.setPen(Qt.PenStyle.NoPen)
+        painter.setBrush(self.theme.inks.color(color))
+        for bar in bars:
+            radius = min(2.0, bar.width() / 2)
+            painter.drawRoundedRect(bar, radius, radius)
+
+
+class Sparkline(_Plot):
+    """The last values as a line over a soft area; the scale starts at 0."""
+
+    def __init__(self, theme: Theme, name: str, help_text: str) -> None:
+        super().__init__(theme, name, help_text, 30)
+        self._values: list[float] = []
+        self._points = QPolygonF()  # of the same values, each at the number that it came as
+        self._num_given = 0
+
+    def clear(self) -> None:
+        """Begin again."""
+        self._values, self._points, self._num_given = [], QPolygonF(), 0
+        self.show_values()
+
+    def add(self, value: float) -> None:
+        """One more value at the right end; it is drawn by `show_values`."""
+        self._values.append(value)
+        self._points.append(QPointF(self._num_given, value))
+        self._num_given += 1
+        if len(self._values) > SPARK_POINTS:
+            del self._values[0]
+            self._points.removeFirst()
+
+    def show_values(self) -> None:
+        """Draw what was added."""
+        self.update()
+        self.say_anew()
+
+    def in_words(self) -> str:
+        """The newest, the highest and the lowest."""
+        if not self._values:
+            return translate("Sparkline", "No values yet")
+        return translate("Sparkline", "Latest {latest}, highest {highest}, lowest {lowest}").format(
+            latest=figure(self._values[-1]), highest=figure(max(self._values)), lowest=figure(min(self._values))
+        )
+
+    @property
+    def values(self) -> list[float]:
+        """What is drawn."""
+        return list(self._values)
+
+    def draw(self, painter: QPainter, asked: QRect) -> None:  # noqa: ARG002
+        """Draw the line, the newest value at the right."""
+        tokens, inks = self.theme.tokens, self.theme.inks
+        base = self.height() - 1.5
+        self.draw_base(painter, base)
+        num = len(self._values)
+        if num < 2:
+            return
+        top = max(*self._values, 1e-9) * 1.08
+        step = self.width() / (max(num, 24) - 1)
+        line = QTransform(step, 0, 0, -(base - 2) / top, (num - self._num_given) * step, base).map(self._points)
+        below = QPolygonF(line)
+        below.append(QPointF((num - 1) * step, base))
+        below.append(QPointF(0, base))
+        area = QColor(inks.color(tokens.accent))
+        area.setAlpha(38)
+        painter.setPen(Qt.PenStyle.NoPen)
+        painter.setBrush(area)
+        painter.setRenderHint(
+            QPainter.RenderHint.Antialiasing, on=False
+        )  # its edge lies under the line; a third of the time
+        painter.drawPolygon(below)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter.setPen(QPen(inks.color(tokens.accent_text), 1.0))
+        painter.drawPolyline(line)
+
+
+MOST_DEPTHS = 8  # more lines would push everything else out of the pane: then some stand for all
+STANDING_DEPTHS = (1, 2, 3, 4, 6, 8, 16, 32)
+
+
+class DepthBars(_Plot):
+    """Acceptance by depth: a bar, a number and the depth on each line."""
+
+    def __init__(self, theme: Theme, name: str, help_text: str) -> None:
+        super().__init__(theme, name, help_text, DEPTH_ROW_PX)
+        self._lines: tuple[tuple[int, float | None], ...] = ()
+        self._rows: tuple[tuple[str, str], ...] = ()  # the depth and the share of each, as written
+        self._fit_rows()
+        self.set_shares(())
+        theme.changed.connect(self._fit_rows)
+
+    def _fit_rows(self) -> None:
+        """Another text size needs other room."""
+        metrics = self.theme.inks.metrics(-1)
+        self._row_px = max(DEPTH_ROW_PX, math.ceil(metrics.height()) + 2)
+        self._left = metrics.horizontalAdvance("16") + 8
+        self._right = metrics.horizontalAdvance("100 %") + 8
+        self._left_px = math.floor(self._left) - 1  # to the left of it there are the depths
+        self._baseline = baseline(0.0, self._row_px, metrics)
+        self.setFixedHeight(max(len(self._lines), 1) * self._row_px)
+
+    def set_shares(self, shares: Sequence[float | None], *, settled: bool = True) -> None:
+        """Shares of 1 from depth 1 on; None where a depth was never proposed.
+
+        Until it is ``settled`` the picture only grows: what stands below must not jump up and down with each answer.
+        """
+        few = len(shares) <= MOST_DEPTHS
+        self._lines = tuple((i, share) for i, share in enumerate(shares, 1) if few or i in STANDING_DEPTHS)
+        height = max(len(self._lines), 1) * self._row_px
+        height = height if settled else max(height, self.height())
+        if height != self.height():
+            self.setFixedHeight(height)
+            parent = self.parentWidget()
+            layout = parent.layout() if parent is not None else None
+            if layout is not None:
+                layout.activate()  # at once: a frame with two lines on one another must not be painted
+        rows = tuple((str(depth), percent(share)) for depth, share in self._lines) or (("-", UNKNOWN),)
+        if rows != self._rows:
+            same_depths = [depth for depth, _ in rows] == [depth for depth, _ in self._rows]
+            self._rows = rows
+            left = self._left_px if same_depths else 0
+            self.update(left, 0, self.width() - left, self.height())
+            self.say_anew()
+
+    def in_words(self) -> str:
+        """Each depth with its share."""
+        lines = (
+            translate("DepthBars", "depth {depth}: {share}").format(depth=i, share=percent(share))
+            for i, share in self._lines
+        )
+        return ", ".join(lines) or translate("DepthBars", "Nothing proposed yet")
+
+    def draw(self, painter: QPainter, asked: QRect) -> None:
+        """One line a depth."""
+        tokens, inks, row_px = self.theme.tokens, self.theme.inks, self._row_px
+        width = self.width()
+        long = width - self._left - self._right
+        tops = [row * row_px + (row_px - BAR_PX) / 2 for row in range(len(self._rows))]
+        self.draw_bars(painter, [QRectF(self._left, top, long, BAR_PX) for top in tops], tokens.hover)
+        shares = [(top, share) for top, (_, share) in zip(tops, self._lines, strict=False) if share]
+        bars = [QRectF(self._left, top, long * share, BAR_PX) for top, share in shares]
+        self.draw_bars(painter, bars, tokens.accent)
+        painter.setFont(inks.font(-1))
+        painter.setPen(inks.color(tokens.text_muted))
+        metrics, has_depths = inks.metrics(-1), asked.left() < self._left_px
+        for row, (depth, share) in enumerate(self._rows):
+            y = row * row_px + self._baseline
+            painter.drawText(QPointF(width - metrics.horizontalAdvance(share), y), share)
+            if has_depths:
+                painter.drawText(QPointF(0, y), depth)
+
+
+class LengthBars(_Plot):
+    """How many passes kept exactly 0, 1, 2 ... proposed tokens: a column each, the highest fills the height."""
+
+    MOST_COLUMNS = 17  # longer runs are counted with the last
+
+    def __init__(self, theme: Theme, name: str, help_text: str) -> None:
+        super().__init__(theme, name, help_text, 58)
+        self._counts: tuple[int, ...] = ()
+        self.say_anew()
+
+    @property
+    def counts(self) -> tuple[int, ...]:
+        """What is drawn."""
+        return self._counts
+
+    def set_counts(self, counts: Sequence[int]) -> None:
+        """``counts[i]`` passes kept exactly i tokens."""
+        most = self.MOST_COLUMNS
+        shown = tuple(counts) if len(counts) <= most else (*counts[: most - 1], sum(counts[most - 1 :]))
+        if shown == self._counts:
+            return
+        same_columns = len(shown) == len(self._counts)
+        self._counts = shown
+        high = math.ceil(self._base) + 1 if same_columns else self.height()  # what is written below them may stay
+        self.update(0, 0, self.width(), high)
+        self.say_anew()
+
+    @property
+    def _base(self) -> float:
+        return self.height() - self.theme.inks.metrics(-1).height() - 2
+
+    def in_words(self) -> str:
+        """Each length with its passes."""
+        words = (
+            translate("LengthBars", "{kept} kept: {number} passes", None, number).format(kept=i, number=number)
+            for i, number in enumerate(self._counts)
+            if number
+        )
+        return ", ".join(words) or translate("LengthBars", "Nothing proposed yet")
+
+    def draw(self, painter: QPainter, asked: QRect) -> None:
+        """Columns over their lengths; every fourth length is written."""
+        base = self._base
+        self.draw_base(painter, base)
+        columns = max(len(self._counts), 8)
+        step = self.width() / columns
+        top = max(self._counts, default=0)
+        heights = [(i, max((base - 2) * count / top, 2.0)) for i, count in enumerate(self._counts) if count]
+        bars = [QRectF(i * step + 1, base - height, step - 2, height) for i, height in heights]
+        self.draw_bars(painter, bars, self.theme.tokens.accent)
+        if asked.bottom() > base + 1:
+            self._write_lengths(painter, base, columns)
+
+    def _write_lengths(self, painter: QPainter, base: float, columns: int) -> None:
+        inks, width = self.theme.inks, self.width()
+        metrics, step = inks.metrics(-1), width / columns
+        painter.setFont(inks.font(-1))
+        painter.setPen(inks.color(self.theme.tokens.text_muted))
+        for i in range(0, columns, 1 if columns <= 9 else 4):
+            label = f"{i}+" if i == self.MOST_COLUMNS - 1 else str(i)
+            wide = metrics.horizontalAdvance(label)
+            left = min((i + 0.5) * step - wide / 2, width - wide)  # the last one is wider than its column
+            painter.drawText(QPointF(max(left, 0.0), base + 2 + metrics.ascent()), label)
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """One part of a stacked bar: its name, how much, and the palette field of its colour."""
+
+    name: str
+    amount: float
+    field: str
+
+
+class StackedBar(_Plot):
+    """Parts of a whole side by side; the words stand elsewhere."""
+
+    def __init__(self, theme: Theme, name: str, help_text: str) -> None:
+        super().__init__(theme, name, help_text, 10)
+        self._parts: tuple[Part, ...] = ()
+        self._shares: tuple[str, ...] | None = None
+        self.set_parts(())
+
+    def set_parts(self, parts: Sequence[Part]) -> None:
+        """Show these parts; nothing is drawn but the empty track while they add up to 0."""
+        self._parts = tuple(parts)
+        total = sum(part.amount for part in self._parts)
+        shares = tuple(percent(part.amount / total) for part in self._parts) if total > 0 else ()
+        if shares != self._shares:
+            self._shares = shares
+            self.update()
+            self.say_anew()
+
+    def in_words(self) -> str:
+        """Each part with its share."""
+        words = (f"{part.name} {share}" for part, share in zip(self._parts, self._shares or (), strict=False))
+        return ", ".join(words) or translate("StackedBar", "No values yet")
+
+    def draw(self, painter: QPainter, asked: QRect) -> None:  # noqa: ARG002
+        """The parts from left to right, one pixel apart."""
+        whole = QRectF(0, 1, self.width(), BAR_PX)
+        total = sum(part.amount for part in self._parts)
+        if total <= 0:
+            self.draw_bars(painter, [whole], self.theme.tokens.hover)
+            return
+        shown = [part for part in self._parts if part.amount > 0]
+        room = whole.width() - (len(shown) - 1)
+        x = 0.0
+        for part in shown:
+            width = room * part.amount / total
+            bar = QRectF(x, whole.y(), width, BAR_PX)
+            self.draw_bars(painter, [bar], str(getattr(self.theme.tokens, part.field)))
+            x += width + 1

@@ -1,0 +1,130 @@
+"""The page of several answers together: of this chat, or of all time. Filled with sums; knows no store."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import groupby
+
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QLabel, QVBoxLayout, QWidget
+
+from app.domain.sums import PairSums, Sums
+from ui.statistics.page import StatsPage
+from ui.statistics.parts import AcceptedPart, SplitPart, grid, large, source_parts
+from ui.statistics.plots import StackedBar
+from ui.statistics.words import (
+    draft_title,
+    help_of,
+    mode_title,
+    name_of,
+    pair_title,
+    row_text,
+    sums_help_of,
+    sums_texts,
+    target_title,
+    times_text,
+)
+from ui.text.formatting import as_written
+from ui.text.language import translate
+from ui.theme.theme import Theme
+from ui.widgets.elided_label import ElidedLabel
+from ui.widgets.figures import INSET_PX, LineFigure
+
+ROWS = ("tokens", "passes", "time", "saved", "p50", "p95", "p99")
+
+
+class TotalsPage(StatsPage):
+    """Sums of all rows, then one line for each pair and mode."""
+
+    def __init__(self, theme: Theme, name: str, empty: str) -> None:
+        super().__init__(theme, name)
+        self._theme = theme
+        self.rows: tuple[PairSums, ...] = ()
+        self.sums = Sums()
+        self.empty = QLabel(empty)
+        self.empty.setWordWrap(True)
+        self.empty.setProperty("kind", "caption")
+        self.add([self.empty])
+        self.speed, self.speedup, self.per_pass, self.answers = (
+            large(theme, key) for key in ("speed", "speedup", "per_pass", "answers")
+        )
+        cells = (self.speed, self.speedup, self.per_pass, self.answers)
+        self.column.addLayout(grid(cells))
+        self.watch(cells)
+        self.lines = {key: LineFigure(theme, name_of(key), sums_help_of(key)) for key in ROWS}
+        self.add_section(translate("StatsPanel", "Together"), list(self.lines.values()))
+        self.by_pair = QWidget()
+        self._pairs = QVBoxLayout(self.by_pair)
+        self._pairs.setContentsMargins(0, 0, 0, 0)
+        self._pairs.setSpacing(4)
+        self.pair_lines: dict[tuple[str, str, str], LineFigure] = {}
+        self.times_lines: dict[tuple[str, str], LineFigure] = {}
+        self.add_section(name_of("pair"), ())
+        self.column.addWidget(self.by_pair)
+        self.kept = AcceptedPart(theme)
+        self.add_section(translate("StatsPanel", "Acceptance"), [self.kept.rate, self.kept.by_depth])
+        self.add_section(name_of("lengths"), [self.kept.lengths])
+        self.split = SplitPart(theme)
+        self.add_section(name_of("split"), self.split.widgets)
+        self.origin = StackedBar(theme, name_of("source"), help_of("source"))
+        self.add_section(name_of("source"), [self.origin])
+        self.column.addStretch(1)
+        self.show_rows((), Sums())
+
+    def show_rows(self, rows: Sequence[PairSums], sums: Sums) -> None:
+        """Show the sums of each pair and mode, and of all."""
+        self.rows, self.sums = tuple(rows), sums
+        self.empty.setVisible(not self.rows)
+        texts = sums_texts(sums)
+        for key, figure in (("speed", self.speed), ("speedup", self.speedup), ("per_pass", self.per_pass)):
+            figure.set_value(texts[key])
+        self.answers.set_value(texts["answers"])
+        for key, figure_line in self.lines.items():
+            figure_line.set_value(texts[key])
+        self.kept.show(sums.stats, texts["accepted"])
+        self.split.show(sums.stats)
+        self.origin.set_parts(source_parts(sums.stats))
+        self._show_pairs()
+
+    def _show_pairs(self) -> None:
+        keys = [(row.target, row.draft, row.mode) for row in self.rows]
+        if keys != list(self.pair_lines):
+            self._make_pairs()
+        for row in self.rows:
+            self.pair_lines[row.target, row.draft, row.mode].set_value(row_text(row.sums))
+        for pair, named in self.times_lines.items():
+            named.set_value(times_text(row for row in self.rows if (row.target, row.draft) == pair))
+
+    def _add_title(self, row: PairSums) -> None:
+        for text, kind in ((target_title(row), "strong"), (draft_title(row), "caption")):
+            label = ElidedLabel(text)
+            label.setProperty("kind", kind)
+            label.setContentsMargins(INSET_PX, 4 if kind == "strong" else 0, INSET_PX, 0)
+            label.setToolTip(as_written(text))
+            self._pairs.addWidget(label)
+
+    def _add_line(self, row: PairSums, name: str, words: str) -> LineFigure:
+        made = LineFigure(self._theme, name, words)
+        made.setAccessibleDescription(f"{pair_title(row)}. {words}")
+        self._pairs.addWidget(made)
+        return made
+
+    def _make_pairs(self) -> None:
+        while (item := self._pairs.takeAt(0)) is not None:
+            widget = item.widget()
+            if widget is not None:
+                widget.setParent(None)
+                widget.deleteLater()
+        self.pair_lines, self.times_lines = {}, {}
+        for (target, draft), group in groupby(self.rows, lambda row: (row.target, row.draft)):
+            rows = list(group)
+            self._add_title(rows[0])
+            for row in rows:
+                named = self._add_line(row, mode_title(row.mode), help_of("pair"))
+                self.pair_lines[target, draft, row.mode] = named
+            self.times_lines[target, draft] = self._add_line(rows[0], name_of("between"), sums_help_of("between"))
+        for made in self.by_pair.findChildren(QWidget, options=Qt.FindChildOption.FindDirectChildrenOnly):
+            made.show()
+        self.watch([*self.pair_lines.values(), *self.times_lines.values()])
+        self.column.activate()
+        self._pairs.activate()  # at once: what is read or copied now must stand in its order

@@ -1,0 +1,341 @@
+"""What the figures of the statistics are called and mean, one sentence each, and counters put into these words.
+
+Knows no widget. The window, its text for the clipboard and its list of explanations all take their words from here.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from app.domain.sums import PairSums, Sums
+from engine.records import Mode, ModelInfo, RunStats, Source
+from ui.text.formatting import (
+    TRUSTED_PASS_MS,
+    UNKNOWN,
+    acceptance,
+    count,
+    duration,
+    figure,
+    milliseconds,
+    mode_label,
+    per_pass,
+    percent,
+    size,
+    times_plain,
+    told_speedup,
+)
+from ui.text.language import mark, translate
+
+_SPREAD = mark("StatsPanel", "A pass's time is spread over the tokens that it gave.")
+_TOGETHER = mark(
+    "StatsPanel", "Over several answers it is known to within 2 %; those that did not count their times are left out."
+)
+_SLOWEST = {"p50": 50, "p95": 95, "p99": 99}
+_NAMES = {
+    "speed": mark("StatsPanel", "tok/s"),
+    "speedup": mark("StatsPanel", "plain speed"),
+    "per_pass": mark("StatsPanel", "tokens per pass"),
+    "spark": mark("StatsPanel", "Tokens per pass over time"),
+    "accepted": mark("StatsPanel", "Accepted"),
+    "depth": mark("StatsPanel", "Acceptance by depth"),
+    "lengths": mark("StatsPanel", "Passes by tokens kept"),
+    "answers": mark("StatsPanel", "answers"),
+    "tokens": mark("StatsPanel", "Tokens"),
+    "passes": mark("StatsPanel", "Passes"),
+    "first": mark("StatsPanel", "First token"),
+    "p50": mark("StatsPanel", "Between tokens, p50"),
+    "p95": mark("StatsPanel", "Between tokens, p95"),
+    "p99": mark("StatsPanel", "Between tokens, p99"),
+    "between": mark("StatsPanel", "p50/95/99"),
+    "prompt": mark("StatsPanel", "Prompt"),
+    "time": mark("StatsPanel", "Time spent"),
+    "saved": mark("StatsPanel", "Saved against plain"),
+    "split": mark("StatsPanel", "Time of a pass"),
+    "context": mark("StatsPanel", "Context used"),
+    "source": mark("StatsPanel", "Where tokens came from"),
+    "target_weights": mark("StatsPanel", "Target, weights"),
+    "target_cache": mark("StatsPanel", "Target, cache"),
+    "draft_weights": mark("StatsPanel", "Draft, weights"),
+    "draft_cache": mark("StatsPanel", "Draft, cache"),
+    "compute": mark("StatsPanel", "Working buffers"),
+    "memory": mark("StatsPanel", "All models"),
+    "why": mark("StatsPanel", "Why it drafts as it does"),
+    "pair": mark("StatsPanel", "By models and mode"),
+}
+_HELP = {
+    "speed": mark("StatsPanel", "Tokens per second, measured from the end of reading the prompt to the last token."),
+    "speedup": mark(
+        "StatsPanel",
+        "Speed against plain decoding, whose cost was measured on this model and machine while the window was at rest, "
+        "after the model was loaded or at an earlier start, and is corrected by the passes since. Painting the window "
+        "takes a share of the time that this cost leaves out: where a plain pass takes less than 5 ms the figure is "
+        "rather too low, and below 2 ms it is not shown, for it would tell more of the window than of drafting. Nor is "
+        "it shown where nothing was drafted, or where the machine became much slower or faster during the answer, as "
+        "beside another busy program.",
+    ),
+    "per_pass": mark("StatsPanel", "Tokens gained per forward pass of the target; plain decoding is exactly 1."),
+    "spark": mark("StatsPanel", "Tokens per pass between two updates, over the course of this answer."),
+    "accepted": mark("StatsPanel", "Share of the drafted tokens that the target kept, and how many were drafted."),
+    "depth": mark(
+        "StatsPanel", "Of the passes that drafted this far, the share in which every token up to here was kept."
+    ),
+    "lengths": mark("StatsPanel", "How many passes kept exactly so many of the drafted tokens."),
+    "answers": mark("StatsPanel", "Answers that gave at least one token, those stopped or given again among them."),
+    "tokens": mark("StatsPanel", "Tokens given, the end-of-answer token included."),
+    "passes": mark("StatsPanel", "Forward passes of the target."),
+    "first": mark("StatsPanel", "Time from the start of the request to the first token, reading the prompt included."),
+    "p50": mark("StatsPanel", "Half of the tokens came faster than this."),
+    "p95": mark("StatsPanel", "19 of 20 tokens came faster than this."),
+    "p99": mark("StatsPanel", "99 of 100 tokens came faster than this."),
+    "between": mark("StatsPanel", "Time between tokens as p50, p95 and p99, all modes of these models together."),
+    "prompt": mark("StatsPanel", "Tokens of the prompt, and how many of them were kept from the turn before."),
+    "time": mark("StatsPanel", "Time from the end of reading the prompts to the last tokens, all answers together."),
+    "saved": mark(
+        "StatsPanel",
+        "Time less than plain decoding would have taken for the same tokens at its measured cost; with a minus, more.",
+    ),
+    "split": mark("StatsPanel", "Where the time of a pass goes, summed up and measured around each step."),
+    "context": mark("StatsPanel", "Tokens of the conversation that the model holds, of those it has room for."),
+    "source": mark("StatsPanel", "Where each token came from."),
+    "target_weights": mark("StatsPanel", "Memory of the target's weights, main and GPU memory together."),
+    "target_cache": mark("StatsPanel", "Memory for what the target remembers of the conversation, at full length."),
+    "draft_weights": mark("StatsPanel", "Memory of the draft model's weights, main and GPU memory together."),
+    "draft_cache": mark("StatsPanel", "Memory for what the draft model remembers of the conversation, at full length."),
+    "compute": mark("StatsPanel", "Memory in which both models compute a pass and hand out its results."),
+    "memory": mark("StatsPanel", "Weights, caches and working buffers of target and draft together."),
+    "why": mark("StatsPanel", "Why the engine drafts as it does now. Earlier reasons of this answer:"),
+    "pair": mark(
+        "StatsPanel",
+        "For each target and draft, and each mode: tokens per second, and speed against plain decoding. Sums are "
+        "divided by sums, so a long answer weighs more than a short one.",
+    ),
+}
+MEASURED = mark("StatsPanel", "As llama.cpp reported it when it loaded the model.")
+ESTIMATED = mark("StatsPanel", "Estimated from the file's header, since llama.cpp did not report it.")
+MEMORY_KEYS = ("target_weights", "target_cache", "draft_weights", "draft_cache", "compute", "memory")
+SOURCES = {
+    Source.DRAFT: (
+        mark("StatsPanel", "Draft"),
+        "draft",
+        mark("StatsPanel", "Proposed by the draft model and kept by the target."),
+    ),
+    Source.NGRAM: (
+        mark("StatsPanel", "N-gram"),
+        "ngram",
+        mark("StatsPanel", "Proposed from earlier text of this conversation and kept by the target."),
+    ),
+    Source.RECOVERED: (
+        mark("StatsPanel", "Recovered"),
+        "recovered",
+        mark("StatsPanel", "Drawn by the target in place of a drafted token it refused."),
+    ),
+    Source.BONUS: (
+        mark("StatsPanel", "Bonus"),
+        "bonus",
+        mark("StatsPanel", "The extra token of a pass in which every drafted token was kept."),
+    ),
+    Source.TARGET: (
+        mark("StatsPanel", "Target"),
+        "target",
+        mark("StatsPanel", "Drawn by the target alone, nothing was drafted."),
+    ),
+}
+SPLIT = {
+    "draft": (
+        mark("StatsPanel", "Draft"),
+        mark("StatsPanel", "Share of the time in which tokens were drafted."),
+    ),
+    "verify": (
+        mark("StatsPanel", "Verify"),
+        mark("StatsPanel", "Share of the time in which the target computed its passes."),
+    ),
+    "sample": (
+        mark("StatsPanel", "Sample"),
+        mark("StatsPanel", "Share of the time in which tokens were drawn and drafted ones were judged."),
+    ),
+    "rest": (
+        mark("StatsPanel", "Rest"),
+        mark("StatsPanel", "Share of the time for everything else: taking back, text, handing over."),
+    ),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """One figure in words."""
+
+    name: str
+    value: str
+
+    def __str__(self) -> str:
+        return f"{self.name}: {self.value}"
+
+
+def name_of(key: str) -> str:
+    """What a figure is called."""
+    return translate("StatsPanel", _NAMES[key])
+
+
+def help_of(key: str) -> str:
+    """What a figure means."""
+    words = translate("StatsPanel", _HELP[key])
+    return f"{words} {translate('StatsPanel', _SPREAD)}" if key in _SLOWEST else words
+
+
+def sums_help_of(key: str) -> str:
+    """What a figure means that is of several answers."""
+    timed = key in _SLOWEST or key == "between"
+    return f"{help_of(key)} {translate('StatsPanel', _TOGETHER)}" if timed else help_of(key)
+
+
+def explanations() -> tuple[Said, ...]:
+    """Every figure with its sentence, in the order of the window."""
+    figures = [Said(_named(key), sums_help_of(key)) for key in _NAMES if key != "why"]
+    parts = [(name, words) for name, words in SPLIT.values()] + [(name, words) for name, _, words in SOURCES.values()]
+    return (*figures, *(Said(translate("StatsPanel", name), translate("StatsPanel", words)) for name, words in parts))
+
+
+def _named(key: str) -> str:
+    name = name_of(key)
+    return name if "/" in name else name[:1].upper() + name[1:]  # a unit stays as it is written
+
+
+def answer_texts(stats: RunStats) -> dict[str, str]:
+    """The figures of one answer by key; a dash for what is not known."""
+    known = stats.passes > 0
+    prompt = translate("StatsPanel", "{tokens}, {cached} kept").format(
+        tokens=count(stats.prompt_tokens), cached=count(stats.prompt_cached_tokens)
+    )
+    return {
+        "speed": figure(stats.tokens_per_second),
+        "speedup": times_plain(told_speedup(stats) if stats.proposed else None),  # else it is plain decoding itself
+        "per_pass": per_pass(stats.tokens_per_pass),
+        "accepted": acceptance(stats),
+        "tokens": count(stats.tokens) if known else UNKNOWN,
+        "passes": count(stats.passes) if known else UNKNOWN,
+        "first": duration(stats.time_to_first_token_s),
+        "p50": milliseconds(stats.inter_token_ms_p50),
+        "p95": milliseconds(stats.inter_token_ms_p95),
+        "p99": milliseconds(stats.inter_token_ms_p99),
+        "prompt": prompt if stats.prompt_tokens else UNKNOWN,
+        "context": context_text(stats),
+    }
+
+
+def _told_speedup(sums: Sums) -> float | None:
+    """The speed over plain decoding, by the same rule as for one answer: for the mean plain pass."""
+    known_s, all_s = sums.compared_s, sums.stats.decode_s
+    compared = sums.stats.tokens * (known_s / all_s if 0 < known_s < all_s else 1.0)
+    is_telling = sums.stats.proposed > 0 and sums.plain_s * 1000.0 >= TRUSTED_PASS_MS * compared
+    return sums.speedup if is_telling else None
+
+
+def sums_texts(sums: Sums) -> dict[str, str]:
+    """The figures of several answers by key."""
+    stats, saved = sums.stats, sums.saved_s
+    minus = "\N{MINUS SIGN}" if saved is not None and saved < 0 else ""
+    return {
+        "speed": figure(stats.tokens_per_second),
+        "speedup": times_plain(_told_speedup(sums)),
+        "per_pass": per_pass(stats.tokens_per_pass),
+        "accepted": acceptance(stats),
+        "answers": count(sums.num_answers) if sums.num_answers else UNKNOWN,
+        "tokens": count(stats.tokens) if sums.num_answers else UNKNOWN,
+        "passes": count(stats.passes) if sums.num_answers else UNKNOWN,
+        "time": duration(stats.decode_s) if sums.num_answers else UNKNOWN,
+        "saved": UNKNOWN if saved is None else minus + duration(abs(saved)),
+        **{key: milliseconds(stats.interval_ms(percent)) for key, percent in _SLOWEST.items()},
+    }
+
+
+def context_text(stats: RunStats) -> str:
+    """How much of the context is used: ``1,204 of 4,096, 29 %``."""
+    if not stats.context_size:
+        return UNKNOWN
+    return translate("StatsPanel", "{used} of {size}, {share}").format(
+        used=count(stats.context_used),
+        size=count(stats.context_size),
+        share=percent(stats.context_used / stats.context_size),
+    )
+
+
+def split_of(stats: RunStats) -> dict[str, float]:
+    """Seconds of each part of a pass."""
+    amounts = {"draft": stats.draft_s, "verify": stats.verify_s, "sample": stats.sample_s}
+    return {**amounts, "rest": max(stats.decode_s - sum(amounts.values()), 0.0)}
+
+
+def memory_texts(target: ModelInfo | None, draft: ModelInfo | None) -> dict[str, str]:
+    """What the loaded models take; an estimate says that it is one."""
+    uses = [model.memory if model else None for model in (target, draft)]
+    known = [use for use in uses if use is not None]
+    texts = dict.fromkeys(MEMORY_KEYS, UNKNOWN)
+    for role, use in zip(("target", "draft"), uses, strict=True):
+        if use is not None:
+            texts[f"{role}_weights"] = _bytes(use.weights_bytes, measured=use.measured)
+            texts[f"{role}_cache"] = _bytes(use.cache_bytes, measured=use.measured)
+    if known:
+        measured = all(use.measured for use in known)
+        texts["compute"] = _bytes(sum(use.compute_bytes for use in known), measured=measured)
+        texts["memory"] = _bytes(sum(use.all_bytes for use in known), measured=measured)
+    return texts
+
+
+def _bytes(num_bytes: int, *, measured: bool) -> str:
+    return size(num_bytes) if measured else translate("StatsPanel", "about {size}").format(size=size(num_bytes))
+
+
+def pair_title(row: PairSums) -> str:
+    """The models of a row."""
+    return f"{target_title(row)} · {row.draft}" if row.draft else target_title(row)
+
+
+def target_title(row: PairSums) -> str:
+    """The target of a row; answers of older versions did not note theirs."""
+    return row.target or translate("StatsPanel", "Model not noted")
+
+
+def draft_title(row: PairSums) -> str:
+    """The draft of a row, in words."""
+    if not row.draft:
+        return translate("StatsPanel", "without a draft model")
+    return translate("StatsPanel", "with {draft}").format(draft=row.draft)
+
+
+def mode_title(mode: str) -> str:
+    """A mode's name; one of another version is shown as it is called there."""
+    return mode_label(mode) if mode in tuple(Mode) else mode
+
+
+def times_text(rows: Iterable[PairSums]) -> str:
+    """The time between the tokens of several rows, as three percentiles: ``24.1 · 61.2 · 80.4 ms``."""
+    counts: Counter[int] = Counter()
+    for row in rows:
+        counts.update(row.sums.stats.interval_counts)
+    stats = RunStats(interval_counts=counts)
+    if not counts:
+        return UNKNOWN
+    return " · ".join(figure(stats.interval_ms(percent)) for percent in _SLOWEST.values()) + " ms"
+
+
+def row_text(sums: Sums) -> str:
+    """A row's speed: ``41.2 tok/s · 1.62×``."""
+    speed = translate("Figures", "{number} tok/s").format(number=figure(sums.stats.tokens_per_second))
+    speedup = _told_speedup(sums)
+    return f"{speed} · {times_plain(speedup)}" if speedup is not None else speed
+
+
+def summary(texts: Mapping[str, str]) -> str:
+    """The most telling figures as one sentence, for screen readers; empty where nothing is known."""
+    if texts["speed"] == UNKNOWN:
+        return ""
+    parts = [translate("StatsPanel", "{number} tokens per second").format(number=texts["speed"])]
+    if texts["speedup"] != UNKNOWN:
+        parts.append(translate("StatsPanel", "{times} the speed of plain decoding").format(times=texts["speedup"]))
+    if texts["per_pass"] != UNKNOWN:
+        parts.append(translate("StatsPanel", "{number} tokens per pass").format(number=texts["per_pass"]))
+    if texts["accepted"] != UNKNOWN:
+        parts.append(translate("StatsPanel", "{share} drafted tokens accepted").format(share=texts["accepted"]))
+    return ", ".join(parts) + "."

@@ -1,0 +1,14 @@
+"""What the built-in models are, in a sentence."""
+
+from __future__ import annotations
+
+from ui.text.language import mark
+
+TINY_NOTE = mark(
+    "Header", "The built-in pair is tiny: it shows how speculative decoding works, not what a large model knows."
+)
+
+
+DEMO_NOTE = mark(
+    "Header", "The same tiny model made as slow as a large one, so that speculation shows its real gain here."
+)

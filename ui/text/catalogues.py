@@ -1,0 +1,56 @@
+"""Which language the window speaks: finds and installs Qt's catalogues, and the way numbers and dates are written.
+
+Knows the catalogues' folder and files; `ui.text.language` asks them.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from PySide6.QtCore import QCoreApplication, QLibraryInfo, QLocale, QTranslator
+
+SYSTEM = "system"
+ENGLISH = "en"
+LANGUAGES = (ENGLISH, "de")
+_COUNTRIES = {ENGLISH: QLocale.Country.UnitedStates, "de": QLocale.Country.Germany}
+_MARK = "paceline-catalogue"
+
+
+def system_language() -> str:
+    """The first of the system's languages that there is a catalogue for; English where there is none."""
+    wanted = (name.replace("_", "-").split("-")[0].lower() for name in QLocale.system().uiLanguages())
+    return next((name for name in wanted if name in LANGUAGES), ENGLISH)
+
+
+def code_of(language: str) -> str:
+    """The code of "system", "en" or "de"; of anything else the system's."""
+    return system_language() if language == SYSTEM or language not in LANGUAGES else language
+
+
+def speak(application: QCoreApplication, folder: Path, language: str) -> str:
+    """Use the catalogues of ``language`` ("system", "en" or "de") in ``folder``, and Qt's own; return its code.
+
+    What is shown already keeps its words. A missing catalogue leaves the English of the code.
+    """
+    code = code_of(language)
+    for old in application.findChildren(QTranslator, _MARK):
+        application.removeTranslator(old)
+        old.deleteLater()
+    of_qt = Path(QLibraryInfo.path(QLibraryInfo.LibraryPath.TranslationsPath))
+    for path in (of_qt / f"qtbase_{code}.qm", folder / f"paceline_{code}.qm"):
+        catalogue = QTranslator(application)
+        catalogue.setObjectName(_MARK)
+        if path.is_file() and catalogue.load(str(path)):
+            application.installTranslator(catalogue)
+        else:
+            catalogue.deleteLater()
+    QLocale.setDefault(_locale(code))
+    return code
+
+
+def _locale(code: str) -> QLocale:
+    """The system's own way of writing numbers where it is of this language, or else the usual one."""
+    system = QLocale.system()
+    if QLocale.languageToCode(system.language()) == code:
+        return system
+    return QLocale(QLocale.codeToLanguage(code), _COUNTRIES[code])

@@ -1,0 +1,268 @@
+"""Numbers to words: units always, three significant digits at most, "-" for what is not known; by the locale in use."""
+
+from __future__ import annotations
+
+import math
+
+from PySide6.QtCore import QLocale
+from PySide6.QtGui import Qt as GuiQt
+
+from engine.records import RunStats
+from ui.text.engine_words import drafting_reason
+from ui.text.language import locale, mark, translate
+from ui.text.setting_words import sentence
+
+UNKNOWN = "-"
+HOVER_CHARS = 64
+TRUSTED_PASS_MS = 2.0  # passes of plain decoding beside which frames of the window are so large that they decide
+SHORT_PASS_MS = 5.0  # passes of plain decoding beside which a frame of the window is not small
+
+_MODE_LABELS: dict[str, str] = {
+    "off": mark("Modes", "Off"),
+    "ngram": mark("Modes", "N-gram"),
+    "suffix": mark("Modes", "Suffix"),
+    "draft": mark("Modes", "Draft"),
+    "hybrid": mark("Modes", "Hybrid"),
+    "auto": mark("Modes", "Auto"),
+}
+_MODE_WORDS: dict[str, str] = {
+    "off": mark("Modes", "plain"),
+    "ngram": mark("Modes", "n-gram"),
+    "suffix": mark("Modes", "suffix"),
+    "draft": mark("Modes", "draft"),
+    "hybrid": mark("Modes", "hybrid"),
+    "auto": mark("Modes", "auto"),
+}
+_PARAMETER_UNITS = (
+    mark("Figures", "{number} parameters"),
+    mark("Figures", "{number} k parameters"),
+    mark("Figures", "{number} M parameters"),
+    mark("Figures", "{number} B parameters"),
+    mark("Figures", "{number} T parameters"),
+)
+
+
+def mode_label(mode: str) -> str:
+    """A mode's name on a button."""
+    return translate("Modes", _MODE_LABELS[mode])
+
+
+def mode_word(mode: str) -> str:
+    """A mode's name in the middle of a line."""
+    return translate("Modes", _MODE_WORDS[mode])
+
+
+def figure(value: float | None, digits: int = 3) -> str:
+    """``value`` with at most ``digits`` significant digits and no exponent: 41.2, 2.71, 1,230."""
+    if value is None or not math.isfinite(value):
+        return UNKNOWN
+    if value == 0:
+        return "0"
+    places = digits - 1 - math.floor(math.log10(abs(value)))
+    rounded = round(value, places)
+    # Rounding may have gained a digit (9.996 -> 10.0).
+    places = digits - 1 - math.floor(math.log10(abs(rounded)))
+    return locale().toString(rounded, "f", max(places, 0))
+
+
+def count(value: int | None) -> str:
+    """A whole number with its thousands apart; counts are exact."""
+    return UNKNOWN if value is None else locale().toString(value)
+
+
+def number_text(value: float, *, grouped: bool = True) -> str:
+    """A number as it is, to ten digits; without ``grouped`` as a person would type it."""
+    place = QLocale(locale())
+    if not grouped:
+        place.setNumberOptions(QLocale.NumberOption.OmitGroupSeparator)
+    return place.toString(value) if isinstance(value, int) else place.toString(value, "g", 10)
+
+
+def percent(share: float | None) -> str:
+    """A share of 1 as a percentage; never rounded to 0 or 100 where it is neither."""
+    if share is None or not math.isfinite(share):
+        return UNKNOWN
+    value = share * 100
+    if 0 < value < 1:
+        return "<1 %"
+    if 99 < value < 100:
+        return ">99 %"
+    return f"{value:.0f} %"
+
+
+def duration(seconds: float | None) -> str:
+    """A time span in the unit that reads best."""
+    if seconds is None or not math.isfinite(seconds):
+        return UNKNOWN
+    if seconds < 0.9995:
+        return f"{figure(seconds * 1000)} ms"
+    if seconds < 60:
+        return f"{figure(seconds)} s"
+    minutes, rest = divmod(round(seconds), 60)
+    return translate("Figures", "{minutes} min {seconds} s").format(minutes=minutes, seconds=rest)
+
+
+def milliseconds(value_ms: float | None) -> str:
+    """As `duration`, from milliseconds."""
+    return duration(None if value_ms is None else value_ms / 1000)
+
+
+def speed(tokens_per_second: float | None) -> str:
+    """Tokens per second with the unit."""
+    return translate("Figures", "{number} tok/s").format(number=figure(tokens_per_second))
+
+
+def per_pass(tokens_per_pass: float | None) -> str:
+    """Tokens per pass; always with the digits that tell 1.00 from 1.04."""
+    return UNKNOWN if tokens_per_pass is None else figure(tokens_per_pass)
+
+
+def times_plain(speedup: float | None) -> str:
+    """A speed as a multiple of plain decoding's."""
+    return UNKNOWN if speedup is None else f"{locale().toString(speedup, 'f', 2)}\N{MULTIPLICATION SIGN}"
+
+
+def acceptance(stats: RunStats) -> str:
+    """The acceptance rate with what it is a share of: ``68 % of 210``."""
+    if not stats.proposed:
+        return UNKNOWN
+    of = translate("Figures", "{share} of {number}")
+    return of.format(share=percent(stats.acceptance_rate), number=count(stats.proposed))
+
+
+def told_speedup(stats: RunStats) -> float | None:
+    """Speed over that of plain decoding; None also where passes are so short that it would tell of the window."""
+    return stats.speedup if stats.plain_ms is not None and stats.plain_ms >= TRUSTED_PASS_MS else None
+
+
+def footer_parts(stats: RunStats | None) -> list[tuple[str, str]]:
+    """The figures below a finished answer, the most telling first, each with the sentence how it is measured."""
+    if stats is None or not stats.tokens:
+        return []
+    passes = UNKNOWN if stats.tokens_per_pass is None else locale().toString(stats.tokens_per_pass, "f", 1)
+    parts = [
+        (speed(stats.tokens_per_second), _speed_words(stats)),
+        (
+            translate("Figures", "{number} tokens per pass").format(number=passes),
+            translate("Figures", "Tokens for each forward pass of the target; plain decoding gives 1.0."),
+        ),
+    ]
+    speedup = told_speedup(stats)
+    if stats.proposed and speedup is not None:
+        parts.append(_plain_part(stats, speedup))
+    how = translate("Figures", "How tokens were proposed.")
+    return [*parts, _kept_part(stats), (mode_word(stats.mode), f"{how} {_why(stats)}".rstrip())]
+
+
+def _why(stats: RunStats) -> str:
+    """Why tokens were proposed or not at the end of the answer, as a sentence; empty where nothing is known of it."""
+    reason = drafting_reason(stats.decisions)
+    return f"{sentence(reason)}." if reason else ""
+
+
+def _speed_words(stats: RunStats) -> str:
+    """What the speed is, and why it is not compared with plain decoding where tokens were drafted and it is not."""
+    words = translate("Figures", "Tokens per second, from the end of reading the prompt to the last token.")
+    if not stats.proposed or told_speedup(stats) is not None:
+        return words
+    if stats.plain_ms is None:
+        why = translate(
+            "Figures",
+            "It is not compared with plain decoding, whose cost was not known: it is measured while the window is at "
+            "rest, and left out where the machine became much slower or faster during the answer.",
+        )
+    else:
+        why = translate(
+            "Figures",
+            "It is not compared with plain decoding: a pass of that takes only {cost} here, so the comparison would "
+            "tell more of the painting of the window than of drafting.",
+        ).format(cost=milliseconds(stats.plain_ms))
+    return f"{words} {why}"
+
+
+def _kept_part(stats: RunStats) -> tuple[str, str]:
+    if not stats.proposed:
+        words = translate("Figures", "nothing drafted")
+        meaning = translate("Figures", "No token was proposed: every pass gave the target's one token.")
+        return words, f"{meaning} {_why(stats)}".rstrip()
+    words = translate("Figures", "{share} of {number} drafted accepted")
+    meaning = translate("Figures", "How many of the drafted tokens the target kept.")
+    return words.format(share=percent(stats.acceptance_rate), number=count(stats.proposed)), meaning
+
+
+def _plain_part(stats: RunStats, speedup: float) -> tuple[str, str]:
+    words = translate("Figures", "{number}× plain").format(number=locale().toString(speedup, "f", 2))
+    meaning = translate(
+        "Figures",
+        "Against plain decoding on this model, at this fill of the context: its passes of one token take {cost} here, "
+        "so it would give {speed}. They were measured while the window was at rest, after the model was loaded or at "
+        "an earlier start, and are corrected by the passes since.",
+    )
+    plain = 1000.0 / stats.plain_ms if stats.plain_ms else None
+    said = meaning.format(cost=milliseconds(stats.plain_ms), speed=speed(plain))
+    if stats.plain_ms is None or stats.plain_ms >= SHORT_PASS_MS or stats.inter_token_ms_p50 is None:
+        return words, said
+    # Where a pass takes 0.4 ms one token in a hundred took 18 ms, and the figure was half of what it should be.
+    share = translate(
+        "Figures",
+        "Where passes are this short, painting the window takes a share of the processor's time: it is in this answer, "
+        "and not in what plain decoding is said to take, which would be slowed down as well. So the figure is rather "
+        "too low. Half of the tokens came within {median}.",
+    )
+    return words, f"{said} {share.format(median=milliseconds(stats.inter_token_ms_p50))}"
+
+
+def footer(stats: RunStats | None) -> str:
+    """The line of figures below a finished answer."""
+    return " · ".join(text for text, _ in footer_parts(stats))
+
+
+def context(used: int, size: int) -> str:
+    """How much of the context is taken: ``1,204 / 4,096``."""
+    return f"{count(used)} / {count(size)}" if size else UNKNOWN
+
+
+def size(num_bytes: int) -> str:
+    """A file or memory size in decimal units, as file managers show it."""
+    value = float(num_bytes)
+    for unit in ("B", "kB", "MB", "GB"):
+        if value < 999.5:
+            return f"{figure(value)} {unit}"
+        value /= 1000
+    return f"{figure(value)} TB"
+
+
+def parameters(num_params: int) -> str:
+    """A parameter count in words: ``8.1 M parameters``."""
+    value = float(num_params)
+    for unit in _PARAMETER_UNITS[:-1]:
+        if value < 999.5:
+            return translate("Figures", unit).format(number=figure(value))
+        value /= 1000
+    return translate("Figures", _PARAMETER_UNITS[-1]).format(number=figure(value))
+
+
+def hover(text: str) -> str:
+    """A text for the pointer's hover, in lines that can be read at a glance."""
+    return as_written("\n".join(_in_lines(line) for line in text.split("\n")))
+
+
+def _in_lines(text: str) -> str:
+    """Break between words. A window has a hundred such texts, for which `textwrap` took milliseconds of its start."""
+    lines = [""]
+    for word in text.split():
+        if lines[-1] and len(lines[-1]) + 1 + len(word) > HOVER_CHARS:
+            lines.append(word)
+        else:
+            lines[-1] = f"{lines[-1]} {word}".lstrip()
+    return "\n".join(lines)
+
+
+def as_written(text: str) -> str:
+    """A stranger's words for a hover: where Qt would take them for HTML and fetch what that names, they are escaped."""
+    return GuiQt.convertFromPlainText(text) if GuiQt.mightBeRichText(text) else text
+
+
+def on_button(name: str) -> str:
+    """A stranger's words for a button or a menu, where Qt takes a lone ``&`` for the key of what follows it."""
+    return name.replace("&", "&&")

@@ -1,0 +1,21 @@
+"""Which addresses in an answer may be opened at all. Pure; the question to the user is `ui.widgets.dialogs`'s."""
+
+from __future__ import annotations
+
+from urllib.parse import urlsplit
+
+SAFE_SCHEMES = frozenset({"http", "https", "mailto"})
+
+
+def is_safe(address: str) -> bool:
+    """True for http, https and mailto; whatever else an answer names is never opened."""
+    if not address.isprintable():  # nor what turns the direction of writing, nor what is not seen
+        return False
+    try:
+        parts = urlsplit(address)
+    except ValueError:
+        return False
+    if parts.scheme.lower() not in SAFE_SCHEMES:
+        return False
+    # What stands before an @ is no host, but looks like one: https://bank.example@elsewhere.example
+    return bool(parts.netloc and "@" not in parts.netloc) or parts.scheme.lower() == "mailto"

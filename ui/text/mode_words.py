@@ -1,0 +1,79 @@
+"""What each mode of speculation is called, does, needs and costs, one sentence each. Knows no widget."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from engine.records import Mode
+from ui.text.language import mark, translate
+
+
+@dataclass(frozen=True, slots=True)
+class ModeWords:
+    """The words on one mode, in the user's language."""
+
+    name: str
+    does: str
+    needs: str
+    costs: str
+
+    @property
+    def lines(self) -> tuple[str, str, str]:
+        """All three as lines, for where they do not stand in columns."""
+        return (
+            self.does,
+            translate("Modes", "Needs: {words}").format(words=self.needs),
+            translate("Modes", "Costs: {words}").format(words=self.costs),
+        )
+
+
+_WORDS: dict[Mode, ModeWords] = {
+    Mode.AUTO: ModeWords(
+        mark("Modes", "Automatic"),
+        mark("Modes", "Takes whatever is expected to be fastest at each pass, plain decoding included."),
+        mark("Modes", "Nothing; with a draft model it has one more choice."),
+        mark("Modes", "A second or two of measuring after a model is loaded, and now and then a pass to look again."),
+    ),
+    Mode.OFF: ModeWords(
+        mark("Modes", "Off (plain)"),
+        mark("Modes", "One token per pass of the target. The baseline of every comparison."),
+        mark("Modes", "Nothing."),
+        mark("Modes", "No extra work, and no gain."),
+    ),
+    Mode.NGRAM: ModeWords(
+        mark("Modes", "N-gram (prompt lookup)"),
+        mark("Modes", "Drafts what followed the same words earlier in this conversation."),
+        mark("Modes", "Text that repeats itself: code, quotations, lists, corrections. No second model."),
+        mark("Modes", "Next to nothing; a wrong guess makes one pass a little longer."),
+    ),
+    Mode.SUFFIX: ModeWords(
+        mark("Modes", "Suffix decoding"),
+        mark("Modes", "Drafts what most often followed the longest match, here and in past chats if they may be used."),
+        mark("Modes", "Text that repeats itself, or resembles what was said before. No second model."),
+        mark("Modes", "A little memory for the index; a wrong guess makes one pass a little longer."),
+    ),
+    Mode.DRAFT: ModeWords(
+        mark("Modes", "Draft model"),
+        mark("Modes", "A small model drafts tokens, and the target checks them all in one pass."),
+        mark("Modes", "A draft model with the target's vocabulary, best a tenth of its size or less."),
+        mark("Modes", "Its memory, and the time of its own passes: with a draft too large, answers get slower."),
+    ),
+    Mode.HYBRID: ModeWords(
+        mark("Modes", "Hybrid (text and draft model)"),
+        mark("Modes", "Drafts from text where it matches well, and with the draft model elsewhere."),
+        mark("Modes", "A draft model with the target's vocabulary."),
+        mark("Modes", "As the draft model; less of its time where text matches."),
+    ),
+}
+MODE_ORDER = (Mode.AUTO, Mode.OFF, Mode.NGRAM, Mode.SUFFIX, Mode.DRAFT, Mode.HYBRID)
+
+
+def not_now(reason: str) -> str:
+    """Why a mode cannot run now, as a line; empty where it can."""
+    return translate("Modes", "Not now: {reason}").format(reason=reason) if reason else ""
+
+
+def mode_words(mode: Mode) -> ModeWords:
+    """Give the words on a mode."""
+    words = _WORDS[mode]
+    return ModeWords(*(translate("Modes", text) for text in (words.name, words.does, words.needs, words.costs)))

@@ -1,0 +1,57 @@
+"""A problem's words, and any other sentence of app and engine, in the user's language.
+
+A sentence that knows its template is translated before its fields are put in, and its numbers follow the locale; any
+other text is looked up as it is.
+"""
+
+from __future__ import annotations
+
+from string import Formatter
+from typing import Any
+
+from engine.records import Problem
+from engine.sentences import Sentence, one_stop
+from ui.text.language import locale, translate
+
+REASONS = ("reason", "error")  # fields that may hold the message of another failure
+
+
+class _LocalFormatter(Formatter):
+    """Writes numbers as the locale does where the template asks for digits or groups."""
+
+    def format_field(self, value: Any, format_spec: str) -> str:  # noqa: ANN401 (as its base)
+        """Format one field."""
+        text = str(super().format_field(value, format_spec))
+        if not format_spec or isinstance(value, str):
+            return text
+        signs = {ord("."): locale().decimalPoint(), ord(","): locale().groupSeparator()}
+        return text.translate(signs)
+
+
+def in_language(text: str) -> str:
+    """Give a sentence of app or engine in the language in use, as far as its words are in the catalogue."""
+    if not text:
+        return ""
+    if not isinstance(text, Sentence):
+        return translate("Problems", text)
+    template = translate(text.context, text.template)
+    if not text.fields:
+        return template
+    said = {name: _field(name, value) for name, value in text.fields.items()}
+    return _LocalFormatter().vformat(one_stop(template, said), (), said)
+
+
+def _field(name: str, value: Any) -> Any:  # noqa: ANN401 (as the fields are)
+    """A sentence within a sentence; a failure's message is one, also where nothing is to be filled into it."""
+    return in_language(value) if isinstance(value, Sentence) or (name in REASONS and isinstance(value, str)) else value
+
+
+def in_words(problem: Problem) -> Problem:
+    """Give the problem translated, as far as its sentences are in the catalogue."""
+    return Problem(in_language(problem.title), in_language(problem.message), in_language(problem.advice))
+
+
+def explanation(problem: Problem) -> str:
+    """What happened and what to do, translated, on one line."""
+    said = in_words(problem)
+    return f"{said.message} {said.advice}".strip()

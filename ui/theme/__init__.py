@@ -1,0 +1,1 @@
+"""Colours, type, icons and the stylesheet, light and dark."""

@@ -1,0 +1,144 @@
+"""A scrolled area of messages: makes their cards, and hands on what is asked of them. Knows neither order nor place."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QEvent, QTimer, Signal
+from PySide6.QtWidgets import QApplication, QScrollArea, QWidget
+
+from app.domain.messages import MessageView
+from engine.records import Source
+from ui.theme.theme import Theme
+from ui.transcript.cards.answer_card import AnswerCard
+from ui.transcript.cards.card import MessageCard
+from ui.transcript.cards.user_card import UserCard
+from ui.transcript.column import COLUMN_PX
+from ui.transcript.context_summary import SummaryLines
+from ui.transcript.menus import MessageMenus
+from ui.transcript.recycling.card_pool import CardPool
+from ui.widgets.known_viewport import know_viewport
+
+# A layout that has grown asks the one around it, up to the page, whose scroll bar may then narrow them all again.
+LAYOUT_ROUNDS = 6
+CARD_PADDING_PX = 76  # column and card margins around the text
+
+
+class MessageArea(QScrollArea):
+    """Whatever is marked is marked in all cards, also in those made later.
+
+    Signals:
+        regenerate_requested(int), regenerate_in_mode(int, object), regenerate_with(int, str): another version of an
+            answer is wanted, in another mode, from another target.
+        continue_requested(int): an answer that was cut short is to go on.
+        edited(int, str): a question is to be asked in other words, as another version.
+        edit_typed(int, str): a message and what its editor holds; empty where it was left.
+        attachment_opened(int), attachments_left_out(int, object): as `UserCard` has them.
+        version_wanted(int), delete_requested(int): another version is to be shown; a message and all after it goes.
+        link_activated(str): a link was activated; nothing has been opened.
+    """
+
+    regenerate_requested = Signal(int)
+    regenerate_in_mode = Signal(int, object)
+    regenerate_with = Signal(int, str)
+    continue_requested = Signal(int)
+    edited = Signal(int, str)
+    edit_typed = Signal(int, str)
+    attachment_opened = Signal(int)
+    attachments_left_out = Signal(int, object)
+    version_wanted = Signal(int)
+    delete_requested = Signal(int)
+    link_activated = Signal(str)
+
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        know_viewport(self)
+        self._theme = theme
+        self._marked: frozenset[Source] = frozenset()
+        self._shows_refused = False
+        self.edits: dict[int, str] = {}  # what editors hold, by message: the cards of these open theirs
+        self.idle = CardPool()
+        self.menus = MessageMenus()
+        self.summaries = SummaryLines(theme, lambda: self.cards)
+        theme.changed.connect(self._mark_again)
+
+    @property
+    def cards(self) -> list[MessageCard]:
+        """The cards that there are, from top to bottom."""
+        raise NotImplementedError
+
+    def mark_sources(self, wanted: frozenset[Source]) -> None:
+        """Mark the tokens of these sources in every answer, until others are wanted."""
+        self._marked = wanted
+        for card in self.cards:
+            if isinstance(card, AnswerCard):
+                card.mark_sources(wanted)
+
+    def show_refused(self, wanted: bool) -> None:
+        """Show refused proposals struck through in every answer, or not."""
+        self._shows_refused = wanted
+        for card in self.cards:
+            if isinstance(card, AnswerCard):
+                card.show_refused(wanted)
+        self.lay_out()
+
+    def _mark_again(self) -> None:
+        if self._marked or self._shows_refused:
+            # After the answers have taken the palette themselves.
+            QTimer.singleShot(0, self, lambda: self.mark_sources(self._marked))
+
+    def make_card(self, view: MessageView) -> MessageCard:
+        """The card of a message, connected and marked; it is put nowhere, and `build_one` fills it."""
+        width = min(self.width(), COLUMN_PX) - CARD_PADDING_PX
+        card = self.idle.take(view, width)
+        if card is None:
+            card = self._make_new(view, width)
+        if isinstance(card, AnswerCard):
+            card.mark_sources(self._marked)
+            card.show_refused(self._shows_refused)
+        elif isinstance(card, UserCard) and (typed := self.edits.get(view.id)):
+            card.resume_edit(typed)
+        self.summaries.dress(card)
+        return card
+
+    def make_blank(self, view: MessageView) -> MessageCard:
+        """A card made for nobody yet, as `make_card` would make that of this message."""
+        return self._make_new(view, min(self.width(), COLUMN_PX) - CARD_PADDING_PX)
+
+    def _make_new(self, view: MessageView, width: int) -> MessageCard:
+        card: MessageCard
+        if view.role == "user":
+            card = question = UserCard(self._theme, view, width)
+            question.edited.connect(self.edited)
+            question.edit_typed.connect(self._on_edit_typed)
+            question.attachment_opened.connect(self.attachment_opened)
+            question.attachments_left_out.connect(self.attachments_left_out)
+        else:
+            card = answer = AnswerCard(self._theme, view, width)
+            answer.regenerate_requested.connect(self.regenerate_requested)
+            answer.regenerate_in_mode.connect(self.regenerate_in_mode)
+            answer.regenerate_with.connect(self.regenerate_with)
+            answer.unfolded.connect(self.on_unfolded)
+            answer.continue_requested.connect(self.continue_requested)
+            answer.link_activated.connect(self.link_activated)
+        card.version_wanted.connect(self.version_wanted)
+        card.delete_requested.connect(self.delete_requested)
+        self.menus.serve(card)
+        return card
+
+    def _on_edit_typed(self, message_id: int, text: str) -> None:
+        self.edits[message_id] = text
+        self.edit_typed.emit(message_id, text)
+
+    def put_by(self, card: MessageCard) -> None:
+        """A card is hidden and in no layout any more: it may show another message later, or goes."""
+        if self.summaries.line_of(card) is not None or not self.idle.offer(card):
+            card.deleteLater()
+
+    def on_unfolded(self, card: AnswerCard) -> None:
+        """The reasoning of an answer was opened."""
+        raise NotImplementedError
+
+    @staticmethod
+    def lay_out() -> None:
+        """Carry out what the layouts have asked for: nothing half laid out is ever painted."""
+        for _ in range(LAYOUT_ROUNDS):
+            QApplication.sendPostedEvents(None, QEvent.Type.LayoutRequest.value)

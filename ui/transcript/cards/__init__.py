@@ -1,0 +1,1 @@
+"""The cards of messages: answers and questions, with their parts."""

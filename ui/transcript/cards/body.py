@@ -1,0 +1,372 @@
+"""The body of an answer: Markdown segments as widgets, changed only where the text changed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
+from functools import partial
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtWidgets import QWidget
+
+from engine.records import Source
+from ui.markdown.blocks import Block, BlockStream, Segment, plan_segments, plan_tail
+from ui.markdown.reading import MarkdownReading
+from ui.text.language import translate
+from ui.theme.theme import Theme
+from ui.transcript.cards.code_block import CodeBlock
+from ui.transcript.cards.page_growth import hush
+from ui.transcript.cards.part import IdleParts, Part, painted_of, view_of
+from ui.transcript.cards.pass_hover import PassHover
+from ui.transcript.cards.prose_view import ProseView
+from ui.transcript.cards.spare_parts import SpareParts, style_some
+from ui.transcript.marks.provenance import Locator, PassView, SourceRuns, formula_units, refused_at
+from ui.widgets.quiet_timer import QuietTimer
+from ui.widgets.segment_column import SegmentColumn
+
+SEGMENT_SPACING = 10
+MOST_HEAVY = 12  # pieces in a row, each of which takes long, while no spare part is made beside them
+JOIN_MS = 5  # after the frame in which a block was closed was painted
+CARET = Qt.TextInteractionFlag.TextSelectableByKeyboard
+
+
+def _at_once(_body: QWidget, change: Callable[[], None]) -> None:
+    change()
+
+
+class AnswerBody(QWidget):
+    """Takes text in pieces.
+
+    The block that is still open has a view of its own below the run that it will join, which looks as if it were one:
+    so only this block is laid out anew while it grows.
+
+    Signals:
+        link_activated(str): a link of the answer was activated.
+    """
+
+    link_activated = Signal(str)
+
+    def __init__(self, theme: Theme, parent: QWidget | None = None, text_width: int = 0) -> None:
+        super().__init__(parent)
+        self._theme = theme
+        self._text_width = text_width  # expected, so that the first layout is right
+        self._stream = BlockStream()
+        self.spares = SpareParts(theme, self)  # while text arrives
+        self._open_blocks: list[Block] = []  # final, but in a run that may still take more
+        self._closed: list[Block] = []  # final, but still shown with the open one
+        self._apart: int | None = None  # the part that shows what joins the run, where what follows cannot
+        self._join_soon = QuietTimer(self, lambda: self.around(self, self._join))
+        self._sealed = 0  # widgets that will not change any more
+        self._parts: list[Part] = []
+        self._hover = PassHover(self, self._parts)
+        self._final_plan: list[Segment] = []  # of the open blocks
+        self._num_marked = 0  # widgets that are marked and will not change any more
+        self._reading: MarkdownReading | None = None  # of a whole text
+        self._waiting: list[Segment] = []  # of it, not built yet
+        self._idle = IdleParts()  # those of blocks that were joined, too: the next one comes soon
+        self._unstyled: list[QWidget] = []  # of the one that was made for this last
+        self._told: tuple[str, SourceRuns, frozenset[Source]] = ("", SourceRuns(), frozenset())
+        self._shows_refused = False
+        self._num_heavy = 0  # pieces in a row that were parsed, or closed a block
+        self._num_settled = 0  # widgets that were sealed when it was last asked what changed
+        self._changed: tuple[int, int] | None = None  # the first part that changed, and from which height on
+        self.around: Callable[[QWidget, Callable[[], None]], None] = _at_once  # what growing is done in
+        self._column = SegmentColumn(self)
+
+    @property
+    def segments(self) -> list[ProseView | CodeBlock]:
+        """The widgets from top to bottom."""
+        return [part.widget for part in self._parts]
+
+    def takes_words(self, text: str) -> bool:
+        """Whether this would only be more words of the last widget."""
+        return not self._shows_refused and self._stream.takes_words(text)
+
+    def append(self, text: str) -> None:
+        """Show the next piece of the answer."""
+        if self._parts and self.isVisible():
+            self._text_width = self.width()  # what was expected may be off by a scroll bar
+        self._closed += self._stream.feed(text)
+        self._show(self._stream.words)
+        if self._closed and not self._join_soon.isActive():
+            self._join_soon.begin(JOIN_MS)
+            self.spares.put_off()
+        self._num_heavy = self._num_heavy + 1 if self._closed or self._stream.was_parsed else 0
+        if not (0 < self._num_heavy < MOST_HEAVY or (self._idle.has(ProseView) and self._idle.has(CodeBlock))):
+            self.spares.make_soon()
+
+    def finish(self) -> None:
+        """No more text will come."""
+        self._closed += self._stream.finish()
+        self._take_closed()
+        self._show()
+        self.spares.drop()
+        self._idle.drop()
+        self.around = _at_once
+
+    def restart(self, base: int = 0) -> None:
+        """Begin anew without any text; the first piece will stand at ``base`` of the raw text."""
+        while self._parts:
+            self._drop(len(self._parts) - 1)
+        self._stream, self._open_blocks, self._final_plan, self._waiting = BlockStream(base), [], [], []
+        self._closed, self._apart, self._reading = [], None, None
+        self._join_soon.stop()
+        self._sealed = self._num_marked = self._num_settled = 0
+
+    def set_text(self, text: str, base: int = 0) -> None:
+        """Show a whole text at once."""
+        self.prepare(text, base)
+        while self.build_one():
+            pass
+
+    def expect_width(self, text_width: int) -> None:
+        """Lay out what is made from here on for this width, so that the first layout is right."""
+        self._text_width = text_width
+
+    def prepare(self, text: str, base: int = 0) -> None:
+        """Take a whole text; its widgets are made by `build_one`. It begins at ``base`` of the raw text."""
+        self.restart()
+        self._reading = MarkdownReading(text, base)
+
+    def build_one(self) -> bool:
+        """Read a little more, or make the last widget that is still missing, above those there; False where none is."""
+        if self._reading is not None:
+            segments = self._reading.go_on()
+            if segments is not None:
+                self._reading, self._waiting, self._sealed = None, segments, len(segments)
+            return True
+        if not self._waiting:
+            return False
+        if self._ready_part(self._waiting[-1]):
+            return True
+        segment = self._waiting.pop()
+        self._make(segment, 0)
+        self._fill(0, segment)
+        if len(self._parts) > 1:
+            self._set_gap(1)
+        return True
+
+    def _ready_part(self, segment: Segment) -> bool:
+        """Make or style some of the widget that is to show this; False where that is done."""
+        kind = CodeBlock if segment.is_code else ProseView
+        if not self.window().isVisible():
+            return False  # what will style it is not known yet
+        if not self._idle.has(kind):
+            widget = self._make_widget(segment)
+            self._idle.add(widget)
+            self._unstyled = [*reversed(widget.findChildren(QWidget)), widget]
+            return True
+        return style_some(self._unstyled)
+
+    def let_go(self) -> None:
+        """Be as if made anew, with the widgets at hand."""
+        self.restart()
+        self._tell("", SourceRuns(), frozenset())
+
+    def follow(self, raw: str, runs: SourceRuns, wanted: frozenset[Source]) -> None:
+        """What is shown from here on is marked at once, where it can be; ``raw`` is the text by then."""
+        self._tell(raw, runs, wanted)
+
+    def show_refused(self, wanted: bool) -> None:
+        """Show proposals that were refused above the tokens that came in their place; `mark` draws them."""
+        self._shows_refused = wanted
+
+    def mark(self, raw: str, runs: SourceRuns, wanted: frozenset[Source], *, afresh: bool = True) -> None:
+        """Mark what came from the wanted sources; ``raw`` is the whole text.
+
+        While an answer grows, ``afresh`` False leaves the widgets that will not change any more as they are marked.
+        """
+        if afresh:
+            self._num_marked = 0
+        self._tell(raw, runs, wanted)
+        for part in self._parts[self._num_marked :]:
+            if afresh or part.marked is not part.drawn:
+                self._mark_one(part)
+        self._num_marked = min(self._sealed, len(self._parts))
+
+    def mark_next(self, raw: str, runs: SourceRuns, wanted: frozenset[Source]) -> bool:
+        """Mark one more widget of a whole text that is not marked yet, as `mark` does; False where none is left."""
+        self._tell(raw, runs, wanted)
+        part = next((part for part in self._parts if part.marked is not part.drawn), None)
+        if part is not None:
+            self._mark_one(part)
+        return part is not None
+
+    def _tell(self, raw: str, runs: SourceRuns, wanted: frozenset[Source]) -> None:
+        self._told = (raw, runs, wanted)
+        self._hover.know(raw, runs, marked=bool(wanted))
+
+    def _mark_one(self, part: Part) -> None:
+        raw, runs, wanted = self._told
+        part.marked = part.drawn
+        if part.locator.runs is not runs:
+            part.locator = Locator(runs)
+        text = part.view.toPlainText()
+        fits = len(runs.sources) == len(raw)
+        found = part.locator.locate(text, part.drawn) if wanted and fits else []
+        ranges = found if len(wanted) == len(Source) else [item for item in found if item.source in wanted]
+        if isinstance(part.widget, CodeBlock):
+            self._note(self._parts.index(part), part.widget.mark(ranges))
+            return
+        units = formula_units(text)
+        words = [item for item in ranges if item.start not in units] if units else ranges
+        self._note(self._parts.index(part), part.widget.mark_words(words))
+        part.widget.mark_formulas({item.start: item.source for item in ranges if item.start in units})
+        refused = runs.rejections() if self._shows_refused and fits else []
+        part.widget.set_refused(refused_at(text, part.drawn, refused) if refused else [])
+
+    def pass_at_caret(self, view: QWidget, raw: str, runs: SourceRuns) -> PassView | None:
+        """The pass of the token at the caret of one of the views, or of the nearest one on its line."""
+        return self._hover.pass_at_caret(view, raw, runs)
+
+    def _note(self, index: int, top: int | None) -> None:
+        """A part looks otherwise from a height on, or not."""
+        if top is not None:
+            self._changed = min(self._changed or (index, top), (index, top))
+
+    def take_change(self) -> int | None:
+        """The height in pixels from which on the body looks otherwise than when this was last asked; None: nowhere."""
+        changed, self._changed, self._num_settled = self._changed, None, self._sealed
+        if changed is None:
+            return None
+        index, top = min(changed[0], len(self._parts)), changed[1]
+        if top and index < len(self._parts):
+            return self._parts[index].widget.y() + top
+        return self._parts[index - 1].widget.geometry().bottom() + 1 if index else 0
+
+    def only_grows(self) -> AbstractContextManager[None]:
+        """Meanwhile nothing but what more text may change wants another size."""
+        return self._column.only_end_changes(self._num_settled)
+
+    def growing(self) -> list[QWidget]:
+        """The widgets that more text may change, and all that is in them."""
+        return [widget for part in self._parts[self._num_settled :] for widget in part.widgets]
+
+    def _join(self) -> None:
+        """Let what was closed join the run above it: in a turn of its own, since that lays the run out anew."""
+        height, changed = self.sizeHint().height(), self._changed
+        shows_more = bool(self._told[2]) or self._shows_refused
+        self._take_closed()
+        self._show()
+        if shows_more:
+            self.mark(*self._told, afresh=False)
+        # It looks as before, but for the edges of marks, which are rounded from the top of their document.
+        if not shows_more and self.sizeHint().height() == height and not self.isAncestorOf(self.focusWidget()):
+            self._changed = changed
+
+    def _take_closed(self) -> None:
+        self._join_soon.stop()
+        if self._closed:
+            self._open_blocks += self._closed
+            self._closed = []
+            self._final_plan = plan_segments(self._open_blocks)
+
+    def _show(self, words: str = "") -> None:
+        rest = [*self._closed, *self._stream.tail]
+        tail, apart = plan_tail(self._open_blocks, rest), self._apart
+        joins: int | None  # the part that looks as if it were one with that above it
+        if tail is not None:
+            plan, self._apart = [*self._final_plan, tail], None
+            joins = self._sealed + len(plan) - 1
+        else:
+            plan = self._plan_apart(rest)
+            joins = self._apart
+            if apart is not None and apart != self._apart and apart < len(self._parts):
+                self._drop(apart)  # joined: what stands below it stays
+        for index, segment in enumerate(plan, start=self._sealed):
+            self._put(index, segment, words)
+        while len(self._parts) > self._sealed + len(plan):
+            self._drop(len(self._parts) - 1)
+        for index in range(max(self._sealed, 1), len(self._parts)):
+            self._set_gap(index, joins=index == joins)
+        if self._apart is None:
+            self._seal(plan)
+
+    def _plan_apart(self, rest: Sequence[Block]) -> list[Segment]:
+        """What joins the run above, but not what comes behind it, stays on its own until it is closed and joined."""
+        plan = plan_segments([*self._open_blocks, *rest])
+        num_final, known = len(self._final_plan), sum(segment.num_blocks for segment in self._final_plan)
+        num_joining = sum(segment.num_blocks for segment in plan[:num_final]) - known
+        self._apart = None
+        if num_joining <= 0:
+            return plan
+        self._apart = self._sealed + num_final
+        return [*self._final_plan, *plan_segments(rest[:num_joining]), *plan[num_final:]]
+
+    def _seal(self, plan: list[Segment]) -> None:
+        """Forget the blocks of every segment that is followed by a final block: nothing can join it any more."""
+        num_before = self._sealed
+        for segment in plan[:-1]:
+            if segment.num_blocks >= len(self._open_blocks):
+                break
+            self._open_blocks = self._open_blocks[segment.num_blocks :]
+            self._sealed += 1
+        self._final_plan = self._final_plan[self._sealed - num_before :]
+
+    def _put(self, index: int, segment: Segment, words: str) -> None:
+        existing = self._parts[index].widget if index < len(self._parts) else None
+        if existing is not None and isinstance(existing, CodeBlock) != segment.is_code:
+            for position in range(len(self._parts) - 1, index - 1, -1):
+                self._drop(position)
+            existing = None
+        if existing is None:
+            self._make(segment, index)
+        changed = self._fill(index, segment, words)
+        if changed is not None and self._told[2] and not self._shows_refused and not segment.is_code:
+            self._mark_one(self._parts[index])  # refused proposals change the lines themselves
+
+    def _fill(self, index: int, segment: Segment, words: str = "") -> int | None:
+        part = self._parts[index]
+        part.drawn, part.goes_on = segment.drawn, segment.goes_on
+        if isinstance(part.widget, CodeBlock):
+            changed = part.widget.set_code(segment.code, segment.language, closed=segment.closed)
+        else:
+            changed = part.widget.set_html(segment.html, words)
+        self._note(index, changed)
+        return changed
+
+    def _make(self, segment: Segment, index: int) -> None:
+        kind = CodeBlock if segment.is_code else ProseView
+        widget = self._idle.take(kind) or self._make_widget(segment)
+        if self._text_width > 0:  # else its first text would be laid out for some other width, and once more
+            widget.resize(self._text_width, widget.height())
+        if isinstance(widget, ProseView):
+            widget.fit(self._text_width)
+        self._parts.insert(index, Part(widget, segment.drawn, painted_of(widget)))
+        self._hover.watch(self._parts[index])
+        self._column.put(index, widget)
+        hush(widget)
+        widget.show()  # a layout would show it one turn of the event loop later
+
+    def _make_widget(self, segment: Segment) -> ProseView | CodeBlock:
+        widget: ProseView | CodeBlock
+        if segment.is_code:
+            widget = self.spares.code()
+        else:
+            widget = self.spares.prose()
+            widget.setProperty("kind", self.property("kind"))
+            widget.setAccessibleName(self.accessibleName() or translate("AnswerBody", "Answer text"))
+            widget.link_activated.connect(self.link_activated)
+            widget.drawn_again.connect(partial(self._on_drawn_again, widget))
+            widget.setTextInteractionFlags(widget.textInteractionFlags() | CARET)
+        view_of(widget).setContextMenuPolicy(Qt.ContextMenuPolicy.NoContextMenu)  # the message has one
+        return widget
+
+    def _set_gap(self, index: int, *, joins: bool = False) -> None:
+        """Keep a part from the one above it as far as their margins would in one document, where they are one."""
+        above, part = self._parts[index - 1], self._parts[index]
+        pixels = SEGMENT_SPACING
+        if (joins or above.goes_on) and isinstance(above.widget, ProseView) and isinstance(part.widget, ProseView):
+            pixels = above.widget.gap_above(part.widget)
+        if self._column.set_gap(index, pixels):
+            self._note(index, 0)
+
+    def _on_drawn_again(self, widget: ProseView) -> None:
+        part = next((part for part in self._parts if part.widget is widget), None)
+        if part is not None and (self._told[2] or self._shows_refused):
+            self._mark_one(part)
+
+    def _drop(self, index: int) -> None:
+        self._note(index, 0)
+        self._column.take(index)
+        self._idle.keep(self._parts.pop(index).widget)

@@ -1,0 +1,186 @@
+"""What every message of the transcript shares: who wrote it, its actions on hover and focus, its versions."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QEvent, Signal
+from PySide6.QtGui import QContextMenuEvent, QEnterEvent
+from PySide6.QtWidgets import QApplication, QFrame, QHBoxLayout, QLabel, QPlainTextEdit, QTextEdit, QWidget
+
+from app.domain.messages import MessageView
+from ui.text.language import translate
+from ui.theme.theme import Theme
+from ui.transcript.cards.kept_card import KeptCard
+from ui.transcript.cards.version_switch import VersionSwitch
+from ui.widgets.icon_button import IconButton
+
+MAX_HEIGHT = 16_777_215  # QWIDGETSIZE_MAX: none
+
+
+class MessageCard(QFrame):
+    """What both kinds share: the author's line, and actions that appear on hover and on keyboard focus.
+
+    Signals:
+        version_wanted(int): another version of this message is to be shown.
+        delete_requested(int), menu_requested(object): the message and all after it; this card.
+        context_menu_requested(object, object): this card, and the event that asks for what can be done with it.
+    """
+
+    version_wanted = Signal(int)
+    delete_requested = Signal(int)
+    menu_requested = Signal(object)
+    context_menu_requested = Signal(object, object)
+
+    def __init__(self, theme: Theme, view: MessageView, author: str) -> None:
+        super().__init__()
+        self.theme = theme
+        self.message_id = view.id
+        self._view = view
+        self._actions: list[IconButton] = []
+        self._more: IconButton | None = None
+        self._adds_more = False
+        self.author = QLabel(author)
+        self.author.setProperty("kind", "section")
+        self.setAccessibleName(translate("MessageCard", "Message from {author}").format(author=author))
+        self.versions: VersionSwitch | None = None
+        if len(view.versions) > 1:
+            self.versions = VersionSwitch(theme, view.versions, view.id)
+            self.versions.wanted.connect(self.version_wanted)
+
+    @property
+    def view(self) -> MessageView:
+        """The message; of an answer in the making, as it began."""
+        return self._view
+
+    @property
+    def text(self) -> str:
+        """The message as it would be copied."""
+        raise NotImplementedError
+
+    def add_action(self, icon: str, name: str) -> IconButton:
+        """One more small button, out of sight until it is wanted."""
+        button = IconButton(self.theme, icon, name)
+        button.set_revealed(False)
+        self._actions.append(button)
+        return button
+
+    def add_more(self) -> None:
+        """Add the buttons that are wanted less often, the first time that the actions are shown."""
+        raise NotImplementedError
+
+    def need_more(self) -> None:
+        """Have these buttons. Qt tells of the pointer anew when one is shown, which would ask for them once more."""
+        if not self._adds_more:
+            self._adds_more = True
+            self.add_more()
+
+    def add_beside(self, icon: str, name: str, before: IconButton, row: QHBoxLayout) -> IconButton:
+        """One more action, after ``before`` in the row and for the Tab key."""
+        button = self.add_action(icon, name)
+        row.insertWidget(row.indexOf(before) + 1, button)
+        QWidget.setTabOrder(before, button)
+        button.show()
+        return button
+
+    @property
+    def more_button(self) -> IconButton:
+        """The button of the menu; made when it is first needed, since long chats have hundreds."""
+        self.need_more()
+        if self._more is None:
+            raise RuntimeError("a card added no button for its menu")
+        return self._more
+
+    def add_menu_button(self, before: IconButton, row: QHBoxLayout) -> None:
+        """The button of the menu, after ``before``."""
+        self._more = self.add_beside("ellipsis", translate("MessageCard", "More for this message"), before, row)
+        self._more.clicked.connect(lambda: self.menu_requested.emit(self))
+
+    def copy_text(self) -> None:
+        """Put the message on the clipboard."""
+        QApplication.clipboard().setText(self.text)
+
+    def build_one(self) -> bool:
+        """Make one more part of the message; False where none is missing."""
+        return False
+
+    @property
+    def has_focus(self) -> bool:
+        """Whether the keyboard is in it, or will be when the window has it again."""
+        focus = self.window().focusWidget()
+        return focus is not None and self.isAncestorOf(focus)
+
+    @property
+    def is_in_use(self) -> bool:
+        """Whether it must stay: the keyboard is in it, its menu is open, something of it is selected."""
+        above = QApplication.activePopupWidget()
+        while above is not None and above is not self:
+            above = above.parentWidget()
+        if above is self or self.has_focus:
+            return True
+        views: list[QTextEdit | QPlainTextEdit] = [*self.findChildren(QTextEdit), *self.findChildren(QPlainTextEdit)]
+        labels = self.findChildren(QLabel)
+        return any(view.textCursor().hasSelection() for view in views) or any(one.hasSelectedText() for one in labels)
+
+    def keep(self) -> KeptCard | None:
+        """What a card like this one can be made from; None where this one must stay."""
+        layout = self.layout()
+        if self.is_in_use or layout is None:
+            return None
+        # Its height itself may be a little less for a moment, where the page has not grown yet.
+        flows = layout.hasHeightForWidth()
+        height = layout.totalHeightForWidth(self.width()) if flows else layout.totalSizeHint().height()
+        return KeptCard(self.view, height, self.flowing_px)
+
+    @property
+    def flowing_px(self) -> int:
+        """How much of its height is text that wraps at its width."""
+        return 0
+
+    @property
+    def is_being_made(self) -> bool:
+        """Whether parts of it are still to come."""
+        return False
+
+    def can_show(self, view: MessageView) -> bool:  # noqa: ARG002
+        """Whether a card that was let go can become that of this message."""
+        return False
+
+    def let_go(self) -> bool:
+        """Forget the message, and be ready for another; False where this card cannot."""
+        return False
+
+    def show_another(self, view: MessageView, text_width: int) -> None:  # noqa: ARG002
+        """Become the card of this message, as if made for it; after `let_go`, where it `can_show` it."""
+        self._view, self.message_id = view, view.id
+
+    def take_up(self, kept: KeptCard) -> None:
+        """Become as the card was that this was kept of, before the first `build_one`."""
+
+    def settle(self, kept: KeptCard) -> None:
+        """What of it can only be done when all is laid out."""
+
+    def free_height(self) -> None:
+        """Be as high as what is in it."""
+        self.setMinimumHeight(0)
+        self.setMaximumHeight(MAX_HEIGHT)
+
+    def set_revealed(self, revealed: bool) -> None:
+        """Show the actions or not."""
+        if revealed:
+            self.need_more()
+        for button in self._actions:
+            button.set_revealed(revealed)
+
+    def contextMenuEvent(self, event: QContextMenuEvent) -> None:
+        """The other mouse button, or the menu key, anywhere in the message."""
+        self.context_menu_requested.emit(self, event)
+
+    def enterEvent(self, event: QEnterEvent) -> None:
+        """The pointer came."""
+        self.set_revealed(True)
+        super().enterEvent(event)
+
+    def leaveEvent(self, event: QEvent) -> None:
+        """The pointer went; the keyboard may still be here."""
+        focus = QApplication.focusWidget()
+        self.set_revealed(focus is not None and self.isAncestorOf(focus))
+        super().leaveEvent(event)

@@ -1,0 +1,259 @@
+"""A code fence as a widget: language, Wrap, Copy, sideways scrolling; coloured when the fence closes."""
+
+from __future__ import annotations
+
+import math
+from bisect import bisect_left
+from collections.abc import Sequence
+
+from PySide6.QtCore import QEvent, QPoint, Qt, Signal
+from PySide6.QtGui import QFontMetricsF, QKeyEvent, QResizeEvent, QTextCursor, QTextOption, QWheelEvent
+from PySide6.QtWidgets import (
+    QApplication,
+    QFrame,
+    QHBoxLayout,
+    QLabel,
+    QPlainTextEdit,
+    QSizePolicy,
+    QVBoxLayout,
+    QWidget,
+)
+
+from ui.text.language import translate
+from ui.theme.highlighting import Marked, RangeHighlighter
+from ui.theme.theme import Theme
+from ui.transcript.marks.marks import mark_format
+from ui.transcript.marks.provenance import MarkedRange, num_same
+from ui.widgets.icon_button import IconButton
+
+MAX_COLOURED_CHARS = 60_000
+
+
+class CodeView(QPlainTextEdit):
+    """The text itself: as high as its lines, scrolling sideways only."""
+
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._theme = theme
+        self.setObjectName("code")
+        self.setAccessibleName(translate("CodeView", "Code"))
+        self.setFrameShape(QFrame.Shape.NoFrame)
+        self.setReadOnly(True)
+        self.setUndoRedoEnabled(False)
+        self.setTabChangesFocus(True)
+        self.setTextInteractionFlags(
+            Qt.TextInteractionFlag.TextSelectableByMouse | Qt.TextInteractionFlag.TextSelectableByKeyboard
+        )
+        self.setLineWrapMode(QPlainTextEdit.LineWrapMode.NoWrap)
+        self.setWordWrapMode(QTextOption.WrapMode.WrapAtWordBoundaryOrAnywhere)
+        self.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAsNeeded)
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+        theme.dress(self, code=True)
+        self.document().setDocumentMargin(0)
+        self.setViewportMargins(12, 8, 12, 8)
+        self.setTabStopDistance(4 * QFontMetricsF(self.font()).horizontalAdvance(" "))
+
+    @property
+    def wraps(self) -> bool:
+        """Whether long lines go on below instead of beyond the edge."""
+        return self.lineWrapMode() is QPlainTextEdit.LineWrapMode.WidgetWidth
+
+    def set_wraps(self, wraps: bool) -> None:
+        """Wrap long lines or scroll sideways to their ends."""
+        modes = QPlainTextEdit.LineWrapMode
+        self.setLineWrapMode(modes.WidgetWidth if wraps else modes.NoWrap)
+        policies = Qt.ScrollBarPolicy
+        self.setHorizontalScrollBarPolicy(policies.ScrollBarAlwaysOff if wraps else policies.ScrollBarAsNeeded)
+        self.fit()
+
+    def fit(self) -> None:
+        """Be as high as the lines, and the scroll bar where there is one."""
+        line_height = self.blockBoundingRect(self.document().firstBlock()).height()
+        if self.wraps:
+            line_height /= max(self.document().firstBlock().layout().lineCount(), 1)
+        bar = self.horizontalScrollBar()
+        needed = bar.sizeHint().height() if bar.maximum() > 0 and not self.wraps else 0
+        margins = self.viewportMargins()
+        # A pixel short and Qt would scroll by a line.
+        num_lines = self.document().size().height() if self.wraps else self.blockCount()  # counts wrapped lines
+        text = math.ceil(num_lines * line_height) + 2
+        self.setFixedHeight(text + margins.top() + margins.bottom() + needed)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """A new width may bring or remove the scroll bar."""
+        super().resizeEvent(event)
+        self.fit()
+
+    def changeEvent(self, event: QEvent) -> None:
+        """A new font means a new height."""
+        super().changeEvent(event)
+        if event.type() == QEvent.Type.FontChange:
+            self.setTabStopDistance(4 * QFontMetricsF(self.font()).horizontalAdvance(" "))
+            self.fit()
+
+    def wheelEvent(self, event: QWheelEvent) -> None:
+        """Up and down scroll the transcript, left and right the code."""
+        if abs(event.angleDelta().x()) > abs(event.angleDelta().y()):
+            super().wheelEvent(event)
+        else:
+            event.ignore()
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Paging belongs to the transcript."""
+        if event.key() in (Qt.Key.Key_PageUp, Qt.Key.Key_PageDown):
+            event.ignore()
+            return
+        super().keyPressEvent(event)
+
+
+class CodeBlock(QFrame):
+    """Header with language, Wrap and Copy above the code.
+
+    Signals:
+        copied: the code was put on the clipboard.
+    """
+
+    copied = Signal()
+
+    def __init__(self, theme: Theme, parent: QWidget | None = None, view: CodeView | None = None) -> None:
+        """A ``view`` that was made before is taken in."""
+        super().__init__(parent)
+        self._theme = theme
+        self._code = ""
+        self._language = ""
+        self._coloured = False
+        self._marked: list[MarkedRange] = []
+        self._marked_in = theme.tokens
+        self.setObjectName("codeBlock")
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+        self.label = QLabel("text")
+        self.label.setTextFormat(Qt.TextFormat.PlainText)  # the language is a word of the model's
+        self.label.setProperty("kind", "caption")
+        self.copy_button = IconButton(
+            theme, "copy", translate("CodeBlock", "Copy code"), text=translate("CodeBlock", "Copy")
+        )
+        self.copy_button.clicked.connect(self.copy_code)
+        self.wrap_button = IconButton(theme, "wrap-text", translate("CodeBlock", "Wrap long lines"))
+        self.wrap_button.setCheckable(True)
+        self.view = view or CodeView(theme)
+        self.wrap_button.toggled.connect(self.view.set_wraps)
+        self._highlighter = RangeHighlighter(self.view.document())
+        self._arrange()
+        self._restyle()
+        theme.changed.connect(self._restyle)
+
+    def _arrange(self) -> None:
+        bar = QHBoxLayout()
+        bar.setContentsMargins(12, 4, 4, 0)
+        bar.addWidget(self.label)
+        bar.addStretch(1)
+        bar.addWidget(self.wrap_button)
+        bar.addWidget(self.copy_button)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(0)
+        layout.addLayout(bar)
+        layout.addWidget(self.view)
+
+    @property
+    def code(self) -> str:
+        """The code as it would be copied."""
+        return self._code
+
+    def set_code(self, code: str, language: str, *, closed: bool) -> int | None:
+        """Show code; where it only grew, the new end is appended. Colours come once it is closed.
+
+        Returns the height in pixels from which on it looks otherwise than before; None where it does not.
+        """
+        top = 0 if language != self._language else None
+        if language != self._language:
+            self._language = language
+            self.label.setText(language or "text")
+            self.view.setAccessibleName(
+                translate("CodeBlock", "Code, {language}").format(language=language)
+                if language
+                else translate("CodeBlock", "Code")
+            )
+        appears = not self._code
+        if code != self._code:
+            self._coloured = False
+            self._theme.code_colours.forget(self._highlighter)
+            block = self._replace(code.removesuffix("\n"))
+            self._code = code
+            self.view.fit()
+            self.updateGeometry()  # else what is around learns of the height only when this layout is carried out
+            top = self._top_of(block) if top is None else top
+        if closed and not self._coloured:
+            self._coloured = True
+            if len(code) <= MAX_COLOURED_CHARS:
+                colours = self._theme.code_colours
+                colours.colour(self._highlighter, code.removesuffix("\n"), language, at_once=appears)
+            top = 0
+        return top
+
+    def _top_of(self, line: int) -> int:
+        """The height at which a line begins."""
+        view, block = self.view, self.view.document().findBlockByNumber(line)
+        top = view.blockBoundingGeometry(block).translated(view.contentOffset()).top()
+        return max(view.viewport().mapTo(self, QPoint(0, math.floor(top) - 1)).y(), 0)
+
+    def let_go(self) -> bool:
+        """Be as if made anew."""
+        self._theme.code_colours.forget(self._highlighter)
+        self._highlighter.let_go()
+        self.view.setExtraSelections([])
+        self.view.clear()
+        self.wrap_button.setChecked(False)
+        self._code, self._marked, self._coloured = "", [], False
+        self.view.fit()
+        return True
+
+    def mark(self, ranges: Sequence[MarkedRange]) -> int | None:
+        """Mark exactly these ranges of the code, which are in order and none of which crosses a line.
+
+        Returns the height in pixels from which on the marks are others; None where they are not.
+        """
+        tokens, known = self._theme.tokens, self._marked
+        if tokens != self._marked_in:
+            self._marked_in, known = tokens, []
+        same = num_same(known, ranges)
+        if same == len(ranges) == len(known):
+            return None
+        document = self.view.document()
+        changed = [item.start for item in (*ranges[same : same + 1], *known[same : same + 1])]
+        block = document.findBlock(min(changed)) if known else document.begin()
+        first, lines = block.blockNumber(), dict[int, list[Marked]]()
+        for item in ranges[bisect_left(ranges, block.position(), key=lambda item: item.start) :]:
+            while block.isValid() and item.start >= block.position() + block.length():
+                block = block.next()
+            shape = mark_format(item.source, tokens)
+            lines.setdefault(block.blockNumber(), []).append((item.start - block.position(), item.length, shape))
+        self._marked = list(ranges)
+        self._highlighter.set_marks(lines, first)
+        return self._top_of(first)
+
+    def _replace(self, shown: str) -> int:
+        """Returns the number of the first line that is another."""
+        before = self._code.removesuffix("\n")
+        if before and shown.startswith(before):
+            line = self.view.blockCount() - 1
+            cursor = QTextCursor(self.view.document())
+            cursor.beginEditBlock()  # as for words: no layout before the text is whole
+            cursor.movePosition(QTextCursor.MoveOperation.End)
+            cursor.insertText(shown[len(before) :])
+            cursor.endEditBlock()
+            return line
+        self._marked = []
+        self._highlighter.forget_marks()
+        self.view.setPlainText(shown)
+        return 0
+
+    def copy_code(self) -> None:
+        """Put the code on the clipboard."""
+        QApplication.clipboard().setText(self._code)
+        self.copy_button.confirm(translate("CodeBlock", "Copied"))
+        self.copied.emit()
+
+    def _restyle(self) -> None:
+        self._highlighter.set_palette(self._theme.tokens)

@@ -1,0 +1,176 @@
+"""Edits a message in its place: Enter sends it as another version, Esc leaves it as it was.
+
+It takes words only; of anything else that is pasted, one sentence says why it does not go in.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from PySide6.QtCore import QEvent, QMimeData, Qt, Signal
+from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent, QKeyEvent
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPlainTextEdit, QPushButton, QSizePolicy, QVBoxLayout
+
+from app.domain.attachments import Attachment
+from ui.composer.attachments.chips import AttachmentRows
+from ui.composer.message_edit import PICTURES, fits_box, height_of, local_paths, wrap_for
+from ui.text.language import mark, translate
+from ui.theme.theme import Theme
+
+MAX_LINES = 16
+HINT = mark("MessageEditor", "Enter sends it as another version. What is there stays.")
+NO_FILES = mark("MessageEditor", "Files cannot be added to a message that was sent: attach them to a new one.")
+TOO_LONG = mark("MessageEditor", "That text is too long to be edited here: paste it into a new message.")
+
+
+class _Text(QPlainTextEdit):
+    """Grows with its lines.
+
+    Signals:
+        send, give_up: Enter and Esc.
+        refused(str): why what was pasted did not go in.
+        focus_changed(bool): the caret came or went.
+    """
+
+    send = Signal()
+    give_up = Signal()
+    refused = Signal(str)
+    focus_changed = Signal(bool)
+
+    def __init__(self, theme: Theme, text: str) -> None:
+        super().__init__()
+        self.setObjectName("composerText")
+        self.setAccessibleName(translate("Text", "Edit your message"))
+        self.setTabChangesFocus(True)
+        self.setFont(theme.font(1))
+        self.document().setDocumentMargin(0)
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        wrap_for(self, text)
+        self.setPlainText(text)
+        self.moveCursor(self.textCursor().MoveOperation.End)
+        self.document().documentLayout().documentSizeChanged.connect(self._fit)
+        self._fit()
+
+    def _fit(self) -> None:
+        self.setFixedHeight(height_of(self, MAX_LINES))
+
+    def event(self, event: QEvent) -> bool:
+        """Esc is this text's own while it is edited; elsewhere the window has it. The frame around shows the focus."""
+        if event.type() in (QEvent.Type.FocusIn, QEvent.Type.FocusOut):
+            self.focus_changed.emit(event.type() == QEvent.Type.FocusIn)
+        if (
+            event.type() == QEvent.Type.ShortcutOverride
+            and isinstance(event, QKeyEvent)
+            and event.key() == Qt.Key.Key_Escape
+        ):
+            event.accept()
+            return True
+        return super().event(event)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Enter sends, Shift+Enter breaks the line, Esc gives up."""
+        enter = event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter)
+        if enter and not event.modifiers() & Qt.KeyboardModifier.ShiftModifier:
+            self.send.emit()
+        elif event.key() == Qt.Key.Key_Escape:
+            self.give_up.emit()
+        else:
+            super().keyPressEvent(event)
+
+    def canInsertFromMimeData(self, source: QMimeData) -> bool:
+        """Dragged files are the window's; a pasted picture is taken up to say why it does not go in."""
+        return (source.hasText() or source.hasImage()) and not local_paths(source)
+
+    def insertFromMimeData(self, source: QMimeData) -> None:
+        """Paste text as plain text; of anything else say why not."""
+        if local_paths(source):
+            self.refused.emit(translate("MessageEditor", NO_FILES))
+        elif source.hasText():
+            if fits_box(source.text()):
+                wrap_for(self, self.toPlainText() + source.text())
+                self.insertPlainText(source.text())
+            else:
+                self.refused.emit(translate("MessageEditor", TOO_LONG))
+        elif source.hasImage():
+            self.refused.emit(translate("Composer", PICTURES))
+
+
+class MessageEditor(QFrame):
+    """The text with its two buttons.
+
+    Signals:
+        sent(str): the edited text. ``left_out`` are the ids of the attachments that were removed.
+        left: nothing is to change.
+        attachment_opened(int): an attachment is to be shown.
+    """
+
+    sent = Signal(str)
+    left = Signal()
+    attachment_opened = Signal(int)
+
+    def __init__(self, theme: Theme, text: str, attachments: Sequence[Attachment] = ()) -> None:
+        super().__init__()
+        self.setObjectName("composerCard")
+        self._attachments = tuple(attachments)
+        self.left_out: set[int] = set()
+        self.rows = AttachmentRows(theme, removable=True, parent=self)
+        self.rows.show_attachments(self._attachments)
+        self.rows.removed.connect(self._leave_out)
+        self.rows.opened.connect(self.attachment_opened)
+        self.edit = _Text(theme, text)
+        self.hint = QLabel(translate("MessageEditor", HINT))
+        self.hint.setProperty("kind", "caption")
+        self.hint.setWordWrap(True)
+        self.hint.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)  # or the page would get wider
+        self.cancel_button = QPushButton(translate("MessageEditor", "Cancel"))
+        self.send_button = QPushButton(translate("MessageEditor", "Send"))
+        self.send_button.setProperty("kind", "primary")
+        row = QHBoxLayout()
+        row.setSpacing(8)
+        row.addWidget(self.hint, 1)
+        for button in (self.cancel_button, self.send_button):
+            button.setAccessibleName(
+                translate("MessageEditor", "{deed}: the edited message").format(deed=button.text())
+            )
+            row.addWidget(button)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(12, 10, 8, 8)
+        layout.setSpacing(8)
+        layout.addWidget(self.rows)
+        layout.addWidget(self.edit)
+        layout.addLayout(row)
+        self.edit.send.connect(self._send)
+        self.edit.give_up.connect(self.left)
+        self.edit.refused.connect(self._say)
+        self.edit.focus_changed.connect(self._show_focus)
+        self.edit.textChanged.connect(lambda: self._show_hint(translate("MessageEditor", HINT), "caption"))
+        self.send_button.clicked.connect(self._send)
+        self.cancel_button.clicked.connect(self.left)
+
+    def _leave_out(self, attachment_id: int) -> None:
+        self.left_out.add(attachment_id)
+        self.rows.show_attachments([each for each in self._attachments if each.id not in self.left_out])
+        if not self.rows.chips:
+            self.edit.setFocus()
+
+    def _show_focus(self, focused: bool) -> None:
+        self.setProperty("focusWithin", "true" if focused else "false")
+        self.style().unpolish(self)
+        self.style().polish(self)
+
+    def _say(self, words: str) -> None:
+        """Say it in place of the hint until something is typed, to screen readers too."""
+        self._show_hint(words, "warning")
+        QAccessible.updateAccessibility(QAccessibleAnnouncementEvent(self.edit, words))
+
+    def _show_hint(self, words: str, kind: str) -> None:
+        if words != self.hint.text():
+            self.hint.setText(words)
+            self.hint.setProperty("kind", kind)
+            self.hint.style().unpolish(self.hint)
+            self.hint.style().polish(self.hint)
+
+    def _send(self) -> None:
+        text = self.edit.toPlainText().strip("\n")
+        if text.strip() or self.rows.chips:
+            self.sent.emit(text)

@@ -1,0 +1,343 @@
+"""A run of prose as high as its text: read-only, selectable, loads nothing, opens nothing by itself."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Sequence
+from html import escape
+
+from PySide6.QtCore import QEvent, QMimeData, Qt, QUrl, Signal
+from PySide6.QtGui import (
+    QFocusEvent,
+    QImage,
+    QKeyEvent,
+    QPainter,
+    QPaintEvent,
+    QResizeEvent,
+    QTextCursor,
+    QTextFormat,
+    QTextOption,
+    QWheelEvent,
+)
+from PySide6.QtWidgets import QFrame, QSizePolicy, QTextBrowser, QWidget
+
+from engine.records import Source
+from ui.formulas.formula import Formula
+from ui.formulas.formulas import Pending
+from ui.markdown.html_writer import FORMULA, FORMULA_IMAGE, formula_source
+from ui.markdown.style import LINE_HEIGHT, document_style, indent_of
+from ui.markdown.words import grow_html, place_shown
+from ui.theme.theme import Theme
+from ui.transcript.cards.formula_object import FormulaObject
+from ui.transcript.marks.marks import DocumentMarks
+from ui.transcript.marks.provenance import MarkedRange
+from ui.transcript.marks.refused_notes import note_height, paint_refused
+from ui.widgets.focus_ring import FocusRing
+
+RING_OUTSET_PX = 5
+REFUSED_LINE_HEIGHT = 2.3  # leaves room above the words
+LONG_WORD_CHARS = 1_000  # Qt takes the square of its length to look for the end of a word
+_LONG_WORD = re.compile(rf"[^\s]{{{LONG_WORD_CHARS}}}")
+_TAG = re.compile(r"<[^>]*>")
+_FORMULA_BLOCK = re.compile(r'<p class="formula" align="center">(<img [^>]*>)</p>')
+
+
+class ProseView(QTextBrowser):
+    """Shows HTML or plain text without scroll bars; its height follows the text.
+
+    A formula is shown as its source until it is typeset, and for good where that cannot be done. What is copied, and
+    what assistive tools read, is the source.
+
+    Signals:
+        link_activated(str): a link was clicked or chosen by keyboard; nothing has been opened.
+        drawn_again: the same text was laid out anew, without what was painted over it.
+    """
+
+    link_activated = Signal(str)
+    drawn_again = Signal()
+
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._theme = theme
+        self._html: str | None = None
+        self._plain = ""
+        self._width = 0
+        self._ring: FocusRing | None = None
+        self._formulas: FormulaObject | None = None
+        self._pending: set[str] = set()
+        self._refused: list[tuple[int, str]] = []
+        self.marks = DocumentMarks(self.document())
+        self.setObjectName("prose")
+        self.setFrameShape(QFrame.Shape.NoFrame)
+        self.setOpenLinks(False)
+        self.setOpenExternalLinks(False)
+        self.setUndoRedoEnabled(False)
+        self.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+        self._wrap()
+        self.document().setDocumentMargin(0)
+        self.anchorClicked.connect(self._on_anchor)
+        theme.dress(self, 1)
+        self._set_style()
+        theme.changed.connect(self._restyle)
+
+    def set_html(self, html: str, words: str = "") -> int | None:
+        """Show parsed Markdown; a selection survives where its place still exists.
+
+        Where it grew by nothing but ``words`` at its end, they are added to what is there. Returns the height in pixels
+        from which on it looks otherwise than before; None where it was shown already.
+        """
+        if html == self._html:
+            return None
+        before, self._html = self._html, html
+        grew = bool(words and before) and FORMULA not in html and not self.textCursor().hasSelection()
+        if grew and grow_html(before or "", words) == html:
+            place = self.document().characterCount() - 1
+            if self.document().characterAt(place - 1) == " ":  # what stands between two tags
+                place -= 1
+            wraps_anew = self._wrap()
+            cursor = QTextCursor(self.document())
+            cursor.beginEditBlock()  # outside of one, a cursor has the text laid out to know how far to the right it is
+            cursor.setPosition(place)
+            cursor.insertText(words)
+            cursor.endEditBlock()
+            self.fit(self._width)
+            return self._top_of(0 if wraps_anew else place)
+        wraps_anew, num_shown = self._wrap(), self.document().characterCount() - 1
+        self._reload()
+        if wraps_anew:
+            return 0
+        if before and html.startswith(before):  # more blocks
+            return self._top_of(num_shown)
+        return self._top_of(place_shown(self.document().toPlainText(), before or "", html))
+
+    def _top_of(self, place: int) -> int:
+        """Above this height all is as it was where the text changed from a place on: a word may have left a line."""
+        document = self.document()
+        if FORMULA in (self._html or "") or document.rootFrame().childFrames():
+            return 0  # a table may move its columns
+        block = document.findBlock(max(place - 1, 0))
+        top = document.documentLayout().blockBoundingRect(block).top()
+        line = block.layout().lineForTextPosition(place - block.position())
+        if line.isValid() and line.lineNumber() > 1:
+            top += block.layout().lineAt(line.lineNumber() - 1).y()
+        return max(math.floor(top) - 1, 0)
+
+    def gap_above(self, below: ProseView) -> int:
+        """The pixels between this text and another one if that followed it in the same document."""
+        if below.document().rootFrame().childFrames() and (below._html or "").startswith("<table"):
+            return 0
+        bottom = self.document().lastBlock().blockFormat().bottomMargin()
+        return round(max(bottom, below.document().firstBlock().blockFormat().topMargin()))
+
+    def let_go(self) -> bool:
+        """Be as if made anew; False where this one cannot."""
+        if self._formulas is not None:
+            return False
+        self.set_refused([])
+        self.setExtraSelections([])
+        self.marks = DocumentMarks(self.document())
+        self._html, self._plain = None, ""
+        self.clear()
+        return True
+
+    def set_plain(self, text: str) -> None:
+        """Show text as it is, nothing interpreted."""
+        self._html, self._plain = None, text
+        self._reload()
+
+    def loadResource(self, kind: int, name: QUrl | str) -> QImage:  # noqa: ARG002
+        """Nothing an answer names is ever loaded: where nothing, or an empty picture, is given, Qt loads it itself."""
+        nothing = QImage(1, 1, QImage.Format.Format_ARGB32)
+        nothing.fill(Qt.GlobalColor.transparent)
+        return nothing
+
+    def createMimeDataFromSelection(self) -> QMimeData:
+        """Called for copying and dragging."""
+        data = super().createMimeDataFromSelection()
+        if self._formulas is not None:
+            cursor = self.textCursor()
+            data = QMimeData()
+            data.setText(self._words(cursor.selectionStart(), cursor.selectionEnd()))
+        return data
+
+    def mark_words(self, ranges: Sequence[MarkedRange]) -> int | None:
+        """Mark exactly these ranges of the document, which are in order.
+
+        Returns the height in pixels from which on the marks are others; None where they are not.
+        """
+        place = self.marks.show(ranges, self._theme.tokens)
+        if place is None:
+            return None
+        self.viewport().update()
+        return self._top_of(place)
+
+    def mark_formulas(self, sources: dict[int, Source]) -> None:
+        """Mark the formulas at these places of the document with where they came from."""
+        if self._formulas is not None and sources != self._formulas.marks:
+            self._formulas.marks = sources
+            self.viewport().update()
+
+    def set_refused(self, notes: list[tuple[int, str]]) -> None:
+        """Show texts struck through above the UTF-16 units that they are given for; the document stays as it is."""
+        if notes == self._refused:
+            return
+        had, self._refused = bool(self._refused), notes
+        if had != bool(notes):
+            self._restyle()
+            self.drawn_again.emit()
+        self.viewport().update()
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """The text, its marks, and what was refused above it."""
+        super().paintEvent(event)
+        strips = self.marks.strips(event.rect()) if self.marks else []
+        if strips:
+            painter = QPainter(self.viewport())
+            painter.setClipRegion(event.region())
+            self.marks.paint(painter, strips, self.devicePixelRatioF())
+            painter.end()
+        if self._refused:
+            paint_refused(self, self._refused, event.rect(), self._theme)
+
+    def words(self) -> str:
+        """All that is shown as plain text, formulas as their source."""
+        return self._words(0, self.document().characterCount() - 1)
+
+    def _words(self, start: int, end: int) -> str:
+        cursor = QTextCursor(self.document())
+        cursor.setPosition(start)
+        cursor.setPosition(end, QTextCursor.MoveMode.KeepAnchor)
+        text = cursor.selectedText()
+        parts, place, unit = [], 0, start
+        for found in re.finditer("\N{OBJECT REPLACEMENT CHARACTER}", text):
+            unit += len(text[place : found.end()].encode("utf-16-le")) // 2
+            cursor.setPosition(unit)
+            parts += [text[place : found.start()], formula_source(cursor.charFormat().toImageFormat().name())]
+            place = found.end()
+        return "".join((*parts, text[place:])).replace("\u2029", "\n").replace("\u2028", "\n").replace("\xa0", " ")
+
+    def wheelEvent(self, event: QWheelEvent) -> None:
+        """The transcript scrolls, not the run."""
+        event.ignore()
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Only copying, selecting and walking through links are ours; paging belongs to the transcript."""
+        if event.key() in (Qt.Key.Key_PageUp, Qt.Key.Key_PageDown, Qt.Key.Key_Home, Qt.Key.Key_End):
+            event.ignore()
+            return
+        super().keyPressEvent(event)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """A new width means a new height. Qt's own handler would only lay out the text once more."""
+        if event.size().width() != self._width:
+            self.fit(event.size().width())
+
+    def focusInEvent(self, event: QFocusEvent) -> None:
+        """Reached by keyboard, it shows so."""
+        super().focusInEvent(event)
+        if self._ring is None:
+            self._ring = FocusRing(self._theme, self, RING_OUTSET_PX)
+        self._ring.on_focus(event)
+
+    def focusOutEvent(self, event: QFocusEvent) -> None:
+        """The ring goes."""
+        super().focusOutEvent(event)
+        if self._ring is not None:
+            self._ring.on_focus(event)
+
+    def changeEvent(self, event: QEvent) -> None:
+        """A new font means a new height."""
+        super().changeEvent(event)
+        if event.type() == QEvent.Type.FontChange:
+            self.fit(self._width)
+
+    def _on_anchor(self, url: QUrl) -> None:
+        self.link_activated.emit(url.toString())
+
+    def _set_style(self) -> None:
+        tokens, scale = self._theme.tokens, self._theme.type
+        family = self._theme.code_font().family()
+        height = REFUSED_LINE_HEIGHT if self._refused else LINE_HEIGHT
+        self.document().setIndentWidth(indent_of(scale.answer))
+        self.document().setDefaultStyleSheet(document_style(tokens, scale.answer, family, height))
+
+    def _restyle(self) -> None:
+        self._set_style()
+        self._reload()
+
+    def _reload(self) -> None:
+        # The cursor follows the document, so its places are kept as numbers.
+        anchor, position = self.textCursor().anchor(), self.textCursor().position()
+        self._wrap()
+        if self._html is None:
+            self.marks.show((), self._theme.tokens)
+            self.setPlainText(self._plain)
+        elif FORMULA in self._html:
+            self._load_formulas(self._html)
+        else:
+            self.setHtml(self._html)
+        if anchor or position:
+            self._reselect(anchor, position)
+        self.fit(self._width)
+
+    def _wrap(self) -> bool:
+        """Break lines between words; anywhere where a word is absurdly long. Returns whether that is new."""
+        text = self._plain if self._html is None else self._html
+        is_long = len(text) >= LONG_WORD_CHARS and _LONG_WORD.search(_TAG.sub("", text)) is not None
+        modes = QTextOption.WrapMode
+        wanted = modes.WrapAnywhere if is_long else modes.WrapAtWordBoundaryOrAnywhere
+        if wanted == self.wordWrapMode():
+            return False
+        self.setWordWrapMode(wanted)
+        return True
+
+    def _load_formulas(self, html: str) -> None:
+        book = self._theme.formulas
+        if self._formulas is None:
+            self._formulas = FormulaObject(self, book)
+            book.ready.connect(self._on_formulas)
+        self._formulas.tokens, self._formulas.px = self._theme.tokens, self._theme.type.answer
+        self._formulas.marks = {}
+        self._pending = set()
+
+        def shown(found: re.Match[str]) -> str:
+            source = formula_source(found[1])
+            formula = book.get(source)
+            if isinstance(formula, Formula):
+                return found[0]
+            if isinstance(formula, Pending):
+                self._pending.add(source)
+            return f'<span class="code">{escape(source).replace(chr(10), "<br/>")}</span>'
+
+        def block(found: re.Match[str]) -> str:
+            inner = FORMULA_IMAGE.sub(shown, found[1])
+            return found[0] if inner == found[1] else f"<p>{inner}</p>"
+
+        self.setHtml(FORMULA_IMAGE.sub(shown, _FORMULA_BLOCK.sub(block, html)))
+        self.document().documentLayout().registerHandler(QTextFormat.ObjectTypes.ImageObject.value, self._formulas)
+        self._formulas.align(self.document(), note_height(self._theme) if self._refused else 0)
+        self.setAccessibleDescription(self.words())
+
+    def _on_formulas(self, sources: frozenset[str]) -> None:
+        if self._pending & sources:
+            self._reload()
+            self.drawn_again.emit()
+
+    def _reselect(self, anchor: int, position: int) -> None:
+        last = self.document().characterCount() - 1
+        cursor = self.textCursor()
+        cursor.setPosition(min(anchor, last))
+        cursor.setPosition(min(position, last), QTextCursor.MoveMode.KeepAnchor)
+        self.setTextCursor(cursor)
+
+    def fit(self, width: int) -> None:
+        """Be as high as the text is at this width; 0 where the width is not known yet."""
+        self._width = width
+        if width > 0:
+            if self.document().textWidth() != width:  # Qt would lay everything out again
+                self.document().setTextWidth(width)
+            self.setFixedHeight(max(round(self.document().size().height() + 0.49), 1))
+            self.verticalScrollBar().setValue(0)  # Qt scrolls to the caret while the view is lower than a line

@@ -1,0 +1,181 @@
+"""A message of the user: plain text on a soft tint, editable in its place."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtWidgets import QHBoxLayout, QPlainTextEdit, QVBoxLayout, QWidget
+
+from app.domain.messages import MessageView
+from ui.composer.attachments.chips import AttachmentRows
+from ui.text.formatting import count
+from ui.text.language import translate
+from ui.theme.theme import Theme
+from ui.transcript.cards.card import MessageCard
+from ui.transcript.cards.editor import MessageEditor
+from ui.transcript.cards.prose_view import ProseView
+from ui.transcript.cards.version_switch import ARROW_INSET_PX
+from ui.widgets.icon_button import IconButton
+
+CARET = Qt.TextInteractionFlag.TextSelectableByKeyboard
+
+MOST_CHARS = 200_000  # more would keep the window waiting for its layout
+LINE_CHARS = 5_000  # the layout of a line without a space takes the square of its length
+
+
+def shown_text(text: str) -> str:
+    """As much of a message as can be laid out at once, absurd lines broken; copying and sending take all of it."""
+    lines = text[:MOST_CHARS].split("\n")
+    shown = "\n".join(line[at : at + LINE_CHARS] for line in lines for at in range(0, max(len(line), 1), LINE_CHARS))
+    if len(text) <= MOST_CHARS:
+        return shown
+    words = translate("AttachmentReader", "shown: the first {shown} of {all} characters; the model is given all")
+    return f"{shown}\n\n({words.format(shown=count(MOST_CHARS), all=count(len(text)))})"
+
+
+class UserCard(MessageCard):
+    """What the user wrote, as plain text, editable in its place.
+
+    Signals:
+        edited(int, str): the message is to be asked in other words.
+        edit_typed(int, str): the message and what its editor holds; empty where it was left or says the same.
+        attachment_opened(int): an attachment is to be shown.
+        attachments_left_out(int, object): the message and ids; what is sent next as `edited` goes without these.
+    """
+
+    edited = Signal(int, str)
+    edit_typed = Signal(int, str)
+    attachment_opened = Signal(int)
+    attachments_left_out = Signal(int, object)
+
+    def __init__(self, theme: Theme, view: MessageView, text_width: int = 0) -> None:
+        super().__init__(theme, view, translate("UserCard", "You"))
+        self.setObjectName("userCard")
+        self.body = ProseView(theme, self)
+        self.body.setAccessibleName(translate("UserCard", "Your message"))
+        self.body.setTextInteractionFlags(self.body.textInteractionFlags() | CARET)
+        self.body.setContextMenuPolicy(Qt.ContextMenuPolicy.NoContextMenu)  # the message has one
+        self.body.fit(text_width)
+        self._show_words(view.text)
+        self._text = view.text
+        self._attached = view.attachments
+        self.attachments: AttachmentRows | None = None
+        copy = self._copy_button = self.add_action("copy", translate("UserCard", "Copy message"))
+        copy.clicked.connect(self.copy_text)
+        copy.clicked.connect(lambda: copy.confirm(translate("UserCard", "Copied")))
+        self._edit: IconButton | None = None
+        self.editor: MessageEditor | None = None
+        self._top = top = QHBoxLayout()
+        top.setSpacing(2)
+        top.addWidget(self.author)
+        top.addStretch(1)
+        top.addWidget(copy)
+        if self.versions is not None:
+            top.addWidget(self.versions)  # at the end: what appears on hover leaves no hole beside it
+            QWidget.setTabOrder(self.versions.back, self.versions.forth)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(14, 6, 14 - ARROW_INSET_PX, 12)
+        layout.setSpacing(0)
+        self._place = QHBoxLayout()
+        self._place.addWidget(self.body)
+        self._place.addSpacing(ARROW_INSET_PX)  # so text ends where the arrow above it does
+        layout.addLayout(top)
+        if view.attachments:
+            self.attachments = AttachmentRows(theme, removable=False, parent=self)
+            self.attachments.show_attachments(view.attachments)
+            self.attachments.opened.connect(self.attachment_opened)
+            layout.addWidget(self.attachments)
+            layout.addSpacing(8 if view.text else 0)
+        layout.addLayout(self._place)
+
+    def _show_words(self, text: str) -> None:
+        self.body.set_plain(shown_text(text))
+        # Until it has its width Qt would scroll to a caret at the right, where a text from right to left begins.
+        self.body.horizontalScrollBar().setRange(0, 0)
+        self.body.setVisible(bool(text))
+
+    def add_more(self) -> None:
+        """Edit, and the menu."""
+        self._edit = self.add_beside("pencil", translate("UserCard", "Edit message"), self._copy_button, self._top)
+        self._edit.clicked.connect(self.begin_edit)
+        self.add_menu_button(self._edit, self._top)
+
+    @property
+    def edit_button(self) -> IconButton:
+        """The button that begins to edit; made when it is first needed."""
+        self.need_more()
+        if self._edit is None:
+            raise RuntimeError("a card added no button to edit")
+        return self._edit
+
+    def begin_edit(self) -> None:
+        """Put an editor in the place of the text, and the caret into it."""
+        self.resume_edit(self._text).setFocus(Qt.FocusReason.OtherFocusReason)
+
+    def resume_edit(self, typed: str) -> QPlainTextEdit:
+        """Put an editor with this text in the place of the message, if there is none; the focus stays where it is."""
+        if self.editor is None:
+            self.editor = MessageEditor(self.theme, typed, self._attached)
+            self.editor.edit.textChanged.connect(self._tell_typed)
+            self.editor.sent.connect(self._send_edited)
+            self.editor.attachment_opened.connect(self.attachment_opened)
+            self.editor.left.connect(self.end_edit)
+            self.body.hide()
+            if self.attachments is not None:
+                self.attachments.hide()
+            self._place.insertWidget(0, self.editor)
+        return self.editor.edit
+
+    def _send_edited(self, text: str) -> None:
+        if self.editor is not None and self.editor.left_out:
+            self.attachments_left_out.emit(self.message_id, frozenset(self.editor.left_out))
+        self.edited.emit(self.message_id, text)
+
+    def _tell_typed(self) -> None:
+        typed = self.editor.edit.toPlainText() if self.editor is not None else ""
+        self.edit_typed.emit(self.message_id, "" if typed == self._text else typed)
+
+    def end_edit(self) -> None:
+        """Show the text again, as it was."""
+        if self.editor is not None:
+            self.edit_typed.emit(self.message_id, "")
+            self.editor.hide()
+            self.editor.deleteLater()
+            self.editor = None
+            self.body.setVisible(bool(self._text))
+            if self.attachments is not None:
+                self.attachments.show()
+            self.edit_button.setFocus(Qt.FocusReason.OtherFocusReason)
+
+    def can_show(self, view: MessageView) -> bool:
+        """Where there is nothing but its words."""
+        return view.role == "user" and not view.attachments and len(view.versions) < 2
+
+    def let_go(self) -> bool:
+        """Where there was nothing but its words."""
+        if self.versions is not None or self.attachments is not None or self.editor is not None:
+            return False
+        self.free_height()
+        self.set_revealed(False)
+        return self.body.let_go()
+
+    def show_another(self, view: MessageView, text_width: int) -> None:
+        """Its words take the place of the others."""
+        super().show_another(view, text_width)
+        self._text = view.text
+        self.body.fit(text_width)
+        self._show_words(view.text)
+
+    @property
+    def flowing_px(self) -> int:
+        """Its words."""
+        return self.body.height() if self._text else 0
+
+    @property
+    def is_in_use(self) -> bool:
+        """Also while it is edited."""
+        return self.editor is not None or super().is_in_use
+
+    @property
+    def text(self) -> str:
+        """The message as written."""
+        return self._text

@@ -1,0 +1,69 @@
+"""`‹ 2 of 3 ›`: which version of a message is shown, and the ones beside it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from PySide6.QtCore import QEvent, QObject, Signal
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QWidget
+
+from ui.text.language import translate
+from ui.theme.theme import Theme
+from ui.widgets.icon_button import IconButton
+
+ARROW_INSET_PX = 8  # from the edge of a button to its arrow: border, padding, and the rim of the icon
+LABEL_GAP_PX = 3
+
+
+class VersionSwitch(QWidget):
+    """Always in sight where there is something to switch: hidden versions would seem lost.
+
+    ``pressed_by_key`` says whether an arrow was pressed last by a key or by the pointer.
+
+    Signals:
+        wanted(int): the id of the version to show.
+    """
+
+    wanted = Signal(int)
+
+    def __init__(self, theme: Theme, versions: Sequence[int], current: int) -> None:
+        super().__init__()
+        self.setObjectName("versionSwitch")
+        self._versions = tuple(versions)
+        self._at = self._versions.index(current)
+        self.pressed_by_key = False
+        self.back = IconButton(theme, "chevron-left", translate("VersionSwitch", "Previous version (Alt+Left)"))
+        self.forth = IconButton(theme, "chevron-right", translate("VersionSwitch", "Next version (Alt+Right)"))
+        self.label = QLabel(
+            translate("VersionSwitch", "{number} of {total}").format(number=self._at + 1, total=len(self._versions))
+        )
+        self.label.setProperty("kind", "caption")
+        self.label.setContentsMargins(LABEL_GAP_PX, 0, LABEL_GAP_PX, 0)  # off the rings of the buttons
+        self.label.setFont(theme.font(-1))
+        self.label.setAccessibleName(
+            translate("VersionSwitch", "Version {number} of {total}").format(
+                number=self._at + 1, total=len(self._versions)
+            )
+        )
+        self.back.setEnabled(self._at > 0)
+        self.forth.setEnabled(self._at + 1 < len(self._versions))
+        self.back.clicked.connect(lambda: self.step(-1))
+        self.forth.clicked.connect(lambda: self.step(1))
+        for arrow in (self.back, self.forth):
+            arrow.installEventFilter(self)
+        row = QHBoxLayout(self)
+        row.setContentsMargins(0, 0, 0, 0)
+        row.setSpacing(0)
+        for widget in (self.back, self.label, self.forth):
+            row.addWidget(widget)
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """Note how an arrow is pressed: who walks through the versions by keys stays at the arrow."""
+        if event.type() in (QEvent.Type.KeyPress, QEvent.Type.MouseButtonPress):
+            self.pressed_by_key = event.type() == QEvent.Type.KeyPress
+        return super().eventFilter(watched, event)
+
+    def step(self, by: int) -> None:
+        """Ask for the version before (-1) or after (1) this one, if there is one."""
+        if 0 <= self._at + by < len(self._versions):
+            self.wanted.emit(self._versions[self._at + by])

@@ -1,0 +1,167 @@
+"""Holds the messages in one centred column: cards, and room of the same height for those that are far from sight.
+
+Lets go of a replaced column without restyling it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from PySide6.QtCore import QRect, Qt
+from PySide6.QtGui import QPainter, QPaintEvent
+from PySide6.QtWidgets import QHBoxLayout, QSizePolicy, QSpacerItem, QVBoxLayout, QWidget
+
+from ui.transcript.cards.card import MessageCard
+from ui.transcript.cards.kept_card import KeptCard
+from ui.widgets.gutter import GUTTER_PX
+from ui.widgets.layout_items import let_go
+
+COLUMN_PX = 760  # with 24 px at both sides, some of which the gutters hold
+
+
+class MessageColumn(QWidget):
+    """The messages from top to bottom, at most `COLUMN_PX` wide; as far from the left edge as the scroll bar is wide.
+
+    ``entries``: for each its card, or what is kept of it; each is one item of the layout.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.entries: list[MessageCard | KeptCard] = []
+        column = self._inner = QWidget()
+        column.setMaximumWidth(COLUMN_PX - 2 * GUTTER_PX)
+        self._layout = QVBoxLayout(column)
+        self._layout.setContentsMargins(24 - GUTTER_PX, 20, 24 - GUTTER_PX, 16)
+        self._layout.setSpacing(12)
+        self._layout.addStretch(1)
+        outer = QHBoxLayout(self)
+        outer.setContentsMargins(GUTTER_PX, 0, 0, 0)
+        outer.addStretch(1)
+        outer.addWidget(column, 1000)
+        outer.addStretch(1)
+
+    @property
+    def cards(self) -> list[MessageCard]:
+        """The cards that there are, from top to bottom."""
+        return [entry for entry in self.entries if isinstance(entry, MessageCard)]
+
+    @property
+    def waits_above(self) -> bool:
+        """Whether the first message has no place yet: its card is hidden."""
+        first = self.entries[0] if self.entries else None
+        return isinstance(first, MessageCard) and first.isHidden()
+
+    def add(self, card: MessageCard) -> None:
+        """Put a card at the end."""
+        self._layout.insertWidget(len(self.entries), card)
+        self.entries.append(card)
+        card.show()  # a layout would show it one turn of the event loop later
+
+    def add_above(self, card: MessageCard, *, shown: bool) -> None:
+        """Put a card above all others; where it is not ``shown`` it takes no room until it is."""
+        self.entries.insert(0, card)
+        card.setVisible(False)
+        self._layout.insertWidget(0, card)
+        # Where it was before, if it showed another message, is no place of this one; nor has a new one this width.
+        margins = self._layout.contentsMargins()
+        width = self._inner.width() - margins.left() - margins.right()
+        card.setGeometry(0, 0, width, card.height())
+        card.setVisible(shown)
+
+    def house(self, card: QWidget) -> None:
+        """Have a card without a message here, hidden, with the style of the others."""
+        card.setParent(self._inner)
+        card.hide()
+
+    def remove(self, index: int) -> None:
+        """Take a message away."""
+        self._layout.takeAt(index)
+        self._discard(self.entries.pop(index))
+
+    def put_away(self, index: int, kept: KeptCard) -> MessageCard:
+        """Keep room in the place of a card, and return it: it is hidden, and in no layout."""
+        card, place = self.entries[index], self._geometry(index)
+        if not isinstance(card, MessageCard):
+            raise TypeError(f"message {index} was put away before")
+        card.hide()
+        self._layout.takeAt(index)
+        # A layout leaves no room of its own beside a spacer: what was below the card is part of it.
+        height = kept.height + self._layout.spacing()
+        room = QSpacerItem(0, height, QSizePolicy.Policy.Minimum, QSizePolicy.Policy.Fixed)
+        self._layout.insertSpacerItem(index, room)
+        room.setGeometry(QRect(place.left(), place.top(), place.width(), height))
+        self.entries[index] = kept
+        return card
+
+    def bring_back(self, index: int, card: MessageCard, height: int) -> None:
+        """Put a card, which may be incomplete, in the place of what was kept of it; it is as high as it was."""
+        place = self._geometry(index)
+        self._layout.takeAt(index)
+        self.entries[index] = card
+        card.setFixedHeight(height)
+        self._layout.insertWidget(index, card)
+        card.setGeometry(QRect(place.left(), place.top(), place.width(), height))
+        card.show()
+
+    def fit_rooms(self, fitted: Callable[[KeptCard], KeptCard]) -> None:
+        """Give what is kept of messages, and the room for them, other heights."""
+        for index, entry in enumerate(self.entries):
+            item = self._layout.itemAt(index)
+            room = item.spacerItem() if item is not None else None
+            let_go(item)
+            if isinstance(entry, KeptCard) and room is not None:
+                kept = self.entries[index] = fitted(entry)
+                height = kept.height + self._layout.spacing()
+                room.changeSize(0, height, QSizePolicy.Policy.Minimum, QSizePolicy.Policy.Fixed)
+        self._layout.invalidate()
+        self._layout.update()
+
+    def height_of(self, index: int) -> int:
+        """How high a message is, in pixels."""
+        return self._geometry(index).height()
+
+    def top_of(self, index: int) -> int:
+        """Where a message begins, in pixels from the top of the page."""
+        return self._geometry(index).top()
+
+    def _geometry(self, index: int) -> QRect:
+        item = self._layout.itemAt(index)
+        if item is None:
+            raise IndexError(f"there are {len(self.entries)} messages, none is number {index}")
+        place = item.geometry()
+        let_go(item)
+        return place
+
+    @staticmethod
+    def _discard(entry: MessageCard | KeptCard) -> None:
+        if isinstance(entry, MessageCard):
+            entry.hide()
+            entry.deleteLater()
+
+
+class MessagePages(QWidget):
+    """Holds the column in sight. A replaced one is hidden, not taken out: that would restyle all of it."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.setObjectName("transcriptContent")
+        self.setAttribute(Qt.WidgetAttribute.WA_OpaquePaintEvent)  # or a line scrolled would paint all
+        self.setAttribute(Qt.WidgetAttribute.WA_StaticContents)  # or a line more would
+        self._layout = QVBoxLayout(self)
+        self._layout.setContentsMargins(0, 0, 0, 0)
+        self.column = MessageColumn()
+        self._layout.addWidget(self.column)
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """The ground, all of it."""
+        QPainter(self).fillRect(event.rect(), self.palette().window())
+
+    def replace(self) -> list[QWidget]:
+        """Begin with an empty column; returns what may be deleted, the last first."""
+        old = self.column
+        old.hide()
+        self._layout.removeWidget(old)
+        self.column = MessageColumn()
+        self._layout.addWidget(self.column)
+        self.column.show()
+        return [old, *old.cards]

@@ -1,0 +1,132 @@
+"""Where the words of a search stand in a message on the page: what hides them is opened, and they are marked.
+
+Knows the cards; nothing of the search, nor of scrolling.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+
+from PySide6.QtCore import QRegularExpression
+from PySide6.QtGui import QColor, QTextCharFormat, QTextCursor, QTextFormat
+from PySide6.QtWidgets import QPlainTextEdit, QTextEdit, QWidget
+
+from app.domain.thinking import split_thinking
+from ui.theme.palette import Palette
+from ui.transcript.cards.answer_card import AnswerCard
+from ui.transcript.cards.body import AnswerBody
+from ui.transcript.cards.card import MessageCard
+from ui.transcript.cards.code_block import CodeBlock
+from ui.transcript.cards.prose_view import ProseView
+from ui.transcript.cards.thought_block import ThoughtBlock
+from ui.transcript.cards.user_card import UserCard
+
+Excerpt = tuple[tuple[str, bool], ...]
+TINT_ALPHA = 110
+FOUND = QTextFormat.Property.UserProperty.value + 11
+View = QTextEdit | QPlainTextEdit
+
+
+class FoundWords:
+    """The words of one hit. ``parts`` are the pieces of its excerpt, each with whether it is one of them."""
+
+    def __init__(self, parts: Excerpt) -> None:
+        words = {piece for piece, found in parts if found}
+        longest_first = sorted(words, key=len, reverse=True)
+        self._pattern = r"(?<!\w)(?:" + "|".join(map(re.escape, longest_first)) + r")(?!\w)" if words else ""
+        before, excerpt = "", "".join(text for text, _ in parts)
+        for text, found in parts:
+            if found:
+                break
+            before += text
+        self._excerpt = excerpt.strip("… ")
+        self._first = len(before) - (len(excerpt) - len(excerpt.lstrip("… ")))
+
+    def __bool__(self) -> bool:
+        """Whether there is anything to look for."""
+        return bool(self._pattern)
+
+    def open(self, card: MessageCard) -> bool:
+        """Unfold the reasoning where the words stand in it; False while it is still being laid out."""
+        if not isinstance(card, AnswerCard) or card.thought is None or not self._place(card)[0]:
+            return True
+        card.thought.set_open(True)
+        return not card.thought.is_building
+
+    def mark(self, card: MessageCard, tokens: Palette) -> tuple[View, QTextCursor] | None:
+        """Mark the words in a card that `open` has opened; give the view and the place of the excerpt's first."""
+        in_thought, number = self._place(card)
+        for view in _views(card):
+            _show(view, self._cursors(view), tokens)
+        thought = _views(card.thought) if isinstance(card, AnswerCard) and card.thought is not None else []
+        words = _views(card)[len(thought) :]
+        for views in (thought, words) if in_thought else (words, thought):
+            found = [(view, cursor) for view in views for cursor in self._cursors(view)]
+            if found:
+                return found[min(number, len(found) - 1)]
+        return None
+
+    def _cursors(self, view: View) -> Iterator[QTextCursor]:
+        options = QRegularExpression.PatternOption
+        flags = options.CaseInsensitiveOption | options.UseUnicodePropertiesOption
+        pattern = QRegularExpression(self._pattern, flags)
+        found = view.document().find(pattern, 0)
+        while not found.isNull():
+            yield found
+            found = view.document().find(pattern, found)
+
+    def _place(self, card: MessageCard) -> tuple[bool, int]:
+        """Whether the excerpt stands in the reasoning, and how many of the words come before it in the same part."""
+        raw = card.whole_text if isinstance(card, AnswerCard) else card.text
+        line = _on_one_line(raw)
+        starts = [found.start() for found in re.finditer(self._pattern, line, re.IGNORECASE)]
+        at = line.find(self._excerpt)
+        place = at + self._first if at >= 0 else next(iter(starts), 0)
+        split = split_thinking(raw)
+        words_at = len(_on_one_line(raw[: split.thought_end])) if isinstance(card, AnswerCard) and split.opened else 0
+        in_thought = place < words_at
+        return in_thought, sum((0 if in_thought else words_at) <= start < place for start in starts)
+
+
+def _show(view: View, cursors: Iterable[QTextCursor], tokens: Palette) -> None:
+    """Mark these places of a view beside what else is marked; none takes the marks away."""
+    others = [one for one in view.extraSelections() if not one.format.hasProperty(FOUND)]
+    color = QColor(tokens.accent)
+    color.setAlpha(TINT_ALPHA)
+    found = []
+    for cursor in cursors:
+        selection = QTextEdit.ExtraSelection()
+        selection.cursor = cursor
+        selection.format = QTextCharFormat()
+        selection.format.setBackground(color)
+        selection.format.setForeground(QColor(tokens.text))
+        selection.format.setProperty(FOUND, True)
+        found.append(selection)
+    if found or len(others) != len(view.extraSelections()):
+        view.setExtraSelections([*others, *found])
+
+
+def forget_found(cards: Iterable[MessageCard], tokens: Palette) -> None:
+    """Take the marks away."""
+    for card in cards:
+        for view in _views(card):
+            _show(view, (), tokens)
+
+
+def _views(part: QWidget) -> list[View]:
+    """The views of text in a card or a body, from top to bottom."""
+    if isinstance(part, UserCard):
+        return [part.body]
+    if isinstance(part, AnswerCard):
+        thought = [] if part.thought is None else _views(part.thought)
+        return [*thought, *_views(part.body)]
+    if isinstance(part, ThoughtBlock):
+        return [] if part.body is None else _views(part.body)
+    if isinstance(part, AnswerBody):
+        return [one.view if isinstance(one, CodeBlock) else one for one in part.segments]
+    return [part] if isinstance(part, ProseView) else []
+
+
+def _on_one_line(text: str) -> str:
+    return " ".join(text.split())

@@ -1,0 +1,1 @@
+"""Where the tokens of an answer came from, drawn over its text."""

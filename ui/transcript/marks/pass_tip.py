@@ -1,0 +1,140 @@
+"""The hover text of a marked token: what its pass proposed, kept and refused, and how likely each token was."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from html import escape
+
+from engine.records import Look, Source
+from ui.text.formatting import percent
+from ui.text.language import mark, translate
+from ui.transcript.marks.provenance import PassView
+
+MOST_ROWS = 16
+NUM_COLUMNS = 4  # the token, what became of it, the target's chance, the draft's
+CELL = "style='white-space: pre; padding-right: 12px'"
+_LAST = {
+    Source.RECOVERED: mark("PassTip", "drawn in its place"),
+    Source.BONUS: mark("PassTip", "one more, since all were accepted"),
+    Source.TARGET: mark("PassTip", "drawn by the target alone, nothing was proposed"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class TokenLine:
+    """One token of a pass in words: its text, what became of it, and what gave it which chance."""
+
+    text: str
+    fate: str
+    chances: tuple[str, ...] = ()
+    refused: bool = False
+
+    def __str__(self) -> str:
+        return f"{_visible(self.text)}: {', '.join((self.fate, *self.chances))}"
+
+
+def pass_tip(view: PassView) -> str:
+    """Rich text, every word of the answer escaped; a token on each line, refused ones struck through."""
+    lines = _lines(view)
+    rows = "".join(_row(line) for line in lines[:MOST_ROWS])
+    left = len(lines) - MOST_ROWS
+    more = f"<p>{escape(translate('PassTip', 'and %n more tokens', None, left))}</p>" if left > 0 else ""
+    note = f"<p style='margin-top: 6px'><small>{escape(_note(view))}</small></p>" if _note(view) else ""
+    return (
+        f"<p style='white-space: pre; margin-bottom: 4px'>{escape(_heading(view))}</p>"
+        f"<table cellspacing='0' cellpadding='2'>{rows}</table>{more}{note}"
+    )
+
+
+def pass_words(view: PassView) -> str:
+    """The same as plain sentences, for screen readers."""
+    said = (_heading(view), *(f"{line}." for line in _lines(view)), _note(view))
+    return " ".join(words for words in said if words)
+
+
+def _heading(view: PassView) -> str:
+    num_refused = len(view.refused) or int(view.source is Source.RECOVERED)
+    proposed = len(view.accepted) + num_refused
+    if view.source not in _LAST:
+        return translate("PassTip", "One pass of the target, in which the answer ended.")
+    if not proposed or (num_refused and view.odds is None):  # once it was not noted how many were refused
+        return translate("PassTip", "One pass of the target.")
+    words = translate("PassTip", "One pass of the target: {accepted} of %n proposed tokens accepted.", None, proposed)
+    return words.format(accepted=len(view.accepted))
+
+
+def _note(view: PassView) -> str:
+    if view.odds is None or not view.odds.looks:
+        return ""
+    return translate("PassTip", "Probabilities after temperature, top-k, top-p and min-p.")
+
+
+def _lines(view: PassView) -> list[TokenLine]:
+    kept = translate("PassTip", "accepted")
+    lines = [TokenLine(text, kept, _chances(view, i)) for i, text in enumerate(view.accepted)]
+    refused = view.refused or (("",) if view.source is Source.RECOVERED and view.odds is not None else ())
+    for i, text in enumerate(refused, len(view.accepted)):
+        chances = _chances(view, i)
+        unseen = view.odds is not None and not chances
+        fate = translate("PassTip", "not looked at") if unseen else translate("PassTip", "refused")
+        lines.append(TokenLine(text, fate, chances, refused=True))
+    if view.source in _LAST:
+        lines.append(TokenLine(view.last, _last_fate(view), _last_chance(view)))
+    return lines
+
+
+def _last_fate(view: PassView) -> str:
+    if view.source is Source.TARGET and view.accepted:
+        return translate("PassTip", "decided again by the target alone, since two tokens were nearly equal")
+    if view.source is Source.RECOVERED and not view.rejected and view.odds is None:
+        return translate("PassTip", "drawn in place of a refused one")
+    return translate("PassTip", _LAST[view.source])
+
+
+def _last_chance(view: PassView) -> tuple[str, ...]:
+    odds = view.odds
+    if odds is None:
+        return ()
+    if odds.greedy:
+        return (translate("PassTip", "the most likely"),)
+    return () if odds.last is None else (_target(odds.last),)
+
+
+def _chances(view: PassView, place: int) -> tuple[str, ...]:
+    """What is known of the proposed token at ``place``."""
+    odds, num_accepted = view.odds, len(view.accepted)
+    if odds is None or (odds.greedy and place > num_accepted):
+        return ()
+    if odds.greedy:
+        likely = place < num_accepted
+        words = translate("PassTip", "the most likely") if likely else translate("PassTip", "not the most likely")
+        return (words,)
+    return _look(odds.looks[place]) if place < len(odds.looks) else ()
+
+
+def _look(look: Look) -> tuple[str, ...]:
+    p, q = look
+    draft = translate("PassTip", "draft {share}")
+    return (_target(p), translate("PassTip", "from text") if q is None else draft.format(share=percent(q)))
+
+
+def _target(share: float) -> str:
+    return translate("PassTip", "target {share}").format(share=percent(share))
+
+
+def _row(line: TokenLine) -> str:
+    shown = escape(_visible(line.text))
+    cells = [f"<s>{shown}</s>" if line.refused else f"<b>{shown}</b>"]
+    cells += [escape(words) for words in (line.fate, *line.chances)]
+    cells += [""] * (NUM_COLUMNS - len(cells))
+    return (
+        "<tr>" + "".join(f"<td style='white-space: pre; padding-right: 12px'>{cell}</td>" for cell in cells) + "</tr>"
+    )
+
+
+def _visible(text: str) -> str:
+    """Spaces at the ends and line breaks are part of a token: they are shown."""
+    shown = text.replace("\n", "\N{DOWNWARDS ARROW WITH CORNER LEFTWARDS}").replace("\t", "\N{RIGHTWARDS ARROW}")
+    if shown != shown.lstrip(" "):
+        shown = "\N{OPEN BOX}" + shown[1:]
+    return shown or translate("PassTip", "(part of a character)")

@@ -1,0 +1,351 @@
+"""Which characters of a rendered answer came from which source. Pure: text and spans in, ranges out; no Qt.
+
+Rendering drops marks (`**`, fences, addresses); `ui.markdown.places` says where in the raw text each shown character
+stands. A widget lays spaces out in its own way, so only the others are compared.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from itertools import accumulate, groupby
+
+from engine.records import LAST_SOURCES, PassOdds, Source, TokenSpan
+from ui.markdown.places import Drawn
+
+LOOK_AHEAD_CHARS = 40
+NEXT_CHARS = 8  # of formatting, where the token that was kept is not shown itself
+_RUNS = re.compile(r"\s+|\S+")
+_STRETCHES = re.compile(r"[!-~]+(?: [!-~]+)*(?!\S)|\s+|\S+")  # plain words of a line, or a run
+OBJECT = "\N{OBJECT REPLACEMENT CHARACTER}"  # how a typeset formula stands in a document
+
+
+@dataclass(frozen=True, slots=True)
+class MarkedRange:
+    """``length`` UTF-16 units from ``start`` on, as Qt counts them, that came from one source."""
+
+    start: int
+    length: int
+    source: Source
+
+
+@dataclass(frozen=True, slots=True)
+class PassView:
+    """What one pass gave: the texts of its accepted tokens, what was rejected, and the token that came instead."""
+
+    accepted: tuple[str, ...]
+    rejected: str
+    last: str
+    source: Source
+    odds: PassOdds | None = None
+
+    @property
+    def refused(self) -> tuple[str, ...]:
+        """What was rejected, token by token as far as their lengths are known."""
+        lengths = self.odds.refused_chars if self.odds is not None else ()
+        if not lengths:
+            return (self.rejected,) if self.rejected else ()
+        ends = list(accumulate(lengths))
+        return tuple(self.rejected[end - length : end] for end, length in zip(ends, lengths, strict=True))
+
+
+@dataclass(slots=True)
+class SourceRuns:
+    """The sources of a raw text, one for each of its characters, and the tokens that they belong to."""
+
+    sources: list[Source] = field(default_factory=list)
+    spans: list[TokenSpan] = field(default_factory=list)
+
+    def extend(self, spans: Iterable[TokenSpan]) -> None:
+        """More characters at the end."""
+        for span in spans:
+            self.sources.extend([span.source] * span.num_chars)
+            self.spans.append(span)
+
+    def rejections(self) -> list[tuple[int, int, str]]:
+        """Where tokens came in the place of refused ones: begin and end in the raw text, and the refused text."""
+        found, place = [], 0
+        for span in self.spans:
+            if span.rejected:
+                found.append((place, place + span.num_chars, span.rejected))
+            place += span.num_chars
+        return found
+
+    def pass_at(self, raw: str, place: int) -> PassView | None:
+        """The pass that gave the character at ``place`` of the raw text."""
+        begin, end, first = 0, 0, 0
+        for number, span in enumerate(self.spans):
+            end += span.num_chars
+            if span.odds is not None or span.source in LAST_SOURCES or number == len(self.spans) - 1:
+                if place < end:
+                    return self._pass(raw, begin, self.spans[first : number + 1])
+                begin, first = end, number + 1
+        return None
+
+    @staticmethod
+    def _pass(raw: str, begin: int, spans: Sequence[TokenSpan]) -> PassView:
+        texts = []
+        for span in spans:
+            texts.append(raw[begin : begin + span.num_chars])
+            begin += span.num_chars
+        last = spans[-1]
+        if last.source in LAST_SOURCES:
+            return PassView(tuple(texts[:-1]), last.rejected, texts[-1], last.source, last.odds)
+        return PassView(tuple(texts), "", "", last.source, last.odds)  # the answer ended within the pass
+
+    def locate(self, shown: str, drawn: Drawn) -> list[MarkedRange]:
+        """The ranges of one source each in a shown text; none where the spans do not reach that far."""
+        return Locator(self).locate(shown, drawn)
+
+
+def places_of(shown: str, drawn: Drawn) -> list[int]:
+    """Where in the raw text each character of ``shown`` stands; -1 for spaces and for what is not from there."""
+    return Placing().places(shown, drawn)
+
+
+@dataclass(slots=True)
+class Placing:
+    """Goes through a shown text beside what was drawn; a text that grew is gone on with."""
+
+    number: int = 0  # of the next character of the drawn text
+
+    def places(self, shown: str, drawn: Drawn) -> list[int]:
+        """As `places_of`, for the characters behind those that were asked for before."""
+        text, places = drawn.text, []
+        for run in _RUNS.findall(shown):
+            if run.isspace():
+                places += [-1] * len(run)
+                continue
+            while self.number < len(text) and text[self.number].isspace():
+                self.number += 1
+            if text.startswith(run, self.number):  # nearly always
+                places += drawn.places[self.number : self.number + len(run)]
+                self.number += len(run)
+            else:
+                places += self._one_by_one(run, drawn)
+        return places
+
+    def of_words(self, words: str, drawn: Drawn) -> Sequence[int]:
+        """As `places`, of words that were drawn as they are shown; else empty, and they are still to be placed."""
+        text, number = drawn.text, self.number
+        while number < len(text) and text[number].isspace():
+            number += 1
+        end = number + len(words)
+        if text[number:end].replace("\n", " ") != words:  # a line may be broken elsewhere
+            return ()
+        self.number = end
+        return drawn.places[number:end]
+
+    def _one_by_one(self, run: str, drawn: Drawn) -> list[int]:
+        ends = dict(drawn.formulas)
+        text, number, places = drawn.text, self.number, []
+        for char in run:
+            while number < len(text) and text[number].isspace():
+                number += 1
+            if char == OBJECT and number in ends:
+                places.append(drawn.places[number])
+                number = ends[number]
+                continue
+            if number >= len(text) or text[number] != char:
+                found = text.find(char, number, number + LOOK_AHEAD_CHARS)
+                if found < 0:
+                    places.append(-1)
+                    continue
+                number = found
+            places.append(drawn.places[number])
+            number += 1
+        self.number = number
+        return places
+
+
+@dataclass(frozen=True, slots=True)
+class _Reached:
+    """How far a shown text was gone through: its length, what was drawn by then, and what was found."""
+
+    num_shown: int = 0
+    num_drawn: int = 0
+    unit: int = 0
+    start: int = 0
+    current: Source | None = None
+    before: str = ""
+    num_closed: int = 0
+
+
+class Locator:
+    """The ranges of a shown text; what is as it was when it was last asked is not looked at again."""
+
+    def __init__(self, runs: SourceRuns) -> None:
+        self.runs = runs
+        self._shown, self._drawn = "", Drawn()
+        self._reached = [_Reached()]
+        self._closed: list[MarkedRange] = []
+        self._unit = self._start = 0  # while a text is gone through
+        self._current: Source | None = None
+        self._before = ""
+
+    def locate(self, shown: str, drawn: Drawn) -> list[MarkedRange]:
+        """The ranges, in UTF-16 units of ``shown``."""
+        self._go_back(shown, drawn)
+        known = self._reached[-1]
+        self._unit, self._start, self._current = known.unit, known.start, known.current
+        self._before, placing = known.before, Placing(known.num_drawn)
+        added = shown[known.num_shown :]
+        self._shown, self._drawn = shown, drawn
+        for words in _STRETCHES.findall(added):
+            if not self._look_at_all(words, placing, drawn):
+                for run in _RUNS.findall(words):
+                    self._look_at(run, placing.places(run, drawn))
+        if added:
+            here = (self._unit, self._start, self._current, self._before, len(self._closed))
+            self._reached.append(_Reached(len(shown), placing.number, *here))
+        return [*self._closed, *self._open()]
+
+    def _look_at_all(self, words: str, placing: Placing, drawn: Drawn) -> bool:
+        """Plain words, token by token; False where they are to be looked at one by one, or are none."""
+        if self._before or words[0].isspace() or not words.isascii():
+            return False
+        number, known = placing.number, self.runs.sources
+        places = placing.of_words(words, drawn)
+        if not places or min(places) < 0 or max(places) >= len(known):
+            placing.number = number
+            return False
+        sources = [known[place] for place in places]
+        begin = 0
+        for source, same in groupby(sources):
+            length = len(list(same))
+            part = words[begin : begin + length].lstrip(" ")
+            begin += length
+            self._unit += length - len(part)  # spaces belong to what they follow
+            if part and source is not self._current:
+                self._close(source)
+            self._unit += len(part)
+        return True
+
+    def _look_at(self, run: str, places: Sequence[int]) -> None:
+        """Spaces, or what stands between them: nearly always a word that stands in the raw text as it is."""
+        first, length = places[0], len(run)
+        if run == " " and not self._before:
+            self._unit += 1
+            return
+        together = run.isascii() and not self._before and first >= 0 and places == list(range(first, first + length))
+        sources = self.runs.sources[first : first + length] if together else []
+        if len(sources) == length:
+            for source, same in groupby(sources):
+                if source is not self._current:
+                    self._close(source)
+                self._unit += len(list(same))
+        else:
+            self._look_at_each(run, places)
+
+    def _look_at_each(self, run: str, places: Sequence[int]) -> None:
+        sources = self.runs.sources
+        for char, place in zip(run, places, strict=True):
+            if place >= 0 and char != OBJECT != self._before:
+                source = sources[place] if place < len(sources) else None
+            else:
+                source = self._source_of(char, place)
+            if source is not self._current:
+                self._close(source)
+            self._unit += 2 if ord(char) > 0xFFFF else 1
+
+    def _source_of(self, char: str, place: int) -> Source | None:
+        """Of a space, of a formula, of what stands beside one, and of what is not from the raw text."""
+        if OBJECT in (char, self._before):  # a formula is marked on its own
+            self._close(None)
+        self._before = char if char == OBJECT else ""
+        if char.isspace():
+            return None if char in "\n\u2029" else self._current  # a range over table cells would mark them whole
+        return self.runs.sources[place] if 0 <= place < len(self.runs.sources) else None
+
+    def _go_back(self, shown: str, drawn: Drawn) -> None:
+        """To the last place up to which everything is the same."""
+        while len(self._reached) > 1 and not self._still_holds(self._reached[-1], shown, drawn):
+            self._reached.pop()
+        del self._closed[self._reached[-1].num_closed :]
+
+    def _still_holds(self, known: _Reached, shown: str, drawn: Drawn) -> bool:
+        end = known.num_drawn
+        return (
+            shown.startswith(self._shown[: known.num_shown])
+            and drawn.text.startswith(self._drawn.text[:end])
+            and drawn.places[:end] == self._drawn.places[:end]
+            and [each for each in drawn.formulas if each[0] < end]
+            == [each for each in self._drawn.formulas if each[0] < end]
+        )
+
+    def _close(self, following: Source | None) -> None:
+        self._closed += self._open()
+        self._current, self._start = following, self._unit
+
+    def _open(self) -> list[MarkedRange]:
+        if self._current is None or self._unit <= self._start:
+            return []
+        return [MarkedRange(self._start, self._unit - self._start, self._current)]
+
+
+def num_same(known: Sequence[MarkedRange], ranges: Sequence[MarkedRange]) -> int:
+    """How many are the same from the front on."""
+    limit = min(len(known), len(ranges))
+    if known[:limit] == ranges[:limit]:
+        return limit
+    pairs = enumerate(zip(known, ranges, strict=False))
+    return next((number for number, pair in pairs if pair[0] != pair[1]), limit)  # a list is not equal to a tuple
+
+
+def formula_units(shown: str) -> frozenset[int]:
+    """The UTF-16 units of a shown text at which typeset formulas stand."""
+    if OBJECT not in shown:
+        return frozenset()
+    units, unit = set(), 0
+    for char in shown:
+        if char == OBJECT:
+            units.add(unit)
+        unit += 2 if ord(char) > 0xFFFF else 1
+    return frozenset(units)
+
+
+def refused_at(shown: str, drawn: Drawn, rejections: Sequence[tuple[int, int, str]]) -> list[tuple[int, str]]:
+    """UTF-16 units of ``shown`` before which refused text stood, and that text; only what stands in ``shown``."""
+    units, unit = [], 0
+    for char, place in zip(shown, places_of(shown, drawn), strict=True):
+        if place >= 0:
+            units.append((place, unit))
+        unit += 2 if ord(char) > 0xFFFF else 1
+    units.sort()
+    found = []
+    for begin, end, text in rejections:
+        index = bisect_left(units, (begin, 0))
+        if index < len(units) and (units[index][0] < max(end, begin + 1) + NEXT_CHARS):
+            before = units[index - 1][0] if index else None
+            if before is not None or units[index][0] < max(end, begin + 1):
+                found.append((units[index][1], text))
+    return found
+
+
+def place_at(shown: str, drawn: Drawn, position: int) -> int | None:
+    """Where in the raw text the character at UTF-16 unit ``position`` of ``shown`` stands."""
+    unit = 0
+    for char, place in zip(shown, places_of(shown, drawn), strict=True):
+        width = 2 if ord(char) > 0xFFFF else 1
+        if unit <= position < unit + width:
+            return place if place >= 0 else None
+        unit += width
+    return None
+
+
+def nearest_place(shown: str, drawn: Drawn, position: int) -> int | None:
+    """As `place_at`, or of the nearest character on the same line that is from the raw text, those behind it first."""
+    unit, before = 0, None
+    for char, place in zip(shown, places_of(shown, drawn), strict=True):
+        if char == "\n":
+            if unit >= position:
+                return before
+            before = None
+        elif place >= 0:
+            if unit >= position:
+                return place
+            before = place
+        unit += 2 if ord(char) > 0xFFFF else 1
+    return before

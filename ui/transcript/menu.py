@@ -1,0 +1,81 @@
+"""The menu of one message: copy it in two forms, give it again in another mode, let it go on, delete it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import partial
+from html import escape
+
+from PySide6.QtGui import QTextDocument
+from PySide6.QtWidgets import QApplication, QMenu
+
+from app.domain.engine_view import TargetChoice
+from engine.records import Mode
+from ui.composer.mode_switch import MODE_HELP
+from ui.markdown.blocks import BlockStream
+from ui.markdown.html_writer import FORMULA_IMAGE, formula_source
+from ui.text.formatting import as_written, hover, mode_label, on_button
+from ui.text.language import translate
+from ui.transcript.cards.answer_card import AnswerCard
+from ui.transcript.cards.card import MessageCard
+from ui.transcript.cards.user_card import UserCard
+
+
+def plain_text(markdown: str) -> str:
+    """The words of a Markdown text without its marks; formulas as their source."""
+    stream, document, words = BlockStream(), QTextDocument(), ""
+    for block in stream.feed(markdown) + stream.finish():
+        if block.is_code:
+            words += block.code.rstrip("\n") + "\n\n"
+            continue
+        document.setHtml(FORMULA_IMAGE.sub(lambda found: escape(formula_source(found[1])), block.html))
+        words += document.toPlainText().strip() + ("\n" if block.goes_on else "\n\n")
+    return words.removesuffix("\n\n")
+
+
+def make_menu(
+    card: MessageCard, targets: Sequence[TargetChoice] = (), unavailable: Mapping[Mode, str] | None = None
+) -> QMenu:
+    """Make the menu of a card; what does not apply to it is left out.
+
+    ``targets`` may give an answer again; ``unavailable`` says why a mode cannot run now.
+    """
+    menu, theme = QMenu(card), card.theme
+    if isinstance(card, AnswerCard):
+        _add_of_answer(menu, card, targets, unavailable or {})
+    else:
+        menu.addAction(theme.icon("copy"), translate("MessageMenu", "Copy"), card.copy_text)
+        if isinstance(card, UserCard):
+            menu.addAction(theme.icon("pencil"), translate("MessageMenu", "Edit"), card.begin_edit)
+    menu.addSeparator()
+    delete = translate("MessageMenu", "Delete from here on")
+    menu.addAction(theme.icon("trash-2"), delete, lambda: card.delete_requested.emit(card.message_id))
+    return menu
+
+
+def _add_of_answer(
+    menu: QMenu, card: AnswerCard, targets: Sequence[TargetChoice], unavailable: Mapping[Mode, str]
+) -> None:
+    theme, clipboard = card.theme, QApplication.clipboard()
+    menu.addAction(theme.icon("copy"), translate("MessageMenu", "Copy as Markdown"), card.copy_text)
+    menu.addAction(translate("MessageMenu", "Copy as text"), lambda: clipboard.setText(plain_text(card.text)))
+    if card.thought is not None:
+        whole = translate("MessageMenu", "Copy with reasoning")
+        menu.addAction(whole, lambda: clipboard.setText(card.text_with_thought))
+    menu.addSeparator()
+    again = menu.addMenu(theme.icon("refresh-cw"), translate("MessageMenu", "Regenerate in mode"))
+    again.setToolTipsVisible(True)
+    for mode in Mode:
+        action = again.addAction(mode_label(mode), partial(card.regenerate_in_mode.emit, card.message_id, mode))
+        action.setEnabled(mode not in unavailable)
+        action.setToolTip(hover(unavailable.get(mode) or translate("ModeSwitch", MODE_HELP[mode])))
+    if targets:
+        others = menu.addMenu(theme.icon("cpu"), translate("MessageMenu", "Regenerate with model"))
+        for choice in targets:
+            name = on_button(choice.name)
+            label = translate("MessageMenu", "{name} (in use)").format(name=name) if choice.loaded else name
+            action = others.addAction(label, partial(card.regenerate_with.emit, card.message_id, choice.path))
+            action.setToolTip(as_written(choice.path))
+    if card.can_go_on:
+        go_on = translate("MessageMenu", "Continue")
+        menu.addAction(theme.icon("play"), go_on, lambda: card.continue_requested.emit(card.message_id))

@@ -1,0 +1,1 @@
+"""Keeps only the cards near what is in sight."""

@@ -1,0 +1,433 @@
+"""The conversation on the page: message cards in a centred column that stays at the end unless the user scrolled up.
+
+Long conversations are built from the end in slices, so that the event loop never waits for them.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Sequence
+
+from PySide6.QtCore import QSize, Qt, QTimer, Signal
+from PySide6.QtGui import QFocusEvent, QResizeEvent
+from PySide6.QtWidgets import QApplication, QFrame, QScrollArea, QToolButton, QWidget
+
+from app.domain.messages import MessageState, MessageView
+from engine.records import TokenSpan
+from ui.text.language import translate
+from ui.theme.theme import Theme
+from ui.transcript.area import MessageArea
+from ui.transcript.cards.answer_card import AnswerCard
+from ui.transcript.cards.card import MessageCard
+from ui.transcript.cards.page_growth import grow
+from ui.transcript.column import MessageColumn, MessagePages
+from ui.transcript.found_words import Excerpt, FoundWords, forget_found
+from ui.transcript.recycling.far_cards import FarCards
+from ui.transcript.recycling.far_heights import FarHeights
+from ui.transcript.recycling.growth_above import show_above
+from ui.transcript.recycling.spare_cards import SpareCards
+from ui.widgets.far_turns import FarTurns
+from ui.widgets.focus_ring import FocusRing
+from ui.widgets.gutter import keep_room
+from ui.widgets.tab_order import REST_MS, TabOrder
+
+NEAR_END_PX = 32
+BETWEEN_SLICES_MS = 2  # what a slice built is painted before the next one
+AHEAD_PAGES = 3  # so much is built above what is in sight; older messages follow as the user scrolls up
+FIRST_SLICE_S = 0.020  # what is in sight appears at once where it can
+GO_TO_MARGIN_PX = 16
+
+
+class Transcript(MessageArea):
+    """Shows the messages.
+
+    Signals: those of `MessageArea`, and
+        arrived(int): the message that was to be gone to is in sight.
+    """
+
+    arrived = Signal(int)
+
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(theme, parent)
+        self._ring = FocusRing(theme, self, -2)
+        self._stick = True
+        self._last_maximum = 0
+        self._grows_above = False
+        self._waiting: list[MessageView] = []  # older messages not built yet, oldest first
+        self._is_filled = False  # all that is left is to show it
+        self._discarded: list[QWidget] = []
+        self._streaming: AnswerCard | None = None
+        self._wanted: int | None = None  # a message to scroll to
+        self._found = FoundWords(())  # words in the message that was wanted last
+        self._found_in: int | None = None
+        self._turns = FarTurns()
+        self._slice = QTimer(self, singleShot=True)
+        self._slice.timeout.connect(lambda: self._turns.take(self._slice, self._work))
+        self._order = TabOrder(self, lambda: self.cards)
+        self.setObjectName("transcript")
+        self.setAccessibleName(translate("Transcript", "Conversation"))
+        self.setFrameShape(QFrame.Shape.NoFrame)
+        self.setWidgetResizable(True)
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        keep_room(self)
+        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self._pages = MessagePages()
+        self.setWidget(self._pages)
+        self.jump = JumpButton(theme, self, self._pages)
+        self.jump.clicked.connect(self.jump_to_end)
+        self.spares = SpareCards(self.idle, self.make_blank, lambda: self._column)
+        self._far = FarCards(
+            self, lambda: self._column, self._make_again, self.spares.ready_one, self.put_by, self._turns
+        )
+        self._far.woken_above.connect(lambda: setattr(self, "_grows_above", True))
+        self._far.woken.connect(self._on_woken)
+        self._far.changed.connect(self.lay_out)
+        self._heights = FarHeights(self, lambda: self._column, lambda: self.sticks)
+        self._far.calm.connect(self._heights.note)
+        self._heights.changed.connect(self.lay_out)
+        self._theme.changed.connect(self._on_look)
+        bar = self.verticalScrollBar()
+        bar.valueChanged.connect(self._on_value)
+        bar.rangeChanged.connect(self._on_range)
+        QApplication.instance().focusChanged.connect(self._on_focus)  # type: ignore[union-attr]
+
+    def _on_look(self) -> None:
+        """Another density, text size or palette: what is near takes it up by itself, in this turn."""
+        self._heights.begin()
+        QTimer.singleShot(0, self, self._on_look_changed)
+
+    def _on_look_changed(self) -> None:
+        self.lay_out()
+        self._heights.end(settled=False)
+
+    @property
+    def _column(self) -> MessageColumn:
+        return self._pages.column
+
+    # ---- messages ----------------------------------------------------------------------------------------------
+
+    @property
+    def cards(self) -> list[MessageCard]:
+        """The cards that there are, from top to bottom: those of messages far from sight were put away."""
+        return self._column.cards
+
+    @property
+    def is_building(self) -> bool:
+        """Whether older messages are still to come without being asked for."""
+        return self._far.building is not None or (bool(self._waiting) and not self._has_enough())
+
+    def _has_enough(self) -> bool:
+        if self._streaming is not None and self._stick and self.verticalScrollBar().maximum() > 0:
+            return self._wanted is None  # nobody looks up while text arrives below
+        return self._wanted is None and self.verticalScrollBar().value() > AHEAD_PAGES * self.viewport().height()
+
+    def _go_on_building(self) -> None:
+        if self.is_building and not self._slice.isActive():
+            self._slice.start(0)
+
+    def show_messages(self, messages: Sequence[MessageView]) -> None:
+        """Replace everything; the last messages appear at once."""
+        old, *cards = self._pages.replace()
+        self._discarded += [old, *cards, *self.idle.empty(), *self.spares.forget()]
+        self._far.forget()
+        self._heights.forget()
+        self._streaming = None
+        self._stick, self._last_maximum, self._grows_above = True, 0, True
+        self._wanted = None
+        self.jump.hide()
+        self._waiting = list(messages)
+        self._work(FIRST_SLICE_S)
+
+    def add(self, view: MessageView) -> None:
+        """Show one more message at the end and go there."""
+        self._grows_above = False
+        card = self._make(view)
+        while card.build_one():
+            pass
+        self._column.add(card)
+        self._theme.fit(card)
+        self._mark_last()
+        self._stick = True
+        self._heights.leave()
+        self.lay_out()
+        self._order.soon(0)
+
+    def begin_answer(self, view: MessageView) -> None:
+        """Show an answer that is being made; one with the same id is replaced."""
+        self._remove(view.id)
+        self.add(view)
+        card = self._column.entries[-1]
+        self._streaming = card if isinstance(card, AnswerCard) else None
+
+    def append_text(self, text: str, spans: Iterable[TokenSpan] = ()) -> None:
+        """More of the answer that is being made."""
+        if self._streaming is not None:
+            self._grows_above = False
+            card = self._streaming
+            if card.body.segments:
+                self._grow(card.body, lambda: card.append(text, spans), only_words=card.body.takes_words(text))
+            else:  # more than the words may change
+                card.append(text, spans)
+                card.body.around = self._grow
+                self.lay_out()
+
+    def _grow(self, body: QWidget, change: Callable[[], None], *, only_words: bool = False) -> None:
+        grow(self._pages, body, change, self.lay_out, only_words=only_words)
+
+    def show_prefill(self, done: int, total: int) -> None:
+        """How far the prompt has been read."""
+        if self._streaming is not None:
+            self._streaming.show_prefill(done, total)
+
+    def finish_answer(self, view: MessageView) -> None:
+        """The answer that was being made ended."""
+        if self._streaming is not None:
+            self._streaming.finish(view)
+            self._streaming = None
+            self.lay_out()
+            self._order.soon(0)
+            self._go_on_building()  # it waited for the answer
+
+    @property
+    def is_streaming(self) -> bool:
+        """Whether an answer is being made."""
+        return self._streaming is not None
+
+    def last_answer(self) -> AnswerCard | None:
+        """The last answer, if there is one."""
+        card = self.last_card(lambda view: view.role != "user")
+        return card if isinstance(card, AnswerCard) else None
+
+    def last_card(self, fits: Callable[[MessageView], bool]) -> MessageCard | None:
+        """The card of the last message that fits; it is made again where it was put away."""
+        places = range(len(self._column.entries) - 1, -1, -1)
+        index = next((place for place in places if fits(self._column.entries[place].view)), None)
+        return None if index is None else self._far.wake(index)
+
+    def _make(self, view: MessageView) -> MessageCard:
+        card = self.make_card(view)
+        if isinstance(card, AnswerCard) and view.state is MessageState.STREAMING:
+            self._streaming = card
+        return card
+
+    def _make_again(self, index: int) -> MessageCard:
+        """Put a card, which is still to be filled, in the place of what was kept of it."""
+        kept = self._column.entries[index]
+        if isinstance(kept, MessageCard):
+            return kept
+        card = self.make_card(kept.view)
+        card.take_up(kept)
+        self._column.bring_back(index, card, kept.height)
+        self._theme.fit(card)
+        self._mark_last()
+        return card
+
+    def _on_woken(self, card: MessageCard) -> None:
+        self.lay_out()
+        self._order.soon()
+        if self._found and card.message_id == self._found_in and self._wanted is None:
+            self._found.mark(card, self._theme.tokens)
+
+    def on_unfolded(self, card: AnswerCard) -> None:
+        """What was opened stays where it is; it grows downwards."""
+        if card is not self._streaming:
+            self._stick = self._grows_above = False
+
+    def go_to(self, message_id: int, found: Excerpt = ()) -> None:
+        """Scroll to a message as soon as it is there, and stay; to the words of a search where an excerpt is given."""
+        self.forget_found()
+        self._wanted = self._found_in = message_id
+        self._found = FoundWords(found)
+        self._scroll_to_wanted()
+
+    def _scroll_to_wanted(self) -> None:
+        ids = [entry.message_id for entry in self._column.entries]
+        if self._wanted not in ids or self._far.building is not None:
+            self._go_on_building()
+            return
+        card = self._far.wake(ids.index(self._wanted))
+        if self._found and not self._found.open(card):
+            self._slice.start(BETWEEN_SLICES_MS)
+            return
+        self._wanted, self._stick = None, False
+        self.lay_out()
+        self.verticalScrollBar().setValue(max(0, self._place_in(card) - GO_TO_MARGIN_PX))
+        self._heights.leave()
+        card.set_revealed(True)
+        self.arrived.emit(card.message_id)
+
+    def _place_in(self, card: MessageCard) -> int:
+        """The top of a card, or where its found words are seen, if they would not be otherwise."""
+        top, height = card.mapTo(self._pages, card.rect().topLeft()).y(), self.viewport().height()
+        found = self._found.mark(card, self._theme.tokens) if self._found else None
+        if found is None:
+            return top
+        view, cursor = found
+        words = view.viewport().mapTo(self._pages, view.cursorRect(cursor).center()).y()
+        return top if words - top < height * 2 // 3 else words - height // 3
+
+    def forget_found(self) -> None:
+        """Take the marks of the words of a search away."""
+        self._found_in = None
+        forget_found(self.cards, self._theme.tokens)
+
+    def _remove(self, message_id: int) -> None:
+        self._waiting = [view for view in self._waiting if view.id != message_id]
+        for index, entry in reversed(list(enumerate(self._column.entries))):
+            if entry.message_id == message_id:
+                if entry is self._far.building:
+                    self._far.building = None
+                self._column.remove(index)
+
+    def _mark_last(self) -> None:
+        last = self._column.entries[-1] if self._column.entries else None
+        for card in self.cards:
+            if isinstance(card, AnswerCard):
+                card.set_last(card is last)
+
+    # ---- slices ------------------------------------------------------------------------------------------------
+
+    def _work(self, budget_s: float = 0) -> None:
+        """Build older messages from the end, then let go of replaced ones, a few milliseconds at a time."""
+        # First, since its card can show what is built next.
+        if self.is_building and self._far.building is None and self._far.rest_one():
+            self._slice.start(self._far.pause_ms)
+            return
+        until = time.thread_time() + (budget_s or self._turns.slice_s(self._far.room))
+        self._grows_above = self._grows_above or self.is_building
+        wanted = self.is_building or not self._column.entries  # else only what was replaced goes
+        while wanted and self._build_one() and time.thread_time() < until:
+            pass
+        if not self.is_building and self._discarded:
+            self._discarded.pop().deleteLater()  # one a turn: the deleting itself happens after this one
+        self.lay_out()
+        if self._wanted is not None:
+            self._scroll_to_wanted()
+        if self.is_building or self._discarded:
+            self._slice.start(self._far.pause_ms)
+        else:
+            self._order.soon(REST_MS if self._turns.is_scrolling else 0)
+
+    def _build_one(self) -> bool:
+        """One step; False where none is left, or one out of sight that takes a turn of its own was done."""
+        card = self._far.building
+        is_seen = self.verticalScrollBar().value() == 0
+        if card is None and self._waiting:
+            if is_seen or not self.spares.ready_one(self._waiting[-1]):
+                self._begin_above(self._waiting.pop(), is_seen=is_seen)
+            return is_seen and self.is_building
+        if card is not None and not self._is_filled:
+            self._is_filled = not card.build_one()
+            if not self._is_filled or card.isHidden():
+                return not self._is_filled
+        self._far.building = None
+        if card is not None and card.isHidden():
+            show_above(self, self._pages, card, [other for other in self.cards if other is not card], self.lay_out)
+        return self.is_building
+
+    def _begin_above(self, view: MessageView, *, is_seen: bool) -> None:
+        card = self._far.building = self._make(view)
+        self._is_filled = False
+        # Out of sight it takes its room when it is whole: with every part of it all in sight would be laid out.
+        self._column.add_above(card, shown=is_seen)
+        self._theme.fit(card)
+        self._mark_last()
+
+    # ---- scrolling ---------------------------------------------------------------------------------------------
+
+    def jump_to_end(self) -> None:
+        """Go to the end and stay there."""
+        self._stick = True
+        self.verticalScrollBar().setValue(self.verticalScrollBar().maximum())
+        self._heights.leave()
+        self.jump.hide()
+
+    @property
+    def sticks(self) -> bool:
+        """Whether the end stays in sight while text arrives."""
+        return self._stick
+
+    def _on_value(self, value: int) -> None:
+        self._stick = value >= self.verticalScrollBar().maximum() - NEAR_END_PX
+        self._go_on_building()
+        if self.jump.isHidden() != self._stick:
+            self.jump.setVisible(not self._stick)
+        self.jump.place()
+
+    def _on_range(self, _minimum: int, maximum: int) -> None:
+        grown, self._last_maximum = maximum - self._last_maximum, maximum
+        bar = self.verticalScrollBar()
+        with self._turns.following():
+            if self._stick:
+                bar.setValue(maximum)
+            elif self._grows_above:
+                # Older messages appear: keep what the user is reading in its place.
+                bar.setValue(bar.value() + grown)
+
+    def _on_focus(self, old: QWidget | None, new: QWidget | None) -> None:
+        for card in self.cards:
+            had = old is not None and card.isAncestorOf(old)
+            has = new is not None and card.isAncestorOf(new)
+            if had or has:
+                card.set_revealed(has or card.underMouse())
+
+    def focusNextPrevChild(self, forth: bool) -> bool:
+        """Tab, somewhere in the messages."""
+        self._order.catch_up()
+        return super().focusNextPrevChild(forth)
+
+    def focusInEvent(self, event: QFocusEvent) -> None:
+        """Reached by keyboard, it shows so."""
+        super().focusInEvent(event)
+        self._ring.on_focus(event)
+
+    def focusOutEvent(self, event: QFocusEvent) -> None:
+        """The ring goes."""
+        super().focusOutEvent(event)
+        self._ring.on_focus(event)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """The button stays at the lower edge, and a higher page has more in sight."""
+        self._heights.begin()
+        super().resizeEvent(event)
+        if event.size().width() != event.oldSize().width():
+            self.lay_out()
+        self._heights.end()
+        self._ring.follow()
+        self.jump.place()
+        self._far.look()
+
+
+MARGIN_PX = 12
+
+
+class JumpButton(QToolButton):
+    """Stands on what scrolls: above it, it would have all of it painted for every line."""
+
+    def __init__(self, theme: Theme, page: QScrollArea, content: QWidget) -> None:
+        super().__init__(content)
+        self._theme = theme
+        self._page, self._content = page, content
+        self.setObjectName("jump")
+        self.setText(translate("Transcript", "Jump to latest"))
+        self.setAccessibleName(translate("Transcript", "Jump to latest"))
+        self.setToolTip(translate("Transcript", "Scroll to the end and stay there"))
+        self.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
+        self.setIconSize(QSize(14, 14))
+        self.setCursor(Qt.CursorShape.PointingHandCursor)
+        self.hide()
+        theme.changed.connect(self._recolor)
+        self._recolor()
+
+    def _recolor(self) -> None:
+        self.setIcon(self._theme.icon("arrow-down", size=14))
+
+    def place(self) -> None:
+        """Stand at the lower edge of what is in sight."""
+        if self.isHidden():
+            return
+        self.adjustSize()
+        page = self._page
+        x = (page.width() - self.width()) // 2
+        self.move(x, page.viewport().height() - self.height() - MARGIN_PX - self._content.y())
+        self.raise_()

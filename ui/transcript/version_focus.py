@@ -1,0 +1,62 @@
+"""Keeps the keyboard at a message while its versions are gone through. Knows the transcript, not what shows a version.
+
+With another version the page is shown anew and what had the focus is gone: the next key would be for the composer.
+"""
+
+from __future__ import annotations
+
+import time
+
+from PySide6.QtCore import QObject, Qt
+from PySide6.QtWidgets import QApplication, QWidget
+
+from ui.transcript.cards.card import MessageCard
+from ui.transcript.cards.version_switch import VersionSwitch
+from ui.transcript.text_caret import texts_of
+from ui.transcript.transcript import Transcript
+
+SOON_S = 0.5  # what takes longer to come has lost the keyboard to whatever was done meanwhile
+
+
+class VersionFocus(QObject):
+    """Lives as long as its transcript, and is told of a wanted version before anybody shows it."""
+
+    def __init__(self, transcript: Transcript) -> None:
+        super().__init__(transcript)
+        self._transcript = transcript
+        self._wanted: int | None = None
+        self._by = 0  # the arrow that was pressed; 0: none, the keyboard was elsewhere in a message
+        self._since_s = 0.0
+        transcript.version_wanted.connect(self._note)
+        transcript.arrived.connect(self._on_arrived)
+
+    def _note(self, message_id: int) -> None:
+        focus = QApplication.focusWidget()
+        card = next((card for card in self._transcript.cards if focus is not None and card.isAncestorOf(focus)), None)
+        switch = card.versions if card is not None else None
+        on_switch = switch is not None and switch.isAncestorOf(focus)  # type: ignore[arg-type]
+        by_pointer = on_switch and switch is not None and not switch.pressed_by_key
+        self._wanted = message_id if card is not None and not by_pointer else None
+        self._by = 0 if not on_switch or switch is None else -1 if focus is switch.back else 1
+        self._since_s = time.monotonic()
+
+    def _on_arrived(self, message_id: int) -> None:
+        wanted, self._wanted = self._wanted, None
+        if message_id != wanted or time.monotonic() - self._since_s > SOON_S:
+            return
+        card = next((card for card in self._transcript.cards if card.message_id == message_id), None)
+        target = self._target(card) if card is not None else None
+        if target is not None:
+            target.setFocus(Qt.FocusReason.ShortcutFocusReason)
+
+    def _target(self, card: MessageCard) -> QWidget | None:
+        texts = texts_of(card)
+        if (self._by or not texts) and card.versions is not None:
+            return _arrow(card.versions, self._by)
+        return texts[0] if texts else None
+
+
+def _arrow(switch: VersionSwitch, by: int) -> QWidget:
+    """The arrow that goes on in the same direction, or back from the last version."""
+    first, other = (switch.back, switch.forth) if by < 0 else (switch.forth, switch.back)
+    return first if first.isEnabled() else other

@@ -1,0 +1,1 @@
+"""Small widgets and helpers that know nothing of chats."""

@@ -1,0 +1,105 @@
+"""A calm line above the composer: what went wrong and what to do, or a notice, which goes by itself after a while."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import Qt, QTimer
+from PySide6.QtGui import QAccessible, QAccessibleEvent
+from PySide6.QtWidgets import QApplication, QFrame, QHBoxLayout, QLabel, QSizePolicy, QVBoxLayout, QWidget
+
+from engine.records import Problem
+from ui.text.language import translate
+from ui.text.problem_words import explanation, in_language, in_words
+from ui.theme.theme import Theme
+from ui.widgets.icon_button import IconButton
+
+MAX_NOTICES = 3
+NOTICE_MS = 20_000  # then a notice goes by itself; a problem stays
+
+
+class Banner(QFrame):
+    """Hidden until it has something to say."""
+
+    def __init__(self, theme: Theme, *, problem: bool, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._theme = theme
+        self._is_problem = problem
+        self.problem: Problem | None = None
+        self.setObjectName("problemBanner" if problem else "noticeBanner")
+        self.icon = QLabel()
+        self.icon.setAlignment(Qt.AlignmentFlag.AlignTop)
+        self.title = QLabel()
+        self.title.setProperty("kind", "strong")
+        self.message = QLabel()
+        self.close_button = IconButton(theme, "x", translate("Banner", "Dismiss"))
+        self.close_button.clicked.connect(self.hide)
+        for label in (self.title, self.message):
+            label.setTextFormat(Qt.TextFormat.PlainText)
+            label.setWordWrap(True)
+            label.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Minimum)
+            label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        words = QVBoxLayout()
+        words.setSpacing(2)
+        words.setContentsMargins(0, 4, 0, 4)  # one line is as high as the button
+        words.addWidget(self.title)
+        words.addWidget(self.message)
+        row = QHBoxLayout(self)
+        row.setContentsMargins(12, 6, 6, 6)
+        row.setSpacing(10)
+        self.icon.setContentsMargins(0, 5, 0, 0)
+        row.addWidget(self.icon)
+        row.addLayout(words, 1)
+        row.addWidget(self.close_button, 0, Qt.AlignmentFlag.AlignTop)
+        self._leave = QTimer(self, singleShot=True)
+        self._leave.timeout.connect(self._leave_unread)
+        theme.changed.connect(self._recolor)
+        self._recolor()
+        self.hide()
+
+    def show_problem(self, problem: Problem) -> None:
+        """Say what happened, why, and what to do."""
+        self.problem = problem
+        self._say(in_words(problem).title, explanation(problem))
+
+    def show_notice(self, text: str) -> None:
+        """Say something that needs nothing done; what has not been dismissed yet stays above it."""
+        text = in_language(text)
+        kept = [line for line in self.message.text().split("\n") if not self.isHidden() and line != text]
+        self._say("", "\n".join([*kept, text][-MAX_NOTICES:]))
+        self._leave.start(NOTICE_MS)
+
+    def show_warning(self, text: str) -> None:
+        """Say in a sentence what is about to go wrong; it stays until it is taken back or dismissed."""
+        self._say("", text)
+
+    def _leave_unread(self) -> None:
+        """Go, unless somebody is at it."""
+        focus = QApplication.focusWidget()
+        if self.underMouse() or (focus is not None and self.isAncestorOf(focus)):
+            self._leave.start(NOTICE_MS)
+        else:
+            self.hide()
+
+    def take_over(self, other: Banner) -> None:
+        """Say what another one says; a problem in the language in force."""
+        if other.isHidden():
+            return
+        if other.problem is not None:
+            self.show_problem(other.problem)
+        else:
+            for line in other.message.text().split("\n"):
+                self.show_notice(line)
+
+    def _say(self, title: str, text: str) -> None:
+        self.title.setText(title)
+        self.title.setVisible(bool(title))
+        self.message.setText(text)
+        self.setAccessibleName(title or translate("Banner", "Notice"))
+        self.setAccessibleDescription(text)
+        self.show()
+        event = QAccessibleEvent(self, QAccessible.Event.Alert)
+        QAccessible.updateAccessibility(event)
+
+    def _recolor(self) -> None:
+        tokens = self._theme.tokens
+        name, color = ("triangle-alert", tokens.warning_text) if self._is_problem else ("info", tokens.text_muted)
+        self.icon.setPixmap(self._theme.pixmap(name, color, 16, self.devicePixelRatioF()))

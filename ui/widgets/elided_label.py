@@ -1,0 +1,46 @@
+"""A label of one line that ends in an ellipsis where it does not fit, and tells the whole on hover."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QEvent, QSize, Qt
+from PySide6.QtGui import QFontMetrics, QHelpEvent, QPainter, QPaintEvent
+from PySide6.QtWidgets import QLabel, QSizePolicy, QToolTip, QWidget
+
+from ui.text.formatting import hover
+from ui.text.one_line import cut
+
+
+class ElidedLabel(QLabel):
+    """Like QLabel with plain text; it may be narrower than its text. A hover of its own comes before the whole text."""
+
+    def __init__(self, text: str = "", parent: QWidget | None = None) -> None:
+        super().__init__(text, parent)
+        self.setTextFormat(Qt.TextFormat.PlainText)
+        self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
+
+    def minimumSizeHint(self) -> QSize:
+        """Any width will do."""
+        return QSize(0, super().minimumSizeHint().height())
+
+    def is_elided(self) -> bool:
+        """Whether the text does not fit."""
+        return QFontMetrics(self.font()).horizontalAdvance(self.text()) > self.contentsRect().width()
+
+    def event(self, event: QEvent) -> bool:
+        """The pointer rests on it."""
+        if not isinstance(event, QHelpEvent) or event.type() != QEvent.Type.ToolTip:
+            return super().event(event)
+        if self.toolTip() or not self.is_elided():
+            return super().event(event)
+        QToolTip.showText(event.globalPos(), hover(self.text()), self)
+        return True
+
+    def paintEvent(self, event: QPaintEvent) -> None:  # noqa: ARG002
+        """Draw as much as fits."""
+        painter = QPainter(self)
+        rect = self.contentsRect()
+        shown = cut(self.text(), QFontMetrics(self.font()), rect.width())
+        flags = self.alignment() | Qt.AlignmentFlag.AlignVCenter
+        self.style().drawItemText(
+            painter, rect, int(flags), self.palette(), self.isEnabled(), shown, self.foregroundRole()
+        )

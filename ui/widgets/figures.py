@@ -1,0 +1,276 @@
+"""A named number in three shapes: on a line, large, and as a row of the legend. Knows no statistics.
+
+They paint themselves: a number that changes ten times a second asks no layout for anything. What stands where is worked
+out when it changes, and only the place of the number is painted anew.
+"""
+
+from __future__ import annotations
+
+import math
+
+from PySide6.QtCore import QPointF, QRect, QRectF, QSize, Qt
+from PySide6.QtGui import QFontMetricsF, QPainter, QPaintEvent, QResizeEvent
+from PySide6.QtWidgets import QPushButton, QSizePolicy
+
+from ui.text.formatting import UNKNOWN, hover
+from ui.text.language import translate
+from ui.theme.theme import SEMIBOLD, Theme
+from ui.widgets.explained import Explained
+
+LEGEND_PX = 18
+INSET_PX = 6  # what can be clicked has its ground drawn this far around it
+SWATCH_PX, GAP_PX = 8, 8
+OVERHANG_PX = 2  # letters may reach so far out of their width
+_LEFT = int(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
+
+
+def baseline(top: float, height: float, metrics: QFontMetricsF) -> float:
+    """Where letters stand that are centred in a line of this height, as Qt puts them."""
+    return top + (height + metrics.ascent() - metrics.descent()) / 2
+
+
+class _Line:
+    """A name at the left, which ends in an ellipsis where it must, and a number at the right: where they stand."""
+
+    def __init__(self, theme: Theme, name: str, field: str) -> None:
+        self.value = UNKNOWN
+        self._theme = theme
+        self._name = name
+        self._field = field
+        self.fit(QSize(0, 0))
+
+    def fit(self, size: QSize) -> None:
+        """Stand in a line of this size, in the look in force."""
+        inks, tokens = self._theme.inks, self._theme.tokens
+        self._width, self._height = size.width(), size.height()
+        self._font, self._small = inks.font(), inks.font(-1)
+        self._metrics, self._small_metrics = inks.metrics(), inks.metrics(-1)
+        self._text, self._muted = inks.color(tokens.text), inks.color(tokens.text_muted)
+        self._swatch = inks.color(str(getattr(tokens, self._field))) if self._field else None
+        self._left = INSET_PX + (SWATCH_PX + GAP_PX if self._field else 0)
+        self._name_px = self._small_metrics.horizontalAdvance(self._name)
+        self._em_px = self._font.pixelSize()
+        self._baseline = baseline(0.0, self._height, self._metrics)
+        self._reach = self._reach_of(self.value)
+        self._is_laid = False
+
+    def _reach_of(self, text: str) -> int:
+        """What a number does not reach to the left of, whatever its letters: to measure each would take longer."""
+        return self._width - INSET_PX - OVERHANG_PX - len(text) * self._em_px
+
+    def _lay(self) -> None:
+        x = self._width - INSET_PX - self._metrics.horizontalAdvance(self.value)
+        self._place = QPointF(x, self._baseline)
+        room = max(x - GAP_PX - self._left, 0.0)
+        self._name_room = QRectF(self._left, 0.0, room, self._height)
+        fits = self._name_px <= room
+        elide = Qt.TextElideMode.ElideRight
+        self._shown = self._name if fits else self._small_metrics.elidedText(self._name, elide, room)
+        self._is_laid = True
+
+    def set_value(self, text: str) -> QRect:
+        """Show another number; what has to be painted anew, which is all of it where the name may give way to it."""
+        before, self._reach = self._reach, self._reach_of(text)
+        self.value, self._is_laid = text, False
+        left = min(before, self._reach)
+        left = 0 if left < self._left + self._name_px + GAP_PX else left
+        return QRect(left, 0, self._width - left, self._height)
+
+    def paint(self, painter: QPainter, left: int) -> None:
+        """Draw what stands to the right of ``left``, and what reaches over it."""
+        if not self._is_laid:
+            self._lay()
+        painter.setFont(self._font)
+        painter.setPen(self._text)
+        painter.drawText(self._place, self.value)
+        if left >= self._left + self._name_px:
+            return
+        if self._swatch is not None:
+            painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+            painter.setPen(Qt.PenStyle.NoPen)
+            painter.setBrush(self._swatch)
+            top = (self._height - SWATCH_PX) / 2
+            painter.drawRoundedRect(QRectF(INSET_PX + 1, top, SWATCH_PX, SWATCH_PX), 2, 2)
+        painter.setFont(self._small)
+        painter.setPen(self._muted)
+        painter.drawText(self._name_room, _LEFT, self._shown)
+
+
+class _Figure(Explained):
+    """A name and a number."""
+
+    def __init__(self, theme: Theme, name: str, help_text: str) -> None:
+        super().__init__(theme, name, help_text)
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+        self.setAccessibleName(f"{name}: {UNKNOWN}")
+        self.fit()
+
+    @property
+    def value(self) -> str:
+        """What is shown."""
+        raise NotImplementedError
+
+    def set_value(self, text: str) -> None:
+        """Show a number with its unit."""
+        if text != self.value:
+            self.setAccessibleName(f"{self.name}: {text}")
+            self.update(self.take(text))
+
+    def take(self, text: str) -> QRect:
+        """Have another number; what has to be painted anew."""
+        raise NotImplementedError
+
+    def minimumSizeHint(self) -> QSize:
+        """Narrow panes cut the name short, not the number."""
+        return QSize(60, self.minimumHeight())
+
+    def sizeHint(self) -> QSize:
+        """As wide as there is room."""
+        return QSize(160, self.minimumHeight())
+
+
+class LineFigure(_Figure):
+    """Name at the left, number at the right."""
+
+    def __init__(self, theme: Theme, name: str, help_text: str, field: str = "") -> None:
+        self._line = _Line(theme, name, field)
+        super().__init__(theme, name, help_text)
+
+    @property
+    def value(self) -> str:
+        """What is shown."""
+        return self._line.value
+
+    def take(self, text: str) -> QRect:
+        """Have another number; what has to be painted anew."""
+        return self._line.set_value(text)
+
+    def fit(self) -> None:
+        """One line of text."""
+        self.setFixedHeight(round(self.theme.inks.metrics().height()) + 2)
+        self._line.fit(self.size())
+        self.update()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """The number stands at the right end."""
+        super().resizeEvent(event)
+        self._line.fit(event.size())
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """The number whole, the name as far as there is room."""
+        painter = QPainter(self)
+        self._line.paint(painter, event.rect().left())
+        self.paint_focus(painter)
+
+
+class LargeFigure(_Figure):
+    """A large number with its unit below."""
+
+    def __init__(self, theme: Theme, name: str, help_text: str) -> None:
+        self._value = UNKNOWN
+        super().__init__(theme, name, help_text)
+
+    @property
+    def value(self) -> str:
+        """What is shown."""
+        return self._value
+
+    @property
+    def _step(self) -> int:
+        return self.theme.type.figure - self.theme.type.base
+
+    def fit(self) -> None:
+        """Two lines, the first of them large."""
+        inks = self.theme.inks
+        height = inks.metrics(self._step, SEMIBOLD).height() + inks.metrics(-1).height()
+        self.setFixedHeight(round(height))
+        self._lay(self.size())
+        self.update()
+
+    def _lay(self, size: QSize) -> None:
+        inks, tokens = self.theme.inks, self.theme.tokens
+        self._large, self._small = inks.font(self._step, SEMIBOLD), inks.font(-1)
+        self._metrics = inks.metrics(self._step, SEMIBOLD)
+        self._text, self._muted = inks.color(tokens.text), inks.color(tokens.text_muted)
+        caption = inks.metrics(-1).height()
+        top = size.height() - caption
+        self._place = QPointF(INSET_PX, baseline(0.0, top, self._metrics))
+        self._room = QRectF(INSET_PX, top, size.width() - INSET_PX, caption)
+        self._caption = inks.metrics(-1).elidedText(self.name, Qt.TextElideMode.ElideRight, self._room.width())
+
+    def take(self, text: str) -> QRect:
+        """Have another number; what has to be painted anew."""
+        widest = max(self._metrics.horizontalAdvance(self._value), self._metrics.horizontalAdvance(text))
+        self._value = text
+        return QRect(0, 0, INSET_PX + math.ceil(widest) + OVERHANG_PX, math.floor(self._room.top()))
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """The name is cut where there is no room for it."""
+        super().resizeEvent(event)
+        self._lay(event.size())
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """The number over its unit."""
+        painter = QPainter(self)
+        painter.setFont(self._large)
+        painter.setPen(self._text)
+        painter.drawText(self._place, self._value)
+        if event.rect().bottom() >= math.floor(self._room.top()):
+            painter.setFont(self._small)
+            painter.setPen(self._muted)
+            painter.drawText(self._room, _LEFT, self._caption)
+        self.paint_focus(painter)
+
+
+class LegendRow(QPushButton):
+    """A source with its count; switched on, its tokens are marked in the answers."""
+
+    def __init__(self, theme: Theme, name: str, help_text: str, field: str) -> None:
+        super().__init__()
+        self._theme = theme
+        self._line = _Line(theme, name, field)
+        self.name = name
+        self.help_text = help_text
+        self.setProperty("kind", "legend")
+        self.setCheckable(True)
+        self.setCursor(Qt.CursorShape.PointingHandCursor)
+        self.setToolTip(
+            hover(translate("LegendRow", "{words} Click to mark these tokens in the answers.").format(words=help_text))
+        )
+        self.setAccessibleDescription(help_text)
+        self._named = translate("LegendRow", "Mark {name} tokens: {text}")
+        theme.changed.connect(self.fit)
+        self._name_it()
+
+    @property
+    def value(self) -> str:
+        """What is shown."""
+        return self._line.value
+
+    def set_value(self, text: str) -> None:
+        """Show a count."""
+        if text != self.value:
+            self.update(self._line.set_value(text))
+            self._name_it()
+
+    def fit(self) -> None:
+        """Take another look."""
+        self._line.fit(self.size())
+        self.update()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """The count stands at the right end."""
+        super().resizeEvent(event)
+        self._line.fit(event.size())
+
+    def _name_it(self) -> None:
+        self.setAccessibleName(self._named.format(name=self.name, text=self.value))
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """The button's ground, and the line on it."""
+        super().paintEvent(event)
+        self._line.paint(QPainter(self), event.rect().left())
+
+    def sizeHint(self) -> QSize:
+        """As high as its neighbours."""
+        return QSize(120, max(LEGEND_PX, round(self._theme.inks.metrics().height()) + 2))

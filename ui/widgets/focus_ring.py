@@ -1,0 +1,95 @@
+"""A ring around what has the focus by keyboard and draws none itself: text in a message, the messages as a whole."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QEvent, QObject, QPoint, QRect, Qt
+from PySide6.QtGui import QColor, QFocusEvent, QPainter, QPaintEvent, QPen
+from PySide6.QtWidgets import QAbstractScrollArea, QWidget
+
+from ui.theme.theme import Theme
+
+RING_PX, RADIUS_PX = 2, 6
+BY_KEYBOARD = (Qt.FocusReason.TabFocusReason, Qt.FocusReason.BacktabFocusReason, Qt.FocusReason.ShortcutFocusReason)
+
+
+AS_BEFORE = (Qt.FocusReason.ActiveWindowFocusReason, Qt.FocusReason.PopupFocusReason)  # it was away for a moment
+
+
+class FocusRing(QWidget):
+    """Lies above a widget; takes no click. ``outset`` pixels lie outside of it, or inside where negative.
+
+    While it is seen outside, it lies in the first of the widgets around that has room for all of it, and follows.
+    """
+
+    def __init__(self, theme: Theme, around: QWidget, outset: int) -> None:
+        super().__init__(around)
+        self._theme = theme
+        self._around = around
+        self._outset = outset
+        self._by_keyboard = False
+        self._followed: list[QWidget] = []
+        self.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
+        self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        self.hide()
+
+    def on_focus(self, event: QFocusEvent) -> None:
+        """Give it each focus event of the widget: it is seen where the focus came by keyboard."""
+        if event.reason() not in AS_BEFORE:
+            self._by_keyboard = event.gotFocus() and event.reason() in BY_KEYBOARD
+        self._leave()
+        if event.gotFocus() and self._by_keyboard:
+            self._settle()
+            self.follow()
+            self.show()
+            self.raise_()
+
+    def _leave(self) -> None:
+        """Go back to the widget that it belongs to, which may be taken elsewhere."""
+        for widget in self._followed:
+            widget.removeEventFilter(self)
+        self._followed = []
+        self.hide()
+        if self.parentWidget() is not self._around:
+            self.setParent(self._around)
+
+    def _settle(self) -> None:
+        """Find a place with room, and follow whatever lies between there and the widget."""
+        if self._outset <= 0:
+            return
+        host = self._around
+        while (above := host.parentWidget()) is not None:
+            self._followed.append(host)
+            host = above
+            if host.rect().contains(self._place_in(host)) or _scrolls(host) or host.isWindow():
+                break
+        for widget in self._followed:
+            widget.installEventFilter(self)
+        self.setParent(host)
+
+    def _place_in(self, host: QWidget) -> QRect:
+        gap = self._outset
+        corner = self._around.mapTo(host, QPoint(0, 0)) if host is not self._around else QPoint(0, 0)
+        return self._around.rect().translated(corner).adjusted(-gap, -gap, gap, gap)
+
+    def follow(self) -> None:
+        """Take the widget's place."""
+        self.setGeometry(self._place_in(self.parentWidget() or self._around))
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """What it lies around has moved or grown, itself or with what it is in."""
+        if event.type() in (QEvent.Type.Move, QEvent.Type.Resize):
+            self.follow()
+        return super().eventFilter(watched, event)
+
+    def paintEvent(self, event: QPaintEvent) -> None:  # noqa: ARG002
+        """The ring."""
+        painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter.setPen(QPen(QColor(self._theme.tokens.focus), RING_PX))
+        painter.drawRoundedRect(self.rect().adjusted(1, 1, -1, -1), RADIUS_PX, RADIUS_PX)
+
+
+def _scrolls(page: QWidget) -> bool:
+    """Whether this is what a scroll area moves: beyond it a ring would stay behind."""
+    viewport = page.parentWidget()
+    return viewport is not None and isinstance(viewport.parentWidget(), QAbstractScrollArea)

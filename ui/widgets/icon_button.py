@@ -1,0 +1,78 @@
+"""A small button with a bundled icon that follows the palette, and may stay out of sight until hover or focus."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QSize, Qt, QTimer
+from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent, QPaintEvent
+from PySide6.QtWidgets import QToolButton, QWidget
+
+from ui.text.formatting import as_written
+from ui.theme.theme import Theme
+
+CONFIRM_MS = 1_500
+
+
+class IconButton(QToolButton):
+    """An icon with an accessible name; ``text`` beside it is optional."""
+
+    def __init__(self, theme: Theme, icon: str, name: str, *, text: str = "", parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._theme = theme
+        self._icon_name = icon
+        self._shown_icon = icon
+        # A space keeps the words off the icon; styles have no property for it.
+        self._text = f" {text}" if text else ""
+        self._revealed = True
+        self._marked = False
+        self.setAccessibleName(name)
+        self.setToolTip(as_written(name))
+        self.setText(self._text)
+        self.setCursor(Qt.CursorShape.PointingHandCursor)
+        self.setIconSize(QSize(16, 16))
+        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        beside = Qt.ToolButtonStyle.ToolButtonTextBesideIcon
+        self.setToolButtonStyle(beside if text else Qt.ToolButtonStyle.ToolButtonIconOnly)
+        theme.changed.connect(self._recolor)
+        self._recolor()
+
+    def set_icon_name(self, icon: str) -> None:
+        """Show another bundled icon."""
+        self._icon_name = self._shown_icon = icon
+        self._recolor()
+
+    def set_revealed(self, revealed: bool) -> None:
+        """Draw the button or not; its place is kept and it can still be reached by Tab."""
+        if revealed != self._revealed:
+            self._revealed = revealed
+            self.update()
+
+    def set_marked(self, marked: bool) -> None:
+        """Draw the icon in the accent colour: something is set behind it."""
+        self._marked = marked
+        self._recolor()
+
+    def confirm(self, text: str) -> None:
+        """Say for a moment that it happened, to screen readers too."""
+        self._shown_icon = "check"
+        self._recolor()
+        if self._text:
+            self.setMinimumWidth(self.width())
+            self.setText(f" {text}")
+        QAccessible.updateAccessibility(QAccessibleAnnouncementEvent(self, text))
+        QTimer.singleShot(CONFIRM_MS, self, self._settle)
+
+    def _settle(self) -> None:
+        self._shown_icon = self._icon_name
+        self.setText(self._text)
+        self._recolor()
+
+    def _recolor(self) -> None:
+        color = self._theme.tokens.accent_text if self._marked else ""
+        if self._shown_icon != self._icon_name:
+            color = self._theme.tokens.good
+        self.setIcon(self._theme.icon(self._shown_icon, color))
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """Nothing while out of sight."""
+        if self._revealed or self.hasFocus():
+            super().paintEvent(event)

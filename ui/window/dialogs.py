@@ -1,0 +1,100 @@
+"""The dialogs that the window opens: settings, prompts, shortcuts, and questions about a file or a link.
+
+Owns the values of the settings as they are shown; does not know what saves them, and outlives the window's parts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QObject, Signal
+from PySide6.QtWidgets import QSystemTrayIcon
+
+from app.domain.settings.fields import SettingField, SettingValue
+from ui.text.language import translate
+from ui.widgets.dialogs import link_question
+
+if TYPE_CHECKING:  # the first paint waits for no dialog
+    from ui.settings.dialog import SettingsDialog
+    from ui.window.main_window import MainWindow
+
+
+class WindowDialogs(QObject):
+    """Opens them above the window.
+
+    Signals:
+        saved(dict): settings were changed in their dialog; only those.
+        language_tried(str): the window is to speak another language while the settings are open.
+        file_chosen(str, str): a path, to be the "target" or the "draft".
+    """
+
+    saved = Signal(dict)
+    language_tried = Signal(str)
+    file_chosen = Signal(str, str)
+
+    def __init__(self, window: MainWindow, fields: Sequence[SettingField]) -> None:
+        super().__init__(window)
+        self._window = window
+        self._fields = tuple(fields)
+        self.values: dict[str, SettingValue] = {field.key: field.default for field in fields}
+
+    def set_values(self, values: Mapping[str, SettingValue]) -> None:
+        """The values in force, by key."""
+        self.values.update(values)
+
+    def open_settings(self) -> None:
+        """Open the settings dialog."""
+        self.make_settings().open()
+
+    def open_prompts(self) -> None:
+        """Open the settings at the page of the prompts."""
+        dialog = self.make_settings()
+        dialog.show_page(dialog.pages.count() - 1)
+        dialog.open()
+
+    def make_settings(self) -> SettingsDialog:
+        """The settings dialog, not shown yet."""
+        from ui.settings.dialog import SettingsDialog  # noqa: PLC0415
+
+        window = self._window
+        dialog = SettingsDialog(self._fields, self.values, window, (window.chat_settings.prompts_page(),))
+        dialog.set_unavailable(window.engine_view.unavailable)
+        if "notify" in dialog.rows and not QSystemTrayIcon.isSystemTrayAvailable():
+            dialog.rows["notify"].add_note(
+                translate(
+                    "WindowDialogs", "This desktop has no tray now: the window's entry in the taskbar asks for you."
+                )
+            )
+        dialog.saved.connect(self._on_saved)
+        dialog.language_tried.connect(self.language_tried)
+        dialog.look_tried.connect(self._try_look)
+        return dialog
+
+    def _try_look(self, key: str, value: str) -> None:
+        window = self._window
+        {"theme": window.set_theme, "text_size": window.set_text_size, "density": window.set_density}[key](value)
+
+    def _on_saved(self, changed: dict[str, SettingValue]) -> None:
+        self.values.update(changed)
+        self.saved.emit(changed)
+
+    def open_shortcuts(self) -> None:
+        """Open the overview of shortcuts."""
+        from ui.window.shortcuts_dialog import ShortcutsDialog  # noqa: PLC0415
+
+        ShortcutsDialog(self._window, self._window.commands.rows()).open()
+
+    def browse(self, role: str) -> None:
+        """Let the user choose a file to be the "target" or "draft"."""
+        from ui.settings.rows import ask_model_file  # noqa: PLC0415
+        from ui.text.setting_words import in_words  # noqa: PLC0415
+
+        what = next((in_words(field).label for field in self._fields if field.key == f"{role}_path"), role)
+        ask_model_file(self._window, what, lambda path: self.file_chosen.emit(path, role))
+
+    def ask_link(self, address: str) -> None:
+        """Ask before a link is opened."""
+        question = link_question(self._window, address)
+        if question is not None:
+            question.open()

@@ -1,0 +1,144 @@
+"""Files dragged over the window: says what dropping them will do, and who is told of it. Opens no file."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import PurePath
+
+from PySide6.QtCore import QEvent, QFileInfo, QObject, Qt, Signal
+from PySide6.QtGui import QDragEnterEvent, QDragLeaveEvent, QDragMoveEvent, QDropEvent
+from PySide6.QtWidgets import QFrame, QLabel, QVBoxLayout, QWidget
+
+from ui.composer.message_edit import local_paths
+from ui.text.language import translate
+from ui.theme.theme import Theme
+
+MARGIN_PX = 16
+_NAMES_SHOWN = 4
+_MAY_BE_EXPORTS = (".json", ".zip")
+
+
+def is_model(path: str) -> bool:
+    """Whether a file is a model by its name."""
+    return path.lower().endswith(".gguf")
+
+
+def what_happens(paths: Sequence[str]) -> tuple[str, str]:
+    """What dropping these files does, as a title and the icon for it."""
+    models = [path for path in paths if is_model(path)]
+    if models:
+        return translate("DropZone", "Open as a model"), "file-box"
+    if all(QFileInfo(path).isDir() for path in paths):
+        return translate("DropZone", "A folder cannot be attached: drop the files in it"), "folder"
+    if all(path.lower().endswith(".zip") for path in paths):
+        return translate("DropZone", "Import the chats in it"), "download"
+    if any(path.lower().endswith(_MAY_BE_EXPORTS) for path in paths):
+        return translate("DropZone", "Import it if it holds chats, else attach it to the message"), "paperclip"
+    if len(paths) == 1:
+        return translate("DropZone", "Attach it to the message"), "paperclip"
+    return translate("DropZone", "Attach %n files to the message", None, len(paths)), "paperclip"
+
+
+class DropHint(QFrame):
+    """A frame over the window while files are dragged over it; the pointer goes through it."""
+
+    def __init__(self, theme: Theme, parent: QWidget) -> None:
+        super().__init__(parent)
+        self._theme = theme
+        self._window = parent
+        self.setObjectName("dropHint")
+        self.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
+        self._icon = QLabel()
+        self.title = QLabel()
+        self.title.setProperty("kind", "title")
+        self.names = QLabel()
+        self.names.setProperty("kind", "muted")
+        self.names.setTextFormat(Qt.TextFormat.PlainText)
+        frame = QFrame()
+        frame.setObjectName("dropHintFrame")
+        around = QVBoxLayout(self)
+        around.setContentsMargins(MARGIN_PX, MARGIN_PX, MARGIN_PX, MARGIN_PX)
+        around.addWidget(frame)
+        layout = QVBoxLayout(frame)
+        layout.setContentsMargins(32, 32, 32, 32)
+        layout.setSpacing(12)
+        layout.addStretch(1)
+        for label in (self._icon, self.title, self.names):
+            label.setAlignment(Qt.AlignmentFlag.AlignCenter)
+            label.setWordWrap(True)
+            layout.addWidget(label)
+        layout.addStretch(1)
+        self.hide()
+
+    def show_for(self, paths: Sequence[str]) -> None:
+        """Say what dropping these does."""
+        title, icon = what_happens(paths)
+        self.title.setText(title)
+        names = [PurePath(path).name for path in paths]
+        rest = len(names) - _NAMES_SHOWN
+        more = [translate("DropZone", "and {count} more").format(count=rest)] if rest > 0 else []
+        self.names.setText("\n".join([*names[:_NAMES_SHOWN], *more]))
+        color = self._theme.tokens.accent_text
+        self._icon.setPixmap(self._theme.pixmap(icon, color, 40, self.devicePixelRatioF()))
+        self.setGeometry(self._window.rect())
+        self.show()
+        self.raise_()
+
+
+class DropZone(QObject):
+    """Watches a window for dragged files.
+
+    Signals:
+        model_dropped(str): a GGUF file.
+        files_dropped(list): all other files, to be attached or imported.
+    """
+
+    model_dropped = Signal(str)
+    files_dropped = Signal(list)
+
+    def __init__(self, theme: Theme, window: QWidget) -> None:
+        super().__init__(window)
+        self.hint = DropHint(theme, window)
+        self._offered: list[str] = []
+        window.setAcceptDrops(True)
+        window.installEventFilter(self)
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """Take what is dragged and dropped; everything else goes on."""
+        if not isinstance(event, QDropEvent | QDragLeaveEvent):  # most of all events; to ask for its type takes longer
+            return False
+        if isinstance(event, QDropEvent) and event.type() == QEvent.Type.Drop:
+            return self._drop(event)
+        if isinstance(event, QDragEnterEvent):
+            return self._enter(event)
+        if isinstance(event, QDragMoveEvent) and event.type() == QEvent.Type.DragMove:
+            event.acceptProposedAction()
+            return True
+        if event.type() == QEvent.Type.DragLeave:
+            self._offered = []
+            self.hint.hide()
+        return super().eventFilter(watched, event)
+
+    def _enter(self, event: QDragEnterEvent) -> bool:
+        paths = local_paths(event.mimeData())
+        if not paths:
+            return False
+        event.acceptProposedAction()
+        self._offered = paths
+        self.hint.show_for(paths)
+        return True
+
+    def _drop(self, event: QDropEvent) -> bool:
+        self.hint.hide()
+        # A program that ends with its drag tells nothing more: what it said before is what is dropped.
+        paths, self._offered = local_paths(event.mimeData()) or self._offered, []
+        if not paths:
+            return False
+        event.acceptProposedAction()
+        model = next((path for path in paths if is_model(path)), "")
+        others = [path for path in paths if not is_model(path)]
+        if model:
+            self.model_dropped.emit(model)
+        if others:
+            self.files_dropped.emit(others)
+        return True

@@ -1,0 +1,270 @@
+"""What an empty page offers: a model where there is none, prompts to try where a chat is new."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QSize, Qt, Signal
+from PySide6.QtGui import QResizeEvent, QShowEvent
+from PySide6.QtWidgets import (
+    QBoxLayout,
+    QGridLayout,
+    QHBoxLayout,
+    QLabel,
+    QProgressBar,
+    QPushButton,
+    QScrollArea,
+    QVBoxLayout,
+    QWidget,
+)
+
+from app.domain.engine_view import EngineState, EngineView
+from ui.text.builtin_models import DEMO_NOTE, TINY_NOTE
+from ui.text.formatting import hover, percent
+from ui.text.language import mark, translate
+from ui.theme.theme import Theme
+from ui.transcript.column import COLUMN_PX
+from ui.widgets.gutter import GUTTER_PX, keep_room
+from ui.window.prompt_card import PromptCard
+
+PROMPTS = (
+    (
+        "copy",
+        mark("EmptyState", "Repeat a text"),
+        mark("EmptyState", "Repeat this text exactly: The quiet river runs past the old stone bridge."),
+    ),
+    (
+        "list",
+        mark("EmptyState", "Make a table"),
+        mark("EmptyState", "Make a Markdown table of these words: river, stone, lamp, boat, apple, bell."),
+    ),
+    (
+        "circle-question-mark",
+        mark("EmptyState", "Ask about drafting"),
+        mark("EmptyState", "What is speculative decoding?"),
+    ),
+    ("feather", mark("EmptyState", "Hear a story"), mark("EmptyState", "Write a short story about a fox.")),
+)
+DEMO_BUTTON = mark("EmptyState", " Show it at real weight")
+DEMO_TEXTS = {
+    "absent": mark(
+        "EmptyState",
+        "Drafting cannot pay on a model this small. A copy padded to the cost of about 400 million parameters "
+        "shows the true gain on your machine: about 200 MB, made here in seconds, removable.",
+    ),
+    "making": mark("EmptyState", "Making the padded copy. This takes a few seconds."),
+    "ready": mark("EmptyState", "The padded copy is here: the same words at the cost of about 400 million parameters."),
+    "active": mark(
+        "EmptyState", "You are using the padded copy: the same tiny model at the cost of about 400 million parameters."
+    ),
+}
+NARROW_PX = 560  # below this buttons stand below one another, and that of the demo below its words
+
+
+class EmptyState(QScrollArea):
+    """Shown in place of the transcript.
+
+    Signals:
+        prompt_chosen(str): an example is to be sent.
+        use_builtin, open_target, browse, use_demo, stop_demo: buttons.
+    """
+
+    prompt_chosen = Signal(str)
+    use_builtin = Signal()
+    open_target = Signal()
+    browse = Signal()
+    use_demo = Signal()
+    stop_demo = Signal()
+
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._theme = theme
+        self._demo = "absent"
+        self._builtin = True
+        self._missing = True
+        self.setWidgetResizable(True)
+        keep_room(self)
+        self.setAccessibleName(translate("EmptyState", "Start"))
+        self.mark = QLabel()
+        self.title = QLabel()
+        self.title.setProperty("kind", "title")
+        self.text = QLabel()
+        self.text.setProperty("kind", "muted")
+        self.builtin_button = QPushButton(translate("EmptyState", "Use the built-in pair"))
+        self.open_button = QPushButton(translate("EmptyState", " Open a GGUF file…"))
+        self.browse_button = QPushButton(translate("EmptyState", " Find models"))
+        self.demo_text = QLabel()
+        self.demo_text.setProperty("kind", "caption")
+        self.demo_button = QPushButton(translate("EmptyState", DEMO_BUTTON))
+        self.demo_progress = QProgressBar()
+        self.prompt_cards = [
+            self._card(icon, *(translate("EmptyState", text) for text in texts)) for icon, *texts in PROMPTS
+        ]
+        self._make()
+        self._arrange()
+        theme.changed.connect(self._recolor)
+        self.set_engine(EngineView())
+        self.set_demo("absent", None)
+
+    def _card(self, icon: str, title: str, prompt: str) -> PromptCard:
+        card = PromptCard(self._theme, icon, title, prompt)
+        card.clicked.connect(lambda: self.prompt_chosen.emit(prompt))
+        return card
+
+    def _make(self) -> None:
+        for label in (self.text, self.demo_text, self.title):
+            label.setWordWrap(True)
+            label.setTextFormat(Qt.TextFormat.PlainText)
+        self.builtin_button.setProperty("kind", "primary")
+        self.builtin_button.setToolTip(hover(translate("Header", TINY_NOTE)))
+        self.open_button.setToolTip(translate("EmptyState", "Choose a model file on this computer"))
+        self.demo_button.setToolTip(hover(translate("Header", DEMO_NOTE)))
+        self.browse_button.setToolTip(translate("EmptyState", "Pairs for this machine, search and library (Ctrl+M)"))
+        self.browse_button.clicked.connect(self.browse)
+        for button in (self.builtin_button, self.open_button, self.browse_button, self.demo_button):
+            button.setAccessibleName(button.text().strip())
+        self.demo_progress.setTextVisible(False)
+        self.demo_progress.setAccessibleName(translate("EmptyState", "Making the padded copy"))
+        self.builtin_button.clicked.connect(self.use_builtin)
+        self.open_button.clicked.connect(self.open_target)
+        self.demo_button.clicked.connect(self._on_demo)
+
+    def _arrange(self) -> None:
+        self._first_row = first = QHBoxLayout()
+        first.setSpacing(8)
+        for button in (self.builtin_button, self.open_button, self.browse_button):
+            first.addWidget(button, 0, Qt.AlignmentFlag.AlignLeft)
+        first.addStretch(1)
+        self.prompts = self._make_prompts()
+        self.demo = self._make_demo()
+        column = QWidget()
+        column.setMaximumWidth(COLUMN_PX - 2 * GUTTER_PX)  # as wide as the message that is written below
+        inner = QVBoxLayout(column)
+        inner.setContentsMargins(24 - GUTTER_PX, 24, 24 - GUTTER_PX, 24)
+        inner.setSpacing(8)
+        inner.addStretch(2)
+        inner.addWidget(self.mark)
+        inner.addSpacing(8)
+        inner.addWidget(self.title)
+        inner.addWidget(self.text)
+        inner.addSpacing(12)
+        inner.addLayout(first)
+        inner.addSpacing(8)
+        inner.addWidget(self.prompts)
+        inner.addSpacing(12)
+        inner.addWidget(self.demo)
+        inner.addStretch(3)
+        page = QWidget()
+        page.setObjectName("page")
+        outer = QHBoxLayout(page)
+        outer.setContentsMargins(GUTTER_PX, 0, 0, 0)
+        outer.addStretch(1)
+        outer.addWidget(column, 1000)
+        outer.addStretch(1)
+        self.setWidget(page)
+
+    def _make_prompts(self) -> QWidget:
+        holder = QWidget()
+        grid = QGridLayout(holder)
+        grid.setContentsMargins(0, 0, 0, 0)
+        grid.setSpacing(8)
+        for place, card in enumerate(self.prompt_cards):
+            grid.addWidget(card, place // 2, place % 2)
+        return holder
+
+    def _make_demo(self) -> QWidget:
+        holder = QWidget()
+        self._demo_row = row = QHBoxLayout(holder)
+        row.setContentsMargins(0, 0, 0, 0)
+        row.setSpacing(16)
+        words = QVBoxLayout()
+        words.setSpacing(8)
+        words.addWidget(self.demo_text)
+        words.addWidget(self.demo_progress)
+        row.addLayout(words, 1)
+        row.addWidget(self.demo_button, 0, Qt.AlignmentFlag.AlignVCenter)
+        return holder
+
+    def set_engine(self, view: EngineView, *, builtin: bool = True) -> None:
+        """Offer a model where there is none, prompts where there is one. ``builtin`` tells whose model it is."""
+        self._builtin = builtin
+        loading = view.state is EngineState.LOADING and view.target is None
+        missing = view.target is None
+        self.builtin_button.setVisible(missing and not loading)
+        self.open_button.setVisible(missing and not loading)
+        self.browse_button.setVisible(missing or builtin)
+        self.prompts.setVisible(not missing)
+        ready = view.state is EngineState.READY
+        for card in self.prompt_cards:
+            card.setEnabled(ready)
+        if loading:
+            self._say(
+                translate("EmptyState", "Loading the model"),
+                translate("EmptyState", "This takes a moment. You can write your message meanwhile."),
+            )
+        elif missing:
+            self._say(
+                translate("EmptyState", "No model yet"),
+                translate(
+                    "EmptyState", "Open a GGUF file from your disk, or begin with the built-in pair. {note}"
+                ).format(note=translate("Header", TINY_NOTE)),
+            )
+        elif self._builtin:
+            self._say(
+                translate("EmptyState", "Try the built-in pair"),
+                translate("EmptyState", "{note} It can follow messages like these.").format(
+                    note=translate("Header", TINY_NOTE)
+                ),
+            )
+        else:
+            self._say(
+                translate("EmptyState", "New chat"),
+                translate("EmptyState", "Write a message below, or try one of these."),
+            )
+        self._show_demo(missing)
+        self._missing = missing
+
+    def set_demo(self, state: str, fraction: float | None) -> None:
+        """How far the padded copy is: "absent", "making", "ready" or "active"."""
+        self._demo = state if state in DEMO_TEXTS else "absent"
+        self.demo_text.setText(translate("EmptyState", DEMO_TEXTS[self._demo]))
+        self.demo_button.setVisible(self._demo != "active")
+        self.demo_button.setText(
+            translate("EmptyState", " Cancel") if self._demo == "making" else translate("EmptyState", DEMO_BUTTON)
+        )
+        self.demo_button.setAccessibleName(self.demo_button.text().strip())
+        self.demo_progress.setVisible(self._demo == "making")
+        self.demo_progress.setRange(0, 0 if fraction is None else 1000)
+        self.demo_progress.setValue(round((fraction or 0.0) * 1000))
+        self.demo_progress.setAccessibleDescription(percent(fraction))
+        self._show_demo(self._missing)
+
+    def _on_demo(self) -> None:
+        (self.stop_demo if self._demo == "making" else self.use_demo).emit()
+
+    def _show_demo(self, missing: bool) -> None:
+        self.demo.setVisible(self._builtin and not missing)
+
+    def _say(self, title: str, text: str) -> None:
+        self.title.setText(title)
+        self.text.setText(text)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Words beside a button need room."""
+        super().resizeEvent(event)
+        narrow = event.size().width() < NARROW_PX
+        for row in (self._first_row, self._demo_row):
+            row.setDirection(QBoxLayout.Direction.TopToBottom if narrow else QBoxLayout.Direction.LeftToRight)
+        side = Qt.AlignmentFlag.AlignLeft if narrow else Qt.AlignmentFlag.AlignVCenter
+        self._demo_row.setAlignment(self.demo_button, side)
+
+    def showEvent(self, event: QShowEvent) -> None:
+        """The mark is drawn for the screen it appears on."""
+        super().showEvent(event)
+        self._recolor()
+
+    def _recolor(self) -> None:
+        self.mark.setPixmap(self._theme.application_icon().pixmap(QSize(44, 44), self.devicePixelRatioF()))
+        for card in self.prompt_cards:
+            card.recolor()
+        self.open_button.setIcon(self._theme.icon("folder-open", self._theme.tokens.text))
+        self.browse_button.setIcon(self._theme.icon("search", self._theme.tokens.text))
+        self.demo_button.setIcon(self._theme.icon("weight", self._theme.tokens.text))

@@ -1,0 +1,289 @@
+"""The line above the transcript: title, the models in use with their menu, and the panes' switches."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from math import ceil
+
+from PySide6.QtCore import QEvent, QPoint, QSize, Qt, Signal
+from PySide6.QtGui import QResizeEvent
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QMenu, QProgressBar, QToolButton, QVBoxLayout, QWidget
+
+from app.domain.engine_view import EngineState, EngineView
+from app.domain.model_name import model_name
+from engine.records import Mode, ModelInfo
+from ui.text.builtin_models import DEMO_NOTE, TINY_NOTE
+from ui.text.formatting import as_written, count, hover, on_button, parameters, percent, size
+from ui.text.language import mark, translate
+from ui.theme.theme import Theme
+from ui.widgets.elided_label import ElidedLabel
+from ui.widgets.icon_button import IconButton
+from ui.widgets.tab_order import put_in_order
+
+HEIGHT_PX, AROUND_TEXT_PX = 48, 30  # at the least; margins, and a button around its words
+CHROME_PX = 40  # of the button of the models, around its words
+MODELS_SHARE = 0.6  # of the room that title and models share, where it is not enough for both
+# Where a chat template comes from, as the engine names it.
+TEMPLATES = (mark("Header", "from the model"), mark("Header", "fallback"))
+
+
+def describe(model: ModelInfo) -> str:
+    """A model in a few lines, for the hover."""
+    number = model.gpu_layers
+    where = (
+        translate("Header", "processor only")
+        if number == 0
+        else translate("Header", "{number} layers on the GPU", None, number).format(number=count(number))
+    )
+    return translate(
+        "Header",
+        "{name}\n{architecture}, {parameters}, {size}\nContext {used} of {trained} tokens, "
+        "{threads} threads, {where}\nChat template: {template_name}\n{path}",
+    ).format(
+        name=model.name,
+        architecture=model.architecture,
+        parameters=parameters(model.num_params),
+        size=size(model.size_bytes),
+        used=count(model.n_ctx),
+        trained=count(model.n_ctx_train),
+        threads=count(model.threads),
+        where=where,
+        template_name=translate("Header", model.template_name),
+        path=model.path,
+    )
+
+
+class Header(QFrame):
+    """Values in by methods.
+
+    Signals:
+        show_sidebar, toggle_stats: the panes' switches.
+        open_target, open_draft, remove_draft, use_builtin, browse: from the menu of models.
+        stop_loading: from there, too, while a model is loaded.
+        use_demo, stop_demo, delete_demo: the padded copy of the built-in target.
+    """
+
+    show_sidebar = Signal()
+    toggle_stats = Signal()
+    open_target = Signal()
+    open_draft = Signal()
+    remove_draft = Signal()
+    use_builtin = Signal()
+    browse = Signal()
+    stop_loading = Signal()
+    use_demo = Signal()
+    stop_demo = Signal()
+    delete_demo = Signal()
+
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._theme = theme
+        self._view = EngineView()
+        self._note = ""
+        self._making_demo = False
+        self.setObjectName("header")
+        self.sidebar_button = IconButton(theme, "panel-left", translate("Header", "Show the sidebar (Ctrl+B)"))
+        self.stats_button = IconButton(
+            theme, "panel-right", translate("Header", "Show or hide the statistics (Ctrl+Shift+B)")
+        )
+        self.title = ElidedLabel(translate("Header", "New chat"))
+        self.title.setProperty("kind", "strong")
+        self.model_button = QToolButton()
+        self.progress = QProgressBar()
+        self._make()
+        self._arrange()
+        theme.changed.connect(self._show)
+        theme.changed.connect(self._fit_text)
+        self._show()
+
+    def _make(self) -> None:
+        self.model_button.setObjectName("modelButton")
+        self.model_button.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
+        self.model_button.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
+        self.model_button.setLayoutDirection(Qt.LayoutDirection.RightToLeft)
+        self.model_button.setIconSize(QSize(14, 14))
+        self.model_button.setCursor(Qt.CursorShape.PointingHandCursor)
+        self.model_button.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self.progress.setTextVisible(False)
+        self.progress.setFixedWidth(96)
+        self.progress.setAccessibleName(translate("Header", "Loading the model"))
+        menu = QMenu(self.model_button)
+        menu.setToolTipsVisible(True)
+        menu.setLayoutDirection(Qt.LayoutDirection.LeftToRight)  # only the button's arrow stands at its right
+        self.menu = menu
+        self.browse_action = menu.addAction(translate("Header", "Find and download models…"), self.browse.emit)
+        self.browse_action.setToolTip(
+            translate("Header", "Recommended pairs, search, drafts, library, downloads (Ctrl+M)")
+        )
+        self.stop_action = menu.addAction(translate("Header", "Stop loading"), self.stop_loading.emit)
+        menu.addSeparator()
+        self.target_action = menu.addAction(translate("Header", "Open a GGUF as target…"), self.open_target.emit)
+        self.draft_action = menu.addAction(translate("Header", "Open a GGUF as draft…"), self.open_draft.emit)
+        self.remove_action = menu.addAction(translate("Header", "Remove the draft"), self.remove_draft.emit)
+        menu.addSeparator()
+        self.builtin_action = menu.addAction(translate("Header", "Use the built-in pair"), self.use_builtin.emit)
+        self.builtin_action.setToolTip(hover(translate("Header", TINY_NOTE)))
+        self.demo_action = menu.addAction(translate("Header", "Show it at real weight"), self._on_demo)
+        self.demo_action.setToolTip(hover(translate("Header", DEMO_NOTE)))
+        self.delete_action = menu.addAction(
+            translate("Header", "Delete the real-weight copy (200 MB)"), self.delete_demo.emit
+        )
+        self.delete_action.setToolTip(translate("Header", "Frees the disk space; it can be made again at any time."))
+        self.model_button.setMenu(menu)
+        self.sidebar_button.clicked.connect(self.show_sidebar)
+        self.stats_button.clicked.connect(self.toggle_stats)
+
+    def open_models(self) -> None:
+        """Open the menu of the models under its button, as a click does, ready for the keyboard."""
+        if not self.model_button.isVisible():
+            return
+        below = self.model_button.mapToGlobal(self.model_button.rect().bottomRight())
+        self.menu.popup(below - QPoint(self.menu.sizeHint().width() - 1, -1))
+        self.menu.setActiveAction(self.browse_action)
+
+    def _arrange(self) -> None:
+        self.bar = row = QHBoxLayout(self)
+        row.setContentsMargins(12, 8, 12, 8)
+        row.setSpacing(8)
+        row.addWidget(self.sidebar_button)
+        row.addWidget(self.title, 1)
+        loading = QVBoxLayout()
+        loading.addWidget(self.progress)
+        row.addLayout(loading)
+        row.addWidget(self.model_button)
+        row.addWidget(self.stats_button)
+        self._fit_text()
+
+    def _fit_text(self) -> None:
+        self.setFixedHeight(max(HEIGHT_PX, ceil(self._theme.text_height()) + AROUND_TEXT_PX))
+
+    def add_indicator(self, indicator: QWidget) -> None:
+        """Put a sign of something under way beside the models."""
+        self.bar.insertWidget(self.bar.indexOf(self.model_button), indicator)
+        put_in_order((self,))
+
+    def set_title(self, title: str) -> None:
+        """Name the conversation."""
+        self.title.setText(title or translate("Header", "New chat"))
+        self.title.setToolTip(as_written(title))
+        self._show()
+
+    def set_engine(self, view: EngineView) -> None:
+        """Show the models in use."""
+        state = view.state if view.state is EngineState.LOADING else EngineState.READY  # an answer begins as it ends:
+        shown = replace(view, state=state)  # with the same models
+        if shown != self._view:
+            self._view = shown
+            self._show()
+
+    def set_note(self, note: str) -> None:
+        """A sentence on the models in use, for the hover."""
+        if note != self._note:
+            self._note = note
+            self._show()
+
+    def set_demo(self, state: str) -> None:
+        """What the demo at real weight can do now: "absent", "making", "ready", "active"."""
+        texts = {
+            "absent": translate("Header", "Show it at real weight (makes 200 MB)"),
+            "making": translate("Header", "Stop making the real-weight copy"),
+            "ready": translate("Header", "Show it at real weight"),
+            "active": translate("Header", "Showing it at real weight"),
+        }
+        self.demo_action.setText(texts.get(state, texts["absent"]))
+        self.demo_action.setEnabled(state != "active")
+        self.delete_action.setVisible(state in ("ready", "active"))
+        self._making_demo = state == "making"
+
+    def _on_demo(self) -> None:
+        (self.stop_demo if self._making_demo else self.use_demo).emit()
+
+    def _show(self) -> None:
+        view = self._view
+        self._fit_models()
+        self.model_button.setToolTip(hover(self._details()))
+        self.model_button.setAccessibleName(translate("Header", "Models: {names}").format(names=self._summary()))
+        self.model_button.setAccessibleDescription(self._details())
+        loading = view.state is EngineState.LOADING
+        self.progress.setVisible(loading)
+        self.progress.setRange(0, 0 if loading and view.progress is None else 1000)
+        self.progress.setValue(round((view.progress or 0) * 1000))
+        self.stop_action.setVisible(loading)
+        self.remove_action.setVisible(view.draft is not None)
+        self.draft_action.setEnabled(view.target is not None)
+        for action, icon in (
+            (self.browse_action, "search"),
+            (self.stop_action, "square"),
+            (self.target_action, "folder-open"),
+            (self.draft_action, "file-box"),
+            (self.remove_action, "unlink"),
+            (self.builtin_action, "package"),
+            (self.demo_action, "weight"),
+            (self.delete_action, "trash-2"),
+        ):
+            action.setIcon(self._theme.icon(icon))
+        self.model_button.setIcon(self._theme.icon("chevron-down", size=14))
+
+    def _fit_models(self) -> None:
+        """The title needs its room, too; the whole names are in the hover."""
+        text = on_button(self._fitting())
+        if text != self.model_button.text():
+            self.model_button.setText(text)
+
+    def _fitting(self) -> str:
+        """As much of the names as there is room for: both, the target's alone, or a part of that."""
+        metrics, room = self.model_button.fontMetrics(), self._models_px()
+        short = model_name(self._view.target) if self._view.state is not EngineState.LOADING else ""
+        candidates = (self._summary(), short)
+        fits = next((text for text in candidates if text and metrics.horizontalAdvance(text) <= room), "")
+        return fits or metrics.elidedText(short or self._summary(), Qt.TextElideMode.ElideMiddle, room)
+
+    def _models_px(self) -> int:
+        margins, spacing = self.bar.contentsMargins(), self.bar.spacing()
+        taken = margins.left() + margins.right() + spacing + CHROME_PX
+        for at in range(self.bar.count()):
+            part = self.bar.itemAt(at)
+            if part is not None and not part.isEmpty() and part.widget() not in (self.title, self.model_button):
+                taken += part.sizeHint().width() + spacing
+        room = self.width() - taken
+        title = self.title.fontMetrics().horizontalAdvance(self.title.text())
+        return max(room - title, round(room * MODELS_SHARE))
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """The names of the models give way to the title where there is little room."""
+        super().resizeEvent(event)
+        if event.size().width() != event.oldSize().width():
+            self._fit_models()
+
+    def event(self, event: QEvent) -> bool:
+        """The same where something beside them came, went or has another width."""
+        if event.type() is QEvent.Type.LayoutRequest:
+            self._fit_models()
+        return super().event(event)
+
+    def _summary(self) -> str:
+        view = self._view
+        if view.state is EngineState.LOADING:
+            return (
+                translate("Header", "Loading a model")
+                if view.progress is None
+                else translate("Header", "Loading a model, {percent}").format(percent=percent(view.progress))
+            )
+        if view.target is None:
+            return translate("Header", "No model")
+        draft = f"{model_name(view.draft)} ✓" if view.draft else translate("Header", "no draft")
+        return f"{model_name(view.target)} · {draft}"
+
+    def _details(self) -> str:
+        view = self._view
+        if view.target is None:
+            return translate("Header", "No model is loaded. Open a GGUF file, or use the built-in pair.")
+        parts = [self._note] if self._note else []
+        parts.append(translate("Header", "Target: {words}").format(words=describe(view.target)))
+        if view.draft:
+            parts.append(translate("Header", "Draft: {words}").format(words=describe(view.draft)))
+        else:
+            parts.append(
+                translate("Header", "No draft. {why}").format(why=view.unavailable.get(Mode.DRAFT, "")).strip()
+            )
+        return "\n\n".join([*parts, *view.notices])

@@ -1,0 +1,221 @@
+"""Which panes are open and how wide, and what is marked in answers, remembered as bytes. Knows no chat."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import json
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from PySide6.QtCore import QByteArray, QObject, QSize, Qt, QTimer, Signal
+from PySide6.QtWidgets import QMainWindow, QSplitter, QWidget
+
+from ui.statistics.panel import StatsPanel
+from ui.window.header import Header
+
+SIDEBAR_PX, STATS_PX = 248, 272
+FIRST_SIZES = (SIDEBAR_PX, 1280 - SIDEBAR_PX - STATS_PX, STATS_PX)
+LEAST_SIDEBAR_PX = 220  # below this the German words of its buttons are cut
+LEAST_STATS_PX = 264  # below this the longest words of its pages are cut
+MOST_PX = 420  # either of them
+DRAWN_FOR_PX = 13  # all these widths: the height of the text
+NARROW_PX = 1180  # below this the statistics make room for the text
+LEAST_WINDOW_PX = 640  # half of a small screen; below this the parts of the Models place would cover each other
+FRAME = QSize(8, 40)  # about what a window has around it; it is known only once the window is there
+VERSION = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Panes:
+    """Widths in pixels, and which are open; either may be wanted where there is no room for it."""
+
+    sizes: tuple[int, ...]
+    sidebar_wanted: bool
+    sidebar: bool
+    stats_wanted: bool
+    stats: bool
+
+
+class WindowLayout(QObject):
+    """Opens and closes the side panes; gone with the splitter.
+
+    Signals:
+        changed: what stands within the window has other widths, is open or away, or other sources are marked.
+    """
+
+    changed = Signal()
+
+    def __init__(
+        self, window: QMainWindow, splitter: QSplitter, sidebar: QWidget, stats: StatsPanel, header: Header
+    ) -> None:
+        super().__init__(splitter)
+        self._window = window
+        self._splitter = splitter
+        self._sidebar = sidebar
+        self._stats = stats
+        self._header = header
+        self._sidebar_wanted = self._stats_wanted = True
+        self._is_restored = False
+        self._scale = 0.0
+        self._width = sys.maxsize  # of the window, when it was last asked
+        splitter.setChildrenCollapsible(False)
+        for index, stretch in enumerate((0, 1, 0)):
+            splitter.setStretchFactor(index, stretch)
+        self.fit_text(DRAWN_FOR_PX)
+        for told in (splitter.splitterMoved, stats.sources_wanted, stats.refused_wanted):
+            told.connect(self.changed)
+
+    def fit_text(self, base_px: int) -> None:
+        """Make the side panes as much wider as text of this size is than that which they were drawn for."""
+        scale = max(base_px / DRAWN_FOR_PX, 1.0)
+        if scale == self._scale:
+            return
+        grown, self._scale = scale / (self._scale or 1.0), scale
+        # What stands in the window now would forbid to make it narrow at once; it gives way when it has become so.
+        # Nor may it be wider than its screen, where the text is very large.
+        most = self._window.screen().availableSize().width() - FRAME.width()
+        self._window.setMinimumWidth(min(round(LEAST_WINDOW_PX * scale), most))
+        for pane, least in ((self._sidebar, LEAST_SIDEBAR_PX), (self._stats, LEAST_STATS_PX)):
+            pane.setMinimumWidth(round(least * scale))
+            pane.setMaximumWidth(round(MOST_PX * scale))
+        if self._window.isVisible():
+            self._widen(self._splitter.sizes(), grown)
+            self._fit_panes()
+            QTimer.singleShot(0, self, self._fit_panes)  # what is in the middle is laid out for this text only then
+        elif not self._is_restored:  # a splitter that nobody sees would tell a third of some small width for each
+            self._widen(FIRST_SIZES, scale)
+        self.changed.emit()
+
+    def _widen(self, sizes: Sequence[int], times: float) -> None:
+        """Make the side panes wider than these pixels; what is between them gives the room."""
+        wanted = round(sizes[0] * times), round(sizes[-1] * times)
+        self._splitter.setSizes([wanted[0], max(sum(sizes) - sum(wanted), 0), wanted[1]])
+
+    def show_buttons(self) -> None:
+        """The header's button shows the sidebar only while it is away."""
+        self._header.sidebar_button.setVisible(self._sidebar.isHidden())
+
+    def toggle_sidebar(self) -> None:
+        """Show or hide the sidebar."""
+        self._sidebar_wanted = self._sidebar.isHidden()
+        self._sidebar.setVisible(self._sidebar_wanted)
+        self._make_room(self._stats)
+        self.show_buttons()
+        self.changed.emit()
+
+    def show_sidebar(self) -> None:
+        """Show the sidebar."""
+        self._sidebar_wanted = True
+        self._sidebar.show()
+        self._make_room(self._stats)
+        self.show_buttons()
+        self.changed.emit()
+
+    def toggle_stats(self) -> None:
+        """Show or hide the statistics."""
+        self._stats_wanted = self._stats.isHidden()
+        self._stats.setVisible(self._stats_wanted)
+        self._make_room(self._sidebar)
+        self._bring_sidebar_back()
+        self.show_buttons()
+        self.changed.emit()
+
+    def fit_screen(self) -> None:
+        """Make a window that nobody gave a size no larger than its screen: a small one, or one with large pixels."""
+        if not self._is_restored and not self._fills_screen():
+            self._window.resize(self._window.size().boundedTo(self._window.screen().availableSize() - FRAME))
+
+    def _fills_screen(self) -> bool:
+        return bool(self._window.windowState() & (Qt.WindowState.WindowMaximized | Qt.WindowState.WindowFullScreen))
+
+    def adapt(self, width: int) -> None:
+        """A window that becomes narrow shows no statistics of itself; the button still does."""
+        is_narrower, self._width = width < self._width, width
+        if width >= self._narrow_px():
+            self._stats.setVisible(self._stats_wanted)
+        elif is_narrower:
+            self._stats.hide()
+        self._bring_sidebar_back()
+        self.show_buttons()
+
+    def _bring_sidebar_back(self) -> None:
+        """Show it where it went only because there was no room, which there is now."""
+        if self._sidebar_wanted and self._sidebar.isHidden():
+            more = self._sidebar.minimumWidth() + self._splitter.handleWidth()
+            self._sidebar.setVisible(self._splitter.minimumSizeHint().width() + more <= self._window.width())
+
+    def _narrow_px(self) -> int:
+        """Below this width the statistics make room: never less than all three panes take at this size of the text."""
+        places = range(self._splitter.count())
+        panes = [pane for pane in map(self._splitter.widget, places) if pane is not None]
+        least = (pane.minimumWidth() or pane.minimumSizeHint().width() for pane in panes)
+        return max(NARROW_PX, sum(least) + self._splitter.handleWidth() * (len(panes) - 1))
+
+    def _fit_panes(self) -> None:
+        """Where larger text leaves no room for all that is open, the statistics go first, then the sidebar."""
+        for pane in (self._stats, self._sidebar):
+            if self._splitter.minimumSizeHint().width() > self._window.width():
+                pane.hide()
+        self._bring_sidebar_back()
+        if self._window.width() >= self._narrow_px():
+            self._stats.setVisible(self._stats_wanted)
+        self.show_buttons()
+
+    def _make_room(self, other: QWidget) -> None:
+        """Widen the window for the pane that was just shown; where it cannot be wider the ``other`` pane goes."""
+        most = self._window.width()  # which may span two screens
+        if not self._fills_screen():
+            most = max(most, self._window.screen().availableGeometry().width())
+        if self._splitter.minimumSizeHint().width() > most:
+            other.hide()
+        needed = min(self._splitter.minimumSizeHint().width(), most)
+        if needed > self._window.width():
+            self._window.resize(needed, self._window.height())
+
+    def panes(self) -> Panes:
+        """The panes as they are."""
+        sizes = tuple(self._splitter.sizes())
+        shown = not self._sidebar.isHidden(), not self._stats.isHidden()
+        return Panes(sizes, self._sidebar_wanted, shown[0], self._stats_wanted, shown[1])
+
+    def set_panes(self, panes: Panes) -> None:
+        """The panes as they were."""
+        if len(panes.sizes) == len(self._splitter.sizes()) and all(size >= 0 for size in panes.sizes):
+            self._splitter.setSizes(panes.sizes)
+        self._sidebar_wanted = panes.sidebar_wanted
+        self._sidebar.setVisible(panes.sidebar)
+        self._stats_wanted = panes.stats_wanted
+        self._stats.setVisible(panes.stats)
+        self._width = self._window.width()  # it has not become narrower since
+        self.show_buttons()
+
+    def save(self) -> bytes:
+        """Everything as bytes."""
+        geometry = bytes(self._window.saveGeometry().data())
+        panes = self.panes()
+        state = {
+            "version": VERSION,
+            "geometry": base64.b64encode(geometry).decode("ascii"),
+            "sizes": panes.sizes,
+            "sidebar": panes.sidebar_wanted,
+            "stats": panes.stats_wanted,
+            "marks": self._stats.now.marks,
+        }
+        return json.dumps(state).encode()
+
+    def restore(self, data: bytes) -> None:
+        """Bytes of `save`; anything else is ignored."""
+        try:
+            state = json.loads(data)
+            geometry = base64.b64decode(state["geometry"])
+            sizes = tuple(int(size) for size in state["sizes"])
+            sidebar, stats = bool(state["sidebar"]), bool(state["stats"])
+            marks = tuple(state.get("marks", ()))  # older ones have none
+        except (ValueError, KeyError, TypeError, binascii.Error):
+            return
+        self._is_restored = self._window.restoreGeometry(QByteArray(geometry))
+        self.set_panes(Panes(sizes, sidebar, sidebar, stats, stats and self._window.width() >= self._narrow_px()))
+        self._fit_panes()
+        self._stats.now.set_marks(marks)

@@ -1,0 +1,459 @@
+"""The window: its parts together. Values come in by methods, intentions go out by signals."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from PySide6.QtCore import QChildEvent, QEvent, QSize, Qt, QTimer, Signal
+from PySide6.QtGui import (
+    QAccessible,
+    QAccessibleAnnouncementEvent,
+    QCloseEvent,
+    QKeyEvent,
+    QMoveEvent,
+    QResizeEvent,
+)
+from PySide6.QtWidgets import QHBoxLayout, QMainWindow, QSplitter, QStackedWidget, QVBoxLayout, QWidget
+
+from app.domain.conversations import ConversationRow, FolderRow
+from app.domain.engine_view import EngineView
+from app.domain.messages import MessageView
+from app.domain.settings.fields import SettingField, SettingValue
+from engine.records import Mode, Problem, RunStats, TokenSpan
+from ui.composer.composer import Composer
+from ui.conversations.sidebar import Sidebar
+from ui.statistics.panel import StatsPanel
+from ui.text.builtin_models import DEMO_NOTE, TINY_NOTE
+from ui.text.formatting import footer
+from ui.text.language import translate
+from ui.text.problem_words import in_language
+from ui.theme.theme import Theme
+from ui.transcript.column import COLUMN_PX
+from ui.transcript.keys import TranscriptKeys
+from ui.transcript.opening_page import OpeningPage
+from ui.widgets.banner import Banner
+from ui.widgets.commands import Commands
+from ui.widgets.enter_key import press_button
+from ui.window.chat_settings import ChatSettings
+from ui.window.dialogs import WindowDialogs
+from ui.window.drop_overlay import DropOverlay
+from ui.window.drop_zone import DropZone
+from ui.window.empty_state import EmptyState
+from ui.window.header import Header
+from ui.window.layout import WindowLayout
+from ui.window.navigation import HubDoors
+from ui.window.stray_keys import StrayKeys
+from ui.window.undo_bar import UndoBar
+from ui.window.wiring import add_commands, connect_parts
+
+DEFAULT_SIZE = QSize(1280, 800)
+MINIMUM_HEIGHT = 440
+
+
+class MainWindow(QMainWindow):
+    """Everything the user sees.
+
+    Signals:
+        message_submitted(str), stop_requested, regenerate_requested(int): the conversation.
+        mode_changed(object), depth_changed(object): a `Mode`; an int or None. For the next message.
+        new_chat_requested, conversation_selected(int), conversation_rename_requested(int, str),
+        conversation_delete_requested(int): the list; what is deleted can be taken back.
+        settings_changed(dict): only the changed keys.
+        model_file_chosen(str, str), draft_removed, builtin_pair_requested(bool): models; path and "target" or "draft";
+        True is the padded demo. padded_demo_cancelled, padded_demo_deleted: its making, its file.
+        draft_text_changed(str): what stands in the composer.
+        closing: the window is about to close.
+        layout_changed: what `save_layout` gives may be another; comes with every pixel of a drag.
+        language_wanted(str): it is to speak another one, until told otherwise.
+        rebuilt: all its parts are new and empty, in another language; whoever fills them does so again.
+    """
+
+    message_submitted = Signal(str)
+    stop_requested = Signal()
+    mode_changed = Signal(object)
+    depth_changed = Signal(object)
+    new_chat_requested = Signal()
+    conversation_selected = Signal(int)
+    conversation_rename_requested = Signal(int, str)
+    conversation_delete_requested = Signal(int)
+    regenerate_requested = Signal(int)
+    settings_changed = Signal(dict)
+    model_file_chosen = Signal(str, str)
+    draft_removed = Signal()
+    builtin_pair_requested = Signal(bool)
+    padded_demo_cancelled = Signal()
+    padded_demo_deleted = Signal()
+    draft_text_changed = Signal(str)
+    closing = Signal()
+    layout_changed = Signal()
+    language_wanted = Signal(str)
+    rebuilt = Signal()
+    _is_made = False
+    _problem_goes = False
+
+    def __init__(self, assets_dir: Path, fields: Sequence[SettingField]) -> None:
+        super().__init__()
+        self.dialogs = WindowDialogs(self, fields)
+        self.dialogs.saved.connect(self.settings_changed)
+        self.dialogs.language_tried.connect(self.language_wanted)
+        self.dialogs.file_chosen.connect(self.model_file_chosen)
+        self.engine_view = EngineView()
+        self._builtin = BuiltinNote(assets_dir)
+        self._title = ""  # of the open chat
+        self.setWindowTitle("Paceline")
+        self.theme = Theme(assets_dir / "icons", self)
+        self.setWindowIcon(self.theme.application_icon())
+        self.theme.apply("system", self)
+        self._build()
+        self.setMinimumHeight(MINIMUM_HEIGHT)
+        self.resize(DEFAULT_SIZE)
+        self.layout_state.show_buttons()
+        self.composer.setFocus()
+        self._is_made = True
+
+    # ---- building ----------------------------------------------------------------------------------------------
+
+    def _build(self) -> None:
+        self.sidebar = Sidebar(self.theme)
+        self.header = Header(self.theme)
+        self.transcript = OpeningPage(self.theme)
+        self.empty = EmptyState(self.theme)
+        self.problem_banner = Banner(self.theme, problem=True)
+        self.notice_banner = Banner(self.theme, problem=False)
+        self.space_banner = Banner(self.theme, problem=True)
+        self.composer = Composer(self.theme)
+        self._stray_keys = StrayKeys(self.composer.edit)
+        self.undo_bar = UndoBar(self.theme)
+        self.stats = StatsPanel(self.theme)
+        self._arrange()
+        self.drop_overlay = DropOverlay(self)
+        self.drop_zone = DropZone(self.theme, self)
+        connect_parts(self)
+        self.chat_settings = ChatSettings(self, self.theme, self.header, self.composer)
+        self.chat_settings.told.connect(self.show_notice)
+        self.chat_settings.manage_prompts.connect(self.dialogs.open_prompts)
+        self.commands = Commands(self)
+        add_commands(self)
+        self.chat_settings.add_commands(self.commands)
+        TranscriptKeys(self.transcript, self.commands)
+
+    def rebuild(self) -> None:
+        """Make every part again in the language in force, have the app fill them, and put back what a person did."""
+        from ui.window.handover import Handover, let_go  # noqa: PLC0415  (another language: few windows ever take one)
+
+        kept = Handover(self)
+        self.setUpdatesEnabled(False)
+        self._is_made = False
+        let_go(self)
+        self.unsetLocale()
+        self._build()
+        self.theme.fit(self)
+        kept.give_first(self)
+        self._is_made = True
+        self.rebuilt.emit()
+        kept.give(self)
+        self.setUpdatesEnabled(True)
+
+    def _arrange(self) -> None:
+        self.pages = stacked((self.empty, self.transcript))
+        foot = (self.space_banner, self.problem_banner, self.notice_banner, self.undo_bar, self.composer)
+        middle = page_with_foot(self.header, self.pages, foot)
+        self.splitter = side_by_side((self.sidebar, middle, self.stats))
+        self.hub = HubDoors(self.theme, self.splitter)
+        self.setCentralWidget(self.hub.stack)
+        self.hub.stack.show()
+        self.layout_state = WindowLayout(self, self.splitter, self.sidebar, self.stats, self.header)
+        self.layout_state.changed.connect(self.layout_changed)
+
+    # ---- conversations -----------------------------------------------------------------------------------------
+
+    def set_conversations(
+        self, rows: Sequence[ConversationRow], current_id: int | None, folders: Sequence[FolderRow] | None = None
+    ) -> None:
+        """Fill the list, newest first, and mark the open conversation."""
+        self.sidebar.set_rows(rows, current_id, folders)
+
+    def show_conversation(self, title: str, messages: Sequence[MessageView]) -> None:
+        """Replace the page; an empty conversation shows what to try."""
+        if self._problem_goes:
+            self.problem_banner.hide()
+        self.name_conversation(title)
+        focused = self.focusWidget()
+        if focused is not None and self.transcript.isAncestorOf(focused):
+            self.composer.setFocus()  # what is about to go would leave the focus to whatever comes next
+        self.pages.setCurrentWidget(self.transcript if messages else self.empty)
+        self.transcript.show_messages(messages)
+        last = next((view.stats for view in reversed(messages) if view.stats is not None), None)
+        self.stats.clear()
+        if last is not None:
+            self.stats.end(last)
+            self.composer.set_context(last.context_used, last.context_size)
+        else:
+            self.composer.set_context(0, 0)
+        self.composer.set_streaming(self.transcript.is_streaming)
+
+    def name_conversation(self, title: str) -> None:
+        """The open conversation is called so; its messages stay where they are."""
+        self.header.set_title(title)
+        self._title = title
+        self.name_window()
+
+    def name_window(self) -> None:
+        """Name the window after what is seen; Qt adds the name of the app, as to dialogs, in the platform's way."""
+        seen = translate("HubPlace", "Models") if self.hub.is_open else self._title
+        self.setWindowTitle(seen or "Paceline")
+
+    def add_message(self, view: MessageView) -> None:
+        """Show one more message."""
+        self.pages.setCurrentWidget(self.transcript)
+        self.transcript.add(view)
+
+    def begin_answer(self, view: MessageView) -> None:
+        """Show an answer in the making."""
+        self.pages.setCurrentWidget(self.transcript)
+        self.problem_banner.hide()
+        self.transcript.begin_answer(view)
+        self.stats.begin()
+        self.composer.set_streaming(True)
+
+    def append_text(self, chunk_text: str, spans: tuple[TokenSpan, ...]) -> None:
+        """More text of the answer in the making, and where its tokens came from."""
+        self.transcript.append_text(chunk_text, spans)
+
+    def finish_answer(self, view: MessageView) -> None:
+        """The answer ended with this text, state and figures."""
+        self.transcript.finish_answer(view)
+        self.stats.end(view.stats)
+        announcement = QAccessibleAnnouncementEvent(
+            self.transcript,
+            translate("MainWindow", "Answer finished. {figures}").format(figures=footer(view.stats)).strip(),
+        )
+        QAccessible.updateAccessibility(announcement)
+        if view.stats is not None and view.stats.context_size:
+            self.composer.set_context(view.stats.context_used, view.stats.context_size)
+        self.composer.set_streaming(False)
+
+    def show_prefill(self, done: int, total: int) -> None:
+        """How far the prompt has been read, in tokens."""
+        self.transcript.show_prefill(done, total)
+
+    def show_stats(self, stats: RunStats) -> None:
+        """The counters of the answer in the making, a few times a second."""
+        self.stats.show_stats(stats)
+        if stats.context_size:
+            self.composer.set_context(stats.context_used, stats.context_size)
+
+    # ---- engine and settings -----------------------------------------------------------------------------------
+
+    def set_engine(self, view: EngineView) -> None:
+        """What is loaded and what the engine is doing."""
+        reasons = {mode: in_language(reason) for mode, reason in view.unavailable.items()}
+        self.engine_view = view = replace(view, unavailable=reasons)
+        self.header.set_engine(view)
+        self.composer.set_engine(view)
+        self.stats.set_engine(view)
+        self.transcript.menus.set_unavailable(view.unavailable)
+        self.chat_settings.set_engine(view)
+        self._builtin.show(self.engine_view, self.header, self.empty)
+
+    def set_mode(self, mode: Mode) -> None:
+        """The mode of the next message."""
+        self.composer.set_mode(mode)
+
+    def set_depth(self, depth: int | None) -> None:
+        """The draft length of the next message; None is automatic."""
+        self.composer.set_depth(depth)
+
+    def set_settings(self, values: Mapping[str, SettingValue]) -> None:
+        """The values in force, by key."""
+        self.dialogs.set_values(values)
+        self.composer.set_overflow(str(self.dialogs.values.get("overflow", "")))
+
+    def set_theme(self, name: str) -> None:
+        """Take a theme: "system", "light" or "dark"."""
+        self.theme.apply(name, self)
+
+    def set_text_size(self, name: str) -> None:
+        """Take a text size: "small", "normal", "large" or "larger"."""
+        self.theme.set_text_size(name, self)
+        self.layout_state.fit_text(self.theme.type.base)
+
+    def set_density(self, name: str) -> None:
+        """Take a density: "comfortable" or "compact"."""
+        self.theme.set_density(name, self)
+
+    def set_padded_demo(self, state: str, fraction: float | None) -> None:
+        """How far the demo at real weight is: "absent", "making", "ready" or "active"."""
+        self._builtin.set_demo(state)
+        self.header.set_demo(state)
+        self.empty.set_demo(state, fraction)
+        self._builtin.show(self.engine_view, self.header, self.empty)
+
+    # ---- banners -----------------------------------------------------------------------------------------------
+
+    def show_problem(self, problem: Problem, *, of_chat: bool = False) -> None:
+        """Say calmly what went wrong and what to do; what is of this chat alone goes when another one is shown."""
+        self._problem_goes = of_chat
+        self.problem_banner.show_problem(problem)
+
+    def withdraw_problem(self, problem: Problem) -> None:
+        """It is solved: where it is still what is said, nothing is."""
+        if self.problem_banner.problem == problem:
+            self.problem_banner.hide()
+
+    def show_notice(self, text: str) -> None:
+        """Say something that needs nothing done."""
+        self.notice_banner.show_notice(text)
+
+    def restore_composer(self, text: str) -> None:
+        """Give back a text that could not be sent."""
+        self.composer.set_text(text)
+        self.composer.setFocus()
+
+    # ---- intentions of the window ------------------------------------------------------------------------------
+
+    def copy_last_answer(self) -> None:
+        """Put the last answer on the clipboard."""
+        answer = self.transcript.last_answer()
+        if answer is not None:
+            answer.copy_text()
+            answer.copy_button.confirm(translate("MainWindow", "Copied"))
+
+    def start_new_chat(self) -> None:
+        """Ask for a new chat and be ready to type in it."""
+        self.composer.setFocus()
+        self.new_chat_requested.emit()
+
+    def focus_search(self) -> None:
+        """Go to the search of the chats."""
+        self.hub.leave()
+        self.layout_state.show_sidebar()
+        self.sidebar.focus_search()
+
+    def escape(self) -> None:
+        """Take back what is in the way, or stop the answer."""
+        if self.drop_overlay.isVisible():
+            self.drop_overlay.leave()
+        elif self.hub.is_open:
+            self.hub.place.leave()
+        elif self.composer.is_busy:
+            self.stop_requested.emit()
+
+    def try_prompt(self, text: str) -> None:
+        """Send one of the suggested messages."""
+        self.composer.set_text(text)
+        self.composer.setFocus()  # the page with the button goes, and what follows is written here
+        self.composer.submit()
+
+    # ---- Qt ----------------------------------------------------------------------------------------------------
+
+    def save_layout(self) -> bytes:
+        """Size and panes, to be given back to `restore_layout`."""
+        return self.layout_state.save()
+
+    def restore_layout(self, data: bytes) -> None:
+        """Size and panes as saved; anything unreadable leaves them as they are."""
+        self.layout_state.restore(data)
+
+    def childEvent(self, event: QChildEvent) -> None:
+        """A dialog takes the room of the window, once it is made."""
+        super().childEvent(event)
+        if not (event.added() and self._is_made and self.theme.compact):
+            return  # asking Qt for the child first would make all its classes known to Python before the first paint
+        child = event.child()
+        if isinstance(child, QWidget):
+            QTimer.singleShot(0, child, lambda: self.theme.fit(child))
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Enter presses a button; letters that nothing in the chat takes go into the message."""
+        in_chat = not self.hub.is_open and not self.drop_overlay.isVisible()
+        if not (press_button(event) or (in_chat and self._stray_keys.take(event))):
+            super().keyPressEvent(event)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """The overlay covers everything; narrow windows let go of the statistics."""
+        super().resizeEvent(event)
+        self.drop_overlay.setGeometry(self.rect())
+        self.layout_state.adapt(event.size().width())
+        self.layout_changed.emit()
+
+    def moveEvent(self, event: QMoveEvent) -> None:
+        """It stands in another place."""
+        super().moveEvent(event)
+        self.layout_changed.emit()
+
+    def changeEvent(self, event: QEvent) -> None:
+        """It may fill the screen, or no longer; it is come back to, maybe on another day."""
+        super().changeEvent(event)
+        if event.type() == QEvent.Type.ActivationChange:
+            self.sidebar.list.follow_day()
+        if event.type() == QEvent.Type.WindowStateChange:
+            self.layout_changed.emit()
+
+    def closeEvent(self, event: QCloseEvent) -> None:
+        """Let the app put things away."""
+        self.closing.emit()
+        super().closeEvent(event)
+
+
+def stacked(pages: Sequence[QWidget]) -> QStackedWidget:
+    """Pages of which one is seen."""
+    stack = QStackedWidget()
+    for page in pages:
+        stack.addWidget(page)
+    return stack
+
+
+def page_with_foot(header: QWidget, pages: QWidget, foot_parts: Sequence[QWidget]) -> QWidget:
+    """The middle of the window: a header, the pages, and the foot below them, as wide as the text."""
+    foot = QWidget()
+    foot.setMaximumWidth(COLUMN_PX)
+    inner = QVBoxLayout(foot)
+    inner.setContentsMargins(24, 4, 24, 10)
+    inner.setSpacing(8)
+    for part in foot_parts:
+        inner.addWidget(part)
+    centred = QHBoxLayout()
+    centred.addStretch(1)
+    centred.addWidget(foot, 1000)
+    centred.addStretch(1)
+    middle = QWidget()
+    middle.setObjectName("page")
+    column = QVBoxLayout(middle)
+    column.setContentsMargins(0, 0, 0, 0)
+    column.setSpacing(0)
+    column.addWidget(header)
+    column.addWidget(pages, 1)
+    column.addLayout(centred)
+    return middle
+
+
+def side_by_side(panes: Sequence[QWidget]) -> QSplitter:
+    """Panes with handles between them."""
+    splitter = QSplitter(Qt.Orientation.Horizontal)
+    splitter.setHandleWidth(1)
+    for pane in panes:
+        splitter.addWidget(pane)
+    return splitter
+
+
+class BuiltinNote:
+    """Outlives the parts that it speaks in: they are given with every call."""
+
+    def __init__(self, assets_dir: Path) -> None:
+        self._assets_dir = assets_dir
+        self._demo_active = False
+
+    def set_demo(self, state: str) -> None:
+        """How far the demo at real weight is: "absent", "making", "ready" or "active"."""
+        self._demo_active = state == "active"
+
+    def show(self, view: EngineView, header: Header, empty: EmptyState) -> None:
+        """Show it, or nothing where other models are in use."""
+        target = view.target
+        tiny = target is not None and Path(target.path).is_relative_to(self._assets_dir)
+        note = DEMO_NOTE if self._demo_active else TINY_NOTE if tiny else ""
+        header.set_note(translate("Header", note) if note else "")
+        empty.set_engine(view, builtin=tiny or self._demo_active)

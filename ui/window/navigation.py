@@ -1,0 +1,153 @@
+"""How the Models place is reached from the chat and left again, and what tells in the chat that something downloads."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QObject, Qt
+from PySide6.QtWidgets import QSizePolicy, QStackedWidget, QWidget
+
+from ui.conversations.sidebar import Sidebar
+from ui.models.intentions import WELCOME
+from ui.text.formatting import percent
+from ui.text.language import translate
+from ui.theme.theme import Theme
+from ui.widgets.icon_button import IconButton
+from ui.window.header import Header
+
+if TYPE_CHECKING:  # most chats begin and end without the place: a start waits for none of it
+    from app.domain.models import DownloadRow
+    from ui.models.place import HubPlace
+
+
+class DownloadIndicator(IconButton):
+    """In the header while something downloads, or has stopped and needs a look; a click opens the downloads."""
+
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(theme, "download", translate("DownloadIndicator", "Downloads"), text="-", parent=parent)
+        self.hide()
+
+    def set_rows(self, rows: Sequence[DownloadRow]) -> None:
+        """Show the share of all that is on its way."""
+        from app.domain.models import DownloadState  # noqa: PLC0415
+        from ui.models.downloads_page import overall, summary  # noqa: PLC0415  (brings the whole place)
+
+        moving = overall(rows)
+        failed = sum(row.state is DownloadState.FAILED for row in rows)
+        waiting = any(
+            row.state in (DownloadState.RUNNING, DownloadState.WAITING, DownloadState.CHECKING) for row in rows
+        )
+        self.setVisible(waiting or bool(failed))
+        self.setText(f" {percent(moving)}" if waiting else translate("DownloadIndicator", " stopped"))
+        words = summary(rows) if waiting else translate("DownloadIndicator", "A download has stopped and needs a look")
+        self.setToolTip(words)
+        self.setAccessibleName(translate("DownloadIndicator", "Downloads: {words}").format(words=words))
+
+
+class HubDoors(QObject):
+    """Holds the chat and the place one above the other. The place is made when it is first wanted."""
+
+    def __init__(self, theme: Theme, chat: QWidget) -> None:
+        super().__init__()
+        self._theme = theme
+        self._chat = chat
+        self._focus: QWidget | None = None
+        self._place: HubPlace | None = None
+        self._fillers: list[Callable[[HubPlace], None]] = []
+        self._downloads: Sequence[DownloadRow] = ()
+        self.indicator = DownloadIndicator(theme)
+        self.stack = QStackedWidget()
+        self.stack.addWidget(chat)
+
+    @property
+    def place(self) -> HubPlace:
+        """The place; asking for it makes it."""
+        if self._place is None:
+            self._place = self._make_place()
+            for fill in tuple(self._fillers):  # one that is added meanwhile is called at once
+                fill(self._place)
+        return self._place
+
+    def _make_place(self) -> HubPlace:
+        from ui.models.place import HubPlace  # noqa: PLC0415
+
+        place = HubPlace(self._theme)
+        # A page that is not seen must not keep the window wide.
+        place.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Ignored)
+        self.stack.addWidget(place)
+        self._theme.fit(place)
+        place.back.connect(self.leave)
+        if self._downloads:
+            place.set_downloads(self._downloads)
+        return place
+
+    def when_made(self, fill: Callable[[HubPlace], None]) -> None:
+        """Call ``fill`` with the place as soon as there is one, which may be never."""
+        self._fillers.append(fill)
+        if self._place is not None:
+            fill(self._place)
+
+    @property
+    def is_made(self) -> bool:
+        """Whether the place was wanted yet."""
+        return self._place is not None
+
+    @property
+    def page(self) -> str:
+        """Which page of the place is shown, or was last; empty where none was."""
+        return "" if self._place is None else self._place.page
+
+    def connect_doors(self, header: Header, sidebar: Sidebar, buttons: Sequence[QObject]) -> None:
+        """Every way in; ``buttons`` have a signal ``browse``."""
+        header.add_indicator(self.indicator)
+        self.indicator.clicked.connect(lambda: self.open("downloads"))
+        header.browse.connect(self.open)
+        sidebar.models.connect(self.open)
+        sidebar.new_chat.connect(self.leave)
+        for one in buttons:
+            one.browse.connect(self.open)  # type: ignore[attr-defined]
+
+    @property
+    def is_open(self) -> bool:
+        """Whether the place is seen."""
+        return self._place is not None and self.stack.currentWidget() is self._place
+
+    def open(self, page: str = "") -> None:
+        """Show the place, at a page or where it was left."""
+        place = self.place
+        if not self.is_open:
+            self._focus = self.stack.window().focusWidget()
+            self.stack.setCurrentWidget(place)
+        place.open(page or ("" if place.page != WELCOME else "recommended"))
+
+    def toggle(self) -> None:
+        """Open it, or go back to the chat."""
+        if self.is_open:
+            self.place.leave()
+        else:
+            self.open()
+
+    def take_over(self, other: HubDoors) -> None:
+        """Be where another was."""
+        if not other.is_made:
+            return
+        self.place.take_over(other.place)
+        if other.is_open:
+            self.open(other.place.page)
+
+    def leave(self) -> None:
+        """Back to the chat, with the focus where it was."""
+        if self.is_open:
+            self.stack.setCurrentWidget(self._chat)
+            if self._focus is not None:
+                self._focus.setFocus(Qt.FocusReason.OtherFocusReason)
+
+    def set_downloads(self, rows: Sequence[DownloadRow]) -> None:
+        """Show the downloads, there and in the chat's header."""
+        if not rows and not self._downloads:
+            return
+        self._downloads = rows
+        if self._place is not None:
+            self._place.set_downloads(rows)
+        self.indicator.set_rows(rows)

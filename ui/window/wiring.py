@@ -1,0 +1,170 @@
+"""Connects the parts of the window with one another and with its signals, and adds its commands.
+
+Knows every part's signals; nothing of what is behind the window's own.
+"""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QRect, QRectF, Qt
+from PySide6.QtGui import QContextMenuEvent
+from PySide6.QtWidgets import QApplication
+
+from ui.composer.message_edit import PICTURES
+from ui.text.language import mark, translate
+from ui.transcript.marks.source_switch import SourceSwitch
+from ui.transcript.pass_keys import PassKeys
+from ui.transcript.text_caret import TextCaret
+from ui.transcript.version_focus import VersionFocus
+from ui.widgets.commands import CHAT, CHATS, WINDOW
+from ui.widgets.tab_order import put_in_order
+
+if TYPE_CHECKING:
+    from ui.window.main_window import MainWindow
+
+
+def connect_parts(window: MainWindow) -> None:
+    """Connect what the parts want with who does it."""
+    window.hub.connect_doors(window.header, window.sidebar, (window.empty,))
+    window.hub.stack.currentChanged.connect(lambda _place: _show_place(window))
+    _connect_sidebar(window)
+    _connect_models(window)
+    _connect_conversation(window)
+
+
+def _connect_sidebar(window: MainWindow) -> None:
+    sidebar, layout = window.sidebar, window.layout_state
+    sidebar.new_chat.connect(window.start_new_chat)
+    sidebar.settings.connect(window.dialogs.open_settings)
+    sidebar.chosen.connect(window.conversation_selected)
+    sidebar.rename_requested.connect(window.conversation_rename_requested)
+    sidebar.delete_requested.connect(lambda number, _title: window.conversation_delete_requested.emit(number))
+    sidebar.left.connect(window.composer.setFocus)
+    sidebar.search_wanted.connect(lambda _words: window.transcript.forget_found())
+    sidebar.hide_requested.connect(layout.toggle_sidebar)
+    window.header.show_sidebar.connect(layout.toggle_sidebar)
+    window.header.toggle_stats.connect(layout.toggle_stats)
+
+
+def _connect_models(window: MainWindow) -> None:
+    header, empty = window.header, window.empty
+    header.open_target.connect(lambda: window.dialogs.browse("target"))
+    header.open_draft.connect(lambda: window.dialogs.browse("draft"))
+    header.remove_draft.connect(window.draft_removed)
+    header.use_builtin.connect(lambda: window.builtin_pair_requested.emit(False))
+    header.use_demo.connect(lambda: window.builtin_pair_requested.emit(True))
+    header.stop_loading.connect(window.stop_requested)
+    header.stop_demo.connect(window.padded_demo_cancelled)
+    header.delete_demo.connect(window.padded_demo_deleted)
+    for chosen in (empty.use_builtin, empty.use_demo):
+        chosen.connect(window.composer.setFocus)  # the button goes, and the next key is for the message
+    empty.use_builtin.connect(lambda: window.builtin_pair_requested.emit(False))
+    empty.use_demo.connect(lambda: window.builtin_pair_requested.emit(True))
+    empty.stop_demo.connect(window.padded_demo_cancelled)
+    empty.open_target.connect(lambda: window.dialogs.browse("target"))
+    window.drop_overlay.chosen.connect(window.model_file_chosen)
+    window.drop_zone.model_dropped.connect(window.drop_overlay.ask)
+
+
+def _connect_conversation(window: MainWindow) -> None:
+    composer = window.composer
+    window.undo_bar.watch(composer.edit)
+    window.empty.prompt_chosen.connect(window.try_prompt)
+    composer.submitted.connect(window.message_submitted)
+    composer.stop_requested.connect(window.stop_requested)
+    composer.mode_chosen.connect(window.mode_changed)
+    composer.depth_chosen.connect(window.depth_changed)
+    composer.text_changed.connect(window.draft_text_changed)
+    composer.edit.picture_pasted.connect(lambda: window.show_notice(translate("Composer", PICTURES)))
+    window.transcript.regenerate_requested.connect(window.regenerate_requested)
+    window.transcript.link_activated.connect(window.dialogs.ask_link)
+    window.stats.sources_wanted.connect(window.transcript.mark_sources)
+    window.stats.refused_wanted.connect(window.transcript.show_refused)
+
+
+def add_commands(window: MainWindow) -> None:
+    """Give the window its commands. Keys that a part answers itself are told, so that the overview has them."""
+    commands, layout = window.commands, window.layout_state
+    commands.tell(CHAT, mark("Commands", "Send the message"), "Enter")
+    commands.tell(CHAT, mark("Commands", "Break the line"), "Shift+Return")
+    commands.add(CHAT, mark("Commands", "Attach files to the message"), "Ctrl+Shift+A", window.composer.ask_files)
+    commands.add(CHAT, mark("Commands", "Stop the answer, or go back"), "Esc", window.escape, rests=False)
+    commands.add(CHAT, mark("Commands", "Next mode of speculation"), "Ctrl+D", window.composer.modes.cycle)
+    commands.add(CHAT, mark("Commands", "Copy the last answer"), "Ctrl+Shift+C", window.copy_last_answer)
+    _add_source_switch(window)
+    TextCaret(window.transcript)
+    VersionFocus(window.transcript)
+    PassKeys(window.transcript, commands)
+    commands.add(CHATS, mark("Commands", "New chat"), "Ctrl+N", window.sidebar.new_button.click)
+    commands.add(CHATS, mark("Commands", "Search chats"), ("Ctrl+K", "Ctrl+F"), window.focus_search)
+    commands.add(CHATS, mark("Commands", "Next chat of the list"), "Ctrl+PgDown", lambda: _step(window, 1))
+    commands.add(CHATS, mark("Commands", "Previous chat"), "Ctrl+PgUp", lambda: _step(window, -1))
+    commands.add(CHATS, mark("Commands", "Rename the chosen chat, or the open one"), "F2", lambda: _rename(window))
+    commands.tell(CHATS, mark("Commands", "Delete the chosen chat"), "Del")
+    commands.add(CHATS, mark("Commands", "Take back what was just deleted"), "Ctrl+Z", window.undo_bar.undo)
+    commands.tell(CHATS, mark("Commands", "Move the chosen chat in its folder"), ("Alt+Up", "Alt+Down"))
+    commands.add(WINDOW, mark("Commands", "Models, and back to the chat"), "Ctrl+M", window.hub.toggle)
+    commands.add(WINDOW, mark("Commands", "Choose the models"), "Ctrl+L", window.header.open_models)
+    commands.add(WINDOW, mark("Commands", "Show or hide the sidebar"), "Ctrl+B", layout.toggle_sidebar)
+    commands.add(WINDOW, mark("Commands", "Show or hide the statistics"), "Ctrl+Shift+B", layout.toggle_stats)
+    commands.add(WINDOW, mark("Commands", "Larger text"), ("Ctrl++", "Ctrl+="), lambda: _set_text_size(window, 1))
+    commands.add(WINDOW, mark("Commands", "Smaller text"), "Ctrl+-", lambda: _set_text_size(window, -1))
+    commands.add(WINDOW, mark("Commands", "Text as large as the system's"), "Ctrl+0", lambda: _set_text_size(window, 0))
+    commands.add(WINDOW, mark("Commands", "Settings"), "Ctrl+,", window.dialogs.open_settings)
+    commands.add(WINDOW, mark("Commands", "Keyboard shortcuts"), ("F1", "Ctrl+/"), window.dialogs.open_shortcuts)
+    words = mark("Commands", "Menu of what the keyboard is at")
+    if sys.platform.startswith("linux"):  # elsewhere the system knows this key
+        commands.add(WINDOW, words, "Shift+F10", _open_menu)
+    commands.add(WINDOW, mark("Commands", "Fill the screen, and back"), "F11", lambda: _fill_screen(window))
+    commands.add(WINDOW, mark("Commands", "Close the window"), "Ctrl+Q", window.close)
+
+
+def _step(window: MainWindow, by: int) -> None:
+    window.hub.leave()
+    window.sidebar.list.step(by)
+
+
+def _show_place(window: MainWindow) -> None:
+    """The keys of a chat that nobody sees must not change it."""
+    window.commands.rest(CHAT, window.hub.is_open)
+    window.name_window()
+
+
+def _rename(window: MainWindow) -> None:
+    sidebar = window.sidebar
+    if sidebar.list.hasFocus():
+        sidebar.list.rename()
+    elif not window.hub.is_open and sidebar.list.has_open:
+        window.layout_state.show_sidebar()
+        sidebar.search.clear()
+        sidebar.list.rename()
+
+
+def _open_menu() -> None:
+    """As Qt does where there is a menu key, which many keyboards lack."""
+    focused = QApplication.focusWidget()
+    if focused is not None:
+        caret = focused.inputMethodQuery(Qt.InputMethodQuery.ImCursorRectangle)  # texts give it in parts of pixels
+        caret = caret.toRect() if isinstance(caret, QRectF) else caret
+        place = caret.center() if isinstance(caret, QRect) else focused.rect().center()
+        reason = QContextMenuEvent.Reason.Keyboard
+        QApplication.sendEvent(focused, QContextMenuEvent(reason, place, focused.mapToGlobal(place)))
+
+
+def _fill_screen(window: MainWindow) -> None:
+    window.setWindowState(window.windowState() ^ Qt.WindowState.WindowFullScreen)
+
+
+def _add_source_switch(window: MainWindow) -> None:
+    bar, switch = window.header.bar, SourceSwitch(window.theme, window.stats.now.sources)
+    bar.insertWidget(bar.indexOf(window.header.stats_button), switch)
+    put_in_order((window.header,))
+    window.commands.add(CHAT, mark("Commands", "Mark tokens by source"), "Ctrl+Shift+M", switch.click)
+    refused = window.stats.now.refused
+    window.commands.add(CHAT, mark("Commands", "Show refused proposals"), "Ctrl+Shift+R", refused.click)
+
+
+def _set_text_size(window: MainWindow, by: int) -> None:
+    window.settings_changed.emit({"text_size": window.theme.text_size_beside(by) if by else "normal"})
