@@ -64,7 +64,7 @@ class TieBound:
         self._largest = max(self._largest, difference)
 
 
-class TieSafe:
+class TieSafeVerifier:
     """The decisions of one answer. ``plain_past``: so many tokens of the cache are in the plain shape."""
 
     def __init__(self, target: CachedSequence, sampler: Sampler, bound: TieBound, stats: StatsRecorder) -> None:

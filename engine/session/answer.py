@@ -8,9 +8,9 @@ from collections.abc import Callable, Generator, Iterator, Sequence
 import numpy as np
 
 from engine.decoding.detokenizer import Detokenizer, Piece
-from engine.decoding.loop import Block, Speculation
+from engine.decoding.loop import Block, LoopConfig, Speculation
 from engine.decoding.stats import StatsRecorder
-from engine.decoding.tie_safe import TieBound, TieSafe
+from engine.decoding.tie_safe import TieBound, TieSafeVerifier
 from engine.drafters.base import Drafter
 from engine.errors import DecodeError, PromptError, PromptTooLongError
 from engine.interfaces import Tokenizer
@@ -75,7 +75,7 @@ class Answer:
         self.plain_cost = PlainCost(pacer) if pacer is not None else None
         self._pace = choose_pace(request.mode, request.depth, can_pace=pacer is not None)
         self.on_pass: OnPass | None = None
-        self.on_first_look: Callable[[Distribution, Distribution], None] | None = None  # see `Speculation`
+        self.on_first_look: Callable[[Distribution, Distribution], None] | None = None  # see `LoopConfig`
         self.on_trace: OnTrace | None = None
         self.tie_bound: TieBound | None = None  # where near ties are to be decided in the plain shape
         self._canonical = request.tie_safe and request.sampling.greedy
@@ -189,14 +189,9 @@ class Answer:
         banned = self._tokenizer.eog_ids if request.ignore_eos else frozenset()
         sampler = Sampler(request.sampling, banned)
         pacer = self._pacer if self._pace.paced else None
-        speculation = Speculation(self._target, self._drafter, sampler, stats, prompt, pacer)
-        speculation.costs = self._pacer
-        # A seed repeats an answer at a fixed depth: the sizes of its passes must not follow what was measured.
-        speculation.pads = pacer is not None or sampler.greedy or request.sampling.seed is None
-        speculation.on_pass = self._passed
-        speculation.on_first_look, speculation.on_trace = self.on_first_look, self.on_trace
-        if self.tie_bound is not None:
-            speculation.tie_safe = TieSafe(self._target, sampler, self.tie_bound, stats)
+        speculation = Speculation(
+            self._target, self._drafter, sampler, stats, prompt, self._loop_config(sampler, pacer)
+        )
         if pacer is not None:
             pacer.pays_rework = self.tie_bound is not None
         wanted = request.max_tokens if request.max_tokens is not None else self._target.n_ctx
@@ -220,6 +215,20 @@ class Answer:
                 next_stats = now + STATS_INTERVAL_S
                 yield StatsUpdate(request.request_id, self._snapshot())
         return FinishReason.LENGTH
+
+    def _loop_config(self, sampler: Sampler, pacer: Pacer | None) -> LoopConfig:
+        """``pacer`` is there where it decides; what passes cost is always measured, so that it is known."""
+        bound = self.tie_bound
+        return LoopConfig(
+            pacer=pacer,
+            costs=self._pacer,
+            # A seed repeats an answer at a fixed depth: the sizes of its passes must not follow what was measured.
+            pads=pacer is not None or sampler.greedy or self._request.sampling.seed is None,
+            tie_safe=None if bound is None else TieSafeVerifier(self._target, sampler, bound, self.stats),
+            on_pass=self._passed,
+            on_first_look=self.on_first_look,
+            on_trace=self.on_trace,
+        )
 
     def _snapshot(self) -> RunStats:
         self.stats.plain_ms = self.plain_cost.told_ms if self.plain_cost is not None else None

@@ -9,14 +9,14 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from engine.decoding import loop as speculate
-from engine.decoding.loop import Block, Speculation
+import engine.pacing.drafter
+from engine.decoding import loop
+from engine.decoding.loop import Block, LoopConfig, Speculation
 from engine.decoding.stats import StatsRecorder
 from engine.drafters import draft_model
 from engine.drafters.draft_model import DraftModelDrafter
 from engine.drafters.suffix.drafter import SuffixDrafter
 from engine.interfaces import Rows, TokenIds
-from engine.pacing import drafter as paced
 from engine.pacing.constants import MAX_DEPTH
 from engine.pacing.cost_curve import CostCurve
 from engine.pacing.drafter import PacedDrafter
@@ -39,7 +39,7 @@ class Clock:
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.now = 0.0
-        for module in (speculate, paced, draft_model):
+        for module in (loop, engine.pacing.drafter, draft_model):
             monkeypatch.setattr(module, "perf_counter", self)
 
     def __call__(self) -> float:
@@ -128,7 +128,8 @@ class Answering:
         self.prompt = np.asarray(self.path[: self.num_prompt], dtype=np.int32)
         self.target.forward(self.prompt[:-1], 0)
         self.stats = StatsRecorder(Mode.AUTO, self.model.n_ctx)
-        self.speculation = Speculation(self.target, self.drafter, Sampler(GREEDY), self.stats, self.prompt, self.pacer)
+        config = LoopConfig(pacer=self.pacer)
+        self.speculation = Speculation(self.target, self.drafter, Sampler(GREEDY), self.stats, self.prompt, config)
         self.began = self.clock.now
         self.proposals: list[Proposal] = []
         self.rests_after_waking: list[int] = []

@@ -7,8 +7,9 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from engine.decoding import loop as speculate
-from engine.decoding.loop import Speculation
+import engine.pacing.drafter
+from engine.decoding import loop
+from engine.decoding.loop import LoopConfig, Speculation
 from engine.decoding.stats import StatsRecorder
 from engine.drafters import draft_model
 from engine.drafters.draft_model import DraftModelDrafter
@@ -16,7 +17,6 @@ from engine.drafters.prompt_lookup import PromptLookupDrafter
 from engine.drafters.suffix.drafter import SuffixDrafter, SuffixRules
 from engine.errors import DecodeError
 from engine.interfaces import Rows, TokenIds
-from engine.pacing import drafter as paced
 from engine.pacing.acceptance import text_kinds
 from engine.pacing.constants import MOST_UNLOOKED
 from engine.pacing.cost_curve import CostCurve
@@ -64,7 +64,7 @@ class Clock:
 @pytest.fixture(autouse=True)
 def clock(monkeypatch: pytest.MonkeyPatch) -> None:
     scripted = Clock(1)
-    for module in (speculate, paced, draft_model):
+    for module in (loop, engine.pacing.drafter, draft_model):
         monkeypatch.setattr(module, "perf_counter", scripted)
 
 
@@ -97,7 +97,9 @@ class Answering:
         for _ in self.target.prefill(ids[self.target.num_past : -1]):
             pass
         stats = StatsRecorder(Mode.AUTO, 256)
-        speculation = Speculation(self.target, self.drafters[name], Sampler(sampling), stats, ids, self.pacer)
+        speculation = Speculation(
+            self.target, self.drafters[name], Sampler(sampling), stats, ids, LoopConfig(pacer=self.pacer)
+        )
         given: list[int] = []
         while len(given) < count:
             before = stats.proposed
@@ -182,7 +184,7 @@ def test_text_that_was_asked_for_by_name_is_left_out_where_it_cannot_pay() -> No
 
 def test_reading_that_was_stopped_does_not_make_drafting_look_dear(monkeypatch: pytest.MonkeyPatch) -> None:
     now = [0.0]
-    for module in (paced, draft_model):
+    for module in (engine.pacing.drafter, draft_model):
         monkeypatch.setattr(module, "perf_counter", lambda: now[0])
 
     def stops() -> bool:
@@ -260,7 +262,7 @@ def test_reading_a_prompt_does_not_make_drafting_look_dear(
     ends: frozenset[int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     now = [0.0]
-    for module in (paced, draft_model):
+    for module in (engine.pacing.drafter, draft_model):
         monkeypatch.setattr(module, "perf_counter", lambda: now[0])
     pacer = Pacer(CostCurve(FLAT), 0.01)
     model = DraftModelDrafter(CachedSequence(Timed(now, 1e-5)), N_VOCAB, ends)
@@ -281,7 +283,7 @@ def test_reading_a_prompt_does_not_make_drafting_look_dear(
 
 def test_what_a_token_takes_is_learnt_where_there_was_little_to_read(monkeypatch: pytest.MonkeyPatch) -> None:
     now = [0.0]
-    for module in (paced, draft_model):
+    for module in (engine.pacing.drafter, draft_model):
         monkeypatch.setattr(module, "perf_counter", lambda: now[0])
     pacer = Pacer(CostCurve(FLAT), 0.05)
     drafter = PacedDrafter(pacer, None, DraftModelDrafter(CachedSequence(Timed(now, 2e-4)), N_VOCAB, frozenset()))
@@ -337,7 +339,7 @@ def test_text_that_was_not_proposed_and_did_not_come_is_learnt_from() -> None:
 def looks(plain_ms: float, look_ms: float, count: int, monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """At which of so many tokens text was looked for while it rests."""
     now = [0.0]
-    monkeypatch.setattr(paced, "perf_counter", lambda: now[0])
+    monkeypatch.setattr(engine.pacing.drafter, "perf_counter", lambda: now[0])
     lengths: list[int] = []
 
     def slow_look(history: np.ndarray, limit: int) -> object:

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.decoding.loop import Speculation
+from engine.decoding.loop import LoopConfig, Speculation
 from engine.decoding.stats import StatsRecorder
 from engine.drafters.draft_model import DraftModelDrafter
 from engine.drafters.suffix.drafter import SuffixDrafter
@@ -79,7 +79,7 @@ class Home:
         self.target.sizes.clear()
         drafter = self.drafter(mode)
         stats = StatsRecorder(mode, 2048)
-        speculation = Speculation(target, drafter, Sampler(self.sampling), stats, ids, self.pacer)
+        speculation = Speculation(target, drafter, Sampler(self.sampling), stats, ids, LoopConfig(pacer=self.pacer))
         started, given = self.clock.now, 0
         while given < num_tokens:
             if rest := drafter.rest(speculation.history):

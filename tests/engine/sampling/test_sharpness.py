@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from engine.decoding.loop import Speculation
+from engine.decoding.loop import LoopConfig, Speculation
 from engine.decoding.stats import StatsRecorder
 from engine.drafters.base import Drafter
 from engine.drafters.draft_model import DraftModelDrafter
@@ -144,8 +144,8 @@ def tokens(drafter: Drafter, sharpness: Sharpness, params: SamplingParams, promp
     """The first three of an answer, and more is never drafted than two."""
     target = CachedSequence(MarkovModel(P_LOGITS))
     target.forward(prompt[:-1], 0)
-    speculation = Speculation(target, drafter, Sampler(params), StatsRecorder(Mode.DRAFT, 256), prompt)
-    speculation.on_first_look = sharpness.observe
+    config = LoopConfig(on_first_look=sharpness.observe)
+    speculation = Speculation(target, drafter, Sampler(params), StatsRecorder(Mode.DRAFT, 256), prompt, config)
     ids: list[int] = []
     while len(ids) < 3:
         ids += speculation.step(2, 3 - len(ids)).ids
