@@ -27,12 +27,6 @@ class Recovery:
             return 0.0
         return self._save_ms() + (1.0 - alive) * self._rejected_ms(curve, num_proposed / 2)
 
-    def spent_ms(self, curve: CostCurve, num_proposed: int, num_accepted: int) -> float:
-        """What it was after all."""
-        if num_proposed <= self.num_snapshots:
-            return 0.0
-        return self._save_ms() + (self._rejected_ms(curve, num_accepted) if num_accepted < num_proposed else 0.0)
-
     def rejection_ms(self, curve: CostCurve) -> float:
         """What the rejection of the first of a few tokens costs, for a sentence."""
         return self.save_ms + self.restore_ms + self._replay_ms(curve, 1.0)

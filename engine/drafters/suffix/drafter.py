@@ -50,7 +50,6 @@ class SuffixDrafter:
         self._index = SuffixIndex()
         self.past, self.ends = past, ends
         self.min_match = self._rules.min_match
-        self.num_read = 0  # tokens of the history that the last `begin` had to index
         self._past_match = NO_MATCH
         self._ahead = self._past_ahead = NO_MATCH  # the same, some tokens ahead of the history
         self._waiting: list[int] = []  # the tokens after these, not looked for yet: they would not be enough
@@ -60,7 +59,6 @@ class SuffixDrafter:
         known = len(self._index)
         if known > len(history) or not np.array_equal(history[:known], self._index.ids):
             self._index = SuffixIndex()
-        self.num_read = len(history) - len(self._index)
         self._past_match = NO_MATCH
         self._follow_past(history[: len(self._index)][-self._rules.max_match :].tolist())
         self.follow(history[len(self._index) :].tolist())
