@@ -20,6 +20,7 @@ from engine.cache.speeds import DISK, MEMORY, PROMPT, SAVE, StateSpeeds
 from engine.decoding.stats import StatsRecorder
 from engine.errors import DecodeError
 from engine.sampling.sampler import History
+from engine.sentences import Sentence, said
 from engine.sequence import CachedSequence, SequenceState, shared_tokens
 
 log = logging.getLogger(__name__)
@@ -29,6 +30,8 @@ LEAST_TOKENS = 32  # fewer are not worth the trouble
 MOST_MEMORY_BYTES = 2 << 30
 _MEMORY_SHARE = 4  # at most this part of the free memory
 _CLOSING_S = 2.0  # for writing when the app ends
+_OF_MODEL = {"target": said("of the target"), "draft": said("of the draft")}
+_SOURCES = {MEMORY: said("from memory"), DISK: said("from disk")}
 
 
 @dataclass(slots=True)
@@ -218,10 +221,7 @@ class StateCache:
         if decoding is None or restoring is None or restoring < decoding:
             return True  # also where one is not known yet: trying it is how it becomes known
         self._speeds.doubt(identity, found.place)
-        self._tell(
-            f"{spared:,} tokens are decoded again (about {_ms(decoding)}): bringing them back from {found.place} "
-            f"would take about {_ms(restoring)}"
-        )
+        self._tell(_decoded_again(spared, decoding, found.place, restoring))
         return False
 
     def _keep(self, slot: _Slot, owner: int) -> None:
@@ -239,7 +239,14 @@ class StateCache:
             return
         took = time.perf_counter() - started
         self._speeds.note(identity, SAVE, state.num_bytes, took)
-        self._tell(f"kept {num_past:,} tokens of the {slot.role} for the chat before in {_ms(took)}")
+        self._tell(
+            said(
+                "kept {tokens} {of_model} for the chat before in {took}",
+                tokens=_tokens(num_past),
+                of_model=_OF_MODEL[slot.role],
+                took=_time(took),
+            )
+        )
         self._put(StateKey(identity, owner), state)
 
     def _put(self, key: StateKey, state: SequenceState) -> None:
@@ -261,7 +268,7 @@ class StateCache:
             state = self._files.read(found.key)
         if state is None or not slot.sequence.adopt(state):
             self._drop(found.key)
-            self._tell("a kept cache could not be brought back; its tokens are decoded again")
+            self._tell(said("a kept cache could not be brought back; its tokens are decoded again"))
             return
         took = time.perf_counter() - started
         self._speeds.note(found.key.identity, found.place, found.num_bytes, took)
@@ -271,7 +278,15 @@ class StateCache:
             self._stats.restore_s += took
             if slot.role == "target":
                 self._stats.restored_tokens = found.num_usable
-        self._tell(f"brought back {found.num_usable:,} tokens of the {slot.role} from {found.place} in {_ms(took)}")
+        self._tell(
+            said(
+                "brought back {tokens} {of_model} {source} in {took}",
+                tokens=_tokens(found.num_usable),
+                of_model=_OF_MODEL[slot.role],
+                source=_SOURCES[found.place],
+                took=_time(took),
+            )
+        )
 
     def _drop(self, key: StateKey) -> None:
         self._kept.pop(key, None)
@@ -287,5 +302,26 @@ def _memory_limit() -> int:
     return min(MOST_MEMORY_BYTES, psutil.virtual_memory().available // _MEMORY_SHARE)
 
 
-def _ms(seconds: float) -> str:
-    return f"{seconds * 1000.0:,.1f} ms" if seconds < 0.1 else f"{seconds:,.2f} s"
+def _decoded_again(num_tokens: int, decoding_s: float, place: str, restoring_s: float) -> Sentence:
+    fields = {"decoding": _time(decoding_s), "source": _SOURCES[place], "restoring": _time(restoring_s)}
+    if num_tokens == 1:
+        return said(
+            "1 token is decoded again (about {decoding}): bringing it back {source} would take about {restoring}",
+            **fields,
+        )
+    return said(
+        "{number:,} tokens are decoded again (about {decoding}): bringing them back {source} would take about "
+        "{restoring}",
+        number=num_tokens,
+        **fields,
+    )
+
+
+def _tokens(number: int) -> Sentence:
+    return said("1 token") if number == 1 else said("{number:,} tokens", number=number)
+
+
+def _time(seconds: float) -> Sentence:
+    if seconds < 0.1:
+        return said("{number:,.1f} ms", number=seconds * 1000.0)
+    return said("{number:,.2f} s", number=seconds)

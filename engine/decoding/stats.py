@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from engine.intervals import GROWTH, LAST_BUCKET
 from engine.pacing.pacer import Pacer
 from engine.records import Mode, RunStats, Source
+from engine.sentences import said
 
 MAX_DECISIONS = 50  # an answer that changes its pace more often is not better explained by more lines
 MAX_DEPTH = 32  # proposed tokens per pass that are counted one by one; the settings offer no more
@@ -90,7 +91,7 @@ class StatsRecorder:
     def tell(self, reason: str) -> None:
         """Note why something runs differently from this token on."""
         if len(self.decisions) < MAX_DECISIONS:
-            self.decisions.append(f"token {self.tokens}: {reason}")
+            self.decisions.append(said("token {place}: {reason}", place=self.tokens, reason=reason))
 
     def snapshot(self) -> RunStats:
         """The counters as plain data. Costs tens of microseconds: a few times a second, not each pass."""

@@ -10,6 +10,7 @@ from engine.llama import library
 from engine.loading.loading import LoadedModel
 from engine.pacing.measuring import DraftingTimes, ShouldStop, measure_drafting, nobody_waits
 from engine.pacing.thread_choice import choose_threads
+from engine.sentences import said
 from engine.storage.cost_store import CostStore, SavedCosts
 from engine.tuning.free_cores import FreeCores
 from engine.tuning.threads import ThreadControl
@@ -27,7 +28,7 @@ class DraftCosts:
         self._capped = False  # by the target, which gave cores up that the draft wants as well
         self.is_measured = False
         self.is_known = False  # well enough to be kept: neither in a hurry nor beside another program
-        self._news = ""
+        self._news: str = ""
 
     # ---- measuring --------------------------------------------------------------------------------------------------
 
@@ -94,7 +95,7 @@ class DraftCosts:
         if self._control.observe(1, step_ms):
             self._draft.context.set_threads(self._control.threads)
         if self._control.reason != before:
-            self._news = f"draft model: {self._control.reason}"
+            self._news = said("draft model: {why}", why=self._control.reason)
 
     def take_news(self) -> str:
         """A sentence where its threads changed for good since the last time, else nothing."""

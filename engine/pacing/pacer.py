@@ -38,6 +38,7 @@ from engine.pacing.constants import (
 )
 from engine.pacing.cost_curve import CostCurve
 from engine.pacing.recovery import Recovery
+from engine.sentences import Sentence
 
 _FIRST_OVERHEAD_MS, _FIRST_ROW_MS = 0.05, 0.02
 _MOST = 1e4  # no average reaches it
@@ -496,7 +497,7 @@ class Pacer:
                 )
             self.explanation.tell(state, sentence)
 
-    def _why_text_rests(self, kinds: Sequence[int]) -> str:
+    def _why_text_rests(self, kinds: Sequence[int]) -> Sentence:
         accepted = self.learnt.text.chance(kinds[0])
 
         def pays(chance: float) -> bool:

@@ -62,7 +62,7 @@ class TemplateRenderer:
         answer = json.loads(line)
         if "refused" in answer:
             raise TemplateRefusedError(
-                said("The model's chat template failed: {refused}.", refused=answer["refused"].rstrip("."))
+                said("The model's chat template failed: {reason}.", reason=answer["refused"].rstrip("."))
             )
         text: str = answer["text"]
         return text

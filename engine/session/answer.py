@@ -35,7 +35,7 @@ from engine.records import (
 )
 from engine.sampling.distribution import Distribution
 from engine.sampling.sampler import History, Sampler
-from engine.sentences import said
+from engine.sentences import Sentence, said
 from engine.sequence import CachedSequence
 
 TEXT_INTERVAL_S = 0.03  # text of plain passes leaves this often: letters seem to flow, and a pass has little beside it
@@ -94,7 +94,7 @@ class Answer:
         if rest.text:
             yield self._chunk(rest)
         if self.tie_bound is not None:
-            self.stats.decisions.append(self._tie_summary(self.tie_bound))
+            self.stats.decisions.append(_tie_summary(self.stats, self.tie_bound.margin))
         yield Finished(self._request.request_id, reason, self._snapshot(), tuple(self._ids))
 
     @property
@@ -160,11 +160,9 @@ class Answer:
         self.stats.left_out, self.stats.unanswered = num_messages, num_questions
         decisions, size = self.stats.decisions, self._target.n_ctx
         if num_messages:
-            decisions.append(f"the {num_messages} oldest messages are left out: the context holds {size:,} tokens")
+            decisions.append(_messages_left_out(num_messages, size))
         if num_questions:
-            decisions.append(
-                f"{num_questions} questions without an answer are left out: the context holds {size:,} tokens"
-            )
+            decisions.append(_questions_left_out(num_questions, size))
         return ids
 
     def _prefill(self, prompt: History, should_stop: Callable[[], bool]) -> Generator[Event, None, bool]:
@@ -256,13 +254,6 @@ class Answer:
                 )
         return speculation.step(self._pace.depth, wanted)
 
-    def _tie_summary(self, bound: TieBound) -> str:
-        stats = self.stats
-        return (
-            f"tie-safe: {stats.tie_checks} near ties (margins under {bound.margin:.4f}) decided as in plain decoding, "
-            f"{stats.tie_tokens} tokens decoded again in {stats.tie_s * 1000.0:.0f} ms"
-        )
-
     def _passed(self, num_tokens: int, passes_ms: Sequence[float]) -> None:
         if self.plain_cost is not None:  # before another curve is in force
             self.plain_cost.passed(num_tokens, passes_ms)
@@ -294,3 +285,43 @@ class Answer:
 def _ends_with(is_eog: Callable[[int], bool]) -> Callable[[History], bool]:
     """Whether the last token of a history ends an answer."""
     return lambda history: is_eog(int(history[-1]))
+
+
+def _messages_left_out(number: int, n_ctx: int) -> Sentence:
+    if number == 1:
+        return said("the oldest message is left out: the context holds {size:,} tokens", size=n_ctx)
+    return said(
+        "the {number} oldest messages are left out: the context holds {size:,} tokens", number=number, size=n_ctx
+    )
+
+
+def _questions_left_out(number: int, n_ctx: int) -> Sentence:
+    if number == 1:
+        return said("a question without an answer is left out: the context holds {size:,} tokens", size=n_ctx)
+    return said(
+        "{number} questions without an answer are left out: the context holds {size:,} tokens",
+        number=number,
+        size=n_ctx,
+    )
+
+
+def _tie_summary(stats: StatsRecorder, margin: float) -> Sentence:
+    """What tie-safe decoding did; ``margin`` in logits."""
+    if stats.tie_checks == 1:
+        ties = said("1 near tie (margin under {margin:.4f}) decided as in plain decoding", margin=margin)
+    else:
+        ties = said(
+            "{number} near ties (margins under {margin:.4f}) decided as in plain decoding",
+            number=stats.tie_checks,
+            margin=margin,
+        )
+    milliseconds = stats.tie_s * 1000.0
+    if stats.tie_tokens == 1:
+        again = said("1 token decoded again in {milliseconds:.0f} ms", milliseconds=milliseconds)
+    else:
+        again = said(
+            "{number} tokens decoded again in {milliseconds:.0f} ms",
+            number=stats.tie_tokens,
+            milliseconds=milliseconds,
+        )
+    return said("tie-safe: {ties}, {again}", ties=ties, again=again)

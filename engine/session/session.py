@@ -220,7 +220,7 @@ class Session:
         tie_safe = request.tie_safe and request.sampling.greedy
         reason = self._unavailable(target).get(request.mode, "")
         if tie_safe and request.mode is not Mode.OFF and target.sequence.num_snapshots is not None:
-            reason = "tie-safe needs a memory that can go back any distance, and this model's cannot."
+            reason = said("tie-safe needs a memory that can go back any distance, and this model's cannot.")
         mode = Mode.OFF if reason else request.mode
         costs = self._pair_costs()
         paced = mode is not Mode.OFF and request.depth is None
@@ -243,7 +243,7 @@ class Session:
         answer.on_trace = self.on_trace
         answer.tie_bound = self._tie_bound_in_use() if tie_safe and mode is not Mode.OFF else None
         if model is not None:
-            model.on_failure = lambda why: answer.stats.tell(f"draft left out: {why}")
+            model.on_failure = lambda why: answer.stats.tell(said("draft left out: {reason}", reason=why))
         if reason:
             answer.stats.decisions.append(said("plain decoding instead: {reason}", reason=reason))
         if note:

@@ -24,7 +24,7 @@ from engine.records import (
     SummaryUpdate,
     TextChunk,
 )
-from engine.sentences import said
+from engine.sentences import Sentence, said
 
 ROOM_SHARE = 8  # this part of the context is for the answer, and as much for the summary
 _LEAST_TOKENS, _MOST_TOKENS = 48, 512  # of a summary
@@ -73,7 +73,7 @@ class Summarising:
         self._count = count
         self._n_ctx = n_ctx
         self._least_room = least_room
-        self.note = ""  # for the decisions of the answer
+        self.note: str = ""  # for the decisions of the answer
 
     def fitted(
         self, request: ChatRequest, run: Run, should_stop: Callable[[], bool]
@@ -100,7 +100,7 @@ class Summarising:
             if not should_stop():
                 yield self._failed(request, plan.num_messages, why)
             return dropping
-        self.note = f"the {plan.num_messages} oldest messages are sent as a summary"
+        self.note = _note(plan.num_messages)
         yield SummaryUpdate(request.request_id, plan.num_messages, summary, complete=True)
         return replace(dropping, messages=with_summary(request.messages, plan.num_messages, summary))
 
@@ -143,6 +143,12 @@ class Summarising:
             return "", said("The summary was cancelled.")
         summary = _tidied(text, cut=reason is FinishReason.LENGTH)
         return summary, "" if summary else said("The model wrote no summary.")
+
+
+def _note(num_messages: int) -> Sentence:
+    if num_messages == 1:
+        return said("the oldest message is sent as a summary")
+    return said("the {number} oldest messages are sent as a summary", number=num_messages)
 
 
 def _tidied(text: str, *, cut: bool) -> str:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping, Sequence
 
+from engine.sentences import Sentence, said
 from engine.tuning.free_cores import FreeCores
 
 COLLAPSED = 2.5  # times what a pass of this size usually takes
@@ -60,7 +61,7 @@ class ThreadControl:
         """
         self.best = self.threads = best
         self.most = max(best, most)
-        self.reason = ""
+        self.reason: str = ""
         self._clock, self._free = clock, free
         self._believing = False  # that the cores are free again: the trial is because of that
         self._usual: dict[int, dict[int, float]] = {}  # by threads and size of a pass, with nobody in the way
@@ -164,13 +165,13 @@ class ThreadControl:
                 self._free.learn(were_back=paid)
                 self._free.begin(taken=True)
             self._fewer = {}
-            self.reason = f"{_counted(before)} to {self.threads}: another program uses the cores"
+            self.reason = _changed(before, self.threads, said("another program uses the cores"))
             return
         self._try_at, self._believing = self._clock(), False
         self._fewer, self._won_ms = slower, 0.0
-        why = "the cores are free again" if self.threads <= self.best else "that is faster here"
+        why = said("the cores are free again") if self.threads <= self.best else said("that is faster here")
         self.best = max(self.best, self.threads)
-        self.reason = f"{_counted(before)} to {self.threads}: {why}"
+        self.reason = _changed(before, self.threads, why)
 
     def _postpone(self, lost_ms: float) -> None:
         """Wait before the next trial; where threads were taken away, no longer than makes such losses small."""
@@ -227,5 +228,6 @@ def _nearest(passes_ms: Mapping[int, float], num_tokens: int) -> float:
     return passes_ms[min(passes_ms, key=lambda size: abs(size - num_tokens))]
 
 
-def _counted(threads: int) -> str:
-    return "1 thread" if threads == 1 else f"{threads} threads"
+def _changed(before: int, threads: int, why: Sentence) -> Sentence:
+    counted = said("1 thread") if before == 1 else said("{number} threads", number=before)
+    return said("{before} to {threads}: {why}", before=counted, threads=threads, why=why)

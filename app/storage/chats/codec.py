@@ -19,6 +19,7 @@ from typing import Any
 from app.domain.messages import MessageView
 from engine.intervals import checked_counts
 from engine.records import GREEDY, Mode, PassOdds, RunStats, Source, TokenSpan
+from engine.sentences import from_json, to_json
 
 log = logging.getLogger(__name__)
 
@@ -114,13 +115,18 @@ def _percent(share: float | None) -> float | None:
     return _MOST if 99 < value < 100 else round(value)
 
 
-def stats_to_text(stats: RunStats | None) -> str | None:
-    """Encode the counters of an answer."""
+def stats_to_text(stats: RunStats | None, *, keeps_templates: bool = False) -> str | None:
+    """Encode the counters of an answer.
+
+    With ``keeps_templates`` its decisions can be told in another language later; else they are plain text.
+    """
     if stats is None:
         return None
     # Not asdict: it would deep-copy the mapping's keys for nothing.
     values: dict[str, Any] = {name: getattr(stats, name) for name in sorted(_STATS_FIELDS)}
     values["provenance"] = {source.value: count for source, count in stats.provenance.items()}
+    if keeps_templates:
+        values["decisions"] = [to_json(decision) for decision in stats.decisions]
     return json.dumps(values, separators=(",", ":"))
 
 
@@ -133,13 +139,15 @@ def stats_from_text(text: str | None) -> RunStats | None:
         for name in _TUPLES:
             if name in values:
                 values[name] = tuple(values[name])
+        if "decisions" in values:
+            values["decisions"] = tuple(from_json(decision) for decision in values["decisions"])
         if "mode" in values:
             values["mode"] = Mode(values["mode"])
         values["interval_counts"] = checked_counts(values.get("interval_counts", {}))
         counts = values.get("provenance", {})
         values["provenance"] = {Source(key): int(count) for key, count in counts.items()}
         return RunStats(**values)
-    except (ValueError, TypeError, AttributeError, ArithmeticError, RecursionError):
+    except (ValueError, TypeError, LookupError, AttributeError, ArithmeticError, RecursionError):
         log.warning("The figures of a stored answer cannot be read and are left out.")
         return None
 
