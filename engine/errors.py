@@ -44,7 +44,7 @@ class PacelineError(Exception):
         return Problem(self.title, self.message, self.advice)
 
     @property
-    def told(self) -> Sentence:
+    def one_line(self) -> Sentence:
         """All of it in one line."""
         title, message, advice = (
             text if isinstance(text, Sentence) else said(text) for text in (self.title, self.message, self.advice)

@@ -41,7 +41,7 @@ class StateSpeeds:
             del self._kept[old]
         self._changed = True
 
-    def doubt(self, identity: str, kind: str) -> None:
+    def relax(self, identity: str, kind: str) -> None:
         """A figure has decided that something is not done: it may have been taken in a bad moment."""
         if kind in self._kept.get(identity, {}):
             self._kept[identity][kind] *= _RELAX

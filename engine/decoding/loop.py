@@ -32,7 +32,7 @@ from engine.sequence import CachedSequence
 
 
 @dataclass(frozen=True, slots=True)
-class Block:
+class StepOutput:
     """The tokens that one pass gave, at least one, where each came from, and the proposed ones that were not kept.
 
     Of several plain passes at once: one token each. ``odds`` where something was proposed.
@@ -108,7 +108,7 @@ class Speculation:
         """How many more tokens the context can take."""
         return self._target.n_ctx - self._count + 1
 
-    def step(self, depth: int, wanted: int) -> Block:
+    def step(self, depth: int, wanted: int) -> StepOutput:
         """One pass, with at most ``depth`` proposed tokens; ``wanted`` (>= 1) tokens are still welcome.
 
         Raises:
@@ -144,7 +144,7 @@ class Speculation:
             )
         times.append(perf_counter())
         token_ms = self._pacer.token_ms if self._pacer is not None and self._config.on_trace is not None else None
-        block = self._emit(draft, verdict)
+        output = self._emit(draft, verdict)
         self._drafter.observe(kept)
         times.append(perf_counter())
         if self._tie_safe is not None:
@@ -156,9 +156,9 @@ class Speculation:
         self._count_times(times, num_pending, len(ids), (num_proposed, kept))
         if self._config.on_pass is not None:
             self._config.on_pass(num_pending + len(ids), ((times[3] - times[2]) * 1000.0,))
-        return block
+        return output
 
-    def run_plain(self, most: int, budget_s: float, ends_run: Callable[[History], bool]) -> Block:
+    def run_plain(self, most: int, budget_s: float, ends_run: Callable[[History], bool]) -> StepOutput:
         """Passes without a draft one after another, up to ``most`` (>= 1), or for ``budget_s`` seconds.
 
         ``ends_run`` hears of the history after every token, and ends it there.
@@ -196,7 +196,7 @@ class Speculation:
                 break
         self._count = count
         self._count_plain(begun, passed)
-        return Block(ids, [Source.TARGET] * len(ids), [], len(ids))
+        return StepOutput(ids, [Source.TARGET] * len(ids), [], len(ids))
 
     def _plain_choice(self) -> Callable[[Row, History], int]:
         """The token after a history, from its row."""
@@ -300,23 +300,23 @@ class Speculation:
 
         return verify_block(draft, p_at, sampler.uniform)
 
-    def _emit(self, draft: Draft, verdict: Verdict) -> Block:
+    def _emit(self, draft: Draft, verdict: Verdict) -> StepOutput:
         kept, count = verdict.num_accepted, self._count
         ids = [*draft.ids[:kept], verdict.next_id]
         self._tokens[count : count + kept + 1] = ids
         self._count = count + kept + 1
         rejected = draft.ids[kept:] if verdict.next_source is Source.RECOVERED else []
-        return Block(ids, [*draft.provenance[:kept], verdict.next_source], rejected, 1, self._odds(draft, verdict))
+        return StepOutput(ids, [*draft.provenance[:kept], verdict.next_source], rejected, 1, self._odds(draft, verdict))
 
     def _odds(self, draft: Draft, verdict: Verdict) -> PassOdds | None:
         if not draft.ids:
             return None
         if self._sampler.greedy:
             return GREEDY
-        looks = verdict.looks
+        probs = verdict.probs
         if draft.q is None:
-            return PassOdds(tuple([(p, None) for p, _ in looks]), verdict.next_p)
+            return PassOdds(tuple([(p, None) for p, _ in probs]), verdict.next_p)
         if draft.sources is not None:  # some of it is text, whose q is certainty
-            pairs = zip(looks, draft.sources, strict=False)
+            pairs = zip(probs, draft.sources, strict=False)
             return PassOdds(tuple([(p, q if came is Source.DRAFT else None) for (p, q), came in pairs]), verdict.next_p)
-        return PassOdds(tuple(looks), verdict.next_p)
+        return PassOdds(tuple(probs), verdict.next_p)

@@ -81,14 +81,14 @@ class StatsRecorder:
         for source in sources:
             self._provenance[source] += 1
 
-    def follow(self, pacer: Pacer) -> None:
+    def record_pacing(self, pacer: Pacer) -> None:
         """Note a new reason of the pacer's, and the depth that it used last."""
         self.depth = self._last_proposed
         if pacer.reason and pacer.reason != self._last_reason:
             self._last_reason = pacer.reason
-            self.tell(pacer.reason)
+            self.add_decision(pacer.reason)
 
-    def tell(self, reason: str) -> None:
+    def add_decision(self, reason: str) -> None:
         """Note why something runs differently from this token on."""
         if len(self.decisions) < MAX_DECISIONS:
             self.decisions.append(said("token {place}: {reason}", place=self.tokens, reason=reason))

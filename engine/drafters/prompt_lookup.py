@@ -15,7 +15,7 @@ from engine.records import Source
 from engine.sampling.sampler import History, Sampler
 
 MAX_MATCH = 5
-LONGEST_TOLD = 16  # tokens of a match that are counted: the longer it is, the likelier it goes on
+MAX_COUNTED_MATCH = 16  # tokens of a match that are counted: the longer it is, the likelier it goes on
 MIN_MATCH = 2  # a single token matches nearly always and is nearly always wrong
 
 
@@ -70,7 +70,7 @@ class PromptLookupDrafter:
     def _matching(self, start: int, size: int) -> int:
         """How many tokens before ``start`` are those at the end of the text, of which ``size`` are known to be."""
         ids, end = self._ids, len(self._ids)
-        while size < LONGEST_TOLD and start > size and ids[start - size - 1] == ids[end - size - 1]:
+        while size < MAX_COUNTED_MATCH and start > size and ids[start - size - 1] == ids[end - size - 1]:
             size += 1
         return size
 

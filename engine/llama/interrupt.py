@@ -37,12 +37,12 @@ class Interrupt:
         """Have these contexts listen; not those whose memory is a state, which a pass that ends early would cost."""
         listening = [context for context in contexts if context.num_snapshots is None]
         for context in listening:
-            context.ask_to_end(_asks(), self._text)
+            context.set_abort_callback(_asks(), self._text)
         try:
             yield
         finally:
             for context in listening:
-                context.ask_to_end(None, None)
+                context.set_abort_callback(None, None)
 
 
 @cache

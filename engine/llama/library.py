@@ -47,14 +47,14 @@ _recent_errors: collections.deque[str] = collections.deque(maxlen=20)
 _recent_buffers: collections.deque[str] = collections.deque(maxlen=200)
 _started: list[Any] = []
 _interrupts: list[bool] = []  # Ctrl+C while a line was logged
-_forgone: list[str] = []  # kernels that do not work in this process
+_disabled: list[str] = []  # kernels that do not work in this process
 
 # Files of llama.cpp as the platforms name them; what else is in a process has other names.
-_OUR_FILES = re.compile(r"(?:lib)?(?:llama|ggml(?:-[\w-]+)?)(?:\.\d+)*\.(?:so(?:\.\d+)*|dylib|dll)")
+_LLAMA_FILES = re.compile(r"(?:lib)?(?:llama|ggml(?:-[\w-]+)?)(?:\.\d+)*\.(?:so(?:\.\d+)*|dylib|dll)")
 _ELF_BUILD_ID = re.compile(rb"\x04\x00{3}([\x08-\x20])\x00{3}\x03\x00{3}GNU\x00", re.DOTALL)
 _NOTES_BYTES = 65536  # the linker puts its notes at the beginning
 _BUILD_DIGITS = 12
-_GONE = " (deleted)"  # behind the name of a file that was replaced or removed while it is in use
+_DELETED = " (deleted)"  # behind the name of a file that was replaced or removed while it is in use
 # What each of the set-up's files of kernels calls llama.cpp's own function, which stays in the library beside ours.
 KERNEL_MARKS = {
     "few_tokens": b"ggml_gemm_q4_0_8x8_q8_0_stock",
@@ -158,7 +158,7 @@ class LoadedLibrary:
     kernels: tuple[str, ...] = ()
 
     @property
-    def told(self) -> str:
+    def description(self) -> str:
         """Whose it is, its name, build and kernels, on one line and without a folder."""
         facts = f"build {self.build or 'unknown'}"
         if "ggml-cpu" in self.path.name:
@@ -173,8 +173,8 @@ def loaded_libraries() -> tuple[LoadedLibrary, ...]:
 
     An ``LD_LIBRARY_PATH`` that names another build takes the place of the package's without a word.
     """
-    paths = sorted({path for path in _mapped_files() if _OUR_FILES.fullmatch(Path(path.removesuffix(_GONE)).name)})
-    return tuple(_examined(path) for path in paths)
+    paths = sorted({path for path in _mapped_files() if _LLAMA_FILES.fullmatch(Path(path.removesuffix(_DELETED)).name)})
+    return tuple(_examine(path) for path in paths)
 
 
 def library_notices() -> tuple[Sentence, ...]:
@@ -210,14 +210,14 @@ def _mapped_files() -> list[str]:
 
 
 @cache
-def _examined(mapped: str) -> LoadedLibrary:
+def _examine(mapped: str) -> LoadedLibrary:
     """Look at a file, which may have hundreds of megabytes: once."""
-    path = Path(mapped.removesuffix(_GONE))
+    path = Path(mapped.removesuffix(_DELETED))
     frozen = getattr(sys, "_MEIPASS", None)
     homes = (Path(lib.__file__).parent, *([Path(frozen)] if frozen else ()))
     is_package = any(path.resolve().is_relative_to(home.resolve()) for home in homes)
     try:
-        if mapped.endswith(_GONE):
+        if mapped.endswith(_DELETED):
             return LoadedLibrary(path, is_package, "")
         with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as content:
             found = _ELF_BUILD_ID.search(content, 0, _NOTES_BYTES)
@@ -232,13 +232,13 @@ def _examined(mapped: str) -> LoadedLibrary:
 
 def uses_repacking() -> bool:
     """Whether models are loaded with weights laid out for this processor's fastest kernels."""
-    return not _forgone
+    return not _disabled
 
 
-def forgo_repacking() -> None:
+def disable_repacking() -> None:
     """Load no more models that way: those kernels do not work here."""
-    if not _forgone:
-        _forgone.append("repacking")
+    if not _disabled:
+        _disabled.append("repacking")
 
 
 def system_info() -> str:
@@ -284,7 +284,7 @@ def machine_facts() -> tuple[object, ...]:
     spin = os.environ.get("GOMP_SPINCOUNT", os.environ.get("OMP_WAIT_POLICY", ""))
     files = [(path.name, path.stat().st_size, path.stat().st_mtime_ns) for path in sorted(compiled_files())]
     others = [(str(library.path), library.build) for library in loaded_libraries() if not library.is_package]
-    return (build, files, system_info(), _processor_line(), physical_cores(), spin, *_forgone, *others)
+    return (build, files, system_info(), _processor_line(), physical_cores(), spin, *_disabled, *others)
 
 
 def processor_name() -> str:

@@ -17,7 +17,7 @@ from engine.llama import library
 from engine.llama.context import ContextParams, LlamaContext
 from engine.llama.model import LlamaModel
 from engine.llama.snapshots import affordable_snapshots
-from engine.llama.top_chain import NUM_CANDIDATES, candidates_pay
+from engine.llama.top_k_sampler import NUM_CANDIDATES, candidates_pay
 from engine.loading.memory_use import estimated_memory, reported_memory
 from engine.records import CacheType, FlashAttention, LoadRequest, ModelInfo, SamplingParams
 from engine.sentences import said
@@ -49,7 +49,7 @@ def target_options(request: LoadRequest) -> LoadOptions:
 def draft_options(request: LoadRequest, n_ctx: int) -> LoadOptions:
     """What a request asks for the draft: as long a context as the target's, on the same device unless it says so.
 
-    (Where nobody asked, `draft_place` measures whether the processor is faster.)
+    (Where nobody asked, `draft_placement` measures whether the processor is faster.)
     """
     gpu_layers = request.gpu_layers if request.draft_gpu_layers is None else request.draft_gpu_layers
     kind = request.draft_cache_type
@@ -82,7 +82,7 @@ class LoadedModel:
         self.model.close()
 
 
-def fitting(paths: Sequence[str], options: LoadOptions) -> LoadOptions:
+def fit_context(paths: Sequence[str], options: LoadOptions) -> LoadOptions:
     """Settle the context before anything is loaded: the asked one, or the largest automatic one that fits.
 
     With a GPU the main memory is not the limit, and llama.cpp tells what does not fit there.

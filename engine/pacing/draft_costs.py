@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from engine.llama import library
 from engine.loading.loading import LoadedModel
-from engine.pacing.measuring import DraftingTimes, ShouldStop, measure_drafting, nobody_waits
+from engine.pacing.measuring import DraftingTimes, ShouldStop, measure_drafting, never_stop
 from engine.pacing.thread_choice import choose_threads
 from engine.sentences import said
 from engine.storage.cost_store import CostStore, SavedCosts
@@ -28,11 +28,11 @@ class DraftCosts:
         self._capped = False  # by the target, which gave cores up that the draft wants as well
         self.is_measured = False
         self.is_known = False  # well enough to be kept: neither in a hurry nor beside another program
-        self._news: str = ""
+        self._notice: str = ""
 
     # ---- measuring --------------------------------------------------------------------------------------------------
 
-    def take_kept(self) -> float | None:
+    def load_saved(self) -> float | None:
         """What an earlier start kept: milliseconds of a step, and the threads; None where nothing was."""
         kept = self._store.get(self._key)
         if kept is None:
@@ -47,7 +47,7 @@ class DraftCosts:
         if step_ms > 0.0 and self.is_known and not self._capped and not self._control.is_disturbed:
             self._store.put(self._key, SavedCosts(self._control.best, {0: {1: step_ms}}))
 
-    def choose_threads(self, budget_s: float, should_stop: ShouldStop = nobody_waits) -> None:
+    def choose_threads(self, budget_s: float, should_stop: ShouldStop = never_stop) -> None:
         """Measure which number of threads is the fastest.
 
         Raises:
@@ -58,7 +58,7 @@ class DraftCosts:
         chosen = choose_threads(self._draft, self._asked, _SIZES, budget_s, settled=settled, should_stop=should_stop)
         self._control = self._new_control(chosen)
 
-    def time_step(self, n_vocab: int, should_stop: ShouldStop = nobody_waits) -> DraftingTimes:
+    def time_step(self, n_vocab: int, should_stop: ShouldStop = never_stop) -> DraftingTimes:
         """What one more token takes now, drafted for a target of ``n_vocab`` tokens.
 
         Raises:
@@ -78,7 +78,7 @@ class DraftCosts:
 
     # ---- while answering --------------------------------------------------------------------------------------------
 
-    def follow(self, target: ThreadControl | None) -> None:
+    def apply_threads(self, target: ThreadControl | None) -> None:
         """Put the threads in force; ``target`` is the control of a target that wants the same cores, where one does."""
         capped = target is not None and target.threads < target.best
         if self._capped and not capped:  # the cores are back, so the draft need not find that out by trials
@@ -87,7 +87,7 @@ class DraftCosts:
         count = self._control.threads
         self._draft.context.set_threads(min(count, target.threads) if capped and target is not None else count)
 
-    def drafted(self, step_ms: float) -> None:
+    def observe_draft_step(self, step_ms: float) -> None:
         """A token took the draft so long: another program may want its cores, or have left them."""
         if self._capped or self._draft.model.gpu_layers:
             return
@@ -95,9 +95,9 @@ class DraftCosts:
         if self._control.observe(1, step_ms):
             self._draft.context.set_threads(self._control.threads)
         if self._control.reason != before:
-            self._news = said("draft model: {why}", why=self._control.reason)
+            self._notice = said("draft model: {why}", why=self._control.reason)
 
-    def take_news(self) -> str:
+    def take_notice(self) -> str:
         """A sentence where its threads changed for good since the last time, else nothing."""
-        news, self._news = self._news, ""
+        news, self._notice = self._notice, ""
         return news

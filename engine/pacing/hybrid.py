@@ -14,7 +14,7 @@ from engine.records import Source
 from engine.sampling.distribution import Distribution, point_mass
 from engine.sampling.sampler import History, Sampler
 
-_NOTHING = Draft([], Source.TARGET)
+_EMPTY = Draft([], Source.TARGET)
 
 
 class HybridDrafter:
@@ -29,7 +29,7 @@ class HybridDrafter:
         self._text = text
         self._model = model
         self._text_chances, self._model_chance = text_estimate(), AcceptanceEstimate([DRAFTED_CHANCE])
-        self._chain = Chain()
+        self._chain = ChainedDraft()
         self._kinds: list[int] = []  # of the proposed tokens: the class of each of text
         self._model_ran = False
 
@@ -40,18 +40,18 @@ class HybridDrafter:
 
     def propose(self, history: History, limit: int) -> Draft:
         """As many tokens as ``limit`` allows, unless one of them ends the answer."""
-        self._chain, self._kinds = chain, kinds = Chain(), []
+        self._chain, self._kinds = chain, kinds = ChainedDraft(), []
         self._model_ran = False
         text = self._text.propose(history, limit)
         while True:
-            good = self.good(text)
+            good = self.likely_classes(text)
             chain.add(text, len(good))
             kinds += good
             room = limit - len(chain.ids)
             if room <= 0:
                 break
             self._text.propose_after(text.ids[: len(good)], 0)
-            gate, self._model_ran = _UntilText(self, self._text, room), True
+            gate, self._model_ran = _UntilTextMatches(self, self._text, room), True
             drawn = self._model.propose(history, room, gate, chain.ids)
             chain.add(drawn, len(drawn.ids))
             kinds += [0] * len(drawn.ids)
@@ -69,7 +69,7 @@ class HybridDrafter:
             of_model = self._chain.sources[i] is Source.DRAFT
             (self._model_chance if of_model else self._text_chances).observe([kind], int(i < num_accepted))
 
-    def good(self, text: Draft) -> list[int]:
+    def likely_classes(self, text: Draft) -> list[int]:
         """The classes of as many of these tokens as are likelier to be kept than the draft model's."""
         kinds, model_chance = text_kinds(text), self._model_chance.chance(0)
         for i, kind in enumerate(kinds):
@@ -78,14 +78,14 @@ class HybridDrafter:
         return kinds
 
 
-class _UntilText:
+class _UntilTextMatches:
     """Implements `draft_model.Gate`: the model drafts until what it has drawn matches what came before."""
 
     def __init__(self, hybrid: HybridDrafter, text: SuffixDrafter, room: int) -> None:
         self._hybrid = hybrid
         self._text = text
         self._room = room
-        self.following = _NOTHING
+        self.following = _EMPTY
 
     def worth_drawing(self, confidence: float) -> bool:  # noqa: ARG002  (the protocol's signature)
         """Draft up to the depth that was asked for."""
@@ -95,13 +95,13 @@ class _UntilText:
     def worth_running(self, drawn_id: int) -> bool:
         """Whether no text promises more."""
         text = self._text.propose_after((drawn_id,), self._room)
-        if not self._hybrid.good(text):
+        if not self._hybrid.likely_classes(text):
             return True
         self.following = text
         return False
 
 
-class Chain:
+class ChainedDraft:
     """Collects the tokens of one proposal.
 
     A text token is no choice: given the tokens before it, its q is a point mass. Where a draft model drew one of the

@@ -46,7 +46,7 @@ class Explanation:
             state, again = TEXT_RESTS, has_text and self._num_idle >= _PATIENCE
         return state if state != self.state and (again or choice == "draft") else None
 
-    def tell(self, state: str, reason: str) -> None:
+    def update(self, state: str, reason: str) -> None:
         """Say it."""
         self.state, self.reason = state, reason
 
@@ -62,16 +62,16 @@ def break_even(pays: Callable[[float], bool]) -> float | None:
     return high
 
 
-def drafting(accepted: float, *, is_seen: bool) -> Sentence:
+def drafting(accepted: float, *, is_observed: bool) -> Sentence:
     """Drafting pays; of tokens at depth 1 such a share is ``accepted``, or expected to be where none was seen yet."""
-    return said("draft on: {share}", share=_at_first(accepted, is_seen=is_seen))
+    return said("draft on: {share}", share=_at_first(accepted, is_observed=is_observed))
 
 
 def not_paying(
-    accepted: float, needed: float | None, rejection_ms: float | None, *, as_asked: bool, is_seen: bool
+    accepted: float, needed: float | None, rejection_ms: float | None, *, as_asked: bool, is_observed: bool
 ) -> Sentence:
     """Drafting does not pay below the acceptance ``needed``; ``rejection_ms`` where a rejection is dear."""
-    share, needs = _at_first(accepted, is_seen=is_seen), _needs(needed)
+    share, needs = _at_first(accepted, is_observed=is_observed), _needs(needed)
     if rejection_ms is None:
         why = said("{share}, {needs}", share=share, needs=needs)
     else:
@@ -83,18 +83,18 @@ def not_paying(
     return said("draft paused: {why}", why=why)
 
 
-def text_not_paying(accepted: float, needed: float | None, *, is_seen: bool) -> Sentence:
+def text_not_paying(accepted: float, needed: float | None, *, is_observed: bool) -> Sentence:
     """Text that came before does not pay below the acceptance ``needed``."""
     percent = accepted * 100
     share = said("{percent:.0f} % accepted", percent=percent)
-    if not is_seen:
+    if not is_observed:
         share = said("{percent:.0f} % expected", percent=percent)
     return said("text lookup paused: {share}, {needs}", share=share, needs=_needs(needed))
 
 
-def _at_first(share: float, *, is_seen: bool) -> Sentence:
+def _at_first(share: float, *, is_observed: bool) -> Sentence:
     """What nobody has seen yet is not told as seen."""
-    if is_seen:
+    if is_observed:
         return said("{percent:.0f} % accepted at depth 1", percent=share * 100)
     return said("{percent:.0f} % expected at depth 1", percent=share * 100)
 

@@ -8,7 +8,7 @@ from collections.abc import Callable, Generator, Iterator, Sequence
 import numpy as np
 
 from engine.decoding.detokenizer import Detokenizer, Piece
-from engine.decoding.loop import Block, LoopConfig, Speculation
+from engine.decoding.loop import LoopConfig, Speculation, StepOutput
 from engine.decoding.stats import StatsRecorder
 from engine.decoding.tie_safe import TieBound, TieSafeVerifier
 from engine.drafters.base import Drafter
@@ -20,7 +20,7 @@ from engine.pacing.pacer import Pacer
 from engine.pacing.pass_trace import OnTrace
 from engine.pacing.plain_cost import PlainCost
 from engine.prompt.chat_prompt import PromptBuilder
-from engine.prompt.overflow import Kept, without_hopeless, without_oldest, without_unanswered
+from engine.prompt.overflow import TrimmedMessages, without_oldest, without_oversized, without_unanswered
 from engine.records import (
     ChatRequest,
     Event,
@@ -134,25 +134,25 @@ class Answer:
         """
         size = self._target.n_ctx
         room, free_room = size - LEAST_ROOM, size - max(LEAST_ROOM, size // ROOM_SHARE)
-        hopeful = without_hopeless(request.messages, self._count, room)
-        if hopeful.num_left_out and (ids := self._fitting(hopeful, room)) is not None:
-            return self._note_left_out(ids, 0, hopeful.num_left_out)
+        answerable = without_oversized(request.messages, self._count, room)
+        if answerable.num_left_out and (ids := self._fitting(answerable, room)) is not None:
+            return self._note_left_out(ids, 0, answerable.num_left_out)
         first = 1 if request.messages[0].role == "system" else 0
-        waiting, num_before = hopeful.messages, 0
+        waiting, num_before = answerable.messages, 0
         if request.overflow is Overflow.DROP:
-            for kept in without_oldest(hopeful.messages, self._count, size):
+            for kept in without_oldest(answerable.messages, self._count, size):
                 if (ids := self._fitting(kept, free_room)) is not None:
-                    return self._note_left_out(ids, kept.num_left_out, hopeful.num_left_out)
+                    return self._note_left_out(ids, kept.num_left_out, answerable.num_left_out)
             waiting, num_before = (*waiting[:first], waiting[-1]), len(waiting) - first - 1
         for kept in without_unanswered(waiting):
             if (ids := self._fitting(kept, room)) is not None:
-                return self._note_left_out(ids, num_before, hopeful.num_left_out + kept.num_left_out)
+                return self._note_left_out(ids, num_before, answerable.num_left_out + kept.num_left_out)
         return None
 
     def _count(self, text: str) -> int:
         return len(self._tokenizer.tokenize(text, special=False))
 
-    def _fitting(self, kept: Kept, room: int) -> list[int] | None:
+    def _fitting(self, kept: TrimmedMessages, room: int) -> list[int] | None:
         ids = self._prompt.build(kept.messages)
         return ids if len(ids) <= room else None
 
@@ -202,7 +202,7 @@ class Answer:
                 return FinishReason.CANCELLED
             ended = self._take(block)
             if pacer is not None:
-                stats.follow(pacer)
+                stats.record_pacing(pacer)
             wanted -= len(block.ids)
             if self._piece.spans:
                 yield self._chunk(self._piece)
@@ -223,16 +223,16 @@ class Answer:
             # A seed repeats an answer at a fixed depth: the sizes of its passes must not follow what was measured.
             pads=pacer is not None or sampler.greedy or self._request.sampling.seed is None,
             tie_safe=None if bound is None else TieSafeVerifier(self._target, sampler, bound, self.stats),
-            on_pass=self._passed,
+            on_pass=self._on_pass,
             on_first_look=self.on_first_look,
             on_trace=self.on_trace,
         )
 
     def _snapshot(self) -> RunStats:
-        self.stats.plain_ms = self.plain_cost.told_ms if self.plain_cost is not None else None
+        self.stats.plain_ms = self.plain_cost.reported_ms if self.plain_cost is not None else None
         return self.stats.snapshot()
 
-    def _block(self, speculation: Speculation, wanted: int, should_stop: Callable[[], bool]) -> Block | None:
+    def _block(self, speculation: Speculation, wanted: int, should_stop: Callable[[], bool]) -> StepOutput | None:
         """The next tokens; None where a stop ended the pass in the middle."""
         try:
             return self._next_block(speculation, wanted)
@@ -241,10 +241,10 @@ class Answer:
                 raise
             return None
 
-    def _next_block(self, speculation: Speculation, wanted: int) -> Block:
+    def _next_block(self, speculation: Speculation, wanted: int) -> StepOutput:
         """One pass; where nothing is proposed, about `TEXT_INTERVAL_S` seconds of passes, after the first token."""
         is_eog, drafter = self._tokenizer.is_eog, self._drafter
-        if self.tie_bound is None and not self._detokenizer.may_stop:
+        if self.tie_bound is None and not self._detokenizer.has_stop_strings:
             if self._request.mode is Mode.OFF:
                 return speculation.run_plain(wanted, TEXT_INTERVAL_S if self._ids else 0.0, _ends_with(is_eog))
             if isinstance(drafter, PacedDrafter) and (rest := min(drafter.rest(speculation.history), wanted)):
@@ -254,13 +254,13 @@ class Answer:
                 )
         return speculation.step(self._pace.depth, wanted)
 
-    def _passed(self, num_tokens: int, passes_ms: Sequence[float]) -> None:
+    def _on_pass(self, num_tokens: int, passes_ms: Sequence[float]) -> None:
         if self.plain_cost is not None:  # before another curve is in force
-            self.plain_cost.passed(num_tokens, passes_ms)
+            self.plain_cost.observe_passes(num_tokens, passes_ms)
         if self.on_pass is not None and (news := self.on_pass(num_tokens, passes_ms)):
-            self.stats.tell(news)
+            self.stats.add_decision(news)
 
-    def _take(self, block: Block) -> FinishReason | None:
+    def _take(self, block: StepOutput) -> FinishReason | None:
         """Count the block and turn it into text, up to an end inside it; return what ended the answer, if any."""
         ids, sources = block.ids, block.sources
         ended: FinishReason | None = None

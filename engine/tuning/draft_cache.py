@@ -50,7 +50,7 @@ class DraftCache:
         """What was measured is kept in ``store``."""
         self._store = store
 
-    def wanted(self, path: str, options: LoadOptions) -> LoadOptions:
+    def known_best(self, path: str, options: LoadOptions) -> LoadOptions:
         """``options`` with the faster cache, where it is known already."""
         if not _is_open(options) or (library.supports_gpu() and options.gpu_layers != 0):
             return options
@@ -58,13 +58,13 @@ class DraftCache:
         steps_ms = [costs.bands[min(costs.bands)][1] for costs in kept if costs is not None]
         return _better(options, steps_ms) if len(steps_ms) == len(kept) else options
 
-    def settled(self, path: str, draft: LoadedModel, options: LoadOptions, open_with: Open) -> LoadedModel:
+    def open_best(self, path: str, draft: LoadedModel, options: LoadOptions, open_with: Open) -> LoadedModel:
         """The draft, which was opened with ``options``, or itself opened anew by ``open_with`` where that is faster.
 
         Raises:
             EngineError: it could not be tried; the draft is closed.
         """
-        if self.wanted(path, options) != options or not _is_worth_trying(draft, options):
+        if self.known_best(path, options) != options or not _is_worth_trying(draft, options):
             return draft
         if self._store.get(self._key(path, options)):  # tried already
             return draft

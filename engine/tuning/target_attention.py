@@ -48,7 +48,7 @@ class TargetAttention:
         """What was measured is kept in ``store``."""
         self._store = store
 
-    def settled(self, path: str, options: LoadOptions) -> LoadOptions:
+    def choose(self, path: str, options: LoadOptions) -> LoadOptions:
         """``options``, whose context is settled, with attention in separate steps where that is faster and has room.
 
         Raises:

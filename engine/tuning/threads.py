@@ -63,10 +63,10 @@ class ThreadControl:
         self.most = max(best, most)
         self.reason: str = ""
         self._clock, self._free = clock, free
-        self._believing = False  # that the cores are free again: the trial is because of that
+        self._trusts_free_cores = False  # that the cores are free again: the trial is because of that
         self._usual: dict[int, dict[int, float]] = {}  # by threads and size of a pass, with nobody in the way
         self._recent: dict[int, float] = {}  # with the threads in force, whatever happens
-        self._strikes = 0
+        self._num_collapsed = 0
         self._before: int | None = None  # on trial: go back to this where it is not better
         self._shares: list[float] = []
         self._lost_ms = 0.0  # by the trial, against what passes took before
@@ -98,8 +98,8 @@ class ThreadControl:
         collapsed = self._collapsed(num_tokens, milliseconds) and self.threads > 1
         more = min(2 * self.threads, self.most)
         if not collapsed and self.threads < more and self._free is not None:
-            self._believing = self._free.are_back(more, self.threads)
-            if self._believing:
+            self._trusts_free_cores = self._free.are_back(more, self.threads)
+            if self._trusts_free_cores:
                 return self._begin(more)
         if self._clock() < self._try_at:
             return False
@@ -116,14 +116,14 @@ class ThreadControl:
         known = self._usual.setdefault(self.threads, {})
         usual = known.setdefault(num_tokens, milliseconds)
         if milliseconds > COLLAPSED * usual:
-            self._strikes += 1
-            return self._strikes >= PATIENCE
-        self._strikes = 0
+            self._num_collapsed += 1
+            return self._num_collapsed >= PATIENCE
+        self._num_collapsed = 0
         known[num_tokens] = usual + (milliseconds - usual) * (_FALLS if milliseconds < usual else _RISES)
         return False
 
     def _begin(self, threads: int) -> bool:
-        self._before, self.threads, self._shares, self._strikes = self.threads, threads, [], 0
+        self._before, self.threads, self._shares, self._num_collapsed = self.threads, threads, [], 0
         self._lost_ms = 0.0
         return True
 
@@ -149,8 +149,8 @@ class ThreadControl:
             self._usual.pop(before, None)  # it is not the threads: passes have become dearer
         if was_collapse or rises:
             self._postpone(self._lost_ms)
-        if self._believing and self._free is not None:
-            self._believing = False
+        if self._trusts_free_cores and self._free is not None:
+            self._trusts_free_cores = False
             self._free.learn(were_back=False)
         return True
 
@@ -167,7 +167,7 @@ class ThreadControl:
             self._fewer = {}
             self.reason = _changed(before, self.threads, said("another program uses the cores"))
             return
-        self._try_at, self._believing = self._clock(), False
+        self._try_at, self._trusts_free_cores = self._clock(), False
         self._fewer, self._won_ms = slower, 0.0
         why = said("the cores are free again") if self.threads <= self.best else said("that is faster here")
         self.best = max(self.best, self.threads)

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from pair import Pair, open_pair
 from scipy import stats
 
-from engine.decoding.loop import Block, LoopConfig, Speculation
+from engine.decoding.loop import LoopConfig, Speculation, StepOutput
 from engine.decoding.stats import StatsRecorder
 from engine.drafters.base import Draft, Drafter
 from engine.pacing.constants import MAX_DEPTH
@@ -91,7 +91,7 @@ class Answers:
         self.totals.rejected += recorder.rolled_back
         return ids[:NUM_POSITIONS]
 
-    def _next(self, speculation: Speculation, wanted: int) -> Block:
+    def _next(self, speculation: Speculation, wanted: int) -> StepOutput:
         """As an answer goes on; a paced one wants many tokens, so that its passes may go deep."""
         if self._depth is not None:
             return speculation.step(self._depth, wanted)

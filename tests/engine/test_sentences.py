@@ -60,8 +60,8 @@ def test_a_phrase_keeps_where_it_is_known() -> None:
 
 def test_an_error_in_one_line_keeps_its_parts() -> None:
     error: PacelineError = ModelLoadError(said("{name} broke.", name="x"), "Try another.")
-    assert error.told == "The model could not be loaded: x broke. Try another."
-    message = error.told.fields["message"]
+    assert error.one_line == "The model could not be loaded: x broke. Try another."
+    message = error.one_line.fields["message"]
     assert isinstance(message, Sentence)
     assert message.fields == {"name": "x"}
     assert str(error) == "x broke."

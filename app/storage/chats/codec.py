@@ -48,7 +48,7 @@ def spans_to_text(spans: Iterable[TokenSpan]) -> str:
             source = span.source
             items.append(source.value)
         rejected = span.rejected[:MAX_REJECTED_CHARS]
-        if odds is not None and (not odds.greedy or odds.refused_chars or span.source not in _AFTER_OTHERS):
+        if odds is not None and (not odds.greedy or odds.rejected_chars or span.source not in _AFTER_OTHERS):
             items.append([span.num_chars, rejected, *_odds_to_list(odds)])
         else:
             items.append([span.num_chars, rejected] if rejected else span.num_chars)
@@ -81,14 +81,14 @@ def spans_from_text(text: str | None) -> tuple[TokenSpan, ...]:
 
 def _odds_to_list(odds: PassOdds) -> list[Any]:
     lengths, room = [], MAX_REJECTED_CHARS
-    for length in odds.refused_chars:
+    for length in odds.rejected_chars:
         room -= length
         if room < 0:
             break
         lengths.append(length)
     if odds.greedy:
         return [lengths or 0]
-    chances = [_percent(chance) for look in odds.looks for chance in look]
+    chances = [_percent(chance) for pair in odds.probs for chance in pair]
     return [lengths or 0, _percent(odds.last), *chances]
 
 
@@ -97,12 +97,12 @@ def _odds_from_list(values: list[Any], *, greedy: bool) -> PassOdds:
     if any(length < 0 for length in lengths):
         raise ValueError("no length")
     if len(values) == 1:
-        return PassOdds(greedy=greedy, refused_chars=lengths)
+        return PassOdds(greedy=greedy, rejected_chars=lengths)
     chances = [_SHARES[value] for value in values[1:]]
     if None in chances[1::2] or len(chances) % 2 == 0:
         raise ValueError("no chance")
-    looks: Any = tuple(zip(chances[1::2], chances[2::2], strict=True))  # no p is None any more
-    return PassOdds(looks, chances[0], refused_chars=lengths)
+    probs: Any = tuple(zip(chances[1::2], chances[2::2], strict=True))  # no p is None any more
+    return PassOdds(probs, chances[0], rejected_chars=lengths)
 
 
 def _percent(share: float | None) -> float | None:

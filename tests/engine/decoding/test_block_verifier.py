@@ -20,7 +20,7 @@ import engine.decoding.block_verifier
 from engine.decoding.block_verifier import verify_block
 from engine.decoding.verifier import Verdict, verify
 from engine.drafters.base import Draft
-from engine.records import Look, Source
+from engine.records import Source, TokenProbs
 from engine.sampling.distribution import Distribution, excess, point_mass, residual
 from tests.engine.decoding.test_verifier import N_VOCAB, Scripted, chi_square_p
 
@@ -231,7 +231,7 @@ def test_the_proof_notices_weights_that_forget_the_tokens_before(monkeypatch: py
     weigh = engine.decoding.block_verifier._weigh
 
     def forgetful(
-        ids: list[int], q: list[Distribution], p_at: Callable[[int], Distribution], looks: list[Look]
+        ids: list[int], q: list[Distribution], p_at: Callable[[int], Distribution], looks: list[TokenProbs]
     ) -> tuple[list[Distribution], list[float]]:
         rows, weights = weigh(ids, q, p_at, looks)
         alone = [min(1.0, rows[i].prob(ids[i]) / q[i].prob(ids[i])) for i in range(len(weights) - 1)]
@@ -372,7 +372,7 @@ def test_the_looks_are_what_the_decision_was_made_with(seed: int, depth: int) ->
     for how in (verify, verify_block):
         verdict = how(draft, lambda i: instance.p(tuple(ids[:i])), rng.random)
         told = [(instance.p(tuple(ids[:i])).prob(ids[i]), q[i].prob(ids[i])) for i in range(depth)]
-        assert list(verdict.looks) == told[: len(verdict.looks)]
-        assert len(verdict.looks) >= min(verdict.num_accepted + 1, depth)
+        assert list(verdict.probs) == told[: len(verdict.probs)]
+        assert len(verdict.probs) >= min(verdict.num_accepted + 1, depth)
         before = tuple(ids[: verdict.num_accepted])
         assert verdict.next_p == instance.p(before).prob(verdict.next_id)

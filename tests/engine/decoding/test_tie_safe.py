@@ -109,7 +109,7 @@ def test_the_bound_is_measured_and_only_grows() -> None:
     assert 0.5 * DRIFT < largest <= 1.01 * DRIFT
     assert 0.5 < spread < 2.0
     bound = TieBound()
-    bound.look(sequence, 4)
+    bound.measure_at(sequence, 4)
     assert bound.margin == pytest.approx(SAFETY * largest)
     bound.observe(0.001)
     assert bound.margin == pytest.approx(SAFETY * largest)
@@ -123,7 +123,7 @@ def test_the_bound_is_measured_again_where_kernels_may_change() -> None:
     sequence.forward([1] * 100, 0)
     for num_past in (101, 150, 256, 300, 511, 512):
         before = sequence._model.num_forwards  # type: ignore[attr-defined]
-        bound.look(sequence, num_past)
+        bound.measure_at(sequence, num_past)
         looks.append(sequence._model.num_forwards > before)  # type: ignore[attr-defined]
     assert looks == [True, False, True, False, False, True]
 

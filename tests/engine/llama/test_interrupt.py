@@ -64,10 +64,10 @@ def test_wherever_it_ends_nothing_of_it_stays(context: LlamaContext, num_asked: 
         left[0] -= 1
         return left[0] < 0
 
-    context.ask_to_end(asks, None)
+    context.set_abort_callback(asks, None)
     with pytest.raises(DecodeError):
         context.forward(IDS[40:], 1)
-    context.ask_to_end(None, None)
+    context.set_abort_callback(None, None)
     assert left[0] < 0
     assert context.num_past == 40
     np.testing.assert_array_equal(context.forward(IDS[40:], 1), expected)

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 import engine.pacing.drafter
 from engine.decoding import loop
-from engine.decoding.loop import Block, LoopConfig, Speculation
+from engine.decoding.loop import LoopConfig, Speculation, StepOutput
 from engine.decoding.stats import StatsRecorder
 from engine.drafters import draft_model
 from engine.drafters.draft_model import DraftModelDrafter
@@ -167,7 +167,7 @@ class Answering:
         assert self.speculation.history.tolist() == list(self.path[: self.num_prompt + self.num_given])
         return self
 
-    def _block(self, wanted: int) -> Block:
+    def _block(self, wanted: int) -> StepOutput:
         """As `Answer._next_block`."""
         if rest := min(self.drafter.rest(self.speculation.history), wanted):
             return self.speculation.run_plain(rest, TEXT_INTERVAL_S, self._wakes)

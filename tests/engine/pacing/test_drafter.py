@@ -18,7 +18,7 @@ from engine.drafters.suffix.drafter import SuffixDrafter, SuffixRules
 from engine.errors import DecodeError
 from engine.interfaces import Rows, TokenIds
 from engine.pacing.acceptance import text_kinds
-from engine.pacing.constants import MOST_UNLOOKED
+from engine.pacing.constants import MAX_UNSEARCHED
 from engine.pacing.cost_curve import CostCurve
 from engine.pacing.drafter import PacedDrafter
 from engine.pacing.pacer import Choice, Pacer
@@ -200,7 +200,7 @@ def test_reading_that_was_stopped_does_not_make_drafting_look_dear(monkeypatch: 
     drafter.observe(0)
     drafter.observe_pass(60_001.0, 0)
     assert model.was_stopped
-    assert pacer.learnt.average is None
+    assert pacer.experience.average is None
     assert pacer.draft_step_ms == 0.05
     assert pacer.draft_read_ms == pytest.approx(0.05 / 4)
 
@@ -275,8 +275,8 @@ def test_reading_a_prompt_does_not_make_drafting_look_dear(
     drafter.observe_pass((now[0] - began) * 1000.0 + 1.05, len(draft.ids))
     assert model.num_read == 900
     assert bool(draft.ids) is not bool(ends)
-    assert pacer.learnt.here is not None
-    assert pacer.learnt.here.cost < 1.5  # 900 tokens took nine plain passes
+    assert pacer.experience.in_answer is not None
+    assert pacer.experience.in_answer.cost < 1.5  # 900 tokens took nine plain passes
     assert pacer.draft_step_ms == pytest.approx(0.01, rel=0.01)
     assert pacer.draft_read_ms == pytest.approx(0.01 * (1 - 0.5**1) + 0.0025 * 0.5, rel=0.05)
 
@@ -313,7 +313,7 @@ def test_text_that_was_not_proposed_is_learnt_from(rests: bool) -> None:
     answering, before = Answering(NEVER), Answering(NEVER)
     followed(answering.drafters["text"], [], rests=rests)
     before.pacer.begin("PromptLookupDrafter False sampled", greedy=False)
-    learnt, usual = (one.pacer.learnt.text for one in (answering, before))
+    learnt, usual = (one.pacer.experience.text for one in (answering, before))
     gained = [kind for kind in range(18) if learnt.chance(kind) > usual.chance(kind) + 0.02]
     assert gained
     assert all(learnt.chance(kind) >= usual.chance(kind) for kind in gained)
@@ -329,11 +329,11 @@ def test_text_that_was_not_proposed_and_did_not_come_is_learnt_from() -> None:
         history.append(int(rng.integers(0, N_VOCAB)))
         drafter.propose(np.array(history, dtype=np.int32), 8)
         drafter.observe(0)
-    assert answering.pacer.learnt.text.is_seen
+    assert answering.pacer.experience.text.is_observed
     looked_up = answering.text.propose(np.array(history, dtype=np.int32), 8)
     kinds = text_kinds(looked_up)
-    usual = Pacer(CostCurve(NEVER)).learnt.text
-    assert answering.pacer.learnt.text.chance(kinds[0]) < usual.chance(kinds[0])
+    usual = Pacer(CostCurve(NEVER)).experience.text
+    assert answering.pacer.experience.text.chance(kinds[0]) < usual.chance(kinds[0])
 
 
 def looks(plain_ms: float, look_ms: float, count: int, monkeypatch: pytest.MonkeyPatch) -> list[int]:
@@ -367,7 +367,7 @@ def test_looks_become_rare_where_they_take_a_share_of_a_pass_but_never_end(
 ) -> None:
     found = looks(0.3, look_ms, 200, monkeypatch)
     assert least <= len(found) < 200
-    assert max(np.diff(found[-10:])) <= MOST_UNLOOKED
+    assert max(np.diff(found[-10:])) <= MAX_UNSEARCHED
 
 
 class Failing(MarkovModel):

@@ -101,8 +101,8 @@ def test_passes_of_a_fixed_depth_correct_the_curve_and_teach_nothing_else() -> N
     assert after[4] == pytest.approx(STEP_S * 1000.0, rel=0.05)
     assert after[4] > before[4] * 1.2
     untaught = Pacer(CostCurve(STAIRCASE))
-    assert run.costs.learnt.numbers == untaught.learnt.numbers
-    assert (run.costs.learnt.rate, run.costs.overhead_ms) == (1.0, untaught.overhead_ms)
+    assert run.costs.experience.numbers == untaught.experience.numbers
+    assert (run.costs.experience.rate, run.costs.overhead_ms) == (1.0, untaught.overhead_ms)
 
 
 def test_plain_passes_correct_the_first_point_once_a_stretch(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -44,8 +44,8 @@ class Told:
     def passes(self, num_tokens: int, *passes_ms: float) -> float | None:
         for one in passes_ms:
             self.pacer.curve.observe(num_tokens, one)
-        self.cost.passed(num_tokens, passes_ms)
-        return self.cost.told_ms
+        self.cost.observe_passes(num_tokens, passes_ms)
+        return self.cost.reported_ms
 
 
 def test_passes_that_take_what_the_curve_says_bear_it_out() -> None:
@@ -54,7 +54,7 @@ def test_passes_that_take_what_the_curve_says_bear_it_out() -> None:
 
 
 def test_before_any_pass_nothing_is_told() -> None:
-    assert PlainCost(Pacer(CostCurve(SHAPE))).told_ms is None
+    assert PlainCost(Pacer(CostCurve(SHAPE))).reported_ms is None
 
 
 def test_one_hiccup_says_nothing() -> None:

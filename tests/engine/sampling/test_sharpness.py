@@ -105,7 +105,7 @@ def test_what_has_no_temperature_is_left_alone() -> None:
     for _ in range(100):
         sharpness.observe(dense, certain)
         sharpness.observe(certain, dense)
-    assert sharpness._num_seen == 0
+    assert sharpness._num_observed == 0
 
 
 P_LOGITS = np.random.default_rng(1).normal(0, 1.5, (N, N)).astype(np.float32)
@@ -134,7 +134,7 @@ def test_the_answer_is_distributed_as_plain_decoding_while_it_learns(
     p = np.exp(P_LOGITS.astype(np.float64))
     p /= p.sum(axis=1, keepdims=True)
     expected = p[5]
-    assert sharpness.exponent == exponent if exponent is not None else sharpness._num_seen > 100
+    assert sharpness.exponent == exponent if exponent is not None else sharpness._num_observed > 100
     for position in range(3):
         assert chi_square_p(counts[position], expected) > 0.001
         expected = expected @ p

@@ -66,7 +66,7 @@ def test_the_oldest_go_first(tmp_path: Path) -> None:
 def test_a_damaged_or_foreign_file_is_as_good_as_none(
     tmp_path: Path, content: bytes, caplog: pytest.LogCaptureFixture
 ) -> None:
-    caplog.set_level(logging.INFO, "engine.storage.kept_file")
+    caplog.set_level(logging.INFO, "engine.storage.json_store")
     (tmp_path / FILE_NAME).write_bytes(content)
     store = CostStore(tmp_path)
     assert store.get("a") is None
@@ -142,7 +142,7 @@ def test_who_holds_the_lock_for_long_is_not_waited_for(tmp_path: Path, monkeypat
 
 
 def test_a_folder_that_cannot_be_written_is_only_logged(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
-    caplog.set_level(logging.INFO, "engine.storage.kept_file")
+    caplog.set_level(logging.INFO, "engine.storage.json_store")
     (tmp_path / "file").write_text("in the way")
     store = CostStore(tmp_path / "file")
     store.put("a", COSTS)

@@ -13,7 +13,7 @@ PERCENT = st.integers(0, 100).map(lambda whole: whole / 100) | st.sampled_from([
 LENGTHS = st.lists(st.integers(0, 9), max_size=4).map(tuple)
 ODDS = st.builds(
     PassOdds, st.lists(st.tuples(PERCENT, st.none() | PERCENT), max_size=5).map(tuple), PERCENT, st.just(False), LENGTHS
-) | LENGTHS.map(lambda lengths: PassOdds(greedy=True, refused_chars=lengths))
+) | LENGTHS.map(lambda lengths: PassOdds(greedy=True, rejected_chars=lengths))
 SPANS = st.lists(
     st.builds(
         TokenSpan,
@@ -35,7 +35,7 @@ def test_provenance_is_read_back_as_written(spans: list[TokenSpan]) -> None:
 def test_chances_are_kept_to_a_percent(p: float, q: float) -> None:
     (span,) = spans_from_text(spans_to_text([TokenSpan(3, Source.BONUS, odds=PassOdds(((p, q), (q, None)), last=p))]))
     assert span.odds is not None
-    (first, second), last = span.odds.looks, span.odds.last
+    (first, second), last = span.odds.probs, span.odds.last
     assert first == pytest.approx((p, q), abs=0.0061)
     assert (second[1], last) == (None, first[0])
     for told, given_share in zip(first, (p, q), strict=True):  # never rounded to nothing or to certainty
@@ -50,7 +50,7 @@ def test_choosing_the_most_likely_takes_no_room() -> None:
 
 
 def test_the_odds_are_written_shortly() -> None:
-    odds = PassOdds(((0.62, 0.71), (0.0831, None)), 0.3, refused_chars=(3, 2))
+    odds = PassOdds(((0.62, 0.71), (0.0831, None)), 0.3, rejected_chars=(3, 2))
     assert spans_to_text([TokenSpan(4, Source.DRAFT), TokenSpan(2, Source.RECOVERED, " cat.", odds)]) == (
         '["draft",4,"recovered",[2," cat.",[3,2],30,62,71,8,null]]'
     )

@@ -33,7 +33,7 @@ _TOKENS, _TRIES = 4, 5
 Open = Callable[[LoadOptions], LoadedModel]
 
 
-class DraftPlace:
+class DraftPlacement:
     """Opens drafts where they are faster."""
 
     def __init__(self, store: CostStore) -> None:

@@ -40,7 +40,7 @@ def candidates_pay(model: LlamaModel) -> bool:
     return model.gpu_layers > model.n_layer and model.vocab.n_vocab >= _SMALLEST_VOCABULARY
 
 
-class TopChain:
+class TopKSampler:
     """The ``count`` likeliest tokens of each row of one context; its ``count`` is 0 where that cannot be had.
 
     While it is attached, the context computes no whole rows, and one row a pass at most. Whether llama.cpp can do it on

@@ -21,7 +21,7 @@ _MAX_BYTES = 2_000_000
 Entry = TypeVar("Entry")
 
 
-class KeptFile:
+class JsonStore:
     """Entries under ``noun`` in one file, of a ``format``; another number forgets it all."""
 
     def __init__(self, file: Path, noun: str, format_number: int) -> None:
