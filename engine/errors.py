@@ -18,7 +18,7 @@
         ├── SettingError            a value that was asked for is outside its range
         └── ToolError               an offline tool could not do its work
 
-Knows no widget: it gives a `Problem`, and whoever shows it decides where.
+Each gives a `Problem`; whoever shows it decides where.
 """
 
 from __future__ import annotations

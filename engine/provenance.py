@@ -1,4 +1,4 @@
-"""Where tokens came from: the words for it, and what verification saw of the pass that gave them. No text, no model.
+"""Where tokens came from: the words for it, and what verification saw of the pass that gave them.
 
 Everybody takes these from `engine.records`.
 """

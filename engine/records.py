@@ -1,6 +1,5 @@
-"""Plain data that crosses the rooms: what is asked of the engine and what it tells back.
+"""Plain data that passes between engine, app and window: requests to the engine, and its events.
 
-Owns the words of the project (mode, provenance, proposed, accepted, pass) as types. Knows no model, thread or widget.
 Times are seconds unless a name says otherwise; counters are stored, rates are properties.
 """
 

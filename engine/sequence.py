@@ -1,7 +1,7 @@
 """A model together with the ids that its cache holds, so that the next prompt decodes only what is new.
 
-Gives every memory a rollback: one that cannot forget a tail is taken back to a checkpoint, and the tokens that stay are
-decoded again with the next pass. Knows neither text nor drafts.
+Every memory gets a rollback: one that cannot forget a tail is taken back to a checkpoint, and the tokens that stay are
+decoded again with the next pass.
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
 """Keeps the caches of conversations that were left, and brings them back where that is quicker than decoding again.
 
-In memory at once, on the disk when there is time; both bounded. Whether it pays is decided by measured speeds. Knows
-sequences and whose conversation they hold; knows no prompt, no template and no thread.
+In memory at once, on the disk when there is time; both bounded. Whether it pays is decided by measured speeds.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Decides on a drawn draft as a whole, where `verifier` goes token by token: as exact, and never keeps fewer.
 
-Block verification: Sun et al. 2024, arXiv 2403.10444, Algorithm 2. Knows no model and no drafter.
+Block verification: Sun et al. 2024, arXiv 2403.10444, Algorithm 2.
 """
 
 from __future__ import annotations

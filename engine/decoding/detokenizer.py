@@ -1,8 +1,8 @@
 """Token ids -> text that is safe to show, piece by piece, with the provenance of every token.
 
-Owns the two reasons to hold text back: a character whose bytes are not all there yet, and a possible
-beginning of a stop string. Knows no model and no loop; the bytes of a token come from the tokenizer as they
-are, so the leading space that SentencePiece vocabularies put before a word is kept, also for the first token.
+Text is held back for two reasons: a character whose bytes are not all there yet, and a possible beginning of a stop
+string. The bytes of a token come from the tokenizer as they are, so the leading space that SentencePiece vocabularies
+put before a word is kept, also for the first token.
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
-"""THE loop: propose, verify in one pass, accept, roll back, emit. Plain decoding is the loop with an empty draft.
+"""The decoding loop: propose, verify in one pass, accept, roll back, emit.
 
-Owns the invariant that the cache holds every token but the last. Knows token ids only: no text, no thread, no clock but
-the one that feeds the statistics.
+Plain decoding is the loop with an empty draft. Between two passes the cache holds every token but the last.
 """
 
 from __future__ import annotations

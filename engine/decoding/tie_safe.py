@@ -2,7 +2,7 @@
 
 The shape of a pass changes the last bits of its sums, and the cache keeps them: where the two best logits are nearly
 equal, a pass of eight tokens may prefer another one than eight passes of one. So what was decoded since the last safe
-point is then decoded again one token at a time, and the last row decides. Knows no drafts and no text.
+point is then decoded again one token at a time, and the last row decides.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Decides which proposed tokens the target keeps. Exact: what comes out is distributed as the target alone gives it.
 
-Owns the words accepted (proposed and kept), recovered (drawn from the residual after a rejection) and bonus (the extra
-token after a full acceptance); emitted = accepted + one of the two. Knows no model: rows come as functions, read up to
-the first rejection only.
+Accepted tokens were proposed and kept; a recovered one is drawn from the residual after a rejection, a bonus token
+comes after a full acceptance. A pass emits its accepted tokens and one of these two. Rows come as functions, which are
+called up to the first rejection only.
 
 Leviathan et al. 2022, arXiv 2211.17192; Chen et al. 2023, arXiv 2302.01318. p is the target's, q the draft's.
 """

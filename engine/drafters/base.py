@@ -1,4 +1,4 @@
-"""What a drafter is: it proposes tokens and is told what became of them. Knows neither target nor text."""
+"""What a drafter is: it proposes tokens and is told how many of them were accepted."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A small model proposes: it runs a few tokens ahead in a context of its own. Knows the target by what it keeps."""
+"""A draft model proposes: it runs a few tokens ahead in a context of its own."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""What past conversations said, as token ids of one vocabulary: learnt when there is time, bounded, kept in one file.
+"""The text of past conversations, as token ids of one vocabulary: indexed in idle time, bounded, kept in one file.
 
-Everything stays on this machine. A file of another vocabulary, of another version or with a wrong checksum is not
-read. Knows neither conversations nor their names: to forget one, forget all.
+Everything stays on this machine. A file of another vocabulary, of another version or with a wrong checksum is not read.
+It does not say which conversation a token is of: to forget one, forget all.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Prompt lookup: propose what followed the same few tokens earlier in the conversation. Knows token ids only.
+"""Prompt lookup: propose what followed the same few tokens earlier in the conversation.
 
 Saxena 2023, https://github.com/apoorvumang/prompt-lookup-decoding; an index instead of a scan, so the cost of a token
 does not grow with the conversation.

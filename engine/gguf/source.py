@@ -1,6 +1,6 @@
 """Where a GGUF header is read from, and a cursor over it that never runs beyond the end.
 
-A source may be a local file or the first part of a remote one. Knows lengths and limits, not the format.
+A source may be a local file or the first part of a remote one.
 """
 
 from __future__ import annotations

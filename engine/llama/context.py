@@ -1,4 +1,4 @@
-"""One sequence of tokens in llama.cpp's memory: passes, logits rows, rollback. Knows neither text nor sampling."""
+"""One sequence of tokens in llama.cpp's memory: passes, logits rows, rollback."""
 
 from __future__ import annotations
 

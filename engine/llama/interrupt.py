@@ -1,4 +1,4 @@
-"""Ends passes of llama.cpp in the middle, from any thread: one of a long prompt may take seconds. Knows no answers.
+"""Ends passes of llama.cpp in the middle, from any thread: one of a long prompt may take seconds.
 
 llama.cpp asks a C function between the operations of a pass on the processor. Asking Python there would wait for the
 interpreter some hundred times a pass; so C's own `strlen` is asked for the length of a text of at most one character,

@@ -1,4 +1,4 @@
-"""Loads llama.cpp once, keeps its log lines, and knows what this build can do. Knows no model and no context."""
+"""Loads llama.cpp once, keeps its log lines, and tells what this build can do."""
 
 from __future__ import annotations
 

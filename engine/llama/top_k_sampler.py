@@ -1,6 +1,6 @@
-"""Has llama.cpp pick the likeliest tokens of a row where its output layer lies, instead of copying the row from there.
+"""Has llama.cpp pick the top k tokens of a row on the device of its output layer, so that the row is not copied.
 
-Owns the sampler chain that does it: top-k alone, so that everything else stays the engine's. Knows no memory.
+The sampler chain that does it is top-k alone, so that everything else stays the engine's.
 """
 
 from __future__ import annotations

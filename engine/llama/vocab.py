@@ -1,4 +1,4 @@
-"""The vocabulary of a GGUF through llama.cpp: text to ids and back, and what each token is. Knows no weights."""
+"""The vocabulary of a GGUF through llama.cpp: text to ids and back, and what each token is."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Brings a GGUF into memory, ready to run: weights, context, cached sequence, and what to show of it.
-
-Knows nothing of pairs, prompts or answers.
-"""
+"""Brings a GGUF into memory, ready to run: weights, context, cached sequence, and what to show of it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How likely a proposed token is to be kept, learnt from what was kept. Knows no tokens and no costs.
+"""How likely a proposed token is to be kept, learnt from what was kept.
 
 What a drafter says of its tokens (how sure it is, how long a match was) falls into classes; each begins with what real
 models gave and counts what becomes of it, forgetting slowly.

@@ -1,4 +1,4 @@
-"""What a pass of n tokens costs on this machine, measured and kept up to date. Knows no tokens and no drafts.
+"""What a pass of n tokens costs on this machine, measured and kept up to date.
 
 On CPUs the curve is a staircase (repacked kernels work on four rows at a time, AMX on 16 and 32), on GPUs nearly flat
 at first; a constant draft length is wrong on one or the other.

@@ -1,7 +1,6 @@
 """What a token of a loaded draft model costs, and the threads that compute it: measured, kept, corrected by use.
 
-Owns the number of the draft's threads. Knows the target only by whether it gave cores up. A draft on a graphics
-processor keeps its threads, which do nothing there.
+A draft on a graphics processor keeps its threads, which do nothing there.
 """
 
 from __future__ import annotations

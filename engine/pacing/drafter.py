@@ -1,6 +1,6 @@
 """Chooses for each pass among text, a draft model and nothing, as the pacer finds it worth.
 
-Knows the drafters and the pacer; the pacer knows no tokens.
+It asks the drafters for tokens, and the pacer, which is given numbers only, what they are worth.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""Keeps what drafting has taught for the next start: a small JSON file of counts, without a word of any text.
+"""Keeps counts of accepted tokens for the next start: a small JSON file, without a word of any text.
 
-Knows no model: whoever learns says under which key. A damaged or foreign file is as good as none.
+A damaged or foreign file is as good as none.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Text where it matches well, a draft model elsewhere, in turn up to a fixed depth. Knows no costs.
+"""Text where it matches well, a draft model elsewhere, in turn up to a fixed depth.
 
 For answers whose depth is not paced: `engine.pacing.drafter` chooses where costs are known.
 """

@@ -1,4 +1,4 @@
-"""Measures what passes cost on a loaded model, and leaves its cache as it was. Knows no pacer.
+"""Measures what passes cost on a loaded model, and leaves its cache as it was.
 
 The least of a few tries counts, not their mean: a curve that was taken while the machine was busy would be believed for
 a whole session. What was measured beside another program serves for now, and is not kept for the next start.

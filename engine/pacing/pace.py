@@ -1,4 +1,4 @@
-"""What the words mode and depth of a request mean for its answer. Knows no tokens."""
+"""What the words mode and depth of a request mean for its answer."""
 
 from __future__ import annotations
 

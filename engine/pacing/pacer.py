@@ -1,12 +1,12 @@
 """Decides, pass by pass, what to propose and how far: the most expected tokens per expected millisecond.
 
-Owns the measured costs, the estimates of acceptance and the reasons of its decisions; lives as long as a target and
-draft are loaded. Knows no tokens: drafters ask it, the loop reports to it.
+It holds the measured costs, the estimates of acceptance and the reasons of its decisions for as long as a target and
+draft are loaded. Drafters ask it, the loop reports to it.
 
 With the best rate so far, r tokens per millisecond, a choice is worth its expected tokens minus r times its cost; the
-choice of the greatest worth maximises the long-run rate (Dinkelbach 1967, https://doi.org/10.1287/mnsc.13.7.492).
-Plain decoding is always one of the choices. What is decided about a token never looks at the token itself once it is
-drawn, so the distribution of the output is not touched.
+choice of the greatest worth maximises the long-run rate (Dinkelbach 1967, https://doi.org/10.1287/mnsc.13.7.492). Plain
+decoding is always one of the choices. What is decided about a token never looks at the token itself once it is drawn,
+so the distribution of the output is not touched.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
 """What passes of a loaded target and its draft cost: measured in idle time, kept for the next start, corrected by use.
 
-Owns the pacer of the pair, the number of threads, and a curve for each number of threads and each fill of the cache:
-attention reads the whole cache, so a long chat must not be judged by passes on an empty one. Knows no prompt and no
-answer.
+There is one pacer, one number of threads, and a curve for each number of threads and each fill of the cache: attention
+reads the whole cache, so a long chat must not be judged by passes on an empty one.
 """
 
 from __future__ import annotations

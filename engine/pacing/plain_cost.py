@@ -1,7 +1,4 @@
-"""What a plain pass is told to cost during an answer: the curve's word, as long as the answer's passes bear it out.
-
-Owns the doubts about it. Knows passes by size and time only.
-"""
+"""The cost of a plain pass that an answer is compared with: the curve's, while the answer's own passes confirm it."""
 
 from __future__ import annotations
 

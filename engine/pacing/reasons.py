@@ -1,4 +1,4 @@
-"""Why drafting goes on or rests, in words and figures, and when to say it anew. Knows no pacer."""
+"""Why drafting goes on or rests, in words and figures, and when to say it anew."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """What rejected tokens cost where a memory cannot simply forget them: a checkpoint before, and kept tokens once more.
 
-Knows no tokens: the loop tells it how many wait, the pacer asks it.
+The loop says how many tokens are pending, the pacer asks for the costs.
 """
 
 from __future__ import annotations

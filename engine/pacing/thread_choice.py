@@ -1,4 +1,4 @@
-"""The number of threads of a loaded model, found by measurement. Knows no pair."""
+"""The number of threads of a loaded model, found by measurement."""
 
 from __future__ import annotations
 

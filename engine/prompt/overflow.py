@@ -1,4 +1,4 @@
-"""Which messages still fit where a conversation has outgrown the context. Pure: counts come as a function.
+"""Which messages still fit where a conversation has outgrown the context. The caller counts tokens.
 
 A question that got no answer is joined with the next one; one that was too long would stand in the way of all to come.
 

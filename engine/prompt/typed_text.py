@@ -1,9 +1,8 @@
 """Text that a person typed or pasted stays text: it never becomes a control token.
 
-A chat template writes control tokens and the person's words into one string. Here a private character is put
-into every control text that the words contain, before the template sees them; afterwards the string is cut at
-that character and tokenized piece by piece, so that no piece holds a control text of the person's. Knows no
-template.
+A chat template writes control tokens and the person's words into one string. Here a private character is put into every
+control text that the words contain, before the template sees them; afterwards the string is cut at that character and
+tokenized piece by piece, so that no piece holds a control text of the person's.
 """
 
 from __future__ import annotations

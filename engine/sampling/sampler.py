@@ -1,7 +1,7 @@
-"""Logits to distributions: the sampling chain. Knows neither models nor drafts.
+"""The sampling chain: from a row of logits to a distribution over tokens, and to the argmax at temperature 0.
 
-The chain, in this order: penalties over the last tokens, temperature, top-k, top-p, min-p. Target and draft go
-through the same chain: p and q are what the *whole* chain gives, which is what makes verification exact.
+The chain, in this order: penalties over the last tokens, temperature, top-k, top-p, min-p. Target and draft go through
+the same chain: p and q are what the *whole* chain gives, which is what makes verification exact.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """How much sharper than its own distribution a draft had better be drawn from, so that more of it is kept.
 
-Learnt while answers are written, from rows of both models. Knows no model, no drafter and no text.
+Learnt while answers are written, from rows of both models.
 """
 
 from __future__ import annotations

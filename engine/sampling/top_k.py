@@ -1,4 +1,4 @@
-"""Finds the likeliest tokens of a row of logits without sorting it. Knows neither distributions nor models.
+"""Finds the likeliest tokens of a row of logits without sorting it.
 
 A row of a large vocabulary lies in no cache when a pass has computed it, so that reading it once is most of what it
 costs; and each function of NumPy that is called for the first time after the pass must be fetched from memory too.

@@ -1,8 +1,8 @@
 """Tries, once for a build of llama.cpp and a processor, whether its kernels for that processor run and calculate right.
 
 A compiler may get them wrong: several versions of GCC spoil an instruction of AMX, and the first pass of several tokens
-ends the process. Where they fail, weights stay as they are in the file, which is slower but works. Owns the kept
-verdict; what is tried is `engine.sandbox.kernel_child`'s.
+ends the process. Where they fail, weights stay as they are in the file, which is slower but works. The verdict is kept;
+what is tried stands in `engine.sandbox.kernel_child`.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""Opens a new or changed model file in a short-lived child process first: a crash there is a sentence here.
+"""Opens a new or changed model file in a short-lived child process first: a crash there is an error here.
 
-Owns the child and the memory of good verdicts. What is tried is `engine.sandbox.probe_child`'s; knows no loaded model.
+Good verdicts are kept. What is tried stands in `engine.sandbox.probe_child`.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""The helper process that renders chat templates: one JSON line in, one out. Knows no model and no tokenizer.
+"""The helper process that renders chat templates: one JSON line in, one out.
 
 A chat template is a program by a stranger. Jinja's sandbox keeps it from reaching Python's insides, but not from
-running for ever or filling the memory, and a single built-in call (``'a' * 10**10``, joining a nested list)
-can do that without a point at which it could be stopped. So it runs here, where the parent can end it.
+running for ever or filling the memory, and a single built-in call (``'a' * 10**10``, joining a nested list) can do that
+without a point at which it could be stopped. So it runs here, where the parent can end it.
 """
 
 from __future__ import annotations

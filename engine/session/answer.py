@@ -1,4 +1,4 @@
-"""One answer: prompt, prefill, the loop, and the events that leave the engine. Knows no loading and no thread."""
+"""One answer: prompt, prefill, the loop, and the events that leave the engine."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
 """Where a draft model computes beside a target on a graphics processor: there, or on the processor; by measurement.
 
 A draft of a few million parameters is often faster on the processor: a step on a graphics processor takes its time to
-begin, whatever the size. Both places are tried for a fraction of a second when a draft is first used; what was found
-is kept. Knows no answers, and no memory but by what fails to load.
+begin, whatever the size. Both places are tried for a fraction of a second when a draft is first used; what was found is
+kept.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Which drafter a mode means, with the text that is kept from answer to answer. Knows no costs but by their pacer."""
+"""Which drafter a mode stands for, with the text index that is kept from answer to answer."""
 
 from __future__ import annotations
 

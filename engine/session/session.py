@@ -1,6 +1,7 @@
 """One target with its cache kept across turns, and what may draft for it: from a request to a stream of events.
 
-Owns the loaded models and the choice of the drafter. Knows no thread and no window: whoever iterates decides.
+A session holds the loaded models and chooses the drafter. It has no thread of its own: whoever iterates over the events
+drives it; `engine.session.worker` does on the engine thread.
 """
 
 from __future__ import annotations

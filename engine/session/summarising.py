@@ -1,7 +1,7 @@
 """A conversation that has outgrown the context: the model itself summarises its oldest turns, and goes on from that.
 
 Decides which turns, asks for the summary, and puts it in their place. Where that cannot be, the caller leaves turns out
-as `engine.prompt.overflow` does. Knows no cache; whoever calls runs the answers.
+as `engine.prompt.overflow` does. The caller runs the answers.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""How many tokens texts have, counted a slice at a time, so that nothing else waits for a long text. Knows no model.
+"""How many tokens texts have, counted a slice at a time, so that nothing else waits for a long text.
 
-A long text is cut at line ends and its slices are counted apart; where words meet a cut, that may differ from the
-whole by a token.
+A long text is cut at line ends and its slices are counted apart; where words meet a cut, that may differ from the whole
+by a token.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The engine thread: commands in by a queue, events out by a callback on this thread. Knows no window.
+"""The engine thread: commands in by a queue, events out by a callback on this thread.
 
 The only call that reaches into a running answer is `stop`; everything else waits its turn.
 """

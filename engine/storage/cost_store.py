@@ -1,6 +1,6 @@
 """Keeps measured costs for the next start: a small JSON file in a folder that the caller names.
 
-A damaged or foreign file is as good as none. Knows no model: whoever measures says under which key.
+A damaged or foreign file is as good as none. Whoever measures gives the key.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """A small JSON file of entries by key that a later start may find: written whole, and as good as none if damaged.
 
-Knows not what the entries mean: whoever keeps them reads and checks them.
+The caller reads and checks the entries.
 """
 
 from __future__ import annotations

@@ -4,7 +4,7 @@ llama.cpp's fused attention goes through the cache token by token where a pass h
 In separate steps over keys of q8_0 (values stay f16) the same takes a fraction of the time: on the built-in draft two
 fifths at 200 tokens of context, an eighth at 1,900. Other drafts and processors differ, so both are tried for a moment
 when a draft is first used, and what was found is kept. A draft's numbers only decide what is proposed: what the target
-makes of it is the same. Knows no answers.
+makes of it is the same.
 """
 
 from __future__ import annotations

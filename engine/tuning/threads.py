@@ -1,7 +1,7 @@
 """How many threads compute: chosen by measurement, fewer while other programs want the cores, more again after.
 
 OpenMP's threads wait for each other at every operation; when another program takes one of their cores, passes suddenly
-take several times as long, and fewer threads are faster. Knows passes by size and time only.
+take several times as long, and fewer threads are faster.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Suffix decoding: propose what most often followed the longest match of the conversation's end. Knows token ids only.
+"""Suffix decoding: propose what most often followed the longest match of the conversation's end.
 
 Oliaro et al. 2024, arXiv 2411.04975: frequencies decide what follows and how far. The paper's trees are suffix automata
 here, one for the conversation and, if given, one for what came before it.

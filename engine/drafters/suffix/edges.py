@@ -1,4 +1,4 @@
-"""Where the states of a suffix automaton lead that have more than one transition. Knows neither lengths nor counts."""
+"""The transitions of a suffix automaton's states, for those that have more than one."""
 
 from __future__ import annotations
 

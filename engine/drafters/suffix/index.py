@@ -1,7 +1,6 @@
 """Every substring of token ids, how often it came and what followed it most often; grows token by token.
 
-An online suffix automaton (Blumer et al. 1985, doi:10.1016/0304-3975(85)90157-4) with counts. Knows no model, no
-sampling, and not what is proposed from it.
+An online suffix automaton (Blumer et al. 1985, doi:10.1016/0304-3975(85)90157-4) with counts.
 """
 
 from __future__ import annotations
