@@ -1,4 +1,4 @@
-"""What a drafter is: it proposes tokens and is told how many of them were accepted."""
+"""The interface of drafters, which propose tokens and hear how many were accepted; and the drafter that proposes none."""
 
 from __future__ import annotations
 

@@ -32,6 +32,7 @@ os.environ.setdefault("GGML_NO_BACKTRACE", "1")
 
 import llama_cpp.llama_cpp as lib
 
+from engine.kernels.build_options import NARROW, ORDERED, wanted_kernels
 from engine.sentences import Sentence, said
 
 log = logging.getLogger(__name__)
@@ -178,17 +179,37 @@ def loaded_libraries() -> tuple[LoadedLibrary, ...]:
 
 
 def library_notices() -> tuple[Sentence, ...]:
-    """What a user should know about where llama.cpp comes from: nothing where it is the package's."""
+    """What a user should know about this llama.cpp: nothing where it is the package's, as the set-up builds it."""
     others = ", ".join(library.path.name for library in loaded_libraries() if not library.is_package)
-    if not others:
+    if others:
+        return (
+            said(
+                "llama.cpp is not the one that Paceline was installed with: {names} came from another folder, by a "
+                "variable such as LD_LIBRARY_PATH. Speed and answers are those of that build.",
+                names=others,
+            ),
+        )
+    missing = ", ".join(_missing_kernels())
+    if not missing:
         return ()
     return (
         said(
-            "llama.cpp is not the one that Paceline was installed with: {names} came from another folder, by a "
-            "variable such as LD_LIBRARY_PATH. Speed and answers are those of that build.",
-            names=others,
+            "llama.cpp lacks the kernels that the set-up builds for this processor ({names}), so drafting gains less. "
+            "“make run” builds them in; engine/kernels/README.md says more.",
+            names=missing,
         ),
     )
+
+
+def _missing_kernels() -> tuple[str, ...]:
+    """Names in `KERNEL_MARKS` that this processor calls for and the package's library lacks.
+
+    None in a frozen program, which its user cannot build anew, and none where a GPU computes.
+    """
+    if getattr(sys, "frozen", False) or supports_gpu() or wanted_kernels("") not in (NARROW, ORDERED):
+        return ()
+    built = [library.kernels for library in loaded_libraries() if "ggml-cpu" in library.path.name]
+    return tuple(name for name in KERNEL_MARKS if built and not any(name in kernels for kernels in built))
 
 
 def _mapped_files() -> list[str]:

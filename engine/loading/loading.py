@@ -1,4 +1,7 @@
-"""Brings a GGUF into memory, ready to run: weights, context, cached sequence, and what to show of it."""
+"""Brings a GGUF into memory, ready to run: from a request to options, a context that fits, and a loaded model.
+
+A loaded model is weights, context and cached sequence, and the `ModelInfo` that window and command line show.
+"""
 
 from __future__ import annotations
 
@@ -23,6 +26,9 @@ from engine.sequence import CachedSequence
 SMALLEST_AUTOMATIC_N_CTX = 2048
 AUTOMATIC_N_CTX = 8192  # tokens, where the model was trained for at least as many
 ALL_LAYERS = 999
+# Settings of `SamplingParams` by the names that ``general.sampling.*`` has in the metadata.
+_INTEGER_KEYS = {"top_k": "top_k"}
+_FLOAT_KEYS = {"temperature": "temp", "top_p": "top_p", "min_p": "min_p", "repeat_penalty": "penalty_repeat"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +42,22 @@ class LoadOptions:
     flash_attention: FlashAttention = FlashAttention.AUTO
     key_type: CacheType | None = None  # of keys alone, with attention in separate steps; see `draft_cache`
     narrows: bool = False  # on a GPU, passes may give a row's likeliest tokens only: enough for a draft
+
+
+@dataclass(frozen=True, slots=True)
+class LoadedModel:
+    """A model that can run. ``can_rollback`` was tried, not assumed; without it the model decodes plain."""
+
+    model: LlamaModel
+    context: LlamaContext
+    sequence: CachedSequence
+    info: ModelInfo
+    can_rollback: bool
+
+    def close(self) -> None:
+        """Free everything."""
+        self.context.close()
+        self.model.close()
 
 
 def target_options(request: LoadRequest) -> LoadOptions:
@@ -61,22 +83,6 @@ def placement_notices(request: LoadRequest) -> tuple[str, ...]:
         return ()
     kinds_named = " / ".join(quantized)
     return (said("Flash attention is on, since a cache of type {kinds} needs it.", kinds=kinds_named),)
-
-
-@dataclass(frozen=True, slots=True)
-class LoadedModel:
-    """A model that can run. ``can_rollback`` was tried, not assumed; without it the model decodes plain."""
-
-    model: LlamaModel
-    context: LlamaContext
-    sequence: CachedSequence
-    info: ModelInfo
-    can_rollback: bool
-
-    def close(self) -> None:
-        """Free everything."""
-        self.context.close()
-        self.model.close()
 
 
 def fit_context(paths: Sequence[str], options: LoadOptions) -> LoadOptions:
@@ -238,16 +244,12 @@ def _describe(model: LlamaModel, context: LlamaContext, options: LoadOptions) ->
     )
 
 
-_WHOLE = {"top_k": "top_k"}
-_REAL = {"temperature": "temp", "top_p": "top_p", "min_p": "min_p", "repeat_penalty": "penalty_repeat"}
-
-
 def recommended_sampling(metadata: Callable[[str], str | None]) -> tuple[tuple[str, int | float], ...]:
-    """Give name and value of each link of the chain that has one, in the names of `SamplingParams`.
+    """The sampling settings that a model's file recommends, in the names of `SamplingParams`.
 
     ``metadata`` gives an entry as text, None where there is none. What is no number or out of its range is left out.
     """
-    kinds: tuple[tuple[type[int] | type[float], dict[str, str]], ...] = ((int, _WHOLE), (float, _REAL))
+    kinds: tuple[tuple[type[int] | type[float], dict[str, str]], ...] = ((int, _INTEGER_KEYS), (float, _FLOAT_KEYS))
     given = ((name, kind, metadata(f"general.sampling.{key}")) for kind, keys in kinds for name, key in keys.items())
     read = ((name, None if text is None else _number(name, kind, text)) for name, kind, text in given)
     return tuple((name, value) for name, value in read if value is not None)

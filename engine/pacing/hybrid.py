@@ -17,10 +17,39 @@ from engine.sampling.sampler import History, Sampler
 _EMPTY = Draft([], Source.TARGET)
 
 
-class HybridDrafter:
-    """Implements `Drafter`: each token from whichever was kept more often lately, as far as their history tells.
+class ChainedDraft:
+    """One proposal of several parts, each from the text or from the draft model.
 
-    Which one that is depends on earlier passes and on the tokens before, never on the token itself.
+    A text token is no choice: given the tokens before it, its q is a point mass. Where a draft model drew one of the
+    tokens, every token of the proposal gets its q, so that it can be verified as a whole.
+    """
+
+    def __init__(self) -> None:
+        self.ids: list[int] = []
+        self.sources: list[Source] = []
+        self._q: list[Distribution | None] = []
+        self._match_length = 0
+
+    def add(self, draft: Draft, count: int) -> None:
+        """Go on with the first ``count`` tokens of ``draft``."""
+        self.ids += draft.ids[:count]
+        self.sources += [draft.source] * count
+        self._q += draft.q[:count] if draft.q is not None else [None] * count
+        self._match_length = self._match_length or draft.match_length
+
+    def draft(self) -> Draft:
+        """The whole proposal."""
+        if not self.ids:
+            return _EMPTY
+        q = [point_mass(token_id) if q is None else q for token_id, q in zip(self.ids, self._q, strict=True)]
+        drawn = any(one is not None for one in self._q)
+        return Draft(self.ids, self.sources[0], q if drawn else None, None, self._match_length, self.sources)
+
+
+class HybridDrafter:
+    """Implements `Drafter`: each token comes from the source whose tokens were accepted more often lately.
+
+    Which source that is depends on earlier passes and on the tokens before, never on the token itself.
     """
 
     source = Source.DRAFT
@@ -70,7 +99,7 @@ class HybridDrafter:
             (self._model_chance if of_model else self._text_chances).observe([kind], int(i < num_accepted))
 
     def likely_classes(self, text: Draft) -> list[int]:
-        """The classes of as many of these tokens as are likelier to be kept than the draft model's."""
+        """Classes of the first tokens of ``text``, as many as are likelier to be accepted than the draft model's."""
         kinds, model_chance = text_kinds(text), self._model_chance.chance(0)
         for i, kind in enumerate(kinds):
             if self._text_chances.chance(kind) < model_chance:
@@ -99,32 +128,3 @@ class _UntilTextMatches:
             return True
         self.following = text
         return False
-
-
-class ChainedDraft:
-    """Collects the tokens of one proposal.
-
-    A text token is no choice: given the tokens before it, its q is a point mass. Where a draft model drew one of the
-    tokens, every token of the proposal gets its q, so that it can be verified as a whole.
-    """
-
-    def __init__(self) -> None:
-        self.ids: list[int] = []
-        self.sources: list[Source] = []
-        self._q: list[Distribution | None] = []
-        self._match_length = 0
-
-    def add(self, draft: Draft, count: int) -> None:
-        """Go on with the first ``count`` tokens of ``draft``."""
-        self.ids += draft.ids[:count]
-        self.sources += [draft.source] * count
-        self._q += draft.q[:count] if draft.q is not None else [None] * count
-        self._match_length = self._match_length or draft.match_length
-
-    def draft(self) -> Draft:
-        """The whole proposal."""
-        if not self.ids:
-            return Draft([], Source.TARGET)
-        q = [point_mass(token_id) if q is None else q for token_id, q in zip(self.ids, self._q, strict=True)]
-        drawn = any(one is not None for one in self._q)
-        return Draft(self.ids, self.sources[0], q if drawn else None, None, self._match_length, self.sources)

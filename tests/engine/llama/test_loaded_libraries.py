@@ -12,12 +12,14 @@ from pathlib import Path
 
 import pytest
 
+from engine.kernels.build_options import NARROW, ORDERED, TILES
 from engine.llama import library
 from engine.llama.library import KERNEL_MARKS, LoadedLibrary, library_notices, loaded_libraries
 
 ROOT = Path(__file__).resolve().parents[3]
 TELL = """
 import json
+from engine.kernels.build_options import NARROW, ORDERED, TILES
 from engine.llama import library
 print(json.dumps({
     "told": [one.description for one in library.loaded_libraries()],
@@ -95,6 +97,30 @@ def test_kernels_are_found_by_the_names_beside_them(tmp_path: Path) -> None:
     assert "kernels" not in examined(tmp_path / "libllama.so", marks[0]).description
 
 
+@pytest.mark.parametrize(
+    ("wanted", "kernels", "missing"),
+    [
+        (NARROW, tuple(KERNEL_MARKS), ""),
+        (ORDERED, ("few_tokens",), "(few_tokens_sgemm, few_tokens_tiled)"),
+        (ORDERED, (), "(few_tokens, few_tokens_sgemm, few_tokens_tiled)"),
+        (TILES, (), ""),
+        ("", (), ""),
+    ],
+)
+def test_a_build_without_the_kernels_for_this_processor_is_told(
+    wanted: str, kernels: tuple[str, ...], missing: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    built = LoadedLibrary(tmp_path / "libggml-cpu.so", True, "0123456789ab", kernels)
+    monkeypatch.setattr(library, "loaded_libraries", lambda: (built,))
+    monkeypatch.setattr(library, "wanted_kernels", lambda _cmake_args: wanted)
+    monkeypatch.setattr(library, "supports_gpu", lambda: False)
+    notices = library_notices()
+    assert len(notices) == bool(missing)
+    assert missing in "".join(notices)
+    monkeypatch.setattr(library, "supports_gpu", lambda: True)
+    assert library_notices() == ()
+
+
 def test_without_a_note_the_bytes_are_the_build(tmp_path: Path) -> None:
     first, second = (examined(tmp_path / f"lib{text}.so", text.encode()) for text in ("one", "two"))
     assert len(first.build) == 12
@@ -126,6 +152,6 @@ def test_files_of_llama_cpp_are_known_by_name(name: str, is_one: bool) -> None:
 
 def test_each_mark_is_a_name_that_the_kernels_leave_in_the_library() -> None:
     for name, mark in KERNEL_MARKS.items():
-        text = (ROOT / "packaging" / "setup" / f"{name}.h").read_text("utf-8")
+        text = (ROOT / "engine" / "kernels" / f"{name}.h").read_text("utf-8")
         stock = mark.decode()
         assert f"#define {stock.removesuffix('_stock')} {stock}\n" in text
