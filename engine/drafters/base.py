@@ -1,4 +1,4 @@
-"""The interface of drafters, which propose tokens and hear how many were accepted; and the drafter that proposes none."""
+"""The interface of drafters: they propose tokens and hear how many were accepted; and one that proposes none."""
 
 from __future__ import annotations
 

@@ -6,8 +6,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.storage.chats.codec import MAX_REJECTED_CHARS, spans_from_text, spans_to_text
-from engine.records import GREEDY, PassOdds, Source, TokenSpan
+from app.storage.chats.codec import (
+    MAX_REJECTED_CHARS,
+    spans_from_text,
+    spans_to_text,
+    stats_from_text,
+    stats_to_text,
+)
+from engine.records import GREEDY, PassOdds, RunStats, Source, TokenSpan
+from engine.sentences import Sentence, said
 
 PERCENT = st.integers(0, 100).map(lambda whole: whole / 100) | st.sampled_from([0.004, 0.996])
 LENGTHS = st.lists(st.integers(0, 9), max_size=4).map(tuple)
@@ -87,3 +94,16 @@ def test_what_was_rejected_is_kept_in_bounds() -> None:
 )
 def test_what_cannot_be_read_is_left_out(text: str) -> None:
     assert spans_from_text(text) == ()
+
+
+def test_decisions_are_kept_with_their_templates_or_as_plain_text() -> None:
+    decision = said("token {place}: {reason}", place=3, reason=said("n-gram on: the text repeats"))
+    stats = RunStats(tokens=4, decisions=("plain text of an older version", decision))
+    read = stats_from_text(stats_to_text(stats, keeps_templates=True))
+    assert read == stats
+    kept = read.decisions[1]
+    assert isinstance(kept, Sentence)
+    assert (kept.template, kept.fields) == (decision.template, decision.fields)
+    plain = stats_from_text(stats_to_text(stats))
+    assert plain == stats
+    assert not any(isinstance(one, Sentence) for one in plain.decisions)
