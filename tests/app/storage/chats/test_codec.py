@@ -101,9 +101,11 @@ def test_decisions_are_kept_with_their_templates_or_as_plain_text() -> None:
     stats = RunStats(tokens=4, decisions=("plain text of an older version", decision))
     read = stats_from_text(stats_to_text(stats, keeps_templates=True))
     assert read == stats
+    assert read is not None
     kept = read.decisions[1]
     assert isinstance(kept, Sentence)
     assert (kept.template, kept.fields) == (decision.template, decision.fields)
     plain = stats_from_text(stats_to_text(stats))
+    assert plain is not None
     assert plain == stats
     assert not any(isinstance(one, Sentence) for one in plain.decisions)
