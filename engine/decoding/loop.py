@@ -170,7 +170,7 @@ class Speculation:
         """
         if self._failure is not None:
             raise self._failure
-        forward, choose, tokens, count = self._target.forward, self._plain_choice(), self._tokens, self._count
+        forward, choose, tokens, count = self._target.forward, self._plain_sampler(), self._tokens, self._count
         most = min(most, self.room)
         ids: list[int] = []
         begun, passed = [perf_counter()], list[float]()
@@ -197,7 +197,7 @@ class Speculation:
         self._count_plain(begun, passed)
         return StepOutput(ids, [Source.TARGET] * len(ids), [], len(ids))
 
-    def _plain_choice(self) -> Callable[[Row, History], int]:
+    def _plain_sampler(self) -> Callable[[Row, History], int]:
         """The token after a history, from its row."""
         sampler, nothing = self._sampler, list[int]()
         if sampler.greedy:

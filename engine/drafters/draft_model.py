@@ -122,7 +122,7 @@ class DraftModelDrafter:
         if uncertain and model.num_past <= self._num_history:
             model.checkpoint()
         if model.num_past >= len(before):  # read already, to see that the end follows: its row is gone
-            self.forget_after(len(before) - 1)
+            self.truncate(len(before) - 1)
         unread = before[model.num_past :]
         if self._lacks_ids:
             unread = np.where(unread < model.n_vocab, unread, _STAND_IN)
@@ -188,9 +188,9 @@ class DraftModelDrafter:
 
     def observe(self, num_accepted: int) -> None:
         """Forget the proposed tokens that were not kept. The last proposed one need not be in the cache."""
-        self.forget_after(self._num_history + num_accepted)
+        self.truncate(self._num_history + num_accepted)
 
-    def forget_after(self, num_tokens: int) -> None:
+    def truncate(self, num_tokens: int) -> None:
         """Keep of what was seen no more than so many tokens."""
         try:
             if self._model.rollback(num_tokens):

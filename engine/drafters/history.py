@@ -56,7 +56,7 @@ class VocabularyIdentity:
         return self._sum.digest()
 
 
-class PastText:
+class PastTextIndex:
     """The index of what was said before, and what waits to get into it."""
 
     def __init__(self, folder: Path | None, vocabulary: VocabularyIdentity, max_tokens: int = MAX_TOKENS) -> None:

@@ -63,11 +63,11 @@ class PromptLookupDrafter:
                 # A match that reaches the end repeats with this period: go on around it.
                 while len(proposed) < limit:
                     proposed += proposed[: limit - len(proposed)]
-                length = self._matching(start, size)
+                length = self._match_length(start, size)
                 return Draft(proposed, self.source, match_length=length).before(self.ends)
         return Draft([], self.source)
 
-    def _matching(self, start: int, size: int) -> int:
+    def _match_length(self, start: int, size: int) -> int:
         """How many tokens before ``start`` are those at the end of the text, of which ``size`` are known to be."""
         ids, end = self._ids, len(self._ids)
         while size < MAX_COUNTED_MATCH and start > size and ids[start - size - 1] == ids[end - size - 1]:

@@ -220,7 +220,7 @@ class LlamaContext:
             self._wants_row[:count] = 0
             self._wants_row[end - n_rows : end] = 1
         self._batch.n_tokens = count
-        library.forget_errors()
+        library.clear_errors()
         code = self._lib.llama_decode(self._handle, self._batch)
         if code != 0:
             self._after_failure(code, past)

@@ -33,7 +33,7 @@ class Interrupt:
         self._text[0] = b"\x00"
 
     @contextmanager
-    def ends_passes_of(self, contexts: Sequence[LlamaContext]) -> Iterator[None]:
+    def attached_to(self, contexts: Sequence[LlamaContext]) -> Iterator[None]:
         """Have these contexts listen; not those whose memory is a state, which a pass that ends early would cost."""
         listening = [context for context in contexts if context.num_snapshots is None]
         for context in listening:

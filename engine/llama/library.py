@@ -120,13 +120,13 @@ def buffers() -> Iterator[list[str]]:
         lines.extend(_recent_buffers)
 
 
-def forget_errors() -> None:
+def clear_errors() -> None:
     """Begin anew, so that `last_error` tells of what follows only."""
     _recent_errors.clear()
 
 
 def last_error() -> str:
-    """llama.cpp's own first reason since `errors` or `forget_errors`, without function names; empty if it gave none."""
+    """llama.cpp's own first reason since `errors` or `clear_errors`, without function names; empty if it gave none."""
     for line in _recent_errors:
         reason = _PREFIX.sub("", line).strip()
         if reason and not reason.startswith("failed to load model"):

@@ -57,7 +57,7 @@ class DraftCosts:
         chosen = choose_threads(self._draft, self._asked, _SIZES, budget_s, settled=settled, should_stop=should_stop)
         self._control = self._new_control(chosen)
 
-    def time_step(self, n_vocab: int, should_stop: ShouldStop = never_stop) -> DraftingTimes:
+    def measure_step(self, n_vocab: int, should_stop: ShouldStop = never_stop) -> DraftingTimes:
         """What one more token takes now, drafted for a target of ``n_vocab`` tokens.
 
         Raises:

@@ -25,14 +25,14 @@ class PacedDrafter:
     """Implements `Drafter` over the drafters that a mode allows."""
 
     def __init__(
-        self, pacer: Pacer, text: Drafter | None, model: DraftModelDrafter | None, *, may_rest: bool = True
+        self, pacer: Pacer, text: Drafter | None, model: DraftModelDrafter | None, *, may_pause: bool = True
     ) -> None:
-        """``may_rest`` lets it draft nothing where that is faster; without it drafting was asked for by name.
+        """``may_pause`` lets it draft nothing where that is faster; without it drafting was asked for by name.
 
         Text that cannot pay is never proposed.
         """
         self._pacer = pacer
-        self._may_rest = may_rest
+        self._may_pause = may_pause
         self._text = text
         self._model = model
         self._draft = _EMPTY
@@ -68,7 +68,7 @@ class PacedDrafter:
             kinds,
             has_model=model is not None,
             limit=limit,
-            may_rest=self._may_rest or model is None,
+            may_pause=self._may_pause or model is None,
             num_unread=model.num_unread(len(history)) if model is not None else 0,
         )
         self._draft, self._kinds, self._has_drafted = _EMPTY, [], False
@@ -76,7 +76,7 @@ class PacedDrafter:
         if decision.choice is Choice.TEXT:
             self._draft, self._kinds = text.first(decision.depth), kinds[: decision.depth]
         elif model is not None and decision.choice is Choice.DRAFT:
-            self._draft = self._drafted(model, history, decision.depth)
+            self._draft = self._run_model(model, history, decision.depth)
         if decision.choice is not Choice.TEXT:
             self._unproposed = text
         return self._draft
@@ -87,7 +87,7 @@ class PacedDrafter:
             return _EMPTY
         return self._text.propose(history, limit)
 
-    def _drafted(self, model: DraftModelDrafter, history: History, limit: int) -> Draft:
+    def _run_model(self, model: DraftModelDrafter, history: History, limit: int) -> Draft:
         started = perf_counter()
         draft = model.propose(history, limit, _Gate(self._pacer, limit))
         draft_ms = (perf_counter() - started) * 1000.0
@@ -104,20 +104,20 @@ class PacedDrafter:
             self._pacer.observe_drafting((draft_ms - read_ms) / (len(draft.ids) - 1))
         return draft
 
-    def rest(self, history: History) -> int:
-        """How many plain passes may follow without `propose`, unless `wakes` says so; 0 where it wants to be asked.
+    def pause_length(self, history: History) -> int:
+        """How many plain passes may follow without `propose`, unless `ends_pause` says so; 0 where it is to be asked.
 
         What surrounds a plain pass alone takes longer than what surrounds one of many.
         """
-        if not self._was_plain or not (self._may_rest or self._model is None):
+        if not self._was_plain or not (self._may_pause or self._model is None):
             return 0
-        if len(history) > self._num_history + self._num_unsearched and self.wakes(history):
+        if len(history) > self._num_history + self._num_unsearched and self.ends_pause(history):
             return 0  # the last pass was a single one, after which nobody looked
         model = self._model
         num_unread = model.num_unread(len(history)) if model is not None else 0
-        return self._pacer.rest(has_model=model is not None, num_unread=num_unread)
+        return self._pacer.pause_length(has_model=model is not None, num_unread=num_unread)
 
-    def wakes(self, history: History) -> bool:
+    def ends_pause(self, history: History) -> bool:
         """Whether text that is worth proposing follows; asked after each plain pass of a rest.
 
         Looking takes some microseconds: much where a pass takes a third of a millisecond, nothing where it takes seven.

@@ -189,7 +189,7 @@ def measure_drafting(
                 raise DecodeError(drafter.failure)
             if number:
                 steps_s.append((perf_counter() - started) / _DRAFT_TOKENS)
-            drafter.forget_after(past)
+            drafter.truncate(past)
             if steps_s and perf_counter() > ends:
                 break
         started = perf_counter()

@@ -23,9 +23,9 @@ from engine.pacing.constants import (
     DRAFTED_CHANCE,
     FEW_UNREAD,
     FIRST_DRAFTS,
-    LONGEST_REST,
     LOOK_AHEAD,
     MAX_DEPTH,
+    MAX_PAUSE,
     PROBE_DEPTH,
     PROBE_REFUND,
     PROBE_SHARE,
@@ -152,7 +152,7 @@ class Pacer:
         self.experience = Experience(greedy=True)
         self.decision = Decision(Choice.PLAIN, 0)
         self._predicted: _DraftAverage | None = None  # what passes with the draft should give, by what they cost
-        self._may_rest = True
+        self._may_pause = True
         self._probe_budget = 0.0  # plain passes that may be lost by trying a draft that does not seem to pay
         self.explanation = reasons.Explanation()
 
@@ -226,7 +226,7 @@ class Pacer:
     # ---- before a pass ----------------------------------------------------------------------------------------------
 
     def choose(
-        self, text: Sequence[int], *, has_model: bool, limit: int, may_rest: bool = True, num_unread: int = 0
+        self, text: Sequence[int], *, has_model: bool, limit: int, may_pause: bool = True, num_unread: int = 0
     ) -> Decision:
         """What to do in the next pass.
 
@@ -234,20 +234,20 @@ class Pacer:
             text: the classes of the tokens of text that could be proposed.
             has_model: whether a draft model can be asked.
             limit: at most so many proposed tokens.
-            may_rest: without it drafting was asked for by name: then a token is drafted where one can be.
+            may_pause: without it drafting was asked for by name: then a token is drafted where one can be.
             num_unread: tokens that the draft model has to read before it drafts.
         """
-        tries_plain = may_rest and self.curve.doubts_plain
+        tries_plain = may_pause and self.curve.doubts_plain
         text_gain, text_depth = (0.0, 0) if tries_plain else self.text_gain(text[:limit])
         can_draft = has_model and limit > 0 and not tries_plain
         draft_gain = self._draft_gain(num_unread) if can_draft else None
-        self._may_rest = may_rest or not has_model
+        self._may_pause = may_pause or not has_model
         decision = Decision(Choice.PLAIN, 0, text_gain, draft_gain, 1.0, self.plain_ms)
         if text_depth and (draft_gain is None or text_gain >= draft_gain):
             expected = self._expected(text[:text_depth])
             cost_ms = self._pass_ms(text_depth)
             decision = Decision(Choice.TEXT, text_depth, text_gain, draft_gain, expected, cost_ms)
-        elif draft_gain is not None and (draft_gain > 0.0 or not self._may_rest):
+        elif draft_gain is not None and (draft_gain > 0.0 or not self._may_pause):
             decision = self._drafting(text_gain, draft_gain, limit, is_probe=False)
         elif draft_gain is not None and self._probe_budget >= self._probe_loss(num_unread):
             decision = self._drafting(text_gain, draft_gain, limit, is_probe=True)
@@ -335,14 +335,14 @@ class Pacer:
         work_ms = PROBE_DEPTH * self.draft_step_ms + max(num_unread - 1, 0) * self.draft_read_ms
         return (self._pass_ms(PROBE_DEPTH) + work_ms) / self.plain_ms - 0.5
 
-    def rest(self, *, has_model: bool, num_unread: int = 0) -> int:
+    def pause_length(self, *, has_model: bool, num_unread: int = 0) -> int:
         """How many plain passes may follow each other before it is time to ask the draft model again."""
         if not has_model:
-            return LONGEST_REST
+            return MAX_PAUSE
         if self._draft_gain(num_unread) > 0.0:
             return 0
         missing = self._probe_loss(num_unread) - self._probe_budget
-        return max(0, min(int(missing / PROBE_SHARE), LONGEST_REST))
+        return max(0, min(int(missing / PROBE_SHARE), MAX_PAUSE))
 
     # ---- while a draft model drafts ---------------------------------------------------------------------------------
 
@@ -356,7 +356,7 @@ class Pacer:
             room: at most so many more tokens in this pass.
         """
         alive *= self.experience.draft.chance(draft_kind(confidence))
-        if (self.decision.is_probe and drawn < PROBE_DEPTH) or (drawn == 0 and not self._may_rest):
+        if (self.decision.is_probe and drawn < PROBE_DEPTH) or (drawn == 0 and not self._may_pause):
             return True
         return self._gain_of_going_on(drawn, alive, room) > 0.0
 
@@ -475,7 +475,7 @@ class Pacer:
         average = self._drafting_average() if has_model else None
         pays = average is not None and average.tokens > average.cost
         choice = decision.choice
-        state = self.explanation.follow(
+        state = self.explanation.next_state(
             choice.value, is_probe=decision.is_probe, pays=pays, has_model=has_model, has_text=bool(text)
         )
         if state is None:  # a sentence takes longer than all the rest

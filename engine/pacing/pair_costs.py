@@ -214,7 +214,7 @@ class PairCosts:
             if not self._draft.is_known:
                 self._draft.choose_threads(budget_s * THREADS_SHARE, should_stop)
                 self._apply_threads()
-            times = self._draft.time_step(self._target.sequence.n_vocab, should_stop)
+            times = self._draft.measure_step(self._target.sequence.n_vocab, should_stop)
         except DecodeError as error:  # the target can do without; where it drafts, the answer says why it does not
             log.info("the draft could not be measured: %s", error.message)
             return

@@ -20,7 +20,7 @@ class Explanation:
         self.reason = ""
         self._num_idle = 0
 
-    def follow(self, choice: str, *, is_probe: bool, pays: bool, has_model: bool, has_text: bool) -> str | None:
+    def next_state(self, choice: str, *, is_probe: bool, pays: bool, has_model: bool, has_text: bool) -> str | None:
         """What to say something about: the state that begins with this choice; None where nothing changes.
 
         Probes and single text matches change nothing.

@@ -74,7 +74,7 @@ def main(arguments: list[str]) -> int:
     answer = make_answerer(int(arguments[0]))
     answer({"source": _WARM_UP, "variables": {"messages": [{"role": "user"}]}})
     requests, answers = sys.stdin.buffer, sys.stdout.buffer
-    _give_up_rights(int(arguments[1]))
+    _drop_privileges(int(arguments[1]))
     answers.write(_READY)
     answers.flush()
     for line in requests:
@@ -138,7 +138,7 @@ def _strftime_now(pattern: str) -> str:
     return datetime.now().astimezone().strftime(pattern)
 
 
-def _give_up_rights(max_bytes: int) -> None:
+def _drop_privileges(max_bytes: int) -> None:
     """No new file, socket or process, and bounded memory, where the system can promise that.
 
     Windows cannot, macOS only in part: there the parent's watch on time and memory is the bound.

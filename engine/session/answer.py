@@ -247,10 +247,10 @@ class Answer:
         if self.tie_bound is None and not self._detokenizer.has_stop_strings:
             if self._request.mode is Mode.OFF:
                 return speculation.run_plain(wanted, TEXT_INTERVAL_S if self._ids else 0.0, _ends_with(is_eog))
-            if isinstance(drafter, PacedDrafter) and (rest := min(drafter.rest(speculation.history), wanted)):
+            if isinstance(drafter, PacedDrafter) and (rest := min(drafter.pause_length(speculation.history), wanted)):
                 ends = _ends_with(is_eog)
                 return speculation.run_plain(
-                    rest, TEXT_INTERVAL_S, lambda history: ends(history) or drafter.wakes(history)
+                    rest, TEXT_INTERVAL_S, lambda history: ends(history) or drafter.ends_pause(history)
                 )
         return speculation.step(self._pace.depth, wanted)
 

@@ -131,7 +131,7 @@ def step_ms(draft: LoadedModel) -> float:
         elapsed_s = perf_counter() - started
         if drafter.failure:
             raise DecodeError(drafter.failure)
-        drafter.forget_after(past)
+        drafter.truncate(past)
         best_s = min(best_s, elapsed_s)
         if started + elapsed_s > ends:
             break

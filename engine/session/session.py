@@ -13,7 +13,7 @@ from pathlib import Path
 from engine.cache.states import StateCache
 from engine.decoding.tie_safe import TieBound
 from engine.drafters.draft_model import DraftModelDrafter
-from engine.drafters.history import PastText, VocabularyIdentity, forget_files
+from engine.drafters.history import PastTextIndex, VocabularyIdentity, forget_files
 from engine.drafters.pairing import check_pair
 from engine.errors import DraftRefusedError, EngineError, ModeUnavailableError, TemplateError
 from engine.llama import library
@@ -73,7 +73,7 @@ class Session:
         self._prompt: PromptBuilder | None = None
         self._drafters = DraftersByMode()
         self._past_folder = past_folder
-        self._past: PastText | None = None
+        self._past: PastTextIndex | None = None
         self._costs: PairCosts | None = None
         self._store = CostStore(cost_folder)
         self._experience = ExperienceStore(cost_folder)
@@ -208,7 +208,7 @@ class Session:
                 target.context.n_ctx,
                 LEAST_ROOM,
             )
-            request = yield from summarising.fitted(
+            request = yield from summarising.fit(
                 request, lambda inner: self._answer(inner, lambda: should_stop() or should_skip()), should_stop
             )
             note = summarising.note
@@ -225,7 +225,7 @@ class Session:
         mode = Mode.OFF if reason else request.mode
         costs = self._pair_costs()
         paced = mode is not Mode.OFF and request.depth is None
-        with self.interrupt.ends_passes_of(self._contexts()):
+        with self.interrupt.attached_to(self._contexts()):
             costs.prepare(paced=paced, should_stop=should_stop)
         pacer = costs.pacer if paced else None
         # A seed repeats an answer only where the drafts are the same, so what was said elsewhere is left out then.
@@ -251,7 +251,7 @@ class Session:
         if note:
             answer.stats.decisions.append(note)
         self.states.begin(request.conversation_id, answer.stats)
-        with self.interrupt.ends_passes_of(self._contexts()):
+        with self.interrupt.attached_to(self._contexts()):
             yield from answer.events(should_stop)
         if answer.plain_cost is not None and answer.plain_cost.is_too_high:
             costs.request_check()
@@ -307,9 +307,9 @@ class Session:
         elif self._past_folder:
             forget_files(self._past_folder)
 
-    def _past_text(self) -> PastText:
+    def _past_text(self) -> PastTextIndex:
         if self._past is None:
-            self._past = PastText(self._past_folder, VocabularyIdentity(self._loaded().model.vocab))
+            self._past = PastTextIndex(self._past_folder, VocabularyIdentity(self._loaded().model.vocab))
         return self._past
 
     # ---- costs --------------------------------------------------------------------------------------------------
@@ -320,7 +320,7 @@ class Session:
         Raises:
             EngineError: no model is loaded, or a pass failed.
         """
-        with self.interrupt.ends_passes_of(self._contexts()):
+        with self.interrupt.attached_to(self._contexts()):
             self._pair_costs().measure(budget_s, should_stop)
 
     @property

@@ -75,7 +75,7 @@ class Summariser:
         self._least_room = least_room
         self.note: str = ""  # for the decisions of the answer
 
-    def fitted(
+    def fit(
         self, request: ChatRequest, run: Run, should_stop: Callable[[], bool]
     ) -> Generator[Event, None, ChatRequest]:
         """Yield how the summary comes along; return the request to answer, which leaves turns out if it must.

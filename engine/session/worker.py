@@ -205,7 +205,7 @@ class EngineWorker:
             if self._closing.is_set() and not isinstance(command, _FORGETTING):
                 continue
             try:
-                self._do(session, command)
+                self._execute(session, command)
             except EngineError as error:
                 needed = error.num_tokens if isinstance(error, PromptTooLongError) else 0
                 self._report_failure(command, error.problem, needed, isinstance(error, LoadCancelledError))
@@ -303,7 +303,7 @@ class EngineWorker:
         self._dequeued = deque(command for command in self._dequeued if not isinstance(command, _Count))
         return bool(self._dequeued)
 
-    def _do(self, session: Session, command: _Work) -> None:
+    def _execute(self, session: Session, command: _Work) -> None:
         if isinstance(command, _Load | _SetDraft):
             self._load(session, command)
         elif isinstance(command, _ForgetPast):

@@ -96,8 +96,8 @@ class Answers:
         if self._depth is not None:
             return speculation.step(self._depth, wanted)
         drafter = self._drafter
-        if isinstance(drafter, PacedDrafter) and (rest := min(drafter.rest(speculation.history), wanted)):
-            return speculation.run_plain(rest, 60.0, drafter.wakes)
+        if isinstance(drafter, PacedDrafter) and (rest := min(drafter.pause_length(speculation.history), wanted)):
+            return speculation.run_plain(rest, 60.0, drafter.ends_pause)
         return speculation.step(MAX_DEPTH, MAX_DEPTH + 1)
 
 

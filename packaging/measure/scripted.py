@@ -79,10 +79,10 @@ class Deep(Answering):
         model = DraftModelDrafter(CachedSequence(MarkovModel(Q_LOGITS)), N_VOCAB, frozenset())
         self.drafters = {
             "auto": PacedDrafter(self.pacer, self.suffix, model),
-            "hybrid": PacedDrafter(self.pacer, self.suffix, model, may_rest=False),
-            "draft": PacedDrafter(self.pacer, None, model, may_rest=False),
-            "suffix": PacedDrafter(self.pacer, self.suffix, None, may_rest=False),
-            "ngram": PacedDrafter(self.pacer, self.text, None, may_rest=False),
+            "hybrid": PacedDrafter(self.pacer, self.suffix, model, may_pause=False),
+            "draft": PacedDrafter(self.pacer, None, model, may_pause=False),
+            "suffix": PacedDrafter(self.pacer, self.suffix, None, may_pause=False),
+            "ngram": PacedDrafter(self.pacer, self.text, None, may_pause=False),
         }
 
     def beginning(self, mode: str, sampling: SamplingParams, prompt: list[int]) -> list[int]:

@@ -169,9 +169,9 @@ class Replay:
         speculation = Speculation(target, drafter, sampler, stats, prompt, LoopConfig(pacer=self.pacer))
         began, given = self.clock.now, 0
         while given < count:
-            rest = min(drafter.rest(speculation.history), count - given)
+            rest = min(drafter.pause_length(speculation.history), count - given)
             if rest:
-                given += len(speculation.run_plain(rest, PLAIN_RUN_S, drafter.wakes).ids)
+                given += len(speculation.run_plain(rest, PLAIN_RUN_S, drafter.ends_pause).ids)
             else:
                 given += len(speculation.step(MAX_DEPTH, count - given).ids)
         if speculation.history[script.start :].tolist() != script.path[script.start :]:
@@ -182,7 +182,7 @@ class Replay:
         has_model = self.mode in ("auto", "draft")
         model = DraftModelDrafter(CachedSequence(self.draft), N_VOCAB, frozenset()) if has_model else None
         text = None if self.mode == "draft" else self.suffix
-        return PacedDrafter(self.pacer, text, model, may_rest=self.mode != "draft")
+        return PacedDrafter(self.pacer, text, model, may_pause=self.mode != "draft")
 
 
 def set_constants(assignments: list[str]) -> None:

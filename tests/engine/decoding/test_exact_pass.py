@@ -174,10 +174,10 @@ class DicePacer(Pacer):
         self._dice = np.random.default_rng(9)
 
     def choose(
-        self, text: Sequence[int], *, has_model: bool, limit: int, may_rest: bool = True, num_unread: int = 0
+        self, text: Sequence[int], *, has_model: bool, limit: int, may_pause: bool = True, num_unread: int = 0
     ) -> Decision:
         """See `Pacer.choose`; it is as little allowed to look at a token that is drawn."""
-        super().choose(text, has_model=has_model, limit=limit, may_rest=may_rest, num_unread=num_unread)
+        super().choose(text, has_model=has_model, limit=limit, may_pause=may_pause, num_unread=num_unread)
         roll, most_text = self._dice.random(), min(len(text), limit)
         if roll < 0.4 and most_text > 0:
             self.decision = Decision(Choice.TEXT, int(self._dice.integers(1, most_text + 1)))

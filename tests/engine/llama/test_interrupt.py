@@ -40,7 +40,7 @@ def test_a_pass_ends_and_leaves_the_cache_as_it_was(context: LlamaContext) -> No
     expected = context.forward(IDS[100:], 1).copy()
     assert context.rollback(100)
     interrupt.set()
-    with interrupt.ends_passes_of([context]):
+    with interrupt.attached_to([context]):
         with pytest.raises(DecodeError):
             context.forward(IDS[100:], 1)
         assert context.num_past == 100
@@ -79,7 +79,7 @@ def test_a_state_does_not_listen_for_it_would_be_lost(tmp_path: Path) -> None:
     with (
         LlamaModel(tiny_lfm2().write(tmp_path / "hybrid.gguf")) as model,
         LlamaContext(model, ContextParams(n_ctx=256, threads=1)) as context,
-        interrupt.ends_passes_of([context]),
+        interrupt.attached_to([context]),
     ):
         context.forward(IDS[:20] % 30, 1)
         assert context.num_past == 20
@@ -87,7 +87,7 @@ def test_a_state_does_not_listen_for_it_would_be_lost(tmp_path: Path) -> None:
 
 def test_a_context_that_is_closed_meanwhile_is_let_alone(model: LlamaModel) -> None:
     context = LlamaContext(model, ContextParams(n_ctx=256, threads=1))
-    with Interrupt().ends_passes_of([context]):
+    with Interrupt().attached_to([context]):
         context.close()
 
 

@@ -111,7 +111,7 @@ class Answering:
     plain_ms: float
     draft: DraftScript | None = None
     shares: dict[int, float] = field(default_factory=lambda: CORES)
-    may_rest: bool = True
+    may_pause: bool = True
 
     def __post_init__(self) -> None:
         self.clock = Clock(self.monkeypatch)
@@ -124,7 +124,7 @@ class Answering:
         model = self._drafter_model() if self.draft is not None else None
         text = SuffixDrafter()
         text.min_match = PACED_MIN_MATCH
-        self.drafter = PacedDrafter(self.pacer, text, model, may_rest=self.may_rest)
+        self.drafter = PacedDrafter(self.pacer, text, model, may_pause=self.may_pause)
         self.prompt = np.asarray(self.path[: self.num_prompt], dtype=np.int32)
         self.target.forward(self.prompt[:-1], 0)
         self.stats = StatsRecorder(Mode.AUTO, self.model.n_ctx)
@@ -169,12 +169,12 @@ class Answering:
 
     def _block(self, wanted: int) -> StepOutput:
         """As `Answer._next_block`."""
-        if rest := min(self.drafter.rest(self.speculation.history), wanted):
+        if rest := min(self.drafter.pause_length(self.speculation.history), wanted):
             return self.speculation.run_plain(rest, TEXT_INTERVAL_S, self._wakes)
         return self.speculation.step(MAX_DEPTH, wanted)
 
     def _wakes(self, history: NDArray[np.int32]) -> bool:
-        wakes = self.drafter.wakes(history)
+        wakes = self.drafter.ends_pause(history)
         if wakes:
-            self.rests_after_waking.append(self.drafter.rest(history))
+            self.rests_after_waking.append(self.drafter.pause_length(history))
         return wakes

@@ -84,7 +84,7 @@ class Answering:
             "both": PacedDrafter(self.pacer, self.suffix, model),
             "both, to an end": PacedDrafter(self.pacer, to_an_end, ending),  # though answers go on past it
             "draft": PacedDrafter(self.pacer, None, model),
-            "draft as asked": PacedDrafter(self.pacer, None, model, may_rest=False),
+            "draft as asked": PacedDrafter(self.pacer, None, model, may_pause=False),
             "text": PacedDrafter(self.pacer, self.text, None),
         }
         self.depths: set[int] = set()
@@ -110,12 +110,12 @@ class Answering:
 
     def next_ids(self, speculation: Speculation, drafter: PacedDrafter, wanted: int) -> list[int]:
         """A pass, or where the drafter rests a run of plain ones: as an answer goes on."""
-        rest = min(drafter.rest(speculation.history), wanted)
+        rest = min(drafter.pause_length(speculation.history), wanted)
         if not rest:
             ids = speculation.step(32, wanted).ids
             self.sources |= {drafter._draft.source} if drafter._draft.ids else set()
             return ids
-        ids = speculation.run_plain(rest, 60.0, drafter.wakes).ids
+        ids = speculation.run_plain(rest, 60.0, drafter.ends_pause).ids
         self.num_rested += len(ids) > 1
         return ids
 
@@ -168,18 +168,18 @@ def test_drafting_by_name_proposes_even_where_it_does_not_pay() -> None:
         for _ in range(12):
             proposals[name].append(len(drafter.propose(prompt, 8).ids))
             drafter.observe(0)
-        assert (drafter.rest(prompt) > 0) == (name == "draft")
+        assert (drafter.pause_length(prompt) > 0) == (name == "draft")
     assert proposals["draft as asked"] == [1] * 12
     assert proposals["draft"].count(0) >= 10
 
 
 def test_text_that_was_asked_for_by_name_is_left_out_where_it_cannot_pay() -> None:
     answering = Answering(NEVER)
-    drafter = PacedDrafter(answering.pacer, answering.text, None, may_rest=False)
+    drafter = PacedDrafter(answering.pacer, answering.text, None, may_pause=False)
     drafter.begin(np.array([1, 2, 1, 2, 1], dtype=np.int32), Sampler(GREEDY))
     assert drafter.propose(np.array([1, 2, 1, 2, 1], dtype=np.int32), 8).ids == []
     drafter.observe(0)
-    assert drafter.rest(np.array([1, 2, 1, 2, 1], dtype=np.int32)) > 0
+    assert drafter.pause_length(np.array([1, 2, 1, 2, 1], dtype=np.int32)) > 0
 
 
 def test_reading_that_was_stopped_does_not_make_drafting_look_dear(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -193,7 +193,7 @@ def test_reading_that_was_stopped_does_not_make_drafting_look_dear(monkeypatch: 
 
     pacer = Answering(FLAT).pacer
     model = DraftModelDrafter(CachedSequence(MarkovModel(Q_LOGITS, 1024)), N_VOCAB, frozenset(), stops)
-    drafter = PacedDrafter(pacer, None, model, may_rest=False)
+    drafter = PacedDrafter(pacer, None, model, may_pause=False)
     history = np.arange(1000, dtype=np.int32) % N_VOCAB
     drafter.begin(history, Sampler(GREEDY))
     assert drafter.propose(history, 4).ids == []
@@ -234,7 +234,7 @@ def test_a_draft_that_cannot_forget_a_tail_goes_back_to_its_checkpoint(
     sequence = CachedSequence(RecurrentModel(Q_LOGITS, num_snapshots=num_snapshots))
     text = answering.suffix if name == "both" else None
     model = DraftModelDrafter(sequence, N_VOCAB, frozenset())
-    answering.drafters["state"] = PacedDrafter(answering.pacer, text, model, may_rest=False)
+    answering.drafters["state"] = PacedDrafter(answering.pacer, text, model, may_pause=False)
     worth = Pacer.worth_drawing
     monkeypatch.setattr(Pacer, "worth_drawing", lambda self, drawn, *of: drawn < most and worth(self, drawn, *of))
     monkeypatch.setattr(sequence, "clear", lambda: pytest.fail("all of the text is read again"))
@@ -266,7 +266,7 @@ def test_reading_a_prompt_does_not_make_drafting_look_dear(
         monkeypatch.setattr(module, "perf_counter", lambda: now[0])
     pacer = Pacer(CostCurve(FLAT), 0.01)
     model = DraftModelDrafter(CachedSequence(Timed(now, 1e-5)), N_VOCAB, ends)
-    drafter = PacedDrafter(pacer, None, model, may_rest=False)
+    drafter = PacedDrafter(pacer, None, model, may_pause=False)
     history = np.arange(900, dtype=np.int32) % N_VOCAB
     drafter.begin(history, Sampler(GREEDY))
     began = now[0]
@@ -302,7 +302,7 @@ def followed(drafter: PacedDrafter, history: list[int], *, rests: bool) -> None:
     for i in range(4, 60):
         history[:] = path[:i]
         if rests and i > 4:
-            assert not drafter.wakes(np.array(history, dtype=np.int32))
+            assert not drafter.ends_pause(np.array(history, dtype=np.int32))
             continue
         assert drafter.propose(np.array(history, dtype=np.int32), 8).ids == []
         drafter.observe(0)
@@ -353,7 +353,7 @@ def looks(plain_ms: float, look_ms: float, count: int, monkeypatch: pytest.Monke
     drafter.begin(np.array([0], dtype=np.int32), Sampler(GREEDY))
     monkeypatch.setattr(text, "propose", slow_look)
     for number in range(1, count + 1):
-        assert not drafter.wakes(np.arange(number, dtype=np.int32))
+        assert not drafter.ends_pause(np.arange(number, dtype=np.int32))
     return lengths
 
 
@@ -380,7 +380,7 @@ class Failing(MarkovModel):
 def test_without_a_draft_model_that_failed_it_goes_on_with_text() -> None:
     answering = Answering(FLAT)
     model = DraftModelDrafter(CachedSequence(Failing(Q_LOGITS)), N_VOCAB, frozenset())
-    answering.drafters["failing"] = PacedDrafter(answering.pacer, answering.suffix, model, may_rest=False)
+    answering.drafters["failing"] = PacedDrafter(answering.pacer, answering.suffix, model, may_pause=False)
     path = likely_path(200)
     assert answering.tokens("failing", GREEDY, 120, path[:3]) == path[3:123]
     assert answering.sources == {Source.NGRAM}

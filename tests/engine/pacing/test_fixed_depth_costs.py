@@ -136,7 +136,7 @@ def session_sizes(depth: int | None, mode: Mode, sampling: SamplingParams, monke
         found.extend([num_tokens] * len(list(passes_ms)))
         return ""
 
-    monkeypatch.setattr(costs, "passed", passed)
+    monkeypatch.setattr(costs, "observe_passes", passed)
     prompt = "one two three four one two three four one two three four one two"
     request = ChatRequest(raw_prompt=prompt, mode=mode, depth=depth, sampling=sampling, max_tokens=24)
     last = list(session.generate(request))[-1]

@@ -304,7 +304,7 @@ def test_beside_a_draft_model_the_reason_is_the_drafts() -> None:
 
 def test_a_draft_that_was_asked_for_is_told_not_to_pay_while_it_drafts() -> None:
     pacer = Pacer(CostCurve(STAIRCASE), draft_step_ms=2.0 * STAIRCASE[1])
-    decision = pacer.choose([], has_model=True, limit=32, may_rest=False)
+    decision = pacer.choose([], has_model=True, limit=32, may_pause=False)
     assert decision.choice is Choice.DRAFT
     assert pacer.reason.startswith("draft on as asked, but it does not pay")
 
@@ -320,4 +320,4 @@ def test_after_a_hurried_look_auto_begins_with_plain_passes_and_only_auto() -> N
     assert pacer.plain_ms == pytest.approx(15.0, abs=0.2)
     assert tried[2].expected_ms < 45.0  # what proposing is hoped to take went down with it
     asked = Pacer(CostCurve({1: 60.0, 2: 70.0}), draft_step_ms=1.0)
-    assert asked.choose([], has_model=True, limit=8, may_rest=False).choice is Choice.DRAFT
+    assert asked.choose([], has_model=True, limit=8, may_pause=False).choice is Choice.DRAFT

@@ -60,7 +60,7 @@ def test_a_draft_that_takes_longer_than_the_target_is_hardly_tried() -> None:
             pacer.observe_draft([0.95] * 3, 0, 3.0)
     assert num_tried <= 3
     assert "cannot pay" in pacer.reason
-    asked_for = pacer.choose([], has_model=True, limit=16, may_rest=False)
+    asked_for = pacer.choose([], has_model=True, limit=16, may_pause=False)
     assert asked_for.choice is Choice.DRAFT
 
 
@@ -180,7 +180,7 @@ def test_a_later_step_of_the_stairs_is_foreseen() -> None:
 
 def test_of_a_draft_that_was_asked_for_one_token_is_drawn_whatever_it_costs() -> None:
     pacer = Pacer(CostCurve({1: 1.0, 2: 50.0, 33: 900.0}), 5.0)
-    pacer.choose([], has_model=True, limit=8, may_rest=False)
+    pacer.choose([], has_model=True, limit=8, may_pause=False)
     assert pacer.worth_drawing(0, 1.0, 0.01, 8)
     assert not pacer.worth_drawing(1, 0.1, 0.01, 7)
 
@@ -190,8 +190,8 @@ def test_what_is_read_before_drafting_is_spread_over_an_answer() -> None:
     pacer.expect_drafting(0.5, 0.2)
     gains = [pacer.choose([], has_model=True, limit=8, num_unread=num).draft_gain_ms or 0.0 for num in (1, 101, 20_001)]
     assert gains[0] > gains[1] > 0.0 > gains[2]
-    assert pacer.rest(has_model=True, num_unread=101) == 0
-    assert pacer.rest(has_model=True, num_unread=20_001) > 0
+    assert pacer.pause_length(has_model=True, num_unread=101) == 0
+    assert pacer.pause_length(has_model=True, num_unread=20_001) > 0
 
 
 def test_what_reading_takes_is_learnt() -> None:

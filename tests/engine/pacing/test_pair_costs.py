@@ -351,7 +351,7 @@ def test_passes_that_ran_before_threads_changed_do_not_judge_the_change(
 
 
 def test_the_reason_is_among_the_decisions_of_the_answer(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(PairCosts, "passed", lambda *_: "2 threads to 1: another program uses the cores")
+    monkeypatch.setattr(PairCosts, "observe_passes", lambda *_: "2 threads to 1: another program uses the cores")
     session = Session()
     session.load(LoadRequest(str(builtin_target()), n_ctx=512, threads=1))
     request = ChatRequest(raw_prompt="Hello", mode=Mode.OFF, sampling=SamplingParams(temperature=0.0), max_tokens=2)

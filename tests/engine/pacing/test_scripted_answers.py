@@ -123,10 +123,10 @@ def test_after_it_was_woken_it_wants_to_be_asked(
 ) -> None:
     answering = Answering(monkeypatch, repeating_path(), 20, plain_ms, draft).give(NUM_NEW)
     drafter, path = answering.drafter, np.asarray(answering.path, dtype=np.int32)
-    assert drafter.rest(answering.speculation.history) > 0
+    assert drafter.pause_length(answering.speculation.history) > 0
     end = len(answering.speculation.history)
-    woken = next(end + more for more in range(1, 8) if drafter.wakes(path[: end + more]))
-    assert drafter.rest(path[:woken]) == 0
+    woken = next(end + more for more in range(1, 8) if drafter.ends_pause(path[: end + more]))
+    assert drafter.pause_length(path[:woken]) == 0
     draft_of_text = drafter.propose(path[:woken], 8)
     assert draft_of_text.source is Source.NGRAM
     assert draft_of_text.ids == answering.path[woken : woken + len(draft_of_text.ids)]
@@ -135,13 +135,13 @@ def test_after_it_was_woken_it_wants_to_be_asked(
 @pytest.mark.parametrize("plain_ms", PLAIN_MS)
 def test_every_token_of_a_rest_is_heard_of(plain_ms: float, monkeypatch: pytest.MonkeyPatch) -> None:
     heard: list[int] = []
-    wakes = PacedDrafter.wakes
+    wakes = PacedDrafter.ends_pause
 
     def note(self: PacedDrafter, history: History) -> bool:
         heard.append(len(history))
         return wakes(self, history)
 
-    monkeypatch.setattr(PacedDrafter, "wakes", note)
+    monkeypatch.setattr(PacedDrafter, "ends_pause", note)
     answering = Answering(monkeypatch, different_path(200), 20, plain_ms).give(150)
     begun = heard[0]
     assert heard == list(range(begun, 20 + 150 + 1))
