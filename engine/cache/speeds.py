@@ -42,7 +42,7 @@ class StateSpeeds:
         self._changed = True
 
     def relax(self, identity: str, kind: str) -> None:
-        """A figure has decided that something is not done: it may have been taken in a bad moment."""
+        """Raise a figure a little that has decided against something, so that it is tried again."""
         if kind in self._kept.get(identity, {}):
             self._kept[identity][kind] *= _RELAX
 

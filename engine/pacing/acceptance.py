@@ -23,7 +23,7 @@ from engine.pacing.constants import (
 )
 
 _ONCE_OF_ONCE = 0.75  # the share that suffix decoding states where one thing followed, once
-_MAX_COUNT = 1e4  # no count reaches it: looks are forgotten
+_MAX_COUNT = 1e4  # no count reaches it, since observations decay
 _PLACES = len(MATCH_CHANCES[0])
 TEXT_PRIORS = (*AMBIGUOUS_CHANCES, *(chance for chances in MATCH_CHANCES for chance in chances))
 
@@ -88,7 +88,7 @@ class AcceptanceEstimate:
         count = len(self._priors)
         kept, seen = [float(one) for one in numbers[:count]], [float(one) for one in numbers[count:]]
         if len(seen) != count or not all(0.0 <= a <= b <= _MAX_COUNT for a, b in zip(kept, seen, strict=True)):
-            raise ValueError("these are not counts of looks")
+            raise ValueError("these are not counts of observations")
         self._kept, self._observed = kept, seen
         for kind in range(count):
             self._learn(kind)

@@ -60,9 +60,9 @@ GREEDY_CHANCES = (0.25, 0.4, 0.52, 0.61, 0.75, 0.82, 0.9, 0.95, 0.98, 0.99, 0.99
 # ... and a token that is drawn from it above, which may be any that both find likely.
 DRAWN_CHANCES = (0.42, 0.49, 0.6, 0.66, 0.73, 0.8, 0.89, 0.95, 0.98, 0.99, 0.995)
 DRAFTED_CHANCE = 0.7  # before the draft has said how sure it is: as on chat; on code it was 0.9
-PRIOR_WEIGHT = 8.0  # looks that each of these is worth
-DECAY = 0.985  # a look weighs half after about 46 more of its class
-ANSWER_WEIGHT = 4.0  # looks that it takes to believe that the text of an answer is unlike that of others
+PRIOR_WEIGHT = 8.0  # observations that each of these is worth
+DECAY = 0.985  # an observation weighs half after about 46 more of its class
+ANSWER_WEIGHT = 4.0  # observations that it takes to believe that the text of an answer is unlike that of others
 
 # ---- choosing ----
 
@@ -80,7 +80,7 @@ FEW_UNREAD = 16  # tokens: as many come from text now and then; reading more is 
 ANSWER_TOKENS = 128  # over so many tokens, what reading a prompt takes the draft must come back
 MAX_PAUSE = 64  # plain passes in a row
 SEARCH_SHARE = 0.01  # of the time of plain passes may go to looking for text
-MAX_UNSEARCHED = 8  # tokens between two looks
+MAX_UNSEARCHED = 8  # tokens between two searches
 SLOW = 3.0  # times what is usual, that one try of Python's or the draft's own work may say
 WORK_RATE = 0.05  # weight of a pass in what surrounds it
 REWORK_RATE = 0.01  # deciding near ties again is rare and dear: the average must be long

@@ -29,23 +29,23 @@ ShouldStop = Callable[[], bool]  # asked before each pass
 
 
 class Interrupted(Exception):  # noqa: N818 (nothing failed)
-    """Somebody asked for something while it was measured; what was measured so far is not enough to be used."""
+    """``should_stop`` said to stop while passes were measured; what was measured so far is not enough to be used."""
 
 
 def never_stop() -> bool:
-    """For measuring that somebody waits for."""
+    """``should_stop`` of a measurement that an answer waits for."""
     return False
 
 
 class OtherLoad:
-    """What they took of the processor since this was made."""
+    """Processor time that other programs took since this was made."""
 
     def __init__(self) -> None:
         self._began, self._idle_s, self._own_s = perf_counter(), library.idle_seconds(), process_time()
 
     @property
     def is_low(self) -> bool:
-        """Whether they took next to nothing."""
+        """Whether it is next to nothing."""
         elapsed_s = perf_counter() - self._began
         if not self._idle_s:  # a sandbox hides it: then steady times have to be enough
             return True

@@ -92,7 +92,7 @@ class _DraftAverage:
 
 
 class Experience:
-    """What one way of drafting has taught. Costs are kept in plain passes, so that they outlive a change of speed."""
+    """Acceptance and costs of answers of one kind. Costs are in plain passes, so they outlive a change of speed."""
 
     def __init__(self, *, greedy: bool) -> None:
         self.text = text_estimate()

@@ -47,7 +47,7 @@ class Explanation:
         return state if state != self.state and (again or choice == "draft") else None
 
     def update(self, state: str, reason: str) -> None:
-        """Say it."""
+        """Set the state and the sentence that explains it."""
         self.state, self.reason = state, reason
 
 

@@ -76,7 +76,7 @@ class _ForgetState:
 
 @dataclass(frozen=True, slots=True)
 class _Count:
-    """There is something to count; what, the counter knows."""
+    """Texts wait in the `TokenCounter`."""
 
 
 _Work = _Load | _SetDraft | _Generate | _ForgetPast | _SetStateLimit | _ForgetState | _Count
@@ -285,7 +285,7 @@ class EngineWorker:
         return self._dequeued.popleft() if self._dequeued else self._commands.get(timeout=timeout_s)
 
     def _is_preempted(self, session: Session) -> bool:
-        """Whether something waits for measuring to end; what is only to be counted is counted between its passes."""
+        """Whether a command waits for measuring to end; texts are counted between its passes."""
         self._count_all(session)
         return bool(self._dequeued)
 
@@ -297,7 +297,7 @@ class EngineWorker:
             self._dequeued.append(_Count())
 
     def _has_other_commands(self) -> bool:
-        """Whether anything waits that is not to be counted. One `_Count` stands for all that is, so none is kept."""
+        """Empty the queue; whether another command than `_Count` waits. Those are dropped: the counter has a queue."""
         while not self._commands.empty():
             self._dequeued.append(self._commands.get())
         self._dequeued = deque(command for command in self._dequeued if not isinstance(command, _Count))
