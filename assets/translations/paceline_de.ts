@@ -4546,24 +4546,24 @@ Chat-Vorlage: {template_name}
         <translation>Schreiben Sie eine Nachricht.</translation>
     </message>
     <message>
-        <source>the {number} oldest messages are left out: the context holds {size:,} tokens</source>
-        <translation>die {number} ältesten Nachrichten sind weggelassen: Der Kontext fasst {size:,} Token</translation>
+        <source>the {num_messages} oldest messages are left out: the context holds {n_ctx:,} tokens</source>
+        <translation>die {num_messages} ältesten Nachrichten sind weggelassen: Der Kontext fasst {n_ctx:,} Token</translation>
     </message>
     <message>
-        <source>{number} questions without an answer are left out: the context holds {size:,} tokens</source>
-        <translation>{number} Fragen ohne Antwort sind weggelassen: Der Kontext fasst {size:,} Token</translation>
+        <source>{num_questions} questions without an answer are left out: the context holds {n_ctx:,} tokens</source>
+        <translation>{num_questions} Fragen ohne Antwort sind weggelassen: Der Kontext fasst {n_ctx:,} Token</translation>
     </message>
     <message>
         <source>tie-safe: {ties}, {again}</source>
         <translation>sicher bei Gleichstand: {ties}, {again}</translation>
     </message>
     <message>
-        <source>the oldest message is left out: the context holds {size:,} tokens</source>
-        <translation>die älteste Nachricht ist weggelassen: Der Kontext fasst {size:,} Token</translation>
+        <source>the oldest message is left out: the context holds {n_ctx:,} tokens</source>
+        <translation>die älteste Nachricht ist weggelassen: Der Kontext fasst {n_ctx:,} Token</translation>
     </message>
     <message>
-        <source>a question without an answer is left out: the context holds {size:,} tokens</source>
-        <translation>eine Frage ohne Antwort ist weggelassen: Der Kontext fasst {size:,} Token</translation>
+        <source>a question without an answer is left out: the context holds {n_ctx:,} tokens</source>
+        <translation>eine Frage ohne Antwort ist weggelassen: Der Kontext fasst {n_ctx:,} Token</translation>
     </message>
     <message>
         <source>1 near tie (margin under {margin:.4f}) decided as in plain decoding</source>
@@ -5346,8 +5346,8 @@ Chat-Vorlage: {template_name}
         <translation>Entwurfsmodell ausgelassen: {reason}</translation>
     </message>
     <message>
-        <source>the {number} oldest messages are sent as a summary</source>
-        <translation>die {number} ältesten Nachrichten werden als Zusammenfassung gesendet</translation>
+        <source>the {num_messages} oldest messages are sent as a summary</source>
+        <translation>die {num_messages} ältesten Nachrichten werden als Zusammenfassung gesendet</translation>
     </message>
     <message>
         <source>the oldest message is sent as a summary</source>

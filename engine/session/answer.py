@@ -289,19 +289,21 @@ def _ends_with(is_eog: Callable[[int], bool]) -> Callable[[History], bool]:
 
 def _messages_left_out(number: int, n_ctx: int) -> Sentence:
     if number == 1:
-        return said("the oldest message is left out: the context holds {size:,} tokens", size=n_ctx)
+        return said("the oldest message is left out: the context holds {n_ctx:,} tokens", n_ctx=n_ctx)
     return said(
-        "the {number} oldest messages are left out: the context holds {size:,} tokens", number=number, size=n_ctx
+        "the {num_messages} oldest messages are left out: the context holds {n_ctx:,} tokens",
+        num_messages=number,
+        n_ctx=n_ctx,
     )
 
 
 def _questions_left_out(number: int, n_ctx: int) -> Sentence:
     if number == 1:
-        return said("a question without an answer is left out: the context holds {size:,} tokens", size=n_ctx)
+        return said("a question without an answer is left out: the context holds {n_ctx:,} tokens", n_ctx=n_ctx)
     return said(
-        "{number} questions without an answer are left out: the context holds {size:,} tokens",
-        number=number,
-        size=n_ctx,
+        "{num_questions} questions without an answer are left out: the context holds {n_ctx:,} tokens",
+        num_questions=number,
+        n_ctx=n_ctx,
     )
 
 

@@ -150,7 +150,7 @@ class Summariser:
 def _note(num_messages: int) -> Sentence:
     if num_messages == 1:
         return said("the oldest message is sent as a summary")
-    return said("the {number} oldest messages are sent as a summary", number=num_messages)
+    return said("the {num_messages} oldest messages are sent as a summary", num_messages=num_messages)
 
 
 def _tidied(text: str, *, cut: bool) -> str:
