@@ -115,7 +115,7 @@ def test_another_answer_says_nothing_anew_that_has_not_changed(monkeypatch: pyte
         told.append(reason)
         tell(state, reason)
 
-    monkeypatch.setattr(pacer.explanation, "tell", note)
+    monkeypatch.setattr(pacer.explanation, "update", note)
     for _ in range(4):
         pacer.begin()
         for _ in range(20):

@@ -71,7 +71,7 @@ def test_beside_a_draft_that_pays_text_that_repeats_is_proposed_by_one_of_them(
 def test_it_would_be_noticed_if_a_rest_went_on_though_it_was_woken(
     plain_ms: float, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(PacedDrafter, "rest", lambda _self, _history: 64)
+    monkeypatch.setattr(PacedDrafter, "pause_length", lambda _self, _history: 64)
     answering = Answering(monkeypatch, repeating_path(), 20, plain_ms)
     assert not is_followed(answering)
     assert set(answering.rests_after_waking) == {64}
