@@ -18,7 +18,7 @@
         ├── SettingError            a value that was asked for is outside its range
         └── ToolError               an offline tool could not do its work
 
-Knows no widget: it gives a `Problem`, and whoever shows it decides where.
+Each gives a `Problem`; whoever shows it decides where.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ class PacelineError(Exception):
         return Problem(self.title, self.message, self.advice)
 
     @property
-    def told(self) -> Sentence:
+    def one_line(self) -> Sentence:
         """All of it in one line."""
         title, message, advice = (
             text if isinstance(text, Sentence) else said(text) for text in (self.title, self.message, self.advice)

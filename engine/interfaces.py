@@ -1,4 +1,4 @@
-"""What the loop needs of a model and of a tokenizer, as protocols. Knows no library: real and scripted ones fit."""
+"""What the loop needs of a model and of a tokenizer, as protocols; tests have scripted ones."""
 
 from __future__ import annotations
 

@@ -1,7 +1,8 @@
 """Times between tokens as counts in logarithmic buckets: they add up over answers, percentiles keep a bounded error.
 
-Bucket i counts the times above ``GROWTH**(i - 1)`` and up to ``GROWTH**i`` microseconds; bucket 0 what is shorter. Told
-is a bucket's middle, so a percentile is off by at most `ERROR` (DDSketch: Masson et al. 2019, arXiv 1908.10693).
+Bucket i counts the times above ``GROWTH**(i - 1)`` and up to ``GROWTH**i`` microseconds; bucket 0 what is shorter. A
+percentile is reported as a bucket's middle, so it is off by at most `ERROR` (DDSketch: Masson et al. 2019, arXiv
+1908.10693).
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Where tokens came from: the words for it, and what verification saw of the pass that gave them. No text, no model.
+"""Where tokens came from: the words for it, and what verification saw of the pass that gave them.
 
 Everybody takes these from `engine.records`.
 """
@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import NamedTuple
 
-# The target's probability of a proposed token, and the draft's; none where the proposal was text seen before, which is
-# proposed with certainty.
-Look = tuple[float, float | None]
+# The target's probability p of a proposed token, and the draft's q; no q where the proposal was text seen before, which
+# is proposed with certainty.
+TokenProbs = tuple[float, float | None]
 
 
 class Source(StrEnum):
@@ -29,19 +29,19 @@ LAST_SOURCES = frozenset({Source.RECOVERED, Source.BONUS, Source.TARGET})
 
 
 class PassOdds(NamedTuple):
-    """How likely the tokens of a pass were, each after those before it, as far as verification looked at them.
+    """Probabilities of the tokens of a pass, each given those before it, as far as verification computed them.
 
-    ``looks`` are of the proposed tokens in order, those behind the last one were not looked at. ``last`` is the
-    target's probability of the token that ended the pass. All are what the whole sampling chain gives. At temperature 0
+    ``probs`` are of the proposed tokens in order, up to the last one that was looked at. ``last`` is the target's
+    probability of the token that ended the pass. All are what the whole sampling chain gives. At temperature 0
     (``greedy``) there are none: what was kept was the most likely token, and what was refused first was not.
-    ``refused_chars`` are the characters of each refused token, where there were several. Made in every pass, hence a
+    ``rejected_chars`` are the characters of each refused token, where there were several. Made in every pass, hence a
     tuple: a frozen dataclass takes three times as long.
     """
 
-    looks: tuple[Look, ...] = ()
+    probs: tuple[TokenProbs, ...] = ()
     last: float | None = None
     greedy: bool = False
-    refused_chars: tuple[int, ...] = ()
+    rejected_chars: tuple[int, ...] = ()
 
 
 GREEDY = PassOdds(greedy=True)

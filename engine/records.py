@@ -1,6 +1,5 @@
-"""Plain data that crosses the rooms: what is asked of the engine and what it tells back.
+"""Plain data that passes between engine, app and window: requests to the engine, and its events.
 
-Owns the words of the project (mode, provenance, proposed, accepted, pass) as types. Knows no model, thread or widget.
 Times are seconds unless a name says otherwise; counters are stored, rates are properties.
 """
 
@@ -14,9 +13,9 @@ from itertools import pairwise
 from engine.intervals import percentile_ms
 from engine.provenance import GREEDY as GREEDY
 from engine.provenance import LAST_SOURCES as LAST_SOURCES
-from engine.provenance import Look as Look
 from engine.provenance import PassOdds as PassOdds
 from engine.provenance import Source as Source
+from engine.provenance import TokenProbs as TokenProbs
 from engine.provenance import TokenSpan as TokenSpan
 
 JOINT = "\n\n"  # between questions that are asked as one
@@ -297,8 +296,8 @@ class RunStats:
     @property
     def prompt_tokens_per_second(self) -> float | None:
         """Tokens decoded in prefill per second; cached ones do not count."""
-        fresh = self.prompt_tokens - self.prompt_cached_tokens
-        return fresh / self.prompt_s if fresh > 0 and self.prompt_s > 0 else None
+        decoded = self.prompt_tokens - self.prompt_cached_tokens
+        return decoded / self.prompt_s if decoded > 0 and self.prompt_s > 0 else None
 
 
 # ---- events: what the engine tells, in order ----------------------------------------------------------------------

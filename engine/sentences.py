@@ -7,11 +7,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
+from string import Formatter
 from typing import Any
 
 Field = str | int | float
 # A field, what closes a quotation behind it, and the full stop of the sentence.
 _BEFORE_STOP = re.compile(r"(\{(\w+)(?:![rsa])?(?::[^{}]*)?\}[”“\"'’»«]*)\.(?=\s|$)")
+
+_FORMAT = re.compile(r",?(\.\d)?[fdg]?")  # of a field, as far as templates use it
 
 
 class Sentence(str):
@@ -75,9 +78,25 @@ def to_json(text: Field) -> Any:  # noqa: ANN401 (JSON)
 
 
 def from_json(data: Any) -> Any:  # noqa: ANN401 (JSON)
-    """Undo `to_json`; whatever else comes is given back as it is."""
+    """Undo `to_json`; whatever else comes is given back as it is.
+
+    Raises:
+        ValueError, LookupError, TypeError, AttributeError: `to_json` did not give it.
+    """
     if not isinstance(data, dict):
         return data
-    sentence = said(data["template"], **{name: from_json(value) for name, value in data["fields"].items()})
+    template, fields = data["template"], {name: from_json(value) for name, value in data["fields"].items()}
+    if fields and not _has_plain_fields(template):
+        raise ValueError("a template asks for more than its fields")
+    sentence = said(template, **fields)
     sentence.context = data["context"]
     return sentence
+
+
+def _has_plain_fields(template: str) -> bool:
+    """Whether a template that was stored is harmless: another could ask for attributes, or for a width of megabytes."""
+    parts = Formatter().parse(template)
+    return all(
+        name is None or (name.isidentifier() and _FORMAT.fullmatch(form or "") is not None)
+        for _, name, form, _ in parts
+    )

@@ -1,7 +1,7 @@
 """A model together with the ids that its cache holds, so that the next prompt decodes only what is new.
 
-Gives every memory a rollback: one that cannot forget a tail is taken back to a checkpoint, and the tokens that stay are
-decoded again with the next pass. Knows neither text nor drafts.
+Every memory gets a rollback: one that cannot forget a tail is taken back to a checkpoint, and the tokens that stay are
+decoded again with the next pass.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ LARGEST_CHUNK = 512
 CHUNK_S = 0.25  # a stop is noticed after about this long
 CANONICAL_CHUNK = 64  # tokens of a prefill pass where its shape must not depend on the clock
 MOST_PENDING = 8  # tokens to decode again that may ride along with the next pass; more get a pass of their own
-_TELLING = 64  # a prefill of fewer tokens says little about the speed of longer ones
-_LARGEST_RIDE = 64  # a pass of more tokens than this takes nobody along
+_MIN_TIMED = 64  # a prefill of fewer tokens says little about the speed of longer ones
+_MAX_WITH_PENDING = 64  # a pass of more tokens than this takes nobody along
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +72,7 @@ class CachedSequence:
         try:
             rows = self._forward(all_ids, n_rows, num_padding)
         except DecodeError:
-            self._catch_up()
+            self._resync()
             raise
         self._remember(ids, len(all_ids))
         return rows
@@ -88,14 +88,14 @@ class CachedSequence:
         try:
             candidates = self._model.forward_candidates(all_ids)
         except DecodeError:
-            self._catch_up()
+            self._resync()
             raise
         self._remember(ids, len(all_ids))
         return candidates
 
     def _with_pending(self, ids: TokenIds) -> TokenIds:
         past, pending = self.num_past, self.num_pending
-        if pending + len(ids) > _LARGEST_RIDE:
+        if pending + len(ids) > _MAX_WITH_PENDING:
             self.replay()
             return ids
         return [*self._ids[past - pending : past].tolist(), *ids]
@@ -121,7 +121,7 @@ class CachedSequence:
             try:
                 self._forward(chunk, 0)
             except DecodeError:
-                self._catch_up()
+                self._resync()
                 raise
             self.num_replayed += len(chunk)
 
@@ -143,7 +143,7 @@ class CachedSequence:
             if self._kept is None or self._kept > num_past:
                 return False
             if not self._model.restore():
-                self._catch_up()
+                self._resync()
                 return False
         if self._kept is not None and num_past < self._kept:
             self._kept = None
@@ -162,7 +162,7 @@ class CachedSequence:
     def restore(self) -> bool:
         """See `LanguageModel.restore`."""
         restored = self._kept is not None and self._model.restore()
-        self._catch_up()
+        self._resync()
         return restored
 
     def clear(self) -> None:
@@ -207,7 +207,7 @@ class CachedSequence:
         self.clear()
         num_past = len(state.ids)
         if num_past > self.n_ctx or not self._model.import_state(state.data, num_past):
-            self._catch_up()
+            self._resync()
             return False
         self._ids[:num_past] = state.ids
         self.num_past, self._canonical = num_past, state.num_canonical
@@ -224,7 +224,7 @@ class CachedSequence:
         self._canonical = min(self._canonical, self.num_past)
         return True
 
-    def _catch_up(self) -> None:
+    def _resync(self) -> None:
         """After a failure the model's memory is what it says it is."""
         self.num_past = self._model.num_past
         self._canonical = min(self._canonical, self.num_past)
@@ -249,7 +249,7 @@ class CachedSequence:
             seconds = max(time.perf_counter() - started, 1e-6)
             size = max(FIRST_CHUNK, min(LARGEST_CHUNK, 2 * size, int(len(chunk) * CHUNK_S / seconds)))
             spent += seconds
-            if done >= _TELLING:
+            if done >= _MIN_TIMED:
                 self.prompt_speed = done / spent
             yield done
 

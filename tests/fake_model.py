@@ -199,7 +199,7 @@ class ScriptedWorker:
     def forget_past(self) -> None:
         """Nothing was learnt."""
 
-    def keep_states(self, disk_bytes: int) -> None:
+    def set_state_limit(self, disk_bytes: int) -> None:
         """There is no cache."""
 
     def forget_state(self, conversation_id: int) -> None:

@@ -53,7 +53,7 @@ def machine() -> dict[str, object]:
         "cores": psutil.cpu_count(logical=False),
         "memory_bytes": psutil.virtual_memory().total,
         "llama_cpp": library.system_info().strip(),
-        "llama_cpp_libraries": [one.told for one in library.loaded_libraries()],
+        "llama_cpp_libraries": [one.description for one in library.loaded_libraries()],
         "paceline": app.__version__,
     }
 

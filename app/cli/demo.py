@@ -54,7 +54,7 @@ def _ask_real(session: Session) -> None:
     try:
         session.load(LoadRequest(str(model), None))
     except EngineError as error:
-        notify(error.told)
+        notify(error.one_line)
         return
     print(f"{SMALL.name} is a small real model. The question: {REAL_QUESTION}\n")
     words = str(dict(SMALL.own)["system_prompt"])

@@ -204,7 +204,7 @@ def _loaded(session: Session, request: LoadRequest) -> EngineReady | None:
         EngineError: they cannot be loaded.
     """
     with _stop_on_interrupt() as interrupted:
-        session.is_given_up = interrupted.is_set
+        session.is_load_cancelled = interrupted.is_set
         try:
             ready = session.load(request, lambda _path, _fraction: not interrupted.is_set())
         except EngineError:

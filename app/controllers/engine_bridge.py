@@ -53,7 +53,7 @@ class Worker(Protocol):
     def forget_past(self) -> None:
         """Lose what was learnt from past conversations; answers nothing."""
 
-    def keep_states(self, disk_bytes: int) -> None:
+    def set_state_limit(self, disk_bytes: int) -> None:
         """Keep the caches of conversations, with so many bytes on the disk; 0: none, and what there is goes."""
 
     def forget_state(self, conversation_id: int) -> None:

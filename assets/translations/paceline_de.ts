@@ -1478,205 +1478,6 @@
     </message>
 </context>
 <context>
-    <name>Engine</name>
-    <message>
-        <source>token {place}: {why}</source>
-        <translation>Token {place}: {why}</translation>
-    </message>
-    <message>
-        <source>plain decoding was asked for</source>
-        <translation>einfaches Dekodieren wurde verlangt</translation>
-    </message>
-    <message>
-        <source>plain decoding instead: {reason}</source>
-        <translation>stattdessen einfaches Dekodieren: {reason}</translation>
-    </message>
-    <message>
-        <source>{mode} at the chosen depth of {depth}</source>
-        <translation>{mode} mit der gewählten Tiefe {depth}</translation>
-    </message>
-    <message>
-        <source>{mode}, paced by measured costs</source>
-        <translation>{mode}, nach gemessenen Kosten gesteuert</translation>
-    </message>
-    <message>
-        <source>{mode} at depth {depth}</source>
-        <translation>{mode} mit Tiefe {depth}</translation>
-    </message>
-    <message>
-        <source>draft on: {share} accepted at depth 1</source>
-        <translation>Entwurf an: {share} bei Tiefe 1 akzeptiert</translation>
-    </message>
-    <message>
-        <source>draft on: {share} expected at depth 1</source>
-        <translation>Entwurf an: {share} bei Tiefe 1 erwartet</translation>
-    </message>
-    <message>
-        <source>draft on as asked, but it does not pay: {why}</source>
-        <translation>Entwurf an wie verlangt, aber er lohnt sich nicht: {why}</translation>
-    </message>
-    <message>
-        <source>draft paused: {why}</source>
-        <translation>Entwurf pausiert: {why}</translation>
-    </message>
-    <message>
-        <source>n-gram on: the text repeats</source>
-        <translation>N-Gramm an: Der Text wiederholt sich</translation>
-    </message>
-    <message>
-        <source>text lookup paused: {why}</source>
-        <translation>Textsuche pausiert: {why}</translation>
-    </message>
-    <message>
-        <source>draft model: {why}</source>
-        <translation>Entwurfsmodell: {why}</translation>
-    </message>
-    <message>
-        <source>draft left out: {reason}</source>
-        <translation>Entwurfsmodell ausgelassen: {reason}</translation>
-    </message>
-    <message>
-        <source>{share} accepted at depth 1, {needs}, where a rejection costs {cost} ms</source>
-        <translation>{share} bei Tiefe 1 akzeptiert, {needs}, wobei eine Ablehnung {cost} ms kostet</translation>
-    </message>
-    <message>
-        <source>{share} accepted at depth 1, {needs}</source>
-        <translation>{share} bei Tiefe 1 akzeptiert, {needs}</translation>
-    </message>
-    <message>
-        <source>{share} accepted, {needs}</source>
-        <translation>{share} akzeptiert, {needs}</translation>
-    </message>
-    <message>
-        <source>{share} expected at depth 1, {needs}, where a rejection costs {cost} ms</source>
-        <translation>{share} bei Tiefe 1 erwartet, {needs}, wobei eine Ablehnung {cost} ms kostet</translation>
-    </message>
-    <message>
-        <source>{share} expected at depth 1, {needs}</source>
-        <translation>{share} bei Tiefe 1 erwartet, {needs}</translation>
-    </message>
-    <message>
-        <source>{share} expected, {needs}</source>
-        <translation>{share} erwartet, {needs}</translation>
-    </message>
-    <message>
-        <source>needs {share} here</source>
-        <translation>nötig sind hier {share}</translation>
-    </message>
-    <message>
-        <source>and cannot pay here at any acceptance</source>
-        <translation>und kann sich hier bei keiner Akzeptanz lohnen</translation>
-    </message>
-    <message>
-        <source>the {number} oldest messages are left out: the context holds {size} tokens</source>
-        <translation>die {number} ältesten Nachrichten sind weggelassen: Der Kontext fasst {size} Token</translation>
-    </message>
-    <message>
-        <source>{number} questions without an answer are left out: the context holds {size} tokens</source>
-        <translation>{number} Fragen ohne Antwort sind weggelassen: Der Kontext fasst {size} Token</translation>
-    </message>
-    <message>
-        <source>the {number} oldest messages are sent as a summary</source>
-        <translation>die {number} ältesten Nachrichten werden als Zusammenfassung gesendet</translation>
-    </message>
-    <message>
-        <source>{threads} to {most}: {why}</source>
-        <translation>{most} Threads statt {threads}: {why}</translation>
-    </message>
-    <message>
-        <source>1 thread</source>
-        <translation>1 Thread</translation>
-    </message>
-    <message>
-        <source>{most} threads</source>
-        <translation>{most} Threads</translation>
-    </message>
-    <message>
-        <source>another program uses the cores</source>
-        <translation>Ein anderes Programm benutzt die Kerne</translation>
-    </message>
-    <message>
-        <source>the cores are free again</source>
-        <translation>Die Kerne sind wieder frei</translation>
-    </message>
-    <message>
-        <source>that is faster here</source>
-        <translation>Das ist hier schneller</translation>
-    </message>
-    <message>
-        <source>tie-safe: {number} near ties (margins under {margin}) decided as in plain decoding, {size} tokens decoded again in {took}</source>
-        <translation>sicher bei Gleichstand: {number} knappe Fälle (Abstand unter {margin}) wie ohne Entwürfe entschieden, {size} Token in {took} neu berechnet</translation>
-    </message>
-    <message>
-        <source>kept {size} tokens of the {role} for the chat before in {took}</source>
-        <translation>{size} Token {role} für den Chat davor in {took} aufgehoben</translation>
-    </message>
-    <message>
-        <source>brought back {size} tokens of the {role} from {store} in {took}</source>
-        <translation>{size} Token {role} {store} in {took} zurückgeholt</translation>
-    </message>
-    <message>
-        <source>a kept cache could not be brought back; its tokens are decoded again</source>
-        <translation>ein aufgehobener Cache konnte nicht zurückgeholt werden; seine Token werden neu berechnet</translation>
-    </message>
-    <message>
-        <source>{size} tokens are decoded again (about {took}): bringing them back from {store} would take about {instead}</source>
-        <translation>{size} Token werden neu berechnet (etwa {took}): Sie {store} zurückzuholen, würde etwa {instead} dauern</translation>
-    </message>
-    <message>
-        <source>target</source>
-        <translation>des Zielmodells</translation>
-    </message>
-    <message>
-        <source>draft</source>
-        <translation>des Entwurfs</translation>
-    </message>
-    <message>
-        <source>memory</source>
-        <translation>aus dem Speicher</translation>
-    </message>
-    <message>
-        <source>disk</source>
-        <translation>von der Platte</translation>
-    </message>
-    <message>
-        <source>tie-safe: 1 near tie (margin under {margin}) decided as in plain decoding, {size} tokens decoded again in {took}</source>
-        <translation>sicher bei Gleichstand: 1 knapper Fall (Abstand unter {margin}) wie ohne Entwürfe entschieden, {size} Token in {took} neu berechnet</translation>
-    </message>
-    <message>
-        <source>the oldest message is left out: the context holds {size} tokens</source>
-        <translation>die älteste Nachricht ist weggelassen: Der Kontext fasst {size} Token</translation>
-    </message>
-    <message>
-        <source>a question without an answer is left out: the context holds {size} tokens</source>
-        <translation>eine Frage ohne Antwort ist weggelassen: Der Kontext fasst {size} Token</translation>
-    </message>
-    <message>
-        <source>the oldest message is sent as a summary</source>
-        <translation>die älteste Nachricht wird als Zusammenfassung gesendet</translation>
-    </message>
-    <message>
-        <source>tie-safe: {number} near ties (margins under {margin}) decided as in plain decoding, 1 token decoded again in {took}</source>
-        <translation>sicher bei Gleichstand: {number} knappe Fälle (Abstand unter {margin}) wie ohne Entwürfe entschieden, 1 Token in {took} neu berechnet</translation>
-    </message>
-    <message>
-        <source>kept 1 token of the {role} for the chat before in {took}</source>
-        <translation>1 Token {role} für den Chat davor in {took} aufgehoben</translation>
-    </message>
-    <message>
-        <source>brought back 1 token of the {role} from {store} in {took}</source>
-        <translation>1 Token {role} {store} in {took} zurückgeholt</translation>
-    </message>
-    <message>
-        <source>1 token is decoded again (about {took}): bringing it back from {store} would take about {instead}</source>
-        <translation>1 Token wird neu berechnet (etwa {took}): Es {store} zurückzuholen, würde etwa {instead} dauern</translation>
-    </message>
-    <message>
-        <source>tie-safe: 1 near tie (margin under {margin}) decided as in plain decoding, 1 token decoded again in {took}</source>
-        <translation>sicher bei Gleichstand: 1 knapper Fall (Abstand unter {margin}) wie ohne Entwürfe entschieden, 1 Token in {took} neu berechnet</translation>
-    </message>
-</context>
-<context>
     <name>Figures</name>
     <message>
         <source>{number} parameters</source>
@@ -4653,12 +4454,132 @@ Chat-Vorlage: {template_name}
         <translation>Die {what} konnten nicht gelesen werden</translation>
     </message>
     <message>
+        <source>llama.cpp lacks the kernels that the set-up builds for this processor ({names}), so drafting gains less. “make run” builds them in; engine/kernels/README.md says more.</source>
+        <translation>llama.cpp fehlen die Kernel, die die Einrichtung für diesen Prozessor baut ({names}); Entwürfe bringen so weniger. „make run“ baut sie ein; mehr steht in engine/kernels/README.md.</translation>
+    </message>
+    <message>
+        <source>draft model: {why}</source>
+        <translation>Entwurfsmodell: {why}</translation>
+    </message>
+    <message>
+        <source>{mode} at depth {depth}</source>
+        <translation>{mode} mit Tiefe {depth}</translation>
+    </message>
+    <message>
+        <source>{mode} at the chosen depth of {depth}</source>
+        <translation>{mode} mit der gewählten Tiefe {depth}</translation>
+    </message>
+    <message>
+        <source>{mode}, paced by measured costs</source>
+        <translation>{mode}, nach gemessenen Kosten gesteuert</translation>
+    </message>
+    <message>
+        <source>plain decoding was asked for</source>
+        <translation>einfaches Dekodieren wurde verlangt</translation>
+    </message>
+    <message>
+        <source>n-gram on: the text repeats</source>
+        <translation>N-Gramm an: Der Text wiederholt sich</translation>
+    </message>
+    <message>
+        <source>draft on: {share}</source>
+        <translation>Entwurf an: {share}</translation>
+    </message>
+    <message>
+        <source>draft paused: {why}</source>
+        <translation>Entwurf pausiert: {why}</translation>
+    </message>
+    <message>
+        <source>{percent:.0f} % accepted</source>
+        <translation>{percent:.0f} % akzeptiert</translation>
+    </message>
+    <message>
+        <source>text lookup paused: {share}, {needs}</source>
+        <translation>Textsuche pausiert: {share}, {needs}</translation>
+    </message>
+    <message>
+        <source>{percent:.0f} % expected at depth 1</source>
+        <translation>{percent:.0f} % bei Tiefe 1 erwartet</translation>
+    </message>
+    <message>
+        <source>needs {percent:.0f} % here</source>
+        <translation>nötig sind hier {percent:.0f} %</translation>
+    </message>
+    <message>
+        <source>{share}, {needs}, where a rejection costs {cost:.1f} ms</source>
+        <translation>{share}, {needs}, wobei eine Ablehnung {cost:.1f} ms kostet</translation>
+    </message>
+    <message>
+        <source>draft on as asked, but it does not pay: {why}</source>
+        <translation>Entwurf an wie verlangt, aber er lohnt sich nicht: {why}</translation>
+    </message>
+    <message>
+        <source>{percent:.0f} % expected</source>
+        <translation>{percent:.0f} % erwartet</translation>
+    </message>
+    <message>
+        <source>{percent:.0f} % accepted at depth 1</source>
+        <translation>{percent:.0f} % bei Tiefe 1 akzeptiert</translation>
+    </message>
+    <message>
+        <source>and cannot pay here at any acceptance</source>
+        <translation>und kann sich hier bei keiner Akzeptanz lohnen</translation>
+    </message>
+    <message>
+        <source>The model&apos;s chat template failed: {reason}.</source>
+        <translation>Die Chat-Vorlage des Modells ist gescheitert: {reason}.</translation>
+    </message>
+    <message>
+        <source>it calls itself without end</source>
+        <translation>es ruft sich ohne Ende selbst auf</translation>
+    </message>
+    <message>
+        <source>it wrote more text than any context holds</source>
+        <translation>es hat mehr Text geschrieben, als ein Kontext fasst</translation>
+    </message>
+    <message>
         <source>The prompt is empty.</source>
         <translation>Die Eingabe ist leer.</translation>
     </message>
     <message>
         <source>Type a message.</source>
         <translation>Schreiben Sie eine Nachricht.</translation>
+    </message>
+    <message>
+        <source>the {num_messages} oldest messages are left out: the context holds {n_ctx:,} tokens</source>
+        <translation>die {num_messages} ältesten Nachrichten sind weggelassen: Der Kontext fasst {n_ctx:,} Token</translation>
+    </message>
+    <message>
+        <source>{num_questions} questions without an answer are left out: the context holds {n_ctx:,} tokens</source>
+        <translation>{num_questions} Fragen ohne Antwort sind weggelassen: Der Kontext fasst {n_ctx:,} Token</translation>
+    </message>
+    <message>
+        <source>tie-safe: {ties}, {again}</source>
+        <translation>sicher bei Gleichstand: {ties}, {again}</translation>
+    </message>
+    <message>
+        <source>the oldest message is left out: the context holds {n_ctx:,} tokens</source>
+        <translation>die älteste Nachricht ist weggelassen: Der Kontext fasst {n_ctx:,} Token</translation>
+    </message>
+    <message>
+        <source>a question without an answer is left out: the context holds {n_ctx:,} tokens</source>
+        <translation>eine Frage ohne Antwort ist weggelassen: Der Kontext fasst {n_ctx:,} Token</translation>
+    </message>
+    <message>
+        <source>1 near tie (margin under {margin:.4f}) decided as in plain decoding</source>
+        <translation>1 knapper Fall (Abstand unter {margin:.4f}) wie ohne Entwürfe entschieden</translation>
+    </message>
+    <message>
+        <source>{number} near ties (margins under {margin:.4f}) decided as in plain decoding</source>
+        <translation>{number} knappe Fälle (Abstand unter {margin:.4f}) wie ohne Entwürfe entschieden</translation>
+    </message>
+    <message>
+        <source>1 token decoded again in {milliseconds:.0f} ms</source>
+        <translation>1 Token in {milliseconds:.0f} ms neu berechnet</translation>
+    </message>
+    <message>
+        <source>{number} tokens decoded again in {milliseconds:.0f} ms</source>
+        <translation>{number} Token in {milliseconds:.0f} ms neu berechnet</translation>
     </message>
     <message>
         <source>The conversation has {num_ids:,} tokens, but the context holds {size:,} and the answer needs room.</source>
@@ -4671,6 +4592,62 @@ Chat-Vorlage: {template_name}
     <message>
         <source>This chat has other versions of some messages. Here are the ones that were shown; an export as JSON has them all.</source>
         <translation>Von einigen Nachrichten hat dieser Chat noch andere Fassungen. Hier stehen die angezeigten; ein Export als JSON enthält alle.</translation>
+    </message>
+    <message>
+        <source>of the target</source>
+        <translation>des Zielmodells</translation>
+    </message>
+    <message>
+        <source>of the draft</source>
+        <translation>des Entwurfs</translation>
+    </message>
+    <message>
+        <source>from memory</source>
+        <translation>aus dem Speicher</translation>
+    </message>
+    <message>
+        <source>from disk</source>
+        <translation>von der Platte</translation>
+    </message>
+    <message>
+        <source>{number:,} tokens are decoded again (about {decoding}): bringing them back {source} would take about {restoring}</source>
+        <translation>{number:,} Token werden neu berechnet (etwa {decoding}): Sie {source} zurückzuholen, würde etwa {restoring} dauern</translation>
+    </message>
+    <message>
+        <source>{number:,.2f} s</source>
+        <translation>{number:,.2f} s</translation>
+    </message>
+    <message>
+        <source>1 token is decoded again (about {decoding}): bringing it back {source} would take about {restoring}</source>
+        <translation>1 Token wird neu berechnet (etwa {decoding}): Es {source} zurückzuholen, würde etwa {restoring} dauern</translation>
+    </message>
+    <message>
+        <source>1 token</source>
+        <translation>1 Token</translation>
+    </message>
+    <message>
+        <source>{number:,} tokens</source>
+        <translation>{number:,} Token</translation>
+    </message>
+    <message>
+        <source>{number:,.1f} ms</source>
+        <translation>{number:,.1f} ms</translation>
+    </message>
+    <message>
+        <source>kept {tokens} {of_model} for the chat before in {took}</source>
+        <translation>{tokens} {of_model} für den Chat davor in {took} aufgehoben</translation>
+    </message>
+    <message>
+        <source>brought back {tokens} {of_model} {source} in {took}</source>
+        <translation>{tokens} {of_model} {source} in {took} zurückgeholt</translation>
+    </message>
+    <message>
+        <source>a kept cache could not be brought back; its tokens are decoded again</source>
+        <translation>ein aufgehobener Cache konnte nicht zurückgeholt werden; seine Token werden neu berechnet</translation>
+    </message>
+    <message>
+        <source>token {place}: {reason}</source>
+        <translation>Token {place}: {reason}</translation>
     </message>
     <message>
         <source>This file cannot be used as a model</source>
@@ -4931,6 +4908,30 @@ Chat-Vorlage: {template_name}
     <message>
         <source>a text in it claims {length:,} bytes</source>
         <translation>ein Text darin behauptet, {length:,} Bytes zu haben</translation>
+    </message>
+    <message>
+        <source>{before} to {threads}: {why}</source>
+        <translation>von {before} auf {threads}: {why}</translation>
+    </message>
+    <message>
+        <source>1 thread</source>
+        <translation>1 Thread</translation>
+    </message>
+    <message>
+        <source>{number} threads</source>
+        <translation>{number} Threads</translation>
+    </message>
+    <message>
+        <source>the cores are free again</source>
+        <translation>Die Kerne sind wieder frei</translation>
+    </message>
+    <message>
+        <source>that is faster here</source>
+        <translation>Das ist hier schneller</translation>
+    </message>
+    <message>
+        <source>another program uses the cores</source>
+        <translation>Ein anderes Programm benutzt die Kerne</translation>
     </message>
     <message>
         <source>it does not say which architecture it has</source>
@@ -5261,10 +5262,6 @@ Chat-Vorlage: {template_name}
         <translation>Versuchen Sie es erneut; geschieht es wieder, installieren Sie Paceline neu.</translation>
     </message>
     <message>
-        <source>The model&apos;s chat template failed: {refused}.</source>
-        <translation>Die Chat-Vorlage des Modells ist gescheitert: {refused}.</translation>
-    </message>
-    <message>
         <source>The helper that renders chat templates did not start: {reason}.</source>
         <translation>Das Hilfsprogramm für Chat-Vorlagen ist nicht gestartet: {reason}.</translation>
     </message>
@@ -5339,6 +5336,22 @@ Chat-Vorlage: {template_name}
     <message>
         <source>The messages use every private character of Unicode, so none is left to mark them.</source>
         <translation>Die Nachrichten verwenden jedes private Zeichen von Unicode, sodass keines bleibt, um sie zu markieren.</translation>
+    </message>
+    <message>
+        <source>tie-safe needs a memory that can go back any distance, and this model&apos;s cannot.</source>
+        <translation>„Gleichstandssicher“ braucht einen Speicher, der beliebig weit zurückgehen kann, und der dieses Modells kann das nicht.</translation>
+    </message>
+    <message>
+        <source>draft left out: {reason}</source>
+        <translation>Entwurfsmodell ausgelassen: {reason}</translation>
+    </message>
+    <message>
+        <source>the {num_messages} oldest messages are sent as a summary</source>
+        <translation>die {num_messages} ältesten Nachrichten werden als Zusammenfassung gesendet</translation>
+    </message>
+    <message>
+        <source>the oldest message is sent as a summary</source>
+        <translation>die älteste Nachricht wird als Zusammenfassung gesendet</translation>
     </message>
     <message>
         <source>Something went wrong in the engine</source>

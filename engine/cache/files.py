@@ -1,4 +1,4 @@
-"""Kept caches on the disk: one file each, bounded, the longest unused go first. Knows no model and no llama.cpp.
+"""Kept caches on the disk: one file each, bounded, the longest unused go first.
 
 llama.cpp trusts the bytes of a state, so a file counts only if this installation wrote it: everything in it is covered
 by a keyed hash, whose key lies beside the files and leaves the machine with nobody. Anything else is removed unread.

@@ -41,8 +41,8 @@ class StateSpeeds:
             del self._kept[old]
         self._changed = True
 
-    def doubt(self, identity: str, kind: str) -> None:
-        """A figure has decided that something is not done: it may have been taken in a bad moment."""
+    def relax(self, identity: str, kind: str) -> None:
+        """Raise a figure a little that has decided against something, so that it is tried again."""
         if kind in self._kept.get(identity, {}):
             self._kept[identity][kind] *= _RELAX
 

@@ -1,7 +1,6 @@
 """Keeps the caches of conversations that were left, and brings them back where that is quicker than decoding again.
 
-In memory at once, on the disk when there is time; both bounded. Whether it pays is decided by measured speeds. Knows
-sequences and whose conversation they hold; knows no prompt, no template and no thread.
+In memory at once, on the disk when there is time; both bounded. Whether it pays is decided by measured speeds.
 """
 
 from __future__ import annotations
@@ -20,15 +19,18 @@ from engine.cache.speeds import DISK, MEMORY, PROMPT, SAVE, StateSpeeds
 from engine.decoding.stats import StatsRecorder
 from engine.errors import DecodeError
 from engine.sampling.sampler import History
+from engine.sentences import Sentence, said
 from engine.sequence import CachedSequence, SequenceState, shared_tokens
 
 log = logging.getLogger(__name__)
 
-NOBODY = 0  # an answer that belongs to no conversation
+NO_OWNER = 0  # an answer that belongs to no conversation
 LEAST_TOKENS = 32  # fewer are not worth the trouble
 MOST_MEMORY_BYTES = 2 << 30
 _MEMORY_SHARE = 4  # at most this part of the free memory
 _CLOSING_S = 2.0  # for writing when the app ends
+_OF_MODEL = {"target": said("of the target"), "draft": said("of the draft")}
+_SOURCES = {MEMORY: said("from memory"), DISK: said("from disk")}
 
 
 @dataclass(slots=True)
@@ -38,17 +40,17 @@ class _Slot:
     role: str
     sequence: CachedSequence
     identity: Callable[[], str]
-    owner: int = NOBODY
+    owner: int = NO_OWNER
 
 
 @dataclass(slots=True)
-class _Kept:
+class _MemoryEntry:
     state: SequenceState
     dirty: bool  # not on the disk yet
 
 
 @dataclass(frozen=True, slots=True)
-class _Found:
+class _Match:
     key: StateKey
     state: SequenceState | None  # None: it is on the disk
     num_usable: int
@@ -68,9 +70,9 @@ class StateCache:
         self._speeds = StateSpeeds(None)
         self._disk_bytes = 0
         self._slots: dict[str, _Slot] = {}
-        self._kept: dict[StateKey, _Kept] = {}  # the longest unused first
+        self._kept: dict[StateKey, _MemoryEntry] = {}  # the longest unused first
         self._writing: tuple[StateKey, Iterator[None]] | None = None
-        self._owner = NOBODY
+        self._owner = NO_OWNER
         self._stats: StatsRecorder | None = None
 
     # ---- what is allowed ----------------------------------------------------------------------------------------
@@ -97,7 +99,7 @@ class StateCache:
                 del self._kept[key]
         for slot in self._slots.values():
             if owner in (None, slot.owner):
-                slot.owner = NOBODY
+                slot.owner = NO_OWNER
         if self._files is not None:
             self._files.forget(owner)
 
@@ -120,12 +122,12 @@ class StateCache:
     def detach(self, role: str) -> None:
         """Keep what a sequence holds that is about to be closed."""
         slot = self._slots.pop(role, None)
-        if slot is not None and slot.owner != NOBODY and self._disk_bytes:
+        if slot is not None and slot.owner != NO_OWNER and self._disk_bytes:
             self._keep(slot, slot.owner)
 
     def begin(self, owner: int, stats: StatsRecorder) -> None:
         """An answer begins; ``stats`` is told what was brought back for it."""
-        self._owner = owner if self._disk_bytes else NOBODY
+        self._owner = owner if self._disk_bytes else NO_OWNER
         self._stats = stats
 
     # ---- idle time ----------------------------------------------------------------------------------------------
@@ -187,22 +189,22 @@ class StateCache:
             self._speeds.note(identity, PROMPT, slot.sequence.prompt_speed, 1.0)
             slot.sequence.prompt_speed = None
         found = self._best(slot, identity, ids, canonical=canonical)
-        if left not in (NOBODY, self._owner):
+        if left not in (NO_OWNER, self._owner):
             self._keep(slot, left)
         if found is not None and found.num_usable >= keeps + LEAST_TOKENS and self._pays(found, keeps):
             self._restore(slot, found)
 
-    def _best(self, slot: _Slot, identity: str, ids: History, *, canonical: bool) -> _Found | None:
+    def _best(self, slot: _Slot, identity: str, ids: History, *, canonical: bool) -> _Match | None:
         """What would spare the most tokens; memory before disk."""
         found = [
-            _Found(key, kept.state, self._usable(slot, kept.state.ids, kept.state.num_canonical, ids, canonical), size)
+            _Match(key, kept.state, self._usable(slot, kept.state.ids, kept.state.num_canonical, ids, canonical), size)
             for key, kept in self._kept.items()
             if key.identity == identity and (size := kept.state.num_bytes)
         ]
         for stored in self._files.stored if self._files is not None else ():
             if stored.key.identity == identity:
                 usable = self._usable(slot, stored.ids, stored.num_canonical, ids, canonical)
-                found.append(_Found(stored.key, None, usable, stored.num_bytes))
+                found.append(_Match(stored.key, None, usable, stored.num_bytes))
         return max(found, key=lambda one: (one.num_usable, one.state is not None), default=None)
 
     @staticmethod
@@ -211,17 +213,14 @@ class StateCache:
         whole = slot.sequence.num_snapshots is not None  # a memory that cannot drop what follows
         return 0 if whole and shared < len(held) else shared
 
-    def _pays(self, found: _Found, keeps: int) -> bool:
+    def _pays(self, found: _Match, keeps: int) -> bool:
         identity, spared = found.key.identity, found.num_usable - keeps
         decoding = self._speeds.seconds(identity, PROMPT, spared)
         restoring = self._speeds.seconds(identity, found.place, found.num_bytes)
         if decoding is None or restoring is None or restoring < decoding:
             return True  # also where one is not known yet: trying it is how it becomes known
-        self._speeds.doubt(identity, found.place)
-        self._tell(
-            f"{spared:,} tokens are decoded again (about {_ms(decoding)}): bringing them back from {found.place} "
-            f"would take about {_ms(restoring)}"
-        )
+        self._speeds.relax(identity, found.place)
+        self._note(_decoded_again(spared, decoding, found.place, restoring))
         return False
 
     def _keep(self, slot: _Slot, owner: int) -> None:
@@ -239,7 +238,14 @@ class StateCache:
             return
         took = time.perf_counter() - started
         self._speeds.note(identity, SAVE, state.num_bytes, took)
-        self._tell(f"kept {num_past:,} tokens of the {slot.role} for the chat before in {_ms(took)}")
+        self._note(
+            said(
+                "kept {tokens} {of_model} for the chat before in {took}",
+                tokens=_tokens(num_past),
+                of_model=_OF_MODEL[slot.role],
+                took=_time(took),
+            )
+        )
         self._put(StateKey(identity, owner), state)
 
     def _put(self, key: StateKey, state: SequenceState) -> None:
@@ -252,16 +258,16 @@ class StateCache:
             oldest = next(iter(self._kept))
             total -= self._kept.pop(oldest).state.num_bytes
         if state.num_bytes <= limit:
-            self._kept[key] = _Kept(state, dirty=True)
+            self._kept[key] = _MemoryEntry(state, dirty=True)
 
-    def _restore(self, slot: _Slot, found: _Found) -> None:
+    def _restore(self, slot: _Slot, found: _Match) -> None:
         started = time.perf_counter()
         state = found.state
         if state is None and self._files is not None:
             state = self._files.read(found.key)
         if state is None or not slot.sequence.adopt(state):
             self._drop(found.key)
-            self._tell("a kept cache could not be brought back; its tokens are decoded again")
+            self._note(said("a kept cache could not be brought back; its tokens are decoded again"))
             return
         took = time.perf_counter() - started
         self._speeds.note(found.key.identity, found.place, found.num_bytes, took)
@@ -271,14 +277,22 @@ class StateCache:
             self._stats.restore_s += took
             if slot.role == "target":
                 self._stats.restored_tokens = found.num_usable
-        self._tell(f"brought back {found.num_usable:,} tokens of the {slot.role} from {found.place} in {_ms(took)}")
+        self._note(
+            said(
+                "brought back {tokens} {of_model} {source} in {took}",
+                tokens=_tokens(found.num_usable),
+                of_model=_OF_MODEL[slot.role],
+                source=_SOURCES[found.place],
+                took=_time(took),
+            )
+        )
 
     def _drop(self, key: StateKey) -> None:
         self._kept.pop(key, None)
         if self._files is not None:
             self._files.remove(key)
 
-    def _tell(self, sentence: str) -> None:
+    def _note(self, sentence: str) -> None:
         if self._stats is not None:
             self._stats.decisions.append(sentence)
 
@@ -287,5 +301,26 @@ def _memory_limit() -> int:
     return min(MOST_MEMORY_BYTES, psutil.virtual_memory().available // _MEMORY_SHARE)
 
 
-def _ms(seconds: float) -> str:
-    return f"{seconds * 1000.0:,.1f} ms" if seconds < 0.1 else f"{seconds:,.2f} s"
+def _decoded_again(num_tokens: int, decoding_s: float, place: str, restoring_s: float) -> Sentence:
+    fields = {"decoding": _time(decoding_s), "source": _SOURCES[place], "restoring": _time(restoring_s)}
+    if num_tokens == 1:
+        return said(
+            "1 token is decoded again (about {decoding}): bringing it back {source} would take about {restoring}",
+            **fields,
+        )
+    return said(
+        "{number:,} tokens are decoded again (about {decoding}): bringing them back {source} would take about "
+        "{restoring}",
+        number=num_tokens,
+        **fields,
+    )
+
+
+def _tokens(number: int) -> Sentence:
+    return said("1 token") if number == 1 else said("{number:,} tokens", number=number)
+
+
+def _time(seconds: float) -> Sentence:
+    if seconds < 0.1:
+        return said("{number:,.1f} ms", number=seconds * 1000.0)
+    return said("{number:,.2f} s", number=seconds)

@@ -1,6 +1,6 @@
 """Decides on a drawn draft as a whole, where `verifier` goes token by token: as exact, and never keeps fewer.
 
-Block verification: Sun et al. 2024, arXiv 2403.10444, Algorithm 2. Knows no model and no drafter.
+Block verification: Sun et al. 2024, arXiv 2403.10444, Algorithm 2.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from collections.abc import Callable
 
 from engine.decoding.verifier import Verdict, after_all, after_rejection, verify
 from engine.drafters.base import Draft
-from engine.records import Look
+from engine.records import TokenProbs
 from engine.sampling.distribution import Distribution, excess_sum, residual
 
 
@@ -34,29 +34,29 @@ def verify_block(draft: Draft, p_at: Callable[[int], Distribution], uniform: Cal
     """
     if draft.q is None:
         return verify(draft, p_at, uniform)
-    looks: list[Look] = []
-    rows, weights = _weigh(draft.ids, draft.q, p_at, looks)
+    probs: list[TokenProbs] = []
+    rows, weights = _weigh(draft.ids, draft.q, p_at, probs)
     num_drafted = len(draft.ids)
     kept = len(weights) - 1
     while kept > 0 and not uniform() < _keep_probability(kept, rows, draft.q, weights):
         kept -= 1
     if kept == num_drafted:
-        return after_all(draft, rows[kept], uniform(), looks)
+        return after_all(draft, rows[kept], uniform(), probs)
     rest = residual(rows[kept], draft.q[kept], weights[kept])
-    return after_rejection(kept, rows[kept], rest, uniform(), looks)
+    return after_rejection(kept, rows[kept], rest, uniform(), probs)
 
 
 def _weigh(
-    ids: list[int], q: list[Distribution], p_at: Callable[[int], Distribution], looks: list[Look]
+    ids: list[int], q: list[Distribution], p_at: Callable[[int], Distribution], probs: list[TokenProbs]
 ) -> tuple[list[Distribution], list[float]]:
     """The target's rows and w_i for i from 0 to k, or up to the last one above 0: what follows it cannot be kept.
 
-    ``looks`` gets p and q of the tokens that were looked at.
+    ``probs`` gets p and q of the tokens that were looked at.
     """
     rows, weights = [p_at(0)], [1.0]
     for i, token_id in enumerate(ids):
         p_x, q_x = rows[i].prob(token_id), q[i].prob(token_id)
-        looks.append((p_x, q_x))
+        probs.append((p_x, q_x))
         weight = min(1.0, weights[i] * p_x / q_x)
         if weight == 0.0:
             break

@@ -1,8 +1,8 @@
 """Token ids -> text that is safe to show, piece by piece, with the provenance of every token.
 
-Owns the two reasons to hold text back: a character whose bytes are not all there yet, and a possible
-beginning of a stop string. Knows no model and no loop; the bytes of a token come from the tokenizer as they
-are, so the leading space that SentencePiece vocabularies put before a word is kept, also for the first token.
+Text is held back for two reasons: a character whose bytes are not all there yet, and a possible beginning of a stop
+string. The bytes of a token come from the tokenizer as they are, so the leading space that SentencePiece vocabularies
+put before a word is kept, also for the first token.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ class Detokenizer:
         self._stopped = False
 
     @property
-    def may_stop(self) -> bool:
+    def has_stop_strings(self) -> bool:
         """Whether there are stop strings: then the text of every pass must be looked at before the next one."""
         return bool(self._stops)
 
@@ -74,7 +74,7 @@ class Detokenizer:
             return Piece("", (), stopped=True, num_tokens=0)
         instead = ""
         if rejected:
-            instead, odds = self._refused(rejected, odds)
+            instead, odds = self._rejected_text(rejected, odds)
         last = len(ids) - 1
         for index, (token_id, source) in enumerate(zip(ids, sources, strict=True)):
             text = self._decode(token_id)
@@ -115,7 +115,7 @@ class Detokenizer:
         self._mid_character = bool(self._decoder.getstate()[0])
         return text
 
-    def _refused(self, ids: Sequence[int], odds: PassOdds | None) -> tuple[str, PassOdds | None]:
+    def _rejected_text(self, ids: Sequence[int], odds: PassOdds | None) -> tuple[str, PassOdds | None]:
         """The text of tokens that were not kept, as far as it can be read on its own; ``odds`` with their lengths."""
         pieces = [self._tokenizer.piece(token_id) for token_id in ids]
         text = b"".join(pieces).decode("utf-8", "replace")
@@ -126,7 +126,7 @@ class Detokenizer:
             decoder = _Utf8("replace")
             lengths = [len(decoder.decode(piece)) for piece in pieces]
             lengths[-1] += len(text) - sum(lengths)
-        return text, PassOdds(odds.looks, odds.last, odds.greedy, tuple(lengths))
+        return text, PassOdds(odds.probs, odds.last, odds.greedy, tuple(lengths))
 
     def _cut_at_stop(self, num_new: int) -> bool:
         """Cut the held text before the stop string that ends first (the longest such), if there is one.

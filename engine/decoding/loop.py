@@ -1,7 +1,6 @@
-"""THE loop: propose, verify in one pass, accept, roll back, emit. Plain decoding is the loop with an empty draft.
+"""The decoding loop: propose, verify in one pass, accept, roll back, emit.
 
-Owns the invariant that the cache holds every token but the last. Knows token ids only: no text, no thread, no clock but
-the one that feeds the statistics.
+Plain decoding is the loop with an empty draft. Between two passes the cache holds every token but the last.
 """
 
 from __future__ import annotations
@@ -15,7 +14,7 @@ import numpy as np
 
 from engine.decoding.block_verifier import verify_block
 from engine.decoding.stats import StatsRecorder
-from engine.decoding.tie_safe import TieSafe
+from engine.decoding.tie_safe import TieSafeVerifier
 from engine.decoding.verifier import Verdict, verify_greedy
 from engine.drafters.base import Draft, Drafter
 from engine.errors import DecodeError
@@ -32,7 +31,7 @@ from engine.sequence import CachedSequence
 
 
 @dataclass(frozen=True, slots=True)
-class Block:
+class StepOutput:
     """The tokens that one pass gave, at least one, where each came from, and the proposed ones that were not kept.
 
     Of several plain passes at once: one token each. ``odds`` where something was proposed.
@@ -45,6 +44,30 @@ class Block:
     odds: PassOdds | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class LoopConfig:
+    """What an answer's passes do beside proposing and verifying, and who is told of them.
+
+    Attributes:
+        pacer: decides what is proposed, so it learns from every pass.
+        costs: is told what passes take, also where no pacer decides; passes are padded where it finds that cheaper.
+            None: the pacer.
+        pads: without it passes are of the size that the draft gives, whatever that costs.
+        tie_safe: verifies in place of the usual verifier; at temperature 0 only.
+        on_pass: is given the tokens of each of the passes since the last call, and the milliseconds of each.
+        on_first_look: is given p and q of the first of the tokens that were drawn for a pass.
+        on_trace: is given every pass.
+    """
+
+    pacer: Pacer | None = None
+    costs: Pacer | None = None
+    pads: bool = True
+    tie_safe: TieSafeVerifier | None = None
+    on_pass: Callable[[int, Sequence[float]], None] | None = None
+    on_first_look: Callable[[Distribution, Distribution], None] | None = None
+    on_trace: OnTrace | None = None
+
+
 class Speculation:
     """The decoding of one answer. ``prompt`` [num_tokens] is already in the target's cache, all but its last token."""
 
@@ -55,14 +78,13 @@ class Speculation:
         sampler: Sampler,
         stats: StatsRecorder,
         prompt: History,
-        pacer: Pacer | None = None,
+        config: LoopConfig | None = None,
     ) -> None:
-        """``pacer`` decides what is proposed, so it learns from every pass."""
+        self._config = config = config or LoopConfig()
         self._target = target
-        self._pacer = pacer
-        # Is told what passes take, also where it does not decide; with it they are padded where that is cheaper.
-        self.costs = pacer
-        self.pads = True  # else passes are of the size that the draft gives, whatever that costs
+        self._pacer = pacer = config.pacer
+        self._costs = config.costs if config.costs is not None else pacer
+        self._tie_safe = config.tie_safe
         self._recovery = pacer.recovery if pacer is not None else None
         self._drafter = drafter
         self._sampler = sampler
@@ -70,14 +92,8 @@ class Speculation:
         self._tokens: History = np.empty(target.n_ctx + 1, dtype=np.int32)
         self._tokens[: len(prompt)] = prompt
         self._count = len(prompt)
-        self.tie_safe: TieSafe | None = None  # at temperature 0 only
-        self._told_tie_s = self._again_s = 0.0
-        self._failure: DecodeError | None = None  # of a plain pass, told after the tokens that came before it
-        # Hears of the passes since the last time: the tokens of each, and what each took in milliseconds.
-        self.on_pass: Callable[[int, Sequence[float]], None] | None = None
-        # Hears of p and q of the first of the tokens that were drawn for a pass.
-        self.on_first_look: Callable[[Distribution, Distribution], None] | None = None
-        self.on_trace: OnTrace | None = None  # hears of every pass
+        self._reported_tie_s = self._redecode_s = 0.0
+        self._failure: DecodeError | None = None  # of a plain pass, raised after the tokens that came before it
         self._num_prompt = len(prompt)
         drafter.begin(self.history, sampler)
 
@@ -91,7 +107,7 @@ class Speculation:
         """How many more tokens the context can take."""
         return self._target.n_ctx - self._count + 1
 
-    def step(self, depth: int, wanted: int) -> Block:
+    def step(self, depth: int, wanted: int) -> StepOutput:
         """One pass, with at most ``depth`` proposed tokens; ``wanted`` (>= 1) tokens are still welcome.
 
         Raises:
@@ -113,8 +129,8 @@ class Speculation:
             target.checkpoint(num_proposed + num_padding)
         times.append(perf_counter())
         ids = [int(history[-1]), *draft.ids, *([int(history[-1])] * num_padding)]
-        if self.tie_safe is not None:
-            self.tie_safe.begin_pass(len(ids))
+        if self._tie_safe is not None:
+            self._tie_safe.begin_pass(len(ids))
         rows = target.forward(ids, num_proposed + 1, num_padding)
         times.append(perf_counter())
         verdict = self._verify(draft, rows, history)
@@ -126,22 +142,22 @@ class Speculation:
                 "Switch the mode to off for this model.",
             )
         times.append(perf_counter())
-        token_ms = self._pacer.token_ms if self._pacer is not None and self.on_trace is not None else None
-        block = self._emit(draft, verdict)
+        token_ms = self._pacer.token_ms if self._pacer is not None and self._config.on_trace is not None else None
+        output = self._emit(draft, verdict)
         self._drafter.observe(kept)
         times.append(perf_counter())
-        if self.tie_safe is not None:
-            self._count_again(kept + 1 if num_proposed else 0)
+        if self._tie_safe is not None:
+            self._count_redecoding(kept + 1 if num_proposed else 0)
         self._stats.replayed += target.num_replayed - num_replayed
         self._stats.count_pass(num_proposed, kept, times[-1] - times[0])
-        if self.on_trace is not None:
+        if self._config.on_trace is not None:
             self._trace(count, num_proposed, kept, (times[-1] - times[0]) * 1000.0, token_ms)
         self._count_times(times, num_pending, len(ids), (num_proposed, kept))
-        if self.on_pass is not None:
-            self.on_pass(num_pending + len(ids), ((times[3] - times[2]) * 1000.0,))
-        return block
+        if self._config.on_pass is not None:
+            self._config.on_pass(num_pending + len(ids), ((times[3] - times[2]) * 1000.0,))
+        return output
 
-    def run_plain(self, most: int, budget_s: float, ends_run: Callable[[History], bool]) -> Block:
+    def run_plain(self, most: int, budget_s: float, ends_run: Callable[[History], bool]) -> StepOutput:
         """Passes without a draft one after another, up to ``most`` (>= 1), or for ``budget_s`` seconds.
 
         ``ends_run`` hears of the history after every token, and ends it there.
@@ -154,7 +170,7 @@ class Speculation:
         """
         if self._failure is not None:
             raise self._failure
-        forward, choose, tokens, count = self._target.forward, self._plain_choice(), self._tokens, self._count
+        forward, choose, tokens, count = self._target.forward, self._plain_sampler(), self._tokens, self._count
         most = min(most, self.room)
         ids: list[int] = []
         begun, passed = [perf_counter()], list[float]()
@@ -179,9 +195,9 @@ class Speculation:
                 break
         self._count = count
         self._count_plain(begun, passed)
-        return Block(ids, [Source.TARGET] * len(ids), [], len(ids))
+        return StepOutput(ids, [Source.TARGET] * len(ids), [], len(ids))
 
-    def _plain_choice(self) -> Callable[[Row, History], int]:
+    def _plain_sampler(self) -> Callable[[Row, History], int]:
         """The token after a history, from its row."""
         sampler, nothing = self._sampler, list[int]()
         if sampler.greedy:
@@ -196,32 +212,32 @@ class Speculation:
             stats.verify_s += row_at - start
             stats.sample_s += end - row_at
             passes_ms.append((row_at - start) * 1000.0)
-            if self.on_trace is not None:
+            if self._config.on_trace is not None:
                 count = self._count - len(passed) + len(passes_ms) - 1
                 self._trace(count, 0, 0, (end - start) * 1000.0, self._pacer.token_ms if self._pacer else None)
-        if self.costs is not None:
+        if self._costs is not None:
             pass_ms = sum(passes_ms) / len(passes_ms)
             other_ms = (begun[-1] - begun[0]) * 1000.0 / len(passes_ms) - pass_ms
-            self.costs.observe_run(len(passes_ms), pass_ms, other_ms, decided=self._pacer is not None)
-        if self.on_pass is not None:
-            self.on_pass(1, passes_ms)
+            self._costs.observe_run(len(passes_ms), pass_ms, other_ms, decided=self._pacer is not None)
+        if self._config.on_pass is not None:
+            self._config.on_pass(1, passes_ms)
 
     def _trace(
         self, num_history: int, num_proposed: int, num_kept: int, milliseconds: float, token_ms: float | None
     ) -> None:
         pacer = self._pacer
-        if self.on_trace is None:
+        if self._config.on_trace is None:
             return
         decision, plain_ms = (pacer.decision, pacer.plain_ms) if pacer is not None else (None, None)
         token = num_history - self._num_prompt
-        self.on_trace(TracedPass(token, decision, num_proposed, num_kept, milliseconds, plain_ms, token_ms))
+        self._config.on_trace(TracedPass(token, decision, num_proposed, num_kept, milliseconds, plain_ms, token_ms))
 
-    def _count_again(self, num_tokens: int) -> None:
+    def _count_redecoding(self, num_tokens: int) -> None:
         """What near ties took in this pass, which gave so many tokens that are not in the plain shape."""
-        self._again_s = self._stats.tie_s - self._told_tie_s
-        self._told_tie_s = self._stats.tie_s
+        self._redecode_s = self._stats.tie_s - self._reported_tie_s
+        self._reported_tie_s = self._stats.tie_s
         if self._pacer is not None:
-            self._pacer.observe_rework(self._again_s * 1000.0, num_tokens)
+            self._pacer.observe_rework(self._redecode_s * 1000.0, num_tokens)
 
     def _count_times(
         self, times: list[float], num_pending: int, num_tokens: int, proposed_and_kept: tuple[int, int]
@@ -230,16 +246,16 @@ class Speculation:
         num_proposed, num_kept = proposed_and_kept
         stats, pacer = self._stats, self._pacer
         drafting, saving, passing, sampling, undoing, rest = (after - before for before, after in pairwise(times))
-        sampling -= self._again_s
+        sampling -= self._redecode_s
         stats.draft_s += drafting
         stats.verify_s += passing
         stats.sample_s += sampling
         stats.rollback_s += saving + undoing + rest
-        if self.costs is not None:
-            self.costs.observe_pass(num_pending + num_tokens, passing * 1000.0)
+        if self._costs is not None:
+            self._costs.observe_pass(num_pending + num_tokens, passing * 1000.0)
         if pacer is None:
             return
-        elapsed_ms, other_s = (times[-1] - times[0] - self._again_s) * 1000.0, sampling + rest
+        elapsed_ms, other_s = (times[-1] - times[0] - self._redecode_s) * 1000.0, sampling + rest
         if self._recovery is None:
             other_s += undoing
         pacer.observe_step(elapsed_ms, other_s * 1000.0, num_proposed, num_kept)
@@ -260,46 +276,46 @@ class Speculation:
 
     def _padding(self, num_proposed: int) -> int:
         """Tokens that only make the pass a cheaper size; none where forgetting them would cost more."""
-        if self.costs is None or not self.pads:
+        if self._costs is None or not self._config.pads:
             return 0
         num_tokens, snapshots = num_proposed + 1, self._target.num_snapshots
         room = self._target.n_ctx - self._count + 1
         if snapshots is not None:
             room = min(room, snapshots + 1)
-        return max(0, min(self.costs.curve.padded(num_tokens), room) - num_tokens)
+        return max(0, min(self._costs.curve.padded(num_tokens), room) - num_tokens)
 
     def _verify(self, draft: Draft, rows: Rows, history: History) -> Verdict:
         sampler, ids = self._sampler, draft.ids
-        if self.tie_safe is not None:
-            return self.tie_safe.verify(draft, rows, history)
+        if self._tie_safe is not None:
+            return self._tie_safe.verify(draft, rows, history)
         if sampler.greedy:
             return verify_greedy(draft, lambda i: sampler.argmax(rows[i], history, ids[:i]))
 
         def p_at(i: int) -> Distribution:
             p = sampler.distribution(rows[i], history, ids[:i])
-            if i == 0 and draft.q is not None and self.on_first_look is not None:
-                self.on_first_look(p, draft.q[0])
+            if i == 0 and draft.q is not None and self._config.on_first_look is not None:
+                self._config.on_first_look(p, draft.q[0])
             return p
 
         return verify_block(draft, p_at, sampler.uniform)
 
-    def _emit(self, draft: Draft, verdict: Verdict) -> Block:
+    def _emit(self, draft: Draft, verdict: Verdict) -> StepOutput:
         kept, count = verdict.num_accepted, self._count
         ids = [*draft.ids[:kept], verdict.next_id]
         self._tokens[count : count + kept + 1] = ids
         self._count = count + kept + 1
         rejected = draft.ids[kept:] if verdict.next_source is Source.RECOVERED else []
-        return Block(ids, [*draft.provenance[:kept], verdict.next_source], rejected, 1, self._odds(draft, verdict))
+        return StepOutput(ids, [*draft.provenance[:kept], verdict.next_source], rejected, 1, self._odds(draft, verdict))
 
     def _odds(self, draft: Draft, verdict: Verdict) -> PassOdds | None:
         if not draft.ids:
             return None
         if self._sampler.greedy:
             return GREEDY
-        looks = verdict.looks
+        probs = verdict.probs
         if draft.q is None:
-            return PassOdds(tuple([(p, None) for p, _ in looks]), verdict.next_p)
+            return PassOdds(tuple([(p, None) for p, _ in probs]), verdict.next_p)
         if draft.sources is not None:  # some of it is text, whose q is certainty
-            pairs = zip(looks, draft.sources, strict=False)
+            pairs = zip(probs, draft.sources, strict=False)
             return PassOdds(tuple([(p, q if came is Source.DRAFT else None) for (p, q), came in pairs]), verdict.next_p)
-        return PassOdds(tuple(looks), verdict.next_p)
+        return PassOdds(tuple(probs), verdict.next_p)

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from engine.intervals import GROWTH, LAST_BUCKET
 from engine.pacing.pacer import Pacer
 from engine.records import Mode, RunStats, Source
+from engine.sentences import said
 
 MAX_DECISIONS = 50  # an answer that changes its pace more often is not better explained by more lines
 MAX_DEPTH = 32  # proposed tokens per pass that are counted one by one; the settings offer no more
@@ -80,17 +81,17 @@ class StatsRecorder:
         for source in sources:
             self._provenance[source] += 1
 
-    def follow(self, pacer: Pacer) -> None:
+    def record_pacing(self, pacer: Pacer) -> None:
         """Note a new reason of the pacer's, and the depth that it used last."""
         self.depth = self._last_proposed
         if pacer.reason and pacer.reason != self._last_reason:
             self._last_reason = pacer.reason
-            self.tell(pacer.reason)
+            self.add_decision(pacer.reason)
 
-    def tell(self, reason: str) -> None:
+    def add_decision(self, reason: str) -> None:
         """Note why something runs differently from this token on."""
         if len(self.decisions) < MAX_DECISIONS:
-            self.decisions.append(f"token {self.tokens}: {reason}")
+            self.decisions.append(said("token {place}: {reason}", place=self.tokens, reason=reason))
 
     def snapshot(self) -> RunStats:
         """The counters as plain data. Costs tens of microseconds: a few times a second, not each pass."""

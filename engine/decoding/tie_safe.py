@@ -2,7 +2,7 @@
 
 The shape of a pass changes the last bits of its sums, and the cache keeps them: where the two best logits are nearly
 equal, a pass of eight tokens may prefer another one than eight passes of one. So what was decoded since the last safe
-point is then decoded again one token at a time, and the last row decides. Knows no drafts and no text.
+point is then decoded again one token at a time, and the last row decides.
 """
 
 from __future__ import annotations
@@ -38,24 +38,24 @@ class TieBound:
 
     def __init__(self) -> None:
         self._largest = self._floor = 0.0
-        self._looked_up_to = -1
+        self._measured_fills = -1
 
     @property
     def margin(self) -> float:
         """In logits."""
         return max(self._floor, SAFETY * self._largest)
 
-    def look(self, sequence: CachedSequence, num_past: int) -> None:
+    def measure_at(self, sequence: CachedSequence, num_past: int) -> None:
         """Measure at this fill of the cache, if nothing is known of it yet; the cache ends as it was.
 
         Raises:
             DecodeError: a pass failed.
         """
         fill = bisect_right(_FILLS, num_past)
-        if fill <= self._looked_up_to:
+        if fill <= self._measured_fills:
             return
         end, largest, spread = measure_shapes(sequence, BUDGET_S)
-        self._looked_up_to = max(fill, bisect_right(_FILLS, end))
+        self._measured_fills = max(fill, bisect_right(_FILLS, end))
         self._floor = max(self._floor, FLOOR * spread)
         self.observe(largest)
 
@@ -64,7 +64,7 @@ class TieBound:
         self._largest = max(self._largest, difference)
 
 
-class TieSafe:
+class TieSafeVerifier:
     """The decisions of one answer. ``plain_past``: so many tokens of the cache are in the plain shape."""
 
     def __init__(self, target: CachedSequence, sampler: Sampler, bound: TieBound, stats: StatsRecorder) -> None:
@@ -82,7 +82,7 @@ class TieSafe:
         Raises:
             DecodeError: a pass of a look at the shapes failed.
         """
-        self._bound.look(self._target, self._target.num_past + num_tokens)
+        self._bound.measure_at(self._target, self._target.num_past + num_tokens)
         if num_tokens == 1 and self.plain_past == self._target.num_past:
             self.plain_past += 1  # this is what plain decoding does
 
@@ -98,20 +98,20 @@ class TieSafe:
             DecodeError: a pass failed, or the model computes no numbers.
         """
         for i in range(len(draft.ids) + 1):
-            best, second, margin = self._look(rows[i], history, draft.ids[:i])
+            best, second, margin = self._top_two(rows[i], history, draft.ids[:i])
             end = len(history) + i
             if end > self.plain_past:
                 self._margins[end] = (best, second, margin)
                 if margin < self._bound.margin:
                     tokens = np.append(history, np.asarray(draft.ids[:i], dtype=np.int32))
-                    return Verdict(i, self._decide_again(tokens), Source.TARGET)
+                    return Verdict(i, self._redecode(tokens), Source.TARGET)
             if i == len(draft.ids):
                 return Verdict(i, best, Source.BONUS if i else Source.TARGET)
             if best != draft.ids[i]:
                 return Verdict(i, best, Source.RECOVERED)
         raise AssertionError("the last row always decides")
 
-    def _decide_again(self, tokens: History) -> int:
+    def _redecode(self, tokens: History) -> int:
         """Decode what is not in the plain shape of ``tokens`` one by one; the token that follows all of them."""
         started, first = perf_counter(), self.plain_past
         if not self._target.rollback(first):
@@ -137,7 +137,7 @@ class TieSafe:
             self._bound.observe(difference)
         return best
 
-    def _look(self, row: Row, history: History, ids: list[int]) -> tuple[int, int, float]:
+    def _top_two(self, row: Row, history: History, ids: list[int]) -> tuple[int, int, float]:
         """The best and the second token, and how far apart they are."""
         best = self._sampler.argmax(row, history, ids)
         value = row[best]

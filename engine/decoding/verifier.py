@@ -1,8 +1,8 @@
 """Decides which proposed tokens the target keeps. Exact: what comes out is distributed as the target alone gives it.
 
-Owns the words accepted (proposed and kept), recovered (drawn from the residual after a rejection) and bonus (the extra
-token after a full acceptance); emitted = accepted + one of the two. Knows no model: rows come as functions, read up to
-the first rejection only.
+Accepted tokens were proposed and kept; a recovered one is drawn from the residual after a rejection, a bonus token
+comes after a full acceptance. A pass emits its accepted tokens and one of these two. Rows come as functions, which are
+called up to the first rejection only.
 
 Leviathan et al. 2022, arXiv 2211.17192; Chen et al. 2023, arXiv 2302.01318. p is the target's, q the draft's.
 """
@@ -13,21 +13,21 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from engine.drafters.base import Draft
-from engine.records import Look, Source
+from engine.records import Source, TokenProbs
 from engine.sampling.distribution import Distribution, point_mass, residual
 
 
 class Verdict(NamedTuple):
     """``num_accepted`` proposed tokens are kept, then comes ``next_id``, whose provenance is ``next_source``.
 
-    ``looks`` are p and q of the proposed tokens that were looked at, ``next_p`` is p of ``next_id``; at temperature 0
+    ``probs`` are p and q of the proposed tokens that were looked at, ``next_p`` is p of ``next_id``; at temperature 0
     there are none. They say what the decision was made with, and decide nothing themselves.
     """
 
     num_accepted: int
     next_id: int
     next_source: Source
-    looks: Sequence[Look] = ()
+    probs: Sequence[TokenProbs] = ()
     next_p: float | None = None
 
 
@@ -52,27 +52,27 @@ def verify(draft: Draft, p_at: Callable[[int], Distribution], uniform: Callable[
         p_at: the target's distribution after i kept tokens, i from 0 to k; asked for in order and at most once each.
         uniform: numbers in [0, 1), independent of those that the draft was drawn with.
     """
-    looks: list[Look] = []
+    probs: list[TokenProbs] = []
     for i, token_id in enumerate(draft.ids):
         p = p_at(i)
         p_x = p.prob(token_id)
         q_x = 1.0 if draft.q is None else draft.q[i].prob(token_id)
-        looks.append((p_x, q_x))
+        probs.append((p_x, q_x))
         if uniform() * q_x < p_x:
             continue
         q = point_mass(token_id) if draft.q is None else draft.q[i]
-        return after_rejection(i, p, residual(p, q), uniform(), looks)
-    return after_all(draft, p_at(len(draft.ids)), uniform(), looks)
+        return after_rejection(i, p, residual(p, q), uniform(), probs)
+    return after_all(draft, p_at(len(draft.ids)), uniform(), probs)
 
 
-def after_rejection(kept: int, p: Distribution, rest: Distribution, uniform: float, looks: list[Look]) -> Verdict:
+def after_rejection(kept: int, p: Distribution, rest: Distribution, uniform: float, probs: list[TokenProbs]) -> Verdict:
     """The next token comes from ``rest``, a residual of ``p``."""
     place = rest.place(uniform)
-    return Verdict(kept, rest.id_at(place), Source.RECOVERED, looks, p.prob_at(place))
+    return Verdict(kept, rest.id_at(place), Source.RECOVERED, probs, p.prob_at(place))
 
 
-def after_all(draft: Draft, p: Distribution, uniform: float, looks: list[Look]) -> Verdict:
+def after_all(draft: Draft, p: Distribution, uniform: float, probs: list[TokenProbs]) -> Verdict:
     """All are kept; the next token comes from ``p``."""
     place = p.place(uniform)
     source = Source.BONUS if draft.ids else Source.TARGET
-    return Verdict(len(draft.ids), p.id_at(place), source, looks, p.prob_at(place))
+    return Verdict(len(draft.ids), p.id_at(place), source, probs, p.prob_at(place))

@@ -1,4 +1,4 @@
-"""What a drafter is: it proposes tokens and is told what became of them. Knows neither target nor text."""
+"""The interface of drafters: they propose tokens and hear how many were accepted; and one that proposes none."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A small model proposes: it runs a few tokens ahead in a context of its own. Knows the target by what it keeps."""
+"""A draft model proposes: it runs a few tokens ahead in a context of its own."""
 
 from __future__ import annotations
 
@@ -111,7 +111,7 @@ class DraftModelDrafter:
                 self._run_ahead(draft, row, before, limit, gate)
         except DecodeError as error:  # what was drawn by then is proposed: leaving it out would be a choice
             self._fail(error)
-        self._tell_steps()
+        self._report_steps()
         return Draft(draft.ids, self.source, draft.q or None, draft.scores if gate is not None else None)
 
     def _read(self, before: History, *, ahead: bool) -> Row | Candidates | None:
@@ -122,18 +122,18 @@ class DraftModelDrafter:
         if uncertain and model.num_past <= self._num_history:
             model.checkpoint()
         if model.num_past >= len(before):  # read already, to see that the end follows: its row is gone
-            self.forget_after(len(before) - 1)
-        fresh = before[model.num_past :]
+            self.truncate(len(before) - 1)
+        unread = before[model.num_past :]
         if self._lacks_ids:
-            fresh = np.where(fresh < model.n_vocab, fresh, _STAND_IN)
-        self.num_read = len(fresh)
-        if len(fresh) > FIRST_CHUNK:
-            for _ in model.prefill(fresh[:-1]):
+            unread = np.where(unread < model.n_vocab, unread, _STAND_IN)
+        self.num_read = len(unread)
+        if len(unread) > FIRST_CHUNK:
+            for _ in model.prefill(unread[:-1]):
                 self.was_stopped = self._should_stop()
                 if self.was_stopped:
                     return None
-            fresh = fresh[-1:]
-        row = self._pass(fresh)
+            unread = unread[-1:]
+        row = self._pass(unread)
         if ahead and not uncertain:
             model.checkpoint()
         return row
@@ -155,7 +155,7 @@ class DraftModelDrafter:
             self._num_steps += 1
         return row
 
-    def _tell_steps(self) -> None:
+    def _report_steps(self) -> None:
         if self.on_steps is not None and self._num_steps:
             self.on_steps(self._steps_s * 1000.0 / self._num_steps)
         self._steps_s, self._num_steps = 0.0, 0
@@ -165,12 +165,12 @@ class DraftModelDrafter:
         ids, q, scores = draft.ids, draft.q, draft.scores
         assert q is not None and scores is not None  # noqa: S101, PT018  (`_run` has made them)
         while True:
-            found = self._look(row, before, ids, gate)
+            found = self._next_choice(row, before, ids, gate)
             if found is None:
                 return
             next_id, confidence, distribution = found
             if distribution is not None and distribution.ids is not None:
-                next_id = _likeliest(distribution)  # of a whole vocabulary that would take longer than it saves
+                next_id = _most_likely(distribution)  # of a whole vocabulary that would take longer than it saves
             if next_id in self._eog_ids:  # the pass gives it by itself, where all before it are kept
                 return
             if gate is not None and not gate.worth_drawing(confidence):
@@ -188,9 +188,9 @@ class DraftModelDrafter:
 
     def observe(self, num_accepted: int) -> None:
         """Forget the proposed tokens that were not kept. The last proposed one need not be in the cache."""
-        self.forget_after(self._num_history + num_accepted)
+        self.truncate(self._num_history + num_accepted)
 
-    def forget_after(self, num_tokens: int) -> None:
+    def truncate(self, num_tokens: int) -> None:
         """Keep of what was seen no more than so many tokens."""
         try:
             if self._model.rollback(num_tokens):
@@ -199,7 +199,7 @@ class DraftModelDrafter:
             self._fail(error)
         self._model.clear()
 
-    def _look(
+    def _next_choice(
         self, row: Row | Candidates, history: History, ids: list[int], gate: Gate | None
     ) -> tuple[int, float, Distribution | None] | None:
         """The argmax (temperature 0) or the distribution to draw from, and how sure the draft is, before drawing.
@@ -228,6 +228,6 @@ class DraftModelDrafter:
         return self.sampler.uniform()
 
 
-def _likeliest(distribution: Distribution) -> int:
+def _most_likely(distribution: Distribution) -> int:
     best = int(distribution.probs.argmax())
     return best if distribution.ids is None else int(distribution.ids[best])

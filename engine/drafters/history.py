@@ -1,7 +1,7 @@
-"""What past conversations said, as token ids of one vocabulary: learnt when there is time, bounded, kept in one file.
+"""The text of past conversations, as token ids of one vocabulary: indexed in idle time, bounded, kept in one file.
 
-Everything stays on this machine. A file of another vocabulary, of another version or with a wrong checksum is not
-read. Knows neither conversations nor their names: to forget one, forget all.
+Everything stays on this machine. A file of another vocabulary, of another version or with a wrong checksum is not read.
+It does not say which conversation a token is of: to forget one, forget all.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ class VocabularyIdentity:
         return self._sum.digest()
 
 
-class PastText:
+class PastTextIndex:
     """The index of what was said before, and what waits to get into it."""
 
     def __init__(self, folder: Path | None, vocabulary: VocabularyIdentity, max_tokens: int = MAX_TOKENS) -> None:
@@ -68,7 +68,7 @@ class PastText:
         self._folder = folder
         self._is_read = folder is None
         self._max_tokens = max_tokens
-        self._waiting = array("i")
+        self._pending = array("i")
         self._next = 0  # of the waiting ones
         self._last: list[int] = []
         self._changed = False
@@ -77,14 +77,14 @@ class PastText:
     @property
     def has_work(self) -> bool:
         """Whether `work` has something to do."""
-        return not self._is_read or self._next < len(self._waiting) or self._changed
+        return not self._is_read or self._next < len(self._pending) or self._changed
 
     def learn(self, ids: Sequence[int]) -> None:
         """Take in a conversation that ended or went on; it is in the index as soon as there was time for it."""
         shared = _num_shared(self._last, ids)
         start = max(0, shared - DEPTH) if shared >= _SAME_START else 0
         if shared < len(ids):
-            self._waiting.extend((BOUNDARY, *ids[start:]))
+            self._pending.extend((BOUNDARY, *ids[start:]))
             self._changed = True
         self._last = list(ids)
 
@@ -93,17 +93,17 @@ class PastText:
         ends = time.perf_counter() + budget_s
         if not self._is_read:
             if self._vocabulary.work(ends):
-                self._take_up()
+                self._load()
             return
-        while self._next < len(self._waiting) and time.perf_counter() < ends:
-            part = self._waiting[self._next : self._next + _SLICE]
+        while self._next < len(self._pending) and time.perf_counter() < ends:
+            part = self._pending[self._next : self._next + _SLICE]
             self._next += len(part)
             self.index.extend(part)
-        if self._next < len(self._waiting):
+        if self._next < len(self._pending):
             return
-        self._waiting, self._next = array("i"), 0
+        self._pending, self._next = array("i"), 0
         if len(self.index) > self._max_tokens:
-            self._waiting = array("i", self.index.ids[-int(_KEPT_SHARE * self._max_tokens) :].tolist())
+            self._pending = array("i", self.index.ids[-int(_KEPT_SHARE * self._max_tokens) :].tolist())
             self.index = SuffixIndex()
         elif self._changed:
             self.save()
@@ -114,9 +114,9 @@ class PastText:
             self._changed = False
             return
         if not self._is_read:
-            self._take_up()
+            self._load()
         file = self._file(self._folder)
-        ids = np.concatenate((self.index.ids, np.array(self._waiting[self._next :], dtype=np.int32)))
+        ids = np.concatenate((self.index.ids, np.array(self._pending[self._next :], dtype=np.int32)))
         data = ids[-self._max_tokens :].astype("<i4").tobytes()
         partial = file.with_suffix(f".{os.getpid()}.part")  # another program may keep what it said at the same time
         try:
@@ -133,7 +133,7 @@ class PastText:
         Raises:
             OSError: a file cannot be deleted.
         """
-        self.index, self._waiting, self._next = SuffixIndex(), array("i"), 0
+        self.index, self._pending, self._next = SuffixIndex(), array("i"), 0
         self._last, self._changed = [], False
         if self._folder is not None:
             forget_files(self._folder)
@@ -141,11 +141,11 @@ class PastText:
     def _file(self, folder: Path) -> Path:
         return folder / _PATTERN.replace("*", self._vocabulary.digest().hex()[:16])
 
-    def _take_up(self) -> None:
+    def _load(self) -> None:
         """Put what earlier starts kept before what was learnt since."""
         self._is_read = True
         if self._folder is not None:
-            self._waiting = self._read(self._file(self._folder)) + self._waiting
+            self._pending = self._read(self._file(self._folder)) + self._pending
             _remove_unfinished(self._folder)
 
     def _read(self, file: Path) -> array[int]:

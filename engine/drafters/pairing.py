@@ -1,4 +1,4 @@
-"""May this draft serve this target, and if not, which token or setting differs. Knows vocabularies only, no weights.
+"""Whether a draft may serve a target, by their vocabularies, and if not, which token or setting differs.
 
 The rules are llama.cpp's own (common/speculative.cpp, `common_speculative_are_compatible`): same kind of vocabulary,
 same BOS and EOS handling, sizes within 128 of each other, equal token texts from id 5 on.

@@ -1,4 +1,4 @@
-"""Prompt lookup: propose what followed the same few tokens earlier in the conversation. Knows token ids only.
+"""Prompt lookup: propose what followed the same few tokens earlier in the conversation.
 
 Saxena 2023, https://github.com/apoorvumang/prompt-lookup-decoding; an index instead of a scan, so the cost of a token
 does not grow with the conversation.
@@ -15,7 +15,7 @@ from engine.records import Source
 from engine.sampling.sampler import History, Sampler
 
 MAX_MATCH = 5
-LONGEST_TOLD = 16  # tokens of a match that are counted: the longer it is, the likelier it goes on
+MAX_COUNTED_MATCH = 16  # tokens of a match that are counted: the longer it is, the likelier it goes on
 MIN_MATCH = 2  # a single token matches nearly always and is nearly always wrong
 
 
@@ -63,14 +63,14 @@ class PromptLookupDrafter:
                 # A match that reaches the end repeats with this period: go on around it.
                 while len(proposed) < limit:
                     proposed += proposed[: limit - len(proposed)]
-                length = self._matching(start, size)
+                length = self._match_length(start, size)
                 return Draft(proposed, self.source, match_length=length).before(self.ends)
         return Draft([], self.source)
 
-    def _matching(self, start: int, size: int) -> int:
+    def _match_length(self, start: int, size: int) -> int:
         """How many tokens before ``start`` are those at the end of the text, of which ``size`` are known to be."""
         ids, end = self._ids, len(self._ids)
-        while size < LONGEST_TOLD and start > size and ids[start - size - 1] == ids[end - size - 1]:
+        while size < MAX_COUNTED_MATCH and start > size and ids[start - size - 1] == ids[end - size - 1]:
             size += 1
         return size
 

@@ -2,7 +2,7 @@
 
 The rules are llama.cpp's own (`llama_kv_cache`, `llama_hparams::n_embd_r` and `n_embd_s`): grouped heads, heads of
 different sizes in sliding-window layers, one shared latent (MLA), layers that borrow another's cache, and states of
-Mamba, RWKV, short convolutions and delta networks. Knows headers only.
+Mamba, RWKV, short convolutions and delta networks.
 """
 
 from __future__ import annotations

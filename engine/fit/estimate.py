@@ -1,7 +1,7 @@
 """What a model will take of main and GPU memory, from its header alone: weights, cache, compute buffers, the rest.
 
-The figures follow llama.cpp's own allocations as this engine asks for them (`engine.llama.context`). Knows headers
-only, so it works on a remote file too; what is free and whether it suffices is `engine.fit.table`'s question.
+The figures follow llama.cpp's own allocations as this engine asks for them (`engine.llama.context`). It needs the
+header only, so it works on a remote file too; whether what is free suffices is said by `engine.fit.table`.
 """
 
 from __future__ import annotations

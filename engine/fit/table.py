@@ -1,6 +1,6 @@
 """Will a pair fit this machine: a table of what it takes against what is free, a verdict, and what to change.
 
-Knows headers and figures only; asks no machine and loads nothing.
+Computed from headers and figures alone: no machine is asked and nothing is loaded.
 """
 
 from __future__ import annotations

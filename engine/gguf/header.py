@@ -1,8 +1,8 @@
 """Reads the header of a GGUF file, trusting nothing: every count, length, type and offset is checked before use.
 
-Works on any source of bytes, a local file or the first part of a remote one. Memory stays small: long arrays
-(token texts, merges) are walked over and left where they are. Knows the format, not what the entries mean;
-whether those are sane is `engine.gguf.hyperparameters`' question.
+Works on any source of bytes, a local file or the first part of a remote one. Memory stays small: long arrays (token
+texts, merges) are walked over and left where they are. Only the format is checked; whether the entries can be those of
+a model is said by `engine.gguf.hyperparameters`.
 """
 
 from __future__ import annotations

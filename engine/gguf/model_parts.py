@@ -1,4 +1,4 @@
-"""Which files make up one model: the file itself, or all parts of one that was split. Knows names, not what is in them.
+"""Which files make up one model: the file itself, or all parts of one that was split.
 
 Names: llama.cpp's `llama_split_path`, ``NAME-00001-of-00003.gguf``.
 """

@@ -1,8 +1,8 @@
-"""Pads a small model's feed-forward layers with zero neurons: the same words at the cost of a big model.
+"""Pads a small model's feed-forward layers with zero neurons: the same answers at the cost of a large model.
 
 A neuron whose weights are zero adds exactly nothing to the sum, but is read and multiplied like any other. So the
-padded file shows on this machine what speculation gains when a pass costs what it costs in a real model.
-Knows the llama layout of feed-forward tensors; runs no model.
+padded file shows on this machine what speculation gains when a pass costs what it costs in a real model. It works on
+the llama layout of feed-forward tensors.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The beginning of a far file, fetched in growing blocks as far as its header reaches. Knows no network.
+"""The beginning of a remote file, fetched in growing blocks as far as its header reaches.
 
 Whoever can give a range of bytes (a hub, another machine, a test) passes a function; this decides which ranges.
 """

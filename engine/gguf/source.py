@@ -1,6 +1,6 @@
 """Where a GGUF header is read from, and a cursor over it that never runs beyond the end.
 
-A source may be a local file or the first part of a remote one. Knows lengths and limits, not the format.
+A source may be a local file or the first part of a remote one.
 """
 
 from __future__ import annotations
@@ -96,7 +96,7 @@ class Cursor:
 
     def take(self, num_bytes: int) -> bytes:
         """Return the next bytes."""
-        self._have(num_bytes)
+        self._ensure(num_bytes)
         begin = self.position - self._begin
         self.position += num_bytes
         return self._buffer[begin : begin + num_bytes]
@@ -114,7 +114,7 @@ class Cursor:
 
     def skip(self, num_bytes: int) -> None:
         """Pass over bytes that must be in the file, without reading them."""
-        self._promise(num_bytes)
+        self._check_end(num_bytes)
         self.position += num_bytes
 
     def skip_strings(self, count: int) -> None:
@@ -123,15 +123,15 @@ class Cursor:
         for _ in range(count):
             begin = self.position - self._begin
             if begin < 0 or begin + 8 > len(self._buffer):
-                self._have(8)
+                self._ensure(8)
                 begin = self.position - self._begin
             (length,) = unpack(self._buffer, begin)
             if length > MAX_STRING_BYTES:
                 raise broken("a text in it claims {length:,} bytes", length=length)
             self.position += 8 + length
-        self._promise(0)
+        self._check_end(0)
 
-    def _promise(self, num_bytes: int) -> None:
+    def _check_end(self, num_bytes: int) -> None:
         end = self.position + num_bytes
         check(end <= self._file_size, "it ends in the middle of its header (an incomplete download?)")
         check(
@@ -140,8 +140,8 @@ class Cursor:
             max_header_bytes=MAX_HEADER_BYTES // 2**20,
         )
 
-    def _have(self, num_bytes: int) -> None:
-        self._promise(num_bytes)
+    def _ensure(self, num_bytes: int) -> None:
+        self._check_end(num_bytes)
         end = self.position + num_bytes
         if self._begin <= self.position and end <= self._begin + len(self._buffer):
             return

@@ -1,6 +1,6 @@
 """Writes a stub of a model: its header without any tensor, from which llama.cpp makes the vocabulary and nothing else.
 
-So a file that is not here can be judged by llama.cpp's own tokenizer rules. Knows the format, not what is judged.
+So the tokenizer of a remote file can be compared by llama.cpp's own rules.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Numbers of the GGUF format: value types of the metadata, block sizes of the tensors' types.
 
-Source: ggml's docs/gguf.md and the tables of ggml.h as of October 2026. Knows no file.
+Source: ggml's docs/gguf.md and the tables of ggml.h as of October 2026.
 """
 
 from __future__ import annotations

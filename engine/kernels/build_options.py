@@ -1,6 +1,6 @@
 """Tells where llama.cpp's kernels are better compiled otherwise than its build would on this processor.
 
-Owns the rule and the option of CMake that carries it. Uses the standard library only; compiles nothing.
+The rule, and the option of CMake that carries it. The set-up imports this before anything is installed.
 """
 
 from __future__ import annotations

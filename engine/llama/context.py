@@ -1,4 +1,4 @@
-"""One sequence of tokens in llama.cpp's memory: passes, logits rows, rollback. Knows neither text nor sampling."""
+"""One sequence of tokens in llama.cpp's memory: passes, logits rows, rollback."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from engine.errors import ContextError, DecodeError
 from engine.interfaces import Candidates, Rows, TokenIds
 from engine.llama import library
 from engine.llama.model import LlamaModel
-from engine.llama.top_chain import TopChain
+from engine.llama.top_k_sampler import TopKSampler
 from engine.records import CacheType, FlashAttention
 from engine.sentences import said
 
@@ -68,7 +68,7 @@ class LlamaContext:
         self._n_ctx = int(self._lib.llama_n_ctx(self._handle))
         self._n_batch = int(self._lib.llama_n_batch(self._handle))
         self._num_past = 0
-        self._top = TopChain(self._lib, self._handle, self._n_vocab, params.num_candidates)
+        self._top = TopKSampler(self._lib, self._handle, self._n_vocab, params.num_candidates)
         self.num_snapshots = self._snapshots()
         self._reach = 0  # so many tokens could be forgotten by snapshots now
         self._state = (ctypes.c_uint8 * 0)()
@@ -168,7 +168,7 @@ class LlamaContext:
         """Threads that a pass uses on the CPU."""
         return int(self._lib.llama_n_threads(self._handle))
 
-    def ask_to_end(self, asks: Any, data: Any) -> None:  # noqa: ANN401  (the binding ships no types)
+    def set_abort_callback(self, asks: Any, data: Any) -> None:  # noqa: ANN401  (the binding ships no types)
         """Have passes ask the C function ``asks(data)`` whether to end early; None: none any more."""
         if self._handle:
             nobody = self._lib.ggml_abort_callback()
@@ -220,7 +220,7 @@ class LlamaContext:
             self._wants_row[:count] = 0
             self._wants_row[end - n_rows : end] = 1
         self._batch.n_tokens = count
-        library.forget_errors()
+        library.clear_errors()
         code = self._lib.llama_decode(self._handle, self._batch)
         if code != 0:
             self._after_failure(code, past)

@@ -1,4 +1,4 @@
-"""The graphics processors that this build of llama.cpp can use, with their memory. Loads no model."""
+"""The graphics processors that this build of llama.cpp can use, with their memory."""
 
 from __future__ import annotations
 

@@ -2,7 +2,7 @@
 
 A pass reads all weights once. In pages of 4 KiB every one of them is looked up anew and stops the processor's
 prefetching; in pages of 2 MiB the same pass took 5 to 6 % less time. Many systems give huge pages to those only who ask
-(https://docs.kernel.org/admin-guide/mm/transhuge.html). Knows no model; does nothing on other systems.
+(https://docs.kernel.org/admin-guide/mm/transhuge.html). On other systems nothing is done.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Ends passes of llama.cpp in the middle, from any thread: one of a long prompt may take seconds. Knows no answers.
+"""Ends passes of llama.cpp in the middle, from any thread: one of a long prompt may take seconds.
 
 llama.cpp asks a C function between the operations of a pass on the processor. Asking Python there would wait for the
 interpreter some hundred times a pass; so C's own `strlen` is asked for the length of a text of at most one character,
@@ -33,16 +33,16 @@ class Interrupt:
         self._text[0] = b"\x00"
 
     @contextmanager
-    def ends_passes_of(self, contexts: Sequence[LlamaContext]) -> Iterator[None]:
+    def attached_to(self, contexts: Sequence[LlamaContext]) -> Iterator[None]:
         """Have these contexts listen; not those whose memory is a state, which a pass that ends early would cost."""
         listening = [context for context in contexts if context.num_snapshots is None]
         for context in listening:
-            context.ask_to_end(_asks(), self._text)
+            context.set_abort_callback(_asks(), self._text)
         try:
             yield
         finally:
             for context in listening:
-                context.ask_to_end(None, None)
+                context.set_abort_callback(None, None)
 
 
 @cache

@@ -1,4 +1,4 @@
-"""Loads llama.cpp once, keeps its log lines, and knows what this build can do. Knows no model and no context."""
+"""Loads llama.cpp once, keeps its log lines, and tells what this build can do."""
 
 from __future__ import annotations
 
@@ -32,6 +32,7 @@ os.environ.setdefault("GGML_NO_BACKTRACE", "1")
 
 import llama_cpp.llama_cpp as lib
 
+from engine.kernels.build_options import NARROW, ORDERED, wanted_kernels
 from engine.sentences import Sentence, said
 
 log = logging.getLogger(__name__)
@@ -47,14 +48,14 @@ _recent_errors: collections.deque[str] = collections.deque(maxlen=20)
 _recent_buffers: collections.deque[str] = collections.deque(maxlen=200)
 _started: list[Any] = []
 _interrupts: list[bool] = []  # Ctrl+C while a line was logged
-_forgone: list[str] = []  # kernels that do not work in this process
+_disabled: list[str] = []  # kernels that do not work in this process
 
 # Files of llama.cpp as the platforms name them; what else is in a process has other names.
-_OUR_FILES = re.compile(r"(?:lib)?(?:llama|ggml(?:-[\w-]+)?)(?:\.\d+)*\.(?:so(?:\.\d+)*|dylib|dll)")
+_LLAMA_FILES = re.compile(r"(?:lib)?(?:llama|ggml(?:-[\w-]+)?)(?:\.\d+)*\.(?:so(?:\.\d+)*|dylib|dll)")
 _ELF_BUILD_ID = re.compile(rb"\x04\x00{3}([\x08-\x20])\x00{3}\x03\x00{3}GNU\x00", re.DOTALL)
 _NOTES_BYTES = 65536  # the linker puts its notes at the beginning
 _BUILD_DIGITS = 12
-_GONE = " (deleted)"  # behind the name of a file that was replaced or removed while it is in use
+_DELETED = " (deleted)"  # behind the name of a file that was replaced or removed while it is in use
 # What each of the set-up's files of kernels calls llama.cpp's own function, which stays in the library beside ours.
 KERNEL_MARKS = {
     "few_tokens": b"ggml_gemm_q4_0_8x8_q8_0_stock",
@@ -119,13 +120,13 @@ def buffers() -> Iterator[list[str]]:
         lines.extend(_recent_buffers)
 
 
-def forget_errors() -> None:
+def clear_errors() -> None:
     """Begin anew, so that `last_error` tells of what follows only."""
     _recent_errors.clear()
 
 
 def last_error() -> str:
-    """llama.cpp's own first reason since `errors` or `forget_errors`, without function names; empty if it gave none."""
+    """llama.cpp's own first reason since `errors` or `clear_errors`, without function names; empty if it gave none."""
     for line in _recent_errors:
         reason = _PREFIX.sub("", line).strip()
         if reason and not reason.startswith("failed to load model"):
@@ -158,7 +159,7 @@ class LoadedLibrary:
     kernels: tuple[str, ...] = ()
 
     @property
-    def told(self) -> str:
+    def description(self) -> str:
         """Whose it is, its name, build and kernels, on one line and without a folder."""
         facts = f"build {self.build or 'unknown'}"
         if "ggml-cpu" in self.path.name:
@@ -173,22 +174,42 @@ def loaded_libraries() -> tuple[LoadedLibrary, ...]:
 
     An ``LD_LIBRARY_PATH`` that names another build takes the place of the package's without a word.
     """
-    paths = sorted({path for path in _mapped_files() if _OUR_FILES.fullmatch(Path(path.removesuffix(_GONE)).name)})
-    return tuple(_examined(path) for path in paths)
+    paths = sorted({path for path in _mapped_files() if _LLAMA_FILES.fullmatch(Path(path.removesuffix(_DELETED)).name)})
+    return tuple(_examine(path) for path in paths)
 
 
 def library_notices() -> tuple[Sentence, ...]:
-    """What a user should know about where llama.cpp comes from: nothing where it is the package's."""
+    """What a user should know about this llama.cpp: nothing where it is the package's, as the set-up builds it."""
     others = ", ".join(library.path.name for library in loaded_libraries() if not library.is_package)
-    if not others:
+    if others:
+        return (
+            said(
+                "llama.cpp is not the one that Paceline was installed with: {names} came from another folder, by a "
+                "variable such as LD_LIBRARY_PATH. Speed and answers are those of that build.",
+                names=others,
+            ),
+        )
+    missing = ", ".join(_missing_kernels())
+    if not missing:
         return ()
     return (
         said(
-            "llama.cpp is not the one that Paceline was installed with: {names} came from another folder, by a "
-            "variable such as LD_LIBRARY_PATH. Speed and answers are those of that build.",
-            names=others,
+            "llama.cpp lacks the kernels that the set-up builds for this processor ({names}), so drafting gains less. "
+            "“make run” builds them in; engine/kernels/README.md says more.",
+            names=missing,
         ),
     )
+
+
+def _missing_kernels() -> tuple[str, ...]:
+    """Names in `KERNEL_MARKS` that this processor calls for and the package's library lacks.
+
+    None in a frozen program, which its user cannot build anew, and none where a GPU computes.
+    """
+    if getattr(sys, "frozen", False) or supports_gpu() or wanted_kernels("") not in (NARROW, ORDERED):
+        return ()
+    built = [library.kernels for library in loaded_libraries() if "ggml-cpu" in library.path.name]
+    return tuple(name for name in KERNEL_MARKS if built and not any(name in kernels for kernels in built))
 
 
 def _mapped_files() -> list[str]:
@@ -210,14 +231,14 @@ def _mapped_files() -> list[str]:
 
 
 @cache
-def _examined(mapped: str) -> LoadedLibrary:
+def _examine(mapped: str) -> LoadedLibrary:
     """Look at a file, which may have hundreds of megabytes: once."""
-    path = Path(mapped.removesuffix(_GONE))
+    path = Path(mapped.removesuffix(_DELETED))
     frozen = getattr(sys, "_MEIPASS", None)
     homes = (Path(lib.__file__).parent, *([Path(frozen)] if frozen else ()))
     is_package = any(path.resolve().is_relative_to(home.resolve()) for home in homes)
     try:
-        if mapped.endswith(_GONE):
+        if mapped.endswith(_DELETED):
             return LoadedLibrary(path, is_package, "")
         with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as content:
             found = _ELF_BUILD_ID.search(content, 0, _NOTES_BYTES)
@@ -232,13 +253,13 @@ def _examined(mapped: str) -> LoadedLibrary:
 
 def uses_repacking() -> bool:
     """Whether models are loaded with weights laid out for this processor's fastest kernels."""
-    return not _forgone
+    return not _disabled
 
 
-def forgo_repacking() -> None:
+def disable_repacking() -> None:
     """Load no more models that way: those kernels do not work here."""
-    if not _forgone:
-        _forgone.append("repacking")
+    if not _disabled:
+        _disabled.append("repacking")
 
 
 def system_info() -> str:
@@ -284,7 +305,7 @@ def machine_facts() -> tuple[object, ...]:
     spin = os.environ.get("GOMP_SPINCOUNT", os.environ.get("OMP_WAIT_POLICY", ""))
     files = [(path.name, path.stat().st_size, path.stat().st_mtime_ns) for path in sorted(compiled_files())]
     others = [(str(library.path), library.build) for library in loaded_libraries() if not library.is_package]
-    return (build, files, system_info(), _processor_line(), physical_cores(), spin, *_forgone, *others)
+    return (build, files, system_info(), _processor_line(), physical_cores(), spin, *_disabled, *others)
 
 
 def processor_name() -> str:

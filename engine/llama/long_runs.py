@@ -1,4 +1,4 @@
-"""Cuts a text where it is one run of thousands of letters, signs or spaces. Pure; knows no tokenizer.
+"""Cuts a text where it is one run of thousands of letters, signs or spaces.
 
 llama.cpp splits text for many BPE vocabularies with `std::regex`, which calls itself once for each character of a
 match: some 25,000 letters without a space end the process on a stack of 8 MB, an eighth of it on one of 1 MB.

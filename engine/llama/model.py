@@ -1,4 +1,4 @@
-"""A GGUF file loaded by llama.cpp: weights and facts about them. Knows no context and no conversation."""
+"""A GGUF file loaded by llama.cpp: weights and facts about them."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """How many states of a recurrent memory to ask llama.cpp to keep, so that rejected tokens can be forgotten.
 
-Knows headers' figures only. llama.cpp gives none where the architecture cannot do it.
+llama.cpp gives none where the architecture cannot do it.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The vocabulary of a GGUF through llama.cpp: text to ids and back, and what each token is. Knows no weights."""
+"""The vocabulary of a GGUF through llama.cpp: text to ids and back, and what each token is."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _TYPE_NAMES = {0: "none", 1: "SPM", 2: "BPE", 3: "WPM", 4: "UGM", 5: "RWKV", 6: 
 
 
 @dataclass(frozen=True, slots=True)
-class _Spelled:
+class _Spelling:
     """What a vocabulary can spell: these characters, and whatever has these bytes only."""
 
     characters: frozenset[str]
@@ -27,9 +27,9 @@ class _Spelled:
         """Put a stand-in for every character that cannot be spelled; nothing where there is none."""
         if len(self.byte_values) == len(_BYTE_NAMES):
             return text
-        gone = {character for character in set(text) if not self._has(character)}
-        stand_in = next((character for character in "?. " if self._has(character)), "") if gone else ""
-        return "".join(stand_in if character in gone else character for character in text) if gone else text
+        missing = {character for character in set(text) if not self._has(character)}
+        stand_in = next((character for character in "?. " if self._has(character)), "") if missing else ""
+        return "".join(stand_in if character in missing else character for character in text) if missing else text
 
     def _has(self, character: str) -> bool:
         read = _SPM_SPACE if character == " " else character
@@ -48,7 +48,7 @@ class Vocab:
         self._buffer = ctypes.create_string_buffer(512)
         self._control_texts: tuple[str, ...] | None = None
         self._eog_ids: frozenset[int] | None = None
-        self._spelled: _Spelled | None = None
+        self._spelled: _Spelling | None = None
 
     @property
     def n_vocab(self) -> int:
@@ -146,17 +146,17 @@ class Vocab:
             self._spelled = self._find_spelled()
         return self._spelled.replaced(text)
 
-    def _find_spelled(self) -> _Spelled:
+    def _find_spelled(self) -> _Spelling:
         """Find the characters and the bytes that a SentencePiece vocabulary has tokens of; others spell every text."""
         if self.type_name != _TYPE_NAMES[_SPM]:
-            return _Spelled(frozenset(), frozenset(_BYTE_NAMES.values()))
+            return _Spelling(frozenset(), frozenset(_BYTE_NAMES.values()))
         flag = self._lib.LLAMA_TOKEN_ATTR_BYTE
         ids = (i for i in range(self._n_vocab) if self._lib.llama_vocab_get_attr(self._handle, i) & flag)
         known = frozenset(_BYTE_NAMES[name] for i in ids if (name := self.token_text(i)) in _BYTE_NAMES)
         if len(known) == len(_BYTE_NAMES):
-            return _Spelled(frozenset(), known)
+            return _Spelling(frozenset(), known)
         texts = (self.token_text(i) for i in range(self._n_vocab))
-        return _Spelled(frozenset(text for text in texts if len(text) == 1), known)
+        return _Spelling(frozenset(text for text in texts if len(text) == 1), known)
 
     def _read_piece(self, token_id: int, *, special: bool) -> bytes:
         if not 0 <= token_id < self._n_vocab:

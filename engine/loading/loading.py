@@ -1,6 +1,6 @@
-"""Brings a GGUF into memory, ready to run: weights, context, cached sequence, and what to show of it.
+"""Brings a GGUF into memory, ready to run: from a request to options, a context that fits, and a loaded model.
 
-Knows nothing of pairs, prompts or answers.
+A loaded model is weights, context and cached sequence, and the `ModelInfo` that window and command line show.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from engine.llama import library
 from engine.llama.context import ContextParams, LlamaContext
 from engine.llama.model import LlamaModel
 from engine.llama.snapshots import affordable_snapshots
-from engine.llama.top_chain import NUM_CANDIDATES, candidates_pay
+from engine.llama.top_k_sampler import NUM_CANDIDATES, candidates_pay
 from engine.loading.memory_use import estimated_memory, reported_memory
 from engine.records import CacheType, FlashAttention, LoadRequest, ModelInfo, SamplingParams
 from engine.sentences import said
@@ -26,6 +26,9 @@ from engine.sequence import CachedSequence
 SMALLEST_AUTOMATIC_N_CTX = 2048
 AUTOMATIC_N_CTX = 8192  # tokens, where the model was trained for at least as many
 ALL_LAYERS = 999
+# Settings of `SamplingParams` by the names that ``general.sampling.*`` has in the metadata.
+_INTEGER_KEYS = {"top_k": "top_k"}
+_FLOAT_KEYS = {"temperature": "temp", "top_p": "top_p", "min_p": "min_p", "repeat_penalty": "penalty_repeat"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,31 +42,6 @@ class LoadOptions:
     flash_attention: FlashAttention = FlashAttention.AUTO
     key_type: CacheType | None = None  # of keys alone, with attention in separate steps; see `draft_cache`
     narrows: bool = False  # on a GPU, passes may give a row's likeliest tokens only: enough for a draft
-
-
-def target_options(request: LoadRequest) -> LoadOptions:
-    """What a request asks for the target."""
-    return LoadOptions(request.n_ctx, request.threads, request.gpu_layers, request.cache_type, request.flash_attention)
-
-
-def draft_options(request: LoadRequest, n_ctx: int) -> LoadOptions:
-    """What a request asks for the draft: as long a context as the target's, on the same device unless it says so.
-
-    (Where nobody asked, `draft_place` measures whether the processor is faster.)
-    """
-    gpu_layers = request.gpu_layers if request.draft_gpu_layers is None else request.draft_gpu_layers
-    kind = request.draft_cache_type
-    return LoadOptions(n_ctx, request.draft_threads, gpu_layers, kind, request.flash_attention, narrows=True)
-
-
-def placement_notices(request: LoadRequest) -> tuple[str, ...]:
-    """What of a request cannot be followed as it is, in one sentence."""
-    kinds = (request.cache_type, request.draft_cache_type if request.draft else CacheType.F16)
-    quantized = [kind.value for kind in dict.fromkeys(kinds) if kind is not CacheType.F16]
-    if request.flash_attention is not FlashAttention.OFF or not quantized:
-        return ()
-    kinds_named = " / ".join(quantized)
-    return (said("Flash attention is on, since a cache of type {kinds} needs it.", kinds=kinds_named),)
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +60,32 @@ class LoadedModel:
         self.model.close()
 
 
-def fitting(paths: Sequence[str], options: LoadOptions) -> LoadOptions:
+def target_options(request: LoadRequest) -> LoadOptions:
+    """What a request asks for the target."""
+    return LoadOptions(request.n_ctx, request.threads, request.gpu_layers, request.cache_type, request.flash_attention)
+
+
+def draft_options(request: LoadRequest, n_ctx: int) -> LoadOptions:
+    """What a request asks for the draft: as long a context as the target's, on the same device unless it says so.
+
+    (Where nobody asked, `draft_placement` measures whether the processor is faster.)
+    """
+    gpu_layers = request.gpu_layers if request.draft_gpu_layers is None else request.draft_gpu_layers
+    kind = request.draft_cache_type
+    return LoadOptions(n_ctx, request.draft_threads, gpu_layers, kind, request.flash_attention, narrows=True)
+
+
+def placement_notices(request: LoadRequest) -> tuple[str, ...]:
+    """What of a request cannot be followed as it is, in one sentence."""
+    kinds = (request.cache_type, request.draft_cache_type if request.draft else CacheType.F16)
+    quantized = [kind.value for kind in dict.fromkeys(kinds) if kind is not CacheType.F16]
+    if request.flash_attention is not FlashAttention.OFF or not quantized:
+        return ()
+    kinds_named = " / ".join(quantized)
+    return (said("Flash attention is on, since a cache of type {kinds} needs it.", kinds=kinds_named),)
+
+
+def fit_context(paths: Sequence[str], options: LoadOptions) -> LoadOptions:
     """Settle the context before anything is loaded: the asked one, or the largest automatic one that fits.
 
     With a GPU the main memory is not the limit, and llama.cpp tells what does not fit there.
@@ -241,16 +244,12 @@ def _describe(model: LlamaModel, context: LlamaContext, options: LoadOptions) ->
     )
 
 
-_WHOLE = {"top_k": "top_k"}
-_REAL = {"temperature": "temp", "top_p": "top_p", "min_p": "min_p", "repeat_penalty": "penalty_repeat"}
-
-
 def recommended_sampling(metadata: Callable[[str], str | None]) -> tuple[tuple[str, int | float], ...]:
-    """Give name and value of each link of the chain that has one, in the names of `SamplingParams`.
+    """The sampling settings that a model's file recommends, in the names of `SamplingParams`.
 
     ``metadata`` gives an entry as text, None where there is none. What is no number or out of its range is left out.
     """
-    kinds: tuple[tuple[type[int] | type[float], dict[str, str]], ...] = ((int, _WHOLE), (float, _REAL))
+    kinds: tuple[tuple[type[int] | type[float], dict[str, str]], ...] = ((int, _INTEGER_KEYS), (float, _FLOAT_KEYS))
     given = ((name, kind, metadata(f"general.sampling.{key}")) for kind, keys in kinds for name, key in keys.items())
     read = ((name, None if text is None else _number(name, kind, text)) for name, kind, text in given)
     return tuple((name, value) for name, value in read if value is not None)

@@ -30,7 +30,7 @@ LEVEL_RATE = 0.02  # and in the level of all sizes
 ENOUGH_TRIES = 3  # passes of an unmeasured size, until the least of them is believed: one may have met another program
 GUESSED_PASSES = 50  # passes until a guessed curve is as good as a measured one
 REFRESH_EVERY = 32  # passes between two looks at which sizes are the best
-TELLING_PASSES = 4  # of these, that say what a size costs now
+INFORMATIVE_PASSES = 4  # of these, that say what a size costs now
 FAR = 1.5  # times its measured share of the others' costs, that a size which nobody sees may be believed to take
 
 # ---- measuring ----
@@ -52,7 +52,7 @@ STEADY = 1.25  # times the least of a few tries, that most of them may take on a
 MATCH_LENGTHS = (1, 2, 8)
 MATCH_CHANCES = ((0.28, 0.64, 0.74, 0.87), (0.53, 0.77, 0.83, 0.89), (0.51, 0.7, 0.85, 0.9), (0.97, 0.98, 0.98, 0.985))
 # The same where several things followed, of one matching token and of more.
-TORN_CHANCES = (0.12, 0.2)
+AMBIGUOUS_CHANCES = (0.12, 0.2)
 # Chance that a drafted token is right, by how sure the draft is of it; counted on 8,400 tokens of the real pair: its
 # likeliest one at temperature 0 (a little less than counted: a weaker draft errs more often where it is unsure) ...
 CONFIDENCES = (0.2, 0.35, 0.5, 0.65, 0.8, 0.9, 0.95, 0.98, 0.993, 0.998)
@@ -60,9 +60,9 @@ GREEDY_CHANCES = (0.25, 0.4, 0.52, 0.61, 0.75, 0.82, 0.9, 0.95, 0.98, 0.99, 0.99
 # ... and a token that is drawn from it above, which may be any that both find likely.
 DRAWN_CHANCES = (0.42, 0.49, 0.6, 0.66, 0.73, 0.8, 0.89, 0.95, 0.98, 0.99, 0.995)
 DRAFTED_CHANCE = 0.7  # before the draft has said how sure it is: as on chat; on code it was 0.9
-PRIOR_LOOKS = 8.0  # looks that each of these is worth
-FORGET = 0.985  # a look weighs half after about 46 more of its class
-HERE_LOOKS = 4.0  # looks that it takes to believe that the text of an answer is unlike that of others
+PRIOR_WEIGHT = 8.0  # observations that each of these is worth
+DECAY = 0.985  # an observation weighs half after about 46 more of its class
+ANSWER_WEIGHT = 4.0  # observations that it takes to believe that the text of an answer is unlike that of others
 
 # ---- choosing ----
 
@@ -78,9 +78,9 @@ PROBE_REFUND = 0.8  # of what a try gained, for further ones: at break-even they
 READ_SHARE = 0.25  # of a drafted token, that one which the draft only reads takes, before any was read
 FEW_UNREAD = 16  # tokens: as many come from text now and then; reading more is paid once
 ANSWER_TOKENS = 128  # over so many tokens, what reading a prompt takes the draft must come back
-LONGEST_REST = 64  # plain passes in a row
-LOOK_SHARE = 0.01  # of the time of plain passes may go to looking for text
-MOST_UNLOOKED = 8  # tokens between two looks
+MAX_PAUSE = 64  # plain passes in a row
+SEARCH_SHARE = 0.01  # of the time of plain passes may go to looking for text
+MAX_UNSEARCHED = 8  # tokens between two searches
 SLOW = 3.0  # times what is usual, that one try of Python's or the draft's own work may say
 WORK_RATE = 0.05  # weight of a pass in what surrounds it
 REWORK_RATE = 0.01  # deciding near ties again is rare and dear: the average must be long

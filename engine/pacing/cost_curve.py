@@ -1,4 +1,4 @@
-"""What a pass of n tokens costs on this machine, measured and kept up to date. Knows no tokens and no drafts.
+"""What a pass of n tokens costs on this machine, measured and kept up to date.
 
 On CPUs the curve is a staircase (repacked kernels work on four rows at a time, AMX on 16 and 32), on GPUs nearly flat
 at first; a constant draft length is wrong on one or the other.
@@ -19,17 +19,17 @@ from engine.pacing.constants import (
     FULL_SIZES,
     GUESS_CLIP,
     GUESSED_PASSES,
+    INFORMATIVE_PASSES,
     LARGEST_PAD,
     LEVEL_RATE,
     MAX_PASS,
     PAD_GAIN,
     REFRESH_EVERY,
     SIZE_RATE,
-    TELLING_PASSES,
     UNKNOWN_SHAPE,
 )
 
-_SMALLEST_TELLING = 4  # a look that measured no pass of so many tokens was hurried
+_MIN_INFORMATIVE = 4  # a look that measured no pass of so many tokens was hurried
 _PLAIN_TRIES = 2
 _ENOUGH_SIZES = 2  # of one alone the measurement may have been wrong
 _LEAST = 0.5  # of the straight line between its neighbours: what a size costs by the steps of another model
@@ -102,7 +102,7 @@ class CostCurve:
 
         A look that had no time for larger ones may have met another program: whatever is kept would seem to pay.
         """
-        return max(self._measured) < _SMALLEST_TELLING and self._num_plain < _PLAIN_TRIES
+        return max(self._measured) < _MIN_INFORMATIVE and self._num_plain < _PLAIN_TRIES
 
     @property
     def largest(self) -> int:
@@ -187,7 +187,7 @@ class CostCurve:
 
         Else nobody would try what seems dear, a plain pass among them. What seems cheap is soon found out.
         """
-        telling = [n for n, count in self._seen.items() if count >= TELLING_PASSES and n in self._measured]
+        telling = [n for n, count in self._seen.items() if count >= INFORMATIVE_PASSES and n in self._measured]
         self._seen = {}
         if len(telling) < _ENOUGH_SIZES:
             return
@@ -251,7 +251,7 @@ def _follow_shape(known_ms: Mapping[int, float], shape: list[float]) -> list[flo
     for n in range(last + 1, MAX_PASS + 1):
         more = max(shape[n] - shape[last], 0.0)
         cost_ms = min(last_ms + more * slope_ms, last_ms + more * last_ms / shape[last])
-        if last < _SMALLEST_TELLING <= n:
+        if last < _MIN_INFORMATIVE <= n:
             cost_ms = min(cost_ms, max(last_ms, plain_ms * shape[n]))
         costs.append(cost_ms)
     return costs

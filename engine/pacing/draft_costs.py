@@ -1,15 +1,15 @@
 """What a token of a loaded draft model costs, and the threads that compute it: measured, kept, corrected by use.
 
-Owns the number of the draft's threads. Knows the target only by whether it gave cores up. A draft on a graphics
-processor keeps its threads, which do nothing there.
+A draft on a graphics processor keeps its threads, which do nothing there.
 """
 
 from __future__ import annotations
 
 from engine.llama import library
 from engine.loading.loading import LoadedModel
-from engine.pacing.measuring import DraftingTimes, ShouldStop, measure_drafting, nobody_waits
+from engine.pacing.measuring import DraftingTimes, ShouldStop, measure_drafting, never_stop
 from engine.pacing.thread_choice import choose_threads
+from engine.sentences import said
 from engine.storage.cost_store import CostStore, SavedCosts
 from engine.tuning.free_cores import FreeCores
 from engine.tuning.threads import ThreadControl
@@ -27,11 +27,11 @@ class DraftCosts:
         self._capped = False  # by the target, which gave cores up that the draft wants as well
         self.is_measured = False
         self.is_known = False  # well enough to be kept: neither in a hurry nor beside another program
-        self._news = ""
+        self._notice: str = ""
 
     # ---- measuring --------------------------------------------------------------------------------------------------
 
-    def take_kept(self) -> float | None:
+    def load_saved(self) -> float | None:
         """What an earlier start kept: milliseconds of a step, and the threads; None where nothing was."""
         kept = self._store.get(self._key)
         if kept is None:
@@ -46,7 +46,7 @@ class DraftCosts:
         if step_ms > 0.0 and self.is_known and not self._capped and not self._control.is_disturbed:
             self._store.put(self._key, SavedCosts(self._control.best, {0: {1: step_ms}}))
 
-    def choose_threads(self, budget_s: float, should_stop: ShouldStop = nobody_waits) -> None:
+    def choose_threads(self, budget_s: float, should_stop: ShouldStop = never_stop) -> None:
         """Measure which number of threads is the fastest.
 
         Raises:
@@ -57,7 +57,7 @@ class DraftCosts:
         chosen = choose_threads(self._draft, self._asked, _SIZES, budget_s, settled=settled, should_stop=should_stop)
         self._control = self._new_control(chosen)
 
-    def time_step(self, n_vocab: int, should_stop: ShouldStop = nobody_waits) -> DraftingTimes:
+    def measure_step(self, n_vocab: int, should_stop: ShouldStop = never_stop) -> DraftingTimes:
         """What one more token takes now, drafted for a target of ``n_vocab`` tokens.
 
         Raises:
@@ -77,7 +77,7 @@ class DraftCosts:
 
     # ---- while answering --------------------------------------------------------------------------------------------
 
-    def follow(self, target: ThreadControl | None) -> None:
+    def apply_threads(self, target: ThreadControl | None) -> None:
         """Put the threads in force; ``target`` is the control of a target that wants the same cores, where one does."""
         capped = target is not None and target.threads < target.best
         if self._capped and not capped:  # the cores are back, so the draft need not find that out by trials
@@ -86,7 +86,7 @@ class DraftCosts:
         count = self._control.threads
         self._draft.context.set_threads(min(count, target.threads) if capped and target is not None else count)
 
-    def drafted(self, step_ms: float) -> None:
+    def observe_draft_step(self, step_ms: float) -> None:
         """A token took the draft so long: another program may want its cores, or have left them."""
         if self._capped or self._draft.model.gpu_layers:
             return
@@ -94,9 +94,9 @@ class DraftCosts:
         if self._control.observe(1, step_ms):
             self._draft.context.set_threads(self._control.threads)
         if self._control.reason != before:
-            self._news = f"draft model: {self._control.reason}"
+            self._notice = said("draft model: {why}", why=self._control.reason)
 
-    def take_news(self) -> str:
+    def take_notice(self) -> str:
         """A sentence where its threads changed for good since the last time, else nothing."""
-        news, self._news = self._news, ""
+        news, self._notice = self._notice, ""
         return news

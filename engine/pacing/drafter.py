@@ -1,6 +1,6 @@
 """Chooses for each pass among text, a draft model and nothing, as the pacer finds it worth.
 
-Knows the drafters and the pacer; the pacer knows no tokens.
+It asks the drafters for tokens, and the pacer, which is given numbers only, what they are worth.
 """
 
 from __future__ import annotations
@@ -11,36 +11,36 @@ from time import perf_counter
 from engine.drafters.base import Draft, Drafter
 from engine.drafters.draft_model import DraftModelDrafter
 from engine.pacing.acceptance import draft_kind, text_kinds
-from engine.pacing.constants import FEW_UNREAD, LOOK_SHARE, MOST_UNLOOKED, SLOW
+from engine.pacing.constants import FEW_UNREAD, MAX_UNSEARCHED, SEARCH_SHARE, SLOW
 from engine.pacing.pacer import Choice, Pacer
 from engine.records import Source
 from engine.sampling.sampler import History, Sampler
 
-_NOTHING = Draft([], Source.TARGET)
+_EMPTY = Draft([], Source.TARGET)
 _FEW_READ = 2  # tokens that a draft model reads before it drafts; more is reading, no price of drafting
-_FIRST_LOOK_MS, _LOOK_RATE = 0.02, 0.1
+_FIRST_SEARCH_MS, _SEARCH_RATE = 0.02, 0.1
 
 
 class PacedDrafter:
     """Implements `Drafter` over the drafters that a mode allows."""
 
     def __init__(
-        self, pacer: Pacer, text: Drafter | None, model: DraftModelDrafter | None, *, may_rest: bool = True
+        self, pacer: Pacer, text: Drafter | None, model: DraftModelDrafter | None, *, may_pause: bool = True
     ) -> None:
-        """``may_rest`` lets it draft nothing where that is faster; without it drafting was asked for by name.
+        """``may_pause`` lets it draft nothing where that is faster; without it drafting was asked for by name.
 
         Text that cannot pay is never proposed.
         """
         self._pacer = pacer
-        self._may_rest = may_rest
+        self._may_pause = may_pause
         self._text = text
         self._model = model
-        self._draft = _NOTHING
+        self._draft = _EMPTY
         self._kinds: list[int] = []  # the classes of the proposed tokens, if they are text
-        self._unsent: Draft | None = None  # text that might have been proposed after `_num_history` tokens
+        self._unproposed: Draft | None = None  # text that might have been proposed after `_num_history` tokens
         self._num_history = 0
         self._was_plain = False  # the last pass that was asked for
-        self._look_ms, self._num_unlooked = _FIRST_LOOK_MS, 0
+        self._search_ms, self._num_unsearched = _FIRST_SEARCH_MS, 0
         self._has_drafted = False  # the draft model, for the last pass that was asked for
         self._reading_ms = 0.0  # what reading the conversation took it there
         self.source = Source.TARGET
@@ -50,7 +50,7 @@ class PacedDrafter:
         temperature = "greedy" if sampler.greedy else "sampled"
         kind = f"{type(self._text).__name__} {self._model is not None} {temperature}"
         self._pacer.begin(kind, greedy=sampler.greedy)
-        self._draft, self._unsent, self._was_plain = _NOTHING, None, False
+        self._draft, self._unproposed, self._was_plain = _EMPTY, None, False
         for drafter in (self._text, self._model):
             if drafter is not None:
                 drafter.begin(history, sampler)
@@ -60,34 +60,34 @@ class PacedDrafter:
         self._learn(history)
         if self._model is not None and self._model.failure:
             self._model = None
-        limit = min(limit, self._pacer.most)
-        text = self._look(history, limit)
+        limit = min(limit, self._pacer.max_proposed)
+        text = self._match_text(history, limit)
         kinds = text_kinds(text)
         model = self._model
         decision = self._pacer.choose(
             kinds,
             has_model=model is not None,
             limit=limit,
-            may_rest=self._may_rest or model is None,
+            may_pause=self._may_pause or model is None,
             num_unread=model.num_unread(len(history)) if model is not None else 0,
         )
-        self._draft, self._kinds, self._has_drafted = _NOTHING, [], False
+        self._draft, self._kinds, self._has_drafted = _EMPTY, [], False
         self._was_plain = decision.choice is Choice.PLAIN
         if decision.choice is Choice.TEXT:
             self._draft, self._kinds = text.first(decision.depth), kinds[: decision.depth]
         elif model is not None and decision.choice is Choice.DRAFT:
-            self._draft = self._drafted(model, history, decision.depth)
+            self._draft = self._run_model(model, history, decision.depth)
         if decision.choice is not Choice.TEXT:
-            self._unsent = text
+            self._unproposed = text
         return self._draft
 
-    def _look(self, history: History, limit: int) -> Draft:
+    def _match_text(self, history: History, limit: int) -> Draft:
         """Text that could follow."""
         if self._text is None or limit <= 0:
-            return _NOTHING
+            return _EMPTY
         return self._text.propose(history, limit)
 
-    def _drafted(self, model: DraftModelDrafter, history: History, limit: int) -> Draft:
+    def _run_model(self, model: DraftModelDrafter, history: History, limit: int) -> Draft:
         started = perf_counter()
         draft = model.propose(history, limit, _Gate(self._pacer, limit))
         draft_ms = (perf_counter() - started) * 1000.0
@@ -104,54 +104,54 @@ class PacedDrafter:
             self._pacer.observe_drafting((draft_ms - read_ms) / (len(draft.ids) - 1))
         return draft
 
-    def rest(self, history: History) -> int:
-        """How many plain passes may follow without `propose`, unless `wakes` says so; 0 where it wants to be asked.
+    def pause_length(self, history: History) -> int:
+        """How many plain passes may follow without `propose`, unless `ends_pause` says so; 0 where it is to be asked.
 
         What surrounds a plain pass alone takes longer than what surrounds one of many.
         """
-        if not self._was_plain or not (self._may_rest or self._model is None):
+        if not self._was_plain or not (self._may_pause or self._model is None):
             return 0
-        if len(history) > self._num_history + self._num_unlooked and self.wakes(history):
+        if len(history) > self._num_history + self._num_unsearched and self.ends_pause(history):
             return 0  # the last pass was a single one, after which nobody looked
         model = self._model
         num_unread = model.num_unread(len(history)) if model is not None else 0
-        return self._pacer.rest(has_model=model is not None, num_unread=num_unread)
+        return self._pacer.pause_length(has_model=model is not None, num_unread=num_unread)
 
-    def wakes(self, history: History) -> bool:
+    def ends_pause(self, history: History) -> bool:
         """Whether text that is worth proposing follows; asked after each plain pass of a rest.
 
         Looking takes some microseconds: much where a pass takes a third of a millisecond, nothing where it takes seven.
         """
-        self._num_unlooked += 1
-        if self._text is None or self._num_unlooked < self._look_every:
+        self._num_unsearched += 1
+        if self._text is None or self._num_unsearched < self._search_every:
             return False
         started = perf_counter()
-        self._num_unlooked = 0
+        self._num_unsearched = 0
         self._learn(history)
-        text = self._look(history, self._pacer.most)
+        text = self._match_text(history, self._pacer.max_proposed)
         gain, _depth = self._pacer.text_gain(text_kinds(text))
-        self._unsent = text
+        self._unproposed = text
         elapsed_ms = (perf_counter() - started) * 1000.0
-        self._look_ms += (min(elapsed_ms, SLOW * self._look_ms) - self._look_ms) * _LOOK_RATE
+        self._search_ms += (min(elapsed_ms, SLOW * self._search_ms) - self._search_ms) * _SEARCH_RATE
         if gain > 0.0:
             self._was_plain = False  # so that it is asked next
         return gain > 0.0
 
     @property
-    def _look_every(self) -> int:
-        return min(ceil(self._look_ms / (LOOK_SHARE * self._pacer.plain_ms)), MOST_UNLOOKED)
+    def _search_every(self) -> int:
+        return min(ceil(self._search_ms / (SEARCH_SHARE * self._pacer.plain_ms)), MAX_UNSEARCHED)
 
     def _learn(self, history: History) -> None:
         """See what became of text that was not proposed: that it comes is as likely as that it would be kept."""
-        text, since = self._unsent, self._num_history
-        self._unsent, self._num_history, self._num_unlooked = None, len(history), 0
+        text, since = self._unproposed, self._num_history
+        self._unproposed, self._num_history, self._num_unsearched = None, len(history), 0
         if text is None or not text.ids or len(history) <= since:
             return
-        fresh = history[since : since + len(text.ids)].tolist()
-        pairs = enumerate(zip(text.ids, fresh, strict=False))
-        right = next((i for i, (one, other) in pairs if one != other), len(fresh))
+        actual = history[since : since + len(text.ids)].tolist()
+        pairs = enumerate(zip(text.ids, actual, strict=False))
+        right = next((i for i, (one, other) in pairs if one != other), len(actual))
         # Of text that came as far as it was followed nothing is known of the token after that.
-        self._pacer.observe_text(text_kinds(text)[: right if right == len(fresh) else right + 1], right)
+        self._pacer.observe_text(text_kinds(text)[: right if right == len(actual) else right + 1], right)
 
     def observe(self, num_accepted: int) -> None:
         """Tell the drafter and the pacer what was kept."""
@@ -175,7 +175,7 @@ class _Gate:
 
     def __init__(self, pacer: Pacer, limit: int) -> None:
         self._pacer = pacer
-        self._chance = pacer.learnt.draft.chance
+        self._chance = pacer.experience.draft.chance
         self._room, self._drawn, self._alive = limit, 0, 1.0
 
     def worth_drawing(self, confidence: float) -> bool:

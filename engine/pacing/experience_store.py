@@ -1,6 +1,6 @@
-"""Keeps what drafting has taught for the next start: a small JSON file of counts, without a word of any text.
+"""Keeps counts of accepted tokens for the next start: a small JSON file, without a word of any text.
 
-Knows no model: whoever learns says under which key. A damaged or foreign file is as good as none.
+A damaged or foreign file is as good as none.
 """
 
 from __future__ import annotations
@@ -9,8 +9,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from engine.pacing.pacer import Learnt, Numbers
-from engine.storage.kept_file import KeptFile, with_latest
+from engine.pacing.pacer import Experience, Numbers
+from engine.storage.json_store import JsonStore, with_latest
 
 FILE_NAME = "experience.json"
 _FORMAT = 2
@@ -22,7 +22,7 @@ class ExperienceStore:
     """What answers of each kind taught, by pair of models: in memory, and in ``folder`` where one is given."""
 
     def __init__(self, folder: Path | None) -> None:
-        self._file = KeptFile(folder / FILE_NAME, "pairs", _FORMAT) if folder is not None else None
+        self._file = JsonStore(folder / FILE_NAME, "pairs", _FORMAT) if folder is not None else None
         kept = self._file.read(_kinds) if self._file is not None else {}
         self._kept = dict(list(kept.items())[-MAX_PAIRS:])
 
@@ -57,5 +57,5 @@ def _kinds(entry: Any) -> Kinds:  # noqa: ANN401  (whatever a file holds)
     kinds: Kinds = {}
     for kind, numbers in list(entry.items())[-MAX_KINDS:]:
         kinds[str(kind)] = {str(noun): [float(one) for one in values] for noun, values in numbers.items()}
-        Learnt(greedy=True).restore(kinds[str(kind)])
+        Experience(greedy=True).restore(kinds[str(kind)])
     return kinds

@@ -1,4 +1,4 @@
-"""Measures what passes cost on a loaded model, and leaves its cache as it was. Knows no pacer.
+"""Measures what passes cost on a loaded model, and leaves its cache as it was.
 
 The least of a few tries counts, not their mean: a curve that was taken while the machine was busy would be believed for
 a whole session. What was measured beside another program serves for now, and is not kept for the next start.
@@ -29,23 +29,23 @@ ShouldStop = Callable[[], bool]  # asked before each pass
 
 
 class Interrupted(Exception):  # noqa: N818 (nothing failed)
-    """Somebody asked for something while it was measured; what was measured so far is not enough to be used."""
+    """``should_stop`` said to stop while passes were measured; what was measured so far is not enough to be used."""
 
 
-def nobody_waits() -> bool:
-    """For measuring that somebody waits for."""
+def never_stop() -> bool:
+    """``should_stop`` of a measurement that an answer waits for."""
     return False
 
 
-class OtherPrograms:
-    """What they took of the processor since this was made."""
+class OtherLoad:
+    """Processor time that other programs took since this was made."""
 
     def __init__(self) -> None:
         self._began, self._idle_s, self._own_s = perf_counter(), library.idle_seconds(), process_time()
 
     @property
-    def are_quiet(self) -> bool:
-        """Whether they took next to nothing."""
+    def is_low(self) -> bool:
+        """Whether it is next to nothing."""
         elapsed_s = perf_counter() - self._began
         if not self._idle_s:  # a sandbox hides it: then steady times have to be enough
             return True
@@ -54,7 +54,7 @@ class OtherPrograms:
 
 
 @contextmanager
-def measurable(sequence: CachedSequence, should_stop: ShouldStop = nobody_waits) -> Iterator[Callable[[int], None]]:
+def measurable(sequence: CachedSequence, should_stop: ShouldStop = never_stop) -> Iterator[Callable[[int], None]]:
     """Give a function that runs a pass of n tokens, all rows asked for, as verifying asks for them; forget them after.
 
     Raises:
@@ -80,7 +80,7 @@ def measurable(sequence: CachedSequence, should_stop: ShouldStop = nobody_waits)
 
 
 def measure_passes(
-    sequence: CachedSequence, budget_s: float = BUDGET_S, should_stop: ShouldStop = nobody_waits
+    sequence: CachedSequence, budget_s: float = BUDGET_S, should_stop: ShouldStop = never_stop
 ) -> dict[int, float]:
     """Milliseconds of passes of `POINTS` tokens, the least of a few tries, within about ``budget_s`` seconds.
 
@@ -98,7 +98,7 @@ def measure_passes(
 def measure(
     run_pass: Callable[[int], None],
     budget_s: float = BUDGET_S,
-    should_stop: ShouldStop = nobody_waits,
+    should_stop: ShouldStop = never_stop,
     clock: Callable[[], float] = perf_counter,
 ) -> dict[int, float]:
     """The same; ``run_pass(n)`` decodes n tokens and forgets them. The first call wakes buffers up: it does not count.
@@ -129,7 +129,7 @@ def _most_ms(known_ms: Mapping[int, float], num_tokens: int) -> float:
 
 
 def few_passes_ms(
-    sequence: CachedSequence, sizes: Sequence[int], should_stop: ShouldStop = nobody_waits, budget_s: float = _BUDGET_S
+    sequence: CachedSequence, sizes: Sequence[int], should_stop: ShouldStop = never_stop, budget_s: float = _BUDGET_S
 ) -> dict[int, float]:
     """Milliseconds of passes of these sizes, the least of a few; of one where a few take longer than ``budget_s``.
 
@@ -161,7 +161,7 @@ class DraftingTimes:
 
 
 def measure_drafting(
-    sequence: CachedSequence, n_vocab: int, should_stop: ShouldStop = nobody_waits, budget_s: float = _BUDGET_S
+    sequence: CachedSequence, n_vocab: int, should_stop: ShouldStop = never_stop, budget_s: float = _BUDGET_S
 ) -> DraftingTimes:
     """What a draft model takes to draw a few tokens for a target of ``n_vocab``, as an answer draws them.
 
@@ -178,7 +178,7 @@ def measure_drafting(
     history = np.zeros(past + 1, dtype=np.int32)
     drafter = DraftModelDrafter(sequence, n_vocab, frozenset())
     drafter.sampler = Sampler(SamplingParams(seed=0))
-    steps_s, ends, others = list[float](), perf_counter() + budget_s, OtherPrograms()
+    steps_s, ends, others = list[float](), perf_counter() + budget_s, OtherLoad()
     try:
         for number in range(_DRAFT_TRIES + 1):
             if should_stop():
@@ -189,7 +189,7 @@ def measure_drafting(
                 raise DecodeError(drafter.failure)
             if number:
                 steps_s.append((perf_counter() - started) / _DRAFT_TOKENS)
-            drafter.forget_after(past)
+            drafter.truncate(past)
             if steps_s and perf_counter() > ends:
                 break
         started = perf_counter()
@@ -202,7 +202,7 @@ def measure_drafting(
         if before is not None:
             sequence.adopt(before)
     ordered = sorted(steps_s)
-    is_steady = ordered[len(ordered) // 2] <= STEADY * ordered[0] and others.are_quiet
+    is_steady = ordered[len(ordered) // 2] <= STEADY * ordered[0] and others.is_low
     return DraftingTimes(ordered[0] * 1000.0, read_s * 1000.0, is_steady)
 
 

@@ -1,4 +1,4 @@
-"""What the words mode and depth of a request mean for its answer. Knows no tokens."""
+"""What the words mode and depth of a request mean for its answer."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from engine.errors import SettingError
 from engine.pacing.constants import MAX_DEPTH
 from engine.records import Mode
-from engine.sentences import said
+from engine.sentences import Sentence, phrase, said
 
 # For a model whose costs are not measured. Repacked CPU kernels work on four rows at a time, so passes of 4 or 8 rows
 # (3 or 7 proposed tokens and the last one) cost less a row than 3, 5 or 6 do; text costs nothing to propose.
@@ -20,7 +20,7 @@ class Pace:
 
     depth: int
     paced: bool
-    reason: str
+    reason: Sentence
 
 
 def choose_pace(mode: Mode, depth: int | None, *, can_pace: bool) -> Pace:
@@ -32,9 +32,11 @@ def choose_pace(mode: Mode, depth: int | None, *, can_pace: bool) -> Pace:
     if depth is not None and not 0 <= depth <= MAX_DEPTH:
         raise SettingError(said("The depth must be between 0 and {most}.", most=MAX_DEPTH))
     if mode is Mode.OFF:
-        return Pace(0, paced=False, reason="plain decoding was asked for")
+        return Pace(0, paced=False, reason=said("plain decoding was asked for"))
+    name = phrase("Modes", mode.value)
     if depth is not None:
-        return Pace(depth, paced=False, reason=f"{mode.value} at the chosen depth of {depth}")
+        return Pace(depth, False, said("{mode} at the chosen depth of {depth}", mode=name, depth=depth))
     if can_pace:
-        return Pace(MAX_DEPTH, paced=True, reason=f"{mode.value}, paced by measured costs")
-    return Pace(FIXED_DEPTH[mode], paced=False, reason=f"{mode.value} at depth {FIXED_DEPTH[mode]}")
+        return Pace(MAX_DEPTH, True, said("{mode}, paced by measured costs", mode=name))
+    fixed = FIXED_DEPTH[mode]
+    return Pace(fixed, False, said("{mode} at depth {depth}", mode=name, depth=fixed))

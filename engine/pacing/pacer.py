@@ -1,12 +1,12 @@
 """Decides, pass by pass, what to propose and how far: the most expected tokens per expected millisecond.
 
-Owns the measured costs, the estimates of acceptance and the reasons of its decisions; lives as long as a target and
-draft are loaded. Knows no tokens: drafters ask it, the loop reports to it.
+It holds the measured costs, the estimates of acceptance and the reasons of its decisions for as long as a target and
+draft are loaded. Drafters ask it, the loop reports to it.
 
 With the best rate so far, r tokens per millisecond, a choice is worth its expected tokens minus r times its cost; the
-choice of the greatest worth maximises the long-run rate (Dinkelbach 1967, https://doi.org/10.1287/mnsc.13.7.492).
-Plain decoding is always one of the choices. What is decided about a token never looks at the token itself once it is
-drawn, so the distribution of the output is not touched.
+choice of the greatest worth maximises the long-run rate (Dinkelbach 1967, https://doi.org/10.1287/mnsc.13.7.492). Plain
+decoding is always one of the choices. What is decided about a token never looks at the token itself once it is drawn,
+so the distribution of the output is not touched.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ from engine.pacing.constants import (
     DRAFTED_CHANCE,
     FEW_UNREAD,
     FIRST_DRAFTS,
-    LONGEST_REST,
     LOOK_AHEAD,
     MAX_DEPTH,
+    MAX_PAUSE,
     PROBE_DEPTH,
     PROBE_REFUND,
     PROBE_SHARE,
@@ -38,6 +38,7 @@ from engine.pacing.constants import (
 )
 from engine.pacing.cost_curve import CostCurve
 from engine.pacing.recovery import Recovery
+from engine.sentences import Sentence
 
 _FIRST_OVERHEAD_MS, _FIRST_ROW_MS = 0.05, 0.02
 _MOST = 1e4  # no average reaches it
@@ -90,21 +91,21 @@ class _DraftAverage:
         self.cost += (cost - self.cost) * weight
 
 
-class Learnt:
-    """What one way of drafting has taught. Costs are kept in plain passes, so that they outlive a change of speed."""
+class Experience:
+    """Acceptance and costs of answers of one kind. Costs are in plain passes, so they outlive a change of speed."""
 
     def __init__(self, *, greedy: bool) -> None:
         self.text = text_estimate()
         self.draft = draft_estimate(greedy=greedy)
         self.drafted = AcceptanceEstimate([DRAFTED_CHANCE])  # of a drafted token, however sure the draft is
         self.average: _DraftAverage | None = None  # over answers; None: never drafted
-        self.here: _DraftAverage | None = None  # in the answer that is made, beginning with that
+        self.in_answer: _DraftAverage | None = None  # in the answer that is made, beginning with that
         self.rate = 1.0  # tokens in the time of a plain pass, lately
 
     def begin(self) -> None:
         """Another answer begins."""
         self.text.begin()
-        self.here = None
+        self.in_answer = None
 
     @property
     def numbers(self) -> Numbers:
@@ -146,13 +147,13 @@ class Pacer:
         # Whether near ties are decided again: what was speculated may then have to be decoded once more.
         self.pays_rework = False
         self._rework_ms = 0.0  # of a speculated token
-        self._by_kind: dict[str, Learnt] = {}
+        self._by_kind: dict[str, Experience] = {}
         self._begun: set[str] = set()  # here: of other kinds nothing was learnt
-        self.learnt = Learnt(greedy=True)
+        self.experience = Experience(greedy=True)
         self.decision = Decision(Choice.PLAIN, 0)
-        self._promised: _DraftAverage | None = None  # what passes with the draft should give, by what they cost
-        self._may_rest = True
-        self._allowance = 0.0  # plain passes that may be lost by trying a draft that does not seem to pay
+        self._predicted: _DraftAverage | None = None  # what passes with the draft should give, by what they cost
+        self._may_pause = True
+        self._probe_budget = 0.0  # plain passes that may be lost by trying a draft that does not seem to pay
         self.explanation = reasons.Explanation()
 
     @property
@@ -166,14 +167,14 @@ class Pacer:
         return self.curve.cost_ms(1) + self.overhead_ms
 
     @property
-    def most(self) -> int:
+    def max_proposed(self) -> int:
         """Tokens that are worth proposing at once, however sure they are."""
         return self.curve.largest - 1
 
     @property
     def token_ms(self) -> float:
         """What a token takes on the average, and so what one more is worth; never more than a plain pass."""
-        return self.plain_ms / max(1.0, 1.0 + RATE_SHARE * (self.learnt.rate - 1.0))
+        return self.plain_ms / max(1.0, 1.0 + RATE_SHARE * (self.experience.rate - 1.0))
 
     @property
     def rework_ms(self) -> float:
@@ -183,7 +184,7 @@ class Pacer:
     def use(self, curve: CostCurve) -> None:
         """Go on with another curve: the cache has grown, or other threads compute; both slow the draft down as well."""
         before_ms = self.curve.cost_ms(1)
-        self.curve, self._promised = curve, None
+        self.curve, self._predicted = curve, None
         self._scale_drafting(before_ms)
 
     def _scale_drafting(self, before_ms: float) -> None:
@@ -197,19 +198,19 @@ class Pacer:
 
     def expect_drafting(self, step_ms: float, read_ms: float | None = None) -> None:
         """A drafted token takes so long, as measured; one that is only read so long, else a part of it."""
-        self.draft_step_ms, self._promised = step_ms, None
+        self.draft_step_ms, self._predicted = step_ms, None
         self.draft_read_ms = READ_SHARE * step_ms if read_ms is None else read_ms
 
     def begin(self, kind: str = "", *, greedy: bool = True) -> None:
         """Another answer begins; what is learnt from answers of one ``kind`` serves those of the same kind."""
         self._begun.add(kind)
-        self.learnt, self._promised = self._by_kind.setdefault(kind, Learnt(greedy=greedy)), None
-        self.learnt.begin()
+        self.experience, self._predicted = self._by_kind.setdefault(kind, Experience(greedy=greedy)), None
+        self.experience.begin()
 
     @property
     def numbers(self) -> dict[str, Numbers]:
         """What was learnt here, by kind of answer, for keeping it."""
-        return {kind: learnt.numbers for kind, learnt in self._by_kind.items() if kind in self._begun}
+        return {kind: experience.numbers for kind, experience in self._by_kind.items() if kind in self._begun}
 
     def restore(self, kept: Mapping[str, Numbers]) -> None:
         """Begin with what `numbers` gave at an earlier start.
@@ -218,14 +219,14 @@ class Pacer:
             ValueError, LookupError, TypeError: these cannot be such numbers.
         """
         for kind, numbers in kept.items():
-            learnt = Learnt(greedy=kind.endswith("greedy"))
-            learnt.restore(numbers)
-            self._by_kind[kind] = learnt
+            experience = Experience(greedy=kind.endswith("greedy"))
+            experience.restore(numbers)
+            self._by_kind[kind] = experience
 
     # ---- before a pass ----------------------------------------------------------------------------------------------
 
     def choose(
-        self, text: Sequence[int], *, has_model: bool, limit: int, may_rest: bool = True, num_unread: int = 0
+        self, text: Sequence[int], *, has_model: bool, limit: int, may_pause: bool = True, num_unread: int = 0
     ) -> Decision:
         """What to do in the next pass.
 
@@ -233,22 +234,22 @@ class Pacer:
             text: the classes of the tokens of text that could be proposed.
             has_model: whether a draft model can be asked.
             limit: at most so many proposed tokens.
-            may_rest: without it drafting was asked for by name: then a token is drafted where one can be.
+            may_pause: without it drafting was asked for by name: then a token is drafted where one can be.
             num_unread: tokens that the draft model has to read before it drafts.
         """
-        tries_plain = may_rest and self.curve.doubts_plain
+        tries_plain = may_pause and self.curve.doubts_plain
         text_gain, text_depth = (0.0, 0) if tries_plain else self.text_gain(text[:limit])
         can_draft = has_model and limit > 0 and not tries_plain
         draft_gain = self._draft_gain(num_unread) if can_draft else None
-        self._may_rest = may_rest or not has_model
+        self._may_pause = may_pause or not has_model
         decision = Decision(Choice.PLAIN, 0, text_gain, draft_gain, 1.0, self.plain_ms)
         if text_depth and (draft_gain is None or text_gain >= draft_gain):
             expected = self._expected(text[:text_depth])
             cost_ms = self._pass_ms(text_depth)
             decision = Decision(Choice.TEXT, text_depth, text_gain, draft_gain, expected, cost_ms)
-        elif draft_gain is not None and (draft_gain > 0.0 or not self._may_rest):
+        elif draft_gain is not None and (draft_gain > 0.0 or not self._may_pause):
             decision = self._drafting(text_gain, draft_gain, limit, is_probe=False)
-        elif draft_gain is not None and self._allowance >= self._probe_loss(num_unread):
+        elif draft_gain is not None and self._probe_budget >= self._probe_loss(num_unread):
             decision = self._drafting(text_gain, draft_gain, limit, is_probe=True)
         self.decision = decision
         self._explain(text[:limit], has_model=has_model)
@@ -259,7 +260,7 @@ class Pacer:
         best, best_depth, expected, alive = 0.0, 0, 0.0, 1.0
         if not kinds:
             return best, best_depth
-        value, chances = self.token_ms - self.rework_ms, self.learnt.text.chances
+        value, chances = self.token_ms - self.rework_ms, self.experience.text.chances
         costs_ms, row_ms, has_risk = self.curve.costs_ms, self.row_ms, self.recovery is not None
         for depth, kind in enumerate(kinds[:MAX_DEPTH], 1):
             alive *= chances[kind]
@@ -274,7 +275,7 @@ class Pacer:
     def _expected(self, kinds: Sequence[int]) -> float:
         expected = alive = 1.0
         for kind in kinds:
-            alive *= self.learnt.text.chance(kind)
+            alive *= self.experience.text.chance(kind)
             expected += alive
         return expected
 
@@ -295,21 +296,21 @@ class Pacer:
 
     def _drafting_average(self) -> _DraftAverage:
         """What a drafting pass gives in this answer; before the first, as over answers, or as the costs promise."""
-        learnt = self.learnt
-        if learnt.here is not None:
-            return learnt.here
-        if learnt.average is not None:
-            return learnt.average
-        if self._promised is None:
-            tokens, cost_ms = self._best_draft(learnt.drafted.chance(0))
-            self._promised = _DraftAverage(tokens, cost_ms / self.plain_ms)
-        return self._promised
+        experience = self.experience
+        if experience.in_answer is not None:
+            return experience.in_answer
+        if experience.average is not None:
+            return experience.average
+        if self._predicted is None:
+            tokens, cost_ms = self._best_draft(experience.drafted.chance(0))
+            self._predicted = _DraftAverage(tokens, cost_ms / self.plain_ms)
+        return self._predicted
 
     def _best_draft(self, chance: float) -> tuple[float, float]:
         """Tokens and milliseconds of a pass of the best depth (at least 1), each token kept with this chance."""
         best_gain, best = float("-inf"), (1.0, self.plain_ms)
         expected = alive = 1.0
-        for depth in range(1, min(self.most, LOOK_AHEAD) + 1):
+        for depth in range(1, min(self.max_proposed, LOOK_AHEAD) + 1):
             alive *= chance
             expected += alive
             cost_ms = self._pass_ms(depth) + depth * self.draft_step_ms + self._risk_ms(depth, alive)
@@ -334,14 +335,14 @@ class Pacer:
         work_ms = PROBE_DEPTH * self.draft_step_ms + max(num_unread - 1, 0) * self.draft_read_ms
         return (self._pass_ms(PROBE_DEPTH) + work_ms) / self.plain_ms - 0.5
 
-    def rest(self, *, has_model: bool, num_unread: int = 0) -> int:
+    def pause_length(self, *, has_model: bool, num_unread: int = 0) -> int:
         """How many plain passes may follow each other before it is time to ask the draft model again."""
         if not has_model:
-            return LONGEST_REST
+            return MAX_PAUSE
         if self._draft_gain(num_unread) > 0.0:
             return 0
-        missing = self._probe_loss(num_unread) - self._allowance
-        return max(0, min(int(missing / PROBE_SHARE), LONGEST_REST))
+        missing = self._probe_loss(num_unread) - self._probe_budget
+        return max(0, min(int(missing / PROBE_SHARE), MAX_PAUSE))
 
     # ---- while a draft model drafts ---------------------------------------------------------------------------------
 
@@ -354,8 +355,8 @@ class Pacer:
             confidence: the draft's, in its next token, before that is drawn.
             room: at most so many more tokens in this pass.
         """
-        alive *= self.learnt.draft.chance(draft_kind(confidence))
-        if (self.decision.is_probe and drawn < PROBE_DEPTH) or (drawn == 0 and not self._may_rest):
+        alive *= self.experience.draft.chance(draft_kind(confidence))
+        if (self.decision.is_probe and drawn < PROBE_DEPTH) or (drawn == 0 and not self._may_pause):
             return True
         return self._gain_of_going_on(drawn, alive, room) > 0.0
 
@@ -363,12 +364,12 @@ class Pacer:
         """Whether to run the draft model once more, to learn the distribution of one more token."""
         if self.decision.is_probe and drawn < PROBE_DEPTH:
             return True
-        alive *= self.learnt.drafted.chance(0)
+        alive *= self.experience.drafted.chance(0)
         return self._gain_of_going_on(drawn, alive, room) > self.draft_step_ms
 
     def _gain_of_going_on(self, drawn: int, alive: float, room: int) -> float:
         """Milliseconds that the best of 1, 2, ... more tokens save; ``alive`` includes the first of them."""
-        value, step_ms, chance = self.token_ms - self.rework_ms, self.draft_step_ms, self.learnt.drafted.chance(0)
+        value, step_ms, chance = self.token_ms - self.rework_ms, self.draft_step_ms, self.experience.drafted.chance(0)
         costs_ms, row_ms = self.curve.costs_ms, self.row_ms
         here_ms = costs_ms[drawn] + self._risk_ms(drawn, alive)
         best, expected, more_ms = float("-inf"), 0.0, -step_ms
@@ -411,7 +412,7 @@ class Pacer:
 
     def observe_text(self, kinds: Sequence[int], num_right: int) -> None:
         """Of tokens of text of these classes, proposed or not, the first so many were right, and no more."""
-        self.learnt.text.observe(kinds, num_right)
+        self.experience.text.observe(kinds, num_right)
 
     def observe_draft(
         self, confidences: Sequence[float], num_kept: int, milliseconds: float, reading_ms: float = 0.0
@@ -420,20 +421,20 @@ class Pacer:
 
         Reading what the draft had missed is paid once; it says nothing of what drafting on costs.
         """
-        learnt = self.learnt
-        learnt.draft.observe([draft_kind(confidence) for confidence in confidences], num_kept)
-        learnt.drafted.observe([0] * len(confidences), num_kept)
+        experience = self.experience
+        experience.draft.observe([draft_kind(confidence) for confidence in confidences], num_kept)
+        experience.drafted.observe([0] * len(confidences), num_kept)
         tokens, cost = 1.0 + num_kept, milliseconds / self.plain_ms
         before = self._drafting_average()
-        if learnt.here is None:
-            learnt.here = _DraftAverage(before.tokens, before.cost)
-        if learnt.average is None:
-            learnt.average = _DraftAverage(before.tokens, before.cost)
-        learnt.average.observe(tokens, cost)
-        learnt.here.observe(tokens, cost)
+        if experience.in_answer is None:
+            experience.in_answer = _DraftAverage(before.tokens, before.cost)
+        if experience.average is None:
+            experience.average = _DraftAverage(before.tokens, before.cost)
+        experience.average.observe(tokens, cost)
+        experience.in_answer.observe(tokens, cost)
         if self.decision.is_probe:  # one that gained much is followed by another at once
             loss = cost + (reading_ms + tokens * self.rework_ms) / self.plain_ms - tokens
-            self._allowance -= loss if loss > 0.0 else PROBE_REFUND * loss
+            self._probe_budget -= loss if loss > 0.0 else PROBE_REFUND * loss
 
     def observe_drafting(self, step_ms: float) -> None:
         """A token took the draft model so long, where it had little to read."""
@@ -455,8 +456,8 @@ class Pacer:
     def _count(self, tokens: float, cost: float, num_passes: int = 1) -> None:
         """Passes gave so many tokens each, in so many times a plain pass."""
         kept = RATE_FORGETS ** (num_passes * cost)
-        self.learnt.rate = self.learnt.rate * kept + tokens / max(cost, 1e-3) * (1.0 - kept)
-        self._allowance = min(self._allowance + PROBE_SHARE * cost * num_passes, _MOST)
+        self.experience.rate = self.experience.rate * kept + tokens / max(cost, 1e-3) * (1.0 - kept)
+        self._probe_budget = min(self._probe_budget + PROBE_SHARE * cost * num_passes, _MOST)
 
     # ---- reasons ----------------------------------------------------------------------------------------------------
 
@@ -470,34 +471,34 @@ class Pacer:
         return reasons.break_even(pays)
 
     def _explain(self, text: Sequence[int], *, has_model: bool) -> None:
-        decision, learnt = self.decision, self.learnt
+        decision, experience = self.decision, self.experience
         average = self._drafting_average() if has_model else None
         pays = average is not None and average.tokens > average.cost
         choice = decision.choice
-        state = self.explanation.follow(
+        state = self.explanation.next_state(
             choice.value, is_probe=decision.is_probe, pays=pays, has_model=has_model, has_text=bool(text)
         )
         if state is None:  # a sentence takes longer than all the rest
             return
         if state == reasons.TEXT_RESTS:
-            self.explanation.tell(state, self._why_text_rests(text))
+            self.explanation.update(state, self._why_text_rests(text))
         elif state == Choice.TEXT.value:
-            self.explanation.tell(state, reasons.TEXT)
+            self.explanation.update(state, reasons.TEXT)
         else:
-            accepted, is_seen = learnt.drafted.chance(0), learnt.drafted.is_seen
+            accepted, is_observed = experience.drafted.chance(0), experience.drafted.is_observed
             if state == Choice.DRAFT.value and pays:
-                sentence = reasons.drafting(accepted, is_seen=is_seen)
+                sentence = reasons.drafting(accepted, is_observed=is_observed)
             else:
                 recovery = self.recovery
                 rejection_ms = recovery.rejection_ms(self.curve) if recovery and not recovery.num_snapshots else None
                 as_asked = choice is Choice.DRAFT
                 sentence = reasons.not_paying(
-                    accepted, self.break_even(), rejection_ms, as_asked=as_asked, is_seen=is_seen
+                    accepted, self.break_even(), rejection_ms, as_asked=as_asked, is_observed=is_observed
                 )
-            self.explanation.tell(state, sentence)
+            self.explanation.update(state, sentence)
 
-    def _why_text_rests(self, kinds: Sequence[int]) -> str:
-        accepted = self.learnt.text.chance(kinds[0])
+    def _why_text_rests(self, kinds: Sequence[int]) -> Sentence:
+        accepted = self.experience.text.chance(kinds[0])
 
         def pays(chance: float) -> bool:
             alive = [chance**depth for depth in range(1, len(kinds) + 1)]
@@ -506,4 +507,4 @@ class Pacer:
                 for depth in range(1, len(kinds) + 1)
             )
 
-        return reasons.text_not_paying(accepted, reasons.break_even(pays), is_seen=self.learnt.text.is_seen)
+        return reasons.text_not_paying(accepted, reasons.break_even(pays), is_observed=self.experience.text.is_observed)

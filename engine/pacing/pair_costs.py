@@ -1,8 +1,7 @@
 """What passes of a loaded target and its draft cost: measured in idle time, kept for the next start, corrected by use.
 
-Owns the pacer of the pair, the number of threads, and a curve for each number of threads and each fill of the cache:
-attention reads the whole cache, so a long chat must not be judged by passes on an empty one. Knows no prompt and no
-answer.
+There is one pacer, one number of threads, and a curve for each number of threads and each fill of the cache: attention
+reads the whole cache, so a long chat must not be judged by passes on an empty one.
 """
 
 from __future__ import annotations
@@ -29,12 +28,12 @@ from engine.pacing.draft_costs import DraftCosts
 from engine.pacing.experience_store import ExperienceStore
 from engine.pacing.measuring import (
     Interrupted,
-    OtherPrograms,
+    OtherLoad,
     ShouldStop,
     few_passes_ms,
     measure_passes,
     measure_recovery,
-    nobody_waits,
+    never_stop,
 )
 from engine.pacing.pacer import Pacer
 from engine.pacing.thread_choice import choose_threads
@@ -47,7 +46,7 @@ log = logging.getLogger(__name__)
 
 BAND_ENDS = (1024, 4096, 16384, 65536)  # tokens in the cache up to which a band goes; the last has no end
 _TARGET_SIZES = (1, 8)
-_TELLING = 8  # tokens of a pass: a curve without one so large is not kept for the next start
+_MIN_SAVED_SIZE = 8  # tokens of a pass: a curve without one so large is not kept for the next start
 
 
 def band_of(num_past: int) -> int:
@@ -89,15 +88,15 @@ class PairCosts:
         """Whether idle time would be well spent on `measure`."""
         if not self._target.can_rollback or (self._control and self._control.is_disturbed):
             return False
-        return not self._is_checked or self._place not in self._measured
+        return not self._is_checked or self._curve_key not in self._measured
 
     @property
-    def _place(self) -> tuple[int, int]:
+    def _curve_key(self) -> tuple[int, int]:
         """Threads and band that are in use."""
         threads = self._control.threads if self._control is not None else 0
         return threads, band_of(self._target.sequence.num_past)
 
-    def prepare(self, *, paced: bool, should_stop: ShouldStop = nobody_waits) -> None:
+    def prepare(self, *, paced: bool, should_stop: ShouldStop = never_stop) -> None:
         """Have threads, and a pacer if it is ``paced``, for an answer that somebody waits for: kept, or found quickly.
 
         Where ``should_stop`` says that the answer is no longer wanted, what is missing is left to the next one.
@@ -106,23 +105,23 @@ class PairCosts:
             DecodeError: a pass failed.
         """
         try:
-            self._take_kept()
+            self._load_saved()
             if self._control is None:
                 self._settle_threads(HURRIED_BUDGET_S, should_stop)
             if paced and self.pacer is None and self._target.can_rollback:
-                others = OtherPrograms()
+                others = OtherLoad()
                 points = measure_passes(self._target.sequence, HURRIED_BUDGET_S, should_stop)
-                self._take_points(points, doubted=not others.are_quiet)
+                self._use_points(points, doubted=not others.is_low)
             if paced and self._draft is not None and not self._draft.is_measured:
-                self._know_draft(HURRIED_BUDGET_S, should_stop)
+                self._measure_draft(HURRIED_BUDGET_S, should_stop)
         except Interrupted:
             pass
         except DecodeError:
             if not should_stop():  # who stops an answer may end a pass in the middle
                 raise
-        self._follow()
+        self._select_curve()
 
-    def measure(self, budget_s: float = BUDGET_S, should_stop: ShouldStop = nobody_waits) -> None:
+    def measure(self, budget_s: float = BUDGET_S, should_stop: ShouldStop = never_stop) -> None:
         """Measure what is not known well, within about ``budget_s`` seconds; what was kept is only checked if it holds.
 
         Where ``should_stop``, which is asked before each pass and where one failed, says that somebody waits, it ends
@@ -142,23 +141,23 @@ class PairCosts:
         self.save()
 
     def _measure_what_is_missing(self, budget_s: float, should_stop: ShouldStop) -> None:
-        self._take_kept()
+        self._load_saved()
         is_first = self._control is None
         if is_first:
             self._settle_threads(budget_s, should_stop)
-        self._follow()
+        self._select_curve()
         if not self._target.can_rollback:
             self._is_checked = True
             return
-        fits = self._place in self._measured and (self._is_checked or self._check(STALE, should_stop))
+        fits = self._curve_key in self._measured and (self._is_checked or self._check(STALE, should_stop))
         if not fits:
             if not is_first:  # they were chosen in a hurry, beside another program, or when the machine was another
                 self._settle_threads(budget_s, should_stop)
-            if self._place in self._measured:  # found wrong, and the others with it
-                self._curves = {self._place: self._curves[self._place]}
+            if self._curve_key in self._measured:  # found wrong, and the others with it
+                self._curves = {self._curve_key: self._curves[self._curve_key]}
                 self._measured.clear()
             self._measure_here(budget_s, should_stop)
-        self._know_draft(budget_s, should_stop)
+        self._measure_draft(budget_s, should_stop)
         self._is_checked = fits or not should_stop()
 
     def _measure_here(self, budget_s: float, should_stop: ShouldStop) -> None:
@@ -166,38 +165,38 @@ class PairCosts:
 
         One size that met another program might never be tried again.
         """
-        others = OtherPrograms()
+        others = OtherLoad()
         points = measure_passes(self._target.sequence, budget_s, should_stop)
-        self._take_points(points, doubted=not others.are_quiet)
+        self._use_points(points, doubted=not others.is_low)
         if not self._check(DOUBTFUL, should_stop):
             again = measure_passes(self._target.sequence, budget_s, should_stop)
             points = {n: min(again.get(n, ms), ms) for n, ms in points.items()}
-            self._take_points(points, doubted=not others.are_quiet)
-        if others.are_quiet:
-            self._measured.add(self._place)
+            self._use_points(points, doubted=not others.is_low)
+        if others.is_low:
+            self._measured.add(self._curve_key)
 
     def _check(self, most_off: float, should_stop: ShouldStop) -> bool:
         """Whether a few quick passes take what the curve in use says."""
-        known = self._curves[self._place].known_ms
+        known = self._curves[self._curve_key].known_ms
         found = few_passes_ms(self._target.sequence, [size for size in CHECK_SIZES if size in known], should_stop)
         return all(1.0 - most_off < ms / known[size] < 1.0 + most_off for size, ms in found.items())
 
-    def _take_points(self, points_ms: dict[int, float], *, doubted: bool = False) -> None:
+    def _use_points(self, points_ms: dict[int, float], *, doubted: bool = False) -> None:
         """Put a measurement in force, for the threads and the fill of now."""
-        place = self._place
+        place = self._curve_key
         if place not in self._curves:
             self._curves[place] = CostCurve({1: points_ms[1]}, self._shape())
         self._curves[place].replace(points_ms, doubted=doubted)
         if self._control is not None:
             self._control.expect(points_ms)
-        self._follow()
+        self._select_curve()
 
     def _shape(self) -> dict[int, float] | None:
         """How passes grow on this machine, by what was measured of another model."""
         kept = self._store.get(self._shape_key)
         return kept.bands[min(kept.bands)] if kept is not None else None
 
-    def _settle_threads(self, budget_s: float, should_stop: ShouldStop = nobody_waits) -> None:
+    def _settle_threads(self, budget_s: float, should_stop: ShouldStop = never_stop) -> None:
         """Choose the target's number; not anew where that would change the numbers that are in the cache."""
         settled = self._control is not None and self._target.context.threads_change_numbers
         share_s = budget_s * THREADS_SHARE
@@ -207,7 +206,7 @@ class PairCosts:
         self._control = self._new_control(chosen)
         self._apply_threads()
 
-    def _know_draft(self, budget_s: float, should_stop: ShouldStop = nobody_waits) -> None:
+    def _measure_draft(self, budget_s: float, should_stop: ShouldStop = never_stop) -> None:
         """Measure the draft where it is not known, and its step again where the rest is checked."""
         if self._draft is None or self.pacer is None or (self._draft.is_known and self._is_checked):
             return
@@ -215,7 +214,7 @@ class PairCosts:
             if not self._draft.is_known:
                 self._draft.choose_threads(budget_s * THREADS_SHARE, should_stop)
                 self._apply_threads()
-            times = self._draft.time_step(self._target.sequence.n_vocab, should_stop)
+            times = self._draft.measure_step(self._target.sequence.n_vocab, should_stop)
         except DecodeError as error:  # the target can do without; where it drafts, the answer says why it does not
             log.info("the draft could not be measured: %s", error.message)
             return
@@ -223,7 +222,7 @@ class PairCosts:
 
     # ---- kept -------------------------------------------------------------------------------------------------------
 
-    def doubt(self) -> None:
+    def request_check(self) -> None:
         """Passes were far quicker than the curve in force says: idle time has to look at it again."""
         self._is_checked = False
 
@@ -234,7 +233,7 @@ class PairCosts:
         self._experience.put(self._pair_key, self.pacer.numbers)
         best = self._control.best
         bands = {band: self._curves[threads, band].known_ms for threads, band in self._measured if threads == best}
-        bands = {band: points for band, points in bands.items() if max(points) >= _TELLING}
+        bands = {band: points for band, points in bands.items() if max(points) >= _MIN_SAVED_SIZE}
         if bands and not self._control.is_disturbed:
             self._store.put(self._target_key, SavedCosts(best, bands))
             points = bands[min(bands)]
@@ -242,7 +241,7 @@ class PairCosts:
         if self._draft is not None:
             self._draft.save(self.pacer.draft_step_ms)
 
-    def _take_kept(self) -> None:
+    def _load_saved(self) -> None:
         """Begin with what an earlier start kept, where nothing is known yet."""
         kept = self._store.get(self._target_key) if self._control is None else None
         if kept is None:
@@ -252,9 +251,9 @@ class PairCosts:
             self._curves[kept.threads, band] = CostCurve(points, self._shape())
             self._measured.add((kept.threads, band))
         self._apply_threads()
-        self._follow()
+        self._select_curve()
         self._control.expect(kept.bands[min(kept.bands)])
-        step_ms = self._draft.take_kept() if self._draft is not None else None
+        step_ms = self._draft.load_saved() if self._draft is not None else None
         if step_ms is not None and self.pacer is not None:
             self.pacer.expect_drafting(step_ms)
             self._apply_threads()
@@ -271,7 +270,7 @@ class PairCosts:
 
     # ---- while answering --------------------------------------------------------------------------------------------
 
-    def passed(self, num_tokens: int, passes_ms: Sequence[float]) -> str:
+    def observe_passes(self, num_tokens: int, passes_ms: Sequence[float]) -> str:
         """Passes of the target took so long. A sentence where the number of threads changed for good, else nothing."""
         control = self._control
         if control is None:
@@ -280,16 +279,16 @@ class PairCosts:
             if control.observe(num_tokens, milliseconds):
                 self._apply_threads()
                 break  # the others ran with the threads of before, and would be taken for those of now
-        self._follow()
+        self._select_curve()
         if control.reason == self._reported:
-            return self._draft.take_news() if self._draft is not None else ""
+            return self._draft.take_notice() if self._draft is not None else ""
         self._reported = control.reason
         return control.reason
 
-    def drafted(self, step_ms: float) -> None:
+    def observe_draft_step(self, step_ms: float) -> None:
         """A token took the draft model so long."""
         if self._draft is not None:
-            self._draft.drafted(step_ms)
+            self._draft.observe_draft_step(step_ms)
 
     def _apply_threads(self) -> None:
         if self._control is None:
@@ -297,13 +296,13 @@ class PairCosts:
         self._target.context.set_threads(self._control.threads)
         if self._draft is not None:
             # Who wants the target's cores wants the draft's as well; a target on a GPU wants none.
-            self._draft.follow(None if self._target.model.gpu_layers else self._control)
+            self._draft.apply_threads(None if self._target.model.gpu_layers else self._control)
 
-    def _follow(self) -> None:
+    def _select_curve(self) -> None:
         """Put the curve in force that belongs to the threads and to how full the cache is."""
         if not self._curves or self._control is None:
             return
-        place = self._place
+        place = self._curve_key
         if place not in self._curves:
             self._curves[place] = CostCurve(self._nearest(place).known_ms, self._shape(), guessed=True)
         curve = self._curves[place]

@@ -1,7 +1,4 @@
-"""What a plain pass is told to cost during an answer: the curve's word, as long as the answer's passes bear it out.
-
-Owns the doubts about it. Knows passes by size and time only.
-"""
+"""The cost of a plain pass that an answer is compared with: the curve's, while the answer's own passes confirm it."""
 
 from __future__ import annotations
 
@@ -32,24 +29,24 @@ class PlainCost:
         self._first_ms = pacer.plain_ms
         self._implied_ms: deque[float] = deque(maxlen=_LATELY)
 
-    def passed(self, num_tokens: int, passes_ms: Sequence[float]) -> None:
+    def observe_passes(self, num_tokens: int, passes_ms: Sequence[float]) -> None:
         """Passes of so many tokens took so many milliseconds each."""
         share = self._pacer.curve.plain_share(num_tokens)
         if share is not None:
             self._implied_ms.extend(milliseconds * share for milliseconds in passes_ms)
 
     @property
-    def told_ms(self) -> float | None:
+    def reported_ms(self) -> float | None:
         """Milliseconds of a plain pass with all around it; None where they are not to be compared with."""
         last_ms = comparable_ms(self._first_ms, self._pacer.plain_ms)
-        return last_ms if 1.0 / MOST_OFF <= self._times_curve() <= MOST_OFF else None
+        return last_ms if 1.0 / MOST_OFF <= self._ratio_to_curve() <= MOST_OFF else None
 
     @property
     def is_too_high(self) -> bool:
         """Whether passes were so much quicker than the curve says that it was taken on a busy machine."""
-        return 0.0 < self._times_curve() < 1.0 / MOST_OFF
+        return 0.0 < self._ratio_to_curve() < 1.0 / MOST_OFF
 
-    def _times_curve(self) -> float:
+    def _ratio_to_curve(self) -> float:
         """What the answer's passes say of a plain one, in times of what the curve says; 0 where they say nothing."""
         if not self._implied_ms:
             return 0.0

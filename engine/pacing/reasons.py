@@ -1,10 +1,12 @@
-"""Why drafting goes on or rests, in words and figures, and when to say it anew. Knows no pacer."""
+"""Why drafting goes on or rests, in words and figures, and when to say it anew."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 
-TEXT = "n-gram on: the text repeats"
+from engine.sentences import Sentence, said
+
+TEXT = said("n-gram on: the text repeats")
 TEXT_RESTS = "text rests"  # a state, beside the choices of a pass
 _HALVINGS = 12
 _PATIENCE = 3  # texts in a row that were not worth proposing
@@ -18,7 +20,7 @@ class Explanation:
         self.reason = ""
         self._num_idle = 0
 
-    def follow(self, choice: str, *, is_probe: bool, pays: bool, has_model: bool, has_text: bool) -> str | None:
+    def next_state(self, choice: str, *, is_probe: bool, pays: bool, has_model: bool, has_text: bool) -> str | None:
         """What to say something about: the state that begins with this choice; None where nothing changes.
 
         Probes and single text matches change nothing.
@@ -44,8 +46,8 @@ class Explanation:
             state, again = TEXT_RESTS, has_text and self._num_idle >= _PATIENCE
         return state if state != self.state and (again or choice == "draft") else None
 
-    def tell(self, state: str, reason: str) -> None:
-        """Say it."""
+    def update(self, state: str, reason: str) -> None:
+        """Set the state and the sentence that explains it."""
         self.state, self.reason = state, reason
 
 
@@ -60,39 +62,44 @@ def break_even(pays: Callable[[float], bool]) -> float | None:
     return high
 
 
-def drafting(accepted: float, *, is_seen: bool) -> str:
+def drafting(accepted: float, *, is_observed: bool) -> Sentence:
     """Drafting pays; of tokens at depth 1 such a share is ``accepted``, or expected to be where none was seen yet."""
-    return f"draft on: {_at_first(accepted, is_seen=is_seen)}"
+    return said("draft on: {share}", share=_at_first(accepted, is_observed=is_observed))
 
 
 def not_paying(
-    accepted: float, needed: float | None, rejection_ms: float | None, *, as_asked: bool, is_seen: bool
-) -> str:
+    accepted: float, needed: float | None, rejection_ms: float | None, *, as_asked: bool, is_observed: bool
+) -> Sentence:
     """Drafting does not pay below the acceptance ``needed``; ``rejection_ms`` where a rejection is dear."""
-    needs = _needs(needed)
-    if rejection_ms is not None:
-        needs += f", where a rejection costs {rejection_ms:.1f} ms"
-    beginning = "draft on as asked, but it does not pay" if as_asked else "draft paused"
-    return f"{beginning}: {_at_first(accepted, is_seen=is_seen)}, {needs}"
+    share, needs = _at_first(accepted, is_observed=is_observed), _needs(needed)
+    if rejection_ms is None:
+        why = said("{share}, {needs}", share=share, needs=needs)
+    else:
+        why = said(
+            "{share}, {needs}, where a rejection costs {cost:.1f} ms", share=share, needs=needs, cost=rejection_ms
+        )
+    if as_asked:
+        return said("draft on as asked, but it does not pay: {why}", why=why)
+    return said("draft paused: {why}", why=why)
 
 
-def text_not_paying(accepted: float, needed: float | None, *, is_seen: bool) -> str:
+def text_not_paying(accepted: float, needed: float | None, *, is_observed: bool) -> Sentence:
     """Text that came before does not pay below the acceptance ``needed``."""
-    needs = _needs(needed)
-    word = "accepted" if is_seen else "expected"
-    return f"text lookup paused: {_percent(accepted)} {word}, {needs}"
+    percent = accepted * 100
+    share = said("{percent:.0f} % accepted", percent=percent)
+    if not is_observed:
+        share = said("{percent:.0f} % expected", percent=percent)
+    return said("text lookup paused: {share}, {needs}", share=share, needs=_needs(needed))
 
 
-def _at_first(share: float, *, is_seen: bool) -> str:
+def _at_first(share: float, *, is_observed: bool) -> Sentence:
     """What nobody has seen yet is not told as seen."""
-    return f"{_percent(share)} accepted at depth 1" if is_seen else f"{_percent(share)} expected at depth 1"
+    if is_observed:
+        return said("{percent:.0f} % accepted at depth 1", percent=share * 100)
+    return said("{percent:.0f} % expected at depth 1", percent=share * 100)
 
 
-def _needs(acceptance: float | None) -> str:
+def _needs(acceptance: float | None) -> Sentence:
     if acceptance is None:
-        return "and cannot pay here at any acceptance"
-    return f"needs {_percent(acceptance)} here"
-
-
-def _percent(share: float) -> str:
-    return f"{share * 100:.0f} %"
+        return said("and cannot pay here at any acceptance")
+    return said("needs {percent:.0f} % here", percent=acceptance * 100)

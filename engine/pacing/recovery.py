@@ -1,6 +1,6 @@
 """What rejected tokens cost where a memory cannot simply forget them: a checkpoint before, and kept tokens once more.
 
-Knows no tokens: the loop tells it how many wait, the pacer asks it.
+The loop says how many tokens are pending, the pacer asks for the costs.
 """
 
 from __future__ import annotations
@@ -26,12 +26,6 @@ class Recovery:
         if num_proposed <= self.num_snapshots:
             return 0.0
         return self._save_ms() + (1.0 - alive) * self._rejected_ms(curve, num_proposed / 2)
-
-    def spent_ms(self, curve: CostCurve, num_proposed: int, num_accepted: int) -> float:
-        """What it was after all."""
-        if num_proposed <= self.num_snapshots:
-            return 0.0
-        return self._save_ms() + (self._rejected_ms(curve, num_accepted) if num_accepted < num_proposed else 0.0)
 
     def rejection_ms(self, curve: CostCurve) -> float:
         """What the rejection of the first of a few tokens costs, for a sentence."""

@@ -1,11 +1,11 @@
-"""The number of threads of a loaded model, found by measurement. Knows no pair."""
+"""The number of threads of a loaded model, found by measurement."""
 
 from __future__ import annotations
 
 from engine.errors import DecodeError
 from engine.llama import library
 from engine.loading.loading import LoadedModel
-from engine.pacing.measuring import Interrupted, ShouldStop, measurable, nobody_waits
+from engine.pacing.measuring import Interrupted, ShouldStop, measurable, never_stop
 from engine.tuning import threads
 
 
@@ -16,7 +16,7 @@ def choose_threads(
     budget_s: float,
     *,
     settled: bool = False,
-    should_stop: ShouldStop = nobody_waits,
+    should_stop: ShouldStop = never_stop,
 ) -> int:
     """Put the fastest number in force and give it: the one ``asked`` for; on a GPU the default; else what is measured.
 

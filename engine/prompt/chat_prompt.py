@@ -1,7 +1,7 @@
 """Messages -> token ids, through the chat template that the GGUF carries or a named fallback.
 
-Owns what a template is given and what is done when it refuses; how it is run is `engine.sandbox.template`'s, how the
-person's words are kept from becoming control tokens `engine.prompt.typed_text`'s. Knows no model beyond its tokenizer.
+This is what a template is given, and what is done when it refuses. `engine.sandbox.template` runs it;
+`engine.prompt.typed_text` keeps a person's words from becoming control tokens.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Which messages still fit where a conversation has outgrown the context. Pure: counts come as a function.
+"""Which messages still fit where a conversation has outgrown the context. The caller counts tokens.
 
 A question that got no answer is joined with the next one; one that was too long would stand in the way of all to come.
 
@@ -19,14 +19,14 @@ _Place = tuple[int, int]  # of a question: its message, and which of those that 
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
+class TrimmedMessages:
     """What is left of a conversation, and how many messages were left out in front of it."""
 
     messages: tuple[Message, ...]
     num_left_out: int
 
 
-def without_oldest(messages: Sequence[Message], count: Callable[[str], int], n_ctx: int) -> list[Kept]:
+def without_oldest(messages: Sequence[Message], count: Callable[[str], int], n_ctx: int) -> list[TrimmedMessages]:
     """Shorter and shorter conversations, a quarter of the context less each time, down to the last question alone.
 
     Args:
@@ -37,21 +37,21 @@ def without_oldest(messages: Sequence[Message], count: Callable[[str], int], n_c
     first = 1 if messages and messages[0].role == "system" else 0
     head = tuple(messages[:first])
     starts = [i for i in range(first, len(messages)) if messages[i].role == "user"]
-    result: list[Kept] = []
+    result: list[TrimmedMessages] = []
     seen, part = 0, max(n_ctx // _PARTS, 1)
     threshold, done = part, first
     for start in starts[1:]:
         seen += sum(count(message.content) for message in messages[done:start])
         done = start
         if seen >= threshold:
-            result.append(Kept((*head, *messages[start:]), start - first))
+            result.append(TrimmedMessages((*head, *messages[start:]), start - first))
             threshold = (seen // part + 1) * part
     if len(starts) > 1 and (not result or result[-1].num_left_out != starts[-1] - first):
-        result.append(Kept((*head, *messages[starts[-1] :]), starts[-1] - first))
+        result.append(TrimmedMessages((*head, *messages[starts[-1] :]), starts[-1] - first))
     return result
 
 
-def without_hopeless(messages: Sequence[Message], count: Callable[[str], int], room: int) -> Kept:
+def without_oversized(messages: Sequence[Message], count: Callable[[str], int], room: int) -> TrimmedMessages:
     """The conversation without the questions that got no answer and never can: no prompt of ``room`` tokens holds one.
 
     ``num_left_out`` counts those questions. The last question always stays.
@@ -59,7 +59,7 @@ def without_hopeless(messages: Sequence[Message], count: Callable[[str], int], r
     return _without(messages, {place for place in _unanswered(messages) if count(_question(messages, place)) > room})
 
 
-def without_unanswered(messages: Sequence[Message]) -> list[Kept]:
+def without_unanswered(messages: Sequence[Message]) -> list[TrimmedMessages]:
     """The conversation without one more each time, oldest first, of the questions that got no answer.
 
     They were joined with the next one. ``num_left_out`` counts them; no turn that was answered goes.
@@ -82,11 +82,11 @@ def _question(messages: Sequence[Message], place: _Place) -> str:
     return messages[place[0]].questions[place[1]]
 
 
-def _without(messages: Sequence[Message], gone: set[_Place]) -> Kept:
+def _without(messages: Sequence[Message], removed: set[_Place]) -> TrimmedMessages:
     result = list(messages)
-    for i in {i for i, _ in gone}:
+    for i in {i for i, _ in removed}:
         asked = messages[i].questions
         front = messages[i].content.removesuffix(JOINT.join(asked))  # a summary may stand before them
-        rest = tuple(question for k, question in enumerate(asked) if (i, k) not in gone)
+        rest = tuple(question for k, question in enumerate(asked) if (i, k) not in removed)
         result[i] = replace(messages[i], content=front + JOINT.join(rest), questions=rest)
-    return Kept(tuple(result), len(gone))
+    return TrimmedMessages(tuple(result), len(removed))

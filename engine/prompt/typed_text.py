@@ -1,9 +1,8 @@
 """Text that a person typed or pasted stays text: it never becomes a control token.
 
-A chat template writes control tokens and the person's words into one string. Here a private character is put
-into every control text that the words contain, before the template sees them; afterwards the string is cut at
-that character and tokenized piece by piece, so that no piece holds a control text of the person's. Knows no
-template.
+A chat template writes control tokens and the person's words into one string. Here a private character is put into every
+control text that the words contain, before the template sees them; afterwards the string is cut at that character and
+tokenized piece by piece, so that no piece holds a control text of the person's.
 """
 
 from __future__ import annotations
@@ -31,8 +30,8 @@ class TypedText:
             self._lengths.setdefault(text[0], set()).add(len(text))
         self._firsts = re.compile("[" + re.escape("".join(self._lengths)) + "]") if controls else None
         # What could become a control text together with the template's own text before or after it.
-        self._heads = _Beginnings(controls)
-        self._tails = _Beginnings(text[::-1] for text in controls)
+        self._heads = _ProperPrefixes(controls)
+        self._tails = _ProperPrefixes(text[::-1] for text in controls)
         self._adds_space = self._tokenizer_adds_space()
 
     @staticmethod
@@ -92,7 +91,7 @@ class TypedText:
         return bool(ids) and self._tokenizer.piece(ids[0]).startswith(b" ")
 
 
-class _Beginnings:
+class _ProperPrefixes:
     """The proper beginnings of some texts: looked up in the texts themselves, since all of them would be too many.
 
     A file of a stranger may have a control text of 64 kB, whose beginnings have two thousand million characters.

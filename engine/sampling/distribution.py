@@ -1,7 +1,4 @@
-"""A distribution over tokens, drawing from it, and what is left of it once another one is taken away.
-
-Knows neither logits nor models nor drafts.
-"""
+"""A distribution over tokens, drawing from it, and what is left of it once another one is taken away."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Logits to distributions: the sampling chain. Knows neither models nor drafts.
+"""The sampling chain: from a row of logits to a distribution over tokens, and to the argmax at temperature 0.
 
-The chain, in this order: penalties over the last tokens, temperature, top-k, top-p, min-p. Target and draft go
-through the same chain: p and q are what the *whole* chain gives, which is what makes verification exact.
+The chain, in this order: penalties over the last tokens, temperature, top-k, top-p, min-p. Target and draft go through
+the same chain: p and q are what the *whole* chain gives, which is what makes verification exact.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from engine.interfaces import Candidates
 from engine.records import SamplingParams
 from engine.sampling.distribution import Distribution, point_mass
-from engine.sampling.top_k import MOST_NEAR, Row, candidates, near, not_numbers
+from engine.sampling.top_k import MOST_NEAR, Row, candidates, near, not_finite_error
 
 History = NDArray[np.int32]  # [num_tokens] ids, oldest first
 
@@ -53,7 +53,7 @@ class Sampler:
         )
         self._greedy = params.greedy
         self._edits = self._penalties or len(self._banned) > 0
-        self._alone, self._near = _alone(params), _near(params)
+        self._decisive_margin, self._min_p_reach = _decisive_margin(params), _min_p_reach(params)
 
     @property
     def greedy(self) -> bool:
@@ -86,7 +86,7 @@ class Sampler:
             self._edit(row, history, pending)
         if self._greedy:
             return point_mass(argmax(row))
-        return _chain(row, self.params, self._near, self._alone)
+        return _chain(row, self.params, self._min_p_reach, self._decisive_margin)
 
     def allowed(self, candidates: Candidates, n_vocab: int, history: History, pending: list[int]) -> Candidates:
         """Those of the ``candidates`` that are below ``n_vocab`` and not banned, penalties applied; maybe none."""
@@ -104,7 +104,7 @@ class Sampler:
         Raises:
             DecodeError: the logits are no numbers (a damaged model).
         """
-        found = _chain(allowed.logits, self.params, self._near)
+        found = _chain(allowed.logits, self.params, self._min_p_reach)
         if found.few is not None:
             return Distribution.of_few(found.few[0], allowed.ids[found.few[1]].tolist())
         return Distribution(found.probs, allowed.ids if found.ids is None else allowed.ids[found.ids])
@@ -149,7 +149,7 @@ def argmax(row: Row) -> int:
     """
     best = int(row.argmax())
     if row[best] != row[best]:  # NaN is the only value that differs from itself, and argmax finds it
-        raise not_numbers()
+        raise not_finite_error()
     return best
 
 
@@ -177,23 +177,23 @@ def _ones(count: int) -> Row:
     return np.ones(count, dtype=np.float32)
 
 
-def _chain(row: Row, params: SamplingParams, reach: float = inf, alone: float = inf) -> Distribution:
+def _chain(row: Row, params: SamplingParams, reach: float = inf, margin: float = inf) -> Distribution:
     """Temperature, top-k, top-p, min-p over a row whose penalties are already applied.
 
-    ``reach`` is of `_near`, ``alone`` of `_alone`.
+    ``reach`` is of `_min_p_reach`, ``margin`` of `_decisive_margin`.
     """
     if reach < inf and len(row) < MOST_NEAR:
         few, ids = near(row, reach)
         if len(ids) == 1:
             return point_mass(ids[0])
-        if len(ids) <= _FEW and (left := _left(few, params, is_all=False)) is not None:
+        if len(ids) <= _FEW and (left := _truncate_few(few, params, is_all=False)) is not None:
             return Distribution.of_few(left[0], [ids[i] for i in left[1]])
-    found = candidates(row, _NEGLIGIBLE_LOG * params.temperature, params.top_k, alone)
+    found = candidates(row, _NEGLIGIBLE_LOG * params.temperature, params.top_k, margin)
     logits = found.logits
     if params.top_p < 1.0 or 0 < params.top_k < len(row):
-        if len(logits) <= _FEW and (left := _left(logits.tolist(), params)) is not None:
+        if len(logits) <= _FEW and (left := _truncate_few(logits.tolist(), params)) is not None:
             return Distribution.of_few(left[0], found.ids_at(left[1]))
-        places, weights = _likeliest(logits, found.highest, params)
+        places, weights = _truncate(logits, found.highest, params)
         return Distribution(weights / np.add.reduce(weights), found.ids_of(places))
     weights = np.exp((logits.astype(np.float64) - found.highest) / params.temperature)
     if params.min_p > 0.0:
@@ -205,14 +205,14 @@ def _chain(row: Row, params: SamplingParams, reach: float = inf, alone: float = 
     return Distribution(weights / weights.sum(), found.ids_of(places))
 
 
-def _near(params: SamplingParams) -> float:
+def _min_p_reach(params: SamplingParams) -> float:
     """How far below the greatest logit min-p leaves others; infinite where looking at these alone hardly ever tells."""
     if params.greedy or params.min_p < _TELLING_MIN_P:
         return inf
     return _AND_MORE * -params.temperature * log(params.min_p)
 
 
-def _alone(params: SamplingParams) -> float:
+def _decisive_margin(params: SamplingParams) -> float:
     """How much greater than every other logit the greatest must be for the chain to leave nothing else.
 
     Min-p drops what weighs less; or all that top-k leaves weighs so little that the best alone has top-p's share.
@@ -223,7 +223,9 @@ def _alone(params: SamplingParams) -> float:
     return _AND_MORE * -params.temperature * log(min(share, 1.0)) if share > 0.0 else inf
 
 
-def _left(logits: list[float], params: SamplingParams, *, is_all: bool = True) -> tuple[list[float], list[int]] | None:
+def _truncate_few(
+    logits: list[float], params: SamplingParams, *, is_all: bool = True
+) -> tuple[list[float], list[int]] | None:
     """Probabilities and places of what top-k, top-p and min-p leave of few candidates; of equal logits the first stay.
 
     In lists: right after a pass, what a first call of each of NumPy's functions must fetch takes longer than this.
@@ -256,7 +258,7 @@ def _left(logits: list[float], params: SamplingParams, *, is_all: bool = True) -
     return [exp((logits[i] - highest) / temperature) / share for i in kept], kept
 
 
-def _likeliest(logits: Row, highest: float, params: SamplingParams) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+def _truncate(logits: Row, highest: float, params: SamplingParams) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
     """Places (ascending) and weights of what top-k, top-p and min-p leave; of equal logits the first stay."""
     if params.top_k == 0:
         return _nucleus(logits, highest, params)
@@ -282,7 +284,7 @@ def _weights(logits: Row, highest: float, params: SamplingParams) -> NDArray[np.
 
 
 def _nucleus(logits: Row, highest: float, params: SamplingParams) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-    """`_likeliest` without top-k: no more are sorted than top-p can leave; sorting 152k takes tens of milliseconds."""
+    """`_truncate` without top-k: no more are sorted than top-p can leave; sorting 152k takes tens of milliseconds."""
     weights = _weights(logits, highest, params)
     wanted, least = params.top_p * float(np.add.reduce(weights)), _FIRST_LEAST
     while True:

@@ -1,6 +1,6 @@
 """How much sharper than its own distribution a draft had better be drawn from, so that more of it is kept.
 
-Learnt while answers are written, from rows of both models. Knows no model, no drafter and no text.
+Learnt while answers are written, from rows of both models.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ _FIRST = 1.5  # gains half of it, and costs little where it is wrong
 # about a tenth of the time that a refused one loses: of each, what follows it in the proposal.
 _WORTH = 0.1
 _EVERY = 8  # passes for one that is looked at: it takes 20 microseconds
-_TELLING = 32  # fewer say nothing
-_FORGET_AT = 4096  # by then what was seen counts half
+_MIN_OBSERVED = 32  # fewer say nothing
+_HALVE_AT = 4096  # by then what was seen counts half
 _MOST_TOKENS = 1024  # of wider distributions the power takes longer than it gives
 _POWERS = np.array(EXPONENTS)[:, None]
 
@@ -44,11 +44,11 @@ class Sharpness:
     def __init__(self) -> None:
         self._params: SamplingParams | None = None
         self._num_passes = 0
-        self._forget()
+        self._reset()
 
-    def _forget(self) -> None:
+    def _reset(self) -> None:
         self.exponent = _FIRST
-        self._num_seen = 0.0
+        self._num_observed = 0.0
         self._overlaps = np.zeros(len(EXPONENTS))  # of p and each power of q, summed
         self._tops = np.zeros(len(EXPONENTS))  # the likeliest token of each, summed
 
@@ -59,7 +59,7 @@ class Sharpness:
         before = self._params
         self._params = params
         if before is not None and _chain_of(before) != _chain_of(params):
-            self._forget()
+            self._reset()
 
     def sharpen(self, q: Distribution) -> Distribution:
         """The distribution to draw from in place of ``q``."""
@@ -77,15 +77,15 @@ class Sharpness:
             return
         powers = origin.probs**_POWERS
         powers /= powers.sum(axis=1, keepdims=True)
-        self._num_seen += 1.0
+        self._num_observed += 1.0
         self._overlaps += np.minimum(powers, _at(p, origin.ids)).sum(axis=1)
         self._tops += powers.max(axis=1)
         self.exponent = self._best()
-        if self._num_seen >= _FORGET_AT:
-            self._num_seen, self._overlaps, self._tops = self._num_seen / 2, self._overlaps / 2, self._tops / 2
+        if self._num_observed >= _HALVE_AT:
+            self._num_observed, self._overlaps, self._tops = self._num_observed / 2, self._overlaps / 2, self._tops / 2
 
     def _best(self) -> float:
-        if self._num_seen < _TELLING:
+        if self._num_observed < _MIN_OBSERVED:
             return _FIRST
         return EXPONENTS[int(np.argmax(self._overlaps + _WORTH * self._tops))]
 

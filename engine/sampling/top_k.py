@@ -1,4 +1,4 @@
-"""Finds the likeliest tokens of a row of logits without sorting it. Knows neither distributions nor models.
+"""Finds the likeliest tokens of a row of logits without sorting it.
 
 A row of a large vocabulary lies in no cache when a pass has computed it, so that reading it once is most of what it
 costs; and each function of NumPy that is called for the first time after the pass must be fetched from memory too.
@@ -22,7 +22,7 @@ _LANE = 64  # for top-k a large row is seen as lanes of so many tokens: sorting 
 _ROUNDING = 1e-6  # more than a comparison in single precision can be off by, as a share of what is compared
 
 
-class Found(NamedTuple):
+class TopTokens(NamedTuple):
     """Some ``logits`` [n] of a row, in the order of their ids, and the ``highest`` of all.
 
     Of a large row, token i is in lane ``columns[places[i] % len(columns)]`` of ``width``; else ``places`` [n] are the
@@ -62,29 +62,29 @@ class Found(NamedTuple):
         return rows * self.width + self.columns[lanes]
 
 
-def candidates(row: Row, reach: float, count: int, alone: float = inf) -> Found:
+def candidates(row: Row, reach: float, count: int, margin: float = inf) -> TopTokens:
     """All within ``reach`` of the greatest value that the top ``count`` can be, ties and some more included.
 
-    ``count`` 0 is all. The greatest alone, where that is known at once to be greater than all others by ``alone``.
+    ``count`` 0 is all. The greatest alone, where that is known at once to be greater than all others by ``margin``.
 
     Raises:
         DecodeError: the row holds no numbers (a damaged model).
     """
     if count > 0 and len(row) >= SMALLEST_LARGE and len(row) // _LANE > 2 * count:
-        return _of_lanes(row, reach, count, alone)
-    highest = finite(float(np.maximum.reduce(row)))
-    if alone < reach:
-        ids = (row >= _least(highest, alone)).nonzero()[0]
+        return _of_lanes(row, reach, count, margin)
+    highest = check_finite(float(np.maximum.reduce(row)))
+    if margin < reach:
+        ids = (row >= _least(highest, margin)).nonzero()[0]
         if len(ids) == 1:
-            return Found(highest, row[ids], ids)
+            return TopTokens(highest, row[ids], ids)
     least = highest - reach
     if 0 < count < len(row):
         ranked = row.copy()
         ranked.partition(len(row) - count)
         ids = (row >= max(least, ranked.item(len(row) - count))).nonzero()[0]
-        return Found(highest, row[ids], ids)
+        return TopTokens(highest, row[ids], ids)
     ids = (row >= least).nonzero()[0]
-    return Found(highest, row[ids], ids) if len(ids) * 4 < len(row) else Found(highest, row)
+    return TopTokens(highest, row[ids], ids) if len(ids) * 4 < len(row) else TopTokens(highest, row)
 
 
 def near(row: Row, reach: float) -> tuple[list[float], list[int]]:
@@ -96,7 +96,7 @@ def near(row: Row, reach: float) -> tuple[list[float], list[int]]:
         DecodeError: the row holds no numbers (a damaged model).
     """
     best = int(row.argmax())  # finds what is no number, too
-    ids = (row >= _least(finite(row.item(best)), reach)).nonzero()[0].tolist()
+    ids = (row >= _least(check_finite(row.item(best)), reach)).nonzero()[0].tolist()
     return [row.item(i) for i in ids], ids
 
 
@@ -105,7 +105,7 @@ def _least(highest: float, reach: float) -> float:
     return highest - reach - _ROUNDING * (abs(highest) + reach)
 
 
-def _of_lanes(row: Row, reach: float, count: int, alone: float) -> Found:
+def _of_lanes(row: Row, reach: float, count: int, margin: float) -> TopTokens:
     """`candidates` of a large row.
 
     The least of the ``count`` greatest maxima of lanes is a lower bound of what matters, and the lanes whose maxima
@@ -122,38 +122,38 @@ def _of_lanes(row: Row, reach: float, count: int, alone: float) -> Found:
     if len(tail):
         of_tail = float(np.maximum.reduce(tail))
         highest, second = float(np.maximum(highest, of_tail)), max(second, of_tail)  # NumPy's keeps what is no number
-    finite(highest)
-    if second < highest - alone:
+    check_finite(highest)
+    if second < highest - margin:
         column = int(maxima.argmax())
         lane = lanes[:, column].tolist()
-        if sum(logit >= highest - alone for logit in lane) == 1:
+        if sum(logit >= highest - margin for logit in lane) == 1:
             place = lane.index(highest) * width + column
-            return Found(highest, row[place : place + 1], np.array([place]))
+            return TopTokens(highest, row[place : place + 1], np.array([place]))
     border = max(highest - reach, ranked.item(-count))
     columns = (maxima >= border).nonzero()[0]
     logits = lanes.take(columns, 1).ravel()
     places = (logits >= border).nonzero()[0]
     logits = logits[places]
     if not len(tail):
-        return Found(highest, logits, places, columns, width)
+        return TopTokens(highest, logits, places, columns, width)
     rows, of_columns = np.divmod(places, len(columns))
     more = (tail >= border).nonzero()[0]
     ids = np.concatenate((rows * width + columns[of_columns], more + end))
-    return Found(highest, np.concatenate((logits, tail[more])), ids)
+    return TopTokens(highest, np.concatenate((logits, tail[more])), ids)
 
 
-def finite(highest: float) -> float:
+def check_finite(highest: float) -> float:
     """The same.
 
     Raises:
         DecodeError: it is no number: the row that it is the greatest of holds none (a damaged model).
     """
     if not isfinite(highest):
-        raise not_numbers()
+        raise not_finite_error()
     return highest
 
 
-def not_numbers() -> DecodeError:
+def not_finite_error() -> DecodeError:
     """What to raise over a row that holds no numbers."""
     return DecodeError(
         "The model computed values that are not numbers.",

@@ -1,8 +1,8 @@
 """Tries, once for a build of llama.cpp and a processor, whether its kernels for that processor run and calculate right.
 
 A compiler may get them wrong: several versions of GCC spoil an instruction of AMX, and the first pass of several tokens
-ends the process. Where they fail, weights stay as they are in the file, which is slower but works. Owns the kept
-verdict; what is tried is `engine.sandbox.kernel_child`'s.
+ends the process. Where they fail, weights stay as they are in the file, which is slower but works. The verdict is kept;
+what is tried stands in `engine.sandbox.kernel_child`.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from engine.errors import EngineError, NotEnoughMemoryError, TooSlowError
 from engine.llama import library
 from engine.sandbox.probe import ProbeReport, ask_child, probe
 from engine.sentences import Sentence, said
-from engine.storage.kept_file import KeptFile
+from engine.storage.json_store import JsonStore
 
 log = logging.getLogger(__name__)
 
@@ -38,7 +38,7 @@ def check_kernels(sample: Path, cache_dir: Path | None = None, should_stop: Call
     """
     if not library.uses_repacking() or not sample.is_file():
         return library.uses_repacking()
-    file = KeptFile(cache_dir / CACHE_FILE, "works", _FORMAT) if cache_dir is not None else None
+    file = JsonStore(cache_dir / CACHE_FILE, "works", _FORMAT) if cache_dir is not None else None
     key = _key()
     works = file.read(bool).get(key) if file is not None else None
     if works is None:
@@ -50,7 +50,7 @@ def check_kernels(sample: Path, cache_dir: Path | None = None, should_stop: Call
             return True
         except TooSlowError as error:
             log.warning("the kernels for this processor are left out until the next start: %s", error.message)
-            library.forgo_repacking()  # they may hang
+            library.disable_repacking()  # they may hang
             return False
         except EngineError as error:
             if should_stop():
@@ -60,7 +60,7 @@ def check_kernels(sample: Path, cache_dir: Path | None = None, should_stop: Call
         if file is not None:
             file.write({key: works})
     if not works:
-        library.forgo_repacking()
+        library.disable_repacking()
     return works
 
 

@@ -1,4 +1,4 @@
-"""What a short-lived helper process takes upon itself first: it ends with its parent, dies quietly, stays small.
+"""Limits that a helper process sets for itself first: it ends with its parent, crashes quietly, and has bounded memory.
 
 Loads no other library than psutil, so that a helper has these bounds before anything else is imported.
 """

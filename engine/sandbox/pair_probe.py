@@ -1,4 +1,4 @@
-"""Lets a child process say which drafts match a target: a tokenizer that crashes llama.cpp is a sentence here.
+"""Lets a child process say which drafts match a target: a tokenizer that crashes llama.cpp is an error here.
 
 Works on whole models and on stubs of far ones. The verdicts are those of `engine.drafters.pairing`.
 """

@@ -1,6 +1,6 @@
-"""Opens a new or changed model file in a short-lived child process first: a crash there is a sentence here.
+"""Opens a new or changed model file in a short-lived child process first: a crash there is an error here.
 
-Owns the child and the memory of good verdicts. What is tried is `engine.sandbox.probe_child`'s; knows no loaded model.
+Good verdicts are kept. What is tried stands in `engine.sandbox.probe_child`.
 """
 
 from __future__ import annotations
@@ -145,7 +145,7 @@ def ask_child(
     except (ValueError, IndexError) as error:
         raise ModelLoadError(said("The process that opened {name} ended without an answer.", name=name)) from error
     if "error" in answer:
-        raise _retell(answer["error"])
+        raise _error_from_json(answer["error"])
     return answer
 
 
@@ -208,7 +208,7 @@ def _signal_name(status: int) -> str:
         return f"status {status:#x}" if status > 255 else f"status {status}"
 
 
-def _retell(error: dict[str, Any]) -> EngineError:
+def _error_from_json(error: dict[str, Any]) -> EngineError:
     """Make the child's error ours; what a context or a pass could not do, a load could not do."""
     kind = getattr(errors, error["kind"], ModelLoadError)
     if not issubclass(kind, errors.ModelFileError | NotEnoughMemoryError):

@@ -48,15 +48,15 @@ def answer_as_json(work: Callable[[], dict[str, Any]], name: str) -> int:
     try:
         answer = work()
     except EngineError as error:
-        answer = _as_told(error)
+        answer = _error_to_json(error)
     except MemoryError:
-        answer = _as_told(NotEnoughMemoryError(said("{name} needs more memory than it may.", name=name)))
+        answer = _error_to_json(NotEnoughMemoryError(said("{name} needs more memory than it may.", name=name)))
     sys.stdout.write("\n" + json.dumps(answer) + "\n")
     sys.stdout.flush()
     return 0
 
 
-def _as_told(error: EngineError) -> dict[str, Any]:
+def _error_to_json(error: EngineError) -> dict[str, Any]:
     told = {"message": to_json(error.message), "advice": to_json(error.advice)}
     return {"error": {"kind": type(error).__name__, **told}}
 

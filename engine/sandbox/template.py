@@ -1,7 +1,7 @@
 """Renders chat templates in a helper process that is ended when it takes too long or too much memory.
 
-Owns that process: it starts with the first template (about a tenth of a second), stays, and is replaced when
-it died. Knows neither messages nor tokens; what a template may do is decided in `engine.sandbox.template_child`.
+The process starts with the first template (about a tenth of a second), stays, and is replaced when it died. What a
+template may do is decided in `engine.sandbox.template_child`.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ class TemplateRenderer:
         answer = json.loads(line)
         if "refused" in answer:
             raise TemplateRefusedError(
-                said("The model's chat template failed: {refused}.", refused=answer["refused"].rstrip("."))
+                said("The model's chat template failed: {reason}.", reason=answer["refused"].rstrip("."))
             )
         text: str = answer["text"]
         return text

@@ -1,8 +1,8 @@
-"""The helper process that renders chat templates: one JSON line in, one out. Knows no model and no tokenizer.
+"""The helper process that renders chat templates: one JSON line in, one out.
 
 A chat template is a program by a stranger. Jinja's sandbox keeps it from reaching Python's insides, but not from
-running for ever or filling the memory, and a single built-in call (``'a' * 10**10``, joining a nested list)
-can do that without a point at which it could be stopped. So it runs here, where the parent can end it.
+running for ever or filling the memory, and a single built-in call (``'a' * 10**10``, joining a nested list) can do that
+without a point at which it could be stopped. So it runs here, where the parent can end it.
 """
 
 from __future__ import annotations
@@ -22,6 +22,8 @@ import jinja2.constants
 import jinja2.debug
 import jinja2.ext
 import jinja2.sandbox
+
+from engine.sentences import said
 
 _MAX_COMPILED = 8
 _MAX_REASON_CHARS = 300
@@ -72,7 +74,7 @@ def main(arguments: list[str]) -> int:
     answer = make_answerer(int(arguments[0]))
     answer({"source": _WARM_UP, "variables": {"messages": [{"role": "user"}]}})
     requests, answers = sys.stdin.buffer, sys.stdout.buffer
-    _give_up_rights(int(arguments[1]))
+    _drop_privileges(int(arguments[1]))
     answers.write(_READY)
     answers.flush()
     for line in requests:
@@ -109,16 +111,16 @@ def _render(template: jinja2.Template, variables: dict[str, Any], max_chars: int
     for piece in template.generate(variables):
         num_chars += len(piece)
         if num_chars > max_chars:
-            raise ValueError("it wrote more text than any context holds")
+            raise ValueError(said("it wrote more text than any context holds"))
         pieces.append(piece)
     return "".join(pieces)
 
 
 def _reason(fault: BaseException) -> str:
     if isinstance(fault, MemoryError):
-        return "it needed too much memory"
+        return said("it needed too much memory")
     if isinstance(fault, RecursionError):
-        return "it calls itself without end"
+        return said("it calls itself without end")
     lines = str(fault).strip().splitlines()
     return (lines[0] if lines else type(fault).__name__)[:_MAX_REASON_CHARS]
 
@@ -136,7 +138,7 @@ def _strftime_now(pattern: str) -> str:
     return datetime.now().astimezone().strftime(pattern)
 
 
-def _give_up_rights(max_bytes: int) -> None:
+def _drop_privileges(max_bytes: int) -> None:
     """No new file, socket or process, and bounded memory, where the system can promise that.
 
     Windows cannot, macOS only in part: there the parent's watch on time and memory is the bound.

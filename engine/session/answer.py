@@ -1,4 +1,4 @@
-"""One answer: prompt, prefill, the loop, and the events that leave the engine. Knows no loading and no thread."""
+"""One answer: prompt, prefill, the loop, and the events that leave the engine."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from collections.abc import Callable, Generator, Iterator, Sequence
 import numpy as np
 
 from engine.decoding.detokenizer import Detokenizer, Piece
-from engine.decoding.loop import Block, Speculation
+from engine.decoding.loop import LoopConfig, Speculation, StepOutput
 from engine.decoding.stats import StatsRecorder
-from engine.decoding.tie_safe import TieBound, TieSafe
+from engine.decoding.tie_safe import TieBound, TieSafeVerifier
 from engine.drafters.base import Drafter
 from engine.errors import DecodeError, PromptError, PromptTooLongError
 from engine.interfaces import Tokenizer
@@ -20,7 +20,7 @@ from engine.pacing.pacer import Pacer
 from engine.pacing.pass_trace import OnTrace
 from engine.pacing.plain_cost import PlainCost
 from engine.prompt.chat_prompt import PromptBuilder
-from engine.prompt.overflow import Kept, without_hopeless, without_oldest, without_unanswered
+from engine.prompt.overflow import TrimmedMessages, without_oldest, without_oversized, without_unanswered
 from engine.records import (
     ChatRequest,
     Event,
@@ -35,7 +35,7 @@ from engine.records import (
 )
 from engine.sampling.distribution import Distribution
 from engine.sampling.sampler import History, Sampler
-from engine.sentences import said
+from engine.sentences import Sentence, said
 from engine.sequence import CachedSequence
 
 TEXT_INTERVAL_S = 0.03  # text of plain passes leaves this often: letters seem to flow, and a pass has little beside it
@@ -75,7 +75,7 @@ class Answer:
         self.plain_cost = PlainCost(pacer) if pacer is not None else None
         self._pace = choose_pace(request.mode, request.depth, can_pace=pacer is not None)
         self.on_pass: OnPass | None = None
-        self.on_first_look: Callable[[Distribution, Distribution], None] | None = None  # see `Speculation`
+        self.on_first_look: Callable[[Distribution, Distribution], None] | None = None  # see `LoopConfig`
         self.on_trace: OnTrace | None = None
         self.tie_bound: TieBound | None = None  # where near ties are to be decided in the plain shape
         self._canonical = request.tie_safe and request.sampling.greedy
@@ -94,7 +94,7 @@ class Answer:
         if rest.text:
             yield self._chunk(rest)
         if self.tie_bound is not None:
-            self.stats.decisions.append(self._tie_summary(self.tie_bound))
+            self.stats.decisions.append(_tie_summary(self.stats, self.tie_bound.margin))
         yield Finished(self._request.request_id, reason, self._snapshot(), tuple(self._ids))
 
     @property
@@ -134,25 +134,25 @@ class Answer:
         """
         size = self._target.n_ctx
         room, free_room = size - LEAST_ROOM, size - max(LEAST_ROOM, size // ROOM_SHARE)
-        hopeful = without_hopeless(request.messages, self._count, room)
-        if hopeful.num_left_out and (ids := self._fitting(hopeful, room)) is not None:
-            return self._note_left_out(ids, 0, hopeful.num_left_out)
+        answerable = without_oversized(request.messages, self._count, room)
+        if answerable.num_left_out and (ids := self._fitting(answerable, room)) is not None:
+            return self._note_left_out(ids, 0, answerable.num_left_out)
         first = 1 if request.messages[0].role == "system" else 0
-        waiting, num_before = hopeful.messages, 0
+        waiting, num_before = answerable.messages, 0
         if request.overflow is Overflow.DROP:
-            for kept in without_oldest(hopeful.messages, self._count, size):
+            for kept in without_oldest(answerable.messages, self._count, size):
                 if (ids := self._fitting(kept, free_room)) is not None:
-                    return self._note_left_out(ids, kept.num_left_out, hopeful.num_left_out)
+                    return self._note_left_out(ids, kept.num_left_out, answerable.num_left_out)
             waiting, num_before = (*waiting[:first], waiting[-1]), len(waiting) - first - 1
         for kept in without_unanswered(waiting):
             if (ids := self._fitting(kept, room)) is not None:
-                return self._note_left_out(ids, num_before, hopeful.num_left_out + kept.num_left_out)
+                return self._note_left_out(ids, num_before, answerable.num_left_out + kept.num_left_out)
         return None
 
     def _count(self, text: str) -> int:
         return len(self._tokenizer.tokenize(text, special=False))
 
-    def _fitting(self, kept: Kept, room: int) -> list[int] | None:
+    def _fitting(self, kept: TrimmedMessages, room: int) -> list[int] | None:
         ids = self._prompt.build(kept.messages)
         return ids if len(ids) <= room else None
 
@@ -160,11 +160,9 @@ class Answer:
         self.stats.left_out, self.stats.unanswered = num_messages, num_questions
         decisions, size = self.stats.decisions, self._target.n_ctx
         if num_messages:
-            decisions.append(f"the {num_messages} oldest messages are left out: the context holds {size:,} tokens")
+            decisions.append(_messages_left_out(num_messages, size))
         if num_questions:
-            decisions.append(
-                f"{num_questions} questions without an answer are left out: the context holds {size:,} tokens"
-            )
+            decisions.append(_questions_left_out(num_questions, size))
         return ids
 
     def _prefill(self, prompt: History, should_stop: Callable[[], bool]) -> Generator[Event, None, bool]:
@@ -189,14 +187,9 @@ class Answer:
         banned = self._tokenizer.eog_ids if request.ignore_eos else frozenset()
         sampler = Sampler(request.sampling, banned)
         pacer = self._pacer if self._pace.paced else None
-        speculation = Speculation(self._target, self._drafter, sampler, stats, prompt, pacer)
-        speculation.costs = self._pacer
-        # A seed repeats an answer at a fixed depth: the sizes of its passes must not follow what was measured.
-        speculation.pads = pacer is not None or sampler.greedy or request.sampling.seed is None
-        speculation.on_pass = self._passed
-        speculation.on_first_look, speculation.on_trace = self.on_first_look, self.on_trace
-        if self.tie_bound is not None:
-            speculation.tie_safe = TieSafe(self._target, sampler, self.tie_bound, stats)
+        speculation = Speculation(
+            self._target, self._drafter, sampler, stats, prompt, self._loop_config(sampler, pacer)
+        )
         if pacer is not None:
             pacer.pays_rework = self.tie_bound is not None
         wanted = request.max_tokens if request.max_tokens is not None else self._target.n_ctx
@@ -209,7 +202,7 @@ class Answer:
                 return FinishReason.CANCELLED
             ended = self._take(block)
             if pacer is not None:
-                stats.follow(pacer)
+                stats.record_pacing(pacer)
             wanted -= len(block.ids)
             if self._piece.spans:
                 yield self._chunk(self._piece)
@@ -221,11 +214,25 @@ class Answer:
                 yield StatsUpdate(request.request_id, self._snapshot())
         return FinishReason.LENGTH
 
+    def _loop_config(self, sampler: Sampler, pacer: Pacer | None) -> LoopConfig:
+        """``pacer`` is there where it decides; what passes cost is always measured, so that it is known."""
+        bound = self.tie_bound
+        return LoopConfig(
+            pacer=pacer,
+            costs=self._pacer,
+            # A seed repeats an answer at a fixed depth: the sizes of its passes must not follow what was measured.
+            pads=pacer is not None or sampler.greedy or self._request.sampling.seed is None,
+            tie_safe=None if bound is None else TieSafeVerifier(self._target, sampler, bound, self.stats),
+            on_pass=self._on_pass,
+            on_first_look=self.on_first_look,
+            on_trace=self.on_trace,
+        )
+
     def _snapshot(self) -> RunStats:
-        self.stats.plain_ms = self.plain_cost.told_ms if self.plain_cost is not None else None
+        self.stats.plain_ms = self.plain_cost.reported_ms if self.plain_cost is not None else None
         return self.stats.snapshot()
 
-    def _block(self, speculation: Speculation, wanted: int, should_stop: Callable[[], bool]) -> Block | None:
+    def _block(self, speculation: Speculation, wanted: int, should_stop: Callable[[], bool]) -> StepOutput | None:
         """The next tokens; None where a stop ended the pass in the middle."""
         try:
             return self._next_block(speculation, wanted)
@@ -234,33 +241,26 @@ class Answer:
                 raise
             return None
 
-    def _next_block(self, speculation: Speculation, wanted: int) -> Block:
+    def _next_block(self, speculation: Speculation, wanted: int) -> StepOutput:
         """One pass; where nothing is proposed, about `TEXT_INTERVAL_S` seconds of passes, after the first token."""
         is_eog, drafter = self._tokenizer.is_eog, self._drafter
-        if self.tie_bound is None and not self._detokenizer.may_stop:
+        if self.tie_bound is None and not self._detokenizer.has_stop_strings:
             if self._request.mode is Mode.OFF:
                 return speculation.run_plain(wanted, TEXT_INTERVAL_S if self._ids else 0.0, _ends_with(is_eog))
-            if isinstance(drafter, PacedDrafter) and (rest := min(drafter.rest(speculation.history), wanted)):
+            if isinstance(drafter, PacedDrafter) and (rest := min(drafter.pause_length(speculation.history), wanted)):
                 ends = _ends_with(is_eog)
                 return speculation.run_plain(
-                    rest, TEXT_INTERVAL_S, lambda history: ends(history) or drafter.wakes(history)
+                    rest, TEXT_INTERVAL_S, lambda history: ends(history) or drafter.ends_pause(history)
                 )
         return speculation.step(self._pace.depth, wanted)
 
-    def _tie_summary(self, bound: TieBound) -> str:
-        stats = self.stats
-        return (
-            f"tie-safe: {stats.tie_checks} near ties (margins under {bound.margin:.4f}) decided as in plain decoding, "
-            f"{stats.tie_tokens} tokens decoded again in {stats.tie_s * 1000.0:.0f} ms"
-        )
-
-    def _passed(self, num_tokens: int, passes_ms: Sequence[float]) -> None:
+    def _on_pass(self, num_tokens: int, passes_ms: Sequence[float]) -> None:
         if self.plain_cost is not None:  # before another curve is in force
-            self.plain_cost.passed(num_tokens, passes_ms)
+            self.plain_cost.observe_passes(num_tokens, passes_ms)
         if self.on_pass is not None and (news := self.on_pass(num_tokens, passes_ms)):
-            self.stats.tell(news)
+            self.stats.add_decision(news)
 
-    def _take(self, block: Block) -> FinishReason | None:
+    def _take(self, block: StepOutput) -> FinishReason | None:
         """Count the block and turn it into text, up to an end inside it; return what ended the answer, if any."""
         ids, sources = block.ids, block.sources
         ended: FinishReason | None = None
@@ -285,3 +285,45 @@ class Answer:
 def _ends_with(is_eog: Callable[[int], bool]) -> Callable[[History], bool]:
     """Whether the last token of a history ends an answer."""
     return lambda history: is_eog(int(history[-1]))
+
+
+def _messages_left_out(number: int, n_ctx: int) -> Sentence:
+    if number == 1:
+        return said("the oldest message is left out: the context holds {n_ctx:,} tokens", n_ctx=n_ctx)
+    return said(
+        "the {num_messages} oldest messages are left out: the context holds {n_ctx:,} tokens",
+        num_messages=number,
+        n_ctx=n_ctx,
+    )
+
+
+def _questions_left_out(number: int, n_ctx: int) -> Sentence:
+    if number == 1:
+        return said("a question without an answer is left out: the context holds {n_ctx:,} tokens", n_ctx=n_ctx)
+    return said(
+        "{num_questions} questions without an answer are left out: the context holds {n_ctx:,} tokens",
+        num_questions=number,
+        n_ctx=n_ctx,
+    )
+
+
+def _tie_summary(stats: StatsRecorder, margin: float) -> Sentence:
+    """What tie-safe decoding did; ``margin`` in logits."""
+    if stats.tie_checks == 1:
+        ties = said("1 near tie (margin under {margin:.4f}) decided as in plain decoding", margin=margin)
+    else:
+        ties = said(
+            "{number} near ties (margins under {margin:.4f}) decided as in plain decoding",
+            number=stats.tie_checks,
+            margin=margin,
+        )
+    milliseconds = stats.tie_s * 1000.0
+    if stats.tie_tokens == 1:
+        again = said("1 token decoded again in {milliseconds:.0f} ms", milliseconds=milliseconds)
+    else:
+        again = said(
+            "{number} tokens decoded again in {milliseconds:.0f} ms",
+            number=stats.tie_tokens,
+            milliseconds=milliseconds,
+        )
+    return said("tie-safe: {ties}, {again}", ties=ties, again=again)

@@ -1,4 +1,4 @@
-"""Which drafter a mode means, with the text that is kept from answer to answer. Knows no costs but by their pacer."""
+"""Which drafter a mode stands for, with the text index that is kept from answer to answer."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class DraftersByMode:
         suffix = self._suffix if mode in _WITH_SUFFIX else None
         text = self._lookup if mode in _WITH_LOOKUP else suffix
         if pacer is not None:
-            return PacedDrafter(pacer, text, model, may_rest=mode is Mode.AUTO)
+            return PacedDrafter(pacer, text, model, may_pause=mode is Mode.AUTO)
         if suffix is not None and model is not None:
             return HybridDrafter(suffix, model)
         return model or text or NoDrafter()

@@ -1,6 +1,7 @@
 """One target with its cache kept across turns, and what may draft for it: from a request to a stream of events.
 
-Owns the loaded models and the choice of the drafter. Knows no thread and no window: whoever iterates decides.
+A session holds the loaded models and chooses the drafter. It has no thread of its own: whoever iterates over the events
+drives it; `engine.session.worker` does on the engine thread.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from pathlib import Path
 from engine.cache.states import StateCache
 from engine.decoding.tie_safe import TieBound
 from engine.drafters.draft_model import DraftModelDrafter
-from engine.drafters.history import PastText, VocabularyIdentity, forget_files
+from engine.drafters.history import PastTextIndex, VocabularyIdentity, forget_files
 from engine.drafters.pairing import check_pair
 from engine.errors import DraftRefusedError, EngineError, ModeUnavailableError, TemplateError
 from engine.llama import library
@@ -22,7 +23,7 @@ from engine.loading.loading import (
     LoadedModel,
     LoadOptions,
     draft_options,
-    fitting,
+    fit_context,
     open_model,
     placement_notices,
     target_options,
@@ -37,9 +38,9 @@ from engine.sampling.sharpness import Sharpness
 from engine.sandbox.kernel_check import kernel_notices
 from engine.sentences import said
 from engine.session.answer import LEAST_ROOM, Answer
-from engine.session.draft_place import DraftPlace
+from engine.session.draft_placement import DraftPlacement
 from engine.session.drafter_choice import DraftersByMode
-from engine.session.summarising import Summarising
+from engine.session.summarising import Summariser
 from engine.storage.cost_store import CostStore, file_facts, key_of
 from engine.tuning.draft_cache import DraftCache
 from engine.tuning.target_attention import TargetAttention
@@ -65,14 +66,14 @@ class Session:
         state_folder: Path | None = None,
     ) -> None:
         self._inspect: Inspect = inspect or (lambda _path, _should_stop: None)
-        self.is_given_up: Callable[[], bool] = lambda: False  # what is loaded; a look at a file ends without a verdict
+        self.is_load_cancelled: Callable[[], bool] = lambda: False  # then a look at a file ends without a verdict
         self._request = LoadRequest("")
         self._target: LoadedModel | None = None
         self._draft: LoadedModel | None = None
         self._prompt: PromptBuilder | None = None
         self._drafters = DraftersByMode()
         self._past_folder = past_folder
-        self._past: PastText | None = None
+        self._past: PastTextIndex | None = None
         self._costs: PairCosts | None = None
         self._store = CostStore(cost_folder)
         self._experience = ExperienceStore(cost_folder)
@@ -91,9 +92,9 @@ class Session:
         Raises:
             EngineError: the target cannot be loaded; what was loaded before still answers.
         """
-        self._inspect(Path(request.target), self.is_given_up)
-        options = fitting([request.target], target_options(request))
-        options = TargetAttention(self._store).settled(request.target, options)
+        self._inspect(Path(request.target), self.is_load_cancelled)
+        options = fit_context([request.target], target_options(request))
+        options = TargetAttention(self._store).choose(request.target, options)
         target = open_model(request.target, options, lambda fraction: progress(request.target, fraction))
         try:
             prompt = PromptBuilder(target.model.vocab, target.model.chat_template)
@@ -111,7 +112,7 @@ class Session:
                 self.set_draft(request.draft, progress)
             except EngineError as error:
                 self._draft_reason = error.message
-                notices = (*notices, error.told)
+                notices = (*notices, error.one_line)
         return replace(self.ready(), notices=notices)
 
     def set_draft(self, path: str | None, progress: Progress = lambda _path, _fraction: True) -> EngineReady:
@@ -125,7 +126,7 @@ class Session:
         if path is None:
             self._close_draft(_NO_DRAFT)
             return self.ready()
-        self._inspect(Path(path), self.is_given_up)
+        self._inspect(Path(path), self.is_load_cancelled)
         draft = self._open_draft(path, target, lambda fraction: progress(path, fraction))
         self._close_draft("")
         self._draft, self._sharpness = draft, Sharpness()
@@ -142,7 +143,7 @@ class Session:
             return goes_on
 
         def open_with(options: LoadOptions) -> LoadedModel:
-            draft = open_model(path, fitting([path], cache.wanted(path, options)), go_on)
+            draft = open_model(path, fit_context([path], cache.known_best(path, options)), go_on)
             try:
                 check_pair(target.model.vocab, draft.model.vocab)
                 _check_memory(draft)
@@ -151,12 +152,12 @@ class Session:
                 raise
             return draft
 
-        options, place = draft_options(self._request, target.context.n_ctx), DraftPlace(self._store)
+        options, place = draft_options(self._request, target.context.n_ctx), DraftPlacement(self._store)
         if place.has_choice(self._request, target):
             draft = place.open(path, options, open_with, lambda: not goes_on)
         else:
             draft = open_with(options)
-        return cache.settled(path, draft, options, open_with)
+        return cache.open_best(path, draft, options, open_with)
 
     def ready(self) -> EngineReady:
         """What is loaded, and why which mode cannot run."""
@@ -201,13 +202,13 @@ class Session:
         note = ""
         if request.overflow is Overflow.SUMMARISE and request.raw_prompt is None:
             vocab = target.model.vocab
-            summarising = Summarising(
+            summarising = Summariser(
                 self._prompt.build,
                 lambda text: len(vocab.tokenize(text, special=False)),
                 target.context.n_ctx,
                 LEAST_ROOM,
             )
-            request = yield from summarising.fitted(
+            request = yield from summarising.fit(
                 request, lambda inner: self._answer(inner, lambda: should_stop() or should_skip()), should_stop
             )
             note = summarising.note
@@ -220,11 +221,11 @@ class Session:
         tie_safe = request.tie_safe and request.sampling.greedy
         reason = self._unavailable(target).get(request.mode, "")
         if tie_safe and request.mode is not Mode.OFF and target.sequence.num_snapshots is not None:
-            reason = "tie-safe needs a memory that can go back any distance, and this model's cannot."
+            reason = said("tie-safe needs a memory that can go back any distance, and this model's cannot.")
         mode = Mode.OFF if reason else request.mode
         costs = self._pair_costs()
         paced = mode is not Mode.OFF and request.depth is None
-        with self.interrupt.ends_passes_of(self._contexts()):
+        with self.interrupt.attached_to(self._contexts()):
             costs.prepare(paced=paced, should_stop=should_stop)
         pacer = costs.pacer if paced else None
         # A seed repeats an answer only where the drafts are the same, so what was said elsewhere is left out then.
@@ -233,26 +234,27 @@ class Session:
         index = self._past.index if self._past is not None and use_past else None
         model = self._draft_model(should_stop)
         if model is not None:
-            model.on_steps = costs.drafted
+            model.on_steps = costs.observe_draft_step
             model.sharpness = sharpness
         drafter = self._drafters.drafter(mode, model, pacer, index, target.model.vocab.eog_ids)
         request = replace(request, mode=mode)
         answer = Answer(target.sequence, target.model.vocab, drafter, request, self._prompt, costs.pacer)
-        answer.on_pass = None if tie_safe else costs.passed  # another number of threads would change the last bits
+        # Another number of threads would change the last bits.
+        answer.on_pass = None if tie_safe else costs.observe_passes
         answer.on_first_look = sharpness.observe if sharpness is not None else None
         answer.on_trace = self.on_trace
         answer.tie_bound = self._tie_bound_in_use() if tie_safe and mode is not Mode.OFF else None
         if model is not None:
-            model.on_failure = lambda why: answer.stats.tell(f"draft left out: {why}")
+            model.on_failure = lambda why: answer.stats.add_decision(said("draft left out: {reason}", reason=why))
         if reason:
             answer.stats.decisions.append(said("plain decoding instead: {reason}", reason=reason))
         if note:
             answer.stats.decisions.append(note)
         self.states.begin(request.conversation_id, answer.stats)
-        with self.interrupt.ends_passes_of(self._contexts()):
+        with self.interrupt.attached_to(self._contexts()):
             yield from answer.events(should_stop)
         if answer.plain_cost is not None and answer.plain_cost.is_too_high:
-            costs.doubt()
+            costs.request_check()
         if request.use_past:
             self._past_text().learn(answer.conversation_ids)
 
@@ -305,9 +307,9 @@ class Session:
         elif self._past_folder:
             forget_files(self._past_folder)
 
-    def _past_text(self) -> PastText:
+    def _past_text(self) -> PastTextIndex:
         if self._past is None:
-            self._past = PastText(self._past_folder, VocabularyIdentity(self._loaded().model.vocab))
+            self._past = PastTextIndex(self._past_folder, VocabularyIdentity(self._loaded().model.vocab))
         return self._past
 
     # ---- costs --------------------------------------------------------------------------------------------------
@@ -318,7 +320,7 @@ class Session:
         Raises:
             EngineError: no model is loaded, or a pass failed.
         """
-        with self.interrupt.ends_passes_of(self._contexts()):
+        with self.interrupt.attached_to(self._contexts()):
             self._pair_costs().measure(budget_s, should_stop)
 
     @property
@@ -379,7 +381,7 @@ def _try_template(prompt: PromptBuilder) -> tuple[str, ...]:
     try:
         prompt.build((Message("user", "Hello"),))
     except TemplateError as error:
-        return (error.told,)
+        return (error.one_line,)
     return ()
 
 

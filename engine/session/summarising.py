@@ -1,7 +1,7 @@
 """A conversation that has outgrown the context: the model itself summarises its oldest turns, and goes on from that.
 
 Decides which turns, asks for the summary, and puts it in their place. Where that cannot be, the caller leaves turns out
-as `engine.prompt.overflow` does. Knows no cache; whoever calls runs the answers.
+as `engine.prompt.overflow` does. The caller runs the answers.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from engine.errors import EngineError
-from engine.prompt.overflow import without_hopeless, without_oldest
+from engine.prompt.overflow import without_oldest, without_oversized
 from engine.records import (
     ChatRequest,
     Event,
@@ -24,7 +24,7 @@ from engine.records import (
     SummaryUpdate,
     TextChunk,
 )
-from engine.sentences import said
+from engine.sentences import Sentence, said
 
 ROOM_SHARE = 8  # this part of the context is for the answer, and as much for the summary
 _LEAST_TOKENS, _MOST_TOKENS = 48, 512  # of a summary
@@ -58,14 +58,14 @@ def with_summary(messages: Sequence[Message], num_messages: int, summary: str) -
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class SummaryPlan:
     """So many of the oldest messages are to be summarised, by this request."""
 
     num_messages: int
     request: ChatRequest
 
 
-class Summarising:
+class Summariser:
     """Makes a request fit. ``count`` gives the tokens of a text, ``n_ctx`` is what the context holds."""
 
     def __init__(self, build: Build, count: Callable[[str], int], n_ctx: int, least_room: int) -> None:
@@ -73,9 +73,9 @@ class Summarising:
         self._count = count
         self._n_ctx = n_ctx
         self._least_room = least_room
-        self.note = ""  # for the decisions of the answer
+        self.note: str = ""  # for the decisions of the answer
 
-    def fitted(
+    def fit(
         self, request: ChatRequest, run: Run, should_stop: Callable[[], bool]
     ) -> Generator[Event, None, ChatRequest]:
         """Yield how the summary comes along; return the request to answer, which leaves turns out if it must.
@@ -85,22 +85,22 @@ class Summarising:
         dropping = replace(request, overflow=Overflow.DROP)
         if len(self._build(request.messages)) <= self._n_ctx - self._least_room:
             return dropping
-        hopeful = without_hopeless(request.messages, self._count, self._n_ctx - self._least_room)
-        if hopeful.num_left_out and len(self._build(hopeful.messages)) <= self._n_ctx - self._least_room:
+        answerable = without_oversized(request.messages, self._count, self._n_ctx - self._least_room)
+        if answerable.num_left_out and len(self._build(answerable.messages)) <= self._n_ctx - self._least_room:
             return dropping  # it is enough to leave questions out that had no answer, and so the answer will
-        plan = self._plan(replace(request, messages=hopeful.messages))
+        plan = self._plan(replace(request, messages=answerable.messages))
         if plan is None:
             yield self._failed(request, 0, said("The oldest turns are too long to be summarised."))
             return dropping
         try:
-            summary, why = yield from self._written(plan, run)
+            summary, why = yield from self._write(plan, run)
         except EngineError as error:
             summary, why = "", error.message
         if not summary:
             if not should_stop():
                 yield self._failed(request, plan.num_messages, why)
             return dropping
-        self.note = f"the {plan.num_messages} oldest messages are sent as a summary"
+        self.note = _note(plan.num_messages)
         yield SummaryUpdate(request.request_id, plan.num_messages, summary, complete=True)
         return replace(dropping, messages=with_summary(request.messages, plan.num_messages, summary))
 
@@ -108,7 +108,7 @@ class Summarising:
     def _failed(request: ChatRequest, num_messages: int, why: str) -> SummaryUpdate:
         return SummaryUpdate(request.request_id, num_messages, failure=why)
 
-    def _plan(self, request: ChatRequest) -> Plan | None:
+    def _plan(self, request: ChatRequest) -> SummaryPlan | None:
         """As few of the oldest turns as leave room for summary and answer; None where that cannot be."""
         length = max(_LEAST_TOKENS, min(_MOST_TOKENS, self._n_ctx // ROOM_SHARE))
         room = max(self._least_room, self._n_ctx // ROOM_SHARE)
@@ -122,11 +122,13 @@ class Summarising:
                 return None
             plain = SamplingParams(temperature=0.0)
             inner = replace(request, messages=asked, sampling=plain, max_tokens=length, use_past=False, stop=())
-            return Plan(kept.num_left_out, replace(inner, overflow=Overflow.STOP, tie_safe=False, ignore_eos=False))
+            return SummaryPlan(
+                kept.num_left_out, replace(inner, overflow=Overflow.STOP, tie_safe=False, ignore_eos=False)
+            )
         return None
 
     @staticmethod
-    def _written(plan: Plan, run: Run) -> Generator[Event, None, tuple[str, str]]:
+    def _write(plan: SummaryPlan, run: Run) -> Generator[Event, None, tuple[str, str]]:
         """Have it written; return it, or nothing and why."""
         text, number, request_id = "", plan.num_messages, plan.request.request_id
         yield SummaryUpdate(request_id, number)
@@ -143,6 +145,12 @@ class Summarising:
             return "", said("The summary was cancelled.")
         summary = _tidied(text, cut=reason is FinishReason.LENGTH)
         return summary, "" if summary else said("The model wrote no summary.")
+
+
+def _note(num_messages: int) -> Sentence:
+    if num_messages == 1:
+        return said("the oldest message is sent as a summary")
+    return said("the {num_messages} oldest messages are sent as a summary", num_messages=num_messages)
 
 
 def _tidied(text: str, *, cut: bool) -> str:

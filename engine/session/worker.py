@@ -1,4 +1,4 @@
-"""The engine thread: commands in by a queue, events out by a callback on this thread. Knows no window.
+"""The engine thread: commands in by a queue, events out by a callback on this thread.
 
 The only call that reaches into a running answer is `stop`; everything else waits its turn.
 """
@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 from engine.errors import EngineError, LoadCancelledError, PromptTooLongError
 from engine.records import ChatRequest, CountRequest, EngineFailed, Event, LoadProgress, LoadRequest, Problem
 from engine.sentences import said
-from engine.session.token_counts import TokenCounts
+from engine.session.token_counter import TokenCounter
 
 if TYPE_CHECKING:
     from engine.llama.interrupt import Interrupt
@@ -65,7 +65,7 @@ class _ForgetPast:
 
 
 @dataclass(frozen=True, slots=True)
-class _KeepStates:
+class _SetStateLimit:
     disk_bytes: int
 
 
@@ -76,12 +76,13 @@ class _ForgetState:
 
 @dataclass(frozen=True, slots=True)
 class _Count:
-    """There is something to count; what, the counter knows."""
+    """Texts wait in the `TokenCounter`."""
 
 
-_Work = _Load | _SetDraft | _Generate | _ForgetPast | _KeepStates | _ForgetState | _Count
+_Work = _Load | _SetDraft | _Generate | _ForgetPast | _SetStateLimit | _ForgetState | _Count
 _Command = _Work | None  # None ends the thread
-_FORGETTING = (_ForgetPast, _ForgetState, _KeepStates)  # done though the app ends: it would stay on the disk for good
+# Done though the app ends: what is to be forgotten would stay on the disk for good.
+_FORGETTING = (_ForgetPast, _ForgetState, _SetStateLimit)
 
 
 class EngineWorker:
@@ -105,8 +106,8 @@ class EngineWorker:
         self._interrupt: Interrupt | None = None  # ends the pass of an answer that is stopped, or one that is measured
         self._measures = False  # in idle time
         self._closing = threading.Event()
-        self._counts = TokenCounts()
-        self._taken: deque[_Command] = deque()  # out of the queue, to see what they are; theirs is the next turn
+        self._counts = TokenCounter()
+        self._dequeued: deque[_Command] = deque()  # out of the queue, to see what they are; theirs is the next turn
 
     def start(self) -> None:
         """Start the thread."""
@@ -120,13 +121,13 @@ class EngineWorker:
         with self._lock:
             self._num_loads += 1
             self._loads.append(_Load(request, self._num_loads, self._num_queued))
-            self._ask(self._loads[-1])
+            self._enqueue(self._loads[-1])
 
     def set_draft(self, path: str | None) -> None:
         """Use another draft or none; answers with `EngineReady` or `EngineFailed`."""
         with self._lock:
             self._num_loads += 1
-            self._ask(_SetDraft(path, self._num_loads, self._num_queued))
+            self._enqueue(_SetDraft(path, self._num_loads, self._num_queued))
 
     def stop_loading(self) -> None:
         """End every load asked for so far, as another one would: what was loaded before it stays usable."""
@@ -137,15 +138,15 @@ class EngineWorker:
         """Make an answer; ends with `Finished` or `EngineFailed` of this request."""
         with self._lock:
             self._num_queued += 1
-            self._ask(_Generate(request, self._num_queued))
+            self._enqueue(_Generate(request, self._num_queued))
 
     def forget_past(self) -> None:
         """Lose what was learnt from past conversations; answers nothing."""
         self._commands.put(_ForgetPast())
 
-    def keep_states(self, disk_bytes: int) -> None:
-        """Keep the caches of conversations, with so many bytes on the disk; 0: none, and what there is goes."""
-        self._commands.put(_KeepStates(disk_bytes))
+    def set_state_limit(self, disk_bytes: int) -> None:
+        """Keep the caches of conversations, with at most so many bytes on the disk; 0 removes them all."""
+        self._commands.put(_SetStateLimit(disk_bytes))
 
     def forget_state(self, conversation_id: int) -> None:
         """Lose what is kept of the cache of a conversation; answers nothing."""
@@ -153,7 +154,7 @@ class EngineWorker:
 
     def count(self, request: CountRequest) -> None:
         """Count tokens, also between the steps of an answer; answers with `TokensCounted`."""
-        self._counts.ask(request)
+        self._counts.submit(request)
         self._commands.put(_Count())
 
     def stop(self) -> None:
@@ -173,14 +174,14 @@ class EngineWorker:
         self._closing.set()
         self.stop()
         with self._lock:
-            self._ask(None)
+            self._enqueue(None)
         if self._begins is not None:
             self._begins.set()
         if self._thread.is_alive():
             self._thread.join(timeout_s)
         return not self._thread.is_alive()
 
-    def _ask(self, command: _Command) -> None:
+    def _enqueue(self, command: _Command) -> None:
         """Queue what somebody waits for, with the lock held: a pass that is only measured ends for it."""
         self._commands.put(command)
         if self._interrupt is not None and self._measures:
@@ -198,19 +199,19 @@ class EngineWorker:
             self._interrupt = session.interrupt
         except Exception:  # a library of llama.cpp's is missing: who asks for something must not wait for ever
             log.exception("the engine could not be started")
-            self._refuse_all()
+            self._fail_all()
             return
         while (command := self._next_command(session)) is not None:
             if self._closing.is_set() and not isinstance(command, _FORGETTING):
                 continue
             try:
-                self._do(session, command)
+                self._execute(session, command)
             except EngineError as error:
                 needed = error.num_tokens if isinstance(error, PromptTooLongError) else 0
-                self._tell_failure(command, error.problem, needed, isinstance(error, LoadCancelledError))
+                self._report_failure(command, error.problem, needed, isinstance(error, LoadCancelledError))
             except Exception:  # the thread must outlive every surprise, and the user must hear of it
                 log.exception("unexpected error in the engine")
-                self._tell_failure(command, UNEXPECTED)
+                self._report_failure(command, UNEXPECTED)
         session.close()
 
     def _is_over(self) -> bool:
@@ -220,17 +221,17 @@ class EngineWorker:
         """
         if not self._closing.is_set():
             return False
-        self._others_wait()
-        forgetting = [command for command in self._taken if isinstance(command, _FORGETTING)]
+        self._has_other_commands()
+        forgetting = [command for command in self._dequeued if isinstance(command, _FORGETTING)]
         # How much may be kept is said at every start; said once more, it was changed.
-        return not forgetting or (len(forgetting) == 1 and isinstance(forgetting[0], _KeepStates))
+        return not forgetting or (len(forgetting) == 1 and isinstance(forgetting[0], _SetStateLimit))
 
-    def _refuse_all(self) -> None:
+    def _fail_all(self) -> None:
         while (command := self._commands.get()) is not None:
             if not self._closing.is_set():
-                self._tell_failure(command, UNEXPECTED)
+                self._report_failure(command, UNEXPECTED)
 
-    def _tell_failure(self, command: _Work, problem: Problem, needed: int = 0, was_cancelled: bool = False) -> None:
+    def _report_failure(self, command: _Work, problem: Problem, needed: int = 0, was_cancelled: bool = False) -> None:
         """Answer a command that waits for an answer; what nobody waits for would be taken for another's."""
         if isinstance(command, _Load | _SetDraft | _Generate):
             self._on_event(EngineFailed(problem, _request_id(command), needed, was_cancelled))
@@ -253,7 +254,7 @@ class EngineWorker:
             session.interrupt.clear()
             self._measures = True
         try:
-            session.measure(should_stop=lambda: self._is_wanted(session))
+            session.measure(should_stop=lambda: self._is_preempted(session))
         except Exception:  # nobody asked for it, so nobody is told; what is asked for is still answered
             log.exception("the costs could not be measured; depths stay fixed")
         finally:
@@ -281,33 +282,33 @@ class EngineWorker:
         Raises:
             queue.Empty: there was none in so many seconds.
         """
-        return self._taken.popleft() if self._taken else self._commands.get(timeout=timeout_s)
+        return self._dequeued.popleft() if self._dequeued else self._commands.get(timeout=timeout_s)
 
-    def _is_wanted(self, session: Session) -> bool:
-        """Whether something waits for measuring to end; what is only to be counted is counted between its passes."""
+    def _is_preempted(self, session: Session) -> bool:
+        """Whether a command waits for measuring to end; texts are counted between its passes."""
         self._count_all(session)
-        return bool(self._taken)
+        return bool(self._dequeued)
 
     def _count_all(self, session: Session) -> None:
         """Count what there is to count, unless something else comes."""
-        while not (others_wait := self._others_wait()) and self._counts.has_work:
-            self._count_a_little(session)
-        if others_wait and self._counts.has_work:  # behind them; what was asked for only now brings its own command
-            self._taken.append(_Count())
+        while not (has_others := self._has_other_commands()) and self._counts.has_work:
+            self._count_slice(session)
+        if has_others and self._counts.has_work:  # behind them; what was asked for only now brings its own command
+            self._dequeued.append(_Count())
 
-    def _others_wait(self) -> bool:
-        """Whether anything waits that is not to be counted. One `_Count` stands for all that is, so none is kept."""
+    def _has_other_commands(self) -> bool:
+        """Empty the queue; whether another command than `_Count` waits. Those are dropped: the counter has a queue."""
         while not self._commands.empty():
-            self._taken.append(self._commands.get())
-        self._taken = deque(command for command in self._taken if not isinstance(command, _Count))
-        return bool(self._taken)
+            self._dequeued.append(self._commands.get())
+        self._dequeued = deque(command for command in self._dequeued if not isinstance(command, _Count))
+        return bool(self._dequeued)
 
-    def _do(self, session: Session, command: _Work) -> None:
+    def _execute(self, session: Session, command: _Work) -> None:
         if isinstance(command, _Load | _SetDraft):
             self._load(session, command)
         elif isinstance(command, _ForgetPast):
             self._forget_past(session)
-        elif isinstance(command, _KeepStates):
+        elif isinstance(command, _SetStateLimit):
             session.states.set_limit(command.disk_bytes)
         elif isinstance(command, _ForgetState):
             session.states.forget(command.conversation_id)
@@ -321,14 +322,14 @@ class EngineWorker:
             stopped, skipped = lambda: serial <= self._stopped_through, lambda: serial <= self._skipped_through
             for event in session.generate(command.request, stopped, skipped):
                 self._on_event(event)
-                self._count_a_little(session)
+                self._count_slice(session)
 
-    def _count_a_little(self, session: Session) -> None:
+    def _count_slice(self, session: Session) -> None:
         try:
             counted = self._counts.work(session.count_tokens)
         except Exception:  # an answer in the making must not end because of it
             log.exception("a text could not be counted")
-            counted = self._counts.give_up()
+            counted = self._counts.fail_current()
         if counted is not None:
             self._on_event(counted)
 
@@ -345,17 +346,17 @@ class EngineWorker:
             EngineError: it failed, or was given up.
         """
 
-        def is_given_up() -> bool:
-            return self._is_given_up(command)
+        def is_load_cancelled() -> bool:
+            return self._is_load_cancelled(command)
 
         def on_progress(path: str, fraction: float) -> bool:
             self._on_event(LoadProgress(path, fraction))
-            return not is_given_up()
+            return not is_load_cancelled()
 
-        session.is_given_up = is_given_up
+        session.is_load_cancelled = is_load_cancelled
         path = command.request.target if isinstance(command, _Load) else command.path
         try:
-            if is_given_up():
+            if is_load_cancelled():
                 raise LoadCancelledError(said("Loading {path} was cancelled.", path=Path(path or "").name))
             if isinstance(command, _Load):
                 self._on_event(session.load(command.request, on_progress))
@@ -365,7 +366,7 @@ class EngineWorker:
             with self._lock:
                 self._loads = [load for load in self._loads if load is not command]
 
-    def _is_given_up(self, command: _Load | _SetDraft) -> bool:
+    def _is_load_cancelled(self, command: _Load | _SetDraft) -> bool:
         """Whether nobody wants a load any more.
 
         The app closes, it was ended, an answer that waited for it was stopped, or another target is to be loaded and no

@@ -1,6 +1,6 @@
 """Keeps measured costs for the next start: a small JSON file in a folder that the caller names.
 
-A damaged or foreign file is as good as none. Knows no model: whoever measures says under which key.
+A damaged or foreign file is as good as none. Whoever measures gives the key.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from engine.gguf.model_parts import all_parts
-from engine.storage.kept_file import KeptFile, with_latest
+from engine.storage.json_store import JsonStore, with_latest
 
 FILE_NAME = "pass-costs.json"
 _FORMAT = 1  # of what is in it; another number forgets it all
@@ -48,7 +48,7 @@ class CostStore:
     """Costs by key: in memory, and in ``folder`` where one is given."""
 
     def __init__(self, folder: Path | None = None) -> None:
-        self._file = KeptFile(folder / FILE_NAME, "costs", _FORMAT) if folder is not None else None
+        self._file = JsonStore(folder / FILE_NAME, "costs", _FORMAT) if folder is not None else None
         kept = self._file.read(_costs) if self._file is not None else {}
         self._kept = dict(list(kept.items())[-MAX_KEPT:])
 

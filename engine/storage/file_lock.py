@@ -1,6 +1,6 @@
 """A lock between processes, by a file of its own: who reads a file, changes it and writes it, is alone meanwhile.
 
-The system lets go of it where a process ends, however that happens. Knows not what is written.
+The system lets go of it where a process ends, however that happens.
 """
 
 from __future__ import annotations

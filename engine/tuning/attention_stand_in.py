@@ -1,7 +1,4 @@
-"""One layer of random weights with the heads of some model: what attention takes there, without the rest of the model.
-
-Owns the shape and its file; knows nothing of what is decided by it.
-"""
+"""A model of one layer of random weights with the heads of another model: it measures attention without the rest."""
 
 from __future__ import annotations
 

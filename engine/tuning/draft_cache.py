@@ -4,7 +4,7 @@ llama.cpp's fused attention goes through the cache token by token where a pass h
 In separate steps over keys of q8_0 (values stay f16) the same takes a fraction of the time: on the built-in draft two
 fifths at 200 tokens of context, an eighth at 1,900. Other drafts and processors differ, so both are tried for a moment
 when a draft is first used, and what was found is kept. A draft's numbers only decide what is proposed: what the target
-makes of it is the same. Knows no answers.
+makes of it is the same.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ class DraftCache:
         """What was measured is kept in ``store``."""
         self._store = store
 
-    def wanted(self, path: str, options: LoadOptions) -> LoadOptions:
+    def known_best(self, path: str, options: LoadOptions) -> LoadOptions:
         """``options`` with the faster cache, where it is known already."""
         if not _is_open(options) or (library.supports_gpu() and options.gpu_layers != 0):
             return options
@@ -58,13 +58,13 @@ class DraftCache:
         steps_ms = [costs.bands[min(costs.bands)][1] for costs in kept if costs is not None]
         return _better(options, steps_ms) if len(steps_ms) == len(kept) else options
 
-    def settled(self, path: str, draft: LoadedModel, options: LoadOptions, open_with: Open) -> LoadedModel:
+    def open_best(self, path: str, draft: LoadedModel, options: LoadOptions, open_with: Open) -> LoadedModel:
         """The draft, which was opened with ``options``, or itself opened anew by ``open_with`` where that is faster.
 
         Raises:
             EngineError: it could not be tried; the draft is closed.
         """
-        if self.wanted(path, options) != options or not _is_worth_trying(draft, options):
+        if self.known_best(path, options) != options or not _is_worth_trying(draft, options):
             return draft
         if self._store.get(self._key(path, options)):  # tried already
             return draft

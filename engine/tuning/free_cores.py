@@ -1,4 +1,4 @@
-"""Whether cores that another program took are free again, by the idle time that the system counts. Knows no passes."""
+"""Whether cores that another program took are free again, by the idle time that the system counts."""
 
 from __future__ import annotations
 

@@ -4,7 +4,7 @@ llama.cpp fuses attention wherever it can. On processors the fused kernel goes t
 a pass, where separate steps are products of matrices: from a few hundred tokens of context on, these can take half as
 long, and least for passes of several tokens, which is what drafting lives on. How much differs by heads and processor,
 so both are tried on a layer with the same heads, which takes a moment whatever the model's size, and what was found is
-kept. Both are the target's own arithmetic, rounded differently. Knows no answers.
+kept. Both are the target's own arithmetic, rounded differently.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ class TargetAttention:
         """What was measured is kept in ``store``."""
         self._store = store
 
-    def settled(self, path: str, options: LoadOptions) -> LoadOptions:
+    def choose(self, path: str, options: LoadOptions) -> LoadOptions:
         """``options``, whose context is settled, with attention in separate steps where that is faster and has room.
 
         Raises:

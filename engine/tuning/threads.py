@@ -1,7 +1,7 @@
 """How many threads compute: chosen by measurement, fewer while other programs want the cores, more again after.
 
 OpenMP's threads wait for each other at every operation; when another program takes one of their cores, passes suddenly
-take several times as long, and fewer threads are faster. Knows passes by size and time only.
+take several times as long, and fewer threads are faster.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping, Sequence
 
+from engine.sentences import Sentence, said
 from engine.tuning.free_cores import FreeCores
 
 COLLAPSED = 2.5  # times what a pass of this size usually takes
@@ -60,12 +61,12 @@ class ThreadControl:
         """
         self.best = self.threads = best
         self.most = max(best, most)
-        self.reason = ""
+        self.reason: str = ""
         self._clock, self._free = clock, free
-        self._believing = False  # that the cores are free again: the trial is because of that
+        self._trusts_free_cores = False  # that the cores are free again: the trial is because of that
         self._usual: dict[int, dict[int, float]] = {}  # by threads and size of a pass, with nobody in the way
         self._recent: dict[int, float] = {}  # with the threads in force, whatever happens
-        self._strikes = 0
+        self._num_collapsed = 0
         self._before: int | None = None  # on trial: go back to this where it is not better
         self._shares: list[float] = []
         self._lost_ms = 0.0  # by the trial, against what passes took before
@@ -97,8 +98,8 @@ class ThreadControl:
         collapsed = self._collapsed(num_tokens, milliseconds) and self.threads > 1
         more = min(2 * self.threads, self.most)
         if not collapsed and self.threads < more and self._free is not None:
-            self._believing = self._free.are_back(more, self.threads)
-            if self._believing:
+            self._trusts_free_cores = self._free.are_back(more, self.threads)
+            if self._trusts_free_cores:
                 return self._begin(more)
         if self._clock() < self._try_at:
             return False
@@ -115,14 +116,14 @@ class ThreadControl:
         known = self._usual.setdefault(self.threads, {})
         usual = known.setdefault(num_tokens, milliseconds)
         if milliseconds > COLLAPSED * usual:
-            self._strikes += 1
-            return self._strikes >= PATIENCE
-        self._strikes = 0
+            self._num_collapsed += 1
+            return self._num_collapsed >= PATIENCE
+        self._num_collapsed = 0
         known[num_tokens] = usual + (milliseconds - usual) * (_FALLS if milliseconds < usual else _RISES)
         return False
 
     def _begin(self, threads: int) -> bool:
-        self._before, self.threads, self._shares, self._strikes = self.threads, threads, [], 0
+        self._before, self.threads, self._shares, self._num_collapsed = self.threads, threads, [], 0
         self._lost_ms = 0.0
         return True
 
@@ -148,8 +149,8 @@ class ThreadControl:
             self._usual.pop(before, None)  # it is not the threads: passes have become dearer
         if was_collapse or rises:
             self._postpone(self._lost_ms)
-        if self._believing and self._free is not None:
-            self._believing = False
+        if self._trusts_free_cores and self._free is not None:
+            self._trusts_free_cores = False
             self._free.learn(were_back=False)
         return True
 
@@ -164,13 +165,13 @@ class ThreadControl:
                 self._free.learn(were_back=paid)
                 self._free.begin(taken=True)
             self._fewer = {}
-            self.reason = f"{_counted(before)} to {self.threads}: another program uses the cores"
+            self.reason = _changed(before, self.threads, said("another program uses the cores"))
             return
-        self._try_at, self._believing = self._clock(), False
+        self._try_at, self._trusts_free_cores = self._clock(), False
         self._fewer, self._won_ms = slower, 0.0
-        why = "the cores are free again" if self.threads <= self.best else "that is faster here"
+        why = said("the cores are free again") if self.threads <= self.best else said("that is faster here")
         self.best = max(self.best, self.threads)
-        self.reason = f"{_counted(before)} to {self.threads}: {why}"
+        self.reason = _changed(before, self.threads, why)
 
     def _postpone(self, lost_ms: float) -> None:
         """Wait before the next trial; where threads were taken away, no longer than makes such losses small."""
@@ -227,5 +228,6 @@ def _nearest(passes_ms: Mapping[int, float], num_tokens: int) -> float:
     return passes_ms[min(passes_ms, key=lambda size: abs(size - num_tokens))]
 
 
-def _counted(threads: int) -> str:
-    return "1 thread" if threads == 1 else f"{threads} threads"
+def _changed(before: int, threads: int, why: Sentence) -> Sentence:
+    counted = said("1 thread") if before == 1 else said("{number} threads", number=before)
+    return said("{before} to {threads}: {why}", before=counted, threads=threads, why=why)

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from pair import Pair, open_pair
 from scipy import stats
 
-from engine.decoding.loop import Block, Speculation
+from engine.decoding.loop import LoopConfig, Speculation, StepOutput
 from engine.decoding.stats import StatsRecorder
 from engine.drafters.base import Draft, Drafter
 from engine.pacing.constants import MAX_DEPTH
@@ -77,9 +77,9 @@ class Answers:
         for _ in target.prefill(prompt[cached:-1]):
             pass
         recorder = StatsRecorder(Mode.OFF, target.n_ctx)
-        speculation = Speculation(target, self._drafter, Sampler(sampling), recorder, prompt, self._pacer)
-        if self._sharpness is not None:
-            speculation.on_first_look = self._sharpness.observe
+        observe = self._sharpness.observe if self._sharpness is not None else None
+        config = LoopConfig(pacer=self._pacer, on_first_look=observe)
+        speculation = Speculation(target, self._drafter, Sampler(sampling), recorder, prompt, config)
         ids: list[int] = []
         while len(ids) < NUM_POSITIONS and speculation.room > 0:
             before, padded = recorder.proposed, self._curve.num_padded
@@ -91,13 +91,13 @@ class Answers:
         self.totals.rejected += recorder.rolled_back
         return ids[:NUM_POSITIONS]
 
-    def _next(self, speculation: Speculation, wanted: int) -> Block:
+    def _next(self, speculation: Speculation, wanted: int) -> StepOutput:
         """As an answer goes on; a paced one wants many tokens, so that its passes may go deep."""
         if self._depth is not None:
             return speculation.step(self._depth, wanted)
         drafter = self._drafter
-        if isinstance(drafter, PacedDrafter) and (rest := min(drafter.rest(speculation.history), wanted)):
-            return speculation.run_plain(rest, 60.0, drafter.wakes)
+        if isinstance(drafter, PacedDrafter) and (rest := min(drafter.pause_length(speculation.history), wanted)):
+            return speculation.run_plain(rest, 60.0, drafter.ends_pause)
         return speculation.step(MAX_DEPTH, MAX_DEPTH + 1)
 
 

@@ -31,7 +31,7 @@ from engine.drafters.draft_model import DraftModelDrafter
 from engine.interfaces import Rows
 from engine.llama.context import ContextParams, LlamaContext
 from engine.llama.model import LlamaModel
-from engine.llama.top_chain import NUM_CANDIDATES
+from engine.llama.top_k_sampler import NUM_CANDIDATES
 from engine.records import ChatRequest, Finished, LoadRequest, SamplingParams, Source
 from engine.sampling.sampler import Sampler, top_probability
 from engine.sequence import CachedSequence

@@ -26,11 +26,12 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 from curves import InjectedCurve, random_curve
 
-from engine.decoding import loop as speculate
+import engine.pacing.drafter
+from engine.decoding import loop
+from engine.decoding.loop import LoopConfig, Speculation
 from engine.decoding.stats import StatsRecorder
 from engine.drafters import draft_model
 from engine.drafters.draft_model import DraftModelDrafter
-from engine.pacing import drafter as paced
 from engine.pacing.constants import MAX_DEPTH
 from engine.pacing.drafter import PacedDrafter
 from engine.records import Mode, SamplingParams
@@ -78,10 +79,10 @@ class Deep(Answering):
         model = DraftModelDrafter(CachedSequence(MarkovModel(Q_LOGITS)), N_VOCAB, frozenset())
         self.drafters = {
             "auto": PacedDrafter(self.pacer, self.suffix, model),
-            "hybrid": PacedDrafter(self.pacer, self.suffix, model, may_rest=False),
-            "draft": PacedDrafter(self.pacer, None, model, may_rest=False),
-            "suffix": PacedDrafter(self.pacer, self.suffix, None, may_rest=False),
-            "ngram": PacedDrafter(self.pacer, self.text, None, may_rest=False),
+            "hybrid": PacedDrafter(self.pacer, self.suffix, model, may_pause=False),
+            "draft": PacedDrafter(self.pacer, None, model, may_pause=False),
+            "suffix": PacedDrafter(self.pacer, self.suffix, None, may_pause=False),
+            "ngram": PacedDrafter(self.pacer, self.text, None, may_pause=False),
         }
 
     def beginning(self, mode: str, sampling: SamplingParams, prompt: list[int]) -> list[int]:
@@ -92,7 +93,8 @@ class Deep(Answering):
             pass
         stats_of = StatsRecorder(Mode.AUTO, 256)
         drafter = self.drafters[mode]
-        speculation = speculate.Speculation(self.target, drafter, Sampler(sampling), stats_of, ids, self.pacer)
+        config = LoopConfig(pacer=self.pacer)
+        speculation = Speculation(self.target, drafter, Sampler(sampling), stats_of, ids, config)
         given: list[int] = []
         while len(given) < LENGTH:
             before = stats_of.proposed
@@ -105,7 +107,7 @@ def count(job: tuple[str, int]) -> Counted:
     """The answers of one curve."""
     mode, number = job
     clock = Clock((_OF_CLOCKS, number))
-    for module in (speculate, paced, draft_model):
+    for module in (loop, engine.pacing.drafter, draft_model):
         module.perf_counter = clock  # type: ignore[attr-defined]
     answering = Deep(number)
     prompt = likely_path(12)

@@ -85,7 +85,7 @@ class PuppetWorker:
     def forget_past(self) -> None:
         self.num_forgotten += 1
 
-    def keep_states(self, disk_bytes: int) -> None:
+    def set_state_limit(self, disk_bytes: int) -> None:
         self.state_limits.append(disk_bytes)
 
     def forget_state(self, conversation_id: int) -> None:

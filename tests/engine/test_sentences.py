@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -53,6 +54,23 @@ def test_nothing_is_lost_on_the_way_through_json(first: Field, second: Field) ->
     assert [type(value) for value in back.fields.values()] == [type(value) for value in sentence.fields.values()]
 
 
+@pytest.mark.parametrize(
+    "template",
+    ["{x:>999999999}", "{x:{y}}", "{x.__class__}", "{x[0]}", "{0}", "{x!r:>9}", "{x", "x}"],
+)
+def test_a_stored_template_that_asks_for_more_than_its_fields_is_refused(template: str) -> None:
+    with pytest.raises(ValueError, match=r"fields|[Ss]ingle|expected"):
+        from_json({"template": template, "context": "Problems", "fields": {"x": "a", "y": "9999999"}})
+
+
+def test_stored_templates_with_figures_and_doubled_braces_are_read() -> None:
+    for sentence in (
+        said("{n:,.1f} ms of {m:.0f} %, {k:,} {name!r} {{as it is}}", n=1234.5, m=3.2, k=7000, name="x"),
+        said("{not a field"),
+    ):
+        assert from_json(to_json(sentence)) == sentence
+
+
 def test_a_phrase_keeps_where_it_is_known() -> None:
     back = from_json(json.loads(json.dumps(to_json(said("{label}!", label=phrase("Settings", "Language"))))))
     assert back.fields["label"].context == "Settings"
@@ -60,8 +78,8 @@ def test_a_phrase_keeps_where_it_is_known() -> None:
 
 def test_an_error_in_one_line_keeps_its_parts() -> None:
     error: PacelineError = ModelLoadError(said("{name} broke.", name="x"), "Try another.")
-    assert error.told == "The model could not be loaded: x broke. Try another."
-    message = error.told.fields["message"]
+    assert error.one_line == "The model could not be loaded: x broke. Try another."
+    message = error.one_line.fields["message"]
     assert isinstance(message, Sentence)
     assert message.fields == {"name": "x"}
     assert str(error) == "x broke."

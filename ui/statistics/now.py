@@ -14,9 +14,9 @@ from ui.statistics.page import StatsPage, heading
 from ui.statistics.parts import AcceptedPart, SplitPart, grid, large, line, source_counts, source_parts
 from ui.statistics.plots import Part, Sparkline, StackedBar
 from ui.statistics.words import ESTIMATED, MEASURED, MEMORY_KEYS, SOURCES, answer_texts, help_of, memory_texts, name_of
-from ui.text.engine_words import engine_sentence
 from ui.text.formatting import UNKNOWN, hover
 from ui.text.language import translate
+from ui.text.problem_words import in_language
 from ui.text.setting_words import sentence
 from ui.theme.theme import Theme
 from ui.widgets.figures import INSET_PX, LegendRow
@@ -249,7 +249,7 @@ class NowPage(StatsPage):
         if stats.decisions == self._told_decisions:
             return
         self._told_decisions = stats.decisions
-        reasons = [sentence(engine_sentence(reason)) for reason in stats.decisions]
+        reasons = [sentence(in_language(reason)) for reason in stats.decisions]
         text = f"{reasons[-1]}." if reasons else UNKNOWN
         if text != self.why.text():
             self.why.setText(text)

@@ -10,6 +10,7 @@ from PySide6.QtGui import Qt as GuiQt
 from engine.records import RunStats
 from ui.text.engine_words import drafting_reason
 from ui.text.language import locale, mark, translate
+from ui.text.mode_words import mode_word
 from ui.text.setting_words import sentence
 
 UNKNOWN = "-"
@@ -25,14 +26,6 @@ _MODE_LABELS: dict[str, str] = {
     "hybrid": mark("Modes", "Hybrid"),
     "auto": mark("Modes", "Auto"),
 }
-_MODE_WORDS: dict[str, str] = {
-    "off": mark("Modes", "plain"),
-    "ngram": mark("Modes", "n-gram"),
-    "suffix": mark("Modes", "suffix"),
-    "draft": mark("Modes", "draft"),
-    "hybrid": mark("Modes", "hybrid"),
-    "auto": mark("Modes", "auto"),
-}
 _PARAMETER_UNITS = (
     mark("Figures", "{number} parameters"),
     mark("Figures", "{number} k parameters"),
@@ -45,11 +38,6 @@ _PARAMETER_UNITS = (
 def mode_label(mode: str) -> str:
     """A mode's name on a button."""
     return translate("Modes", _MODE_LABELS[mode])
-
-
-def mode_word(mode: str) -> str:
-    """A mode's name in the middle of a line."""
-    return translate("Modes", _MODE_WORDS[mode])
 
 
 def figure(value: float | None, digits: int = 3) -> str:

@@ -65,12 +65,25 @@ _WORDS: dict[Mode, ModeWords] = {
         mark("Modes", "As the draft model; less of its time where text matches."),
     ),
 }
+_IN_A_LINE: dict[str, str] = {
+    "off": mark("Modes", "plain"),
+    "ngram": mark("Modes", "n-gram"),
+    "suffix": mark("Modes", "suffix"),
+    "draft": mark("Modes", "draft"),
+    "hybrid": mark("Modes", "hybrid"),
+    "auto": mark("Modes", "auto"),
+}
 MODE_ORDER = (Mode.AUTO, Mode.OFF, Mode.NGRAM, Mode.SUFFIX, Mode.DRAFT, Mode.HYBRID)
 
 
 def not_now(reason: str) -> str:
     """Why a mode cannot run now, as a line; empty where it can."""
     return translate("Modes", "Not now: {reason}").format(reason=reason) if reason else ""
+
+
+def mode_word(mode: str) -> str:
+    """A mode's name in the middle of a line; a word that is no mode's as it is."""
+    return translate("Modes", _IN_A_LINE.get(mode, mode))
 
 
 def mode_words(mode: Mode) -> ModeWords:

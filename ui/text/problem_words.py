@@ -12,6 +12,7 @@ from typing import Any
 from engine.records import Problem
 from engine.sentences import Sentence, one_stop
 from ui.text.language import locale, translate
+from ui.text.mode_words import mode_word
 
 REASONS = ("reason", "error")  # fields that may hold the message of another failure
 
@@ -34,6 +35,8 @@ def in_language(text: str) -> str:
         return ""
     if not isinstance(text, Sentence):
         return translate("Problems", text)
+    if text.context == "Modes":  # a mode's name, as the engine has it
+        return mode_word(text.template)
     template = translate(text.context, text.template)
     if not text.fields:
         return template

@@ -95,7 +95,7 @@ class ContextController:
 
     def start(self) -> None:
         """Say how many caches may be kept."""
-        self._worker.keep_states((self._keeper.current.whole(KEPT_CACHES) or 0) * MIB)
+        self._worker.set_state_limit((self._keeper.current.whole(KEPT_CACHES) or 0) * MIB)
 
     def settings_changed(self, changed: Collection[str]) -> None:
         """Follow the settings."""

@@ -23,7 +23,7 @@ from app.domain.settings.fields import SettingValue
 from app.storage.window_state import is_first_run, note_welcomed
 from engine.loading.loading import draft_options
 from engine.records import LoadRequest, ModelInfo, Problem
-from engine.session.draft_place import DraftPlace
+from engine.session.draft_placement import DraftPlacement
 from engine.storage.cost_store import CostStore
 from ui.models.intentions import WELCOME
 from ui.text.language import translate
@@ -321,4 +321,4 @@ class DraftPlaces:
     def is_processor_faster(self, path: str) -> bool | None:
         """Of a draft's file; None where both places were never compared."""
         request = self._request()
-        return DraftPlace(CostStore(self._folder)).is_processor_faster(path, draft_options(request, 0))
+        return DraftPlacement(CostStore(self._folder)).is_processor_faster(path, draft_options(request, 0))

@@ -54,7 +54,7 @@ def _libraries() -> str:
         from engine.llama.library import loaded_libraries  # noqa: PLC0415  (it loads them, which may fail)
     except (ImportError, OSError, RuntimeError) as error:
         return f"cannot be loaded: {error}"
-    return ", ".join(library.told for library in loaded_libraries()) or "not known on this system"
+    return ", ".join(library.description for library in loaded_libraries()) or "not known on this system"
 
 
 def _model(role: str, info: ModelInfo | None) -> str:

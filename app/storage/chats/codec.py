@@ -19,6 +19,7 @@ from typing import Any
 from app.domain.messages import MessageView
 from engine.intervals import checked_counts
 from engine.records import GREEDY, Mode, PassOdds, RunStats, Source, TokenSpan
+from engine.sentences import from_json, to_json
 
 log = logging.getLogger(__name__)
 
@@ -47,7 +48,7 @@ def spans_to_text(spans: Iterable[TokenSpan]) -> str:
             source = span.source
             items.append(source.value)
         rejected = span.rejected[:MAX_REJECTED_CHARS]
-        if odds is not None and (not odds.greedy or odds.refused_chars or span.source not in _AFTER_OTHERS):
+        if odds is not None and (not odds.greedy or odds.rejected_chars or span.source not in _AFTER_OTHERS):
             items.append([span.num_chars, rejected, *_odds_to_list(odds)])
         else:
             items.append([span.num_chars, rejected] if rejected else span.num_chars)
@@ -80,14 +81,14 @@ def spans_from_text(text: str | None) -> tuple[TokenSpan, ...]:
 
 def _odds_to_list(odds: PassOdds) -> list[Any]:
     lengths, room = [], MAX_REJECTED_CHARS
-    for length in odds.refused_chars:
+    for length in odds.rejected_chars:
         room -= length
         if room < 0:
             break
         lengths.append(length)
     if odds.greedy:
         return [lengths or 0]
-    chances = [_percent(chance) for look in odds.looks for chance in look]
+    chances = [_percent(chance) for pair in odds.probs for chance in pair]
     return [lengths or 0, _percent(odds.last), *chances]
 
 
@@ -96,12 +97,12 @@ def _odds_from_list(values: list[Any], *, greedy: bool) -> PassOdds:
     if any(length < 0 for length in lengths):
         raise ValueError("no length")
     if len(values) == 1:
-        return PassOdds(greedy=greedy, refused_chars=lengths)
+        return PassOdds(greedy=greedy, rejected_chars=lengths)
     chances = [_SHARES[value] for value in values[1:]]
     if None in chances[1::2] or len(chances) % 2 == 0:
         raise ValueError("no chance")
-    looks: Any = tuple(zip(chances[1::2], chances[2::2], strict=True))  # no p is None any more
-    return PassOdds(looks, chances[0], refused_chars=lengths)
+    probs: Any = tuple(zip(chances[1::2], chances[2::2], strict=True))  # no p is None any more
+    return PassOdds(probs, chances[0], rejected_chars=lengths)
 
 
 def _percent(share: float | None) -> float | None:
@@ -114,13 +115,18 @@ def _percent(share: float | None) -> float | None:
     return _MOST if 99 < value < 100 else round(value)
 
 
-def stats_to_text(stats: RunStats | None) -> str | None:
-    """Encode the counters of an answer."""
+def stats_to_text(stats: RunStats | None, *, keeps_templates: bool = False) -> str | None:
+    """Encode the counters of an answer.
+
+    With ``keeps_templates`` its decisions can be told in another language later; else they are plain text.
+    """
     if stats is None:
         return None
     # Not asdict: it would deep-copy the mapping's keys for nothing.
     values: dict[str, Any] = {name: getattr(stats, name) for name in sorted(_STATS_FIELDS)}
     values["provenance"] = {source.value: count for source, count in stats.provenance.items()}
+    if keeps_templates:
+        values["decisions"] = [to_json(decision) for decision in stats.decisions]
     return json.dumps(values, separators=(",", ":"))
 
 
@@ -133,13 +139,15 @@ def stats_from_text(text: str | None) -> RunStats | None:
         for name in _TUPLES:
             if name in values:
                 values[name] = tuple(values[name])
+        if "decisions" in values:
+            values["decisions"] = tuple(from_json(decision) for decision in values["decisions"])
         if "mode" in values:
             values["mode"] = Mode(values["mode"])
         values["interval_counts"] = checked_counts(values.get("interval_counts", {}))
         counts = values.get("provenance", {})
         values["provenance"] = {Source(key): int(count) for key, count in counts.items()}
         return RunStats(**values)
-    except (ValueError, TypeError, AttributeError, ArithmeticError, RecursionError):
+    except (ValueError, TypeError, LookupError, AttributeError, ArithmeticError, RecursionError):
         log.warning("The figures of a stored answer cannot be read and are left out.")
         return None
 

@@ -159,7 +159,7 @@ def write_answer(db: sqlite3.Connection, snapshot: Snapshot, now: datetime) -> N
         "UPDATE messages SET state = ?, stats = ?, notice = ?, cut = ?, replaces = NULL WHERE id = ?",
         (
             ending.state.value,
-            stats_to_text(ending.stats),
+            stats_to_text(ending.stats, keeps_templates=True),
             ending.notice,
             ending.cut,
             snapshot.message_id,

@@ -1,4 +1,4 @@
-"""Suffix decoding: propose what most often followed the longest match of the conversation's end. Knows token ids only.
+"""Suffix decoding: propose what most often followed the longest match of the conversation's end.
 
 Oliaro et al. 2024, arXiv 2411.04975: frequencies decide what follows and how far. The paper's trees are suffix automata
 here, one for the conversation and, if given, one for what came before it.
@@ -16,7 +16,7 @@ from engine.drafters.suffix.index import NO_MATCH, SuffixIndex
 from engine.records import Source
 from engine.sampling.sampler import History, Sampler
 
-_NOTHING = Draft([], Source.NGRAM)
+_EMPTY = Draft([], Source.NGRAM)
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +50,6 @@ class SuffixDrafter:
         self._index = SuffixIndex()
         self.past, self.ends = past, ends
         self.min_match = self._rules.min_match
-        self.num_read = 0  # tokens of the history that the last `begin` had to index
         self._past_match = NO_MATCH
         self._ahead = self._past_ahead = NO_MATCH  # the same, some tokens ahead of the history
         self._waiting: list[int] = []  # the tokens after these, not looked for yet: they would not be enough
@@ -60,7 +59,6 @@ class SuffixDrafter:
         known = len(self._index)
         if known > len(history) or not np.array_equal(history[:known], self._index.ids):
             self._index = SuffixIndex()
-        self.num_read = len(history) - len(self._index)
         self._past_match = NO_MATCH
         self._follow_past(history[: len(self._index)][-self._rules.max_match :].tolist())
         self.follow(history[len(self._index) :].tolist())
@@ -82,7 +80,7 @@ class SuffixDrafter:
         self._waiting += ids
         reached = max(self._ahead.length, self._past_ahead.length) + len(self._waiting)
         if reached < self._rules.tail_match:
-            return _NOTHING  # however well they match; asked after every token that a draft model looks at
+            return _EMPTY  # however well they match; asked after every token that a draft model looks at
         max_match = self._rules.max_match
         for token_id in self._waiting:
             self._ahead = self._index.follow(self._ahead, token_id, max_match)
@@ -94,14 +92,14 @@ class SuffixDrafter:
     def _proposal(self, limit: int, min_match: int) -> Draft:
         rules = self._rules
         if self._ahead.length < min_match and self._past_ahead.length < min_match:
-            return _NOTHING
+            return _EMPTY
         index, match = self._index, self._index.matched(self._ahead)
         if self.past is not None:
             past_match = self.past.matched(self._past_ahead)
             if past_match.length > match.length:
                 index, match = self.past, past_match
         if match.length < min_match:
-            return _NOTHING
+            return _EMPTY
         limit = min(limit, int(rules.tokens_per_match * match.length))
         least = min(min_match, rules.min_match)
         ids, scores = index.continuation(match, limit, least, rules.min_probability)

@@ -1,11 +1,11 @@
-"""Where the states of a suffix automaton lead that have more than one transition. Knows neither lengths nor counts."""
+"""The transitions of a suffix automaton's states, for those that have more than one."""
 
 from __future__ import annotations
 
 from array import array
 
 NONE = 0  # no transition leads to the root, so its number is free to mean none
-_CROWDED = -1
+_IN_DICT = -1
 _MOST = 8  # a state with more transitions keeps them in a dictionary
 
 
@@ -21,7 +21,7 @@ class SuffixEdges:
         self._token = array("i", [NONE])
         self._to = array("i", [NONE])
         self._next = array("i", [NONE])
-        self._crowded: dict[int, dict[int, int]] = {}
+        self._dicts: dict[int, dict[int, int]] = {}
 
     def add_state(self) -> None:
         """The next state, without edges."""
@@ -30,8 +30,8 @@ class SuffixEdges:
     def find(self, state: int, token_id: int) -> int:
         """Where the edge with ``token_id`` leads, or NONE."""
         edge = self._first[state]
-        if edge == _CROWDED:
-            return self._crowded[state].get(token_id, NONE)
+        if edge == _IN_DICT:
+            return self._dicts[state].get(token_id, NONE)
         tokens, then = self._token, self._next
         while edge != NONE and tokens[edge] != token_id:
             edge = then[edge]
@@ -43,8 +43,8 @@ class SuffixEdges:
         ``only``, token and target, is the state's only transition where it has no edges yet.
         """
         first = edge = self._first[state]
-        if edge == _CROWDED:
-            target = self._crowded[state].setdefault(token_id, new)
+        if edge == _IN_DICT:
+            target = self._dicts[state].setdefault(token_id, new)
             return NONE if target == new else target
         tokens, then = self._token, self._next
         count = 0
@@ -57,25 +57,25 @@ class SuffixEdges:
             self._add(state, *only)
         self._add(state, token_id, new)
         if count == _MOST:
-            self._crowd(state)
+            self._move_to_dict(state)
         return NONE
 
-    def copy(self, state: int, twin: int) -> None:
-        """``twin``, which has none, gets the edges of ``state``."""
+    def copy(self, state: int, clone: int) -> None:
+        """``clone``, which has none, gets the edges of ``state``."""
         edge = self._first[state]
-        if edge == _CROWDED:
-            self._first[twin] = _CROWDED
-            self._crowded[twin] = self._crowded[state].copy()
+        if edge == _IN_DICT:
+            self._first[clone] = _IN_DICT
+            self._dicts[clone] = self._dicts[state].copy()
             return
         while edge != NONE:
-            self._add(twin, self._token[edge], self._to[edge])
+            self._add(clone, self._token[edge], self._to[edge])
             edge = self._next[edge]
 
-    def turn(self, state: int, token_id: int, old: int, new: int) -> bool:
+    def redirect(self, state: int, token_id: int, old: int, new: int) -> bool:
         """Let the edge with ``token_id`` lead to ``new`` if it leads to ``old``; whether it did."""
         edge = self._first[state]
-        if edge == _CROWDED:
-            steps = self._crowded[state]
+        if edge == _IN_DICT:
+            steps = self._dicts[state]
             if steps.get(token_id) != old:
                 return False
             steps[token_id] = new
@@ -95,11 +95,11 @@ class SuffixEdges:
         self._token.append(token_id)
         self._to.append(target)
 
-    def _crowd(self, state: int) -> None:
+    def _move_to_dict(self, state: int) -> None:
         """The edges of ``state`` move to a dictionary."""
-        self._crowded[state] = steps = {}
+        self._dicts[state] = steps = {}
         edge = self._first[state]
         while edge != NONE:
             steps[self._token[edge]] = self._to[edge]
             edge = self._next[edge]
-        self._first[state] = _CROWDED
+        self._first[state] = _IN_DICT

@@ -1,7 +1,6 @@
 """Every substring of token ids, how often it came and what followed it most often; grows token by token.
 
-An online suffix automaton (Blumer et al. 1985, doi:10.1016/0304-3975(85)90157-4) with counts. Knows no model, no
-sampling, and not what is proposed from it.
+An online suffix automaton (Blumer et al. 1985, doi:10.1016/0304-3975(85)90157-4) with counts.
 """
 
 from __future__ import annotations
@@ -112,7 +111,7 @@ class SuffixIndex:
         """The longest end of the sequence, of up to ``max_length`` (<= DEPTH) tokens, that came before."""
         state, length = self._suffix
         if length > max_length:
-            state, length = self._settle(state, length, max_length)
+            state, length = self._restrict(state, length, max_length)
         if self._best[state] == NONE:
             state = self._followed(state)
             length = self._length[state]
@@ -124,7 +123,7 @@ class SuffixIndex:
         edges = self._edges
         state, length = match
         if length > max_length or lengths[links[state]] >= length:  # mostly it is at rest
-            state, length = self._settle(state, length, max_length)
+            state, length = self._restrict(state, length, max_length)
         start = state
         while True:
             following = best[state]
@@ -140,7 +139,7 @@ class SuffixIndex:
         if state != start:
             length = lengths[state]
         if length == max_length:
-            following, length = self._settle(following, length + 1, max_length)
+            following, length = self._restrict(following, length + 1, max_length)
         else:
             length += 1
         return Match(following, length)
@@ -235,7 +234,7 @@ class SuffixIndex:
             state = links[state]
         return state
 
-    def _settle(self, state: int, length: int, max_length: int) -> tuple[int, int]:
+    def _restrict(self, state: int, length: int, max_length: int) -> tuple[int, int]:
         """The end of up to ``max_length`` tokens of the ``length`` that ``state`` held, in the state that does now."""
         length = min(length, max_length)
         lengths, links = self._length, self._link
@@ -263,7 +262,7 @@ class SuffixIndex:
         )
         edges.copy(following, shorter)
         while state >= 0:
-            turned = edges.turn(state, token_id, following, shorter)
+            turned = edges.redirect(state, token_id, following, shorter)
             if best[state] == following:
                 best[state] = shorter
             elif not turned:

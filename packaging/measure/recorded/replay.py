@@ -26,14 +26,14 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[3]))
 
-from engine.decoding import loop as speculate
-from engine.decoding.loop import Speculation
+import engine.pacing.drafter
+from engine.decoding import loop
+from engine.decoding.loop import LoopConfig, Speculation
 from engine.decoding.stats import StatsRecorder
 from engine.drafters import draft_model
 from engine.drafters.draft_model import DraftModelDrafter
 from engine.drafters.suffix.drafter import SuffixDrafter
 from engine.interfaces import Rows, TokenIds
-from engine.pacing import drafter as paced
 from engine.pacing.constants import MAX_DEPTH
 from engine.pacing.cost_curve import CostCurve
 from engine.pacing.drafter import PacedDrafter
@@ -142,7 +142,7 @@ class Replay:
 
     def __init__(self, machine: str, mode: str, plain_ms: float, step_share: float) -> None:
         self.clock = Clock()
-        for module in (speculate, paced, draft_model):
+        for module in (loop, engine.pacing.drafter, draft_model):
             module.perf_counter = self.clock  # type: ignore[attr-defined]
         curve = CostCurve({n: share * plain_ms for n, share in MACHINES[machine].items()})
         step_ms, self.plain_ms = step_share * plain_ms, plain_ms
@@ -166,12 +166,12 @@ class Replay:
         drafter = self._drafter()
         stats = StatsRecorder(Mode.AUTO, N_CTX)
         sampler = Sampler(SamplingParams(temperature=0.0))
-        speculation = Speculation(target, drafter, sampler, stats, prompt, self.pacer)
+        speculation = Speculation(target, drafter, sampler, stats, prompt, LoopConfig(pacer=self.pacer))
         began, given = self.clock.now, 0
         while given < count:
-            rest = min(drafter.rest(speculation.history), count - given)
+            rest = min(drafter.pause_length(speculation.history), count - given)
             if rest:
-                given += len(speculation.run_plain(rest, PLAIN_RUN_S, drafter.wakes).ids)
+                given += len(speculation.run_plain(rest, PLAIN_RUN_S, drafter.ends_pause).ids)
             else:
                 given += len(speculation.step(MAX_DEPTH, count - given).ids)
         if speculation.history[script.start :].tolist() != script.path[script.start :]:
@@ -182,7 +182,7 @@ class Replay:
         has_model = self.mode in ("auto", "draft")
         model = DraftModelDrafter(CachedSequence(self.draft), N_VOCAB, frozenset()) if has_model else None
         text = None if self.mode == "draft" else self.suffix
-        return PacedDrafter(self.pacer, text, model, may_rest=self.mode != "draft")
+        return PacedDrafter(self.pacer, text, model, may_pause=self.mode != "draft")
 
 
 def set_constants(assignments: list[str]) -> None:

@@ -48,7 +48,7 @@ def test_the_options_that_are_named_exist() -> None:
 
 
 def test_a_failure_within_a_notice_names_the_option(capsys: pytest.CaptureFixture[str]) -> None:
-    notify(ContextError("It is absurd.").told)
+    notify(ContextError("It is absurd.").one_line)
     told = capsys.readouterr().err
     assert told == "paceline: The context could not be made: It is absurd. Give a smaller context with --ctx.\n"
     assert for_terminal(said("Kept {count:,} of it.", count=1200)) == "Kept 1,200 of it."

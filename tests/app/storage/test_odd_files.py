@@ -27,7 +27,7 @@ from engine.cache.speeds import FILE_NAME as SPEEDS
 from engine.cache.speeds import StateSpeeds
 from engine.pacing.experience_store import FILE_NAME as EXPERIENCE
 from engine.pacing.experience_store import ExperienceStore
-from engine.pacing.pacer import Learnt, _DraftAverage
+from engine.pacing.pacer import Experience, _DraftAverage
 from engine.sandbox.probe import CACHE_FILE, _read_cache
 from engine.storage.cost_store import FILE_NAME as COSTS
 from engine.storage.cost_store import CostStore
@@ -134,14 +134,14 @@ def test_half_a_character_is_saved_as_a_question_mark(tmp_path: Path) -> None:
 @SHARED
 @given(noun=st.sampled_from(["text", "draft", "drafted", "average"]), odd=ODD)
 def test_odd_experience_is_none(tmp_path: Path, noun: str, odd: object) -> None:
-    learnt = Learnt(greedy=True)
-    learnt.average = _DraftAverage(2.0, 1.5)
-    good = learnt.numbers
+    experience = Experience(greedy=True)
+    experience.average = _DraftAverage(2.0, 1.5)
+    good = experience.numbers
     for value in (odd, [odd] * len(good[noun]), [odd, *good[noun][1:]]):
         data = {"format": 2, "pairs": {"pair": {"chat": {**good, noun: value}}}}
         (tmp_path / EXPERIENCE).write_text(json.dumps(data))
         for numbers in ExperienceStore(tmp_path).get("pair").values():
-            restored = Learnt(greedy=True)
+            restored = Experience(greedy=True)
             restored.restore(numbers)
             assert 0.0 <= restored.text.chance(0) <= 1.0
             assert 0.0 <= restored.draft.chance(0) <= 1.0

@@ -20,7 +20,7 @@ import engine.decoding.block_verifier
 from engine.decoding.block_verifier import verify_block
 from engine.decoding.verifier import Verdict, verify
 from engine.drafters.base import Draft
-from engine.records import Look, Source
+from engine.records import Source, TokenProbs
 from engine.sampling.distribution import Distribution, excess, point_mass, residual
 from tests.engine.decoding.test_verifier import N_VOCAB, Scripted, chi_square_p
 
@@ -214,7 +214,7 @@ def instances() -> list[Instance]:
 
 
 def test_the_proof_notices_a_residual_without_the_weight(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(engine.block_verifier, "residual", lambda p, q, _weight: residual(p, q))
+    monkeypatch.setattr(engine.decoding.block_verifier, "residual", lambda p, q, _weight: residual(p, q))
     assert max(largest_error(verify_block, instance) for instance in instances()) > 1e-3
 
 
@@ -223,7 +223,7 @@ def test_the_proof_notices_a_last_token_judged_like_the_inner_ones(monkeypatch: 
         left = float(excess(rows[i], q[min(i, len(q) - 1)], weights[i]).sum())
         return left / (left + 1.0 - weights[i]) if left > 0.0 else 0.0
 
-    monkeypatch.setattr(engine.block_verifier, "_keep_probability", like_inner)
+    monkeypatch.setattr(engine.decoding.block_verifier, "_keep_probability", like_inner)
     assert max(largest_error(verify_block, instance) for instance in instances()) > 1e-3
 
 
@@ -231,13 +231,13 @@ def test_the_proof_notices_weights_that_forget_the_tokens_before(monkeypatch: py
     weigh = engine.decoding.block_verifier._weigh
 
     def forgetful(
-        ids: list[int], q: list[Distribution], p_at: Callable[[int], Distribution], looks: list[Look]
+        ids: list[int], q: list[Distribution], p_at: Callable[[int], Distribution], looks: list[TokenProbs]
     ) -> tuple[list[Distribution], list[float]]:
         rows, weights = weigh(ids, q, p_at, looks)
         alone = [min(1.0, rows[i].prob(ids[i]) / q[i].prob(ids[i])) for i in range(len(weights) - 1)]
         return rows, [1.0, *alone]
 
-    monkeypatch.setattr(engine.block_verifier, "_weigh", forgetful)
+    monkeypatch.setattr(engine.decoding.block_verifier, "_weigh", forgetful)
     assert max(largest_error(verify_block, instance) for instance in instances()) > 1e-3
 
 
@@ -302,7 +302,7 @@ def test_samples_of_the_real_function_are_distributed_as_plain_decoding(
 
 
 def test_samples_notice_a_residual_without_the_weight(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(engine.block_verifier, "residual", lambda p, q, _weight: residual(p, q))
+    monkeypatch.setattr(engine.decoding.block_verifier, "residual", lambda p, q, _weight: residual(p, q))
     scripted = Harsh()
     assert chi_square_p(sample_pairs(scripted, lambda _ids: 3, 20_000), scripted.exact) < 1e-6
 
@@ -372,7 +372,7 @@ def test_the_looks_are_what_the_decision_was_made_with(seed: int, depth: int) ->
     for how in (verify, verify_block):
         verdict = how(draft, lambda i: instance.p(tuple(ids[:i])), rng.random)
         told = [(instance.p(tuple(ids[:i])).prob(ids[i]), q[i].prob(ids[i])) for i in range(depth)]
-        assert list(verdict.looks) == told[: len(verdict.looks)]
-        assert len(verdict.looks) >= min(verdict.num_accepted + 1, depth)
+        assert list(verdict.probs) == told[: len(verdict.probs)]
+        assert len(verdict.probs) >= min(verdict.num_accepted + 1, depth)
         before = tuple(ids[: verdict.num_accepted])
         assert verdict.next_p == instance.p(before).prob(verdict.next_id)

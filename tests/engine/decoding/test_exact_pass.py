@@ -15,15 +15,14 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from engine.decoding import block_verifier
-from engine.decoding import loop as speculate
-from engine.decoding.loop import Speculation
+import engine.pacing.drafter
+from engine.decoding import block_verifier, loop
+from engine.decoding.loop import LoopConfig, Speculation
 from engine.decoding.stats import StatsRecorder
 from engine.drafters import draft_model
 from engine.drafters.base import Draft
 from engine.drafters.draft_model import DraftModelDrafter, Gate
 from engine.drafters.suffix.drafter import SuffixDrafter, SuffixRules
-from engine.pacing import drafter as paced
 from engine.pacing.cost_curve import CostCurve
 from engine.pacing.drafter import PacedDrafter
 from engine.pacing.pacer import Choice, Decision, Pacer
@@ -108,7 +107,7 @@ class Stage:
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.clock = Clock(3)
         self.outcomes: Outcomes | None = None
-        for module in (speculate, paced, draft_model):
+        for module in (loop, engine.pacing.drafter, draft_model):
             monkeypatch.setattr(module, "perf_counter", self.now)
         uniform, draw, place = Sampler.uniform, Distribution.draw, Distribution.place
 
@@ -175,10 +174,10 @@ class DicePacer(Pacer):
         self._dice = np.random.default_rng(9)
 
     def choose(
-        self, text: Sequence[int], *, has_model: bool, limit: int, may_rest: bool = True, num_unread: int = 0
+        self, text: Sequence[int], *, has_model: bool, limit: int, may_pause: bool = True, num_unread: int = 0
     ) -> Decision:
         """See `Pacer.choose`; it is as little allowed to look at a token that is drawn."""
-        super().choose(text, has_model=has_model, limit=limit, may_rest=may_rest, num_unread=num_unread)
+        super().choose(text, has_model=has_model, limit=limit, may_pause=may_pause, num_unread=num_unread)
         roll, most_text = self._dice.random(), min(len(text), limit)
         if roll < 0.4 and most_text > 0:
             self.decision = Decision(Choice.TEXT, int(self._dice.integers(1, most_text + 1)))
@@ -201,7 +200,9 @@ def errors(stage: Stage, pacer: Pacer, kinds: Counter[str]) -> Iterator[float]:
         for _ in target.prefill(prompt[target.num_past : -1]):
             pass
         sampler = Sampler(SamplingParams(OPEN.temperature, OPEN.top_k, OPEN.top_p, OPEN.min_p, seed=seed))
-        speculation = Speculation(target, drafter, sampler, StatsRecorder(Mode.AUTO, 256), prompt, pacer)
+        speculation = Speculation(
+            target, drafter, sampler, StatsRecorder(Mode.AUTO, 256), prompt, LoopConfig(pacer=pacer)
+        )
         while len(speculation.history) < len(prompt) + LENGTH:
             if pick.random() < 0.15:
                 yield largest_error(stage.shares(speculation, kinds), int(speculation.history[-1]))
@@ -256,5 +257,5 @@ def test_a_drawn_token_that_is_not_submitted_is_noticed(monkeypatch: pytest.Monk
 def test_how_far_is_drafted_may_depend_on_what_was_drawn_where_all_of_that_is_submitted(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(paced._Gate, "worth_running", lambda _self, drawn_id: drawn_id != 0)
+    monkeypatch.setattr(engine.pacing.drafter._Gate, "worth_running", lambda _self, drawn_id: drawn_id != 0)
     assert max(errors(Stage(monkeypatch), dice(), Counter())) < 1e-12

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from engine.decoding.loop import Speculation
+from engine.decoding.loop import LoopConfig, Speculation
 from engine.decoding.stats import StatsRecorder
 from engine.drafters.base import Drafter, NoDrafter
 from engine.drafters.draft_model import DraftModelDrafter
@@ -49,13 +49,20 @@ DRAFTERS: dict[str, MakeDrafter] = {
 class Run:
     """One answer over a scripted target."""
 
-    def __init__(self, drafter: Drafter, sampling: SamplingParams, prompt: list[int], n_ctx: int = 256) -> None:
+    def __init__(
+        self,
+        drafter: Drafter,
+        sampling: SamplingParams,
+        prompt: list[int],
+        n_ctx: int = 256,
+        config: LoopConfig | None = None,
+    ) -> None:
         self.model = MarkovModel(P_LOGITS, n_ctx)
         self.target = CachedSequence(self.model)
         self.stats = StatsRecorder(Mode.OFF, n_ctx)
         self.prompt = np.array(prompt, dtype=np.int32)
         self.target.forward(self.prompt[:-1], 0)
-        self.speculation = Speculation(self.target, drafter, Sampler(sampling), self.stats, self.prompt)
+        self.speculation = Speculation(self.target, drafter, Sampler(sampling), self.stats, self.prompt, config)
 
     def tokens(self, count: int, depth: int) -> list[int]:
         ids: list[int] = []

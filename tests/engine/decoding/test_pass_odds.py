@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from engine.decoding.detokenizer import Detokenizer
-from engine.decoding.loop import Block
+from engine.decoding.loop import StepOutput
 from engine.drafters.base import Draft, NoDrafter
 from engine.drafters.prompt_lookup import PromptLookupDrafter
 from engine.records import GREEDY, PassOdds, SamplingParams, Source
@@ -24,7 +24,7 @@ def share(logits: np.ndarray, before: int, token_id: int) -> float:
     return float(weights[token_id] / weights.sum())
 
 
-def blocks(run: Run, depth: int, count: int = 60) -> list[tuple[int, Block]]:
+def blocks(run: Run, depth: int, count: int = 60) -> list[tuple[int, StepOutput]]:
     """Passes with the token that stood before each."""
     found = []
     for _ in range(count):
@@ -41,7 +41,7 @@ def test_a_drawn_draft_tells_p_and_q(depth: int) -> None:
         odds = block.odds
         assert odds is not None
         proposed = [*block.ids[:-1], *block.rejected]
-        for place, (p, q) in enumerate(odds.looks):
+        for place, (p, q) in enumerate(odds.probs):
             last = before if place == 0 else proposed[place - 1]
             assert p == pytest.approx(share(P_LOGITS, last, proposed[place]), rel=1e-5)
             assert q == pytest.approx(share(Q_LOGITS, last, proposed[place]), rel=1e-5)
@@ -57,7 +57,7 @@ def test_text_has_no_chance_of_its_own() -> None:
     seen = [block.odds for _, block in blocks(run, 3)]
     told = [odds for odds in seen if odds is not None]
     assert told
-    assert all(q is None and 0.0 <= p <= 1.0 for odds in told for p, q in odds.looks)
+    assert all(q is None and 0.0 <= p <= 1.0 for odds in told for p, q in odds.probs)
 
 
 def test_in_a_mixed_draft_only_the_models_tokens_have_a_chance() -> None:
@@ -69,7 +69,7 @@ def test_in_a_mixed_draft_only_the_models_tokens_have_a_chance() -> None:
             return Draft([2, 3], Source.DRAFT, [point_mass(2), self.q], sources=[Source.NGRAM, Source.DRAFT])
 
     run = Run(Mixed(), OPEN, [1, 1], n_ctx=512)
-    looks = [block.odds.looks for _, block in blocks(run, 2) if block.odds is not None]
+    looks = [block.odds.probs for _, block in blocks(run, 2) if block.odds is not None]
     assert all(look[0][1] is None for look in looks)
     assert any(len(look) == 2 and look[1][1] == pytest.approx(share(Q_LOGITS, 2, 3), rel=1e-5) for look in looks)
 
@@ -88,7 +88,7 @@ def test_the_last_token_that_is_shown_carries_the_odds() -> None:
     detokenizer = Detokenizer(TinyTokenizer(words=[b"The", b" cat", b" sat", b"\xe2\x82", b"\xac"]))
     odds = PassOdds(((0.5, 0.25),), 0.125)
     piece = detokenizer.feed([256, 257], [Source.DRAFT, Source.RECOVERED], [258, 259, 260], odds)
-    assert [span.odds for span in piece.spans] == [None, odds._replace(refused_chars=(4, 0, 1))]
+    assert [span.odds for span in piece.spans] == [None, odds._replace(rejected_chars=(4, 0, 1))]
     assert piece.spans[1].rejected == " sat\N{EURO SIGN}"
     (span,) = detokenizer.feed([256], [Source.BONUS], (), odds).spans
     assert span.odds == odds
@@ -105,6 +105,6 @@ def test_an_answer_hands_them_on() -> None:
     answer.stats = Run(NoDrafter(), OPEN, [1, 2]).stats
     answer.stats.count_pass(1, 1, 0.1)
     odds = PassOdds(((0.5, None),), 0.125)
-    answer._take(Block([65, 66], [Source.NGRAM, Source.BONUS], [], 1, odds))
+    answer._take(StepOutput([65, 66], [Source.NGRAM, Source.BONUS], [], 1, odds))
     fed += [span.odds for span in answer._piece.spans]
     assert fed == [None, odds]

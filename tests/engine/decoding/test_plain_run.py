@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from engine.decoding import loop as speculate
+from engine.decoding import loop
+from engine.decoding.loop import LoopConfig
 from engine.drafters.base import NoDrafter
 from engine.errors import DecodeError
 from engine.interfaces import Rows, TokenIds
@@ -67,7 +68,7 @@ def test_after_every_token_it_is_asked_whether_to_end_there_however_long_a_pass_
         return forward(*of)  # type: ignore[arg-type]
 
     monkeypatch.setattr(run.target, "_forward", slow)
-    monkeypatch.setattr(speculate, "perf_counter", lambda: now[0])
+    monkeypatch.setattr(loop, "perf_counter", lambda: now[0])
     heard: list[list[int]] = []
 
     def note(history: History) -> bool:
@@ -97,9 +98,9 @@ def test_who_is_asked_ends_it_also_where_the_time_is_over(budget_s: float) -> No
 
 
 def test_every_pass_is_told() -> None:
-    run = Run(NoDrafter(), GREEDY, [3, 1])
     told: list[tuple[int, int]] = []
-    run.speculation.on_pass = lambda num_tokens, passes_ms: told.append((num_tokens, len(passes_ms)))
+    config = LoopConfig(on_pass=lambda num_tokens, passes_ms: told.append((num_tokens, len(passes_ms))))
+    run = Run(NoDrafter(), GREEDY, [3, 1], config=config)
     run.speculation.run_plain(7, 60.0, never)
     assert told == [(1, 7)]
 

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from engine.decoding.loop import Speculation
+from engine.decoding.loop import LoopConfig, Speculation
 from engine.decoding.stats import StatsRecorder
-from engine.decoding.tie_safe import SAFETY, TieBound, TieSafe, measure_shapes
+from engine.decoding.tie_safe import SAFETY, TieBound, TieSafeVerifier, measure_shapes
 from engine.drafters.base import Drafter, NoDrafter
 from engine.drafters.draft_model import DraftModelDrafter
 from engine.drafters.prompt_lookup import PromptLookupDrafter
@@ -62,9 +62,8 @@ def decode(
     sampler = Sampler(SamplingParams(temperature=0.0, repeat_penalty=1.05, penalty_last_n=8))
     prompt = np.array([3, 1, 4, 1, 5, 3, 1], dtype=np.int32)
     target.forward(prompt[:-1], 0)
-    speculation = Speculation(target, drafter, sampler, stats, prompt)
-    if tie_safe:
-        speculation.tie_safe = TieSafe(target, sampler, TieBound(), stats)
+    config = LoopConfig(tie_safe=TieSafeVerifier(target, sampler, TieBound(), stats) if tie_safe else None)
+    speculation = Speculation(target, drafter, sampler, stats, prompt, config)
     ids: list[int] = []
     while len(ids) < 150:
         ids += speculation.step(depth, 150 - len(ids)).ids
@@ -110,7 +109,7 @@ def test_the_bound_is_measured_and_only_grows() -> None:
     assert 0.5 * DRIFT < largest <= 1.01 * DRIFT
     assert 0.5 < spread < 2.0
     bound = TieBound()
-    bound.look(sequence, 4)
+    bound.measure_at(sequence, 4)
     assert bound.margin == pytest.approx(SAFETY * largest)
     bound.observe(0.001)
     assert bound.margin == pytest.approx(SAFETY * largest)
@@ -124,7 +123,7 @@ def test_the_bound_is_measured_again_where_kernels_may_change() -> None:
     sequence.forward([1] * 100, 0)
     for num_past in (101, 150, 256, 300, 511, 512):
         before = sequence._model.num_forwards  # type: ignore[attr-defined]
-        bound.look(sequence, num_past)
+        bound.measure_at(sequence, num_past)
         looks.append(sequence._model.num_forwards > before)  # type: ignore[attr-defined]
     assert looks == [True, False, True, False, False, True]
 
@@ -135,10 +134,10 @@ def test_a_memory_that_cannot_go_back_is_one_sentence() -> None:
     sampler, bound = Sampler(SamplingParams(temperature=0.0)), TieBound()
     bound.observe(100.0)
     target.forward([1], 0)
-    speculation = Speculation(target, NoDrafter(), sampler, stats, np.array([1, 2], dtype=np.int32))
-    tie_safe = TieSafe(target, sampler, bound, stats)
+    tie_safe = TieSafeVerifier(target, sampler, bound, stats)
     tie_safe.plain_past = 0
-    speculation.tie_safe = tie_safe
+    prompt = np.array([1, 2], dtype=np.int32)
+    speculation = Speculation(target, NoDrafter(), sampler, stats, prompt, LoopConfig(tie_safe=tie_safe))
     with pytest.raises(DecodeError, match="near tie"):
         speculation.step(0, 5)
 

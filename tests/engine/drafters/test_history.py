@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from engine.drafters import history
-from engine.drafters.history import PastText, VocabularyIdentity
+from engine.drafters.history import PastTextIndex, VocabularyIdentity
 from engine.drafters.suffix.drafter import SuffixDrafter
 from engine.drafters.suffix.index import BOUNDARY
 from engine.records import SamplingParams
@@ -35,12 +35,12 @@ class WatchedTokenizer(TinyTokenizer):
         return super().token_text(token_id)
 
 
-def finish(past: PastText) -> None:
+def finish(past: PastTextIndex) -> None:
     while past.has_work:
         past.work(LONG_S)
 
 
-def proposed(past: PastText, *ids: int) -> list[int]:
+def proposed(past: PastTextIndex, *ids: int) -> list[int]:
     drafter = SuffixDrafter()
     drafter.past = past.index
     history = np.array(ids, dtype=np.int32)
@@ -49,26 +49,26 @@ def proposed(past: PastText, *ids: int) -> list[int]:
 
 
 def test_what_was_said_before_is_proposed_and_kept(tmp_path: Path) -> None:
-    past = PastText(tmp_path / "cache", VOCABULARY)
+    past = PastTextIndex(tmp_path / "cache", VOCABULARY)
     past.learn(CHAT)
     assert proposed(past, 1, 150, 151, 152) == []
     finish(past)
     assert proposed(past, 1, 150, 151, 152) == [153, 154, 155]
-    again = PastText(tmp_path / "cache", VOCABULARY)
+    again = PastTextIndex(tmp_path / "cache", VOCABULARY)
     assert again.has_work
     finish(again)
     assert again.index.ids.tolist() == [BOUNDARY, *CHAT]
 
 
 def test_the_conversation_itself_goes_first(tmp_path: Path) -> None:
-    past = PastText(None, VOCABULARY)
+    past = PastTextIndex(None, VOCABULARY)
     past.learn(CHAT)
     finish(past)
     assert proposed(past, 150, 151, 7, 8, 9, 150, 151) == [7, 8, 9]
 
 
 def test_a_conversation_that_goes_on_is_not_learnt_twice() -> None:
-    past = PastText(None, VOCABULARY)
+    past = PastTextIndex(None, VOCABULARY)
     past.learn(CHAT)
     past.learn([*CHAT, 1, 2, 3])
     past.learn([*CHAT, 1, 2, 3])
@@ -77,7 +77,7 @@ def test_a_conversation_that_goes_on_is_not_learnt_twice() -> None:
 
 
 def test_learning_waits_for_time() -> None:
-    past = PastText(None, VOCABULARY)
+    past = PastTextIndex(None, VOCABULARY)
     past.learn(list(range(5000)))
     past.work(0.0)
     assert len(past.index) == 0
@@ -86,7 +86,7 @@ def test_learning_waits_for_time() -> None:
 
 
 def test_the_oldest_go_where_there_is_too_much(tmp_path: Path) -> None:
-    past = PastText(tmp_path, VOCABULARY, max_tokens=400)
+    past = PastTextIndex(tmp_path, VOCABULARY, max_tokens=400)
     for start in range(0, 2000, 200):
         past.learn(list(range(start, start + 200)))
         finish(past)
@@ -98,7 +98,7 @@ def test_the_oldest_go_where_there_is_too_much(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("damage", ["cut", "flipped", "empty", "other vocabulary"])
 def test_a_damaged_or_foreign_file_is_not_read_and_then_replaced(tmp_path: Path, damage: str) -> None:
-    past = PastText(tmp_path, VOCABULARY)
+    past = PastTextIndex(tmp_path, VOCABULARY)
     past.learn(CHAT)
     finish(past)
     (file,) = tmp_path.iterdir()
@@ -106,18 +106,18 @@ def test_a_damaged_or_foreign_file_is_not_read_and_then_replaced(tmp_path: Path,
     flipped = bytes([*content[:-9], content[-9] ^ 1, *content[-8:]])
     foreign = content.replace(VOCABULARY.digest(), OTHER.digest())
     file.write_bytes({"cut": content[:-2], "flipped": flipped, "empty": b"", "other vocabulary": foreign}[damage])
-    again = PastText(tmp_path, VOCABULARY)
+    again = PastTextIndex(tmp_path, VOCABULARY)
     finish(again)
     assert len(again.index) == 0
     again.learn([5, 6, 7])
     finish(again)
-    last = PastText(tmp_path, VOCABULARY)
+    last = PastTextIndex(tmp_path, VOCABULARY)
     finish(last)
     assert last.index.ids.tolist() == [BOUNDARY, 5, 6, 7]
 
 
 def test_what_another_program_is_about_to_keep_is_not_written_into(tmp_path: Path) -> None:
-    past = PastText(tmp_path, VOCABULARY)
+    past = PastTextIndex(tmp_path, VOCABULARY)
     past.learn(CHAT)
     past.save()
     (file,) = tmp_path.iterdir()
@@ -129,7 +129,7 @@ def test_what_another_program_is_about_to_keep_is_not_written_into(tmp_path: Pat
     assert {path for path in tmp_path.iterdir() if path.read_bytes() == b"half of it"} == others
     old = file.with_suffix(".1.part")
     os.utime(old, (0.0, 0.0))  # of a program that was ended over it
-    finish(PastText(tmp_path, VOCABULARY))
+    finish(PastTextIndex(tmp_path, VOCABULARY))
     assert set(tmp_path.iterdir()) == {file, *others} - {old}
     past.forget()
     assert not list(tmp_path.iterdir())
@@ -137,7 +137,7 @@ def test_what_another_program_is_about_to_keep_is_not_written_into(tmp_path: Pat
 
 def test_each_vocabulary_has_a_file_of_its_own_and_all_are_forgotten(tmp_path: Path) -> None:
     (tmp_path / "unrelated.json").write_text("{}")
-    pasts = [PastText(tmp_path, VOCABULARY), PastText(tmp_path, OTHER)]
+    pasts = [PastTextIndex(tmp_path, VOCABULARY), PastTextIndex(tmp_path, OTHER)]
     for past in pasts:
         past.learn(CHAT)
         past.save()
@@ -146,14 +146,14 @@ def test_each_vocabulary_has_a_file_of_its_own_and_all_are_forgotten(tmp_path: P
     assert [path.name for path in tmp_path.iterdir()] == ["unrelated.json"]
     assert proposed(pasts[0], 150, 151) == []
     pasts[0].save()
-    again = PastText(tmp_path, VOCABULARY)
+    again = PastTextIndex(tmp_path, VOCABULARY)
     finish(again)
     assert len(again.index) == 0
 
 
 def test_a_folder_that_cannot_be_written_stops_nothing(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("no folder")
-    past = PastText(tmp_path / "file", VOCABULARY)
+    past = PastTextIndex(tmp_path / "file", VOCABULARY)
     past.learn(CHAT)
     finish(past)
     assert proposed(past, 150, 151) == [152, 153, 154]
@@ -163,7 +163,7 @@ def test_a_large_vocabulary_is_looked_at_a_little_at_a_time(tmp_path: Path, monk
     ticks = itertools.count()
     monkeypatch.setattr(history.time, "perf_counter", lambda: next(ticks) / 1000.0)  # a millisecond a look
     tokenizer = WatchedTokenizer([b"%d" % number for number in range(20_000)])
-    past = PastText(tmp_path, VocabularyIdentity(tokenizer))
+    past = PastTextIndex(tmp_path, VocabularyIdentity(tokenizer))
     assert tokenizer.num_texts == 0
     past.work(0.02)
     assert 0 < tokenizer.num_texts <= 20 * 256
@@ -179,25 +179,25 @@ def test_files_of_earlier_versions_are_still_those_of_their_vocabulary() -> None
 
 @pytest.mark.parametrize("closes", [False, True])
 def test_what_is_learnt_before_the_file_is_read_goes_behind_it(tmp_path: Path, closes: bool) -> None:
-    first = PastText(tmp_path, VOCABULARY)
+    first = PastTextIndex(tmp_path, VOCABULARY)
     first.learn(CHAT)
     first.save()
-    second = PastText(tmp_path, VocabularyIdentity(TinyTokenizer([b"one"])))
+    second = PastTextIndex(tmp_path, VocabularyIdentity(TinyTokenizer([b"one"])))
     second.learn([5, 6, 7])
     if closes:
         second.save()
     else:
         finish(second)
-    third = PastText(tmp_path, VOCABULARY)
+    third = PastTextIndex(tmp_path, VOCABULARY)
     finish(third)
     assert third.index.ids.tolist() == [BOUNDARY, *CHAT, BOUNDARY, 5, 6, 7]
 
 
 def test_what_is_forgotten_before_it_was_read_is_not_read_later(tmp_path: Path) -> None:
-    first = PastText(tmp_path, VOCABULARY)
+    first = PastTextIndex(tmp_path, VOCABULARY)
     first.learn(CHAT)
     first.save()
-    second = PastText(tmp_path, VOCABULARY)
+    second = PastTextIndex(tmp_path, VOCABULARY)
     second.learn([5, 6, 7])
     second.forget()
     finish(second)

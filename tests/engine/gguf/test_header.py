@@ -12,9 +12,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import engine.gguf.header
+import engine.gguf.source
 from engine.errors import ModelHeaderError, ModelNotFoundError
-from engine.gguf import header as gguf_header
-from engine.gguf import source as gguf_source
 from engine.gguf.header import GgufHeader, parse_header, read_header, read_numbers, read_strings
 from engine.gguf.source import MoreBytesNeededError, prefix_reader
 from engine.gguf.value_types import BLOCK_SIZES
@@ -159,7 +159,7 @@ def test_what_is_wrong_is_told_in_a_sentence(file: GgufFile, reason: str) -> Non
 
 
 def test_a_header_may_not_be_endless(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(gguf_source, "MAX_HEADER_BYTES", 1000)
+    monkeypatch.setattr(engine.gguf.source, "MAX_HEADER_BYTES", 1000)
     assert "header is longer" in refusal(TINY)
 
 
@@ -217,7 +217,7 @@ def test_a_file_that_shrinks_while_it_is_read(tmp_path: Path, monkeypatch: pytes
 
 
 def test_long_arrays_stay_in_the_file(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(gguf_header, "SMALL_ARRAY_ITEMS", 10)
+    monkeypatch.setattr(engine.gguf.header, "SMALL_ARRAY_ITEMS", 10)
     header = parse(TINY.to_bytes())
     assert "tokenizer.ggml.scores" not in header.metadata
     scores = read_numbers(prefix_reader(TINY.to_bytes()), header.arrays["tokenizer.ggml.scores"])

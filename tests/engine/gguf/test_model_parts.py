@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from engine.sandbox import probe as probe_module
+import engine.sandbox.probe
 from engine.sandbox import probe_child
 from engine.sandbox.probe import probe
 from engine.storage.cost_store import file_facts
@@ -36,8 +36,8 @@ def test_the_weights_may_lie_in_the_other_part(tmp_path: Path, num_in_first: int
 
 def test_another_second_part_is_another_model(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path, asked = split(tmp_path, 3), list[object]()
-    ask: Callable[..., dict[str, Any]] = probe_module.ask_child
-    monkeypatch.setattr(probe_module, "ask_child", lambda *of: (asked.append(of), ask(*of))[1])
+    ask: Callable[..., dict[str, Any]] = engine.sandbox.probe.ask_child
+    monkeypatch.setattr(engine.sandbox.probe, "ask_child", lambda *of: (asked.append(of), ask(*of))[1])
     facts = file_facts(str(path))
     for _ in range(2):
         probe(path, tmp_path)
@@ -62,8 +62,8 @@ def test_memory_and_time_are_allowed_for_all_parts(tmp_path: Path, monkeypatch: 
         waits.append(limit_s)
         raise RuntimeError
 
-    monkeypatch.setattr(probe_module, "ask_child", ask)
-    monkeypatch.setattr(probe_module, "_SLOWEST_BYTES_PER_S", 1.0)
+    monkeypatch.setattr(engine.sandbox.probe, "ask_child", ask)
+    monkeypatch.setattr(engine.sandbox.probe, "_SLOWEST_BYTES_PER_S", 1.0)
     with pytest.raises(RuntimeError):
         probe(path)
     assert waits[0] > sizes

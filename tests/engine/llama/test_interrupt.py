@@ -40,7 +40,7 @@ def test_a_pass_ends_and_leaves_the_cache_as_it_was(context: LlamaContext) -> No
     expected = context.forward(IDS[100:], 1).copy()
     assert context.rollback(100)
     interrupt.set()
-    with interrupt.ends_passes_of([context]):
+    with interrupt.attached_to([context]):
         with pytest.raises(DecodeError):
             context.forward(IDS[100:], 1)
         assert context.num_past == 100
@@ -64,10 +64,10 @@ def test_wherever_it_ends_nothing_of_it_stays(context: LlamaContext, num_asked: 
         left[0] -= 1
         return left[0] < 0
 
-    context.ask_to_end(asks, None)
+    context.set_abort_callback(asks, None)
     with pytest.raises(DecodeError):
         context.forward(IDS[40:], 1)
-    context.ask_to_end(None, None)
+    context.set_abort_callback(None, None)
     assert left[0] < 0
     assert context.num_past == 40
     np.testing.assert_array_equal(context.forward(IDS[40:], 1), expected)
@@ -79,7 +79,7 @@ def test_a_state_does_not_listen_for_it_would_be_lost(tmp_path: Path) -> None:
     with (
         LlamaModel(tiny_lfm2().write(tmp_path / "hybrid.gguf")) as model,
         LlamaContext(model, ContextParams(n_ctx=256, threads=1)) as context,
-        interrupt.ends_passes_of([context]),
+        interrupt.attached_to([context]),
     ):
         context.forward(IDS[:20] % 30, 1)
         assert context.num_past == 20
@@ -87,7 +87,7 @@ def test_a_state_does_not_listen_for_it_would_be_lost(tmp_path: Path) -> None:
 
 def test_a_context_that_is_closed_meanwhile_is_let_alone(model: LlamaModel) -> None:
     context = LlamaContext(model, ContextParams(n_ctx=256, threads=1))
-    with Interrupt().ends_passes_of([context]):
+    with Interrupt().attached_to([context]):
         context.close()
 
 

@@ -12,15 +12,17 @@ from pathlib import Path
 
 import pytest
 
+from engine.kernels.build_options import NARROW, ORDERED, TILES
 from engine.llama import library
 from engine.llama.library import KERNEL_MARKS, LoadedLibrary, library_notices, loaded_libraries
 
 ROOT = Path(__file__).resolve().parents[3]
 TELL = """
 import json
+from engine.kernels.build_options import NARROW, ORDERED, TILES
 from engine.llama import library
 print(json.dumps({
-    "told": [one.told for one in library.loaded_libraries()],
+    "told": [one.description for one in library.loaded_libraries()],
     "package": [one.is_package for one in library.loaded_libraries()],
     "notices": library.library_notices(),
     "facts": library.machine_facts(),
@@ -80,19 +82,43 @@ def test_another_folder_takes_the_place_of_the_package(compiled: Path, tmp_path:
 
 def examined(path: Path, content: bytes) -> LoadedLibrary:
     path.write_bytes(content)
-    return library._examined(str(path))
+    return library._examine(str(path))
 
 
 def test_kernels_are_found_by_the_names_beside_them(tmp_path: Path) -> None:
     marks = list(KERNEL_MARKS.values())
     every = examined(tmp_path / "libggml-cpu.so", b"\0".join(marks))
     assert every.kernels == tuple(KERNEL_MARKS)
-    assert every.told.endswith(", the set-up's kernels)")
+    assert every.description.endswith(", the set-up's kernels)")
     one = examined(tmp_path / "libggml-cpu.so.0", b"..." + marks[1])
-    assert one.told.endswith(", of the set-up's kernels only few_tokens_sgemm)")
+    assert one.description.endswith(", of the set-up's kernels only few_tokens_sgemm)")
     none = examined(tmp_path / "libggml-cpu.so.0.1", b"ggml_gemm_q4_0_8x8_q8_0")
-    assert none.told.endswith(", no kernels of the set-up)")
-    assert "kernels" not in examined(tmp_path / "libllama.so", marks[0]).told
+    assert none.description.endswith(", no kernels of the set-up)")
+    assert "kernels" not in examined(tmp_path / "libllama.so", marks[0]).description
+
+
+@pytest.mark.parametrize(
+    ("wanted", "kernels", "missing"),
+    [
+        (NARROW, tuple(KERNEL_MARKS), ""),
+        (ORDERED, ("few_tokens",), "(few_tokens_sgemm, few_tokens_tiled)"),
+        (ORDERED, (), "(few_tokens, few_tokens_sgemm, few_tokens_tiled)"),
+        (TILES, (), ""),
+        ("", (), ""),
+    ],
+)
+def test_a_build_without_the_kernels_for_this_processor_is_told(
+    wanted: str, kernels: tuple[str, ...], missing: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    built = LoadedLibrary(tmp_path / "libggml-cpu.so", True, "0123456789ab", kernels)
+    monkeypatch.setattr(library, "loaded_libraries", lambda: (built,))
+    monkeypatch.setattr(library, "wanted_kernels", lambda _cmake_args: wanted)
+    monkeypatch.setattr(library, "supports_gpu", lambda: False)
+    notices = library_notices()
+    assert len(notices) == bool(missing)
+    assert missing in "".join(notices)
+    monkeypatch.setattr(library, "supports_gpu", lambda: True)
+    assert library_notices() == ()
 
 
 def test_without_a_note_the_bytes_are_the_build(tmp_path: Path) -> None:
@@ -101,7 +127,8 @@ def test_without_a_note_the_bytes_are_the_build(tmp_path: Path) -> None:
     assert first.build != second.build
     assert examined(tmp_path / "libempty.so", b"").build == ""
     assert (
-        library._examined(str(tmp_path / "libggml.so (deleted)")).told == "ANOTHER library: libggml.so (build unknown)"
+        library._examine(str(tmp_path / "libggml.so (deleted)")).description
+        == "ANOTHER library: libggml.so (build unknown)"
     )
 
 
@@ -120,11 +147,11 @@ def test_without_a_note_the_bytes_are_the_build(tmp_path: Path) -> None:
     ],
 )
 def test_files_of_llama_cpp_are_known_by_name(name: str, is_one: bool) -> None:
-    assert bool(library._OUR_FILES.fullmatch(name)) is is_one
+    assert bool(library._LLAMA_FILES.fullmatch(name)) is is_one
 
 
 def test_each_mark_is_a_name_that_the_kernels_leave_in_the_library() -> None:
     for name, mark in KERNEL_MARKS.items():
-        text = (ROOT / "packaging" / "setup" / f"{name}.h").read_text("utf-8")
+        text = (ROOT / "engine" / "kernels" / f"{name}.h").read_text("utf-8")
         stock = mark.decode()
         assert f"#define {stock.removesuffix('_stock')} {stock}\n" in text

@@ -9,14 +9,14 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from engine.decoding import loop as speculate
-from engine.decoding.loop import Block, Speculation
+import engine.pacing.drafter
+from engine.decoding import loop
+from engine.decoding.loop import LoopConfig, Speculation, StepOutput
 from engine.decoding.stats import StatsRecorder
 from engine.drafters import draft_model
 from engine.drafters.draft_model import DraftModelDrafter
 from engine.drafters.suffix.drafter import SuffixDrafter
 from engine.interfaces import Rows, TokenIds
-from engine.pacing import drafter as paced
 from engine.pacing.constants import MAX_DEPTH
 from engine.pacing.cost_curve import CostCurve
 from engine.pacing.drafter import PacedDrafter
@@ -39,7 +39,7 @@ class Clock:
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.now = 0.0
-        for module in (speculate, paced, draft_model):
+        for module in (loop, engine.pacing.drafter, draft_model):
             monkeypatch.setattr(module, "perf_counter", self)
 
     def __call__(self) -> float:
@@ -111,7 +111,7 @@ class Answering:
     plain_ms: float
     draft: DraftScript | None = None
     shares: dict[int, float] = field(default_factory=lambda: CORES)
-    may_rest: bool = True
+    may_pause: bool = True
 
     def __post_init__(self) -> None:
         self.clock = Clock(self.monkeypatch)
@@ -124,11 +124,12 @@ class Answering:
         model = self._drafter_model() if self.draft is not None else None
         text = SuffixDrafter()
         text.min_match = PACED_MIN_MATCH
-        self.drafter = PacedDrafter(self.pacer, text, model, may_rest=self.may_rest)
+        self.drafter = PacedDrafter(self.pacer, text, model, may_pause=self.may_pause)
         self.prompt = np.asarray(self.path[: self.num_prompt], dtype=np.int32)
         self.target.forward(self.prompt[:-1], 0)
         self.stats = StatsRecorder(Mode.AUTO, self.model.n_ctx)
-        self.speculation = Speculation(self.target, self.drafter, Sampler(GREEDY), self.stats, self.prompt, self.pacer)
+        config = LoopConfig(pacer=self.pacer)
+        self.speculation = Speculation(self.target, self.drafter, Sampler(GREEDY), self.stats, self.prompt, config)
         self.began = self.clock.now
         self.proposals: list[Proposal] = []
         self.rests_after_waking: list[int] = []
@@ -166,14 +167,14 @@ class Answering:
         assert self.speculation.history.tolist() == list(self.path[: self.num_prompt + self.num_given])
         return self
 
-    def _block(self, wanted: int) -> Block:
+    def _block(self, wanted: int) -> StepOutput:
         """As `Answer._next_block`."""
-        if rest := min(self.drafter.rest(self.speculation.history), wanted):
+        if rest := min(self.drafter.pause_length(self.speculation.history), wanted):
             return self.speculation.run_plain(rest, TEXT_INTERVAL_S, self._wakes)
         return self.speculation.step(MAX_DEPTH, wanted)
 
     def _wakes(self, history: NDArray[np.int32]) -> bool:
-        wakes = self.drafter.wakes(history)
+        wakes = self.drafter.ends_pause(history)
         if wakes:
-            self.rests_after_waking.append(self.drafter.rest(history))
+            self.rests_after_waking.append(self.drafter.pause_length(history))
         return wakes

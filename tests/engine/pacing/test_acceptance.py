@@ -19,12 +19,12 @@ from engine.pacing.acceptance import (
     text_kinds,
 )
 from engine.pacing.constants import (
+    AMBIGUOUS_CHANCES,
     CONFIDENCES,
     DRAWN_CHANCES,
     GREEDY_CHANCES,
     MATCH_CHANCES,
     MATCH_LENGTHS,
-    TORN_CHANCES,
 )
 from engine.records import Source
 
@@ -45,9 +45,9 @@ def test_until_something_was_looked_at_a_chance_is_what_others_gave() -> None:
     for greedy, chances in ((True, GREEDY_CHANCES), (False, DRAWN_CHANCES)):
         estimate = draft_estimate(greedy=greedy)
         assert [estimate.chance(kind) for kind in range(len(chances))] == pytest.approx(list(chances))
-        assert not estimate.is_seen
+        assert not estimate.is_observed
         estimate.observe([SURE], 1)
-        assert estimate.is_seen
+        assert estimate.is_observed
         assert estimate.chance(SURE) > chances[SURE]
         assert estimate.chance(UNSURE) == pytest.approx(chances[UNSURE])
 
@@ -72,7 +72,7 @@ def test_what_changes_is_forgotten() -> None:
 
 @given(st.integers(0, len(TEXT_PRIORS) - 1), st.lists(st.booleans(), max_size=50), st.booleans())
 def test_a_chance_is_a_probability(kind: int, seen: list[bool], watches: bool) -> None:
-    estimate = AcceptanceEstimate(TEXT_PRIORS, watches_answers=watches)
+    estimate = AcceptanceEstimate(TEXT_PRIORS, adapts_to_answer=watches)
     for kept in seen:
         estimate.observe([kind], int(kept))
     assert 0.0 <= estimate.chance(kind) <= 1.0
@@ -163,5 +163,5 @@ def test_long_matches_are_nearly_sure_and_single_tokens_mostly_wrong() -> None:
 def test_where_several_things_followed_it_is_hardly_believed_however_long_the_match(share: float) -> None:
     for length in (1, 16, 32):
         chances = chances_of(Draft([1] * 3, Source.NGRAM, scores=[share] * 3, match_length=length))
-        assert chances == pytest.approx([TORN_CHANCES[length > 1]] * 3)
+        assert chances == pytest.approx([AMBIGUOUS_CHANCES[length > 1]] * 3)
         assert max(chances) < 0.4

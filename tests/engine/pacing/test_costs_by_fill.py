@@ -12,7 +12,7 @@ from engine.loading.loading import LoadedModel, LoadOptions, open_model
 from engine.pacing import pair_costs
 from engine.pacing.constants import POINTS
 from engine.pacing.cost_curve import CostCurve
-from engine.pacing.measuring import OtherPrograms
+from engine.pacing.measuring import OtherLoad
 from engine.pacing.pair_costs import BAND_ENDS, PairCosts, band_of
 from engine.records import LoadRequest
 from engine.sequence import CachedSequence
@@ -37,7 +37,7 @@ def target() -> Iterator[LoadedModel]:
 def scripted(target: LoadedModel, monkeypatch: pytest.MonkeyPatch) -> None:
     """Passes that take what they should, whatever else runs beside these tests."""
     target.sequence.clear()
-    monkeypatch.setattr(OtherPrograms, "are_quiet", True)
+    monkeypatch.setattr(OtherLoad, "is_low", True)
     monkeypatch.setattr(pair_costs, "choose_threads", lambda *_, **__: 1)
     monkeypatch.setattr(pair_costs, "measure_passes", lambda sequence, *_: {n: takes_ms(sequence, n) for n in POINTS})
     monkeypatch.setattr(
@@ -65,14 +65,14 @@ def test_a_filled_cache_has_a_curve_of_its_own(target: LoadedModel) -> None:
     costs.measure()
     empty = curve(costs)
     fill(sequence, 1200)
-    costs.passed(1, [2.4])
+    costs.observe_passes(1, [2.4])
     assert curve(costs) is not empty
     assert costs.needs_measuring
     costs.measure()
     assert not costs.needs_measuring
     assert sequence.num_past == 1200
     sequence.clear()
-    costs.passed(1, [1.1])
+    costs.observe_passes(1, [1.1])
     assert curve(costs) is empty
     assert not costs.needs_measuring
 
@@ -81,7 +81,7 @@ def test_a_fill_that_was_not_measured_is_guessed_and_soon_right(target: LoadedMo
     costs = PairCosts(target, None, REQUEST, CostStore())
     costs.measure()
     fill(target.sequence, 1200)
-    costs.passed(1, [2.4])
+    costs.observe_passes(1, [2.4])
     assert curve(costs).cost_ms(8) == pytest.approx(1.8)
     for _ in range(5):
         curve(costs).observe(1, takes_ms(target.sequence, 1))
@@ -92,14 +92,14 @@ def test_a_long_chat_is_not_judged_by_an_empty_cache_nor_the_other_way_round(tar
     costs = PairCosts(target, None, REQUEST, CostStore())
     costs.measure()
     fill(target.sequence, 1200)
-    costs.passed(4, [5.6])
+    costs.observe_passes(4, [5.6])
     for _ in range(50):
         curve(costs).observe(4, 5.6)
     target.sequence.clear()
-    costs.passed(1, [1.1])
+    costs.observe_passes(1, [1.1])
     assert curve(costs).cost_ms(4) == pytest.approx(1.4)
     fill(target.sequence, 1200)
-    costs.passed(4, [5.6])
+    costs.observe_passes(4, [5.6])
     assert curve(costs).cost_ms(4) == pytest.approx(5.6, rel=0.05)
 
 
@@ -107,13 +107,13 @@ def test_every_fill_that_was_measured_is_there_at_the_next_start(target: LoadedM
     first = PairCosts(target, None, REQUEST, CostStore(tmp_path))
     first.measure()
     fill(target.sequence, 1200)
-    first.passed(1, [2.4])
+    first.observe_passes(1, [2.4])
     first.measure()
     second = PairCosts(target, None, REQUEST, CostStore(tmp_path))
     second.prepare(paced=True)
     assert curve(second).cost_ms(8) == pytest.approx(takes_ms(target.sequence, 8), rel=0.01)
     target.sequence.clear()
-    second.passed(1, [1.1])
+    second.observe_passes(1, [1.1])
     assert curve(second).cost_ms(8) == pytest.approx(1.8, rel=0.01)
 
 
@@ -123,16 +123,16 @@ def test_a_curve_that_was_wrong_takes_those_of_other_fills_with_it(
     costs = PairCosts(target, None, REQUEST, CostStore())
     costs.measure()
     fill(target.sequence, 1200)
-    costs.passed(1, [2.4])
+    costs.observe_passes(1, [2.4])
     costs.measure()
     target.sequence.clear()
-    costs.passed(1, [1.1])
+    costs.observe_passes(1, [1.1])
     monkeypatch.setattr(pair_costs, "measure_passes", lambda *_: dict.fromkeys(POINTS, 0.3))
     monkeypatch.setattr(pair_costs, "few_passes_ms", lambda _sequence, sizes, *_: dict.fromkeys(sizes, 0.3))
-    costs.doubt()
+    costs.request_check()
     costs.measure()
     fill(target.sequence, 1200)
-    costs.passed(1, [0.3])
+    costs.observe_passes(1, [0.3])
     assert curve(costs).cost_ms(8) == pytest.approx(0.3, rel=0.1)
 
 
@@ -149,7 +149,7 @@ def test_another_model_on_this_machine_gives_the_shape_of_what_was_not_measured(
 def test_what_was_measured_beside_another_program_serves_now_and_not_at_the_next_start(
     target: LoadedModel, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(OtherPrograms, "are_quiet", False)
+    monkeypatch.setattr(OtherLoad, "is_low", False)
     first = PairCosts(target, None, REQUEST, CostStore(tmp_path))
     first.measure()
     assert curve(first).cost_ms(8) == pytest.approx(1.8)

@@ -53,8 +53,8 @@ class Draft:
         store = CostStore()
         store.put("draft", SavedCosts(2, {0: {1: STEP_MS}}))
         self.costs = DraftCosts(loaded, None, store, "draft")
-        assert self.costs.take_kept() == STEP_MS
-        self.costs.follow(None)
+        assert self.costs.load_saved() == STEP_MS
+        self.costs.apply_threads(None)
 
     def _set(self, count: int) -> None:
         self.threads = count
@@ -63,8 +63,8 @@ class Draft:
         told = []
         for _ in range(count):
             slow = self.taken and self.threads > 1
-            self.costs.drafted(SLOW_MS if slow else STEP_MS * 2 / self.threads)
-            told.append(self.costs.take_news())
+            self.costs.observe_draft_step(SLOW_MS if slow else STEP_MS * 2 / self.threads)
+            told.append(self.costs.take_notice())
         return [news for news in told if news]
 
 
@@ -101,13 +101,13 @@ def test_beside_a_target_that_gave_cores_up_it_follows_and_its_slow_passes_say_n
     draft, target = Draft(), ThreadControl(2, 2)
     draft.step(10)
     target.threads = 1
-    draft.costs.follow(target)
+    draft.costs.apply_threads(target)
     assert draft.threads == 1
     draft.taken = True
     assert draft.step(50) == []
     assert draft.threads == 1
     draft.taken, target.threads = False, 2
-    draft.costs.follow(target)
+    draft.costs.apply_threads(target)
     assert draft.threads == 2
 
 

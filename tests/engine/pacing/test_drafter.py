@@ -7,8 +7,9 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from engine.decoding import loop as speculate
-from engine.decoding.loop import Speculation
+import engine.pacing.drafter
+from engine.decoding import loop
+from engine.decoding.loop import LoopConfig, Speculation
 from engine.decoding.stats import StatsRecorder
 from engine.drafters import draft_model
 from engine.drafters.draft_model import DraftModelDrafter
@@ -16,9 +17,8 @@ from engine.drafters.prompt_lookup import PromptLookupDrafter
 from engine.drafters.suffix.drafter import SuffixDrafter, SuffixRules
 from engine.errors import DecodeError
 from engine.interfaces import Rows, TokenIds
-from engine.pacing import drafter as paced
 from engine.pacing.acceptance import text_kinds
-from engine.pacing.constants import MOST_UNLOOKED
+from engine.pacing.constants import MAX_UNSEARCHED
 from engine.pacing.cost_curve import CostCurve
 from engine.pacing.drafter import PacedDrafter
 from engine.pacing.pacer import Choice, Pacer
@@ -64,7 +64,7 @@ class Clock:
 @pytest.fixture(autouse=True)
 def clock(monkeypatch: pytest.MonkeyPatch) -> None:
     scripted = Clock(1)
-    for module in (speculate, paced, draft_model):
+    for module in (loop, engine.pacing.drafter, draft_model):
         monkeypatch.setattr(module, "perf_counter", scripted)
 
 
@@ -84,7 +84,7 @@ class Answering:
             "both": PacedDrafter(self.pacer, self.suffix, model),
             "both, to an end": PacedDrafter(self.pacer, to_an_end, ending),  # though answers go on past it
             "draft": PacedDrafter(self.pacer, None, model),
-            "draft as asked": PacedDrafter(self.pacer, None, model, may_rest=False),
+            "draft as asked": PacedDrafter(self.pacer, None, model, may_pause=False),
             "text": PacedDrafter(self.pacer, self.text, None),
         }
         self.depths: set[int] = set()
@@ -97,7 +97,9 @@ class Answering:
         for _ in self.target.prefill(ids[self.target.num_past : -1]):
             pass
         stats = StatsRecorder(Mode.AUTO, 256)
-        speculation = Speculation(self.target, self.drafters[name], Sampler(sampling), stats, ids, self.pacer)
+        speculation = Speculation(
+            self.target, self.drafters[name], Sampler(sampling), stats, ids, LoopConfig(pacer=self.pacer)
+        )
         given: list[int] = []
         while len(given) < count:
             before = stats.proposed
@@ -108,12 +110,12 @@ class Answering:
 
     def next_ids(self, speculation: Speculation, drafter: PacedDrafter, wanted: int) -> list[int]:
         """A pass, or where the drafter rests a run of plain ones: as an answer goes on."""
-        rest = min(drafter.rest(speculation.history), wanted)
+        rest = min(drafter.pause_length(speculation.history), wanted)
         if not rest:
             ids = speculation.step(32, wanted).ids
             self.sources |= {drafter._draft.source} if drafter._draft.ids else set()
             return ids
-        ids = speculation.run_plain(rest, 60.0, drafter.wakes).ids
+        ids = speculation.run_plain(rest, 60.0, drafter.ends_pause).ids
         self.num_rested += len(ids) > 1
         return ids
 
@@ -166,23 +168,23 @@ def test_drafting_by_name_proposes_even_where_it_does_not_pay() -> None:
         for _ in range(12):
             proposals[name].append(len(drafter.propose(prompt, 8).ids))
             drafter.observe(0)
-        assert (drafter.rest(prompt) > 0) == (name == "draft")
+        assert (drafter.pause_length(prompt) > 0) == (name == "draft")
     assert proposals["draft as asked"] == [1] * 12
     assert proposals["draft"].count(0) >= 10
 
 
 def test_text_that_was_asked_for_by_name_is_left_out_where_it_cannot_pay() -> None:
     answering = Answering(NEVER)
-    drafter = PacedDrafter(answering.pacer, answering.text, None, may_rest=False)
+    drafter = PacedDrafter(answering.pacer, answering.text, None, may_pause=False)
     drafter.begin(np.array([1, 2, 1, 2, 1], dtype=np.int32), Sampler(GREEDY))
     assert drafter.propose(np.array([1, 2, 1, 2, 1], dtype=np.int32), 8).ids == []
     drafter.observe(0)
-    assert drafter.rest(np.array([1, 2, 1, 2, 1], dtype=np.int32)) > 0
+    assert drafter.pause_length(np.array([1, 2, 1, 2, 1], dtype=np.int32)) > 0
 
 
 def test_reading_that_was_stopped_does_not_make_drafting_look_dear(monkeypatch: pytest.MonkeyPatch) -> None:
     now = [0.0]
-    for module in (paced, draft_model):
+    for module in (engine.pacing.drafter, draft_model):
         monkeypatch.setattr(module, "perf_counter", lambda: now[0])
 
     def stops() -> bool:
@@ -191,14 +193,14 @@ def test_reading_that_was_stopped_does_not_make_drafting_look_dear(monkeypatch: 
 
     pacer = Answering(FLAT).pacer
     model = DraftModelDrafter(CachedSequence(MarkovModel(Q_LOGITS, 1024)), N_VOCAB, frozenset(), stops)
-    drafter = PacedDrafter(pacer, None, model, may_rest=False)
+    drafter = PacedDrafter(pacer, None, model, may_pause=False)
     history = np.arange(1000, dtype=np.int32) % N_VOCAB
     drafter.begin(history, Sampler(GREEDY))
     assert drafter.propose(history, 4).ids == []
     drafter.observe(0)
     drafter.observe_pass(60_001.0, 0)
     assert model.was_stopped
-    assert pacer.learnt.average is None
+    assert pacer.experience.average is None
     assert pacer.draft_step_ms == 0.05
     assert pacer.draft_read_ms == pytest.approx(0.05 / 4)
 
@@ -232,7 +234,7 @@ def test_a_draft_that_cannot_forget_a_tail_goes_back_to_its_checkpoint(
     sequence = CachedSequence(RecurrentModel(Q_LOGITS, num_snapshots=num_snapshots))
     text = answering.suffix if name == "both" else None
     model = DraftModelDrafter(sequence, N_VOCAB, frozenset())
-    answering.drafters["state"] = PacedDrafter(answering.pacer, text, model, may_rest=False)
+    answering.drafters["state"] = PacedDrafter(answering.pacer, text, model, may_pause=False)
     worth = Pacer.worth_drawing
     monkeypatch.setattr(Pacer, "worth_drawing", lambda self, drawn, *of: drawn < most and worth(self, drawn, *of))
     monkeypatch.setattr(sequence, "clear", lambda: pytest.fail("all of the text is read again"))
@@ -260,11 +262,11 @@ def test_reading_a_prompt_does_not_make_drafting_look_dear(
     ends: frozenset[int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     now = [0.0]
-    for module in (paced, draft_model):
+    for module in (engine.pacing.drafter, draft_model):
         monkeypatch.setattr(module, "perf_counter", lambda: now[0])
     pacer = Pacer(CostCurve(FLAT), 0.01)
     model = DraftModelDrafter(CachedSequence(Timed(now, 1e-5)), N_VOCAB, ends)
-    drafter = PacedDrafter(pacer, None, model, may_rest=False)
+    drafter = PacedDrafter(pacer, None, model, may_pause=False)
     history = np.arange(900, dtype=np.int32) % N_VOCAB
     drafter.begin(history, Sampler(GREEDY))
     began = now[0]
@@ -273,15 +275,15 @@ def test_reading_a_prompt_does_not_make_drafting_look_dear(
     drafter.observe_pass((now[0] - began) * 1000.0 + 1.05, len(draft.ids))
     assert model.num_read == 900
     assert bool(draft.ids) is not bool(ends)
-    assert pacer.learnt.here is not None
-    assert pacer.learnt.here.cost < 1.5  # 900 tokens took nine plain passes
+    assert pacer.experience.in_answer is not None
+    assert pacer.experience.in_answer.cost < 1.5  # 900 tokens took nine plain passes
     assert pacer.draft_step_ms == pytest.approx(0.01, rel=0.01)
     assert pacer.draft_read_ms == pytest.approx(0.01 * (1 - 0.5**1) + 0.0025 * 0.5, rel=0.05)
 
 
 def test_what_a_token_takes_is_learnt_where_there_was_little_to_read(monkeypatch: pytest.MonkeyPatch) -> None:
     now = [0.0]
-    for module in (paced, draft_model):
+    for module in (engine.pacing.drafter, draft_model):
         monkeypatch.setattr(module, "perf_counter", lambda: now[0])
     pacer = Pacer(CostCurve(FLAT), 0.05)
     drafter = PacedDrafter(pacer, None, DraftModelDrafter(CachedSequence(Timed(now, 2e-4)), N_VOCAB, frozenset()))
@@ -300,7 +302,7 @@ def followed(drafter: PacedDrafter, history: list[int], *, rests: bool) -> None:
     for i in range(4, 60):
         history[:] = path[:i]
         if rests and i > 4:
-            assert not drafter.wakes(np.array(history, dtype=np.int32))
+            assert not drafter.ends_pause(np.array(history, dtype=np.int32))
             continue
         assert drafter.propose(np.array(history, dtype=np.int32), 8).ids == []
         drafter.observe(0)
@@ -311,7 +313,7 @@ def test_text_that_was_not_proposed_is_learnt_from(rests: bool) -> None:
     answering, before = Answering(NEVER), Answering(NEVER)
     followed(answering.drafters["text"], [], rests=rests)
     before.pacer.begin("PromptLookupDrafter False sampled", greedy=False)
-    learnt, usual = (one.pacer.learnt.text for one in (answering, before))
+    learnt, usual = (one.pacer.experience.text for one in (answering, before))
     gained = [kind for kind in range(18) if learnt.chance(kind) > usual.chance(kind) + 0.02]
     assert gained
     assert all(learnt.chance(kind) >= usual.chance(kind) for kind in gained)
@@ -327,17 +329,17 @@ def test_text_that_was_not_proposed_and_did_not_come_is_learnt_from() -> None:
         history.append(int(rng.integers(0, N_VOCAB)))
         drafter.propose(np.array(history, dtype=np.int32), 8)
         drafter.observe(0)
-    assert answering.pacer.learnt.text.is_seen
+    assert answering.pacer.experience.text.is_observed
     looked_up = answering.text.propose(np.array(history, dtype=np.int32), 8)
     kinds = text_kinds(looked_up)
-    usual = Pacer(CostCurve(NEVER)).learnt.text
-    assert answering.pacer.learnt.text.chance(kinds[0]) < usual.chance(kinds[0])
+    usual = Pacer(CostCurve(NEVER)).experience.text
+    assert answering.pacer.experience.text.chance(kinds[0]) < usual.chance(kinds[0])
 
 
 def looks(plain_ms: float, look_ms: float, count: int, monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """At which of so many tokens text was looked for while it rests."""
     now = [0.0]
-    monkeypatch.setattr(paced, "perf_counter", lambda: now[0])
+    monkeypatch.setattr(engine.pacing.drafter, "perf_counter", lambda: now[0])
     lengths: list[int] = []
 
     def slow_look(history: np.ndarray, limit: int) -> object:
@@ -351,7 +353,7 @@ def looks(plain_ms: float, look_ms: float, count: int, monkeypatch: pytest.Monke
     drafter.begin(np.array([0], dtype=np.int32), Sampler(GREEDY))
     monkeypatch.setattr(text, "propose", slow_look)
     for number in range(1, count + 1):
-        assert not drafter.wakes(np.arange(number, dtype=np.int32))
+        assert not drafter.ends_pause(np.arange(number, dtype=np.int32))
     return lengths
 
 
@@ -365,7 +367,7 @@ def test_looks_become_rare_where_they_take_a_share_of_a_pass_but_never_end(
 ) -> None:
     found = looks(0.3, look_ms, 200, monkeypatch)
     assert least <= len(found) < 200
-    assert max(np.diff(found[-10:])) <= MOST_UNLOOKED
+    assert max(np.diff(found[-10:])) <= MAX_UNSEARCHED
 
 
 class Failing(MarkovModel):
@@ -378,7 +380,7 @@ class Failing(MarkovModel):
 def test_without_a_draft_model_that_failed_it_goes_on_with_text() -> None:
     answering = Answering(FLAT)
     model = DraftModelDrafter(CachedSequence(Failing(Q_LOGITS)), N_VOCAB, frozenset())
-    answering.drafters["failing"] = PacedDrafter(answering.pacer, answering.suffix, model, may_rest=False)
+    answering.drafters["failing"] = PacedDrafter(answering.pacer, answering.suffix, model, may_pause=False)
     path = likely_path(200)
     assert answering.tokens("failing", GREEDY, 120, path[:3]) == path[3:123]
     assert answering.sources == {Source.NGRAM}

@@ -11,7 +11,7 @@ import pytest
 from engine.pacing.acceptance import draft_kind
 from engine.pacing.cost_curve import CostCurve
 from engine.pacing.experience_store import FILE_NAME, MAX_KINDS, MAX_PAIRS, ExperienceStore
-from engine.pacing.pacer import Learnt, Numbers, Pacer
+from engine.pacing.pacer import Experience, Numbers, Pacer
 
 PLAIN_MS = 7.0
 CURVE = {1: PLAIN_MS, 4: 1.6 * PLAIN_MS, 32: 8.0 * PLAIN_MS}
@@ -36,7 +36,7 @@ def restarted(pacer: Pacer, kept: dict[str, Numbers]) -> Pacer:
 
 
 def numbers() -> Numbers:
-    return taught(0.5).learnt.numbers
+    return taught(0.5).experience.numbers
 
 
 @pytest.mark.parametrize("acceptance", [0.05, 0.95])
@@ -47,8 +47,8 @@ def test_the_next_start_goes_on_where_the_last_one_ended(tmp_path: Path, accepta
     for pacer in (before, after):
         pacer.begin("drafted greedy")
     kind = draft_kind(0.91)
-    assert after.learnt.draft.chance(kind) == pytest.approx(before.learnt.draft.chance(kind), rel=0.01)
-    assert after.learnt.drafted.chance(0) == pytest.approx(before.learnt.drafted.chance(0), rel=0.01)
+    assert after.experience.draft.chance(kind) == pytest.approx(before.experience.draft.chance(kind), rel=0.01)
+    assert after.experience.drafted.chance(0) == pytest.approx(before.experience.drafted.chance(0), rel=0.01)
     decisions = [pacer.choose([], has_model=True, limit=8) for pacer in (before, after)]
     assert decisions[1].choice is decisions[0].choice
     assert decisions[1].draft_gain_ms == pytest.approx(decisions[0].draft_gain_ms, rel=0.05)
@@ -69,9 +69,9 @@ def test_answers_that_are_drawn_learn_apart_from_greedy_ones() -> None:
     before = taught(0.05)
     after = restarted(before, before.numbers)
     after.begin("drafted sampled", greedy=False)
-    assert not after.learnt.drafted.is_seen
+    assert not after.experience.drafted.is_observed
     after.begin("drafted greedy")
-    assert after.learnt.drafted.chance(0) < 0.3
+    assert after.experience.drafted.chance(0) < 0.3
 
 
 def test_the_oldest_pairs_and_kinds_go_first(tmp_path: Path) -> None:
@@ -93,7 +93,7 @@ def test_what_another_process_learnt_meanwhile_stays(tmp_path: Path) -> None:
         pacer = restarted(before, store.get("pair"))
         pacer.begin(kind)
         for _ in range(300):
-            pacer.learnt.drafted.observe([0], 0)
+            pacer.experience.drafted.observe([0], 0)
         store.put("pair", pacer.numbers)
         store.put(f"own {kind}", pacer.numbers)
     again = ExperienceStore(tmp_path)
@@ -101,7 +101,7 @@ def test_what_another_process_learnt_meanwhile_stays(tmp_path: Path) -> None:
     for kind in ("drafted greedy", "looked up greedy"):
         assert again.get(f"own {kind}")
         after.begin(kind)
-        assert after.learnt.drafted.chance(0) < 0.2
+        assert after.experience.drafted.chance(0) < 0.2
 
 
 def test_a_pair_of_which_nothing_was_learnt_puts_no_other_out(tmp_path: Path) -> None:
@@ -172,8 +172,8 @@ def test_a_damaged_or_foreign_file_is_as_good_as_none(tmp_path: Path, content: b
 
 
 def test_before_anything_was_drafted_there_is_nothing_to_tell_of_it() -> None:
-    untaught = Learnt(greedy=True)
-    again = Learnt(greedy=True)
+    untaught = Experience(greedy=True)
+    again = Experience(greedy=True)
     again.restore(untaught.numbers)
     assert again.average is None
-    assert not again.drafted.is_seen
+    assert not again.drafted.is_observed

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.decoding.loop import Speculation
+from engine.decoding.loop import LoopConfig, Speculation
 from engine.decoding.stats import StatsRecorder
 from engine.drafters.draft_model import DraftModelDrafter
 from engine.drafters.suffix.drafter import SuffixDrafter
@@ -79,19 +79,19 @@ class Home:
         self.target.sizes.clear()
         drafter = self.drafter(mode)
         stats = StatsRecorder(mode, 2048)
-        speculation = Speculation(target, drafter, Sampler(self.sampling), stats, ids, self.pacer)
+        speculation = Speculation(target, drafter, Sampler(self.sampling), stats, ids, LoopConfig(pacer=self.pacer))
         started, given = self.clock.now, 0
         while given < num_tokens:
-            if rest := drafter.rest(speculation.history):
-                given += len(speculation.run_plain(min(rest, num_tokens - given), 60.0, drafter.wakes).ids)
+            if rest := drafter.pause_length(speculation.history):
+                given += len(speculation.run_plain(min(rest, num_tokens - given), 60.0, drafter.ends_pause).ids)
             else:
                 given += len(speculation.step(32, num_tokens - given).ids)
         return num_tokens * self.plain_ms / 1000.0 / (self.clock.now - started)
 
     def drafter(self, mode: Mode) -> PacedDrafter:
         if mode is Mode.SUFFIX:
-            return PacedDrafter(self.pacer, SuffixDrafter(), None, may_rest=False)
-        return PacedDrafter(self.pacer, None, self.model, may_rest=mode is Mode.AUTO)
+            return PacedDrafter(self.pacer, SuffixDrafter(), None, may_pause=False)
+        return PacedDrafter(self.pacer, None, self.model, may_pause=mode is Mode.AUTO)
 
 
 def void(_rows: object) -> None:

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from app.paths import builtin_target
-from engine.decoding import loop as speculate
-from engine.decoding.loop import Speculation
+from engine.decoding import loop
+from engine.decoding.loop import LoopConfig, Speculation
 from engine.decoding.stats import StatsRecorder
 from engine.drafters.base import Drafter, NoDrafter
 from engine.interfaces import Rows, TokenIds
@@ -44,15 +44,15 @@ class SeenModel(MarkovModel):
 class Fixed:
     """One answer at a fixed depth with costs that are known."""
 
-    def __init__(self, drafter: Drafter, sampling: SamplingParams) -> None:
+    def __init__(self, drafter: Drafter, sampling: SamplingParams, *, pads: bool = True) -> None:
         self.model = SeenModel()
         self.costs = Pacer(CostCurve(STAIRCASE))
         target = CachedSequence(self.model)
         target.forward(PROMPT[:-1], 0)
         self.model.sizes.clear()
         stats = StatsRecorder(Mode.DRAFT, 256)
-        self.speculation = Speculation(target, drafter, Sampler(sampling), stats, PROMPT)
-        self.speculation.costs = self.costs
+        config = LoopConfig(costs=self.costs, pads=pads)
+        self.speculation = Speculation(target, drafter, Sampler(sampling), stats, PROMPT, config)
 
     def tokens(self, wanted: int, depth: int) -> list[int]:
         ids: list[int] = []
@@ -66,12 +66,11 @@ class Fixed:
 def clock(monkeypatch: pytest.MonkeyPatch) -> None:
     """Two milliseconds between any two looks at the clock."""
     ticks = count()
-    monkeypatch.setattr(speculate, "perf_counter", lambda: next(ticks) * STEP_S)
+    monkeypatch.setattr(loop, "perf_counter", lambda: next(ticks) * STEP_S)
 
 
 def sizes(drafter: Drafter, depth: int, *, pads: bool = True) -> set[int]:
-    run = Fixed(drafter, GREEDY)
-    run.speculation.pads = pads
+    run = Fixed(drafter, GREEDY, pads=pads)
     run.tokens(40, depth)
     return set(run.model.sizes)
 
@@ -89,8 +88,7 @@ def test_a_pass_without_a_proposal_is_not_padded() -> None:
 @pytest.mark.parametrize("sampling", [GREEDY, OPEN])
 @pytest.mark.parametrize("depth", [1, 2, 5])
 def test_padding_changes_no_token(sampling: SamplingParams, depth: int) -> None:
-    padded, bare = Fixed(draft_model(), sampling), Fixed(draft_model(), sampling)
-    bare.speculation.pads = False
+    padded, bare = Fixed(draft_model(), sampling), Fixed(draft_model(), sampling, pads=False)
     assert padded.tokens(60, depth) == bare.tokens(60, depth)
     assert set(padded.model.sizes) != set(bare.model.sizes)
 
@@ -103,8 +101,8 @@ def test_passes_of_a_fixed_depth_correct_the_curve_and_teach_nothing_else() -> N
     assert after[4] == pytest.approx(STEP_S * 1000.0, rel=0.05)
     assert after[4] > before[4] * 1.2
     untaught = Pacer(CostCurve(STAIRCASE))
-    assert run.costs.learnt.numbers == untaught.learnt.numbers
-    assert (run.costs.learnt.rate, run.costs.overhead_ms) == (1.0, untaught.overhead_ms)
+    assert run.costs.experience.numbers == untaught.experience.numbers
+    assert (run.costs.experience.rate, run.costs.overhead_ms) == (1.0, untaught.overhead_ms)
 
 
 def test_plain_passes_correct_the_first_point_once_a_stretch(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -138,7 +136,7 @@ def session_sizes(depth: int | None, mode: Mode, sampling: SamplingParams, monke
         found.extend([num_tokens] * len(list(passes_ms)))
         return ""
 
-    monkeypatch.setattr(costs, "passed", passed)
+    monkeypatch.setattr(costs, "observe_passes", passed)
     prompt = "one two three four one two three four one two three four one two"
     request = ChatRequest(raw_prompt=prompt, mode=mode, depth=depth, sampling=sampling, max_tokens=24)
     last = list(session.generate(request))[-1]

@@ -122,7 +122,7 @@ def test_greedy_output_is_the_argmax_path(depth: int) -> None:
 class EagerForText(HybridDrafter):
     """Takes a token of every match, so that chains are long and of all kinds."""
 
-    def good(self, text: Draft) -> list[int]:
+    def likely_classes(self, text: Draft) -> list[int]:
         return text_kinds(text)[:1]
 
 

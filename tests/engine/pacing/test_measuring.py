@@ -163,7 +163,7 @@ def drafting_times(
     monkeypatch.setattr(DraftModelDrafter, "propose", timed)
     monkeypatch.setattr(CachedSequence, "forward", read)
     monkeypatch.setattr(measuring, "perf_counter", lambda: now[0])
-    monkeypatch.setattr(measuring.OtherPrograms, "are_quiet", is_quiet)
+    monkeypatch.setattr(measuring.OtherLoad, "is_low", is_quiet)
     times = measure_drafting(CachedSequence(MarkovModel(P_LOGITS)), N_VOCAB)
     return round(times.step_ms, 6), round(times.read_ms, 6), times.is_steady
 
@@ -203,9 +203,9 @@ def test_what_other_programs_took_is_what_is_neither_idle_nor_ones_own(
     monkeypatch.setattr(measuring, "process_time", lambda: own[0])
     monkeypatch.setattr(library, "idle_seconds", lambda: idle[0])
     monkeypatch.setattr(library, "physical_cores", lambda: 4)
-    others = measuring.OtherPrograms()
+    others = measuring.OtherLoad()
     now[0], idle[0], own[0] = now[0] + 10.0, idle[0] + idle_s, own[0] + own_s
-    assert others.are_quiet is is_quiet
+    assert others.is_low is is_quiet
 
 
 @pytest.mark.parametrize("kind", KINDS)

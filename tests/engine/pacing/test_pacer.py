@@ -75,7 +75,7 @@ class Simulation:
     def draft(self, limit: int) -> tuple[int, float]:
         drawn, alive, draft_ms = 0, 1.0, self.step_ms
         while self.pacer.worth_drawing(drawn, alive, CONFIDENCE, limit - drawn):
-            alive *= self.pacer.learnt.draft.chance(draft_kind(CONFIDENCE))
+            alive *= self.pacer.experience.draft.chance(draft_kind(CONFIDENCE))
             drawn += 1
             if drawn == limit or not self.pacer.worth_running(drawn, alive, limit - drawn):
                 break
@@ -185,13 +185,13 @@ def test_what_one_kind_of_answer_teaches_is_kept_apart() -> None:
     pacer, kind = simulation.pacer, draft_kind(CONFIDENCE)
     pacer.begin("good")
     simulation.run(200)
-    known = pacer.learnt.draft.chance(kind)
+    known = pacer.experience.draft.chance(kind)
     pacer.begin("bad")
     simulation.acceptance = 0.05
     simulation.run(200)
-    assert pacer.learnt.draft.chance(kind) < known - 0.1
+    assert pacer.experience.draft.chance(kind) < known - 0.1
     pacer.begin("good")
-    assert pacer.learnt.draft.chance(kind) == known
+    assert pacer.experience.draft.chance(kind) == known
 
 
 def test_an_answer_begins_with_what_those_before_it_taught_about_drafting() -> None:
@@ -221,7 +221,7 @@ def test_all_that_was_learnt_goes_on_with_another_curve() -> None:
 
 def test_no_token_beyond_the_cheapest_pass_is_looked_for_whatever_is_asked() -> None:
     pacer = Pacer(CostCurve({**STAIRCASE, 17: 32.0, 33: 57.0}), 0.3)
-    assert pacer.most == 15
+    assert pacer.max_proposed == 15
     assert pacer.choose(text(3, 32), has_model=False, limit=2).depth <= 2
     assert pacer.choose(text(3, 32), has_model=False, limit=0).choice is Choice.PLAIN
     assert pacer.choose([], has_model=True, limit=0).choice is Choice.PLAIN
@@ -250,7 +250,7 @@ def test_what_was_never_seen_is_told_as_expected() -> None:
         pacer.choose([], has_model=True, limit=32)
     assert "expected at depth 1" in pacer.reason
     assert "accepted" not in pacer.reason
-    pacer.learnt.drafted.observe([0] * 4, 1)
+    pacer.experience.drafted.observe([0] * 4, 1)
     pacer.explanation.state = ""
     for _ in range(3):
         pacer.choose([], has_model=True, limit=32)
@@ -304,7 +304,7 @@ def test_beside_a_draft_model_the_reason_is_the_drafts() -> None:
 
 def test_a_draft_that_was_asked_for_is_told_not_to_pay_while_it_drafts() -> None:
     pacer = Pacer(CostCurve(STAIRCASE), draft_step_ms=2.0 * STAIRCASE[1])
-    decision = pacer.choose([], has_model=True, limit=32, may_rest=False)
+    decision = pacer.choose([], has_model=True, limit=32, may_pause=False)
     assert decision.choice is Choice.DRAFT
     assert pacer.reason.startswith("draft on as asked, but it does not pay")
 
@@ -320,4 +320,4 @@ def test_after_a_hurried_look_auto_begins_with_plain_passes_and_only_auto() -> N
     assert pacer.plain_ms == pytest.approx(15.0, abs=0.2)
     assert tried[2].expected_ms < 45.0  # what proposing is hoped to take went down with it
     asked = Pacer(CostCurve({1: 60.0, 2: 70.0}), draft_step_ms=1.0)
-    assert asked.choose([], has_model=True, limit=8, may_rest=False).choice is Choice.DRAFT
+    assert asked.choose([], has_model=True, limit=8, may_pause=False).choice is Choice.DRAFT

@@ -43,8 +43,8 @@ def test_plain_passes_in_a_row_count_one_by_one() -> None:
         one.observe_run(1, 7.0, 0.08)
     many.observe_run(40, 7.0, 0.08)
     assert many.overhead_ms == pytest.approx(one.overhead_ms, rel=0.01)
-    assert many.learnt.rate == pytest.approx(one.learnt.rate, rel=0.02)
-    assert many._allowance == pytest.approx(one._allowance, rel=0.01)
+    assert many.experience.rate == pytest.approx(one.experience.rate, rel=0.02)
+    assert many._probe_budget == pytest.approx(one._probe_budget, rel=0.01)
 
 
 def test_a_draft_that_takes_longer_than_the_target_is_hardly_tried() -> None:
@@ -60,7 +60,7 @@ def test_a_draft_that_takes_longer_than_the_target_is_hardly_tried() -> None:
             pacer.observe_draft([0.95] * 3, 0, 3.0)
     assert num_tried <= 3
     assert "cannot pay" in pacer.reason
-    asked_for = pacer.choose([], has_model=True, limit=16, may_rest=False)
+    asked_for = pacer.choose([], has_model=True, limit=16, may_pause=False)
     assert asked_for.choice is Choice.DRAFT
 
 
@@ -109,13 +109,13 @@ def test_a_reason_is_put_into_words_only_where_it_changes(monkeypatch: pytest.Mo
 def test_another_answer_says_nothing_anew_that_has_not_changed(monkeypatch: pytest.MonkeyPatch) -> None:
     pacer = Pacer(CostCurve(TINY), 0.6)
     told: list[str] = []
-    tell = pacer.explanation.tell
+    tell = pacer.explanation.update
 
     def note(state: str, reason: str) -> None:
         told.append(reason)
         tell(state, reason)
 
-    monkeypatch.setattr(pacer.explanation, "tell", note)
+    monkeypatch.setattr(pacer.explanation, "update", note)
     for _ in range(4):
         pacer.begin()
         for _ in range(20):
@@ -126,7 +126,7 @@ def test_another_answer_says_nothing_anew_that_has_not_changed(monkeypatch: pyte
 
 def test_text_saves_what_is_kept_less_what_the_larger_pass_costs() -> None:
     pacer, kinds = Pacer(CostCurve(STAIRS_MS)), text(7, 32)
-    chances = [pacer.learnt.text.chance(kind) for kind in kinds]
+    chances = [pacer.experience.text.chance(kind) for kind in kinds]
     alive = [1.0]
     for chance in chances:
         alive.append(alive[-1] * chance)
@@ -153,7 +153,7 @@ def test_no_choice_of_text_is_better_than_the_one_that_is_made(points: list[floa
     gain, depth = pacer.text_gain(kinds)
     alive, expected, gains = 1.0, 0.0, [0.0]
     for number, kind in enumerate(kinds, 1):
-        alive *= pacer.learnt.text.chance(kind)
+        alive *= pacer.experience.text.chance(kind)
         expected += alive
         cost_ms = pacer.curve.cost_ms(number + 1) + number * pacer.row_ms - pacer.curve.cost_ms(1)
         gains.append(expected * pacer.token_ms - cost_ms)
@@ -173,14 +173,14 @@ def test_a_later_step_of_the_stairs_is_foreseen() -> None:
     curve = CostCurve({n: 10.0 if n == 1 else 28.0 if n < 16 else 37.0 for n in range(1, 34)})
     pacer = Pacer(curve, 0.1)
     for _ in range(100):
-        pacer.learnt.drafted.observe([0] * 8, 8)
+        pacer.experience.drafted.observe([0] * 8, 8)
     assert pacer.worth_drawing(0, 1.0, 0.999, 15)
     assert not pacer.worth_drawing(0, 1.0, 0.999, 1)
 
 
 def test_of_a_draft_that_was_asked_for_one_token_is_drawn_whatever_it_costs() -> None:
     pacer = Pacer(CostCurve({1: 1.0, 2: 50.0, 33: 900.0}), 5.0)
-    pacer.choose([], has_model=True, limit=8, may_rest=False)
+    pacer.choose([], has_model=True, limit=8, may_pause=False)
     assert pacer.worth_drawing(0, 1.0, 0.01, 8)
     assert not pacer.worth_drawing(1, 0.1, 0.01, 7)
 
@@ -190,8 +190,8 @@ def test_what_is_read_before_drafting_is_spread_over_an_answer() -> None:
     pacer.expect_drafting(0.5, 0.2)
     gains = [pacer.choose([], has_model=True, limit=8, num_unread=num).draft_gain_ms or 0.0 for num in (1, 101, 20_001)]
     assert gains[0] > gains[1] > 0.0 > gains[2]
-    assert pacer.rest(has_model=True, num_unread=101) == 0
-    assert pacer.rest(has_model=True, num_unread=20_001) > 0
+    assert pacer.pause_length(has_model=True, num_unread=101) == 0
+    assert pacer.pause_length(has_model=True, num_unread=20_001) > 0
 
 
 def test_what_reading_takes_is_learnt() -> None:

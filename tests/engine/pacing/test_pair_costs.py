@@ -16,7 +16,7 @@ from engine.loading.loading import LoadedModel, LoadOptions, open_model
 from engine.pacing import pair_costs
 from engine.pacing.constants import POINTS
 from engine.pacing.experience_store import ExperienceStore
-from engine.pacing.measuring import DraftingTimes, OtherPrograms
+from engine.pacing.measuring import DraftingTimes, OtherLoad
 from engine.pacing.pair_costs import PairCosts
 from engine.records import ChatRequest, Finished, FinishReason, LoadRequest, Mode, SamplingParams
 from engine.sequence import CachedSequence
@@ -41,7 +41,7 @@ def pair() -> Iterator[tuple[LoadedModel, LoadedModel]]:
 def quiet() -> Iterator[None]:
     """Whatever else runs beside these tests; also after a test has undone its own patches."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(OtherPrograms, "are_quiet", True)
+        patch.setattr(OtherLoad, "is_low", True)
         yield
 
 
@@ -183,7 +183,7 @@ def test_a_curve_that_passes_belie_is_checked_in_idle_time_and_measured_again(
     )
     costs.measure(0.2)
     assert points(costs)[1] != 1.0  # once it is known well, nothing is checked
-    costs.doubt()
+    costs.request_check()
     assert wants(costs)
     costs.measure(0.2)
     assert (points(costs)[1], points(costs)[8]) == (1.0, 2.0)
@@ -329,8 +329,8 @@ def test_a_collapse_is_answered_by_fewer_threads_and_told(
     assert costs.pacer is not None
     before = costs.pacer.curve
     for _ in range(50):
-        assert costs.passed(1, [7.0]) == ""
-    told = [costs.passed(1, [100.0 if target.context.threads == 2 else 20.0]) for _ in range(12)]
+        assert costs.observe_passes(1, [7.0]) == ""
+    told = [costs.observe_passes(1, [100.0 if target.context.threads == 2 else 20.0]) for _ in range(12)]
     assert "2 threads to 1: another program uses the cores" in told
     assert [model.context.threads for model in pair] == [1, 1]
     assert costs.pacer.curve is not before
@@ -344,14 +344,14 @@ def test_passes_that_ran_before_threads_changed_do_not_judge_the_change(
     costs = PairCosts(*pair, LoadRequest("", threads=2, draft_threads=2), CostStore())
     costs.measure(0.2)
     collapsed = [100.0] * (PATIENCE + 9)  # all of them on two threads; only the first few are needed to see it
-    assert costs.passed(1, collapsed) == ""
+    assert costs.observe_passes(1, collapsed) == ""
     assert pair[0].context.threads == 1
-    told = [costs.passed(1, [20.0]) for _ in range(3)]
+    told = [costs.observe_passes(1, [20.0]) for _ in range(3)]
     assert told[-1] == "2 threads to 1: another program uses the cores"
 
 
 def test_the_reason_is_among_the_decisions_of_the_answer(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(PairCosts, "passed", lambda *_: "2 threads to 1: another program uses the cores")
+    monkeypatch.setattr(PairCosts, "observe_passes", lambda *_: "2 threads to 1: another program uses the cores")
     session = Session()
     session.load(LoadRequest(str(builtin_target()), n_ctx=512, threads=1))
     request = ChatRequest(raw_prompt="Hello", mode=Mode.OFF, sampling=SamplingParams(temperature=0.0), max_tokens=2)
@@ -381,10 +381,10 @@ def test_what_answers_taught_is_there_at_the_next_start(pair: tuple[LoadedModel,
     assert first.pacer is not None
     first.pacer.begin("kind")
     for _ in range(50):
-        first.pacer.learnt.drafted.observe([0], 0)
+        first.pacer.experience.drafted.observe([0], 0)
     first.save()
     second = PairCosts(*pair, REQUEST, CostStore(tmp_path), ExperienceStore(tmp_path))
     second.prepare(paced=True)
     assert second.pacer is not None
     second.pacer.begin("kind")
-    assert second.pacer.learnt.drafted.chance(0) < 0.2
+    assert second.pacer.experience.drafted.chance(0) < 0.2

@@ -7,7 +7,7 @@ from itertools import count
 import numpy as np
 import pytest
 
-from engine.decoding import loop as speculate
+from engine.decoding import loop
 from engine.drafters.prompt_lookup import PromptLookupDrafter
 from engine.pacing.cost_curve import CostCurve
 from engine.pacing.pacer import Pacer
@@ -44,8 +44,8 @@ class Told:
     def passes(self, num_tokens: int, *passes_ms: float) -> float | None:
         for one in passes_ms:
             self.pacer.curve.observe(num_tokens, one)
-        self.cost.passed(num_tokens, passes_ms)
-        return self.cost.told_ms
+        self.cost.observe_passes(num_tokens, passes_ms)
+        return self.cost.reported_ms
 
 
 def test_passes_that_take_what_the_curve_says_bear_it_out() -> None:
@@ -54,7 +54,7 @@ def test_passes_that_take_what_the_curve_says_bear_it_out() -> None:
 
 
 def test_before_any_pass_nothing_is_told() -> None:
-    assert PlainCost(Pacer(CostCurve(SHAPE))).told_ms is None
+    assert PlainCost(Pacer(CostCurve(SHAPE))).reported_ms is None
 
 
 def test_one_hiccup_says_nothing() -> None:
@@ -105,7 +105,7 @@ def test_a_curve_that_was_taken_on_a_busy_machine_is_known_by_that_and_a_busy_an
 def answer_stats(curve_ms: dict[int, float], seconds: float, monkeypatch: pytest.MonkeyPatch) -> RunStats:
     """Of an answer whose text repeats, by a clock of which each look takes so long."""
     ticks = count()
-    monkeypatch.setattr(speculate, "perf_counter", lambda: next(ticks) * seconds)
+    monkeypatch.setattr(loop, "perf_counter", lambda: next(ticks) * seconds)
     logits = np.full((256, 256), -20.0, dtype=np.float32)
     for token in range(256):
         logits[token, (token + 1) % 4] = 20.0

@@ -22,14 +22,12 @@ def flat_curve() -> CostCurve:
 
 def test_snapshots_cost_nothing_up_to_their_number() -> None:
     recovery = Recovery(3, save_ms=2.0, restore_ms=1.0)
-    assert recovery.risk_ms(flat_curve(), 3, 0.1) == recovery.spent_ms(flat_curve(), 3, 0) == 0.0
+    assert recovery.risk_ms(flat_curve(), 3, 0.1) == 0.0
     assert recovery.risk_ms(flat_curve(), 4, 0.1) > 0.0
 
 
 def test_a_rejection_costs_the_way_back_and_the_kept_tokens_again() -> None:
     recovery, curve = Recovery(0, save_ms=2.0, restore_ms=1.0), flat_curve()
-    assert recovery.spent_ms(curve, 4, 4) == 2.0
-    assert recovery.spent_ms(curve, 4, 2) == pytest.approx(2.0 + 1.0 + 0.5 * 3)
     assert recovery.risk_ms(curve, 4, 1.0) == 2.0
     assert recovery.risk_ms(curve, 4, 0.5) == pytest.approx(2.0 + 0.5 * (1.0 + 0.5 * 3))
 
@@ -37,8 +35,8 @@ def test_a_rejection_costs_the_way_back_and_the_kept_tokens_again() -> None:
 def test_a_pass_that_decodes_others_again_needs_no_new_checkpoint() -> None:
     recovery, curve = Recovery(0, save_ms=2.0, restore_ms=1.0), flat_curve()
     recovery.num_pending = 3
-    assert recovery.spent_ms(curve, 4, 4) == 0.0
-    assert recovery.spent_ms(curve, 4, 0) == pytest.approx(1.0 + 0.5 * 4)
+    assert recovery.risk_ms(curve, 4, 1.0) == 0.0
+    assert recovery.risk_ms(curve, 4, 0.0) == pytest.approx(1.0 + 0.5 * 6)
 
 
 def test_costs_follow_what_is_seen_but_not_one_stall() -> None:
@@ -70,7 +68,7 @@ def play(pacer: Pacer, share: float) -> int:
             continue
         num_drafted += 1
         kept = 3 if dice.random() < share else 0
-        elapsed_ms = curve.cost_ms(4) + 1.5 + (pacer.recovery.spent_ms(curve, 3, kept) if pacer.recovery else 0.0)
+        elapsed_ms = curve.cost_ms(4) + 1.5 + (pacer.recovery.risk_ms(curve, 3, kept / 3) if pacer.recovery else 0.0)
         pacer.observe_step(elapsed_ms, 0.05, 3, kept)
         pacer.observe_draft([0.8, 0.8, 0.8], kept, elapsed_ms)
     return num_drafted

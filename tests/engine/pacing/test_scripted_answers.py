@@ -71,7 +71,7 @@ def test_beside_a_draft_that_pays_text_that_repeats_is_proposed_by_one_of_them(
 def test_it_would_be_noticed_if_a_rest_went_on_though_it_was_woken(
     plain_ms: float, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(PacedDrafter, "rest", lambda _self, _history: 64)
+    monkeypatch.setattr(PacedDrafter, "pause_length", lambda _self, _history: 64)
     answering = Answering(monkeypatch, repeating_path(), 20, plain_ms)
     assert not is_followed(answering)
     assert set(answering.rests_after_waking) == {64}
@@ -123,10 +123,10 @@ def test_after_it_was_woken_it_wants_to_be_asked(
 ) -> None:
     answering = Answering(monkeypatch, repeating_path(), 20, plain_ms, draft).give(NUM_NEW)
     drafter, path = answering.drafter, np.asarray(answering.path, dtype=np.int32)
-    assert drafter.rest(answering.speculation.history) > 0
+    assert drafter.pause_length(answering.speculation.history) > 0
     end = len(answering.speculation.history)
-    woken = next(end + more for more in range(1, 8) if drafter.wakes(path[: end + more]))
-    assert drafter.rest(path[:woken]) == 0
+    woken = next(end + more for more in range(1, 8) if drafter.ends_pause(path[: end + more]))
+    assert drafter.pause_length(path[:woken]) == 0
     draft_of_text = drafter.propose(path[:woken], 8)
     assert draft_of_text.source is Source.NGRAM
     assert draft_of_text.ids == answering.path[woken : woken + len(draft_of_text.ids)]
@@ -135,13 +135,13 @@ def test_after_it_was_woken_it_wants_to_be_asked(
 @pytest.mark.parametrize("plain_ms", PLAIN_MS)
 def test_every_token_of_a_rest_is_heard_of(plain_ms: float, monkeypatch: pytest.MonkeyPatch) -> None:
     heard: list[int] = []
-    wakes = PacedDrafter.wakes
+    wakes = PacedDrafter.ends_pause
 
     def note(self: PacedDrafter, history: History) -> bool:
         heard.append(len(history))
         return wakes(self, history)
 
-    monkeypatch.setattr(PacedDrafter, "wakes", note)
+    monkeypatch.setattr(PacedDrafter, "ends_pause", note)
     answering = Answering(monkeypatch, different_path(200), 20, plain_ms).give(150)
     begun = heard[0]
     assert heard == list(range(begun, 20 + 150 + 1))
@@ -164,7 +164,7 @@ def test_nothing_is_proposed_beyond_the_pass_that_is_cheapest_a_token(
     shares = dict(zip(sizes.tolist(), np.interp(sizes, list(shares), list(shares.values())).tolist(), strict=True))
     draft = DraftScript(0.01, 1.0, sure=0.99)
     answering = Answering(monkeypatch, different_path(2000), 20, 7.0, draft, shares).give(1500)
-    assert answering.pacer.most in most
-    assert max(one.num_proposed for one in answering.proposals) == answering.pacer.most
+    assert answering.pacer.max_proposed in most
+    assert max(one.num_proposed for one in answering.proposals) == answering.pacer.max_proposed
     text = Answering(monkeypatch, [*range(100)] * 8, 100, 7.0, None, shares).give(600)
-    assert max(one.num_proposed for one in text.proposals) == text.pacer.most
+    assert max(one.num_proposed for one in text.proposals) == text.pacer.max_proposed

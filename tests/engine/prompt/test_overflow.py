@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from app.paths import builtin_target
 from engine.errors import PromptTooLongError
-from engine.prompt.overflow import Kept, without_hopeless, without_oldest, without_unanswered
+from engine.prompt.overflow import TrimmedMessages, without_oldest, without_oversized, without_unanswered
 from engine.records import JOINT, ChatRequest, Finished, LoadRequest, Message, Mode, Overflow, RunStats, SamplingParams
 from engine.session.session import Session
 from engine.session.summarising import in_front, with_summary
@@ -52,11 +52,11 @@ def test_questions_without_an_answer_go_one_by_one_oldest_first() -> None:
 def test_what_no_prompt_can_hold_goes_alone_and_a_summary_in_front_stays() -> None:
     question = asked("short", "x" * 50, "last")
     messages = with_summary([*talk(5, 5), question], 2, "They spoke.")
-    kept = without_hopeless(messages, len, 40)
+    kept = without_oversized(messages, len, 40)
     assert kept.num_left_out == 1
     assert kept.messages[-1].content == in_front("They spoke.", "short\n\nlast")
-    assert without_hopeless(messages, len, 50) == Kept(messages, 0)
-    assert without_hopeless([asked("a", "x" * 50)], len, 40).num_left_out == 0  # the last question always stays
+    assert without_oversized(messages, len, 50) == TrimmedMessages(messages, 0)
+    assert without_oversized([asked("a", "x" * 50)], len, 40).num_left_out == 0  # the last question always stays
 
 
 @given(st.lists(st.integers(0, 60), min_size=1, max_size=30), st.booleans(), st.integers(8, 200))
@@ -138,7 +138,7 @@ def test_a_question_that_was_too_long_stands_in_nobodys_way(policy: Overflow) ->
     assert f"has {caught.value.num_tokens:,} tokens" in str(caught.value)
     stats = answered(*turn, asked(huge, "Hello"))
     assert (stats.left_out, stats.unanswered) == (0, 1)
-    assert any("1 questions without an answer" in why for why in stats.decisions)
+    assert any("a question without an answer is left out" in why for why in stats.decisions)
     stats = answered(*turn, asked(huge, "Hello"), Message("assistant", "Hi"), Message("user", "And now?"))
     assert (stats.left_out, stats.unanswered) == (0, 1)  # nor later on
     half = "word " * 120  # together with the next it is too long, with neither alone

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from engine.decoding.loop import Speculation
+from engine.decoding.loop import LoopConfig, Speculation
 from engine.decoding.stats import StatsRecorder
 from engine.drafters.base import Drafter
 from engine.drafters.draft_model import DraftModelDrafter
@@ -105,7 +105,7 @@ def test_what_has_no_temperature_is_left_alone() -> None:
     for _ in range(100):
         sharpness.observe(dense, certain)
         sharpness.observe(certain, dense)
-    assert sharpness._num_seen == 0
+    assert sharpness._num_observed == 0
 
 
 P_LOGITS = np.random.default_rng(1).normal(0, 1.5, (N, N)).astype(np.float32)
@@ -134,7 +134,7 @@ def test_the_answer_is_distributed_as_plain_decoding_while_it_learns(
     p = np.exp(P_LOGITS.astype(np.float64))
     p /= p.sum(axis=1, keepdims=True)
     expected = p[5]
-    assert sharpness.exponent == exponent if exponent is not None else sharpness._num_seen > 100
+    assert sharpness.exponent == exponent if exponent is not None else sharpness._num_observed > 100
     for position in range(3):
         assert chi_square_p(counts[position], expected) > 0.001
         expected = expected @ p
@@ -144,8 +144,8 @@ def tokens(drafter: Drafter, sharpness: Sharpness, params: SamplingParams, promp
     """The first three of an answer, and more is never drafted than two."""
     target = CachedSequence(MarkovModel(P_LOGITS))
     target.forward(prompt[:-1], 0)
-    speculation = Speculation(target, drafter, Sampler(params), StatsRecorder(Mode.DRAFT, 256), prompt)
-    speculation.on_first_look = sharpness.observe
+    config = LoopConfig(on_first_look=sharpness.observe)
+    speculation = Speculation(target, drafter, Sampler(params), StatsRecorder(Mode.DRAFT, 256), prompt, config)
     ids: list[int] = []
     while len(ids) < 3:
         ids += speculation.step(2, 3 - len(ids)).ids

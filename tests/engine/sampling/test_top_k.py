@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 
 from engine.errors import DecodeError
-from engine.sampling.top_k import Found, candidates
+from engine.sampling.top_k import TopTokens, candidates
 
 REACH = 30.0
 
 
-def ids_of(found: Found) -> list[int]:
+def ids_of(found: TopTokens) -> list[int]:
     ids = found.ids_of(np.arange(len(found.logits)))
     assert ids.tolist() == found.ids_at(list(range(len(found.logits))))
     return ids.tolist()
@@ -22,7 +22,7 @@ def ids_of(found: Found) -> list[int]:
 def test_the_greatest_is_alone_where_no_other_is_near(size: int, place: int) -> None:
     row = np.random.default_rng(1).normal(0.0, 1.0, size).astype(np.float32)
     row[place % size] = 20.0
-    found = candidates(row, REACH, 40, alone=5.0)
+    found = candidates(row, REACH, 40, margin=5.0)
     ids = ids_of(found)
     if place % size < 6400:  # beyond the lanes it is found as others are
         assert ids == [place % size]
@@ -35,7 +35,7 @@ def test_the_greatest_is_alone_where_no_other_is_near(size: int, place: int) -> 
 def test_the_greatest_is_not_alone_beside_another(other: int, size: int) -> None:
     row = np.random.default_rng(1).normal(0.0, 1.0, size).astype(np.float32)
     row[3], row[min(other, size - 1)] = 20.0, 16.0
-    found = candidates(row, REACH, 40, alone=5.0)
+    found = candidates(row, REACH, 40, margin=5.0)
     assert len(found.logits) >= 40
     assert {3, min(other, size - 1)} <= set(ids_of(found))
 
@@ -58,19 +58,19 @@ def test_what_is_no_number_is_found_wherever_it_stands(place: int, value: float)
     row = np.zeros(6463, dtype=np.float32)
     row[place] = value
     with pytest.raises(DecodeError, match="not numbers"):
-        candidates(row, REACH, 40, alone=1.0)
+        candidates(row, REACH, 40, margin=1.0)
 
 
 def test_what_stands_at_the_very_distance_is_near_whatever_single_precision_makes_of_it() -> None:
     row = np.full(900, -50.0, dtype=np.float32)
     for highest in np.random.default_rng(3).uniform(0.0, 60.0, 200).astype(np.float32):
         row[3], row[5] = highest, highest - np.float32(2.3965858)
-        assert 5 in ids_of(candidates(row, REACH, 40, alone=float(row[3]) - float(row[5])))
+        assert 5 in ids_of(candidates(row, REACH, 40, margin=float(row[3]) - float(row[5])))
 
 
 def test_lanes_or_a_rest_without_any_possible_token_are_no_damage() -> None:
     row = np.full(6463, -np.inf, dtype=np.float32)
     row[6450] = 1.0
-    assert ids_of(candidates(row, REACH, 40, alone=1.0)) == [6450]
+    assert ids_of(candidates(row, REACH, 40, margin=1.0)) == [6450]
     row[6450], row[5] = -np.inf, 1.0
-    assert ids_of(candidates(row, REACH, 40, alone=1.0)) == [5]
+    assert ids_of(candidates(row, REACH, 40, margin=1.0)) == [5]

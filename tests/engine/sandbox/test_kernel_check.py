@@ -24,7 +24,7 @@ def fixture_sample(tmp_path: Path) -> Path:
 
 @pytest.fixture(autouse=True)
 def fixture_trust(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(library, "_forgone", [])
+    monkeypatch.setattr(library, "_disabled", [])
 
 
 def asking(monkeypatch: pytest.MonkeyPatch, error: Exception | None) -> list[Path]:
@@ -66,7 +66,7 @@ def test_a_verdict_is_kept_for_the_next_start(
 ) -> None:
     asked = asking(monkeypatch, error)
     check_kernels(sample, tmp_path)
-    monkeypatch.setattr(library, "_forgone", [])
+    monkeypatch.setattr(library, "_disabled", [])
     assert check_kernels(sample, tmp_path) is (error is None)
     assert asked == [sample]
 
@@ -95,7 +95,7 @@ def test_a_machine_that_was_too_busy_is_asked_again_at_the_next_start(
     monkeypatch.setattr(kernel_check, "_LIMIT_S", 0.0)
     assert not check_kernels(sample, tmp_path)  # they may hang: done without this time
     monkeypatch.undo()
-    monkeypatch.setattr(library, "_forgone", [])
+    monkeypatch.setattr(library, "_disabled", [])
     assert check_kernels(sample, tmp_path)
 
 

@@ -8,13 +8,13 @@ from pathlib import Path
 
 import pytest
 
+import engine.sandbox.probe
 from engine.drafters.pairing import check_pair
 from engine.errors import DraftRefusedError, ModelFileError
 from engine.gguf.header import parse_header
 from engine.gguf.ranges import RangeSource
 from engine.gguf.stub import write_stub
 from engine.llama.model import LlamaModel
-from engine.sandbox import probe as probe_module
 from engine.sandbox.pair_probe import PairVerdict, judge_pairs
 from engine.sandbox.process import child_command
 from tests.engine.gguf_factory import GgufFile, Kind, tiny_llama
@@ -143,7 +143,7 @@ def test_a_draft_that_ends_the_child_does_not_harm_the_others(tmp_path: Path, mo
             return [sys.executable, "-c", "import os, signal; os.kill(os.getpid(), signal.SIGSEGV)"]
         return child_command(name, *paths)
 
-    monkeypatch.setattr(probe_module, "child_command", command)
+    monkeypatch.setattr(engine.sandbox.probe, "child_command", command)
     one, two, three = judge_pairs(good, [good, deadly, good])
     assert one.matches
     assert three.matches

@@ -16,6 +16,7 @@ from pathlib import Path
 
 import pytest
 
+import engine.sandbox.probe
 from engine.errors import (
     DecodeError,
     EngineError,
@@ -26,7 +27,6 @@ from engine.errors import (
 )
 from engine.gguf.hyperparameters import read_checked_header
 from engine.records import ChatRequest, Finished, LoadRequest, SamplingParams
-from engine.sandbox import probe as probe_module
 from engine.sandbox.probe import CACHE_FILE, probe
 from engine.session.session import Session
 from tests.engine.damaged_files import absurd_files, random_damage
@@ -128,7 +128,9 @@ def test_a_good_file_gives_a_report_and_is_remembered(tmp_path: Path, monkeypatc
     assert not report.is_recurrent
     assert not report.has_template
 
-    monkeypatch.setattr(probe_module, "child_command", lambda *_: [sys.executable, "-c", "import os; os.abort()"])
+    monkeypatch.setattr(
+        engine.sandbox.probe, "child_command", lambda *_: [sys.executable, "-c", "import os; os.abort()"]
+    )
     assert probe(path, tmp_path / "cache") == report
     GOOD.with_metadata(general__name=(Kind.STRING, "tint")).write(path)  # as long as before
     with pytest.raises(ModelLoadError):
@@ -201,7 +203,7 @@ CHILDREN = {
 def test_however_the_child_ends_it_is_a_sentence(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, code: str, expected: tuple[type[EngineError], str]
 ) -> None:
-    monkeypatch.setattr(probe_module, "child_command", lambda *_: [sys.executable, "-c", code])
+    monkeypatch.setattr(engine.sandbox.probe, "child_command", lambda *_: [sys.executable, "-c", code])
     with pytest.raises(expected[0], match=expected[1]) as caught:
         probe(GOOD.write(tmp_path / "good.gguf"), timeout_s=1.0 if "sleep" in code else None)
     assert caught.value.message.endswith(".")
@@ -209,7 +211,7 @@ def test_however_the_child_ends_it_is_a_sentence(
 
 def test_a_probe_can_be_cancelled(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     sleeping = [sys.executable, "-c", "import time; time.sleep(60)"]
-    monkeypatch.setattr(probe_module, "child_command", lambda *_: sleeping)
+    monkeypatch.setattr(engine.sandbox.probe, "child_command", lambda *_: sleeping)
     began = time.monotonic()
     with pytest.raises(ModelLoadError, match="cancelled"):
         probe(GOOD.write(tmp_path / "good.gguf"), should_stop=lambda: True)

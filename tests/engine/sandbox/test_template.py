@@ -155,7 +155,7 @@ RIGHTS = {
 def test_the_helper_has_given_up_its_rights(deed: str, tmp_path: Path) -> None:
     script = f"""
 import os, signal, socket, sys
-from engine.sandbox.template_child import _give_up_rights
+from engine.sandbox.template_child import _drop_privileges
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 there = os.dup2(os.open(sys.argv[1], os.O_WRONLY | os.O_CREAT), 0)
 {{}}
@@ -165,7 +165,7 @@ except OSError as error:
     print(error.errno)
 """
     told = []
-    for rights in ("pass", "_give_up_rights(2**30)"):
+    for rights in ("pass", "_drop_privileges(2**30)"):
         command = [sys.executable, "-c", script.format(rights), str(tmp_path / "file")]
         told.append(subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout.strip())
     with_rights, without = told
@@ -180,8 +180,8 @@ def limited(deed: str) -> str:
     """What a process prints that gave up its rights, after this deed."""
     script = f"""
 import os, resource
-from engine.sandbox.template_child import _give_up_rights
-_give_up_rights(2**30)
+from engine.sandbox.template_child import _drop_privileges
+_drop_privileges(2**30)
 {deed}
 """
     command = [sys.executable, "-c", script]

@@ -42,7 +42,7 @@ def test_what_is_closed_before_its_first_picture_makes_no_engine() -> None:
     making = Making()
     worker = EngineWorker(ignore, making, threading.Event())
     worker.start()
-    worker.keep_states(1 << 30)
+    worker.set_state_limit(1 << 30)
     worker.load(LoadRequest("some.gguf"))
     began = time.monotonic()
     assert worker.shutdown(5)
@@ -69,14 +69,14 @@ def test_the_engine_begins_when_it_may() -> None:
     [
         (lambda worker: worker.forget_state(7), [1, 7]),
         (lambda worker: worker.forget_past(), [1, "past"]),
-        (lambda worker: worker.keep_states(0), [1, 0]),  # it was switched off just now
+        (lambda worker: worker.set_state_limit(0), [1, 0]),  # it was switched off just now
     ],
 )
 def test_what_was_to_be_forgotten_is_forgotten_all_the_same(ask: object, done: list[object]) -> None:
     making = Making()
     worker = EngineWorker(ignore, making, threading.Event())
     worker.start()
-    worker.keep_states(1)
+    worker.set_state_limit(1)
     ask(worker)  # type: ignore[operator]
     worker.load(LoadRequest("some.gguf"))
     assert worker.shutdown(20)

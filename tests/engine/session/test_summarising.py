@@ -23,7 +23,7 @@ from engine.records import (
     TextChunk,
 )
 from engine.session.session import Session
-from engine.session.summarising import Summarising, in_front, with_summary
+from engine.session.summarising import Summariser, in_front, with_summary
 
 N_CTX = 512
 SYSTEM = Message("system", "Be kind.")
@@ -64,8 +64,8 @@ class Writer:
 def fitted(
     request: ChatRequest, run: Callable[[ChatRequest], Iterator[Event]], *, stopped: bool = False
 ) -> tuple[list[Event], ChatRequest, str]:
-    summarising = Summarising(words, lambda text: len(text.split()), N_CTX, 16)
-    steps, events = summarising.fitted(request, run, lambda: stopped), []
+    summarising = Summariser(words, lambda text: len(text.split()), N_CTX, 16)
+    steps, events = summarising.fit(request, run, lambda: stopped), []
     while True:
         try:
             events.append(next(steps))

@@ -365,7 +365,7 @@ def test_what_was_to_be_forgotten_is_forgotten_where_the_app_closes_meanwhile(ev
     worker.forget_state(7)
     worker.generate(request(2))
     worker.forget_past()
-    worker.keep_states(0)
+    worker.set_state_limit(0)
     assert not worker.shutdown(0)
     session.goes_on.set()
     assert worker.shutdown(20)

@@ -51,7 +51,7 @@ def test_what_is_not_answered_does_not_fail_aloud(
     worker: EngineWorker, events: queue.Queue[Event], caplog: pytest.LogCaptureFixture
 ) -> None:
     """A load that waits would be taken for failed."""
-    worker.keep_states(1)
+    worker.set_state_limit(1)
     worker.forget_state(1)
     worker.forget_past()
     worker.generate(ChatRequest(request_id=5))

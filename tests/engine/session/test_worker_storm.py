@@ -119,7 +119,7 @@ class Storm:
         self.take(0)  # a stop would end it, and there might be no other for long
         deeds: list[Callable[[], None]] = [self.load, self.draft, self.count, self.change_files]
         deeds += [self.answer] * 6 + [worker.stop] * 2 + [worker.skip_summary, worker.forget_past]
-        deeds += [lambda: worker.keep_states(self.dice.choice([0, 1 << 20])), lambda: worker.forget_state(1)]
+        deeds += [lambda: worker.set_state_limit(self.dice.choice([0, 1 << 20])), lambda: worker.forget_state(1)]
         deeds += [lambda: self.take(self.dice.choice([0, 1, 2]))] * 4
         for _ in range(NUM_COMMANDS):
             self.dice.choice(deeds)()

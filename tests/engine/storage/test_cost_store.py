@@ -66,7 +66,7 @@ def test_the_oldest_go_first(tmp_path: Path) -> None:
 def test_a_damaged_or_foreign_file_is_as_good_as_none(
     tmp_path: Path, content: bytes, caplog: pytest.LogCaptureFixture
 ) -> None:
-    caplog.set_level(logging.INFO, "engine.storage.kept_file")
+    caplog.set_level(logging.INFO, "engine.storage.json_store")
     (tmp_path / FILE_NAME).write_bytes(content)
     store = CostStore(tmp_path)
     assert store.get("a") is None
@@ -112,7 +112,7 @@ def test_of_one_key_the_newer_bands_stay_and_those_that_were_let_go_of_do_not_co
 PUTS = """
 import sys
 from pathlib import Path
-from engine import file_lock
+from engine.storage import file_lock
 from engine.storage.cost_store import CostStore, SavedCosts
 
 file_lock.WAIT_S = 60.0  # on a busy machine many turns pass between two looks
@@ -142,7 +142,7 @@ def test_who_holds_the_lock_for_long_is_not_waited_for(tmp_path: Path, monkeypat
 
 
 def test_a_folder_that_cannot_be_written_is_only_logged(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
-    caplog.set_level(logging.INFO, "engine.storage.kept_file")
+    caplog.set_level(logging.INFO, "engine.storage.json_store")
     (tmp_path / "file").write_text("in the way")
     store = CostStore(tmp_path / "file")
     store.put("a", COSTS)

@@ -33,14 +33,14 @@ class Opened:
         self.models: list[LoadedModel] = []
 
     def open(self, options: LoadOptions) -> LoadedModel:
-        wanted = self._cache.wanted(PATH, options)
+        wanted = self._cache.known_best(PATH, options)
         self.options.append(wanted)
         self.models.append(open_model(PATH, wanted))
         return self.models[-1]
 
     def settled(self, options: LoadOptions = USUAL) -> LoadedModel:
         """A draft as a session opens one."""
-        return self._cache.settled(PATH, self.open(options), options, self.open)
+        return self._cache.open_best(PATH, self.open(options), options, self.open)
 
 
 @pytest.fixture
@@ -126,7 +126,7 @@ def test_heads_that_are_no_whole_blocks_leave_it_as_usual(
     path = shared_model("babyllamaB-tok105-f16.gguf")  # heads of 16
     draft = open_model(path, USUAL)
     assert (
-        DraftCache(CostStore(tmp_path)).settled(path, draft, USUAL, lambda _options: pytest.fail("reopened")) is draft
+        DraftCache(CostStore(tmp_path)).open_best(path, draft, USUAL, lambda _options: pytest.fail("reopened")) is draft
     )
     draft.close()
     assert fills == []
@@ -140,13 +140,13 @@ def test_a_cache_that_says_something_else_is_not_used(
     path = shared_model("babyllamaB-tok105-f16.gguf")
     draft = open_model(path, USUAL)
     assert (
-        DraftCache(CostStore(tmp_path)).settled(path, draft, USUAL, lambda _options: pytest.fail("reopened")) is draft
+        DraftCache(CostStore(tmp_path)).open_best(path, draft, USUAL, lambda _options: pytest.fail("reopened")) is draft
     )
     draft.close()
     assert fills == [128]  # only the usual one, which is kept: it is not tried again
     other = open_model(path, USUAL)
     assert (
-        DraftCache(CostStore(tmp_path)).settled(path, other, USUAL, lambda _options: pytest.fail("reopened")) is other
+        DraftCache(CostStore(tmp_path)).open_best(path, other, USUAL, lambda _options: pytest.fail("reopened")) is other
     )
     other.close()
     assert fills == [128]

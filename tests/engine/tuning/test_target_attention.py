@@ -53,7 +53,7 @@ Scripted = Callable[[Times, Times], list[AttentionShape]]
 def test_separate_steps_are_used_where_they_are_faster_and_measured_once(tmp_path: Path, scripted: Scripted) -> None:
     shapes = scripted(same(1.0), same(0.5))
     for _start in range(2):
-        settled = TargetAttention(CostStore(tmp_path)).settled(PATH, USUAL)
+        settled = TargetAttention(CostStore(tmp_path)).choose(PATH, USUAL)
         assert settled.flash_attention is FlashAttention.OFF
         assert settled.n_ctx == USUAL.n_ctx
     assert shapes == [AttentionShape(6, 4, 4, 64)]
@@ -61,7 +61,7 @@ def test_separate_steps_are_used_where_they_are_faster_and_measured_once(tmp_pat
 
 def test_attention_stays_fused_where_that_is_as_fast(scripted: Scripted) -> None:
     scripted(same(1.0), same(0.95))
-    assert TargetAttention(CostStore()).settled(PATH, USUAL) == USUAL
+    assert TargetAttention(CostStore()).choose(PATH, USUAL) == USUAL
 
 
 def test_it_pays_only_where_no_conversation_loses() -> None:
@@ -84,28 +84,28 @@ def test_it_pays_only_where_no_conversation_loses() -> None:
 )
 def test_what_somebody_asked_for_is_left_as_it_is(scripted: Scripted, asked: LoadOptions) -> None:
     shapes = scripted(same(1.0), same(0.5))
-    assert TargetAttention(CostStore()).settled(PATH, asked) == asked
+    assert TargetAttention(CostStore()).choose(PATH, asked) == asked
     assert shapes == []
 
 
 def test_on_a_gpu_nothing_is_tried(scripted: Scripted, monkeypatch: pytest.MonkeyPatch) -> None:
     shapes = scripted(same(1.0), same(0.5))
     monkeypatch.setattr("engine.llama.library.supports_gpu", lambda: True)
-    assert TargetAttention(CostStore()).settled(PATH, USUAL) == USUAL
+    assert TargetAttention(CostStore()).choose(PATH, USUAL) == USUAL
     assert shapes == []
     on_processor = LoadOptions(2048, threads=1, gpu_layers=0)
-    assert TargetAttention(CostStore()).settled(PATH, on_processor).flash_attention is FlashAttention.OFF
+    assert TargetAttention(CostStore()).choose(PATH, on_processor).flash_attention is FlashAttention.OFF
 
 
 def test_a_small_model_and_scores_without_room_stay_fused(scripted: Scripted, monkeypatch: pytest.MonkeyPatch) -> None:
     scripted(same(1.0), same(0.5))
     monkeypatch.setattr(target_attention, "LEAST_HEADS", 25)  # the built-in target has 6 layers of 4
-    assert TargetAttention(CostStore()).settled(PATH, USUAL) == USUAL
+    assert TargetAttention(CostStore()).choose(PATH, USUAL) == USUAL
     monkeypatch.setattr(target_attention, "LEAST_HEADS", 24)
     monkeypatch.setattr(target_attention, "MOST_SCORES_BYTES", 4 * 2048 * 128 * 4 - 1)
-    assert TargetAttention(CostStore()).settled(PATH, USUAL) == USUAL
+    assert TargetAttention(CostStore()).choose(PATH, USUAL) == USUAL
     monkeypatch.setattr(target_attention, "MOST_SCORES_BYTES", 4 * 2048 * 128 * 4)
-    assert TargetAttention(CostStore()).settled(PATH, USUAL) != USUAL
+    assert TargetAttention(CostStore()).choose(PATH, USUAL) != USUAL
 
 
 @pytest.mark.parametrize("verdict", [Verdict.TIGHT, Verdict.TOO_LARGE])
@@ -121,7 +121,7 @@ def test_where_memory_is_short_attention_stays_fused(
         return estimate(*args, available_bytes=int(needed * share), **kwargs)  # type: ignore[arg-type]
 
     monkeypatch.setattr(loading, "estimate", of_little)
-    assert TargetAttention(CostStore()).settled(PATH, USUAL) == USUAL
+    assert TargetAttention(CostStore()).choose(PATH, USUAL) == USUAL
 
 
 @pytest.mark.parametrize("error", [ModelLoadError("refused"), OSError("disk full")])
@@ -134,7 +134,7 @@ def test_what_cannot_be_measured_stays_as_it_was(
         raise error
 
     monkeypatch.setattr(target_attention, "measured", fail)
-    assert TargetAttention(CostStore()).settled(PATH, USUAL) == USUAL
+    assert TargetAttention(CostStore()).choose(PATH, USUAL) == USUAL
 
 
 def test_a_real_measurement_knows_every_point() -> None:

@@ -48,6 +48,8 @@ NEVER_ONE = {
     "of_target": "a vocabulary",
     "target_params": "parameters of a model",
     "num_files": "one is told by its own words",
+    "num_messages": "one is told by its own words",
+    "num_questions": "one is told by its own words",
 }
 COUNTED = re.compile(r"\{(\w+)(?::,)?\} (?:(?!of |and |for )\w+ )?(?!is\b|was\b|has\b|does\b)[a-z]+s\b")
 

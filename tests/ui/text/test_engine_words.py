@@ -1,18 +1,26 @@
-"""What the engine says of itself is said in German, too; the shapes are those that the engine really makes."""
+"""What the engine says of an answer is said in German, too; sentences are made as the engine makes them."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 
 import pytest
 from PySide6.QtWidgets import QApplication
 
+from engine.cache.states import _decoded_again, _tokens
+from engine.decoding.stats import StatsRecorder
+from engine.pacing import reasons
 from engine.pacing.pace import choose_pace
 from engine.records import Mode
-from engine.sentences import said
+from engine.sentences import Sentence, from_json, said, to_json
+from engine.session.answer import _messages_left_out, _questions_left_out, _tie_summary
+from engine.session.summarising import _note
+from engine.tuning.threads import _changed
 from tests.ui.conftest import ASSETS
 from ui.text.catalogues import ENGLISH, speak
-from ui.text.engine_words import SENTENCES, engine_sentence
+from ui.text.engine_words import drafting_reason
+from ui.text.problem_words import in_language
 
 FOLDER = ASSETS / "translations"
 
@@ -24,125 +32,122 @@ def german(qapp: QApplication) -> Iterator[None]:
     speak(qapp, FOLDER, ENGLISH)
 
 
+def tie_summary(num_ties: int, num_tokens: int) -> Sentence:
+    stats = StatsRecorder(Mode.DRAFT, 512)
+    stats.tie_checks, stats.tie_tokens, stats.tie_s = num_ties, num_tokens, 0.001
+    return _tie_summary(stats, 0.021)
+
+
 @pytest.mark.parametrize(("depth", "can_pace"), [(None, True), (None, False), (3, True)])
 @pytest.mark.parametrize("mode", list(Mode))
 def test_every_pace_is_told_in_german(german: None, mode: Mode, depth: int | None, can_pace: bool) -> None:
     english = choose_pace(mode, depth, can_pace=can_pace).reason
-    said = engine_sentence(english)
-    assert said != english
-    assert "at depth" not in said
-    assert "paced" not in said
+    german_words = in_language(english)
+    assert german_words != english
+    assert "at depth" not in german_words
+    assert "paced" not in german_words
+
+
+def test_a_mode_is_called_in_the_window_as_everywhere_there(qapp: QApplication) -> None:
+    reason = choose_pace(Mode.NGRAM, 3, can_pace=True).reason
+    assert reason == "ngram at the chosen depth of 3"
+    assert in_language(reason) == "n-gram at the chosen depth of 3"
+    assert in_language(from_json(json.loads(json.dumps(to_json(reason))))) == "n-gram at the chosen depth of 3"
 
 
 def test_sentences_within_sentences_and_their_numbers(german: None) -> None:
-    text = "draft paused: 41 % accepted at depth 1, needs 63 % here, where a rejection costs 12.5 ms"
-    said = engine_sentence(text)
-    assert said.startswith("Entwurf pausiert: 41 % ")
-    assert "63 %" in said
-    assert "12,5 ms" in said
-
-
-def test_the_engines_files_hold_the_beginnings_of_all_shapes() -> None:
-    code = "".join(path.read_text("utf-8") for path in (ASSETS.parent / "engine").rglob("*.py"))
-    for sentence in SENTENCES:
-        longest = max(sentence.replace("}", "{").split("{"), key=len).strip(" ,:")
-        assert longest in code, sentence
+    text = reasons.not_paying(0.41, 0.63, 12.5, as_asked=False, is_observed=True)
+    assert text == "draft paused: 41 % accepted at depth 1, needs 63 % here, where a rejection costs 12.5 ms"
+    german_words = in_language(text)
+    assert german_words.startswith("Entwurf pausiert: 41 % ")
+    assert "63 %" in german_words
+    assert "12,5 ms" in german_words
 
 
 @pytest.mark.parametrize(
-    ("english", "told"),
+    ("sentence", "english"),
     [
-        ("the 1 oldest messages are sent as a summary", "the oldest message is sent as a summary"),
+        (_note(1), "the oldest message is sent as a summary"),
+        (_messages_left_out(1, 512), "the oldest message is left out: the context holds 512 tokens"),
+        (_questions_left_out(1, 512), "a question without an answer is left out: the context holds 512 tokens"),
         (
-            "token 9: the 1 oldest messages are left out: the context holds 512 tokens",
-            "token 9: the oldest message is left out: the context holds 512 tokens",
+            tie_summary(1, 1),
+            "tie-safe: 1 near tie (margin under 0.0210) decided as in plain decoding, 1 token decoded again in 1 ms",
         ),
         (
-            "1 questions without an answer are left out: the context holds 512 tokens",
-            "a question without an answer is left out: the context holds 512 tokens",
+            tie_summary(2, 4),
+            "tie-safe: 2 near ties (margins under 0.0210) decided as in plain decoding, 4 tokens decoded again in 1 ms",
         ),
+        (_tokens(1), "1 token"),
         (
-            "tie-safe: 1 near ties (margins under 0.02) decided as in plain decoding, 1 tokens decoded again in 1.0 ms",
-            "tie-safe: 1 near tie (margin under 0.02) decided as in plain decoding, 1 token decoded again in 1.0 ms",
+            _decoded_again(1, 0.002, "memory", 0.003),
+            "1 token is decoded again (about 2.0 ms): bringing it back from memory would take about 3.0 ms",
         ),
-        (
-            "tie-safe: 1 near ties (margins under 0.02) decided as in plain decoding, 4 tokens decoded again in 1.0 ms",
-            "tie-safe: 1 near tie (margin under 0.02) decided as in plain decoding, 4 tokens decoded again in 1.0 ms",
-        ),
-        (
-            "tie-safe: 2 near ties (margins under 0.02) decided as in plain decoding, 1 tokens decoded again in 1.0 ms",
-            "tie-safe: 2 near ties (margins under 0.02) decided as in plain decoding, 1 token decoded again in 1.0 ms",
-        ),
-        (
-            "kept 1 tokens of the target for the chat before in 2 ms",
-            "kept 1 token of the target for the chat before in 2 ms",
-        ),
-        (
-            "brought back 1 tokens of the draft from disk in 2 ms",
-            "brought back 1 token of the draft from disk in 2 ms",
-        ),
-        (
-            "1 tokens are decoded again (about 2 ms): bringing them back from memory would take about 3 ms",
-            "1 token is decoded again (about 2 ms): bringing it back from memory would take about 3 ms",
-        ),
+        (_changed(1, 3, said("that is faster here")), "1 thread to 3: that is faster here"),
     ],
 )
-def test_one_is_said_as_one(qapp: QApplication, english: str, told: str) -> None:
-    assert engine_sentence(english) == told
+def test_one_is_said_as_one(sentence: Sentence, english: str) -> None:
+    assert sentence == english
 
 
 def test_one_is_said_as_one_in_german(german: None) -> None:
-    told = engine_sentence("the 1 oldest messages are sent as a summary")
-    assert told == "die älteste Nachricht wird als Zusammenfassung gesendet"
-    told = engine_sentence(
-        "tie-safe: 1 near ties (margins under 0.02) decided as in plain decoding, 1 tokens decoded again in 1.0 ms"
-    )
+    assert in_language(_note(1)) == "die älteste Nachricht wird als Zusammenfassung gesendet"
+    told = in_language(tie_summary(1, 1))
     assert "1 knapper Fall " in told
-    assert "1 Token in 1,0 ms neu berechnet" in told
+    assert "1 Token in 1 ms neu berechnet" in told
+
+
+def noted(reason: Sentence, num_tokens: int) -> str:
+    """A reason as the statistics of an answer have it after so many tokens."""
+    stats = StatsRecorder(Mode.AUTO, 512)
+    stats.tokens = num_tokens
+    stats.add_decision(reason)
+    return stats.decisions[-1]
 
 
 @pytest.mark.parametrize(
-    ("english", "told"),
+    ("sentence", "told"),
     [
-        ("token 40: n-gram on: the text repeats", "Token 40: N-Gramm an: Der Text wiederholt sich"),
+        (noted(reasons.TEXT, 40), "Token 40: N-Gramm an: Der Text wiederholt sich"),
         (
-            "token 90: text lookup paused: 31 % accepted, needs 45 % here",
+            noted(reasons.text_not_paying(0.31, 0.45, is_observed=True), 90),
             "Token 90: Textsuche pausiert: 31 % akzeptiert, nötig sind hier 45 %",
         ),
-        ("text lookup paused: 31 % accepted, and cannot pay here at any acceptance", "31 % akzeptiert, und kann"),
+        (reasons.text_not_paying(0.31, None, is_observed=False), "31 % erwartet, und kann"),
+        (reasons.drafting(0.83, is_observed=True), "Entwurf an: 83 % bei Tiefe 1 akzeptiert"),
+        (reasons.drafting(0.83, is_observed=False), "Entwurf an: 83 % bei Tiefe 1 erwartet"),
         (
-            "token 5: draft model: 2 threads to 1: another program uses the cores",
-            "Token 5: Entwurfsmodell: 1 Threads statt 2 Threads: Ein anderes Programm",
+            reasons.not_paying(0.5, 0.7, None, as_asked=True, is_observed=False),
+            "Entwurf an wie verlangt, aber er lohnt sich nicht: 50 % bei Tiefe 1 erwartet, nötig sind hier 70 %",
         ),
-        ("token 7: 1 thread to 3: that is faster here", "Token 7: 3 Threads statt 1 Thread: Das ist"),
-        ("4 threads to 2: another program uses the cores", "2 Threads statt 4 Threads: Ein anderes Programm"),
-        ("the 12 oldest messages are sent as a summary", "12 ältesten"),
         (
-            "tie-safe: 3 near ties (margins under 0.0210) decided as in plain decoding, 5 tokens decoded again in 1 ms",
-            "0,0210",
+            noted(said("draft model: {why}", why=_changed(2, 1, said("another program uses the cores"))), 5),
+            "Token 5: Entwurfsmodell: von 2 Threads auf 1: Ein anderes Programm",
         ),
-        ("kept 1,234 tokens of the target for the chat before in 3.5 ms", "1.234 Token des Zielmodells"),
-        ("brought back 64 tokens of the draft from disk in 1.25 s", "64 Token des Entwurfs von der Platte in 1,25 s"),
-        ("a kept cache could not be brought back; its tokens are decoded again", "aufgehobener Cache"),
-        (
-            "900 tokens are decoded again (about 0.50 s): bringing them back from memory would take about 2.00 s",
-            "aus dem Speicher",
-        ),
+        (_changed(1, 3, said("that is faster here")), "von 1 Thread auf 3: Das ist"),
+        (_note(12), "12 ältesten"),
+        (_messages_left_out(2, 4096), "die 2 ältesten Nachrichten sind weggelassen: Der Kontext fasst 4.096 Token"),
+        (_questions_left_out(2, 4096), "2 Fragen ohne Antwort sind weggelassen: Der Kontext fasst 4.096 Token"),
+        (tie_summary(3, 5), "3 knappe Fälle (Abstand unter 0,0210)"),
+        (_decoded_again(1900, 0.5, "disk", 2.0), "1.900 Token werden neu berechnet (etwa 0,50 s): Sie von der Platte"),
+        (said("draft left out: {reason}", reason=said("No draft model is chosen.")), "Entwurfsmodell ausgelassen: Es"),
     ],
 )
-def test_every_note_of_an_answer_is_told_in_german(german: None, english: str, told: str) -> None:
-    assert told in engine_sentence(english)
+def test_every_note_of_an_answer_is_told_in_german(german: None, sentence: Sentence, told: str) -> None:
+    assert told in in_language(sentence)
 
 
-def test_why_an_answer_is_plain_is_told_in_german_from_the_engine_and_from_a_file(german: None) -> None:
+def test_why_an_answer_is_plain_is_told_in_german(german: None) -> None:
     sentence = said("plain decoding instead: {reason}", reason=said("No draft model is chosen."))
-    for text in (sentence, str(sentence)):
-        assert engine_sentence(text).endswith(": Es ist kein Entwurfsmodell gewählt.")
+    assert in_language(sentence).endswith(": Es ist kein Entwurfsmodell gewählt.")
 
 
-def test_what_is_not_known_stays(german: None) -> None:
-    assert engine_sentence("Something new.") == "Something new."
+def test_what_was_stored_as_plain_text_is_shown_as_it_is(german: None) -> None:
+    assert in_language("draft on: 83 % accepted at depth 1") == "draft on: 83 % accepted at depth 1"
 
 
-def test_english_is_as_the_engine_says_it(qapp: QApplication) -> None:
-    assert engine_sentence("draft on: 83 % accepted at depth 1") == "draft on: 83 % accepted at depth 1"
+def test_the_newest_decision_about_drafting_is_found_as_sentence_and_as_text(german: None) -> None:
+    decisions = (reasons.TEXT, reasons.drafting(0.5, is_observed=True), _changed(2, 1, said("that is faster here")))
+    assert drafting_reason(decisions) == "Entwurf an: 50 % bei Tiefe 1 akzeptiert"
+    assert drafting_reason(tuple(map(str, decisions))) == "draft on: 50 % accepted at depth 1"
+    assert drafting_reason(()) == drafting_reason(("the oldest message is sent as a summary",)) == ""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from html import escape
 
-from engine.records import Look, Source
+from engine.records import Source, TokenProbs
 from ui.text.formatting import percent
 from ui.text.language import mark, translate
 from ui.transcript.marks.provenance import PassView
@@ -64,7 +64,7 @@ def _heading(view: PassView) -> str:
 
 
 def _note(view: PassView) -> str:
-    if view.odds is None or not view.odds.looks:
+    if view.odds is None or not view.odds.probs:
         return ""
     return translate("PassTip", "Probabilities after temperature, top-k, top-p and min-p.")
 
@@ -109,10 +109,10 @@ def _chances(view: PassView, place: int) -> tuple[str, ...]:
         likely = place < num_accepted
         words = translate("PassTip", "the most likely") if likely else translate("PassTip", "not the most likely")
         return (words,)
-    return _look(odds.looks[place]) if place < len(odds.looks) else ()
+    return _look(odds.probs[place]) if place < len(odds.probs) else ()
 
 
-def _look(look: Look) -> tuple[str, ...]:
+def _look(look: TokenProbs) -> tuple[str, ...]:
     p, q = look
     draft = translate("PassTip", "draft {share}")
     return (_target(p), translate("PassTip", "from text") if q is None else draft.format(share=percent(q)))

@@ -44,7 +44,7 @@ class PassView:
     @property
     def refused(self) -> tuple[str, ...]:
         """What was rejected, token by token as far as their lengths are known."""
-        lengths = self.odds.refused_chars if self.odds is not None else ()
+        lengths = self.odds.rejected_chars if self.odds is not None else ()
         if not lengths:
             return (self.rejected,) if self.rejected else ()
         ends = list(accumulate(lengths))

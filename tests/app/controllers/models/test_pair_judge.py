@@ -18,8 +18,8 @@ from engine.fit.table import Room
 from engine.llama.devices import GpuDevice
 from engine.loading.loading import draft_options
 from engine.records import LoadRequest
-from engine.session import draft_place
-from engine.session.draft_place import DraftPlace
+from engine.session import draft_placement
+from engine.session.draft_placement import DraftPlacement
 from engine.storage.cost_store import CostStore, SavedCosts
 from tests.engine.gguf_factory import tiny_llama
 
@@ -97,12 +97,12 @@ def test_a_draft_is_planned_where_it_would_be_opened(
 
 
 def test_the_place_that_the_engine_found_is_read_anew(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(draft_place, "find_gpus", tuple)
+    monkeypatch.setattr(draft_placement, "find_gpus", tuple)
     request, path = LoadRequest("target.gguf"), str(builtin_draft())
     places = DraftPlaces(lambda: request, tmp_path)
     assert places.is_processor_faster(path) is None
     store = CostStore(tmp_path)
     options = draft_options(request, 4096)
     for place, step_ms in ((options, 2.0), (replace(options, gpu_layers=0), 1.0)):
-        store.put(DraftPlace(store)._key(path, place), SavedCosts(1, {0: {1: step_ms}}))
+        store.put(DraftPlacement(store)._key(path, place), SavedCosts(1, {0: {1: step_ms}}))
     assert places.is_processor_faster(path) is True

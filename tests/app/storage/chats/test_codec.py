@@ -6,14 +6,21 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.storage.chats.codec import MAX_REJECTED_CHARS, spans_from_text, spans_to_text
-from engine.records import GREEDY, PassOdds, Source, TokenSpan
+from app.storage.chats.codec import (
+    MAX_REJECTED_CHARS,
+    spans_from_text,
+    spans_to_text,
+    stats_from_text,
+    stats_to_text,
+)
+from engine.records import GREEDY, PassOdds, RunStats, Source, TokenSpan
+from engine.sentences import Sentence, said
 
 PERCENT = st.integers(0, 100).map(lambda whole: whole / 100) | st.sampled_from([0.004, 0.996])
 LENGTHS = st.lists(st.integers(0, 9), max_size=4).map(tuple)
 ODDS = st.builds(
     PassOdds, st.lists(st.tuples(PERCENT, st.none() | PERCENT), max_size=5).map(tuple), PERCENT, st.just(False), LENGTHS
-) | LENGTHS.map(lambda lengths: PassOdds(greedy=True, refused_chars=lengths))
+) | LENGTHS.map(lambda lengths: PassOdds(greedy=True, rejected_chars=lengths))
 SPANS = st.lists(
     st.builds(
         TokenSpan,
@@ -35,7 +42,7 @@ def test_provenance_is_read_back_as_written(spans: list[TokenSpan]) -> None:
 def test_chances_are_kept_to_a_percent(p: float, q: float) -> None:
     (span,) = spans_from_text(spans_to_text([TokenSpan(3, Source.BONUS, odds=PassOdds(((p, q), (q, None)), last=p))]))
     assert span.odds is not None
-    (first, second), last = span.odds.looks, span.odds.last
+    (first, second), last = span.odds.probs, span.odds.last
     assert first == pytest.approx((p, q), abs=0.0061)
     assert (second[1], last) == (None, first[0])
     for told, given_share in zip(first, (p, q), strict=True):  # never rounded to nothing or to certainty
@@ -50,7 +57,7 @@ def test_choosing_the_most_likely_takes_no_room() -> None:
 
 
 def test_the_odds_are_written_shortly() -> None:
-    odds = PassOdds(((0.62, 0.71), (0.0831, None)), 0.3, refused_chars=(3, 2))
+    odds = PassOdds(((0.62, 0.71), (0.0831, None)), 0.3, rejected_chars=(3, 2))
     assert spans_to_text([TokenSpan(4, Source.DRAFT), TokenSpan(2, Source.RECOVERED, " cat.", odds)]) == (
         '["draft",4,"recovered",[2," cat.",[3,2],30,62,71,8,null]]'
     )
@@ -87,3 +94,18 @@ def test_what_was_rejected_is_kept_in_bounds() -> None:
 )
 def test_what_cannot_be_read_is_left_out(text: str) -> None:
     assert spans_from_text(text) == ()
+
+
+def test_decisions_are_kept_with_their_templates_or_as_plain_text() -> None:
+    decision = said("token {place}: {reason}", place=3, reason=said("n-gram on: the text repeats"))
+    stats = RunStats(tokens=4, decisions=("plain text of an older version", decision))
+    read = stats_from_text(stats_to_text(stats, keeps_templates=True))
+    assert read == stats
+    assert read is not None
+    kept = read.decisions[1]
+    assert isinstance(kept, Sentence)
+    assert (kept.template, kept.fields) == (decision.template, decision.fields)
+    plain = stats_from_text(stats_to_text(stats))
+    assert plain is not None
+    assert plain == stats
+    assert not any(isinstance(one, Sentence) for one in plain.decisions)

@@ -53,8 +53,8 @@ def test_whatever_is_done_equals_dictionaries(steps: list[tuple[str, int, int, i
             assert edges.find_or_add(state, token_id, new, only) == reference.find_or_add(state, token_id, new, only)
         elif step == "turn":
             old = reference.steps[state].get(token_id, target)
-            assert edges.turn(state, token_id, old, target) == reference.turn(state, token_id, old, target)
-            assert edges.turn(state, token_id, 99, target) == reference.turn(state, token_id, 99, target)
+            assert edges.redirect(state, token_id, old, target) == reference.turn(state, token_id, old, target)
+            assert edges.redirect(state, token_id, 99, target) == reference.turn(state, token_id, 99, target)
         else:
             edges.add_state()
             edges.copy(state, len(reference.steps))
@@ -70,5 +70,5 @@ def test_a_copy_goes_its_own_way() -> None:
     for token_id in range(1, 30):
         edges.find_or_add(0, token_id, 100 + token_id, (0, 100))
     edges.copy(0, 1)
-    assert edges.turn(1, 5, 105, 7)
+    assert edges.redirect(1, 5, 105, 7)
     assert (edges.find(0, 5), edges.find(1, 5), edges.find(1, 6)) == (105, 7, 106)

@@ -18,7 +18,7 @@ from ui.transcript.marks.provenance import PassView, SourceRuns
 from ui.window.main_window import MainWindow
 
 STATS = RunStats(mode=Mode.DRAFT, tokens=5, passes=2)
-DRAWN = PassOdds(((0.62, 0.71), (0.9149, None), (0.08, 0.55)), 0.34, refused_chars=(4, 3))
+DRAWN = PassOdds(((0.62, 0.71), (0.9149, None), (0.08, 0.55)), 0.34, rejected_chars=(4, 3))
 RAW = "The cat lay down."
 SPANS = (
     TokenSpan(3, Source.DRAFT),
@@ -69,7 +69,7 @@ def test_a_pass_in_which_the_answer_ended_tells_what_was_kept() -> None:
 
 
 def test_at_temperature_0_it_says_which_was_the_most_likely() -> None:
-    greedy = PassOdds(greedy=True, refused_chars=(4, 3))
+    greedy = PassOdds(greedy=True, rejected_chars=(4, 3))
     words = pass_words(PassView(("The",), " sat on", " lay", Source.RECOVERED, greedy))
     assert "The: accepted, the most likely." in words
     assert "␣sat: refused, not the most likely. ␣on: not looked at." in words
@@ -117,7 +117,7 @@ def test_a_long_pass_is_cut() -> None:
 
 
 def test_refused_characters_that_only_together_are_one_are_told_apart() -> None:
-    view = PassView((), "é", "x", Source.RECOVERED, PassOdds(((0.1, 0.2), (0.0, 0.2)), 0.5, refused_chars=(0, 1)))
+    view = PassView((), "é", "x", Source.RECOVERED, PassOdds(((0.1, 0.2), (0.0, 0.2)), 0.5, rejected_chars=(0, 1)))
     assert "(part of a character): refused, target 10 %, draft 20 %. é: refused, target 0 %" in pass_words(view)
 
 

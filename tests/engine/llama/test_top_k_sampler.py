@@ -12,10 +12,10 @@ import pytest
 from app.paths import builtin_draft, builtin_target
 from engine.drafters.draft_model import DraftModelDrafter
 from engine.errors import DecodeError
-from engine.llama import library, top_chain
+from engine.llama import library, top_k_sampler
 from engine.llama.context import ContextParams, LlamaContext
 from engine.llama.model import LlamaModel
-from engine.llama.top_chain import TopChain, candidates_pay
+from engine.llama.top_k_sampler import TopKSampler, candidates_pay
 from engine.records import SamplingParams
 from engine.sampling.sampler import Sampler
 from engine.sequence import CachedSequence
@@ -161,11 +161,11 @@ def without_a_place(_count: int) -> object:
 def test_without_it_whole_rows_come_and_the_log_says_so_once(
     model: LlamaModel, caplog: pytest.LogCaptureFixture, binding: Lacking
 ) -> None:
-    caplog.set_level(logging.INFO, top_chain.__name__)
+    caplog.set_level(logging.INFO, top_k_sampler.__name__)
     with LlamaContext(model, ContextParams(512, 1)) as plain:
         rows = rows_of(plain)
     with LlamaContext(model, ContextParams(512, 1, num_candidates=COUNT)) as context:
-        context._top = TopChain(binding, context._handle, context.n_vocab, COUNT)
+        context._top = TopKSampler(binding, context._handle, context.n_vocab, COUNT)
         for row, token_id in zip(rows, IDS, strict=True):
             found = context.forward_candidates([token_id])
             np.testing.assert_array_equal(found.ids, np.arange(model.vocab.n_vocab))

@@ -1,6 +1,6 @@
-"""Has llama.cpp pick the likeliest tokens of a row where its output layer lies, instead of copying the row from there.
+"""Has llama.cpp pick the top k tokens of a row on the device of its output layer, so that the row is not copied.
 
-Owns the sampler chain that does it: top-k alone, so that everything else stays the engine's. Knows no memory.
+The sampler chain that does it is top-k alone, so that everything else stays the engine's.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def candidates_pay(model: LlamaModel) -> bool:
     return model.gpu_layers > model.n_layer and model.vocab.n_vocab >= _SMALLEST_VOCABULARY
 
 
-class TopChain:
+class TopKSampler:
     """The ``count`` likeliest tokens of each row of one context; its ``count`` is 0 where that cannot be had.
 
     While it is attached, the context computes no whole rows, and one row a pass at most. Whether llama.cpp can do it on

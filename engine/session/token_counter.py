@@ -1,7 +1,7 @@
-"""How many tokens texts have, counted a slice at a time, so that nothing else waits for a long text. Knows no model.
+"""How many tokens texts have, counted a slice at a time, so that nothing else waits for a long text.
 
-A long text is cut at line ends and its slices are counted apart; where words meet a cut, that may differ from the
-whole by a token.
+A long text is cut at line ends and its slices are counted apart; where words meet a cut, that may differ from the whole
+by a token.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ SLICE_CHARS = 16_384
 Count = Callable[[str], int | None]
 
 
-class TokenCounts:
-    """Requests in their order. `ask` may be called from any thread; the rest belongs to one thread."""
+class TokenCounter:
+    """Requests in their order. `submit` may be called from any thread; the rest belongs to one thread."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -27,7 +27,7 @@ class TokenCounts:
         self._rest: deque[str] = deque()  # slices of its text that is being counted
         self._begun = False
 
-    def ask(self, request: CountRequest) -> None:
+    def submit(self, request: CountRequest) -> None:
         """Have texts counted."""
         with self._lock:
             self._asked.append(request)
@@ -64,7 +64,7 @@ class TokenCounts:
         self._begun = False
         return TokensCounted(request.request_id, counts)
 
-    def give_up(self) -> TokensCounted:
+    def fail_current(self) -> TokensCounted:
         """Answer the request at hand without counts: what `work` calls has raised something."""
         with self._lock:
             request = self._asked.popleft()

@@ -13,8 +13,8 @@ from app.paths import builtin_draft, builtin_target
 from engine.errors import DecodeError, ModelLoadError
 from engine.loading.loading import ALL_LAYERS, LoadedModel, LoadOptions, open_model
 from engine.records import ChatRequest, Finished, LoadRequest, Mode, SamplingParams
-from engine.session import draft_place
-from engine.session.draft_place import DraftPlace, step_ms
+from engine.session import draft_placement
+from engine.session.draft_placement import DraftPlacement, step_ms
 from engine.session.session import Session
 from engine.storage.cost_store import CostStore
 from engine.tuning import draft_cache
@@ -58,9 +58,9 @@ class Machine:
 
 def place(machine: Machine, folder: Path, monkeypatch: pytest.MonkeyPatch, options: LoadOptions = BY_RULE) -> int:
     """The layers on the graphics processor of a draft that is opened."""
-    monkeypatch.setattr(draft_place, "step_ms", machine.step)
-    monkeypatch.setattr(draft_place, "choose_threads", lambda *_: 2)
-    return DraftPlace(CostStore(folder)).open("draft.gguf", options, machine.open).model.gpu_layers
+    monkeypatch.setattr(draft_placement, "step_ms", machine.step)
+    monkeypatch.setattr(draft_placement, "choose_threads", lambda *_: 2)
+    return DraftPlacement(CostStore(folder)).open("draft.gguf", options, machine.open).model.gpu_layers
 
 
 def test_the_faster_place_is_taken_and_the_other_copy_closed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -84,10 +84,10 @@ def test_the_next_start_opens_it_once_and_measures_nothing(
 
 def test_what_was_found_can_be_asked_without_opening_anything(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     machine = Machine(gpu_ms=2.0)
-    found = DraftPlace(CostStore(tmp_path))
+    found = DraftPlacement(CostStore(tmp_path))
     assert found.is_processor_faster("draft.gguf", BY_RULE) is None
     place(machine, tmp_path, monkeypatch)
-    found = DraftPlace(CostStore(tmp_path))
+    found = DraftPlacement(CostStore(tmp_path))
     assert found.is_processor_faster("draft.gguf", BY_RULE) is True
     assert found.is_processor_faster("other.gguf", BY_RULE) is None
 
@@ -101,7 +101,11 @@ def test_where_a_kept_place_has_no_memory_any_more_the_rule_holds(
 
 @pytest.mark.parametrize(
     "machine",
-    [Machine(cpu_ms=0.1, room=3), Machine(cpu_ms=0.1, size=draft_place.LARGEST_BYTES + 1), Machine(main_memory=False)],
+    [
+        Machine(cpu_ms=0.1, room=3),
+        Machine(cpu_ms=0.1, size=draft_placement.LARGEST_BYTES + 1),
+        Machine(main_memory=False),
+    ],
     ids=["short of graphics memory", "large", "short of main memory"],
 )
 def test_where_memory_is_short_or_the_draft_large_the_rule_holds(
@@ -113,9 +117,9 @@ def test_where_memory_is_short_or_the_draft_large_the_rule_holds(
 
 def test_a_load_that_is_cancelled_opens_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     machine = Machine(main_memory=False)
-    monkeypatch.setattr(draft_place, "step_ms", machine.step)
+    monkeypatch.setattr(draft_placement, "step_ms", machine.step)
     with pytest.raises(ModelLoadError):
-        DraftPlace(CostStore(tmp_path)).open("draft.gguf", BY_RULE, machine.open, lambda: True)
+        DraftPlacement(CostStore(tmp_path)).open("draft.gguf", BY_RULE, machine.open, lambda: True)
     assert machine.closed == [ALL_LAYERS]
 
 
@@ -128,14 +132,14 @@ def test_other_layers_or_threads_are_another_measurement(tmp_path: Path, monkeyp
 
 def test_a_failure_while_measuring_leaves_nothing_open(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     machine = Machine()
-    monkeypatch.setattr(draft_place, "choose_threads", lambda *_: 2)
+    monkeypatch.setattr(draft_placement, "choose_threads", lambda *_: 2)
 
     def fails(_draft: LoadedModel) -> float:
         raise ModelLoadError("It failed.")
 
-    monkeypatch.setattr(draft_place, "step_ms", fails)
+    monkeypatch.setattr(draft_placement, "step_ms", fails)
     with pytest.raises(ModelLoadError):
-        DraftPlace(CostStore(tmp_path)).open("draft.gguf", BY_RULE, machine.open)
+        DraftPlacement(CostStore(tmp_path)).open("draft.gguf", BY_RULE, machine.open)
     assert sorted(machine.closed) == [0, ALL_LAYERS]
 
 
@@ -149,7 +153,7 @@ def test_there_is_a_choice_beside_a_target_on_a_graphics_processor_where_nobody_
     monkeypatch.setattr("engine.llama.library.supports_gpu", lambda: gpu)
     target: Any = SimpleNamespace(model=SimpleNamespace(gpu_layers=target_layers))
     request = LoadRequest("t", "d", draft_gpu_layers=asked)
-    assert DraftPlace(CostStore()).has_choice(request, target) is choice
+    assert DraftPlacement(CostStore()).has_choice(request, target) is choice
 
 
 def test_a_session_keeps_the_faster_of_two_copies_and_drafts_with_it(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -157,9 +161,9 @@ def test_a_session_keeps_the_faster_of_two_copies_and_drafts_with_it(monkeypatch
     session.load(LoadRequest(str(builtin_target()), n_ctx=512, threads=1))
     closed: list[bool] = []
     steps = iter([2.0, 1.0])
-    monkeypatch.setattr(DraftPlace, "has_choice", lambda *_: True)
-    monkeypatch.setattr(draft_place, "_is_worth_trying", lambda _draft: True)
-    monkeypatch.setattr(draft_place, "step_ms", lambda _draft: next(steps))
+    monkeypatch.setattr(DraftPlacement, "has_choice", lambda *_: True)
+    monkeypatch.setattr(draft_placement, "_is_worth_trying", lambda _draft: True)
+    monkeypatch.setattr(draft_placement, "step_ms", lambda _draft: next(steps))
     monkeypatch.setattr(draft_cache, "_is_worth_trying", lambda *_: False)
     close = LoadedModel.close
     monkeypatch.setattr(LoadedModel, "close", lambda model: (closed.append(True), close(model))[1])

@@ -7,10 +7,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engine.records import CountRequest, TokensCounted
-from engine.session.token_counts import SLICE_CHARS, TokenCounts, slices
+from engine.session.token_counter import SLICE_CHARS, TokenCounter, slices
 
 
-def work_off(counts: TokenCounts, count: object = len) -> list[TokensCounted]:
+def work_off(counts: TokenCounter, count: object = len) -> list[TokensCounted]:
     done = []
     while counts.has_work:
         result = counts.work(count)  # type: ignore[arg-type]
@@ -20,10 +20,10 @@ def work_off(counts: TokenCounts, count: object = len) -> list[TokensCounted]:
 
 
 def test_every_text_of_a_request_is_counted_and_requests_keep_their_order() -> None:
-    counts = TokenCounts()
-    counts.ask(CountRequest(1, ("abc", "", "x" * (3 * SLICE_CHARS + 1))))
-    counts.ask(CountRequest(2, ()))
-    counts.ask(CountRequest(3, ("ab",)))
+    counts = TokenCounter()
+    counts.submit(CountRequest(1, ("abc", "", "x" * (3 * SLICE_CHARS + 1))))
+    counts.submit(CountRequest(2, ()))
+    counts.submit(CountRequest(3, ("ab",)))
     assert work_off(counts) == [
         TokensCounted(1, (3, 0, 3 * SLICE_CHARS + 1)),
         TokensCounted(2, ()),
@@ -39,8 +39,8 @@ def test_one_step_is_one_slice() -> None:
         seen.append(len(text))
         return 1
 
-    counts = TokenCounts()
-    counts.ask(CountRequest(1, ("line\n" * 20_000,)))
+    counts = TokenCounter()
+    counts.submit(CountRequest(1, ("line\n" * 20_000,)))
     assert counts.work(count) is None
     assert len(seen) == 1
     assert work_off(counts, count) == [TokensCounted(1, (len(seen),))]
@@ -49,9 +49,9 @@ def test_one_step_is_one_slice() -> None:
 
 
 def test_without_a_vocabulary_the_answer_is_that_there_is_none() -> None:
-    counts = TokenCounts()
-    counts.ask(CountRequest(1, ("abc", "def")))
-    counts.ask(CountRequest(2, ("abc",)))
+    counts = TokenCounter()
+    counts.submit(CountRequest(1, ("abc", "def")))
+    counts.submit(CountRequest(2, ("abc",)))
     assert counts.work(lambda _text: None) == TokensCounted(1, None)
     assert counts.work(len) == TokensCounted(2, (3,))
 
@@ -68,11 +68,11 @@ def test_a_text_that_cannot_be_counted_is_answered_and_the_next_begins_anew() ->
     def fails(_text: str) -> int:
         raise RuntimeError("no such vocabulary")
 
-    counts = TokenCounts()
-    counts.ask(CountRequest(1, ("ab", "x" * (2 * SLICE_CHARS))))
-    counts.ask(CountRequest(2, ("abc",)))
+    counts = TokenCounter()
+    counts.submit(CountRequest(1, ("ab", "x" * (2 * SLICE_CHARS))))
+    counts.submit(CountRequest(2, ("abc",)))
     assert counts.work(len) is None
     with pytest.raises(RuntimeError):
         counts.work(fails)
-    assert counts.give_up() == TokensCounted(1, None)
+    assert counts.fail_current() == TokensCounted(1, None)
     assert work_off(counts) == [TokensCounted(2, (3,))]

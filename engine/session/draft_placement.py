@@ -1,8 +1,8 @@
 """Where a draft model computes beside a target on a graphics processor: there, or on the processor; by measurement.
 
 A draft of a few million parameters is often faster on the processor: a step on a graphics processor takes its time to
-begin, whatever the size. Both places are tried for a fraction of a second when a draft is first used; what was found
-is kept. Knows no answers, and no memory but by what fails to load.
+begin, whatever the size. Both places are tried for a fraction of a second when a draft is first used; what was found is
+kept.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _TOKENS, _TRIES = 4, 5
 Open = Callable[[LoadOptions], LoadedModel]
 
 
-class DraftPlace:
+class DraftPlacement:
     """Opens drafts where they are faster."""
 
     def __init__(self, store: CostStore) -> None:
@@ -131,7 +131,7 @@ def step_ms(draft: LoadedModel) -> float:
         elapsed_s = perf_counter() - started
         if drafter.failure:
             raise DecodeError(drafter.failure)
-        drafter.forget_after(past)
+        drafter.truncate(past)
         best_s = min(best_s, elapsed_s)
         if started + elapsed_s > ends:
             break

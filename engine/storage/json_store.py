@@ -1,6 +1,6 @@
 """A small JSON file of entries by key that a later start may find: written whole, and as good as none if damaged.
 
-Knows not what the entries mean: whoever keeps them reads and checks them.
+The caller reads and checks the entries.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _MAX_BYTES = 2_000_000
 Entry = TypeVar("Entry")
 
 
-class KeptFile:
+class JsonStore:
     """Entries under ``noun`` in one file, of a ``format``; another number forgets it all."""
 
     def __init__(self, file: Path, noun: str, format_number: int) -> None:
