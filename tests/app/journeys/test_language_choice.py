@@ -1,4 +1,4 @@
-"""Another language is chosen by real clicks and keys: it is kept, nothing changes now, and the next window speaks it."""
+"""Another language is chosen by real clicks and keys: it is kept, and the next window speaks it."""
 
 from __future__ import annotations
 
